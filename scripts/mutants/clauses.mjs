@@ -264,7 +264,7 @@ const joining = [
   {
     clause: 'added stored facts are filtered by the view of the rule',
     file: storedSteps,
-    from: "if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;",
+    from: 'if (this.#scope !== null && scopes[row] !== this.#scope) continue;',
     to: '',
     by: ['maintained time'],
   },
@@ -306,8 +306,8 @@ const joining = [
   {
     clause: 'dead rows are no answers',
     file: question,
-    from: 'if (rows.isDead(row)) return false;',
-    to: '',
+    from: 'const isAlive = (row: number): boolean => !rows.isDead(row);',
+    to: 'const isAlive = (): boolean => true;',
     by: joins,
   },
   {
@@ -408,12 +408,14 @@ const justifying = [
   {
     clause: 'a stored fact that started a join is a premise',
     file: storedSteps,
-    from: `    return met.insert(atom) >= 0;
+    from: `    this.#met = null;
+    return false;
   }
 
   override get premises(): Premises | null {
     const relation = this.#relation;`,
-    to: `    return met.insert(atom) >= 0;
+    to: `    this.#met = null;
+    return false;
   }
 
   override get premises(): Premises | null {

@@ -5,10 +5,10 @@
  * rows of the smaller relation in the larger one by identity. Atoms that can have copies in several scopes, or that
  * changed after the reader was pinned, are gathered and found by one scan of the larger relation. Builds no index.
  */
-import { type IsVisible, type ReadContext, scopeNumberOf, visibleIn } from '../session/read-context.ts';
+import { type IsVisible, type ReadContext, visibleIn } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
-import { Tuples } from '../store/tuples.ts';
+import { DistinctAtoms, tupleAt } from '../store/tuples.ts';
 
 /** An atom that is both true and false, with its facts: one per scope, at least one on either side. */
 export interface OpposedFacts {
@@ -55,7 +55,7 @@ async function* contradictedIn(
   const [small, large] = positive.count <= negative.count ? [positive, negative] : [negative, positive];
   const asPair = (own: readonly FactRow[], others: readonly FactRow[]): OpposedFacts =>
     small === positive ? { positive: own, negative: others } : { positive: others, negative: own };
-  const scope = onlyScope(scopeNumberOf(tenant.facts, view), small, large);
+  const scope = onlyScope(tenant.facts.chosenScope(view), small, large);
   const identity = new Int32Array(small.arity + 1);
   const gathered = new Gathered(small.arity);
   const count = small.rowsAt(reader.generation);
@@ -63,7 +63,7 @@ async function* contradictedIn(
     if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
     if (!isVisible(small, row)) continue;
     if (scope !== null) {
-      fillIdentity(identity, small, row);
+      tupleAt(small, row, identity);
       identity[small.arity] = scope;
       const newest = large.find(identity);
       if (newest < 0) continue;
@@ -88,32 +88,23 @@ function onlyScope(wanted: number | null, small: StoredRelation, large: StoredRe
   return (large.columns[large.arity] as Int32Array)[0] as number;
 }
 
-function fillIdentity(identity: Int32Array, relation: StoredRelation, row: number): void {
-  for (let position = 0; position < relation.arity; position++)
-    identity[position] = (relation.columns[position] as Int32Array)[row] as number;
-}
-
 /** Atoms with their rows in one relation, and their matches in another. */
 class Gathered {
-  readonly #atoms: Tuples;
+  readonly #distinct: DistinctAtoms;
   readonly #rows: FactRow[][] = [];
   readonly #others = new Map<number, FactRow[]>();
-  readonly #tuple: Int32Array;
 
   constructor(arity: number) {
-    this.#atoms = new Tuples(arity);
-    this.#tuple = new Int32Array(arity);
+    this.#distinct = new DistinctAtoms(arity);
   }
 
   get count(): number {
-    return this.#atoms.count;
+    return this.#distinct.atoms.count;
   }
 
   add(relation: StoredRelation, row: number): void {
-    fillIdentity(this.#tuple, relation, row);
-    const added = this.#atoms.insert(this.#tuple);
-    if (added >= 0) this.#rows.push([{ relation, row }]);
-    else this.#rows[this.#atoms.find(this.#tuple)]?.push({ relation, row });
+    if (this.#distinct.add(relation, row) >= 0) this.#rows.push([{ relation, row }]);
+    else this.#rows[this.#distinct.find(relation, row)]?.push({ relation, row });
   }
 
   /** Finds the gathered atoms among the visible rows of another relation. */
@@ -122,8 +113,7 @@ class Gathered {
     for (let row = 0; row < count; row++) {
       if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
       if (!isVisible(relation, row)) continue;
-      fillIdentity(this.#tuple, relation, row);
-      const atom = this.#atoms.find(this.#tuple);
+      const atom = this.#distinct.find(relation, row);
       if (atom < 0) continue;
       const known = this.#others.get(atom);
       if (known === undefined) this.#others.set(atom, [{ relation, row }]);

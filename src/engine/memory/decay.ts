@@ -113,7 +113,7 @@ async function decide(
 /** The facts to evict in the view as the reader sees it. */
 async function evictionsIn(context: ReadContext, { view, threshold }: Wanted): Promise<Eviction[]> {
   const { tenant, reader, pacer } = context;
-  const scope = scopeNumberOf(context, view);
+  const scope = tenant.facts.chosenScope(view);
   const evictions: Eviction[] = [];
   for (const relation of tenant.facts.relations.values()) {
     const count = relation.rowsAt(reader.generation);
@@ -197,7 +197,7 @@ async function answerOf(
 
 async function countStored(context: ReadContext, view: ScopeChoice, time: number): Promise<number> {
   const { tenant, reader, pacer } = context;
-  const scope = scopeNumberOf(context, view);
+  const scope = tenant.facts.chosenScope(view);
   let stored = 0;
   for (const relation of tenant.facts.relations.values()) {
     const count = relation.rowsAt(reader.generation);
@@ -208,12 +208,6 @@ async function countStored(context: ReadContext, view: ScopeChoice, time: number
     }
   }
   return stored;
-}
-
-/** null: every scope; -1: a scope that never had a fact. */
-function scopeNumberOf({ tenant: { facts } }: ReadContext, view: ScopeChoice): number | null {
-  if (view.kind === 'all') return null;
-  return facts.scopeNumber(view.kind === 'unscoped' ? null : view.scope);
 }
 
 /** Why decay evicts a stored fact: its validity has ended, or its salience is below the threshold. */

@@ -57,7 +57,7 @@ export async function* patterns(
   wanted: Wanted,
   pacer: Pacer,
 ): AsyncGenerator<Pattern> {
-  const scope = scopeNumberOf(looked.facts, wanted.view);
+  const scope = looked.facts.chosenScope(wanted.view);
   const summaries = await storedSummaries(looked, scope, pacer);
   for (const relation of looked.facts.relations.values()) {
     const { predicate, arity, negated } = relation;
@@ -75,12 +75,6 @@ export async function* patterns(
       yield* patternsIn(group, wanted, pacer);
     }
   }
-}
-
-/** null: every scope; -1: a scope that never had a fact. */
-function scopeNumberOf(facts: FactStore, view: ScopeChoice): number | null {
-  if (view.kind === 'all') return null;
-  return facts.scopeNumber(view.kind === 'unscoped' ? null : view.scope);
 }
 
 interface Summaries {
@@ -318,9 +312,9 @@ export function isInstant(text: string): boolean {
 
 /** True if a fact with this value at the episodic position describes a single event. */
 export function isEpisode({ relation, row }: FactRow, value: string): boolean {
-  const hasEnd = (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) !== Number.POSITIVE_INFINITY;
-  const hasBegin = (relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) !== Number.NEGATIVE_INFINITY;
-  return hasEnd || hasBegin || relation.metadata.get(row)?.['episode'] === true || isInstant(value);
+  const { from, until } = relation.boundsOf(row);
+  const isAlways = from === Number.NEGATIVE_INFINITY && until === Number.POSITIVE_INFINITY;
+  return !isAlways || relation.metadata.get(row)?.['episode'] === true || isInstant(value);
 }
 
 /** The predicates that these bodies read, including those under `not` and inside aggregates. */

@@ -2,8 +2,7 @@ import { invalid } from '../base/errors.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { AggregateInput, AggregateResult, AggregateValue } from '../contract/aggregation.ts';
 import { isVariable } from '../contract/language.ts';
-import type { FactRow } from '../store/fact-store.ts';
-import { Tuples } from '../store/tuples.ts';
+import { DistinctAtoms, tupleAt, Tuples } from '../store/tuples.ts';
 import { type Figure, newFigure, type Refused } from '../language/figure.ts';
 import { Constants } from '../datalog/model/constants.ts';
 import { question } from '../datalog/tables/question.ts';
@@ -75,21 +74,15 @@ async function eachStored(
   const view = scopeChoice(input);
   const constants = new Constants(facts.dictionary);
   // Within one scope an atom is stored only once.
-  const seen = view.kind === 'all' && facts.scopeNames.length > 1 ? new Tuples(args.length) : null;
+  const seen = view.kind === 'all' && facts.scopeNames.length > 1 ? new DistinctAtoms(args.length) : null;
   const ids = new Int32Array(args.length);
   const breath = breather(context);
   const pattern = { predicate: input.predicate, args, truthVal: true, scope: view };
-  for (const fact of facts.match(pattern, reader.generation, reader.time)) {
-    copyArguments(fact, ids);
-    const isNew = seen === null || seen.insert(ids) >= 0;
-    const breathing = breath(isNew ? visit(ids, constants) : 0);
+  for (const { relation, row } of facts.match(pattern, reader.generation, reader.time)) {
+    const isNew = seen === null || seen.add(relation, row) >= 0;
+    const breathing = breath(isNew ? visit(tupleAt(relation, row, ids), constants) : 0);
     if (breathing !== null) await breathing;
   }
-}
-
-function copyArguments({ relation, row }: FactRow, ids: Int32Array): void {
-  for (let position = 0; position < ids.length; position++)
-    ids[position] = (relation.columns[position] as Int32Array)[row] as number;
 }
 
 async function eachDerivable(

@@ -11,10 +11,10 @@ import { parseBody } from '../language/parse.ts';
 import { renderAtom } from '../language/print.ts';
 import { isPositiveAtom, relationOf, wildcard } from '../language/terms.ts';
 import { toMicroseconds } from '../datalog/tables/evaluation.ts';
-import { factStep } from '../datalog/explain/proof.ts';
+import { factStep, provingFact } from '../datalog/explain/proof.ts';
 import { instance, isNamed, question, renderInstance } from '../datalog/tables/question.ts';
 import type { AnswerPage } from '../datalog/maintain/reasoner.ts';
-import { sees } from '../datalog/model/reader.ts';
+import { rowSeen } from '../datalog/model/reader.ts';
 
 /** The body of a question; a pattern becomes a body of one atom. Throws if the body is invalid. */
 export function bodyOf(input: AskedForms): Literal[] {
@@ -94,7 +94,7 @@ export function askByPointLookup(
     bindings.push(binding);
     for (const fact of atom.facts) facts.push(fact);
     if (proof === null) continue;
-    const proving = ofFirstScope(atom.facts);
+    const proving = present(provingFact(reader, atom.facts), 'an atom has a fact');
     const id = proof.roots.length;
     proof.roots.push(id);
     proof.steps.push({ id, ...factStep(reader.facts, proving, rendered, reader.facts.idOf(proving)) });
@@ -122,17 +122,6 @@ function hintsOf(
 ): Pick<Answer, 'hints'> {
   if (results.length > 0 || offset > 0) return {};
   return hintsPart(hintsOfNothing(KnownNames.of(context), body));
-}
-
-/** Of the facts of one atom, the one that proves it; consistent with `ProofBuilder.storedFact`. */
-function ofFirstScope(facts: readonly FactRow[]): FactRow {
-  let first = present(facts[0], 'an atom has a fact');
-  for (const fact of facts) if (scopeNumberOf(fact) < scopeNumberOf(first)) first = fact;
-  return first;
-}
-
-function scopeNumberOf({ relation, row }: FactRow): number {
-  return (relation.columns[relation.arity] as Int32Array)[row] as number;
 }
 
 /** Answers rendered and facts visited between pauses. */
@@ -189,9 +178,9 @@ function noteUsed(context: ReadContext, view: ScopeChoice, literal: Literal, use
   const { reader, tenant } = context;
   const { predicate, args, negated } = literal;
   const newest = tenant.facts.versionsOf(predicate, args, !negated, view);
-  for (const { relation, row } of newest) {
-    const fact = { relation, row: relation.versionAt(row, reader.generation) };
-    if (fact.row >= 0 && sees(reader, relation, fact.row)) noteFact(used, fact);
+  for (const fact of newest) {
+    const row = rowSeen(reader, fact.relation, fact.row);
+    if (row >= 0) noteFact(used, { relation: fact.relation, row });
   }
   return newest.length;
 }

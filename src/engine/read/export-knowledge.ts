@@ -1,6 +1,6 @@
 /** Facts or rules per chunk. */
 import { compareText } from '../base/text-order.ts';
-import { type ReadContext, scopeChoice, scopeNumberOf } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import type { Metadata } from '../contract/facts.ts';
@@ -42,7 +42,7 @@ async function exportRelation(
 ): Promise<void> {
   const { tenant, reader, pacer } = context;
   const { facts } = tenant;
-  const scope = scopeNumberOf(facts, scopeChoice(choice));
+  const scope = facts.chosenScope(scopeChoice(choice));
   const count = relation.rowsAt(reader.generation);
   let chunk: ExportedFact[] = [];
   for (let row = 0; row < count; row++) {

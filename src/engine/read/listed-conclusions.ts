@@ -7,7 +7,7 @@ import { renderAtom } from '../language/print.ts';
 import { ProofBuilder } from '../datalog/explain/proof.ts';
 import { type Matches, question } from '../datalog/tables/question.ts';
 import type { RelationShape } from '../datalog/model/program.ts';
-import { sees } from '../datalog/model/reader.ts';
+import { isAtomStored } from '../datalog/model/reader.ts';
 import { rowsByText } from '../datalog/tables/sorted.ts';
 
 /**
@@ -29,12 +29,12 @@ export async function conclusionsOf(
 ): Promise<Matches> {
   const { pacer } = context;
   const matches = await everyAtom(context, view, relation);
-  const isStored = storedAmong(context, view, relation, matches);
+  const isStoredAt = storedAmong(context, view, relation, matches);
   let selected = new Int32Array(matches.count);
   let count = 0;
   for (let row = 0; row < matches.count; row++) {
     if ((row & 0xff) === 0xff) await pacer.breathe();
-    if (isStored(row)) continue;
+    if (isStoredAt(row)) continue;
     if (part === null || renderAtom(answerAt(matches, row)).toLowerCase().includes(part))
       selected[count++] = row;
   }
@@ -47,27 +47,21 @@ export async function conclusionsOf(
 
 /** Returns a test whether the view has a visible stored fact for a row. */
 function storedAmong(
-  { tenant, reader }: ReadContext,
+  { reader }: ReadContext,
   view: ScopeChoice,
-  { predicate, arity, negated }: RelationShape,
+  relation: RelationShape,
   { question: asked, columns, constants }: Matches,
 ): (row: number) => boolean {
-  const { facts } = tenant;
-  const relation = facts.relation(predicate, arity, negated);
-  if (relation === null) return () => false;
-  const identity = new Int32Array(arity);
+  const ids = new Int32Array(relation.arity);
   const atom = asked.body[0] as AtomLiteral;
   const columnOf = atom.args.map((term) => columns[asked.variables.indexOf(term)] as Int32Array);
   return (row) => {
     for (const [position, column] of columnOf.entries()) {
       const id = constants.known(column[row] as number);
       if (id < 0) return false;
-      identity[position] = id;
+      ids[position] = id;
     }
-    return facts.rowsOf(relation, identity, view).some((newest) => {
-      const version = relation.versionAt(newest, reader.generation);
-      return version >= 0 && sees(reader, relation, version);
-    });
+    return isAtomStored(reader, view, relation, ids);
   };
 }
 

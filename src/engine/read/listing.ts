@@ -118,10 +118,11 @@ export function positionAt(listed: ListingQuery, listing: Listing, at: number): 
     return { sort, number: rowNumberOf(fact), conclusion: null };
   }
   const { relation, row } = conclusionAt(listing, at);
-  const { matches, values } = listing.conclusions[relation] as Concluded;
+  const { matches, values, place } = listing.conclusions[relation] as Concluded;
   const { args, negated } = answerAt(matches, row);
   const position = sortedPosition(listed.query.sort);
-  const value = values?.[row] ?? listing.conclusions[relation]?.place ?? 0;
+  // A conclusion of an unscoped rule has null as its scope.
+  const value = values === null ? place : (values[row] as SortValue);
   const sort = position === null ? value : (args[position] ?? null);
   return { sort, number: null, conclusion: { negated, args } };
 }
@@ -159,6 +160,7 @@ const rowsBetweenBreaths = 4096;
 interface Gathering {
   readonly context: ReadContext;
   readonly scope: number | null;
+  readonly part: AtomFilter | null;
   readonly found: GrowingPairs;
 }
 
@@ -167,70 +169,48 @@ async function storedRows(
   relations: readonly RelationName[],
 ): Promise<StoredRows> {
   const { facts } = context.tenant;
-  const view = scopeChoice(query);
-  const scope = view.kind === 'all' ? null : view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
+  const scope = facts.chosenScope(scopeChoice(query));
   const part = query.q === null ? null : new AtomFilter(query.q);
-  const gathering: Gathering = { context, scope, found: new GrowingPairs() };
+  const gathering: Gathering = { context, scope, part, found: new GrowingPairs() };
   for (const [relationIndex, { predicate, arity, negated }] of relations.entries()) {
     const relation = facts.relation(predicate, arity, negated);
     if (relation === null) continue;
     const count = relation.rowsAt(context.reader.generation);
-    const isWhole = part === null || part.isInName(predicate);
     for (let row = 0; row < count; ) {
       const end = Math.min(count, row + rowsBetweenBreaths);
-      row = isWhole
-        ? takeListed(gathering, relation, relationIndex, row, end)
-        : takeMatching(gathering, part, relation, relationIndex, row, end);
+      row = takeListed(gathering, relation, relationIndex, row, end);
       await context.pacer.breathe();
     }
   }
   return gathering.found.taken();
 }
 
-/** Collects the listed rows in a range, end exclusive; returns where it stopped. */
+/**
+ * Collects the listed rows in a range, end exclusive, whose atom the filter passes; returns where it stopped, at
+ * the latest when the slice's work is used up.
+ */
 function takeListed(
-  { context: { reader }, scope, found }: Gathering,
+  { context: { reader, tenant }, scope, part, found }: Gathering,
   relation: StoredRelation,
   relationIndex: number,
   from: number,
   to: number,
 ): number {
-  if (scope === null && relation.death === null && relation.validUntil === null) {
+  const filter = part?.isInName(relation.predicate) === false ? part : null;
+  if (filter === null && scope === null && relation.death === null && relation.validUntil === null) {
     found.addRange(relationIndex, from, to);
     return to;
   }
-  const scopes = relation.columns[relation.arity] as Int32Array;
-  for (let row = from; row < to; row++)
-    if ((scope === null || scopes[row] === scope) && isListed(relation, row, reader))
-      found.add(relationIndex, row);
-  return to;
-}
-
-/** `takeListed` for rows whose atom contains the substring; stops when the slice's work is used up. */
-function takeMatching(
-  { context, scope, found }: Gathering,
-  part: AtomFilter,
-  relation: StoredRelation,
-  relationIndex: number,
-  from: number,
-  to: number,
-): number {
   const scopes = relation.columns[relation.arity] as Int32Array;
   const work = { steps: 0 };
   let row = from;
   for (; row < to && work.steps < rowsBetweenBreaths; row++) {
     work.steps++;
-    if ((scope !== null && scopes[row] !== scope) || !isListed(relation, row, context.reader)) continue;
-    if (part.isIn(context.tenant.facts, { relation, row }, work)) found.add(relationIndex, row);
+    if (scope !== null && scopes[row] !== scope) continue;
+    if (!relation.isHeld(row, reader.generation, reader.time)) continue;
+    if (filter === null || filter.isIn(tenant.facts, { relation, row }, work)) found.add(relationIndex, row);
   }
   return row;
-}
-
-/** True if the row is alive in the reader's generation and its validity has not ended. */
-function isListed(relation: StoredRelation, row: number, reader: ReadContext['reader']): boolean {
-  const death = relation.death?.[row] ?? Number.POSITIVE_INFINITY;
-  const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
-  return death > reader.generation && until > reader.time;
 }
 
 /** Pairs of numbers in two growing columns. */

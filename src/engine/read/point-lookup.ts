@@ -1,4 +1,5 @@
 import type { FactPattern, FactRow } from '../store/fact-store.ts';
+import { lookUpFew } from '../store/fact-matching.ts';
 import type { Reader } from '../datalog/model/reader.ts';
 
 /** An atom found by a point look-up. */
@@ -30,7 +31,7 @@ export function pointLookup(
   { offset, limit }: { readonly offset: number; readonly limit: number | null },
 ): PointLookup | null {
   const { facts, generation, time } = reader;
-  const found = facts.fewMatches(pattern, generation, time, maxFacts);
+  const found = lookUpFew(facts, pattern, generation, time, maxFacts);
   if (found === null) return null;
   if (found.length > 1) sortByText(reader, found);
   const end = limit === null ? Number.POSITIVE_INFINITY : offset + limit;
@@ -42,18 +43,26 @@ export function pointLookup(
     while (++at < found.length && order(reader, first, found[at] as FactRow) === 0)
       copies.push(found[at] as FactRow);
     if (count < offset || count >= end) continue;
-    atoms.push({ args: argsOf(reader, first, pattern), negated: first.relation.negated, facts: copies });
+    atoms.push({
+      args: matchedArgs(facts.dictionary, first, pattern.args),
+      negated: first.relation.negated,
+      facts: copies,
+    });
   }
   return { atoms, isTruncated: count > end, total: count };
 }
 
-function argsOf({ facts }: Reader, { relation, row }: FactRow, { args: asked }: FactPattern): string[] {
+/** The arguments of a fact that matches the asked ones. A constant in the pattern is the constant of the fact. */
+export function matchedArgs(
+  constants: { text(id: number): string },
+  { relation, row }: FactRow,
+  asked: readonly string[],
+): string[] {
   const args: string[] = [];
   for (let position = 0; position < asked.length; position++) {
-    // A constant in the pattern is the constant of the fact.
     const term = asked[position] as string;
     const column = relation.columns[position] as Int32Array;
-    args.push(term.startsWith('?') ? facts.dictionary.text(column[row] as number) : term);
+    args.push(term.startsWith('?') ? constants.text(column[row] as number) : term);
   }
   return args;
 }
@@ -69,7 +78,7 @@ function sortByText(reader: Reader, found: FactRow[]): void {
   }
 }
 
-/** 0 for facts of the facts atom. */
+/** 0 for facts of one atom. */
 function order({ facts }: Reader, left: FactRow, right: FactRow): number {
   for (let position = 0; position < left.relation.arity; position++) {
     const a = (left.relation.columns[position] as Int32Array)[left.row] as number;

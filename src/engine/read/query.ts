@@ -1,11 +1,10 @@
 import type { QueryInput, QueryResult } from '../contract/facts.ts';
 import { type ReadContext, type LookupContext, scopeChoice } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
-import { pointLookup } from './point-lookup.ts';
-import { Tuples } from '../store/tuples.ts';
+import { matchedArgs, pointLookup } from './point-lookup.ts';
+import { tupleAt, Tuples } from '../store/tuples.ts';
 import { Constants } from '../datalog/model/constants.ts';
-import type { Pacer } from '../datalog/tables/evaluation.ts';
-import { isAdded, matching, type Reader } from '../datalog/model/reader.ts';
+import { isAdded, matching } from '../datalog/model/reader.ts';
 import { rowsByText } from '../datalog/tables/sorted.ts';
 
 /** The answer to a query, and the stored facts behind it. */
@@ -38,78 +37,31 @@ export function queryByPointLookup({ reader }: LookupContext, input: QueryInput)
 export async function queryFacts(context: ReadContext, input: QueryInput): Promise<Queried> {
   const { tenant, reader, pacer } = context;
   const constants = reader.overlay?.constants ?? new Constants(tenant.facts.dictionary);
-  const { predicate, args, truthVal } = input;
-  const pattern = { predicate, args, truthVal, scope: scopeChoice(input) };
-  const found: FactRow[] = [];
-  for (const fact of matching(reader, pattern)) {
-    found.push(fact);
-    if ((found.length & 0xfff) === 0) await pacer.breathe();
-  }
-  const distinct = await distinctAtoms(found, args.length, reader, pacer);
-  const { columns, negatedAt, behind } = distinct;
-  const order =
-    args.length === 0
-      ? Int32Array.from({ length: distinct.count }, (_, row) => row).sort(
-          (a, b) => (negatedAt[a] as number) - (negatedAt[b] as number),
-        )
-      : await rowsByText(
-          columns,
-          distinct.count,
-          constants,
-          pacer,
-          input.limit === null ? distinct.count : Math.min(distinct.count, input.offset + input.limit),
-          (row) => negatedAt[row] as number,
-        );
-  const end = input.limit === null ? order.length : input.offset + input.limit;
-  const page = Array.from(order.subarray(input.offset, end));
-  const result = page.map((row) => factAt(row, distinct, input, constants));
-  return { result, facts: page.flatMap((row) => behind[row] ?? []) };
-}
-
-/** One atom in answer form. */
-function factAt(
-  row: number,
-  { columns, negatedAt }: Pick<Atoms, 'columns' | 'negatedAt'>,
-  { predicate, args: asked }: QueryInput,
-  constants: Constants,
-): QueryResult[number] {
-  const args: string[] = [];
-  for (let position = 0; position < asked.length; position++) {
-    // A constant in the pattern is the constant of the fact.
-    const term = asked[position] as string;
-    args.push(term.startsWith('?') ? constants.text((columns[position] as Int32Array)[row] as number) : term);
-  }
-  return { predicate, args, truthVal: negatedAt[row] === 0 };
-}
-
-/** The distinct atoms of facts of one predicate, as rows. */
-interface Atoms {
-  readonly count: number;
-  /** Constants by argument, then by row. */
-  readonly columns: readonly Int32Array[];
-  /** By row: 1 for explicit negation. */
-  readonly negatedAt: ArrayLike<number>;
-  /** By row, the stored facts of the atom, without those that an overlay adds. */
-  readonly behind: FactRow[][];
-}
-
-async function distinctAtoms(
-  found: readonly FactRow[],
-  arity: number,
-  reader: Reader,
-  pacer: Pacer,
-): Promise<Atoms> {
-  const distinct = new Tuples(arity + 1);
-  const behind: FactRow[][] = [];
+  const { predicate, args, truthVal, offset, limit } = input;
+  const arity = args.length;
+  // The arguments, then 1 for explicit negation.
+  const atoms = new Tuples(arity + 1);
   const tuple = new Int32Array(arity + 1);
-  for (const [looked, fact] of found.entries()) {
-    for (let position = 0; position < arity; position++)
-      tuple[position] = (fact.relation.columns[position] as Int32Array)[fact.row] as number;
-    tuple[arity] = fact.relation.negated ? 1 : 0;
-    if (distinct.insert(tuple) >= 0) behind.push([]);
-    if (!isAdded(reader, fact)) behind[distinct.find(tuple)]?.push(fact);
-    if ((looked & 0xfff) === 0xfff) await pacer.breathe();
+  const behind: FactRow[][] = [];
+  let looked = 0;
+  for (const fact of matching(reader, { predicate, args, truthVal, scope: scopeChoice(input) })) {
+    tupleAt(fact.relation, fact.row, tuple)[arity] = Number(fact.relation.negated);
+    if (atoms.insert(tuple) >= 0) behind.push([fact]);
+    else behind[atoms.find(tuple)]?.push(fact);
+    if ((++looked & 0xfff) === 0) await pacer.breathe();
   }
-  const columns = distinct.columns.slice(0, arity);
-  return { count: distinct.count, columns, negatedAt: distinct.columns[arity] as Int32Array, behind };
+  const { count } = atoms;
+  const end = limit === null ? count : Math.min(count, offset + limit);
+  const negated = atoms.columns[arity] as Int32Array;
+  const columns = atoms.columns.slice(0, arity);
+  const order = await rowsByText(columns, count, constants, pacer, end, (row) => negated[row] as number);
+  const result: QueryResult = [];
+  const facts: FactRow[] = [];
+  for (const row of order.subarray(offset, end)) {
+    const copies = behind[row] as FactRow[];
+    const first = copies[0] as FactRow;
+    result.push({ predicate, args: matchedArgs(constants, first, args), truthVal: !first.relation.negated });
+    for (const fact of copies) if (!isAdded(reader, fact)) facts.push(fact);
+  }
+  return { result, facts };
 }

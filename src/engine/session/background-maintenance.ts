@@ -1,12 +1,12 @@
 import { compareText } from '../base/text-order.ts';
 import { lostAmong } from './dependents.ts';
 import { EngineError } from '../base/errors.ts';
-import { Tuples } from '../store/tuples.ts';
+import { tupleAt, Tuples } from '../store/tuples.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
 import { maxChangesPublished, type Origin } from './publish-changes.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
-import { type Candidates, tupleAt } from '../datalog/model/known-conclusions.ts';
+import type { Candidates } from '../datalog/model/known-conclusions.ts';
 import { sees } from '../datalog/model/reader.ts';
 import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import type { Batch, Claim } from '../datalog/maintain/withdrawals.ts';

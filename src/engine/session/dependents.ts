@@ -1,11 +1,11 @@
 import { compareText } from '../base/text-order.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
-import { Tuples } from '../store/tuples.ts';
+import { tupleAt, Tuples } from '../store/tuples.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
 import { demand, type Pacer, settle } from '../datalog/tables/evaluation.ts';
 import { apart } from '../datalog/model/fact-overlay.ts';
-import { type Candidates, isCandidate, tupleAt } from '../datalog/model/known-conclusions.ts';
+import { type Candidates, isCandidate } from '../datalog/model/known-conclusions.ts';
 import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import { viewKey } from '../datalog/model/reader.ts';
 import type { TableSet } from '../datalog/tables/table-set.ts';

@@ -131,8 +131,7 @@ export function boundsPassed(
     const row = relation.versionAt(newest, generation);
     if (row < 0 || !relation.wasAlive(row, generation)) continue;
     const fact = { relation, row };
-    const from = relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
-    const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+    const { from, until } = relation.boundsOf(row);
     if (until <= time) {
       if (until >= since) changes.push({ kind: 'fact.retracted', fact });
     } else if (from >= since && from <= time) changes.push({ kind: 'fact.asserted', fact });

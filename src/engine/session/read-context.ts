@@ -29,8 +29,7 @@ export function storedFact(
   const { database, tenant } = context;
   const { facts, uses } = tenant;
   const { createdAt, updatedAt } = database.timesOf(facts, fact);
-  const from = fact.relation.validFrom?.[fact.row] ?? Number.NEGATIVE_INFINITY;
-  const until = fact.relation.validUntil?.[fact.row] ?? Number.POSITIVE_INFINITY;
+  const { from, until } = fact.relation.boundsOf(fact.row);
   return {
     id: facts.idOf(fact),
     predicate: fact.relation.predicate,
@@ -69,16 +68,10 @@ export type IsVisible = (relation: StoredRelation, row: number) => boolean;
  * scope.
  */
 export function visibleIn({ tenant, reader }: ReadContext, view: ScopeChoice): IsVisible {
-  const scope = scopeNumberOf(tenant.facts, view);
+  const scope = tenant.facts.chosenScope(view);
   if (scope === null) return (relation, row) => sees(reader, relation, row);
   return (relation, row) =>
     (relation.columns[relation.arity] as Int32Array)[row] === scope && sees(reader, relation, row);
-}
-
-/** The number of the view's scope, -1 if no fact was ever in it; null: the view includes all scopes. */
-export function scopeNumberOf(facts: ReadContext['tenant']['facts'], view: ScopeChoice): number | null {
-  if (view.kind === 'all') return null;
-  return view.kind === 'unscoped' ? 0 : facts.scopeNumber(view.scope);
 }
 
 const rowsBetweenBreaths = 0xfff;

@@ -1,4 +1,5 @@
 import type { FactRow, FactStore, FactVersion } from '../store/fact-store.ts';
+import { tupleAt } from '../store/tuples.ts';
 import type { RuleRecord, RuleStore } from '../store/rule-store.ts';
 import { type Draft, type Prepared, rowsInSlice } from './report.ts';
 import { baseOfMerge, emptyPlan, type MergePlan, planMerge } from './merge-plan.ts';
@@ -222,11 +223,8 @@ class ScopeWriter {
 
   /** Stores a fact of another scope in this version. */
   #store({ relation, row }: FactRow, version: FactVersion): void {
-    const { arity, columns } = relation;
-    const identity = new Int32Array(arity + 1);
-    for (let position = 0; position < arity; position++)
-      identity[position] = (columns[position] as Int32Array)[row] as number;
-    identity[arity] = this.#scope;
+    const identity = tupleAt(relation, row, new Int32Array(relation.arity + 1));
+    identity[relation.arity] = this.#scope;
     const { facts } = this.#tenant;
     const fact = facts.put(relation, identity, version, this.#generation, this.#record.time);
     this.#draft[fact.status]++;

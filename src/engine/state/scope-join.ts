@@ -1,7 +1,7 @@
 import { compareText } from '../base/text-order.ts';
 import { areAlike, type FactRow, type FactStore, type FactVersion, sameJson } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
-import { Tuples } from '../store/tuples.ts';
+import { tupleAt, Tuples } from '../store/tuples.ts';
 import type { ArchivedVersions } from '../store/version-archive.ts';
 import { relationKey } from '../language/terms.ts';
 import { differingFields, type MergeConflict, type ScopeFact } from '../contract/scopes.ts';
@@ -46,8 +46,7 @@ export class JoinedAtoms {
   }
 
   add(relation: StoredRelation, row: number, side: number, args: Int32Array): void {
-    for (let position = 0; position < this.arity; position++)
-      args[position] = (relation.columns[position] as Int32Array)[row] as number;
+    tupleAt(relation, row, args);
     const inserted = this.atoms.insert(args);
     const atom = inserted < 0 ? this.atoms.find(args) : inserted;
     this.#put(this.#indexOf(atom, side, relation.negated), row + 1);

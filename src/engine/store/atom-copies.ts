@@ -1,5 +1,5 @@
 import { assert } from '../base/assert.ts';
-import { Tuples } from './tuples.ts';
+import { DistinctAtoms, type Tuples } from './tuples.ts';
 
 /**
  * The distinct atoms of a relation that several scopes store, each with its rows, oldest first.
@@ -11,8 +11,6 @@ import { Tuples } from './tuples.ts';
  * rows may follow those that they see.
  */
 export class AtomCopies {
-  /** One tuple of arguments per atom, with the indexes that joins ask for. */
-  readonly atoms: Tuples;
   /** By atom: its oldest row. */
   oldest = new Int32Array(16);
   /** By row: 1 + the next younger row of the same atom, 0 at the end. */
@@ -20,16 +18,19 @@ export class AtomCopies {
   /** Rows below this have been added. */
   through = 0;
   /** The relation's columns, which it may replace by larger ones: one for each argument, then the scope. */
-  readonly #columns: readonly Int32Array[];
+  readonly columns: readonly Int32Array[];
+  readonly #distinct: DistinctAtoms;
   /** By atom: its youngest row. */
   #youngest = new Int32Array(16);
-  readonly #tuple: Int32Array;
 
   constructor(columns: readonly Int32Array[]) {
-    const arity = columns.length - 1;
-    this.#columns = columns;
-    this.atoms = new Tuples(arity);
-    this.#tuple = new Int32Array(arity);
+    this.columns = columns;
+    this.#distinct = new DistinctAtoms(columns.length - 1);
+  }
+
+  /** One tuple of arguments per atom, with the indexes that joins ask for. */
+  get atoms(): Tuples {
+    return this.#distinct.atoms;
   }
 
   get bytes(): number {
@@ -45,12 +46,9 @@ export class AtomCopies {
   }
 
   #add(row: number): void {
-    const tuple = this.#tuple;
-    for (let position = 0; position < tuple.length; position++)
-      tuple[position] = (this.#columns[position] as Int32Array)[row] as number;
-    const added = this.atoms.insert(tuple);
+    const added = this.#distinct.add(this, row);
     if (added < 0) {
-      const atom = this.atoms.find(tuple);
+      const atom = this.#distinct.find(this, row);
       assert(atom >= 0, 'an atom never goes');
       this.younger[this.#youngest[atom] as number] = row + 1;
       this.#youngest[atom] = row;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
-import { equalPositions } from './fact-matching.ts';
+import { equalPositions, lookUpFew } from './fact-matching.ts';
 import { type FactPattern, FactStore, type FactToStore, type StoreOutcome } from './fact-store.ts';
 
 function fact(predicate: string, args: readonly string[], changes: Partial<FactToStore> = {}): FactToStore {
@@ -260,7 +260,7 @@ function behindDead(count: number): FactStore {
 
 const few = (store: FactStore, args: readonly string[], changes: Partial<FactPattern> = {}, time = 0) => {
   const wanted: FactPattern = { predicate: 'p', args, truthVal: null, scope: { kind: 'all' }, ...changes };
-  return store.fewMatches(wanted, 9, time, 32)?.map((row) => store.argsOf(row).join(',')) ?? null;
+  return lookUpFew(store, wanted, 9, time, 32)?.map((row) => store.argsOf(row).join(',')) ?? null;
 };
 
 test('looks for few facts among a limited number of rows of a key', () => {
@@ -296,9 +296,13 @@ test('does not scan rows of other scopes for the facts of one', () => {
 test('returns all facts visible in a generation and at a time, whatever came later', () => {
   const store = new FactStore(0);
   const seen = (generation: number, args: readonly string[], time = 0): string[] | null =>
-    store
-      .fewMatches({ predicate: 'p', args, truthVal: null, scope: { kind: 'all' } }, generation, time, 32)
-      ?.map((row) => `${store.argsOf(row).join(',')}@${store.scopeOf(row) ?? ''}`) ?? null;
+    lookUpFew(
+      store,
+      { predicate: 'p', args, truthVal: null, scope: { kind: 'all' } },
+      generation,
+      time,
+      32,
+    )?.map((row) => `${store.argsOf(row).join(',')}@${store.scopeOf(row) ?? ''}`) ?? null;
   store.store(fact('p', ['a', 'b']), 1, 0);
   store.store(fact('p', ['a', 'b'], { scope: 's' }), 2, 0);
   store.store(fact('p', ['a', 'b'], { metadata: { importance: 1 } }), 3, 0);

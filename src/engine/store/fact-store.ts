@@ -8,7 +8,6 @@ import { type EndedFact, EndedFacts, endRememberedFor, type PinnedEnds } from '.
 import {
   type FactPattern,
   type FactRow,
-  lookUpFew,
   matchFacts,
   matchRemembered,
   rowsOfAtom,
@@ -137,7 +136,7 @@ export class FactStore {
       for (let row = 0; row < relation.count; row++) {
         if ((row & 0x3fff) === 0x3fff) await slices.breathe();
         if (!relation.isAlive(row)) continue;
-        const { from, until } = boundsOf(relation, row);
+        const { from, until } = relation.boundsOf(row);
         const number = relation.number[row] as number;
         store.#noteBounds(number, from, until, time);
         const scope = store.#scopeNumberOf({ relation, row });
@@ -207,6 +206,12 @@ export class FactStore {
     return this.#scopeNames.numberOf(scope);
   }
 
+  /** The number of the scope of a view, -1 if it never had a fact; null: the view includes all scopes. */
+  chosenScope(choice: ScopeChoice): number | null {
+    if (choice.kind === 'all') return null;
+    return this.scopeNumber(choice.kind === 'scope' ? choice.scope : null);
+  }
+
   /** The names of all relations, including those that have no facts any more. */
   get names(): RelationNames {
     if (this.#names === null) {
@@ -241,12 +246,12 @@ export class FactStore {
     return row < 0 ? null : { relation, row };
   }
 
-  /** Versions of exactly this atom in the scopes of the choice, unordered; see `rowsOf`. */
+  /** Versions of exactly this atom in the scopes of the choice, unordered; see `rowsOfAtom`. */
   versionsOf(predicate: string, args: readonly string[], truthVal: boolean, choice: ScopeChoice): FactRow[] {
     const relation = this.relation(predicate, args.length, !truthVal);
     const identity = relation === null ? null : this.#identityOf(args);
     if (relation === null || identity === null) return [];
-    return this.rowsOf(relation, identity, choice).map((row) => ({ relation, row }));
+    return rowsOfAtom(this, relation, identity, this.chosenScope(choice)).map((row) => ({ relation, row }));
   }
 
   /** True if the version counts as stored at this time: alive, its validity not ended. */
@@ -436,9 +441,8 @@ export class FactStore {
   }
 
   #isEndIn(choice: ScopeChoice): (ended: EndedFact) => boolean {
-    if (choice.kind === 'all') return () => true;
-    const scope = this.scopeNumber(choice.kind === 'unscoped' ? null : choice.scope);
-    return ({ identity }) => identity.at(-1) === scope;
+    const scope = this.chosenScope(choice);
+    return ({ identity }) => scope === null || identity.at(-1) === scope;
   }
 
   /** Processes, in slices, the validities that ended up to this time; see `ScopeRecords`. */
@@ -464,7 +468,7 @@ export class FactStore {
   /** The validity bounds of exactly this fact as stored at this time; open if it is not stored. */
   boundsOf(fact: FactToStore, time: number): Bounds {
     const known = this.find(fact.predicate, fact.args, fact.truthVal, fact.scope);
-    return known === null || !this.isStored(known, time) ? openBounds : boundsOf(known.relation, known.row);
+    return known === null || !this.isStored(known, time) ? openBounds : known.relation.boundsOf(known.row);
   }
 
   /**
@@ -580,11 +584,6 @@ export class FactStore {
     return this.#numbers.changesOf(numberOf(fact));
   }
 
-  /** Rows of the relation with these argument ids, unordered; see `rowsOfAtom`. */
-  rowsOf(relation: StoredRelation, ids: Int32Array, choice: ScopeChoice): number[] {
-    return rowsOfAtom(this, relation, ids, choice);
-  }
-
   /**
    * The matching facts, as seen at this generation and time; `notYetValid` includes those whose validity has
    * not begun. Copies in several scopes come one by one. In order of assertion within a relation.
@@ -595,20 +594,12 @@ export class FactStore {
     );
   }
 
-  /** `match` if an index finds the facts and there are at most `most`; else null. */
-  fewMatches(pattern: FactPattern, generation: number, time: number, most: number): FactRow[] | null {
-    return lookUpFew(this, pattern, generation, time, most);
-  }
-
   /** The matching facts that were stored in this generation but become valid only after this time. */
   matchPending(pattern: FactPattern, generation: number, time: number): Generator<FactRow> {
     return matchFacts(
       this,
       pattern,
-      (relation, row) =>
-        relation.wasAlive(row, generation) &&
-        (relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) > time &&
-        (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) > time,
+      (relation, row) => relation.isHeld(row, generation, time) && !relation.isVisible(row, generation, time),
     );
   }
 
@@ -744,7 +735,7 @@ function keyOf({ predicate, arity, negated }: StoredRelation): string {
 function versionAt(relation: StoredRelation, row: number): FactVersion {
   const { validFrom, validUntil, metadata } = relation;
   if (validFrom === null && validUntil === null && metadata.size === 0) return plainVersion;
-  const { from, until } = boundsOf(relation, row);
+  const { from, until } = relation.boundsOf(row);
   return { from, until, metadata: metadata.get(row) ?? null };
 }
 
@@ -755,14 +746,6 @@ function versionAfter(fact: FactToStore, kept: FactVersion): FactVersion {
   return {
     ...boundsAfter(fact, kept),
     metadata: metadata === undefined ? kept.metadata : nonEmpty(metadata),
-  };
-}
-
-/** The validity bounds of a version. */
-function boundsOf(relation: StoredRelation, row: number): Bounds {
-  return {
-    from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
-    until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
   };
 }
 

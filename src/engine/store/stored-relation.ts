@@ -3,8 +3,10 @@ import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
+import type { Bounds } from './fact-version.ts';
 import { finish, fold, hashSeed } from './hash.ts';
 import { HashSlots, maxBatch } from './hash-slots.ts';
+import { tupleAt } from './tuples.ts';
 
 /** Rows whose numbers differ only in this many low bits form a block. */
 export const blockBits = 6;
@@ -210,6 +212,14 @@ export class StoredRelation {
     return this.validUntil === null || (this.validUntil[row] as number) > time;
   }
 
+  /** The validity bounds of the row; infinite if open. */
+  boundsOf(row: number): Bounds {
+    return {
+      from: this.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
+      until: this.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
+    };
+  }
+
   /** True if any row counts as stored at this generation and time. */
   holdsAny(generation: number, time: number): boolean {
     const live = this.validUntil === null ? this.liveIn(generation) : null;
@@ -285,10 +295,8 @@ export class StoredRelation {
         forgotten = Math.max(forgotten, death);
         continue;
       }
-      for (let position = 0; position <= this.arity; position++)
-        identity[position] = (this.columns[position] as Int32Array)[row] as number;
-      const from = this.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
-      const until = this.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+      tupleAt(this, row, identity);
+      const { from, until } = this.boundsOf(row);
       const metadata = this.metadata.get(row) ?? null;
       const birth = this.birth[row] as number;
       const moved = fresh.append(identity, birth, this.number[row] as number, from, until, metadata);

@@ -287,3 +287,40 @@ function hashOf(values: Int32Array, at: number, arity: number): number {
   for (let position = 0; position < arity; position++) hash = fold(hash, values[at + position] as number);
   return finish(hash);
 }
+
+/** Rows of ids in columns. */
+interface InColumns {
+  readonly columns: readonly Int32Array[];
+}
+
+/** Reads a row into `tuple`: as many of its first columns as the tuple has elements. */
+export function tupleAt(rows: InColumns, row: number, tuple: Int32Array): Int32Array {
+  for (let position = 0; position < tuple.length; position++)
+    tuple[position] = (rows.columns[position] as Int32Array)[row] as number;
+  return tuple;
+}
+
+/**
+ * The distinct atoms of stored rows, numbered in the order of their first rows: rows with equal arguments are
+ * one atom, whatever their scopes.
+ */
+export class DistinctAtoms {
+  /** One tuple of arguments per atom. */
+  readonly atoms: Tuples;
+  readonly #tuple: Int32Array;
+
+  constructor(arity: number) {
+    this.atoms = new Tuples(arity);
+    this.#tuple = new Int32Array(arity);
+  }
+
+  /** The number of the row's atom if it is new, which adds it; else -1. */
+  add(rows: InColumns, row: number): number {
+    return this.atoms.insert(tupleAt(rows, row, this.#tuple));
+  }
+
+  /** The number of the row's atom; -1 if it was not added. */
+  find(rows: InColumns, row: number): number {
+    return this.atoms.find(tupleAt(rows, row, this.#tuple));
+  }
+}

@@ -10,7 +10,7 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Conclusions } from '../read/listed-conclusions.ts';
 import { renderAtom } from '../language/print.ts';
 import type { SalientFact } from '../memory/salient-facts.ts';
-import { sees } from '../datalog/model/reader.ts';
+import { rowSeen } from '../datalog/model/reader.ts';
 
 /**
  * What the request for a window can see: the stored facts of its view, each atom once, and the requested conclusions.
@@ -36,10 +36,10 @@ export class VisibleKnowledge {
   stored({ predicate, args, negated }: Atom): SalientFact | null {
     const { tenant, reader } = this.context;
     let best: SalientFact | null = null;
-    for (const { relation, row } of tenant.facts.versionsOf(predicate, args, !negated, this.view)) {
-      const fact = { relation, row: relation.versionAt(row, reader.generation) };
-      if (fact.row < 0 || !sees(reader, relation, fact.row)) continue;
-      const found = this.salient(fact);
+    for (const { relation, row: newest } of tenant.facts.versionsOf(predicate, args, !negated, this.view)) {
+      const row = rowSeen(reader, relation, newest);
+      if (row < 0) continue;
+      const found = this.salient({ relation, row });
       if (best === null || this.#comesFirst(found, best)) best = found;
     }
     return best;

@@ -150,13 +150,7 @@ function storedRow({ context: { tenant, reader } }: Writing, identity: FactIdent
 function boundsBefore(writing: Writing, fact: FactIdentity): Bounds {
   const own = writing.writes.find(fact);
   const stored = own?.isRetracted === true ? null : storedRow(writing, fact);
-  const committed: Bounds =
-    stored === null
-      ? openBounds
-      : {
-          from: stored.relation.validFrom?.[stored.row] ?? Number.NEGATIVE_INFINITY,
-          until: stored.relation.validUntil?.[stored.row] ?? Number.POSITIVE_INFINITY,
-        };
+  const committed = stored === null ? openBounds : stored.relation.boundsOf(stored.row);
   const bounds = own === null || own.asserted === null ? committed : boundsAfter(own.asserted, committed);
   return bounds.until > writing.context.reader.time ? bounds : openBounds;
 }

@@ -2,6 +2,7 @@ import { present } from '../../base/assert.ts';
 import { compareTexts } from '../../base/text-order.ts';
 import type { AtomLiteral } from '../../contract/language.ts';
 import { maxProofSteps, type Proof, type ProofStep } from '../../contract/inference.ts';
+import { lookUpFew } from '../../store/fact-matching.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import { planBody } from '../../language/order.ts';
 import { renderAtom } from '../../language/print.ts';
@@ -337,25 +338,14 @@ export class ProofBuilder {
     return step !== null;
   }
 
-  /**
-   * The stored fact of a ground atom in a view: without scope first, then by the order in which scopes were
-   * first used. Scopes that exist only in an overlay come last.
-   */
+  /** The stored fact that proves a ground atom in a view; null if there is none. */
   storedFact(view: ScopeChoice, atom: AtomLiteral): FactRow | null {
     const reader = this.#reader;
-    let first: FactRow | null = null;
-    let firstScope = Number.POSITIVE_INFINITY;
     const pattern = { predicate: atom.predicate, args: atom.args, truthVal: !atom.negated, scope: view };
     const { facts, generation, time, overlay } = reader;
     // With few scopes, the atom is found without an index, which would cover all facts of its relation.
-    const few = overlay === null ? facts.fewMatches(pattern, generation, time, maxComparedScopes) : null;
-    for (const fact of few ?? matching(reader, pattern)) {
-      const scope = scopeRank(reader, fact);
-      if (scope >= firstScope) continue;
-      first = fact;
-      firstScope = scope;
-    }
-    return first;
+    const few = overlay === null ? lookUpFew(facts, pattern, generation, time, maxComparedScopes) : null;
+    return provingFact(reader, few ?? matching(reader, pattern));
   }
 
   #add(key: string, proved: Proved | null, step: Omit<ProofStep, 'id'>): number | null {
@@ -504,6 +494,22 @@ export function factStep(
     ...(factId === null ? {} : { factId }),
     ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
   };
+}
+
+/**
+ * Of the facts of one atom, the one that proves it: without scope first, then by the order in which scopes
+ * were first used. Scopes that exist only in an overlay come last. null if there are no facts.
+ */
+export function provingFact(reader: Reader, facts: Iterable<FactRow>): FactRow | null {
+  let first: FactRow | null = null;
+  let firstScope = Number.POSITIVE_INFINITY;
+  for (const fact of facts) {
+    const scope = scopeRank(reader, fact);
+    if (scope >= firstScope) continue;
+    first = fact;
+    firstScope = scope;
+  }
+  return first;
 }
 
 /** The number of the fact's scope; scopes that exist only in an overlay come after all others. */

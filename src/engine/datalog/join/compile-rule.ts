@@ -28,7 +28,7 @@ import {
   derivedStep,
   rederivationStep,
   type Guard,
-  KeyedStep,
+  type KeyedStep,
   Machine,
   type AtomShape,
   type Step,
@@ -375,21 +375,9 @@ class MachineBuilder {
       if (terms.length === 0 || shape.keyPositions.length < terms.length) return rows;
       const test = new ExistenceStep(rows, this.#values, candidate);
       this.#tests.push(test);
-      this.#group(test);
       this.#guard(() => test.holds());
       return test;
     });
-  }
-
-  /** Groups a full scan by the column on which the test depends. */
-  #group({ rest }: ExistenceStep): void {
-    const [register] = rest ?? [];
-    const [, rows] = this.#steps;
-    if (register === undefined || !(rows instanceof KeyedStep) || rows.groupedBy >= 0) return;
-    const { keyPositions, bindPositions, bindRegisters } = rows.shape;
-    const at = bindRegisters.indexOf(register);
-    if (keyPositions.length === 0 && bindPositions.length > 1 && at >= 0)
-      rows.groupedBy = bindPositions[at] as number;
   }
 
   #push(terms: readonly string[], make: (shape: AtomShape) => Step): void {

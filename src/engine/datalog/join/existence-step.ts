@@ -38,11 +38,6 @@ export class ExistenceStep extends Step {
     this.#rows.bind(reader);
   }
 
-  /** The registers that stay the same while rows are marked; null if rows are never marked. */
-  get rest(): readonly number[] | null {
-    return this.#marked === null ? null : this.#marked.rest;
-  }
-
   /** Called at each start of the machine. */
   begin(machine: Machine): void {
     this.#machine = machine;

@@ -77,9 +77,6 @@ export const unsureRow = -2;
 /** A step whose rows can also be looked up one by one, without a scan, between two calls of `begin`. */
 export abstract class KeyedStep extends Step {
   abstract readonly shape: AtomShape;
-  /** For a full scan: the position by whose values the rows are grouped, -1 for none. */
-  groupedBy = -1;
-
   /** False if `rowOf` never tells, and chains may lack rows. */
   abstract get isSure(): boolean;
   /** Called after `bind`, at each start of the machine. */

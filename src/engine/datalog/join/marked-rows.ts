@@ -58,11 +58,6 @@ export class MarkedRows {
     this.#rest = new Int32Array(others.length);
   }
 
-  /** The registers of the other columns. */
-  get rest(): readonly number[] {
-    return this.#restRegisters;
-  }
-
   /** Forgets the marks: rows may have been added or deleted. */
   begin(): void {
     this.#isBegun = false;

@@ -2,7 +2,7 @@ import type { AtomCopies } from '../../store/atom-copies.ts';
 import type { ChainIndex } from '../../store/chain-index.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
-import { Tuples } from '../../store/tuples.ts';
+import { DistinctAtoms } from '../../store/tuples.ts';
 import type { Premises } from './tuple-sink.ts';
 import {
   bindRow,
@@ -39,10 +39,10 @@ class StoredDelta extends DeltaStep {
   readonly #find: FindRelation;
   readonly #view: ScopeChoice;
   #relation: StoredRelation | null = null;
-  #scope = 0;
+  /** Its number; null: every scope. */
+  #scope: number | null = null;
   /** The atoms of the list so far; null if none can occur twice. */
-  #met: Tuples | null = null;
-  #atom = new Int32Array(0);
+  #met: DistinctAtoms | null = null;
 
   constructor(find: FindRelation, view: ScopeChoice, shape: AtomShape) {
     super(shape);
@@ -52,15 +52,14 @@ class StoredDelta extends DeltaStep {
 
   override bind(reader: Reader): void {
     this.#relation = this.#find(reader);
-    this.#scope = this.#view.kind === 'scope' ? reader.facts.scopeNumber(this.#view.scope) : 0;
+    this.#scope = reader.facts.chosenScope(this.#view);
   }
 
   override begin(from: number, to: number, list: readonly number[] | null): void {
     super.begin(from, to, list);
     const relation = this.#relation;
     const isOfAll = this.#view.kind === 'all' && to > 1;
-    this.#met = isOfAll && relation?.spansScopes === true ? new Tuples(relation.arity) : null;
-    this.#atom = new Int32Array(this.#met?.arity ?? 0);
+    this.#met = isOfAll && relation?.spansScopes === true ? new DistinctAtoms(relation.arity) : null;
   }
 
   override advance(machine: Machine): boolean {
@@ -71,21 +70,14 @@ class StoredDelta extends DeltaStep {
     while (this.from < this.to) {
       if (this.from === end) return machine.stall();
       const row = this.list[this.from++] as number;
-      if (this.#view.kind !== 'all' && scopes[row] !== this.#scope) continue;
+      if (this.#scope !== null && scopes[row] !== this.#scope) continue;
       if (!this.matches(relation.columns, row, machine.registers)) continue;
-      if (this.#met !== null && !this.#isNew(this.#met, relation.columns, row)) continue;
+      if (this.#met !== null && this.#met.add(relation, row) < 0) continue;
       machine.registers[this.rowRegister] = row;
       if (this.pass()) return true;
     }
     this.#met = null;
     return false;
-  }
-
-  #isNew(met: Tuples, columns: readonly Int32Array[], row: number): boolean {
-    const atom = this.#atom;
-    for (let position = 0; position < atom.length; position++)
-      atom[position] = (columns[position] as Int32Array)[row] as number;
-    return met.insert(atom) >= 0;
   }
 
   override get premises(): Premises | null {
@@ -129,7 +121,6 @@ class StoredStep extends KeyedStep {
   #chainKey = noKey;
   /** The arguments and the scope of a fact to look up. */
   #identity = noKey;
-  #groups: GroupedRows | null = null;
 
   constructor(find: FindRelation, view: ScopeChoice, shape: AtomShape) {
     super();
@@ -151,7 +142,7 @@ class StoredStep extends KeyedStep {
     this.#limit = relation.rowsAt(reader.generation);
     this.#positions = this.shape.keyPositions;
     if (this.#view.kind !== 'all') {
-      this.#scope = this.#view.kind === 'unscoped' ? 0 : reader.facts.scopeNumber(this.#view.scope);
+      this.#scope = reader.facts.chosenScope(this.#view) ?? 0;
       if (this.#scope < 0) this.#relation = null;
       this.#positions = [...this.shape.keyPositions, relation.arity];
     } else if (relation.spansScopes) this.#copies = relation.copies;
@@ -243,21 +234,12 @@ class StoredStep extends KeyedStep {
       return;
     }
     if (this.#positions.length === 0) {
-      this.#beginScan(relation);
+      this.#cursor = this.#limit;
       return;
     }
     if (this.#view.kind !== 'all') key[keyRegisters.length] = this.#scope;
     this.#index ??= relation.index(this.#positions);
     this.#cursor = key.length === 1 ? this.#index.firstOf(key[0] as number) : this.#index.first(key);
-  }
-
-  #beginScan(relation: StoredRelation): void {
-    if (this.groupedBy < 0) {
-      this.#cursor = this.#limit;
-      return;
-    }
-    this.#groups = new GroupedRows(relation.index([this.groupedBy]), this.#limit);
-    this.#cursor = this.#groups.begin();
   }
 
   override advance(machine: Machine): boolean {
@@ -270,7 +252,6 @@ class StoredStep extends KeyedStep {
     const { registers } = machine;
     const { shape, rowRegister, collects } = this;
     const chain = this.#index === null ? null : this.#index.next;
-    const groups = this.#groups;
     const limit = this.#limit;
     const plain = this.#isPlain(relation);
     const isGuarded = this.guards.length > 0;
@@ -284,8 +265,7 @@ class StoredStep extends KeyedStep {
         return machine.stall();
       }
       const row = cursor - 1;
-      if (chain !== null) cursor = chain[row] as number;
-      else cursor = groups === null ? row : groups.after(row);
+      cursor = chain === null ? row : (chain[row] as number);
       if (row >= limit) continue;
       if (plain) {
         if (death !== null && (death[row] as number) <= generation) continue;
@@ -302,7 +282,6 @@ class StoredStep extends KeyedStep {
       return true;
     }
     this.#cursor = 0;
-    this.#groups = null;
     return this.#added !== null && this.#advanceAdded(machine, this.#added);
   }
 
@@ -378,44 +357,5 @@ class StoredStep extends KeyedStep {
   override get premises(): Premises | null {
     const relation = this.#relation;
     return relation === null ? null : { kind: 'stored', relation };
-  }
-}
-
-/**
- * The first rows of a relation, grouped by the value of one column, so that what a join caches for that value
- * (`MarkedRows`) is made once per value.
- *
- * The groups are the chains of an index, each from its newest row; a bit per row tells whether its chain has
- * passed it. Rows that the index adds meanwhile are newer, so no chain that is begun here meets them.
- */
-class GroupedRows {
-  readonly #index: ChainIndex;
-  readonly #met: Uint32Array;
-  /** Rows from here on were passed, or begin the current group. */
-  #first: number;
-
-  /** Groups the first `count` rows. */
-  constructor(index: ChainIndex, count: number) {
-    this.#index = index;
-    this.#met = new Uint32Array((count + 31) >>> 5);
-    this.#first = count;
-  }
-
-  /** 1 + the first row, 0 if there is none. */
-  begin(): number {
-    const met = this.#met;
-    let row = this.#first - 1;
-    while (row >= 0 && ((met[row >>> 5] as number) & (1 << (row & 31))) !== 0) row--;
-    this.#first = Math.max(row, 0);
-    return row + 1;
-  }
-
-  /** 1 + the row after this one, 0 at the end. */
-  after(row: number): number {
-    const next = this.#index.next[row] as number;
-    if (next === 0) return this.begin();
-    const met = next - 1;
-    this.#met[met >>> 5] = (this.#met[met >>> 5] as number) | (1 << (met & 31));
-    return next;
   }
 }

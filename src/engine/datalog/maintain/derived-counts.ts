@@ -1,13 +1,14 @@
 import type { FactStore } from '../../store/fact-store.ts';
-import { Tuples } from '../../store/tuples.ts';
+import { tupleAt, Tuples } from '../../store/tuples.ts';
 import { renderAtom } from '../../language/print.ts';
 import type { Pacer } from '../tables/evaluation.ts';
-import { isCandidate, tupleAt } from '../model/known-conclusions.ts';
+import { isCandidate } from '../model/known-conclusions.ts';
 import type { GroundAtom } from '../explain/proof.ts';
-import { type Reader, sees } from '../model/reader.ts';
+import { isAtomStored, type Reader } from '../model/reader.ts';
 import { listOf } from '../model/program.ts';
 import type { CachedTable } from './table-cache.ts';
-import type { Table } from '../model/table.ts';
+
+const everything = { kind: 'all' } as const;
 
 /** The number of conclusions that are not stored, and one of them rendered. */
 export interface ConclusionCount {
@@ -52,7 +53,8 @@ export async function countRows(
       if ((row & 0x3ff) === 0x3ff) await pacer.breathe();
       if (!isCandidate({ dead }, row)) continue;
       tupleAt(rows, row, tuple);
-      if ((seen !== null && seen.insert(tuple) < 0) || isStored(table, tuple, reader)) continue;
+      if ((seen !== null && seen.insert(tuple) < 0) || isAtomStored(reader, everything, table, tuple))
+        continue;
       counted++;
       example ??= renderAtom({ predicate, args: Array.from(tuple, textOf), negated });
     }
@@ -102,15 +104,4 @@ function goalsOf(
 
 function textsOf({ dictionary }: FactStore, tuple: Int32Array): string[] {
   return Array.from(tuple, (id) => dictionary.text(id));
-}
-
-function isStored(of: Table, tuple: Int32Array, reader: Reader): boolean {
-  const { facts, generation } = reader;
-  const relation = facts.relation(of.predicate, of.arity, of.negated);
-  if (relation === null) return false;
-  const rows = facts.rowsOf(relation, tuple, { kind: 'all' });
-  return rows.some((newest) => {
-    const row = relation.versionAt(newest, generation);
-    return row >= 0 && sees(reader, relation, row);
-  });
 }

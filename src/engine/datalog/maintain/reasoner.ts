@@ -1,11 +1,11 @@
 import type { Proof } from '../../contract/inference.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts';
-import { Tuples } from '../../store/tuples.ts';
+import { tupleAt, Tuples } from '../../store/tuples.ts';
 import { compareText } from '../../base/text-order.ts';
 import { relationKey, relationOf } from '../../language/terms.ts';
 import { type EvaluationLimits, Pacer, type Pause, sliceMs } from '../tables/evaluation.ts';
 import { type ConclusionCount, countByRelation, provedBy } from './derived-counts.ts';
-import { type Candidates, KnownConclusions, plainRows, tupleAt } from '../model/known-conclusions.ts';
+import { type Candidates, KnownConclusions, plainRows } from '../model/known-conclusions.ts';
 import { Losses } from '../model/delta.ts';
 import type { MemoryBudget } from '../model/memory-budget.ts';
 import { type Program, type RelationShape, relationsRead } from '../model/program.ts';
@@ -17,7 +17,6 @@ import {
   onlyDerivedAtom,
   type Question,
   settledTableFor,
-  storedMatches,
 } from '../tables/question.ts';
 import {
   type CachedTable,
@@ -409,7 +408,6 @@ export class Reasoner implements TableCacheHost {
   async #matches(asked: Question, reader: PinnedReader, pacer: Pacer): Promise<Matches> {
     const work = (set: TableSet): Promise<Matches> => matchesOf(asked, set, reader, pacer);
     return (
-      storedMatches(asked, reader) ??
       this.settledMatches(asked, reader) ??
       this.evaluate(reader, false, pacer, work, relationsRead(asked.body))
     );

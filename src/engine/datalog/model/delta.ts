@@ -1,6 +1,6 @@
-import { Tuples } from '../../store/tuples.ts';
+import { tupleAt, Tuples } from '../../store/tuples.ts';
 import type { Constants } from './constants.ts';
-import { type Candidates, plainRows, tupleAt } from './known-conclusions.ts';
+import { type Candidates, plainRows } from './known-conclusions.ts';
 import { viewKey } from './reader.ts';
 import type { Relation, Table } from './table.ts';
 

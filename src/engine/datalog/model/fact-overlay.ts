@@ -87,12 +87,7 @@ export class FactOverlay implements Overlay {
   /** The validity bounds of exactly this fact in its current version; open if it is not stored. */
   boundsOf(fact: FactIdentity): Bounds {
     const version = this.#addedVersion(fact) ?? this.#storedVersion(fact);
-    if (version === null) return openBounds;
-    const { relation, row } = version;
-    return {
-      from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
-      until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
-    };
+    return version === null ? openBounds : version.relation.boundsOf(version.row);
   }
 
   idOf({ relation, row }: FactRow): string | null {
@@ -145,8 +140,7 @@ export function apart<Kind extends Reader>(
 
 /** Completes the fact with the validity and metadata of its stored version. */
 function completed(fact: FactToStore, { relation, row }: FactRow): FactToStore {
-  const from = relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
-  const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+  const { from, until } = relation.boundsOf(row);
   return {
     ...fact,
     validFrom: fact.validFrom ?? (Number.isFinite(from) ? from : 'always'),

@@ -1,4 +1,4 @@
-import { gone, Tuples } from '../../store/tuples.ts';
+import { gone, tupleAt, Tuples } from '../../store/tuples.ts';
 import type { Relation, Table } from './table.ts';
 import type { Constants } from './constants.ts';
 import { viewKey } from './reader.ts';
@@ -124,11 +124,4 @@ export function plainRows(rows: Tuples, constants: Constants): Pick<Candidates, 
 function addAll(to: Tuples, from: Tuples, count: number): void {
   const tuple = new Int32Array(from.arity);
   for (let row = 0; row < count; row++) if (isCandidate(from, row)) to.insert(tupleAt(from, row, tuple));
-}
-
-/** Reads a row into `tuple`. */
-export function tupleAt(rows: Pick<Tuples, 'columns'>, row: number, tuple: Int32Array): Int32Array {
-  for (let position = 0; position < tuple.length; position++)
-    tuple[position] = (rows.columns[position] as Int32Array)[row] as number;
-  return tuple;
 }

@@ -1,4 +1,5 @@
 import type { FactPattern, FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts';
+import { rowsOfAtom } from '../../store/fact-matching.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import type { Constants } from './constants.ts';
 
@@ -30,6 +31,26 @@ export function sees(reader: Reader, relation: StoredRelation, row: number): boo
   return (
     relation.isVisible(row, reader.generation, reader.time) &&
     (reader.overlay === null || reader.overlay.hidden.get(relation)?.has(row) !== true)
+  );
+}
+
+/** The version of a fact that the reader sees, given its newest row; -1 if it sees none. */
+export function rowSeen(reader: Reader, relation: StoredRelation, newest: number): number {
+  const row = relation.versionAt(newest, reader.generation);
+  return row >= 0 && sees(reader, relation, row) ? row : -1;
+}
+
+/** True if the reader sees a stored fact of the atom with these dictionary ids in the view. */
+export function isAtomStored(
+  reader: Reader,
+  view: ScopeChoice,
+  { predicate, arity, negated }: Pick<StoredRelation, 'predicate' | 'arity' | 'negated'>,
+  ids: Int32Array,
+): boolean {
+  const relation = reader.facts.relation(predicate, arity, negated);
+  if (relation === null) return false;
+  return rowsOfAtom(reader.facts, relation, ids, reader.facts.chosenScope(view)).some(
+    (newest) => rowSeen(reader, relation, newest) >= 0,
   );
 }
 

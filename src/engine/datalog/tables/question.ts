@@ -1,15 +1,16 @@
 import { type AtomLiteral, isVariable, type Literal } from '../../contract/language.ts';
+import { compileAtom, indexedRows, scannedRows, type Selection } from '../../store/fact-matching.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import { planBody } from '../../language/order.ts';
 import { renderBody } from '../../language/print.ts';
 import { isAggregate, isPositiveAtom, relationOf, variablesAtLevel, wildcard } from '../../language/terms.ts';
 import { BodyCompiler } from '../join/body-compiler.ts';
-import { Constants } from '../model/constants.ts';
+import type { Constants } from '../model/constants.ts';
 import { type Derived, newDerived } from '../model/derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
 import { filtersOf } from '../plan/join-order.ts';
 import { put } from '../join/tuple-sink.ts';
-import { type Program, questionLevel } from '../model/program.ts';
+import { questionLevel } from '../model/program.ts';
 import { type Reader, viewKey } from '../model/reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { Table } from '../model/table.ts';
@@ -99,62 +100,16 @@ export function onlyDerivedAtom(asked: Question, set: TableSet): AtomLiteral | n
   return set.isDerived(asked.view, relationOf(literal)) ? literal : null;
 }
 
-/** Up to this many facts, duplicates are found by pairwise comparison. */
-const maxComparedFacts = 32;
-
-/**
- * The answers to a single stored atom, without tables or a plan, if no rule concludes it, an index finds only
- * a few facts and there is no overlay. Else null.
- */
-export function storedMatches(
-  asked: Question,
-  reader: Reader & { readonly program: Program },
-): Matches | null {
-  const [literal] = asked.body;
-  if (reader.overlay !== null || asked.body.length !== 1) return null;
-  if (literal === undefined || !isPositiveAtom(literal)) return null;
-  if (reader.program.rulesFor(asked.view, relationOf(literal)).length > 0) return null;
-  const { facts, generation, time } = reader;
-  const { predicate, args, negated } = literal;
-  const pattern = { predicate, args, truthVal: !negated, scope: asked.view };
-  const found = facts.fewMatches(pattern, generation, time, maxComparedFacts);
-  if (found === null) return null;
-  const positions = asked.variables.map((variable) => args.indexOf(variable));
-  const columns = positions.map(() => new Int32Array(found.length));
-  let count = 0;
-  for (const { relation, row } of found) {
-    for (const [at, position] of positions.entries())
-      (columns[at] as Int32Array)[count] = (relation.columns[position] as Int32Array)[row] as number;
-    if (!relation.spansScopes || !isAmong(columns, count)) count++;
-  }
-  return { question: asked, constants: new Constants(facts.dictionary), columns, count };
-}
-
-/** True if an earlier row is equal. */
-function isAmong(columns: readonly Int32Array[], row: number): boolean {
-  for (let known = 0; known < row; known++)
-    if (columns.every((column) => column[known] === column[row])) return true;
-  return false;
-}
-
-/** A table and the key asked of it: the positions of the atom's constants (ascending), and the constants. */
-export interface TableKey {
+/** An atom and the table asked for it: its constants are the key. */
+export interface TableKey extends Selection {
   readonly table: Table;
-  readonly positions: readonly number[];
-  readonly key: Int32Array;
 }
 
-/** The positions of the atom's constants and their ids; null if no table can have one of the constants. */
-function keyOf(atom: AtomLiteral, set: TableSet): Omit<TableKey, 'table'> | null {
-  const positions: number[] = [];
-  const key: number[] = [];
-  for (const [position, term] of atom.args.entries()) {
-    if (isVariable(term)) continue;
-    if (!set.program.makesConstants && set.constants.find(term) < 0) return null;
-    positions.push(position);
-    key.push(set.constants.idOf(term));
-  }
-  return { positions, key: Int32Array.from(key) };
+/** The atom, compiled with a key of exactly its constants; null if no table can have one of them. */
+function compiled({ args }: AtomLiteral, { program, constants }: TableSet): Selection | null {
+  const known = program.makesConstants ? { find: (text: string) => constants.idOf(text) } : constants;
+  const selection = compileAtom(args, known);
+  return selection && { ...selection, key: selection.key.subarray(0, selection.positions.length) };
 }
 
 /**
@@ -162,7 +117,7 @@ function keyOf(atom: AtomLiteral, set: TableSet): Omit<TableKey, 'table'> | null
  * constants.
  */
 export function tableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): TableKey | null {
-  const asked = keyOf(atom, set);
+  const asked = compiled(atom, set);
   if (asked === null) return null;
   const relation = { view, predicate: atom.predicate, arity: atom.args.length, negated: atom.negated };
   return { table: set.table(relation, asked.positions), ...asked };
@@ -173,7 +128,7 @@ export function tableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): T
  * none.
  */
 export function settledTableFor(atom: AtomLiteral, view: ScopeChoice, set: TableSet): TableKey | null {
-  const asked = keyOf(atom, set);
+  const asked = compiled(atom, set);
   if (asked === null) return null;
   const { positions, key } = asked;
   for (const table of set.tablesOf(relationOf(atom))) {
@@ -211,36 +166,22 @@ export async function matchesOf(
 export function answersOf(
   asked: Question,
   atom: AtomLiteral,
-  { table, positions: keyPositions, key }: TableKey,
+  { table, ...selection }: TableKey,
   set: TableSet,
 ): Matches {
-  const rows = table.rows.rows;
-  const repeated: [number, number][] = [];
-  for (const [position, term] of atom.args.entries())
-    if (isVariable(term) && atom.args.indexOf(term) !== position)
-      repeated.push([atom.args.indexOf(term), position]);
-  const isAnswer = (row: number): boolean => {
-    if (rows.isDead(row)) return false;
-    for (const [a, b] of repeated)
-      if ((rows.columns[a] as Int32Array)[row] !== (rows.columns[b] as Int32Array)[row]) return false;
-    return true;
-  };
+  const { rows } = table.rows;
+  const { key, equal } = selection;
   const columns = asked.variables.map((variable) => rows.columns[atom.args.indexOf(variable)] as Int32Array);
   const about = { question: asked, constants: set.constants };
   const isOnlyKey = table.boundPositions.length === key.length && table.demand.rows.count === 1;
-  if (isOnlyKey && repeated.length === 0 && rows.deadCount === 0)
+  if (isOnlyKey && equal.length === 0 && rows.deadCount === 0)
     return { ...about, columns, count: rows.count };
-  const found: number[] = [];
-  if (key.length === rows.arity) {
-    const row = rows.find(key);
-    if (row >= 0) found.push(row);
-  } else if (key.length === 0) {
-    for (let row = 0; row < rows.count; row++) if (isAnswer(row)) found.push(row);
-  } else {
-    const index = rows.index(keyPositions);
-    for (let next = index.first(key); next !== 0; next = index.next[next - 1] as number)
-      if (isAnswer(next - 1)) found.push(next - 1);
-  }
+  const isAlive = (row: number): boolean => !rows.isDead(row);
+  const found = selection.isGround
+    ? [rows.find(key)].filter((row) => row >= 0)
+    : key.length === 0
+      ? [...scannedRows(rows, selection, isAlive)]
+      : (indexedRows(selection, rows, isAlive) ?? []);
   return {
     ...about,
     columns: columns.map((column) => Int32Array.from(found, (row) => column[row] as number)),

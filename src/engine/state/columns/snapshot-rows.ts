@@ -6,6 +6,7 @@
  */
 import type { Slices } from '../../base/slices.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
+import { tupleAt } from '../../store/tuples.ts';
 
 /** Rows scanned between two clock checks. */
 const rowsInSlice = 4096;
@@ -40,9 +41,7 @@ export async function rowsToWrite(
       size++;
       if (death === Number.POSITIVE_INFINITY) continue;
     }
-    for (let position = 0; position <= relation.arity; position++)
-      identity[position] = (relation.columns[position] as Int32Array)[row] as number;
-    const newest = relation.find(identity);
+    const newest = relation.find(tupleAt(relation, row, identity));
     if (death > generation) isAliveBefore.add(newest);
     else if (newest === row) {
       selected[row] = 1;
