@@ -176,6 +176,9 @@ export interface Log {
   close(): Promise<void>;
 }
 
+/** What recovering a state reads from a log. */
+export type ReadableLog = Pick<Log, 'snapshot' | 'readSnapshot' | 'read'>;
+
 /** A recovered log with the sequence of its last record (0: none); `log.read(0)` replays its records. */
 export interface OpenedLog {
   readonly log: Log;

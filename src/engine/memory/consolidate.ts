@@ -24,8 +24,7 @@ import {
   type Wanted,
 } from './patterns.ts';
 import { renderAtom } from '../language/print.ts';
-import type { Consolidate, SummaryToStore } from '../state/operation.ts';
-import { outcomeAs } from '../state/outcome.ts';
+import { type Consolidate, type SummaryToStore, outcomeAs } from '../state/operation.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';

@@ -10,8 +10,7 @@ import type { FactIdentity, FactRow } from '../store/fact-store.ts';
 import { factNumberOf } from './patterns.ts';
 import { consolidationOf, constantsOf, memberArgs } from './summary.ts';
 import { renderAtom } from '../language/print.ts';
-import type { FactToRestore, Restore } from '../state/operation.ts';
-import { outcomeAs } from '../state/outcome.ts';
+import { type FactToRestore, type Restore, outcomeAs } from '../state/operation.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 
 /** The outcome of a restore without its generation. */

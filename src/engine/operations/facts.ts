@@ -5,11 +5,10 @@ import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import type { FactPattern } from '../store/fact-store.ts';
 import { Slices } from '../base/slices.ts';
-import { type ReadContext } from '../session/read-context.ts';
-import type * as contract from '../contract/facts.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { consequencesTimeoutMs } from '../session/consequences.ts';
 import { factDetail, listPredicates, noSuchFact, requireFact } from '../read/describe.ts';
-import { patternOf } from '../session/forget.ts';
+import { patternOf } from '../session/dependents.ts';
 import { hintsOfFacts, hintsPart } from '../read/hints.ts';
 import { hintsOfRetraction, limitsOfHint } from '../read/conclusion-hint.ts';
 import { listFacts } from '../read/list-facts.ts';
@@ -21,6 +20,7 @@ import { retract, tryRetract } from '../write/retract.ts';
 import type { Operation } from '../state/operation.ts';
 import { factOutcome, factsOutcome, factsWrite, factWrite } from '../write/tell.ts';
 import type { EngineContext } from './engine-context.ts';
+import type * as contract from '../contract/facts.ts';
 
 /** Asserts a fact. */
 export async function tell(

@@ -11,9 +11,8 @@ import type {
   RecallInput,
 } from '../contract/memory.ts';
 import { decay } from '../memory/decay.ts';
-import { memoryStats } from '../memory/memory-stats.ts';
+import { memoryStats, summarize } from '../memory/memory-stats.ts';
 import { recall } from '../memory/recall.ts';
-import { summarize } from '../memory/context-summary.ts';
 import { defaultLimits } from '../session/live-state.ts';
 import type { EngineContext } from './engine-context.ts';
 

@@ -16,9 +16,9 @@ import type {
 import { isVariable } from '../contract/language.ts';
 import type { Answer, AskInput } from '../contract/inference.ts';
 import { explain, trace } from '../read/explain.ts';
-import { type AboutInput, mentionedConstants, mentionedFacts } from '../memory/mentioned-facts.ts';
+import { type AboutInput, mentionedConstants, mentionedFacts } from '../memory/mentions.ts';
 import { type VocabularyEntry, vocabularyOf } from '../read/describe.ts';
-import { askedKey } from '../session/answer-cache.ts';
+import { askedKey } from '../session/caches.ts';
 import { defaultLimits } from '../session/live-state.ts';
 import { isPositiveAtom } from '../language/terms.ts';
 import { whatIf } from '../read/what-if.ts';

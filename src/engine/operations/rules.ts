@@ -3,14 +3,13 @@ import { withoutCancellation } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { Slices, runInSlices } from '../base/slices.ts';
-import type * as contract from '../contract/rules.ts';
 import {
   consequencesOf,
   consequencesTimeoutMs,
   completenessPart,
   viewOfWrites,
 } from '../session/consequences.ts';
-import { dependentsAmong } from '../session/forget.ts';
+import { dependentsAmong } from '../session/dependents.ts';
 import { ruleRefusals } from '../write/learn.ts';
 import { hintsOfRule, hintsPart } from '../read/hints.ts';
 import { defaultLimits } from '../session/live-state.ts';
@@ -24,11 +23,10 @@ import {
   ruleToStore,
   storedRule,
 } from '../commit/prepare-rules.ts';
-import type { Operation, RuleOperation } from '../state/operation.ts';
-import { outcomeAs } from '../state/outcome.ts';
-
+import { type Operation, type RuleOperation, outcomeAs } from '../state/operation.ts';
 import { predicates } from './facts.ts';
 import type { EngineContext } from './engine-context.ts';
+import type * as contract from '../contract/rules.ts';
 
 /** Adds a rule, or changes what is said of the same rule; refused if it is unsafe or cannot be stratified. */
 export async function teach(

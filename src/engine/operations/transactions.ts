@@ -3,7 +3,7 @@ import type { Caller } from '../base/caller.ts';
 import { notLeader } from '../base/errors.ts';
 import { consequencesTimeoutMs } from '../session/consequences.ts';
 import type { Committed, TransactionBegun } from '../contract/transactions.ts';
-import { outcomeAs } from '../state/outcome.ts';
+import { outcomeAs } from '../state/operation.ts';
 import type { EngineContext } from './engine-context.ts';
 
 /** Opens a transaction of the caller's database and tenant; refused on a follower. */

@@ -4,7 +4,7 @@ import { EngineError } from '../base/errors.ts';
 import { Tuples } from '../store/tuples.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
-import { maxChangesPublished, type Origin } from './publish-changes.ts';
+import { maxChangesPublished, type Origin } from './change-feed.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { type Candidates, tupleAt } from '../datalog/model/known-conclusions.ts';
 import { sees } from '../datalog/model/reader.ts';

@@ -7,20 +7,20 @@ import {
   EventIds,
   toolCallOf,
   withdrawalsOf,
-} from './publish-changes.ts';
+  type Change,
+  ChangeFeed,
+} from './change-feed.ts';
 import { BackgroundCounts } from './background-counts.ts';
 import { BackgroundMaintenance } from './background-maintenance.ts';
 import { present } from '../base/assert.ts';
 import { type Caller, signalOf } from '../base/caller.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, ValidityTimer } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { LookupContext, ReadContext } from './read-context.ts';
 import type { Answer } from '../contract/inference.ts';
-import { type Change, ChangeFeed } from './change-feed.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
-import type { Dependents, KnownBefore } from './forget.ts';
-import { AnswerCache } from './answer-cache.ts';
-import { ListingCache } from './listing-cache.ts';
+import type { Dependents, KnownBefore } from './dependents.ts';
+import { AnswerCache, ListingCache } from './caches.ts';
 import { relationOf } from '../language/terms.ts';
 import { countsAlike } from '../commit/prepare-rules.ts';
 import { type EvaluationLimits, type Pause, refuseGone } from '../datalog/tables/evaluation.ts';
@@ -33,7 +33,6 @@ import type { Operation } from '../state/operation.ts';
 import type { ClearedTenants, Report } from '../state/report.ts';
 import { type DatabaseState, newTenant, type State, type TenantState } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
-import { ValidityTimer } from './validity-timer.ts';
 import type { CommitObserver } from '../commit/commit-pipeline.ts';
 
 /** What the live state is made of. */

@@ -1,6 +1,6 @@
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './operation.ts';
 
 /**
  * Outcomes of writes that carried an idempotency key, for a day. They are logged state, so a request repeated after a

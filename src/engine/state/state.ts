@@ -1,8 +1,7 @@
 import { EngineError } from '../base/errors.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { type FactRow, FactStore } from '../store/fact-store.ts';
-import { Generations } from '../store/generations.ts';
-import { Imports } from '../store/imports.ts';
+import { Generations, Imports } from '../store/generations.ts';
 import { RuleStore } from '../store/rule-store.ts';
 import { StoredOutcomes } from './idempotency.ts';
 import { KeyStore } from './key-store.ts';

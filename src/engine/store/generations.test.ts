@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { Generations } from './generations.ts';
-import { TextColumn } from './text-column.ts';
+import { Generations, TextColumn } from './generations.ts';
 
 test('every generation is known by its time and request', () => {
   const generations = new Generations();

@@ -3,8 +3,7 @@ import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
-import { finish, fold, hashSeed } from './hash.ts';
-import { HashSlots, maxBatch } from './hash-slots.ts';
+import { finish, fold, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 
 /** Rows whose numbers differ only in this many low bits form a block. */
 export const blockBits = 6;

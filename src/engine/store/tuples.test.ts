@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
-import { TupleBatch } from './tuple-batch.ts';
-import { Tuples } from './tuples.ts';
+import { TupleBatch, Tuples } from './tuples.ts';
 
 test('a tuple is held once, and keeps the row it was given', () => {
   const tuples = new Tuples(2);

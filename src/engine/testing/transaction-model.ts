@@ -2,7 +2,7 @@
  * Transactions in the plainest way: what a database holds, what each transaction wrote, and what a commit comes to.
  * The random tests of transactions compare the engine with it; what follows from the facts is the naive model's.
  */
-import { ruleIdentity } from '../language/identity.ts';
+import { ruleIdentity } from '../language/print.ts';
 import { negativeCycles } from '../language/stratify.ts';
 import { factIdentity } from './generators.ts';
 import type { Knowledge, ModelFact, ModelRule } from './naive-model.ts';

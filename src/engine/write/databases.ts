@@ -10,8 +10,7 @@ import type {
   DeletedDatabase,
   TenantList,
 } from '../contract/administration.ts';
-import type { Operation } from '../state/operation.ts';
-import { clearedPart, createdPart } from '../state/outcome.ts';
+import { type Operation, clearedPart, createdPart } from '../state/operation.ts';
 import type { Writer } from '../session/writer.ts';
 import type { DatabaseState, State, TenantState } from '../state/state.ts';
 

@@ -14,8 +14,7 @@ import type { ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodedOperation } from '../commit/encode-operation.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
-import type { Operation, RuleOperation } from '../state/operation.ts';
-import { type Outcome, outcomeAs } from '../state/outcome.ts';
+import { type Operation, type RuleOperation, type Outcome, outcomeAs } from '../state/operation.ts';
 import {
   checkUnchanged,
   checkValidity,

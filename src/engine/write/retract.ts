@@ -13,12 +13,11 @@ import {
   patternOf,
   relationsAbout,
   relationsOf,
-} from '../session/forget.ts';
+} from '../session/dependents.ts';
 import { defaultLimits, type LiveState } from '../session/live-state.ts';
 import { FactOverlay } from '../datalog/model/fact-overlay.ts';
 import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
-import type { Operation } from '../state/operation.ts';
-import { type Outcome, outcomeAs } from '../state/outcome.ts';
+import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';
 import type { Writer } from '../session/writer.ts';
 
 /** The result of a retraction: its answer, and the atom if the fact was named by its id. */

@@ -22,7 +22,7 @@ import type {
   ScopeList,
 } from '../contract/scopes.ts';
 import type { FactStore, ScopeChoice } from '../store/fact-store.ts';
-import { relationsOf } from '../session/forget.ts';
+import { relationsOf } from '../session/dependents.ts';
 import { defaultLimits } from '../session/live-state.ts';
 import { renderAtom } from '../language/print.ts';
 import {
@@ -33,9 +33,14 @@ import {
   type MergePlan,
   planMerge,
 } from '../state/merge-plan.ts';
-import type { ForkScope, MergeScopes, Operation } from '../state/operation.ts';
+import {
+  type ForkScope,
+  type MergeScopes,
+  type Operation,
+  type Outcome,
+  outcomeAs,
+} from '../state/operation.ts';
 import { checkFits } from '../commit/prepare-rules.ts';
-import { type Outcome, outcomeAs } from '../state/outcome.ts';
 import type { ScopeChange } from '../state/report.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 import { conflictsOf, diffOf } from './scope-diff.ts';

@@ -11,8 +11,7 @@ import {
   givesValidity,
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
-import type { Operation } from '../state/operation.ts';
-import { type Outcome, outcomeAs } from '../state/outcome.ts';
+import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';
 import type { FactStore, FactToStore } from '../store/fact-store.ts';
 
 /** A write of facts, ready to commit: the operation, and a check if it can fail on what is stored. */

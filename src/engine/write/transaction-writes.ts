@@ -15,7 +15,7 @@ import {
   openBounds,
 } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
-import { patternOf } from '../session/forget.ts';
+import { patternOf } from '../session/dependents.ts';
 import { hintsOfFacts, hintsOfRule, hintsPart } from '../read/hints.ts';
 import { KnownNames } from '../read/known-names.ts';
 import { renderAtom, renderRule } from '../language/print.ts';

@@ -16,7 +16,7 @@ import type { RuleStore } from '../store/rule-store.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import { withoutCancellation, type Writer } from '../session/writer.ts';
 import { hintsOfRetraction, limitsOfHint } from '../read/conclusion-hint.ts';
-import { patternOf } from '../session/forget.ts';
+import { patternOf } from '../session/dependents.ts';
 import { hintsPart } from '../read/hints.ts';
 import { writeBytes, type NetWrites, type WriteChange } from './net-writes.ts';
 import {
