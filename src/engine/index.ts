@@ -15,7 +15,7 @@ export { Slices } from './base/slices.ts';
 export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
 export type { Engine } from './operations/engine.ts';
-export type { EngineCounters, EngineFigures } from './session/live-state.ts';
+export type { EngineCounters, EngineFigures } from './operations/engine-context.ts';
 export type { TransactionWrites } from './write/transactions.ts';
 export type { KeyRecord } from './state/key-store.ts';
 export type { ExportedFact, ExportedRule } from './read/export-knowledge.ts';

@@ -1,4 +1,4 @@
-import { inExclusiveCommit, unlimited, type Writer } from '../session/writer.ts';
+import { decideAndWrite, unlimited, type Writer } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';
@@ -11,7 +11,7 @@ import {
   type ConsolidatedValue,
   type SkipReason,
 } from '../contract/memory.ts';
-import { encodedOperation } from '../commit/encode-operation.ts';
+import { encodeWrite } from '../commit/encode-operation.ts';
 import type { FactIdentity, FactRow, FactStore } from '../store/fact-store.ts';
 import {
   isPinned,
@@ -24,7 +24,7 @@ import {
   type Wanted,
 } from './patterns.ts';
 import { renderAtom } from '../language/print.ts';
-import { type Consolidate, type SummaryToStore, outcomeAs } from '../state/operation.ts';
+import { type Consolidate, type SummaryToStore } from '../state/operation.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
@@ -57,19 +57,13 @@ export async function consolidate(
       const plan = await planned(context, input, time);
       return { ...(await answerOf(context, plan)), generation, dryRun: true };
     });
-  const decided: { answer: ConsolidationAnswer | null } = { answer: null };
-  const operation = (logical: number): Promise<DecidedWrite | null> =>
-    inExclusiveCommit(writer, caller, async (context) => {
-      const plan = await planned(context, input, Math.max(logical, context.reader.time));
-      const answer = await answerOf(context, plan);
-      decided.answer = answer;
-      if (plan.summaries.length === 0 && caller.idempotency === null) return null;
-      return writeOf(caller, plan, caller.idempotency === null ? null : answer, context.pacer);
-    });
-  const { outcome, isRepeated } = await writer.write({ caller, database: caller.database, operation });
-  const { generation } = outcome.kind === 'nothing' ? outcome : outcomeAs(outcome, 'consolidated');
-  const answer = isRepeated ? outcomeAs(outcome, 'consolidated').answer : decided.answer;
-  return { ...present(answer, 'the decision has an answer'), generation };
+  return decideAndWrite(writer, caller, 'consolidated', async (context, logical) => {
+    const plan = await planned(context, input, Math.max(logical, context.reader.time));
+    const answer = await answerOf(context, plan);
+    if (plan.summaries.length === 0 && caller.idempotency === null) return { answer, write: null };
+    const recorded = caller.idempotency === null ? null : answer;
+    return { answer, write: await writeOf(caller, plan, recorded, context.pacer) };
+  });
 }
 
 async function planned(context: ReadContext, input: ConsolidateInput, time: number): Promise<OrderedPlan> {
@@ -166,8 +160,7 @@ async function writeOf(
     values: summaries.flatMap(({ values }) => values),
     answer,
   };
-  const encoded = await encodedOperation(operation, pacer);
-  return encoded === null ? { operation } : { operation, encoded };
+  return encodeWrite(operation, pacer);
 }
 
 function summaryToStore(summary: PlannedSummary): SummaryToStore {

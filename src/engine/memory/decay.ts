@@ -1,17 +1,15 @@
-import { inExclusiveCommit, unlimited, type Writer } from '../session/writer.ts';
-import { present } from '../base/assert.ts';
+import { decideAndWrite, type Decision, unlimited, type Writer } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { type Decayed, type DecayInput, decayInputSchema } from '../contract/memory.ts';
-import { encodedOperation } from '../commit/encode-operation.ts';
+import { encodeWrite } from '../commit/encode-operation.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { isPinned, factNumberOf } from './patterns.ts';
 import { renderAtom } from '../language/print.ts';
-import { type Decay, outcomeAs } from '../state/operation.ts';
+import type { Decay } from '../state/operation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { TenantState } from '../state/state.ts';
-import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 
@@ -63,17 +61,9 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
     const evictions = await evictionsIn(context, wanted);
     return { tenant: context.tenant, facts: evictions.map(({ fact }) => factNumberOf(fact)) };
   });
-  const decided: { answer: Answer | null } = { answer: null };
-  const operation = (logical: number): Promise<DecidedWrite | null> =>
-    inExclusiveCommit(writer, caller, async (context) => {
-      const { answer, write } = await decide(context, caller, wanted, found, logical);
-      decided.answer = answer;
-      return write;
-    });
-  const { outcome, isRepeated } = await writer.write({ caller, database: caller.database, operation });
-  const { generation } = outcome.kind === 'nothing' ? outcome : outcomeAs(outcome, 'decayed');
-  const answer = isRepeated ? outcomeAs(outcome, 'decayed').answer : decided.answer;
-  return { ...present(answer, 'the decision has an answer'), generation };
+  return decideAndWrite(writer, caller, 'decayed', (context, logical) =>
+    decide(context, caller, wanted, found, logical),
+  );
 }
 
 /** Decides what to write, null for nothing; runs in the exclusive commit, at the logical time. */
@@ -83,7 +73,7 @@ async function decide(
   wanted: Wanted,
   found: Found,
   logical: number,
-): Promise<{ answer: Answer; write: DecidedWrite | null }> {
+): Promise<Decision<Answer>> {
   const { tenant, pacer } = context;
   const time = Math.max(logical, context.reader.time);
   const again = (facts: readonly number[]): Promise<Eviction[]> => stillEvicted(context, wanted, facts, time);
@@ -104,9 +94,8 @@ async function decide(
       facts,
       answer: storesAnswer ? answer : null,
     };
-    const encoded = await encodedOperation(operation, pacer);
-    if (tenant.uses.version === version || attempt === maxAttempts)
-      return { answer, write: encoded === null ? { operation } : { operation, encoded } };
+    const write = await encodeWrite(operation, pacer);
+    if (tenant.uses.version === version || attempt === maxAttempts) return { answer, write };
     evictions = await again(facts);
   }
 }

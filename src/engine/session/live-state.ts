@@ -65,12 +65,6 @@ export interface Watch {
   readonly end: () => void;
 }
 
-type LiveFigures = 'databases' | 'tenants' | 'rules' | 'conclusions' | 'derivedBytes' | 'derivedBudgetBytes';
-type LiveCounters = Exclude<
-  keyof EngineCounters,
-  'records' | 'commits' | 'logBytes' | 'snapshots' | 'backups'
->;
-
 /** Listings and answers may use these fractions of the memory for derived data: one eighth and one sixty-fourth. */
 const listingsDivisor = 8;
 const answersDivisor = 64;
@@ -276,17 +270,21 @@ export class LiveState implements CommitObserver {
     return reasoner.isRetired ? reasoner.lastReader(reader) : this.pin(caller, defaultLimits).reader;
   }
 
+  /** Throws DatabaseNotFound. */
   database(caller: Caller): DatabaseState {
     return this.#parts.state.database(caller.database);
   }
 
-  storeOf(caller: Caller): () => FactStore | null {
-    return () => {
-      const database = this.#parts.state.databases.get(caller.database);
-      const facts = database?.tenants.get(caller.tenant)?.facts ?? null;
-      const forgotten = database?.forgottenThrough(caller.tenant) ?? 0;
-      return facts === null && forgotten > 0 ? newTenant(0, forgotten).facts : facts;
-    };
+  databaseIfAny({ database }: Caller): DatabaseState | undefined {
+    return this.#parts.state.databases.get(database);
+  }
+
+  /** The current facts of the tenant; null: none, and none were forgotten. */
+  storeOf(caller: Caller): FactStore | null {
+    const database = this.databaseIfAny(caller);
+    const facts = database?.tenants.get(caller.tenant)?.facts ?? null;
+    const forgotten = database?.forgottenThrough(caller.tenant) ?? 0;
+    return facts === null && forgotten > 0 ? newTenant(0, forgotten).facts : facts;
   }
 
   programOf(database: DatabaseState): Program {
@@ -336,15 +334,24 @@ export class LiveState implements CommitObserver {
     for (const change of withdrawalsOf(caller.tenant, atoms, origin)) this.#feed.publish(change);
   }
 
-  /** Publishes a tool call beside the changes. It writes nothing and does not create the tenant. */
-  publishToolCall({ database: name, tenant, requestId }: Caller, id: string): void {
-    const database = this.#parts.state.databases.get(name);
+  /**
+   * Tells subscribers of the caller's database and tenant that an agent called a tool there; `id` names the call. Writes
+   * nothing, and creates neither database nor tenant.
+   */
+  tellOfToolCall(caller: Caller, id: string): void {
+    const { tenant, requestId } = caller;
+    const database = this.databaseIfAny(caller);
     // The database may have been deleted while the call ran.
     if (database === undefined) return;
     const ids = present(this.#eventIds.get(database), 'every database has event ids');
     this.#feed.publish(toolCallOf(tenant, id, { ids, time: this.showTime(), requestId }));
   }
 
+  /**
+   * Changes of the caller's database and tenant from now on, or after `lastEventId` if those are still remembered;
+   * otherwise the first change is a `reset`. Ends with the caller's signal. A subscriber that falls too far behind gets a
+   * `reset` and loses what it missed.
+   */
   changes(caller: Caller, lastEventId: string | null): AsyncIterable<Change> {
     this.refuseClosed();
     const { database: name, tenant } = caller;
@@ -356,11 +363,12 @@ export class LiveState implements CommitObserver {
     return this.#feed.stream(concerns, lastEventId, reset, signalOf(caller));
   }
 
+  /** Calls `listener` synchronously for every change of every database; returns how to stop. */
   subscribe(listener: (change: Change) => void): () => void {
     return this.#feed.subscribe(listener);
   }
 
-  figures(): Pick<EngineFigures, LiveFigures> {
+  figures(): LiveFigures {
     const databases = [...this.#parts.state.databases.values()];
     let conclusions = 0;
     for (const reasoner of this.#reasoners.values()) conclusions += reasoner.conclusions;
@@ -374,7 +382,7 @@ export class LiveState implements CommitObserver {
     };
   }
 
-  counters(): Pick<EngineCounters, LiveCounters> {
+  counters(): LiveCounters {
     const time = this.showTime();
     let stored = 0;
     for (const database of this.#parts.state.databases.values())
@@ -614,8 +622,8 @@ export class LiveState implements CommitObserver {
   }
 }
 
-/** The engine's counters for metrics. All are totals since the start, except `facts`. */
-export interface EngineCounters {
+/** Totals since the start, except `facts`. */
+export interface LiveCounters {
   factsAsserted: number;
   factsRetracted: number;
   /** Facts retracted because they had expired or faded; included in `factsRetracted`. */
@@ -623,18 +631,10 @@ export interface EngineCounters {
   rulesFired: number;
   /** Facts stored now, over all databases and tenants. */
   facts: number;
-  records: number;
-  commits: number;
-  /** Bytes of written frames. */
-  logBytes: number;
-  /** Number of snapshots written. */
-  snapshots: number;
-  /** Number of backups sent completely. */
-  backups: number;
 }
 
-/** The engine's current figures, for gauges. Table sizes are as last measured. */
-export interface EngineFigures {
+/** Current sizes. Table sizes are as last measured. */
+export interface LiveFigures {
   readonly databases: number;
   readonly tenants: number;
   readonly rules: number;
@@ -642,21 +642,4 @@ export interface EngineFigures {
   readonly conclusions: number;
   readonly derivedBytes: number;
   readonly derivedBudgetBytes: number;
-  readonly openTransactions: number;
-  /** Sessions with a remembered context window. */
-  readonly windowSessions: number;
-  /** Bytes of all log segments on disk. */
-  readonly logBytes: number;
-  readonly logSegments: number;
-  /** Bytes of records that are not yet durable. */
-  readonly logWaitingBytes: number;
-  /** The last snapshot; null: none. `at` is in epoch milliseconds. */
-  readonly snapshot: { readonly bytes: number; readonly at: number } | null;
-  /** Duration of the last snapshot of this process; null: none was written. */
-  readonly snapshotTookMs: number | null;
-  /** Sequence of the last record. */
-  readonly position: number;
-  readonly isEncrypted: boolean;
-  /** When the last complete backup was taken, epoch milliseconds; null: none since the start. */
-  readonly backupAt: number | null;
 }

@@ -1,7 +1,13 @@
 import type { ReadContext } from '../session/read-context.ts';
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
-import type { ContextWindow, OptimizeInput, WindowDiff, WindowDiffInput } from '../contract/context.ts';
+import type {
+  ClearSessionInput,
+  ContextWindow,
+  OptimizeInput,
+  WindowDiff,
+  WindowDiffInput,
+} from '../contract/context.ts';
 import type { ContextEntry } from '../contract/memory.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { parseAtom } from '../language/parse.ts';
@@ -31,7 +37,8 @@ export class Windows {
     return this.#sessions.size;
   }
 
-  async optimize(caller: Caller, input: OptimizeInput): Promise<ContextWindow> {
+  /** A window of facts. Being in it is not a use of a fact. */
+  async optimizeContext(caller: Caller, input: OptimizeInput): Promise<ContextWindow> {
     return this.#reading(caller, input, async (context) => {
       const window = await contextWindow(context, input, this.#newId);
       if (input.sessionId !== null) await this.#keep(caller, context, input.sessionId, input, window);
@@ -39,7 +46,7 @@ export class Windows {
     });
   }
 
-  async diff(caller: Caller, input: WindowDiffInput): Promise<WindowDiff> {
+  async diffContext(caller: Caller, input: WindowDiffInput): Promise<WindowDiff> {
     const { sessionId } = input;
     const previous = this.#sessions.find(caller, sessionId);
     if (previous === null) throw noSuchSession(sessionId);
@@ -53,7 +60,8 @@ export class Windows {
     });
   }
 
-  clear(caller: Caller, sessionId: string): string {
+  /** Forgets the last window of the session, known or not; answers with a sentence that says so. */
+  async clearContextSession(caller: Caller, { sessionId }: ClearSessionInput): Promise<string> {
     this.#live.refuseClosed();
     this.#live.database(caller);
     this.#sessions.drop(caller, sessionId);

@@ -132,7 +132,7 @@ export async function forkScope(writer: Writer, caller: Caller, input: ForkInput
         );
       if (withRules) checkRulesFit(context, operation, time);
     });
-  const { outcome } = await writer.write({ caller, database: caller.database, operation, check });
+  const { outcome } = await writer.write({ caller, operation, check });
   const { facts, rules, generation } = outcomeAs(outcome, 'scope');
   return { source, target, facts, rules, generation };
 }
@@ -182,7 +182,7 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
   }));
   try {
     const { before } = watch;
-    const report = await writer.write({ caller, database: caller.database, operation, before });
+    const report = await writer.write({ caller, operation, before });
     const { generation } = report;
     if (report.isRepeated) return repeatedAnswer(input, report.outcome);
     const { context, hold } = watch.seen();
@@ -276,7 +276,7 @@ export async function deleteScope(writer: Writer, caller: Caller, name: string):
   const operation: Operation = { kind: 'deleteScope', tenant: caller.tenant, scope: name, withRules };
   const check = (time: number): Promise<void> =>
     inExclusiveCommit(writer, caller, (context) => requireScope(context, time, name));
-  const { outcome } = await writer.write({ caller, database: caller.database, operation, check });
+  const { outcome } = await writer.write({ caller, operation, check });
   const { facts, rules, generation } = outcomeAs(outcome, 'scope');
   return { scope: name, facts, rules, generation };
 }
