@@ -27,7 +27,7 @@ export class ManualClock implements Clock {
 }
 
 /** What the timer needs from the live state. */
-export interface ValidityTimerHost {
+interface ValidityTimerHost {
   readonly clock: Clock;
   /** The next boundary of any tenant; Infinity: none. */
   readonly next: () => number;

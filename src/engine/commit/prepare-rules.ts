@@ -89,7 +89,7 @@ export function countsAlike(before: RuleRecord, now: RuleRecord | null): boolean
 }
 
 /** The entity tag of a rule, a strong validator: the rule's id and the generation that last changed it. */
-export function etagOf({ id, changedIn }: Pick<RuleRecord, 'id' | 'changedIn'>): string {
+function etagOf({ id, changedIn }: Pick<RuleRecord, 'id' | 'changedIn'>): string {
   return `"${id}-${changedIn}"`;
 }
 

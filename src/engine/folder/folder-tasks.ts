@@ -213,7 +213,7 @@ async function* partsOf(
 }
 
 /** The folder's key before and after: 64 hexadecimal digits each; null: not encrypted. */
-export interface FolderKeyChange {
+interface FolderKeyChange {
   readonly from: string | null;
   readonly to: string | null;
 }
@@ -268,7 +268,7 @@ async function convertJournals(
   await backend.syncDirectory();
 }
 
-export interface AloneOptions {
+interface AloneOptions {
   /** The folder's key from now on; null: no encryption. */
   readonly key: FolderKey | null;
   /** Epoch milliseconds. */

@@ -22,7 +22,7 @@ export interface KnownLanguage {
 }
 
 /** The diagnostics of a text. */
-export interface Diagnosis {
+interface Diagnosis {
   /** In text order, at most 1000; if there are more, errors take precedence. */
   readonly diagnostics: Diagnostic[];
   /** Number of rules and facts that could be read. */

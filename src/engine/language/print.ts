@@ -26,7 +26,7 @@ export function renderConstant(text: string): string {
 }
 
 /** A constant or variable as an operand of a built-in. */
-export function renderOperand(text: string): string {
+function renderOperand(text: string): string {
   return isVariable(text) || word.test(text) || isNumber(text) ? text : JSON.stringify(text);
 }
 

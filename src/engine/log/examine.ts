@@ -48,7 +48,7 @@ export interface Damage {
 }
 
 /** A good frame and its position. */
-export interface GoodFrame {
+interface GoodFrame {
   readonly name: string;
   readonly salt: Uint8Array;
   readonly opener: Opener;
@@ -297,7 +297,7 @@ function isOfSynced({ flags }: ReadFrameHeader): boolean {
 }
 
 /** A verified log, opened read-only. */
-export interface StoredLog {
+interface StoredLog {
   readonly contents: LogContents;
   /** The torn tail that the next start would cut off; null: none. */
   readonly tail: TornTail | null;

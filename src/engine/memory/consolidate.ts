@@ -186,7 +186,7 @@ function atomOf({ predicate, args, truthVal }: FactIdentity): string {
 }
 
 /** A summary to assert, and the facts it replaces. */
-export interface PlannedSummary {
+interface PlannedSummary {
   readonly identity: FactIdentity;
   /** Its metadata without `consolidated`. */
   readonly metadata: Metadata;
@@ -208,7 +208,7 @@ export interface Skipped {
 }
 
 /** A plan of summaries. The order of the lists is deterministic but has no meaning. */
-export interface ConsolidationPlan {
+interface ConsolidationPlan {
   readonly summaries: readonly PlannedSummary[];
   readonly skipped: readonly Skipped[];
 }
@@ -221,7 +221,7 @@ const entriesInSlice = 256;
  * Plans a consolidation. A summary never replaces an unrelated fact: if its atom is already stored, its facts stay. The
  * size of summaries is bounded by that of a log record. `createdAt`: when a stored fact was asserted.
  */
-export async function planConsolidation(
+async function planConsolidation(
   looked: SearchedState,
   wanted: Wanted,
   createdAt: (fact: FactRow) => number,

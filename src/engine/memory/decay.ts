@@ -207,13 +207,13 @@ function scopeNumberOf({ tenant: { facts } }: ReadContext, view: ScopeChoice): n
 }
 
 /** Why decay evicts a stored fact: its validity has ended, or its salience is below the threshold. */
-export type Fate = 'expired' | 'faded';
+type Fate = 'expired' | 'faded';
 
 /**
  * What decay does at this time to a live version; null: it stays. An expired fact goes even if pinned. A fact that is
  * not yet valid does not fade.
  */
-export function fateOf(
+function fateOf(
   { relation, row }: FactRow,
   time: number,
   threshold: number,
@@ -226,9 +226,9 @@ export function fateOf(
 }
 
 /** Actor and request id in the records of scheduled decay. */
-export const decayActor = 'scheduled-decay';
+const decayActor = 'scheduled-decay';
 
-export interface ScheduledDecayHost {
+interface ScheduledDecayHost {
   readonly writer: Writer;
   /** Receives messages for the operator. */
   readonly onWarn: (message: string) => void;
@@ -283,7 +283,7 @@ function callerAt(database: string, tenant: string, signal: AbortSignal): Caller
 }
 
 /** What the schedule needs of its host. */
-export interface DecayScheduleHost {
+interface DecayScheduleHost {
   readonly clock: Clock;
   /** Milliseconds between the starts of two runs. */
   readonly intervalMs: number;

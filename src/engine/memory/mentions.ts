@@ -19,7 +19,7 @@ export const maxWordsInName = 5;
 const word = /[\p{L}\p{N}\p{M}_]+/gu;
 
 /** A run of words of a text, with everything between them. */
-export interface WordRun {
+interface WordRun {
   readonly words: readonly string[];
   readonly raw: string;
 }

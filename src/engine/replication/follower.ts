@@ -21,7 +21,7 @@ import { StartupError } from '../log/startup-error.ts';
 import type { CommitPipeline } from '../commit/commit-pipeline.ts';
 
 /** A follower's log and state. */
-export interface Replica {
+interface Replica {
   /** Sequence of the last record; 0: empty. */
   readonly position: number;
   readonly historyId: string;
@@ -43,7 +43,7 @@ export interface LeaderConnection {
 }
 
 /** What a follower needs from its host. */
-export interface FollowerHost {
+interface FollowerHost {
   readonly replica: Replica;
   readonly leader: LeaderConnection;
   /** Epoch milliseconds. */
@@ -57,7 +57,7 @@ export interface FollowerHost {
   readonly onBug: (error: unknown) => void;
 }
 
-export type FollowerState = 'connecting' | 'snapshot' | 'streaming' | 'stale' | 'refused';
+type FollowerState = 'connecting' | 'snapshot' | 'streaming' | 'stale' | 'refused';
 
 export interface FollowerStatus {
   readonly state: FollowerState;
@@ -269,7 +269,7 @@ async function* statesOf(parts: AsyncIterable<WirePart>): AsyncGenerator<Uint8Ar
 }
 
 /** What a replica is made of. */
-export interface ReplicaParts {
+interface ReplicaParts {
   readonly state: State;
   readonly log: Log;
   readonly pipeline: CommitPipeline;

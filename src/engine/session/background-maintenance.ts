@@ -12,7 +12,7 @@ import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import type { Batch, Claim } from '../datalog/maintain/withdrawals.ts';
 
 /** What background maintenance needs from the live state. */
-export interface BackgroundMaintenanceHost {
+interface BackgroundMaintenanceHost {
   /** A reader of the tenant's current state. */
   readonly pin: () => PinnedReader;
   /** Publishes withdrawn conclusions, sorted; null: too many to list. */

@@ -210,7 +210,7 @@ export interface Retraction {
 }
 
 /** The candidates that the retraction withdrew, as sorted atoms. Refused by a limit if that takes too long. */
-export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> {
+async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> {
   const { reasoner, facts, retracted, candidates } = change;
   const lost = new Map<string, Lost>();
   for (const each of change.lost)
@@ -323,7 +323,7 @@ function wholeTable({ view, relation }: Candidates, set: TableSet): Table | null
 }
 
 /** The demand for re-deriving candidates that came from several tables. */
-export function demandFor(
+function demandFor(
   candidate: Pick<Candidates, 'arity' | 'rows' | 'count'>,
 ): NonNullable<Candidates['table']> {
   const { arity, rows, count } = candidate;

@@ -13,7 +13,7 @@ import type { LogRecord } from '../log/codec.ts';
  */
 
 /** The origin of a rule change; a new rule gets `id`. */
-export interface RuleOrigin {
+interface RuleOrigin {
   readonly id: string;
   readonly time: number;
   readonly generation: number;

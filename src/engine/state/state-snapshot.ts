@@ -27,7 +27,7 @@ import { ruleIdentity, renderRule } from '../language/print.ts';
  * snapshot still contains the pinned state (MVCC). The first section holds logged state, the second observed state:
  * uses of facts and keys, and how often rules fired. Reading the first needs nothing of the second.
  */
-export interface PinnedState {
+interface PinnedState {
   /** Sequence and stamp of the last applied record. */
   readonly sequence: number;
   readonly time: number;

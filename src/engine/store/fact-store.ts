@@ -70,7 +70,7 @@ export interface PinnedFacts {
 }
 
 /** What a store is restored from. */
-export interface RestoredFacts {
+interface RestoredFacts {
   readonly createdAt: number;
   readonly dictionary: Dictionary;
   readonly forgottenThrough: number;

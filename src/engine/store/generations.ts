@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.ts';
 
 /** Generations that are known before one is added: ascending, their times and requests beside them. */
-export interface KnownGenerations {
+interface KnownGenerations {
   readonly numbers: Float64Array;
   readonly times: Float64Array;
   readonly requests: TextColumn;

@@ -29,7 +29,7 @@ export class ScopeNames {
 }
 
 /** What is recorded of one scope beside its facts. */
-export interface ScopeRecord {
+interface ScopeRecord {
   /**
    * When it was last created: by its first fact, or by the fork. Meaningless while it has no facts and is no
    * fork.

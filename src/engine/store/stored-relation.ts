@@ -436,7 +436,7 @@ function enlarged<Column extends Int32Array | Float64Array>(from: Column, to: Co
 }
 
 /** Rows of a relation as columns: the newest version of each fact, dead or alive, in order of birth. */
-export interface RestoredRows {
+interface RestoredRows {
   readonly predicate: string;
   readonly arity: number;
   readonly negated: boolean;

@@ -171,7 +171,7 @@ export class VisibleKnowledge {
 
 const rowsBetweenBreaths = 4096;
 
-export interface WindowContradiction {
+interface WindowContradiction {
   readonly shown: Contradiction;
   /** The atom that is left out if contradictions are resolved. */
   readonly weaker: string;

@@ -173,7 +173,7 @@ function noSuchSession(sessionId: string): EngineError {
 }
 
 /** The last window of a session, as the baseline for later ones. */
-export interface WindowSnapshot<Parameters> {
+interface WindowSnapshot<Parameters> {
   readonly windowId: string;
   readonly parameters: Parameters;
   /** Rendered, each once, in window order. */
@@ -182,7 +182,7 @@ export interface WindowSnapshot<Parameters> {
   readonly scopes: readonly (string | null)[];
 }
 
-export interface SessionOwner {
+interface SessionOwner {
   readonly database: string;
   readonly tenant: string;
 }

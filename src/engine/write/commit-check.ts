@@ -21,7 +21,7 @@ export interface CommittedKnowledge {
 }
 
 /** The net writes of a transaction and the generation in which it began. */
-export interface ToCommit {
+interface ToCommit {
   readonly writes: NetWrites;
   readonly generation: number;
 }

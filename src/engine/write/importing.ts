@@ -275,7 +275,7 @@ export async function revertImport(
 }
 
 /** The outcome of one batch. */
-export interface ImportedBatch {
+interface ImportedBatch {
   readonly asserted: number;
   readonly updated: number;
   readonly unchanged: number;

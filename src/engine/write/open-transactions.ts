@@ -32,7 +32,7 @@ export interface OpenTransaction {
 }
 
 /** The database, tenant and credential that a transaction is bound to. */
-export type TransactionSpace = Pick<Caller, 'database' | 'tenant' | 'credential'>;
+type TransactionSpace = Pick<Caller, 'database' | 'tenant' | 'credential'>;
 
 interface Ended {
   readonly space: TransactionSpace;
