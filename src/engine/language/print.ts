@@ -41,6 +41,15 @@ export function renderAtom(atom: Atom): string {
   return `${text})`;
 }
 
+/** A fact, whose truth value false is explicit negation. */
+export function renderFact(fact: {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+}): string {
+  return renderAtom({ predicate: fact.predicate, args: fact.args as string[], negated: !fact.truthVal });
+}
+
 function renderBuiltin(literal: AtomLiteral): string | null {
   const operands = literal.args.map(renderOperand);
   if (isComparison(literal) && operands.length === 2)

@@ -10,7 +10,7 @@ import type { StoredFact } from '../contract/facts.ts';
 import type { ContextEntry, Recalled, RecallInput, Category } from '../contract/memory.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import { answerAt, conclusionsOf, shownConclusions, supportsOf } from '../read/listed-conclusions.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderAtom, renderFact } from '../language/print.ts';
 import { type SalientFact, salientFacts } from './salient-facts.ts';
 import type { Matches } from '../datalog/tables/question.ts';
 import { leastRows } from '../datalog/tables/sorted.ts';
@@ -54,20 +54,11 @@ async function firstOf(streamed: AsyncGenerator<SalientFact>): Promise<SalientFa
   return done === true ? null : value;
 }
 
-function isBefore(context: ReadContext, stored: SalientFact, conclusion: StoredFact): boolean {
+function isBefore({ tenant }: ReadContext, stored: SalientFact, conclusion: StoredFact): boolean {
   const difference = stored.salience - conclusion.salience;
   if (difference !== 0) return difference > 0;
-  const order = compareText(atomOfRow(context, stored.fact), atomOf(conclusion));
+  const order = compareText(renderFact(tenant.facts.identityOf(stored.fact)), renderFact(conclusion));
   return order !== 0 ? order < 0 : true;
-}
-
-function atomOfRow({ tenant }: ReadContext, fact: FactRow): string {
-  const { predicate, negated } = fact.relation;
-  return renderAtom({ predicate, args: tenant.facts.argsOf(fact), negated });
-}
-
-function atomOf({ predicate, args, truthVal }: StoredFact): string {
-  return renderAtom({ predicate, args, negated: !truthVal });
 }
 
 /** The conclusions in recall order, limited to what can be returned, and their total number. */

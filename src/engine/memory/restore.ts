@@ -8,7 +8,7 @@ import { encodeWrite } from '../commit/encode-operation.ts';
 import type { FactIdentity, FactRow } from '../store/fact-store.ts';
 import { factNumberOf } from './patterns.ts';
 import { consolidationOf, constantsOf, memberArgs } from './summary.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderFact } from '../language/print.ts';
 import { type FactToRestore, type Restore } from '../state/operation.ts';
 
 /** The outcome of a restore without its generation. */
@@ -80,8 +80,5 @@ function factToRestore(identity: FactIdentity, entry: ConsolidatedValue, time: n
 }
 
 function answerOf(facts: readonly FactToRestore[]): Answer {
-  const atoms = facts.map(({ predicate, args, truthVal }) =>
-    renderAtom({ predicate, args: [...args], negated: !truthVal }),
-  );
-  return { restored: facts.length, atoms };
+  return { restored: facts.length, atoms: facts.map(renderFact) };
 }

@@ -1,6 +1,6 @@
 import type { ChangeKind, ChangeData } from '../contract/administration.ts';
 import type { FactStore } from '../store/fact-store.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderFact } from '../language/print.ts';
 import type { FactChange, FactChanges, Report } from '../state/report.ts';
 
 /** Events remembered for subscribers that reconnect, and events queued for one subscriber. */
@@ -236,9 +236,9 @@ export function factChanges(
 ): Change[] {
   if (changes.length > maxChangesPublished) return [change('reset', tenant, origin, {})];
   return Array.from(changes, ({ kind, fact }) => {
-    const { predicate, negated } = fact.relation;
-    const atom = renderAtom({ predicate, args: facts.argsOf(fact), negated });
-    return change(kind, tenant, origin, { atom, id: facts.idOf(fact), scope: facts.scopeOf(fact) });
+    const identity = facts.identityOf(fact);
+    const { scope } = identity;
+    return change(kind, tenant, origin, { atom: renderFact(identity), id: facts.idOf(fact), scope });
   });
 }
 

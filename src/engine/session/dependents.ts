@@ -1,7 +1,7 @@
 import { compareText } from '../base/text-order.ts';
 import type { FactRow, FactStore, FactPattern, ScopeChoice } from '../store/fact-store.ts';
 import { Tuples } from '../store/tuples.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderAtom, renderFact } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
 import { demand, type Pacer, settle } from '../datalog/tables/evaluation.ts';
 import { apart } from '../datalog/model/fact-overlay.ts';
@@ -163,10 +163,9 @@ export async function everyDependent(
   const views = viewsOf(after, retracted);
   const found = await consequencesOf({ before, after, relations, views, listsLost: true }, limits);
   const gone = new Set<string>();
-  for (const [index, { relation, row }] of retracted.entries()) {
+  for (const [index, fact] of retracted.entries()) {
     if ((index & 0x3ff) === 0x3ff) await after.pacer.rest();
-    const { predicate, negated } = relation;
-    gone.add(renderAtom({ predicate, args: facts.argsOf({ relation, row }), negated }));
+    gone.add(renderFact(facts.identityOf(fact)));
   }
   const atoms = [...new Set(found.lostAtoms)].filter((atom) => !gone.has(atom));
   const { notWorkedOut } = found;
@@ -236,14 +235,12 @@ async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> 
         if (table.rows.rows.find(within(set, each.tuple)) < 0) lost.delete(each.key);
       }
     });
-  const gone = new Set(retracted.map((fact) => rendered(fact.relation, facts.argsOf(fact))));
+  const gone = new Set(retracted.map((fact) => renderFact(facts.identityOf(fact))));
   const atoms = new Set<string>();
   const texts = constants ?? facts.dictionary;
   for (const { of, tuple } of lost.values()) {
-    const atom = rendered(
-      of,
-      Array.from(tuple, (id) => texts.text(id)),
-    );
+    const { predicate, negated } = of;
+    const atom = renderAtom({ predicate, args: Array.from(tuple, (id) => texts.text(id)), negated });
     if (!gone.has(atom)) atoms.add(atom);
   }
   return [...atoms].sort(compareText);
@@ -378,8 +375,4 @@ function within(set: TableSet, tuple: Int32Array): Int32Array {
 
 function allPositions(arity: number): number[] {
   return Array.from({ length: arity }, (_, position) => position);
-}
-
-function rendered(of: { predicate: string; negated: boolean }, args: string[]): string {
-  return renderAtom({ predicate: of.predicate, args, negated: of.negated });
 }

@@ -1,19 +1,11 @@
-import type { FactRow, FactStore, StoreOutcome } from '../store/fact-store.ts';
-import { type Draft, type Prepared, rowsInSlice, type RuleChange, type FactChange } from './report.ts';
-import { renderAtom } from '../language/print.ts';
-import type {
-  Operation,
-  Commit,
-  RuleOperation,
-  Consolidate,
-  Decay,
-  Restore,
-  SummaryToStore,
-} from './operation.ts';
-import { type DatabaseState, newTenant, type TenantState } from './state.ts';
+import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
+import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
+import { renderFact } from '../language/print.ts';
+import type { Commit, Consolidate, Decay, Operation, Restore, RuleOperation } from './operation.ts';
+import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
+import type { MergePlan } from './merge-plan.ts';
 import { changeRules } from './apply-rules.ts';
-import type { ConsolidatedValue, Consolidation } from '../contract/memory.ts';
 
 /** Applies operations on a tenant's stored facts: assertions, retractions, transactions and those of the memory. */
 
@@ -24,9 +16,7 @@ export function* storeFacts(
   record: LogRecord,
   draft: Draft,
 ): Prepared<void> {
-  const tenant =
-    database.tenants.get(operation.tenant) ??
-    newTenant(record.time, database.forgottenThrough(operation.tenant));
+  const tenant = database.tenantOrNew(operation.tenant, record.time);
   const { facts, uses } = tenant;
   const generation = database.generation + 1;
   const noteStored = (outcome: StoreOutcome): void => {
@@ -64,23 +54,14 @@ export function* retractAll(
 ): Prepared<void> {
   const tenant = database.tenants.get(tenantName);
   if (tenant === undefined) return () => {};
-  const { facts, uses } = tenant;
   const rows: FactRow[] = [];
-  for (const fact of find(facts)) {
+  for (const fact of find(tenant.facts)) {
     rows.push(fact);
     if (rows.length % rowsInSlice === 0) yield 'more';
   }
-  if (rows.length === 0) return () => {};
-  const generation = database.generation + 1;
-  for (const [at, fact] of rows.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    facts.retract(fact, generation);
-    draft.changes.add('fact.retracted', fact);
-  }
-  return () => {
-    database.advance(record.time, record.requestId);
-    for (const fact of rows) uses.drop(fact);
-  };
+  const writer = new FactWriter(database, tenant, record, draft);
+  yield* writer.retract(rows);
+  return () => writer.show();
 }
 
 /**
@@ -107,10 +88,7 @@ export function* applyImportUndo(
       const fact = facts.versionOf(number);
       if (fact.row < 0 || !facts.isStored(fact, record.time)) continue;
       if (own.has(fact.relation.birth[fact.row] as number)) rows.push(fact);
-      else {
-        const { predicate, negated } = fact.relation;
-        kept.push(renderAtom({ predicate, args: facts.argsOf(fact), negated }));
-      }
+      else kept.push(renderFact(facts.identityOf(fact)));
     }
   }
   const show = yield* retractAll(database, tenant, record, draft, () => rows);
@@ -127,60 +105,30 @@ export function* applyCommit(
   record: LogRecord,
   draft: Draft,
 ): Prepared<void> {
-  const tenant =
-    database.tenants.get(operation.tenant) ??
-    newTenant(record.time, database.forgottenThrough(operation.tenant));
+  const tenant = database.tenantOrNew(operation.tenant, record.time);
+  const { facts, uses } = tenant;
+  const { time } = record;
   const generation = database.generation + 1;
-  const retracted = yield* retractFacts(tenant, operation, { generation, time: record.time }, draft);
-  yield* assertFacts(database, tenant, operation, { generation, time: record.time }, draft);
+  const writer = new FactWriter(database, tenant, record, draft);
+  yield* writer.retract(storedOf(facts, operation, time));
+  for (const [at, fact] of operation.assert.entries()) {
+    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
+    const stored = writer.store(fact);
+    draft.fact = stored;
+    if (stored.status !== 'asserted') uses.note(stored, database.createdAtOf(facts, stored), time);
+  }
   return () => {
     if (operation.assert.length > 0) database.tenants.set(operation.tenant, tenant);
-    for (const fact of retracted) tenant.uses.drop(fact);
-    const { rules } = operation;
-    draft.rules.push(...applyRules(database, rules, { generation, time: record.time }));
-    if (draft.changes.length > 0 || draft.rules.some(({ isChange }) => isChange))
-      database.advance(record.time, record.requestId);
+    draft.rules.push(...applyRules(database, operation.rules, { generation, time }));
+    writer.show(draft.changes.length > 0 || draft.rules.some(({ isChange }) => isChange));
   };
 }
 
-interface Moment {
-  readonly generation: number;
-  readonly time: number;
-}
-
-/** Retracts those of the facts that are stored; returns their rows. */
-function* retractFacts(
-  { facts }: TenantState,
-  { retract }: Commit,
-  { generation, time }: Moment,
-  draft: Draft,
-): Generator<'more', FactRow[], undefined> {
-  const rows: FactRow[] = [];
-  for (const [at, { predicate, args, truthVal, scope }] of retract.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
+/** The facts that a transaction retracts; null for each that is not stored. */
+function* storedOf(facts: FactStore, { retract }: Commit, time: number): Generator<FactRow | null> {
+  for (const { predicate, args, truthVal, scope } of retract) {
     const fact = facts.find(predicate, args, truthVal, scope);
-    if (fact === null || !facts.isStored(fact, time)) continue;
-    facts.retract(fact, generation);
-    rows.push(fact);
-    draft.changes.add('fact.retracted', fact);
-  }
-  return rows;
-}
-
-function* assertFacts(
-  database: DatabaseState,
-  { facts, uses }: TenantState,
-  { assert }: Commit,
-  { generation, time }: Moment,
-  draft: Draft,
-): Generator<'more', void, undefined> {
-  for (const [at, fact] of assert.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    const outcome = facts.store(fact, generation, time);
-    draft[outcome.status]++;
-    draft.fact = outcome;
-    if (outcome.status !== 'asserted') uses.note(outcome, database.createdAtOf(facts, outcome), time);
-    if (outcome.status !== 'unchanged') draft.changes.add('fact.asserted', outcome);
+    yield fact !== null && facts.isStored(fact, time) ? fact : null;
   }
 }
 
@@ -188,7 +136,7 @@ function* assertFacts(
 function applyRules(
   database: DatabaseState,
   operations: readonly RuleOperation[],
-  { generation, time }: Moment,
+  { generation, time }: { readonly generation: number; readonly time: number },
 ): RuleChange[] {
   const changes = new Map<string, RuleChange>();
   let taught = 0;
@@ -208,81 +156,72 @@ function merged(first: RuleChange, last: RuleChange): RuleChange {
   return { after: last.after, before: first.before, status, isChange: first.isChange || last.isChange };
 }
 
-/** Evicts facts, and forgets the ends of validity of facts that had ended and were asserted again. */
-export function* applyDecay(
+/**
+ * Applies decay, consolidation or restoring, exactly as recorded.
+ *
+ * Records name the facts to retract by number; those facts are stored when the record is logged. A number without a
+ * live version retracts nothing. Restoring a fact counts as a use; otherwise uses are written here, never read.
+ */
+export function* applyMemory(
   database: DatabaseState,
-  { tenant: name, scope, facts: numbers }: Decay,
+  operation: Decay | Consolidate | Restore,
   record: LogRecord,
   draft: Draft,
 ): Prepared<void> {
-  const tenant = database.tenants.get(name);
+  const tenant = database.tenants.get(operation.tenant);
   if (tenant === undefined) return () => {};
-  const writer = new MemoryWriter(database, tenant, record, draft);
-  yield* writer.retract(numbers, 'memory.evicted');
+  const { facts, uses } = tenant;
+  const writer = new FactWriter(database, tenant, record, draft);
+  let stored = 0;
+  switch (operation.kind) {
+    case 'decay':
+      yield* writer.retract(aliveOf(facts, operation.facts), 'memory.evicted');
+      break;
+    case 'consolidate':
+      yield* writer.retract(aliveOf(facts, operation.retract));
+      for (const summary of summariesOf(operation)) {
+        writer.store(summary);
+        if (++stored % rowsInSlice === 0) yield 'more';
+      }
+      break;
+    case 'restore':
+      yield* writer.retract(aliveOf(facts, [operation.summary]));
+      for (const { createdAt, ...fact } of operation.facts) {
+        if (++stored % rowsInSlice === 0) yield 'more';
+        const outcome = writer.store(fact);
+        if (outcome.status !== 'asserted') continue;
+        facts.setCreatedAt(outcome, createdAt);
+        uses.note(outcome, createdAt, record.time);
+      }
+  }
   return () => {
-    tenant.facts.forgetEnds(scope);
+    // The ends of validity of facts that had ended and were asserted again fade too.
+    if (operation.kind === 'decay') facts.forgetEnds(operation.scope);
     writer.show();
   };
 }
 
-/** Retracts facts and former summaries, then asserts the summaries. */
-export function* applyConsolidation(
-  database: DatabaseState,
-  { tenant: name, retract, summaries, values }: Consolidate,
-  record: LogRecord,
-  draft: Draft,
-): Prepared<void> {
-  const tenant = database.tenants.get(name);
-  if (tenant === undefined) return () => {};
-  const writer = new MemoryWriter(database, tenant, record, draft);
-  yield* writer.retract(retract, 'fact.retracted');
-  let from = 0;
-  for (const [at, summary] of summaries.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    const members = values.slice(from, (from += summary.count));
-    const { predicate, args, truthVal, scope } = summary;
-    const metadata = { ...summary.metadata, consolidated: consolidationOf(summary, members) };
-    writer.store({ predicate, args, truthVal, scope, metadata });
+/** The live versions of the facts with these numbers; null for each that has none. */
+function* aliveOf(facts: FactStore, numbers: readonly number[]): Generator<FactRow | null> {
+  for (const number of numbers) {
+    const fact = facts.versionOf(number);
+    yield fact.row >= 0 && fact.relation.isAlive(fact.row) ? fact : null;
   }
-  return () => writer.show();
 }
 
-function consolidationOf(
-  { from, position, count, first, last }: SummaryToStore,
-  values: ConsolidatedValue[],
-): Consolidation {
-  return { from, position, values, count, first, last };
-}
-
-/** Retracts a summary, then asserts facts that it replaced; restoring a fact counts as a use. */
-export function* applyRestoring(
-  database: DatabaseState,
-  { tenant: name, summary, facts }: Restore,
-  record: LogRecord,
-  draft: Draft,
-): Prepared<void> {
-  const tenant = database.tenants.get(name);
-  if (tenant === undefined) return () => {};
-  const writer = new MemoryWriter(database, tenant, record, draft);
-  yield* writer.retract([summary], 'fact.retracted');
-  for (const [at, { createdAt, ...fact }] of facts.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    const stored = writer.store(fact);
-    if (stored.status !== 'asserted') continue;
-    tenant.facts.setCreatedAt(stored, createdAt);
-    tenant.uses.note(stored, createdAt, record.time);
+function* summariesOf({ summaries, values }: Consolidate): Generator<FactToStore> {
+  let at = 0;
+  for (const { metadata, predicate, args, truthVal, scope, ...summary } of summaries) {
+    const { from, position, count, first, last } = summary;
+    const consolidated = { from, position, values: values.slice(at, (at += count)), count, first, last };
+    yield { predicate, args, truthVal, scope, metadata: { ...metadata, consolidated } };
   }
-  return () => writer.show();
 }
 
-/**
- * Writes the facts of decay, consolidation and restoring into the next generation, exactly as recorded, and reports
- * them.
- *
- * Records name the facts to retract by number; those facts are stored when the record is logged. A number without a
- * live version retracts nothing. Uses are written here, never read.
- */
-class MemoryWriter {
+type StoredVersion = MergePlan['stored'][number];
+
+/** Writes facts of a tenant into the next generation, and reports them. */
+export class FactWriter {
   readonly #database: DatabaseState;
   readonly #tenant: TenantState;
   readonly #record: LogRecord;
@@ -298,31 +237,49 @@ class MemoryWriter {
     this.#generation = database.generation + 1;
   }
 
+  /** Retracts the facts in slices; null: a fact that was not found. */
   *retract(
-    numbers: readonly number[],
-    kind: Exclude<FactChange['kind'], 'fact.asserted'>,
+    rows: Iterable<FactRow | null>,
+    kind: Exclude<FactChange['kind'], 'fact.asserted'> = 'fact.retracted',
   ): Generator<'more', void, undefined> {
-    const { facts } = this.#tenant;
-    for (const [at, number] of numbers.entries()) {
-      if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-      const fact = facts.versionOf(number);
-      if (fact.row < 0 || !fact.relation.isAlive(fact.row)) continue;
-      facts.retract(fact, this.#generation);
+    let looked = 0;
+    for (const fact of rows) {
+      if (++looked % rowsInSlice === 0) yield 'more';
+      if (fact === null) continue;
+      this.#tenant.facts.retract(fact, this.#generation);
       this.#retracted.push(fact);
       this.#draft.changes.add(kind, fact);
     }
   }
 
-  store(fact: Parameters<FactStore['store']>[0]): ReturnType<FactStore['store']> {
-    const stored = this.#tenant.facts.store(fact, this.#generation, this.#record.time);
+  store(fact: FactToStore): StoreOutcome {
+    return this.#reported(this.#tenant.facts.store(fact, this.#generation, this.#record.time));
+  }
+
+  /** Stores facts of another scope in this one, in these versions. */
+  *copy(stored: Iterable<StoredVersion>, scope: number): Generator<'more', void, undefined> {
+    const { facts } = this.#tenant;
+    let written = 0;
+    for (const { fact, version } of stored) {
+      if (++written % rowsInSlice === 0) yield 'more';
+      const { arity, columns } = fact.relation;
+      const identity = new Int32Array(arity + 1);
+      for (let position = 0; position < arity; position++)
+        identity[position] = (columns[position] as Int32Array)[fact.row] as number;
+      identity[arity] = scope;
+      this.#reported(facts.put(fact.relation, identity, version, this.#generation, this.#record.time));
+    }
+  }
+
+  #reported(stored: StoreOutcome): StoreOutcome {
     this.#draft[stored.status]++;
     if (stored.status !== 'unchanged') this.#draft.changes.add('fact.asserted', stored);
     return stored;
   }
 
-  /** Publishes the generation if anything changed. */
-  show(): void {
-    if (this.#draft.changes.length > 0) this.#database.advance(this.#record.time, this.#record.requestId);
+  /** Publishes the generation if that is a change. */
+  show(isChange = this.#draft.changes.length > 0): void {
+    if (isChange) this.#database.advance(this.#record.time, this.#record.requestId);
     for (const fact of this.#retracted) this.#tenant.uses.drop(fact);
   }
 }

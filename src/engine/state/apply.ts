@@ -1,13 +1,5 @@
 import { assert, present } from '../base/assert.ts';
-import {
-  applyCommit,
-  applyImportUndo,
-  retractAll,
-  storeFacts,
-  applyConsolidation,
-  applyDecay,
-  applyRestoring,
-} from './apply-facts.ts';
+import { applyCommit, applyImportUndo, retractAll, storeFacts, applyMemory } from './apply-facts.ts';
 import { applyRule } from './apply-rules.ts';
 import { applyFork, applyMerge, applyScopeDeletion } from './apply-scopes.ts';
 import { type Draft, newDraft, type Prepared, type Report, type Slice, rowsInSlice } from './report.ts';
@@ -23,7 +15,7 @@ import { DatabaseState, type State, newTenant, type TenantState } from './state.
 import type { LogRecord } from '../log/codec.ts';
 import { type KeyRecord, type KeyStore, outcomeKey } from './key-store.ts';
 import type { MergeConflict } from '../contract/scopes.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderFact } from '../language/print.ts';
 import { basePart, type MergeBasePart } from './merge-plan.ts';
 import { conflictsNow } from './scope-join.ts';
 import type { FactStore } from '../store/fact-store.ts';
@@ -129,17 +121,15 @@ function* preparedIn(
     case 'deleteScope':
       return yield* applyScopeDeletion(database, operation, record, draft);
     case 'decay':
-      return yield* applyDecay(database, operation, record, draft);
     case 'consolidate':
-      return yield* applyConsolidation(database, operation, record, draft);
     case 'restore':
-      return yield* applyRestoring(database, operation, record, draft);
+      return yield* applyMemory(database, operation, record, draft);
     case 'createTenant':
-      return () => createTenant(database, operation.tenant, record);
+      return () =>
+        void database.tenants.set(operation.tenant, database.tenantOrNew(operation.tenant, record.time));
     case 'deleteTenant':
-      return yield* deleteTenant(database, operation.tenant, record, draft);
     case 'nukeTenant':
-      return yield* nukeTenant(database, operation.tenant, record, draft);
+      return yield* clearTenant(database, operation, record, draft);
     case 'deleteDatabase':
       return yield* deleteDatabase(state, database, record, draft);
     case 'nukeDatabase':
@@ -277,9 +267,7 @@ function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRec
 function atomOf({ database, tenant, changes }: Draft): string | null {
   const fact = changes.first?.fact;
   const facts = database.tenants.get(tenant ?? '')?.facts;
-  if (fact === undefined || facts === undefined) return null;
-  const { predicate, negated } = fact.relation;
-  return renderAtom({ predicate, args: facts.argsOf(fact), negated });
+  return fact === undefined || facts === undefined ? null : renderFact(facts.identityOf(fact));
 }
 
 /**
@@ -290,46 +278,29 @@ function atomOf({ database, tenant, changes }: Draft): string | null {
  * or rules go, and with every deletion of a database.
  */
 
-/** Creates an empty tenant. */
-export function createTenant(database: DatabaseState, tenant: string, record: LogRecord): void {
-  database.tenants.set(tenant, newTenant(record.time, database.forgottenThrough(tenant)));
-}
-
-/** Removes a tenant with its facts. */
-export function* deleteTenant(
+/** Removes all facts of a tenant, and the tenant itself if it is deleted. */
+function* clearTenant(
   database: DatabaseState,
-  name: string,
+  { kind, tenant: name }: Extract<Operation, { kind: 'deleteTenant' | 'nukeTenant' }>,
   record: LogRecord,
   draft: Draft,
 ): Prepared<void> {
-  const tenant = tenantOf(database, name);
+  const tenant = present(database.tenants.get(name), 'the tenant was there when it was checked');
   const facts = yield* countStored(tenant.facts, database.generation, record.time);
   return () => {
     if (facts > 0) database.advance(record.time, record.requestId);
-    database.tenants.delete(name);
-    database.goneTenants.set(name, database.generation);
-    draft.cleared = { tenants: new Map([[name, tenant]]), facts, rules: 0, isDatabaseGone: false };
-  };
-}
-
-/** Removes all facts of a tenant; the tenant stays. */
-export function* nukeTenant(
-  database: DatabaseState,
-  name: string,
-  record: LogRecord,
-  draft: Draft,
-): Prepared<void> {
-  const tenant = tenantOf(database, name);
-  const facts = yield* countStored(tenant.facts, database.generation, record.time);
-  return () => {
-    if (facts > 0) database.advance(record.time, record.requestId);
-    database.tenants.set(name, newTenant(tenant.facts.createdAt, database.generation));
+    if (kind === 'nukeTenant')
+      database.tenants.set(name, newTenant(tenant.facts.createdAt, database.generation));
+    else {
+      database.tenants.delete(name);
+      database.goneTenants.set(name, database.generation);
+    }
     draft.cleared = { tenants: new Map([[name, tenant]]), facts, rules: 0, isDatabaseGone: false };
   };
 }
 
 /** Removes a database with its tenants, facts and rules. */
-export function* deleteDatabase(
+function* deleteDatabase(
   state: State,
   database: DatabaseState,
   record: LogRecord,
@@ -346,7 +317,7 @@ export function* deleteDatabase(
 }
 
 /** Removes all facts and rules of a database; the database and its tenants stay. */
-export function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft): Prepared<void> {
+function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft): Prepared<void> {
   const facts = yield* countAll(database, record.time);
   const { tenants, rules } = database;
   const isChange = facts + rules.size > 0;
@@ -364,10 +335,6 @@ export function* nukeDatabase(database: DatabaseState, record: LogRecord, draft:
     database.rules.version = rules.version + 1;
     draft.cleared = { tenants, facts, rules: rules.size, isDatabaseGone: false };
   };
-}
-
-function tenantOf(database: DatabaseState, name: string): TenantState {
-  return present(database.tenants.get(name), 'the tenant was there when it was checked');
 }
 
 function* countAll(database: DatabaseState, time: number): Generator<Slice, number, undefined> {

@@ -63,6 +63,11 @@ export class DatabaseState {
     return this.goneTenants.get(tenant) ?? this.firstGeneration;
   }
 
+  /** The tenant, or a new one that is not yet in the database. */
+  tenantOrNew(name: string, time: number): TenantState {
+    return this.tenants.get(name) ?? newTenant(time, this.forgottenThrough(name));
+  }
+
   /** When the fact was asserted; for a restored fact, when it was asserted originally. */
   createdAtOf(facts: FactStore, fact: FactRow): number {
     return facts.createdAtOf(fact) ?? this.timeOf(facts.assertedIn(fact));

@@ -8,7 +8,7 @@ import { contradictions } from '../memory/contradictions.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Conclusions } from '../read/listed-conclusions.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderAtom, renderFact } from '../language/print.ts';
 import type { SalientFact } from '../memory/salient-facts.ts';
 import { sees } from '../datalog/model/reader.ts';
 
@@ -51,9 +51,8 @@ export class VisibleKnowledge {
     return { fact, salience: tenant.uses.salience(fact, createdAt, reader.time).salience };
   }
 
-  atomOf({ relation, row }: FactRow): string {
-    const { predicate, negated } = relation;
-    return renderAtom({ predicate, args: this.context.tenant.facts.argsOf({ relation, row }), negated });
+  atomOf(fact: FactRow): string {
+    return renderFact(this.context.tenant.facts.identityOf(fact));
   }
 
   /** The salience of a conclusion. */

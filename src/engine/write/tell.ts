@@ -10,7 +10,7 @@ import {
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
 import type { FactInput, FactOutcome, FactsOutcome } from '../contract/facts.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderFact } from '../language/print.ts';
 import { hintsOfFacts, hintsPart } from '../read/hints.ts';
 import { KnownNames } from '../read/known-names.ts';
 import type { LiveState } from '../session/live-state.ts';
@@ -24,7 +24,7 @@ export async function tell(
   caller: Caller,
   input: FactInput & { ifGeneration: number | null },
 ): Promise<FactOutcome> {
-  const { predicate, args, truthVal, ifGeneration } = input;
+  const { ifGeneration } = input;
   const fact = factToStore(input, live.showTime());
   checkValidity(fact, '');
   const operation: Operation = { kind: 'assert', tenant: caller.tenant, facts: [fact] };
@@ -40,7 +40,7 @@ export async function tell(
   const { asserted, updated, id, generation } = outcomeAs(outcome, 'facts');
   return {
     status: asserted > 0 ? 'asserted' : updated > 0 ? 'updated' : 'unchanged',
-    atom: renderAtom({ predicate, args, negated: !truthVal }),
+    atom: renderFact(input),
     id: present(id, 'the one fact written'),
     generation,
     ...hintsPart(hints),
