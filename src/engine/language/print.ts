@@ -41,8 +41,8 @@ export function renderAtom(atom: Atom): string {
   return `${text})`;
 }
 
-/** A fact, whose truth value false is explicit negation. */
-export function renderFact(fact: {
+/** The atom of a fact; the truth value false is explicit negation. */
+export function renderIdentity(fact: {
   readonly predicate: string;
   readonly args: readonly string[];
   readonly truthVal: boolean;

@@ -23,7 +23,7 @@ import {
   valueAt,
   type Wanted,
 } from './patterns.ts';
-import { renderFact } from '../language/print.ts';
+import { renderIdentity } from '../language/print.ts';
 import { type Consolidate, type SummaryToStore } from '../state/operation.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
@@ -89,7 +89,7 @@ async function inOrder<Item extends { readonly identity: FactIdentity }>(
   items: readonly Item[],
   pacer: Pacer,
 ): Promise<Item[]> {
-  const atoms = items.map(({ identity }) => renderFact(identity));
+  const atoms = items.map(({ identity }) => renderIdentity(identity));
   const scopes = items.map(({ identity }) => identity.scope ?? '');
   const compare = (left: number, right: number): number =>
     compareText(atoms[left] as string, atoms[right] as string) ||
@@ -108,7 +108,7 @@ async function answerOf(
     const atoms: string[] = [];
     for (const [at, fact] of rows.entries()) {
       if (at % itemsInSlice === 0) await pacer.breathe();
-      atoms.push(renderFact(tenant.facts.identityOf(fact)));
+      atoms.push(renderIdentity(tenant.facts.identityOf(fact)));
     }
     const order = await sortedOrder(
       atoms.length,
@@ -117,7 +117,7 @@ async function answerOf(
     );
     replacedCount += rows.length;
     answered.push({
-      atom: renderFact(identity),
+      atom: renderIdentity(identity),
       scope: identity.scope,
       support: values.length,
       replaced: Array.from(order, (at) => atoms[at] as string),
@@ -130,7 +130,7 @@ async function answerOf(
     factsConsolidated: replacedCount,
     summaries: answered,
     skipped: skipped.slice(0, maxSkippedNamed).map(({ identity, support, reason }) => ({
-      atom: renderFact(identity),
+      atom: renderIdentity(identity),
       scope: identity.scope,
       support,
       reason,

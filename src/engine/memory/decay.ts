@@ -6,7 +6,7 @@ import { type Decayed, type DecayInput, decayInputSchema } from '../contract/mem
 import { encodeWrite } from '../commit/encode-operation.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { isPinned, factNumberOf } from './patterns.ts';
-import { renderFact } from '../language/print.ts';
+import { renderIdentity } from '../language/print.ts';
 import type { Decay } from '../state/operation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { TenantState } from '../state/state.ts';
@@ -145,7 +145,7 @@ function evictionOf(
   const salience = (): number => uses.salience(fact, database.createdAtOf(facts, fact), time).salience;
   const fate = fateOf(fact, time, threshold, salience);
   if (fate === null) return null;
-  return { fact, fate, salience: salience(), atom: renderFact(facts.identityOf(fact)) };
+  return { fact, fate, salience: salience(), atom: renderIdentity(facts.identityOf(fact)) };
 }
 
 /** Expired first, then by salience, by rendered atom, and by scope, unscoped first. */

@@ -10,7 +10,7 @@ import type { StoredFact } from '../contract/facts.ts';
 import type { ContextEntry, Recalled, RecallInput, Category } from '../contract/memory.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import { answerAt, conclusionsOf, shownConclusions, supportsOf } from '../read/listed-conclusions.ts';
-import { renderAtom, renderFact } from '../language/print.ts';
+import { renderAtom, renderIdentity } from '../language/print.ts';
 import { type SalientFact, salientFacts } from './salient-facts.ts';
 import type { Matches } from '../datalog/tables/question.ts';
 import { leastRows } from '../datalog/tables/sorted.ts';
@@ -57,7 +57,7 @@ async function firstOf(streamed: AsyncGenerator<SalientFact>): Promise<SalientFa
 function isBefore({ tenant }: ReadContext, stored: SalientFact, conclusion: StoredFact): boolean {
   const difference = stored.salience - conclusion.salience;
   if (difference !== 0) return difference > 0;
-  const order = compareText(renderFact(tenant.facts.identityOf(stored.fact)), renderFact(conclusion));
+  const order = compareText(renderIdentity(tenant.facts.identityOf(stored.fact)), renderIdentity(conclusion));
   return order !== 0 ? order < 0 : true;
 }
 

@@ -8,7 +8,7 @@ import { encodeWrite } from '../commit/encode-operation.ts';
 import type { FactIdentity, FactRow } from '../store/fact-store.ts';
 import { factNumberOf } from './patterns.ts';
 import { consolidationOf, constantsOf, memberArgs } from './summary.ts';
-import { renderFact } from '../language/print.ts';
+import { renderIdentity } from '../language/print.ts';
 import { type FactToRestore, type Restore } from '../state/operation.ts';
 
 /** The outcome of a restore without its generation. */
@@ -80,5 +80,5 @@ function factToRestore(identity: FactIdentity, entry: ConsolidatedValue, time: n
 }
 
 function answerOf(facts: readonly FactToRestore[]): Answer {
-  return { restored: facts.length, atoms: facts.map(renderFact) };
+  return { restored: facts.length, atoms: facts.map(renderIdentity) };
 }

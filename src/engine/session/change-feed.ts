@@ -1,6 +1,6 @@
 import type { ChangeKind, ChangeData } from '../contract/administration.ts';
 import type { FactStore } from '../store/fact-store.ts';
-import { renderFact } from '../language/print.ts';
+import { renderIdentity } from '../language/print.ts';
 import type { FactChange, FactChanges, Report } from '../state/report.ts';
 
 /** Events remembered for subscribers that reconnect, and events queued for one subscriber. */
@@ -238,7 +238,7 @@ export function factChanges(
   return Array.from(changes, ({ kind, fact }) => {
     const identity = facts.identityOf(fact);
     const { scope } = identity;
-    return change(kind, tenant, origin, { atom: renderFact(identity), id: facts.idOf(fact), scope });
+    return change(kind, tenant, origin, { atom: renderIdentity(identity), id: facts.idOf(fact), scope });
   });
 }
 

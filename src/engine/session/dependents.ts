@@ -1,7 +1,7 @@
 import { compareText } from '../base/text-order.ts';
 import type { FactRow, FactStore, FactPattern, ScopeChoice } from '../store/fact-store.ts';
 import { Tuples } from '../store/tuples.ts';
-import { renderAtom, renderFact } from '../language/print.ts';
+import { renderAtom, renderIdentity } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
 import { demand, type Pacer, settle } from '../datalog/tables/evaluation.ts';
 import { apart } from '../datalog/model/fact-overlay.ts';
@@ -165,7 +165,7 @@ export async function everyDependent(
   const gone = new Set<string>();
   for (const [index, fact] of retracted.entries()) {
     if ((index & 0x3ff) === 0x3ff) await after.pacer.rest();
-    gone.add(renderFact(facts.identityOf(fact)));
+    gone.add(renderIdentity(facts.identityOf(fact)));
   }
   const atoms = [...new Set(found.lostAtoms)].filter((atom) => !gone.has(atom));
   const { notWorkedOut } = found;
@@ -235,7 +235,7 @@ async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> 
         if (table.rows.rows.find(within(set, each.tuple)) < 0) lost.delete(each.key);
       }
     });
-  const gone = new Set(retracted.map((fact) => renderFact(facts.identityOf(fact))));
+  const gone = new Set(retracted.map((fact) => renderIdentity(facts.identityOf(fact))));
   const atoms = new Set<string>();
   const texts = constants ?? facts.dictionary;
   for (const { of, tuple } of lost.values()) {

@@ -1,6 +1,6 @@
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
 import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
-import { renderFact } from '../language/print.ts';
+import { renderIdentity } from '../language/print.ts';
 import type { Commit, Consolidate, Decay, Operation, Restore, RuleOperation } from './operation.ts';
 import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
@@ -88,7 +88,7 @@ export function* applyImportUndo(
       const fact = facts.versionOf(number);
       if (fact.row < 0 || !facts.isStored(fact, record.time)) continue;
       if (own.has(fact.relation.birth[fact.row] as number)) rows.push(fact);
-      else kept.push(renderFact(facts.identityOf(fact)));
+      else kept.push(renderIdentity(facts.identityOf(fact)));
     }
   }
   const show = yield* retractAll(database, tenant, record, draft, () => rows);

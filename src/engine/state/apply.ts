@@ -15,7 +15,7 @@ import { DatabaseState, type State, newTenant, type TenantState } from './state.
 import type { LogRecord } from '../log/codec.ts';
 import { type KeyRecord, type KeyStore, outcomeKey } from './key-store.ts';
 import type { MergeConflict } from '../contract/scopes.ts';
-import { renderFact } from '../language/print.ts';
+import { renderIdentity } from '../language/print.ts';
 import { basePart, type MergeBasePart } from './merge-plan.ts';
 import { conflictsNow } from './scope-join.ts';
 import type { FactStore } from '../store/fact-store.ts';
@@ -267,7 +267,7 @@ function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRec
 function atomOf({ database, tenant, changes }: Draft): string | null {
   const fact = changes.first?.fact;
   const facts = database.tenants.get(tenant ?? '')?.facts;
-  return fact === undefined || facts === undefined ? null : renderFact(facts.identityOf(fact));
+  return fact === undefined || facts === undefined ? null : renderIdentity(facts.identityOf(fact));
 }
 
 /**

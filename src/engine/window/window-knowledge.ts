@@ -8,7 +8,7 @@ import { contradictions } from '../memory/contradictions.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Conclusions } from '../read/listed-conclusions.ts';
-import { renderAtom, renderFact } from '../language/print.ts';
+import { renderAtom, renderIdentity } from '../language/print.ts';
 import type { SalientFact } from '../memory/salient-facts.ts';
 import { sees } from '../datalog/model/reader.ts';
 
@@ -52,7 +52,7 @@ export class VisibleKnowledge {
   }
 
   atomOf(fact: FactRow): string {
-    return renderFact(this.context.tenant.facts.identityOf(fact));
+    return renderIdentity(this.context.tenant.facts.identityOf(fact));
   }
 
   /** The salience of a conclusion. */

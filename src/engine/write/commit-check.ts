@@ -3,7 +3,7 @@ import { EngineError } from '../base/errors.ts';
 import { changedRule, changeRules } from '../state/apply-rules.ts';
 import { type FactStore, openBounds } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
-import { ruleIdentity, renderFact } from '../language/print.ts';
+import { ruleIdentity, renderIdentity } from '../language/print.ts';
 import type { NetFact, NetWrites } from './net-writes.ts';
 import type { RuleKey } from './open-transactions.ts';
 import type { RuleOperation } from '../state/operation.ts';
@@ -83,7 +83,7 @@ function refuseChangedFact(
   const changedAt = facts.changedAt(predicate, args, truthVal, scope);
   if (changedAt <= begun) return;
   if (!isRetracted && asserted !== null && facts.isAlready(asserted, time)) return;
-  throw conflict(renderFact(identity), changedAt, begun);
+  throw conflict(renderIdentity(identity), changedAt, begun);
 }
 
 function refuseChangedRule(

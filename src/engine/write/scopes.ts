@@ -24,7 +24,7 @@ import type {
 import type { FactStore, ScopeChoice } from '../store/fact-store.ts';
 import { relationsOf } from '../session/dependents.ts';
 import { defaultLimits } from '../session/live-state.ts';
-import { renderAtom, renderFact } from '../language/print.ts';
+import { renderAtom, renderIdentity } from '../language/print.ts';
 import {
   baseOfMerge,
   basePart,
@@ -386,7 +386,7 @@ async function checkedPlan(
       { conflicts: await conflictsOf(facts, plan.unsettled, pacer) },
     );
   if (plan.tooLarge !== null) {
-    const atom = renderFact(facts.identityOf(plan.tooLarge));
+    const atom = renderIdentity(facts.identityOf(plan.tooLarge));
     throw invalid(
       'strategy',
       `the metadata of ${atom} on both sides exceed 64 KiB together: resolve this fact`,

@@ -10,7 +10,7 @@ import {
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
 import type { FactInput, FactOutcome, FactsOutcome } from '../contract/facts.ts';
-import { renderFact } from '../language/print.ts';
+import { renderIdentity } from '../language/print.ts';
 import { hintsOfFacts, hintsPart } from '../read/hints.ts';
 import { KnownNames } from '../read/known-names.ts';
 import type { LiveState } from '../session/live-state.ts';
@@ -40,7 +40,7 @@ export async function tell(
   const { asserted, updated, id, generation } = outcomeAs(outcome, 'facts');
   return {
     status: asserted > 0 ? 'asserted' : updated > 0 ? 'updated' : 'unchanged',
-    atom: renderFact(input),
+    atom: renderIdentity(input),
     id: present(id, 'the one fact written'),
     generation,
     ...hintsPart(hints),

@@ -17,7 +17,7 @@ import type { RuleStore } from '../store/rule-store.ts';
 import { patternOf } from '../session/dependents.ts';
 import { hintsOfFacts, hintsOfRule, hintsPart } from '../read/hints.ts';
 import { KnownNames } from '../read/known-names.ts';
-import { renderAtom, renderRule, renderFact } from '../language/print.ts';
+import { renderAtom, renderRule, renderIdentity } from '../language/print.ts';
 import type { NetWrites, WriteChange } from './net-writes.ts';
 import type { RuleOperation } from '../state/operation.ts';
 import { checkUnchanged, checkValidity, factToStore } from '../commit/prepare-facts.ts';
@@ -53,7 +53,7 @@ export const pendingWrites = {
         checkValidity(fact, '', boundsBefore(writing, fact));
         if (ifGeneration !== null) checkUnchanged(writing.context.tenant.facts, fact, ifGeneration);
       });
-      return { status: 'pending', atom: renderFact(fact), ...hintsPart(hints) };
+      return { status: 'pending', atom: renderIdentity(fact), ...hintsPart(hints) };
     },
 
   tellAll:
@@ -95,7 +95,7 @@ export const pendingWrites = {
       // A fact asserted in its place since has another id.
       if (writing.writes.find(identity)?.isRetracted === true) throw noSuchFact(id);
       await writing.put([{ kind: 'retract', identity }]);
-      return { status: 'pending', atom: renderFact(identity) };
+      return { status: 'pending', atom: renderIdentity(identity) };
     },
 
   teach:
