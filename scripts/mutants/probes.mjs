@@ -66,6 +66,6 @@ export const variants = {
   ],
   'few rows at once': [
     { file: 'datalog/join/machine.ts', from: 'rowsAtOnce = 2048;', to: 'rowsAtOnce = 2;' },
-    { file: 'store/tuple-batch.ts', from: 'const maxRows = 1024;', to: 'const maxRows = 2;' },
+    { file: 'store/tuples.ts', from: 'const maxRows = 1024;', to: 'const maxRows = 2;' },
   ],
 };

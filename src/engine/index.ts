@@ -15,7 +15,7 @@ export { Slices } from './base/slices.ts';
 export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
 export type { Engine } from './operations/engine.ts';
-export type { EngineCounters, EngineFigures } from './session/live-state.ts';
+export type { EngineCounters, EngineFigures } from './operations/engine-context.ts';
 export type { TransactionWrites } from './write/transactions.ts';
 export type { KeyRecord } from './state/key-store.ts';
 export type { ExportedFact, ExportedRule } from './read/export-knowledge.ts';
@@ -24,11 +24,11 @@ export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
 export { ReplicationError } from './replication/wire.ts';
 export { asRolledBack, rollsBack } from './write/open-transactions.ts';
-export { type Contents, folderTask, inLockedFolder } from './folder/locked-folder.ts';
-export { convertFolder } from './folder/convert-folder.ts';
-export { openBackup, type VerifiedBackup } from './folder/restore-backup.ts';
+export { type Contents, folderTask, inLockedFolder } from './folder/folder-tasks.ts';
+export { convertFolder } from './folder/folder-tasks.ts';
+export { openBackup, type VerifiedBackup } from './folder/folder-tasks.ts';
 export { repairFolder, type Repaired } from './folder/repair-folder.ts';
-export { verifyFolder, type Verified } from './folder/verify-folder.ts';
+export { verifyFolder, type Verified } from './folder/folder-tasks.ts';
 export type { Journal, JournalName } from './log/journal.ts';
 export { openFileBackend } from './log/file-backend.ts';
 export { compareText } from './base/text-order.ts';
@@ -36,7 +36,7 @@ export { canonicalName, wordRuns } from './memory/mentions.ts';
 export type { Learned, LearnedFact } from './write/learn.ts';
 export type { ViewFields } from './session/read-context.ts';
 export type { VocabularyEntry } from './read/describe.ts';
-export { ruleIdentity } from './language/identity.ts';
+export { ruleIdentity } from './language/print.ts';
 export {
   parseAtom,
   parseBody,

@@ -5,7 +5,7 @@ import { apply } from './state/apply.ts';
 import { type Operation, operationVersion } from './state/operation.ts';
 import type { State } from './state/state.ts';
 import { stateOf, type RestoredState } from './state/state-snapshot.ts';
-import { type StorageBackend, systemErrorCode } from './log/backend.ts';
+import { type StorageBackend, systemErrorCode, memoryBackend } from './log/backend.ts';
 import { folderKeyOf } from './log/cipher.ts';
 import type { LogRecord } from './log/codec.ts';
 import { openFileBackend } from './log/file-backend.ts';
@@ -14,7 +14,6 @@ import { Journal } from './log/journal.ts';
 import type { FolderLock } from './log/lock-file.ts';
 import { lockFolder } from './log/lock.ts';
 import { type FsyncMode, type Log, openLog } from './log/log.ts';
-import { memoryBackend } from './log/memory-backend.ts';
 import { StartupError } from './log/startup-error.ts';
 
 export interface EngineOptions {

@@ -1,7 +1,7 @@
 import { problems, type ProblemCode, type ProblemDetail } from '../contract/problems.ts';
 
 /** Members beside `detail` that the client receives: `errors`, `limit`, `leader`, `conflicts`, … */
-export type ErrorMembers = Readonly<Record<string, unknown>> & { errors?: readonly ProblemDetail[] };
+type ErrorMembers = Readonly<Record<string, unknown>> & { errors?: readonly ProblemDetail[] };
 
 /**
  * The engine's only expected error: a code of the problem table, a detail that says what to do, and members that the

@@ -14,7 +14,8 @@ import type { Log } from '../log/log.ts';
 /** One write to the state. */
 export interface Write {
   readonly caller: Caller;
-  readonly database: string;
+  /** Default: the caller's. */
+  readonly database?: string;
   /**
    * The operation; or a function that decides it from the state at the given logical time, which makes the commit
    * exclusive. null: there is nothing to write.
@@ -116,17 +117,15 @@ export class CommitPipeline {
     if (this.isClosed) throw closed();
     this.#stamp = Math.max(this.#clock.now(), this.#stamp, this.#state.time);
     const time = this.#stamp;
-    this.#state.database(write.database);
+    this.#state.database(databaseOf(write));
     this.#isExclusive = isBarrier;
     this.#underWay++;
     try {
       const checked = write.check?.(time);
       if (checked !== undefined) await checked;
-      const { operation, encoded } = write;
-      if (typeof operation !== 'function')
-        return await this.#commit(write, time, { operation, ...(encoded === undefined ? {} : { encoded }) });
-      const decided = await operation(time);
-      if (decided === null) return nothingWritten(this.#state.database(write.database));
+      const { operation } = write;
+      const decided = typeof operation === 'function' ? await operation(time) : { ...write, operation };
+      if (decided === null) return nothingWritten(this.#state.database(databaseOf(write)));
       return await this.#commit(write, time, decided);
     } finally {
       this.#underWay--;
@@ -167,6 +166,7 @@ export class CommitPipeline {
   }
 
   async #commit(write: Write, time: number, { operation, encoded }: DecidedWrite): Promise<Report> {
+    const database = databaseOf(write);
     const mark = markOf(write.caller);
     const record: LogRecord = {
       sequence: this.#log.nextSequence,
@@ -174,8 +174,8 @@ export class CommitPipeline {
       requestId: write.caller.requestId,
       actor: write.caller.credential,
       ...(mark === null ? {} : { idempotency: mark }),
-      database: write.database,
-      generation: this.#state.database(write.database).generation,
+      database,
+      generation: this.#state.database(database).generation,
       version: operationVersion,
       operation,
     };
@@ -254,6 +254,11 @@ export class CommitPipeline {
     this.#waiting = [];
     for (const resolve of waiting) resolve();
   }
+}
+
+/** The database that the write changes. */
+export function databaseOf({ caller, database }: Pick<Write, 'caller' | 'database'>): string {
+  return database ?? caller.database;
 }
 
 function closed(): EngineError {

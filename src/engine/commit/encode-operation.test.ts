@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
-import { encodedOperation } from './encode-operation.ts';
+import { encodeWrite } from './encode-operation.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import type { Operation } from '../state/operation.ts';
 
@@ -22,8 +22,8 @@ function randomFact(prng: Prng): FactToStore {
 }
 
 const encoded = async (operation: Operation): Promise<string | null> => {
-  const bytes = await encodedOperation(operation, { breathe: () => Promise.resolve() });
-  return bytes === null ? null : decoder.decode(bytes);
+  const { encoded: bytes } = await encodeWrite(operation, { breathe: () => Promise.resolve() });
+  return bytes === undefined ? null : decoder.decode(bytes);
 };
 
 test('encodes a large write of facts to the bytes of JSON.stringify', async () => {

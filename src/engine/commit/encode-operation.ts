@@ -1,19 +1,20 @@
 import type { Slices } from '../base/slices.ts';
 import type { FactToStore } from '../store/fact-store.ts';
+import type { DecidedWrite } from './commit-pipeline.ts';
 import type { Operation } from '../state/operation.ts';
 
 /** Items encoded in one slice. */
 const itemsInSlice = 256;
 
 /**
- * Encodes a large operation for the log in slices, since JSON.stringify of a very long list would block the thread. The
- * bytes equal the UTF-8 of JSON.stringify. null: the operation is small enough to encode at once.
+ * The operation as a write; a large one is encoded for the log in slices, since JSON.stringify of a very long list would
+ * block the thread. The bytes equal the UTF-8 of JSON.stringify.
  */
-export async function encodedOperation(
+export async function encodeWrite(
   operation: Operation,
   slices: Pick<Slices, 'breathe'>,
-): Promise<Uint8Array | null> {
-  if (itemsOf(operation) <= itemsInSlice) return null;
+): Promise<DecidedWrite> {
+  if (itemsOf(operation) <= itemsInSlice) return { operation };
   const json = new JsonBytes();
   for (const [at, [field, value]] of Object.entries(operation).entries()) {
     json.write(`${at === 0 ? '{' : ','}${JSON.stringify(field)}:`);
@@ -29,7 +30,7 @@ export async function encodedOperation(
     else json.write(JSON.stringify(value));
   }
   json.write('}');
-  return json.bytes;
+  return { operation, encoded: json.bytes };
 }
 
 /** Writes a list; `write` writes some items, separated by commas. */

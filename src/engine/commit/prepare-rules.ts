@@ -5,12 +5,11 @@ import type { Literal, Rule } from '../contract/language.ts';
 import type { RuleInput, RuleOutcome, StoredRule } from '../contract/rules.ts';
 import type { RuleRecord, RuleStore } from '../store/rule-store.ts';
 import { checkRule } from '../language/check.ts';
-import { ruleIdentity } from '../language/identity.ts';
+import { ruleIdentity } from '../language/print.ts';
 import { parseRule } from '../language/parse.ts';
 import { checkStratified, dependenciesOf } from '../language/stratify.ts';
 import { isAbsence, isAggregate, relationOf } from '../language/terms.ts';
-import type { RuleOperation, RuleToStore } from '../state/operation.ts';
-import { type Outcome, outcomeAs } from '../state/outcome.ts';
+import { type RuleOperation, type RuleToStore, type Outcome, outcomeAs } from '../state/operation.ts';
 import type { Tallies } from '../datalog/model/rule-tallies.ts';
 
 /** Parses and checks a rule by itself. `path` is its path in the request, with a trailing full stop unless empty. */
@@ -90,7 +89,7 @@ export function countsAlike(before: RuleRecord, now: RuleRecord | null): boolean
 }
 
 /** The entity tag of a rule, a strong validator: the rule's id and the generation that last changed it. */
-export function etagOf({ id, changedIn }: Pick<RuleRecord, 'id' | 'changedIn'>): string {
+function etagOf({ id, changedIn }: Pick<RuleRecord, 'id' | 'changedIn'>): string {
   return `"${id}-${changedIn}"`;
 }
 

@@ -4,22 +4,25 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import { Prng } from '../testing/prng.ts';
-import { convertFolder } from './convert-folder.ts';
-import { type FolderTask, noPause, talliesOf } from './locked-folder.ts';
+import {
+  convertFolder,
+  type FolderTask,
+  noPause,
+  talliesOf,
+  verifyFolder,
+  openBackup,
+} from './folder-tasks.ts';
 import { openEngine, openStored } from '../open-engine.ts';
 import { stateOf, pinState, type RestoredState } from '../state/state-snapshot.ts';
 import { folderKeyOf } from '../log/cipher.ts';
 import { repairFolder } from './repair-folder.ts';
-import { openBackup } from './restore-backup.ts';
-import type { StorageBackend } from '../log/backend.ts';
+import { type StorageBackend, memoryBackend } from '../log/backend.ts';
 import { decodeFrameHeader, frameBytes } from '../log/codec.ts';
 import { openLog } from '../log/log.ts';
-import { memoryBackend } from '../log/memory-backend.ts';
 import { StartupError } from '../log/startup-error.ts';
-import { readStoredLog } from '../log/stored-log.ts';
+import { readStoredLog } from '../log/examine.ts';
 import { type CrashBackend, crashBackend } from '../testing/crash-backend.ts';
 import { factInput, ruleInput, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
-import { verifyFolder } from './verify-folder.ts';
 
 const oldKey = 'ab'.repeat(32);
 const newKey = 'cd'.repeat(32);

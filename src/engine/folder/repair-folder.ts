@@ -1,10 +1,17 @@
 import { apply } from '../state/apply.ts';
-import { contentsOf, type Contents, type FolderTask, noPause, talliesOf } from './locked-folder.ts';
+import {
+  contentsOf,
+  type Contents,
+  type FolderTask,
+  noPause,
+  talliesOf,
+  freshHistory,
+  putAlone,
+} from './folder-tasks.ts';
 import { folderKeyOf } from '../log/cipher.ts';
 import type { Operation } from '../state/operation.ts';
 import { DatabaseState, State } from '../state/state.ts';
 import { pinState, readState, type RestoredState } from '../state/state-snapshot.ts';
-import { freshHistory, putAlone } from '../log/standalone-snapshot.ts';
 import type { StorageBackend } from '../log/backend.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { type Damage, examine, type Examined, recordsIn } from '../log/examine.ts';

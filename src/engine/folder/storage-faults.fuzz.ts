@@ -8,7 +8,7 @@ import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { EngineError } from '../base/errors.ts';
 import { Prng } from '../testing/prng.ts';
 import { forkInputSchema } from '../contract/scopes.ts';
-import { memoryBackend } from '../log/memory-backend.ts';
+import { memoryBackend } from '../log/backend.ts';
 import { StartupError } from '../log/startup-error.ts';
 import { type CrashBackend, crashBackend, type Fault, type FaultyStep } from '../testing/crash-backend.ts';
 import { factInput, ruleInput, testCaller } from '../testing/engine-fixtures.ts';

@@ -9,9 +9,8 @@ import type { Literal, Rule } from '../contract/language.ts';
 import type { Diagnostic } from '../contract/rules.ts';
 import { runAtOnce } from '../base/slices.ts';
 import { ruleProblems, type RuleProblem, singletonVariables } from './check.ts';
-import { ruleIdentity } from './identity.ts';
+import { ruleIdentity, renderAtom } from './print.ts';
 import { programSteps, type Statement } from './parse.ts';
-import { renderAtom } from './print.ts';
 import type { LineTable, LiteralSource, Span } from './source.ts';
 import { dependenciesOf, negativeCycles, renderCycle, type ScopedRule } from './stratify.ts';
 import { isAggregate, isBuiltin, relationOf } from './terms.ts';
@@ -23,7 +22,7 @@ export interface KnownLanguage {
 }
 
 /** The diagnostics of a text. */
-export interface Diagnosis {
+interface Diagnosis {
   /** In text order, at most 1000; if there are more, errors take precedence. */
   readonly diagnostics: Diagnostic[];
   /** Number of rules and facts that could be read. */

@@ -9,7 +9,7 @@ const leastExponent = 1074;
 const view = new DataView(new ArrayBuffer(8));
 
 /** A finite double as an integer multiple of 2^-1074. */
-export function inLeastUnits(value: number): bigint {
+function inLeastUnits(value: number): bigint {
   view.setFloat64(0, value);
   const bits = view.getBigUint64(0);
   const exponent = Number((bits >> 52n) & 0x7ffn);

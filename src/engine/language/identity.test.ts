@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ruleIdentity } from './identity.ts';
+import { ruleIdentity } from './print.ts';
 import { parseRule } from './parse.ts';
 
 function same(left: string, right: string): boolean {

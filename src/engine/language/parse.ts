@@ -38,7 +38,7 @@ export type Statement =
     };
 
 /** A syntax error. `code` is that of a diagnostic: a fact with variables is `unsafe_variable`. */
-export interface SyntaxProblem {
+interface SyntaxProblem {
   readonly code: 'syntax' | 'unsafe_variable';
   readonly message: string;
   readonly span: Span;
@@ -46,14 +46,14 @@ export interface SyntaxProblem {
 }
 
 /** Statements and errors, each in text order. */
-export interface ParsedProgram {
+interface ParsedProgram {
   readonly statements: readonly Statement[];
   readonly errors: readonly SyntaxProblem[];
   readonly lines: LineTable;
 }
 
 /** How to parse a program. */
-export interface ParseOptions {
+interface ParseOptions {
   /** Parsing stops after this many errors (default 1000). */
   readonly maxErrors?: number;
   /** Statements without a body may have variables: they are patterns. */

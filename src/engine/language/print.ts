@@ -14,7 +14,7 @@ import {
   type Rule,
 } from '../contract/language.ts';
 import { isNumber } from './numbers.ts';
-import { isAggregate, isArithmetic, isComparison } from './terms.ts';
+import { isAggregate, isArithmetic, isComparison, isNamedVariable } from './terms.ts';
 
 // eslint-disable-next-line no-control-regex
 const needsQuotes = /^$|^\s|\s$|[,()"\\\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
@@ -26,7 +26,7 @@ export function renderConstant(text: string): string {
 }
 
 /** A constant or variable as an operand of a built-in. */
-export function renderOperand(text: string): string {
+function renderOperand(text: string): string {
   return isVariable(text) || word.test(text) || isNumber(text) ? text : JSON.stringify(text);
 }
 
@@ -39,6 +39,15 @@ export function renderAtom(atom: Atom): string {
     text += renderConstant(args[index] as string);
   }
   return `${text})`;
+}
+
+/** The atom of a fact; the truth value false is explicit negation. */
+export function renderIdentity(fact: {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+}): string {
+  return renderAtom({ predicate: fact.predicate, args: fact.args as string[], negated: !fact.truthVal });
 }
 
 function renderBuiltin(literal: AtomLiteral): string | null {
@@ -70,4 +79,29 @@ export function renderBody(body: readonly Literal[]): string {
 /** `head :- body`, without a full stop. */
 export function renderRule(rule: Rule): string {
   return `${renderAtom(rule.head)} :- ${renderBody(rule.body)}`;
+}
+
+/**
+ * A text that is equal for two rules exactly if they are the same: same head, same body in the same order, up to
+ * renaming of variables. The scope does not matter. `?_` is never renamed, since each occurrence is a variable of its
+ * own.
+ */
+export function ruleIdentity(rule: Rule): string {
+  const names = new Map<string, string>();
+  function rename(term: string): string {
+    if (!isNamedVariable(term)) return term;
+    let name = names.get(term);
+    if (name === undefined) {
+      name = `?${names.size}`;
+      names.set(term, name);
+    }
+    return name;
+  }
+  function shape(literal: Literal): unknown[] {
+    if (isAggregate(literal))
+      return [literal.aggregate, rename(literal.result), literal.over.map(rename), literal.body.map(shape)];
+    return [literal.predicate, literal.negated, literal.naf, ...literal.args.map(rename)];
+  }
+  const { predicate, negated, args } = rule.head;
+  return JSON.stringify([predicate, negated, args.map(rename), rule.body.map(shape)]);
 }

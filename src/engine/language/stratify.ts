@@ -118,7 +118,7 @@ function components(roots: Iterable<string>, edgesOf: (relation: string) => read
 /**
  * A cycle through default negation or an aggregate: its relations in order, the first repeated at the end.
  */
-export interface NegativeCycle {
+interface NegativeCycle {
   readonly relations: readonly string[];
   /** Whether the step from `relations[i]` to the next one is through `not` or an aggregate. */
   readonly completes: readonly boolean[];
@@ -233,7 +233,7 @@ export function checkStratified(rules: Iterable<ScopedRule>, onlyScope: string |
 }
 
 /** The relations of one view in evaluation order. */
-export interface Strata {
+interface Strata {
   /** SCCs of relations, each after all that it depends on. */
   readonly components: readonly (readonly string[])[];
   /**

@@ -22,8 +22,8 @@ export const wildcard = '?_';
 /** How deep aggregates may be nested. */
 export const maxAggregateDepth = 16;
 
-export type ComparisonName = (typeof comparisonNames)[number];
-export type ArithmeticName = (typeof arithmeticNames)[number];
+type ComparisonName = (typeof comparisonNames)[number];
+type ArithmeticName = (typeof arithmeticNames)[number];
 export type Comparison = AtomLiteral & { predicate: ComparisonName };
 export type Arithmetic = AtomLiteral & { predicate: ArithmeticName };
 

@@ -75,7 +75,7 @@ export interface SegmentHeader {
 }
 
 /** The header before the records of one group commit. */
-export interface FrameHeader {
+interface FrameHeader {
   /** Bytes between the header and the payload's checksum. */
   readonly payloadBytes: number;
   /** The flags of the file's sealer, with or without `FOLLOWS_UNSYNCED`; no others are defined. */
@@ -98,7 +98,7 @@ export interface ReadFrameHeader extends FrameHeader {
 }
 
 /** The result of decoding the first bytes of a file as a segment header. */
-export type SegmentHeaderReading =
+type SegmentHeaderReading =
   | { readonly kind: 'header'; readonly header: SegmentHeader; readonly bytes: Uint8Array }
   | { readonly kind: 'newer'; readonly version: number }
   | { readonly kind: 'unknown' }

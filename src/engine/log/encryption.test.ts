@@ -13,7 +13,7 @@ import { FolderKey } from './cipher.ts';
 import { decodeFrameHeader, frameBytes } from './codec.ts';
 import { SEALED_HEADER_BYTES } from './file-header.ts';
 import { type Log, openLog } from './log.ts';
-import { memoryBackend, type MemoryBackend } from './memory-backend.ts';
+import { memoryBackend, type MemoryBackend } from './backend.ts';
 import { segmentName } from './recovery.ts';
 import { snapshotName } from './snapshot-reader.ts';
 import { StartupError } from './startup-error.ts';

@@ -17,8 +17,16 @@ import {
 } from './codec.ts';
 import { newerVersion, StartupError, unknownFeature } from './startup-error.ts';
 import { HEADER_BYTES, headerBytesWith, openerFor, readHeaderBytes } from './file-header.ts';
-import { frameRecords } from './log-reader.ts';
-import { segmentId, segmentName, segmentNames, withFile } from './recovery.ts';
+import { frameRecords, readSegment } from './log-reader.ts';
+import {
+  segmentId,
+  segmentName,
+  segmentNames,
+  withFile,
+  inspect,
+  type LogContents,
+  type TornTail,
+} from './recovery.ts';
 import { SegmentReader } from './segment-reader.ts';
 import {
   type ExaminedSnapshot,
@@ -26,7 +34,10 @@ import {
   receivedNames,
   snapshotNames,
   type StoredSnapshot,
+  describeSnapshot,
+  readSection,
 } from './snapshot-reader.ts';
+import type { ReadableLog } from './log.ts';
 
 /** Bytes of a file that do not verify or, if `from` = `to`, something missing at that offset. */
 export interface Damage {
@@ -37,7 +48,7 @@ export interface Damage {
 }
 
 /** A good frame and its position. */
-export interface GoodFrame {
+interface GoodFrame {
   readonly name: string;
   readonly salt: Uint8Array;
   readonly opener: Opener;
@@ -283,4 +294,31 @@ class Examination {
 /** True for a frame that was written after all earlier frames were durable. */
 function isOfSynced({ flags }: ReadFrameHeader): boolean {
   return (flags & FOLLOWS_UNSYNCED) === 0;
+}
+
+/** A verified log, opened read-only. */
+interface StoredLog {
+  readonly contents: LogContents;
+  /** The torn tail that the next start would cut off; null: none. */
+  readonly tail: TornTail | null;
+  readonly log: ReadableLog;
+}
+
+/** Opens a folder read-only: a torn tail stays in place. Verifies it like a start. Rejects with a StartupError whenever a start would. */
+export async function readStoredLog(backend: StorageBackend, key: FolderKey | null): Promise<StoredLog> {
+  const { contents, tail } = await inspect(backend, key);
+  const { snapshot, segments } = contents;
+  return {
+    contents,
+    tail,
+    log: {
+      snapshot: () => (snapshot === null ? null : describeSnapshot(snapshot)),
+      readSnapshot: async function* (section) {
+        if (snapshot !== null) yield* readSection(backend, snapshot, section);
+      },
+      read: async function* (after) {
+        for (const segment of segments) yield* readSegment(backend, segment, after);
+      },
+    },
+  };
 }

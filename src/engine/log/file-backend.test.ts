@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bundleProgram, startProgram } from '../testing/child-program.ts';
 import { allRecords, logOptions, logRecord, nextRecords, sequences, upTo } from '../testing/log-fixtures.ts';
-import type { StorageBackend } from './backend.ts';
+import { type StorageBackend, memoryBackend } from './backend.ts';
 import { openFileBackend } from './file-backend.ts';
 import { openLog } from './log.ts';
-import { memoryBackend } from './memory-backend.ts';
 import { StartupError } from './startup-error.ts';
 
 let folder = '';

@@ -28,7 +28,7 @@ const CHECKSUM_BYTES = 4;
 const SALT = { from: 32, to: 48 };
 
 /** The result of decoding the first bytes of a file. `bytes` is the header. */
-export type FileHeaderReading =
+type FileHeaderReading =
   | { readonly kind: 'header'; readonly bytes: Uint8Array; readonly flags: number }
   | { readonly kind: 'newer'; readonly version: number }
   | { readonly kind: 'unknown' }

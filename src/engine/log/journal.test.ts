@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FolderKey, KEY_BYTES } from './cipher.ts';
 import { asideName, Journal, readJournal } from './journal.ts';
-import { type MemoryBackend, memoryBackend } from './memory-backend.ts';
+import { type MemoryBackend, memoryBackend } from './backend.ts';
 
 const name = 'mcp-calls';
 const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));

@@ -25,7 +25,7 @@ import { StartupError } from './startup-error.ts';
 export const journalNames = ['mcp-calls', 'mcp-sessions', 'metrics-history', 'session-key'] as const;
 export type JournalName = (typeof journalNames)[number];
 
-export interface JournalParts {
+interface JournalParts {
   readonly backend: StorageBackend;
   readonly name: JournalName;
   /** The folder's key; null: no encryption. */

@@ -34,7 +34,7 @@ export interface LockOptions {
 }
 
 /** The contents of lock.json. Numbers below `next` are retired; `owner` null: no process holds the folder. */
-export interface LockFile {
+interface LockFile {
   readonly next: number;
   readonly owner: LockOwner | null;
 }

@@ -16,7 +16,7 @@ import {
   upTo,
 } from '../testing/log-fixtures.ts';
 import { openLog, type Log } from './log.ts';
-import type { MemoryBackend } from './memory-backend.ts';
+import type { MemoryBackend } from './backend.ts';
 
 const RUNS = process.env['LONG'] === '1' ? 20_000 : 300;
 

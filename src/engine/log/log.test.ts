@@ -4,9 +4,8 @@ import { Prng } from '../testing/prng.ts';
 import { crashBackend, type CrashBackend, type Fault, type FaultyStep } from '../testing/crash-backend.ts';
 import { choicesOf, inTurn } from '../testing/disk-outcomes.ts';
 import { allRecords, logOptions, logRecord, nextRecords, sequences, upTo } from '../testing/log-fixtures.ts';
-import type { StorageBackend } from './backend.ts';
+import { type StorageBackend, memoryBackend, type MemoryBackend } from './backend.ts';
 import { openLog, type Log, type LogOptions } from './log.ts';
-import { memoryBackend, type MemoryBackend } from './memory-backend.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -91,7 +91,7 @@ export interface ReceivedSnapshot {
 }
 
 /** Totals since the log was opened, unless noted otherwise. */
-export interface LogStatistics {
+interface LogStatistics {
   readonly records: number;
   readonly commits: number;
   readonly syncs: number;
@@ -176,8 +176,11 @@ export interface Log {
   close(): Promise<void>;
 }
 
+/** What recovering a state reads from a log. */
+export type ReadableLog = Pick<Log, 'snapshot' | 'readSnapshot' | 'read'>;
+
 /** A recovered log with the sequence of its last record (0: none); `log.read(0)` replays its records. */
-export interface OpenedLog {
+interface OpenedLog {
   readonly log: Log;
   readonly lastSequence: number;
 }

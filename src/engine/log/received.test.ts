@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { FolderKey } from './cipher.ts';
 import type { LogRecord } from './codec.ts';
-import { examine } from './examine.ts';
+import { examine, readStoredLog } from './examine.ts';
 import { type Log, openLog } from './log.ts';
-import { type MemoryBackend, memoryBackend } from './memory-backend.ts';
+import { type MemoryBackend, memoryBackend } from './backend.ts';
 import { receivedName, snapshotName } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
 import { StartupError } from './startup-error.ts';
-import { readStoredLog } from './stored-log.ts';
 
 const key = FolderKey.fromHexadecimal('ab'.repeat(32));
 const leader = {

@@ -7,7 +7,7 @@ import { encodeFrame, encodeRecord, encodeSegmentHeader } from './codec.ts';
 import { examine } from './examine.ts';
 import { HEADER_BYTES } from './file-header.ts';
 import { openLog } from './log.ts';
-import { memoryBackend, type MemoryBackend } from './memory-backend.ts';
+import { memoryBackend, type MemoryBackend } from './backend.ts';
 import { segmentName } from './recovery.ts';
 import { StartupError } from './startup-error.ts';
 

@@ -23,7 +23,7 @@ const WINDOW_BYTES = 1024 * 1024;
  * What was found at an offset of a segment. `altered`: the checksums verify, but it is not what was encrypted here,
  * which no crash can cause.
  */
-export type FrameReading =
+type FrameReading =
   | { readonly kind: 'frame'; readonly header: ReadFrameHeader; readonly next: number }
   | { readonly kind: 'altered'; readonly reason: string; readonly next: number }
   | { readonly kind: 'bad'; readonly reason: string };

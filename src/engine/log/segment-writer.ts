@@ -22,7 +22,7 @@ import {
 } from './codec.ts';
 import { markFrame, segmentName, type LogContents, type Segment } from './recovery.ts';
 
-export interface SegmentWriterOptions {
+interface SegmentWriterOptions {
   /** Size in bytes at which a new segment starts. */
   readonly segmentBytes: number;
   /** Frames may be written before earlier frames are synced, and are flagged accordingly. */

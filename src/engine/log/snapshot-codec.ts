@@ -50,7 +50,7 @@ export interface SnapshotHeader {
 }
 
 /** The result of decoding the first bytes of a file as a snapshot header. */
-export type SnapshotHeaderReading =
+type SnapshotHeaderReading =
   | { readonly kind: 'header'; readonly header: SnapshotHeader; readonly bytes: Uint8Array }
   | { readonly kind: 'newer'; readonly version: number }
   | { readonly kind: 'unknown' }

@@ -13,7 +13,7 @@ import {
 } from '../testing/log-fixtures.ts';
 import { HEADER_BYTES } from './file-header.ts';
 import { type Log, openLog } from './log.ts';
-import { memoryBackend, type MemoryBackend } from './memory-backend.ts';
+import { memoryBackend, type MemoryBackend } from './backend.ts';
 import { segmentName } from './recovery.ts';
 import { SNAPSHOT_VERSION } from './snapshot-codec.ts';
 import { snapshotName, temporarySnapshotName } from './snapshot-reader.ts';

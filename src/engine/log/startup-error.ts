@@ -1,14 +1,14 @@
 import type { StorageBackend } from './backend.ts';
 /** The process that holds the folder; `address` is its service's, null: unknown. */
-export interface FolderHolder {
+interface FolderHolder {
   readonly address: string | null;
 }
 
 /** The required key is missing, the given key is wrong, or a key was given for an unencrypted folder. */
-export type KeyTrouble = 'missing' | 'wrong' | 'not wanted';
+type KeyTrouble = 'missing' | 'wrong' | 'not wanted';
 
 /** The location and cause of the problem: a file, and its byte offset if known. */
-export interface StartupErrorPlace {
+interface StartupErrorPlace {
   readonly file?: string;
   readonly offset?: number;
   /** The live process that holds the folder, if that is the problem. */

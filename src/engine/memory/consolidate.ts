@@ -1,4 +1,4 @@
-import { inExclusiveCommit, unlimited, type Writer } from '../session/writer.ts';
+import { decideAndWrite, unlimited, type Writer } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';
@@ -11,7 +11,7 @@ import {
   type ConsolidatedValue,
   type SkipReason,
 } from '../contract/memory.ts';
-import { encodedOperation } from '../commit/encode-operation.ts';
+import { encodeWrite } from '../commit/encode-operation.ts';
 import type { FactIdentity, FactRow, FactStore } from '../store/fact-store.ts';
 import {
   isPinned,
@@ -23,9 +23,8 @@ import {
   valueAt,
   type Wanted,
 } from './patterns.ts';
-import { renderAtom } from '../language/print.ts';
-import type { Consolidate, SummaryToStore } from '../state/operation.ts';
-import { outcomeAs } from '../state/outcome.ts';
+import { renderIdentity } from '../language/print.ts';
+import { type Consolidate, type SummaryToStore } from '../state/operation.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
@@ -58,19 +57,13 @@ export async function consolidate(
       const plan = await planned(context, input, time);
       return { ...(await answerOf(context, plan)), generation, dryRun: true };
     });
-  const decided: { answer: ConsolidationAnswer | null } = { answer: null };
-  const operation = (logical: number): Promise<DecidedWrite | null> =>
-    inExclusiveCommit(writer, caller, async (context) => {
-      const plan = await planned(context, input, Math.max(logical, context.reader.time));
-      const answer = await answerOf(context, plan);
-      decided.answer = answer;
-      if (plan.summaries.length === 0 && caller.idempotency === null) return null;
-      return writeOf(caller, plan, caller.idempotency === null ? null : answer, context.pacer);
-    });
-  const { outcome, isRepeated } = await writer.write({ caller, database: caller.database, operation });
-  const { generation } = outcome.kind === 'nothing' ? outcome : outcomeAs(outcome, 'consolidated');
-  const answer = isRepeated ? outcomeAs(outcome, 'consolidated').answer : decided.answer;
-  return { ...present(answer, 'the decision has an answer'), generation };
+  return decideAndWrite(writer, caller, 'consolidated', async (context, logical) => {
+    const plan = await planned(context, input, Math.max(logical, context.reader.time));
+    const answer = await answerOf(context, plan);
+    if (plan.summaries.length === 0 && caller.idempotency === null) return { answer, write: null };
+    const recorded = caller.idempotency === null ? null : answer;
+    return { answer, write: await writeOf(caller, plan, recorded, context.pacer) };
+  });
 }
 
 async function planned(context: ReadContext, input: ConsolidateInput, time: number): Promise<OrderedPlan> {
@@ -96,7 +89,7 @@ async function inOrder<Item extends { readonly identity: FactIdentity }>(
   items: readonly Item[],
   pacer: Pacer,
 ): Promise<Item[]> {
-  const atoms = items.map(({ identity }) => atomOf(identity));
+  const atoms = items.map(({ identity }) => renderIdentity(identity));
   const scopes = items.map(({ identity }) => identity.scope ?? '');
   const compare = (left: number, right: number): number =>
     compareText(atoms[left] as string, atoms[right] as string) ||
@@ -115,7 +108,7 @@ async function answerOf(
     const atoms: string[] = [];
     for (const [at, fact] of rows.entries()) {
       if (at % itemsInSlice === 0) await pacer.breathe();
-      atoms.push(atomOf(tenant.facts.identityOf(fact)));
+      atoms.push(renderIdentity(tenant.facts.identityOf(fact)));
     }
     const order = await sortedOrder(
       atoms.length,
@@ -124,7 +117,7 @@ async function answerOf(
     );
     replacedCount += rows.length;
     answered.push({
-      atom: atomOf(identity),
+      atom: renderIdentity(identity),
       scope: identity.scope,
       support: values.length,
       replaced: Array.from(order, (at) => atoms[at] as string),
@@ -137,7 +130,7 @@ async function answerOf(
     factsConsolidated: replacedCount,
     summaries: answered,
     skipped: skipped.slice(0, maxSkippedNamed).map(({ identity, support, reason }) => ({
-      atom: atomOf(identity),
+      atom: renderIdentity(identity),
       scope: identity.scope,
       support,
       reason,
@@ -167,8 +160,7 @@ async function writeOf(
     values: summaries.flatMap(({ values }) => values),
     answer,
   };
-  const encoded = await encodedOperation(operation, pacer);
-  return encoded === null ? { operation } : { operation, encoded };
+  return encodeWrite(operation, pacer);
 }
 
 function summaryToStore(summary: PlannedSummary): SummaryToStore {
@@ -189,12 +181,8 @@ function consolidationOf({ from, position, values }: PlannedSummary): Consolidat
   };
 }
 
-function atomOf({ predicate, args, truthVal }: FactIdentity): string {
-  return renderAtom({ predicate, args: [...args], negated: !truthVal });
-}
-
 /** A summary to assert, and the facts it replaces. */
-export interface PlannedSummary {
+interface PlannedSummary {
   readonly identity: FactIdentity;
   /** Its metadata without `consolidated`. */
   readonly metadata: Metadata;
@@ -216,7 +204,7 @@ export interface Skipped {
 }
 
 /** A plan of summaries. The order of the lists is deterministic but has no meaning. */
-export interface ConsolidationPlan {
+interface ConsolidationPlan {
   readonly summaries: readonly PlannedSummary[];
   readonly skipped: readonly Skipped[];
 }
@@ -229,7 +217,7 @@ const entriesInSlice = 256;
  * Plans a consolidation. A summary never replaces an unrelated fact: if its atom is already stored, its facts stay. The
  * size of summaries is bounded by that of a log record. `createdAt`: when a stored fact was asserted.
  */
-export async function planConsolidation(
+async function planConsolidation(
   looked: SearchedState,
   wanted: Wanted,
   createdAt: (fact: FactRow) => number,

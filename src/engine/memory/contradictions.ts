@@ -11,7 +11,7 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 import { DistinctAtoms, tupleAt } from '../store/tuples.ts';
 
 /** An atom that is both true and false, with its facts: one per scope, at least one on either side. */
-export interface OpposedFacts {
+interface OpposedFacts {
   readonly positive: readonly FactRow[];
   readonly negative: readonly FactRow[];
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
-import { DecaySchedule } from './scheduled-decay.ts';
+import { DecaySchedule } from './decay.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

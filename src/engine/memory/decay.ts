@@ -1,18 +1,17 @@
-import { inExclusiveCommit, unlimited, type Writer } from '../session/writer.ts';
-import { present } from '../base/assert.ts';
+import { decideAndWrite, type Decision, unlimited, type Writer } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
 import { compareText } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
-import type { Decayed, DecayInput } from '../contract/memory.ts';
-import { encodedOperation } from '../commit/encode-operation.ts';
+import { type Decayed, type DecayInput, decayInputSchema } from '../contract/memory.ts';
+import { encodeWrite } from '../commit/encode-operation.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { isPinned, factNumberOf } from './patterns.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderIdentity } from '../language/print.ts';
 import type { Decay } from '../state/operation.ts';
-import { outcomeAs } from '../state/outcome.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { TenantState } from '../state/state.ts';
-import type { DecidedWrite } from '../commit/commit-pipeline.ts';
+import { EngineError } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
 
 /**
  * Decay: evicts expired and faded facts.
@@ -62,17 +61,9 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
     const evictions = await evictionsIn(context, wanted);
     return { tenant: context.tenant, facts: evictions.map(({ fact }) => factNumberOf(fact)) };
   });
-  const decided: { answer: Answer | null } = { answer: null };
-  const operation = (logical: number): Promise<DecidedWrite | null> =>
-    inExclusiveCommit(writer, caller, async (context) => {
-      const { answer, write } = await decide(context, caller, wanted, found, logical);
-      decided.answer = answer;
-      return write;
-    });
-  const { outcome, isRepeated } = await writer.write({ caller, database: caller.database, operation });
-  const { generation } = outcome.kind === 'nothing' ? outcome : outcomeAs(outcome, 'decayed');
-  const answer = isRepeated ? outcomeAs(outcome, 'decayed').answer : decided.answer;
-  return { ...present(answer, 'the decision has an answer'), generation };
+  return decideAndWrite(writer, caller, 'decayed', (context, logical) =>
+    decide(context, caller, wanted, found, logical),
+  );
 }
 
 /** Decides what to write, null for nothing; runs in the exclusive commit, at the logical time. */
@@ -82,7 +73,7 @@ async function decide(
   wanted: Wanted,
   found: Found,
   logical: number,
-): Promise<{ answer: Answer; write: DecidedWrite | null }> {
+): Promise<Decision<Answer>> {
   const { tenant, pacer } = context;
   const time = Math.max(logical, context.reader.time);
   const again = (facts: readonly number[]): Promise<Eviction[]> => stillEvicted(context, wanted, facts, time);
@@ -103,9 +94,8 @@ async function decide(
       facts,
       answer: storesAnswer ? answer : null,
     };
-    const encoded = await encodedOperation(operation, pacer);
-    if (tenant.uses.version === version || attempt === maxAttempts)
-      return { answer, write: encoded === null ? { operation } : { operation, encoded } };
+    const write = await encodeWrite(operation, pacer);
+    if (tenant.uses.version === version || attempt === maxAttempts) return { answer, write };
     evictions = await again(facts);
   }
 }
@@ -155,9 +145,7 @@ function evictionOf(
   const salience = (): number => uses.salience(fact, database.createdAtOf(facts, fact), time).salience;
   const fate = fateOf(fact, time, threshold, salience);
   if (fate === null) return null;
-  const { predicate, negated } = fact.relation;
-  const atom = renderAtom({ predicate, args: facts.argsOf(fact), negated });
-  return { fact, fate, salience: salience(), atom };
+  return { fact, fate, salience: salience(), atom: renderIdentity(facts.identityOf(fact)) };
 }
 
 /** Expired first, then by salience, by rendered atom, and by scope, unscoped first. */
@@ -211,13 +199,13 @@ async function countStored(context: ReadContext, view: ScopeChoice, time: number
 }
 
 /** Why decay evicts a stored fact: its validity has ended, or its salience is below the threshold. */
-export type Fate = 'expired' | 'faded';
+type Fate = 'expired' | 'faded';
 
 /**
  * What decay does at this time to a live version; null: it stays. An expired fact goes even if pinned. A fact that is
  * not yet valid does not fade.
  */
-export function fateOf(
+function fateOf(
   { relation, row }: FactRow,
   time: number,
   threshold: number,
@@ -227,4 +215,134 @@ export function fateOf(
   if ((relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) > time) return null;
   if (isPinned(relation.metadata.get(row))) return null;
   return salience() < threshold ? 'faded' : null;
+}
+
+/** Actor and request id in the records of scheduled decay. */
+const decayActor = 'scheduled-decay';
+
+interface ScheduledDecayHost {
+  readonly writer: Writer;
+  /** Receives messages for the operator. */
+  readonly onWarn: (message: string) => void;
+  readonly onBug: (error: unknown) => void;
+}
+
+/**
+ * Runs decay with default settings in every database and tenant, one after the other, until the signal. If the log
+ * cannot be written, it warns and ends the run; the next run tries again.
+ */
+export async function decayEverywhere(
+  { writer, onWarn, onBug }: ScheduledDecayHost,
+  signal: AbortSignal,
+): Promise<void> {
+  const places = Array.from(
+    writer.live.everyTenant(),
+    ({ database, name }) => [database.name, name] as const,
+  );
+  for (const [database, tenant] of places) {
+    if (signal.aborted) return;
+    try {
+      await decay(writer, callerAt(database, tenant, signal), decayInputSchema.parse({}));
+    } catch (error) {
+      // The service is shutting down.
+      if (signal.aborted) return;
+      const code = error instanceof EngineError ? error.code : null;
+      // Deleted since the run began.
+      if (code === 'DatabaseNotFound') continue;
+      if (code === 'StorageUnavailable') {
+        onWarn(`Scheduled decay evicted nothing more: ${(error as EngineError).message}`);
+        return;
+      }
+      onBug(error);
+    }
+  }
+}
+
+function callerAt(database: string, tenant: string, signal: AbortSignal): Caller {
+  return {
+    credential: decayActor,
+    role: 'writer',
+    databases: [],
+    tenants: [],
+    database,
+    tenant,
+    client: null,
+    transaction: null,
+    idempotency: null,
+    requestId: decayActor,
+    signal,
+  };
+}
+
+/** What the schedule needs of its host. */
+interface DecayScheduleHost {
+  readonly clock: Clock;
+  /** Milliseconds between the starts of two runs. */
+  readonly intervalMs: number;
+  /** Never rejects. Ends soon after the signal. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Maximum time between looks at the clock, in milliseconds, since clocks are set and machines sleep. */
+const maxWaitMs = 30_000;
+
+/**
+ * Runs decay periodically: one run when the interval has passed since the last one began, never two at once.
+ *
+ * The clock decides: a timer that fires early is set again, and after a machine's sleep there is one run, not several.
+ * The host reports failures; the next run comes as usual. After a long run the pause is at least as long. The timer
+ * does not keep the process alive.
+ */
+export class DecaySchedule {
+  readonly #host: DecayScheduleHost;
+  readonly #closing = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  /** When the next run begins, and the delay with which it was scheduled, in milliseconds. */
+  #due = 0;
+  #delay = 0;
+  #running: Promise<void> | null = null;
+
+  constructor(host: DecayScheduleHost) {
+    this.#host = host;
+    this.#schedule(host.intervalMs);
+  }
+
+  /** Starts no further run; resolves when the current one has ended. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    await this.#running;
+  }
+
+  /** Schedules the next run after this many milliseconds. */
+  #schedule(ms: number): void {
+    this.#delay = ms;
+    this.#due = this.#host.clock.now() + ms;
+    this.#wait();
+  }
+
+  #wait(): void {
+    if (this.#closing.signal.aborted) return;
+    const now = this.#host.clock.now();
+    // If the clock was set back, the delay is at most the scheduled one.
+    this.#due = Math.min(this.#due, now + this.#delay);
+    this.#timer = setTimeout(() => this.#check(), Math.min(maxWaitMs, Math.max(1, this.#due - now)));
+    this.#timer.unref();
+  }
+
+  #check(): void {
+    this.#timer = null;
+    const { clock, intervalMs, run } = this.#host;
+    const start = clock.now();
+    if (start < this.#due) {
+      this.#wait();
+      return;
+    }
+    this.#running = run(this.#closing.signal).finally(() => {
+      this.#running = null;
+      const took = clock.now() - start;
+      this.#schedule(Math.max(intervalMs - took, took, 0));
+    });
+  }
 }

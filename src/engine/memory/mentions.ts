@@ -1,3 +1,11 @@
+import { type ReadContext, type ViewFields, visibleIn } from '../session/read-context.ts';
+import { compareText } from '../base/text-order.ts';
+import { entryOf } from './recall.ts';
+import type { ContextEntry } from '../contract/memory.ts';
+import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import { renderAtom } from '../language/print.ts';
+
 /**
  * Finds parts of a text that may name a constant or a predicate: runs of words, in the usual spellings of names.
  *
@@ -11,7 +19,7 @@ export const maxWordsInName = 5;
 const word = /[\p{L}\p{N}\p{M}_]+/gu;
 
 /** A run of words of a text, with everything between them. */
-export interface WordRun {
+interface WordRun {
   readonly words: readonly string[];
   readonly raw: string;
 }
@@ -61,4 +69,138 @@ export function canonicalName(name: string): string {
 function capitalized(text: string): string {
   const [first = ''] = text;
   return first.toUpperCase() + text.slice(first.length);
+}
+
+/**
+ * What a text is about: the tenant's constants that it mentions, and the facts about them.
+ *
+ * Facts with a mentioned constant come before those of a mentioned predicate, each group by salience, highest first.
+ * Being found is not a use of a fact.
+ */
+
+const betweenBreaths = 1024;
+
+/** The names in a text. */
+interface Named {
+  /** Ids of constants. */
+  readonly constants: ReadonlySet<number>;
+  /** Canonical names of all word runs. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** The constants of the tenant that the text mentions, by code point. */
+export async function mentionedConstants(context: ReadContext, text: string): Promise<string[]> {
+  const { dictionary } = context.tenant.facts;
+  const { constants } = await namedIn(context, text);
+  return Array.from(constants, (id) => dictionary.text(id)).sort(compareText);
+}
+
+/** The stored facts of the view that the text is about, at most `maxFacts`. */
+export async function mentionedFacts(
+  context: ReadContext,
+  view: ScopeChoice,
+  text: string,
+  maxFacts: number,
+): Promise<ContextEntry[]> {
+  const { tenant, reader, pacer } = context;
+  const isVisible = visibleIn(context, view);
+  const named = await namedIn(context, text);
+  const best = new Best(context, maxFacts);
+  for (const relation of tenant.facts.relations.values()) {
+    const isNamed = named.names.has(canonicalName(relation.predicate));
+    if (!isNamed && named.constants.size === 0) continue;
+    const count = relation.rowsAt(reader.generation);
+    for (let row = 0; row < count; row++) {
+      if ((row & (betweenBreaths - 1)) === 0) await pacer.breathe();
+      const hasConstant = mentionsConstant(relation, row, named.constants);
+      if (!hasConstant && !isNamed) continue;
+      if (isVisible(relation, row)) best.offer({ relation, row }, hasConstant ? 1 : 0);
+    }
+  }
+  return best.entries();
+}
+
+async function namedIn({ tenant, pacer }: ReadContext, text: string): Promise<Named> {
+  const { dictionary } = tenant.facts;
+  const constants = new Set<number>();
+  const names = new Set<string>();
+  let looked = 0;
+  for (const runs of wordRuns(text)) {
+    for (const run of runs) {
+      names.add(canonicalName(run.raw));
+      for (const spelling of spellingsOf(run)) {
+        const id = dictionary.find(spelling);
+        if (id >= 0) constants.add(id);
+      }
+    }
+    if ((++looked & 0xf) === 0) await pacer.breathe();
+  }
+  return { constants, names };
+}
+
+function mentionsConstant(
+  { columns, arity }: StoredRelation,
+  row: number,
+  ids: ReadonlySet<number>,
+): boolean {
+  for (let at = 0; at < arity; at++) if (ids.has((columns[at] as Int32Array)[row] as number)) return true;
+  return false;
+}
+
+interface Offered {
+  readonly fact: FactRow;
+  readonly rank: number;
+  readonly salience: number;
+  /** Rendered on first comparison. */
+  atom: string | null;
+}
+
+/** The best of many facts: higher rank first, then higher salience, ties by atom and scope by code point. */
+class Best {
+  readonly #context: ReadContext;
+  readonly #maxFacts: number;
+  #offered: Offered[] = [];
+
+  constructor(context: ReadContext, maxFacts: number) {
+    this.#context = context;
+    this.#maxFacts = maxFacts;
+  }
+
+  offer(fact: FactRow, rank: number): void {
+    const { database, tenant, reader } = this.#context;
+    const { createdAt } = database.timesOf(tenant.facts, fact);
+    const { salience } = tenant.uses.salience(fact, createdAt, reader.time);
+    this.#offered.push({ fact, rank, salience, atom: null });
+    if (this.#offered.length >= 2 * this.#maxFacts + betweenBreaths) this.#prune();
+  }
+
+  entries(): ContextEntry[] {
+    this.#prune();
+    return this.#offered.map(({ fact }) => entryOf(this.#context, fact));
+  }
+
+  #prune(): void {
+    this.#offered.sort((a, b) => b.rank - a.rank || b.salience - a.salience || this.#compareAtoms(a, b));
+    this.#offered.length = Math.min(this.#offered.length, this.#maxFacts);
+  }
+
+  #compareAtoms(a: Offered, b: Offered): number {
+    const { facts } = this.#context.tenant;
+    return (
+      compareText(this.#atomOf(a), this.#atomOf(b)) ||
+      compareText(facts.scopeOf(a.fact) ?? '', facts.scopeOf(b.fact) ?? '')
+    );
+  }
+
+  #atomOf(offered: Offered): string {
+    const { predicate, negated } = offered.fact.relation;
+    const args = this.#context.tenant.facts.argsOf(offered.fact);
+    return (offered.atom ??= renderAtom({ predicate, args, negated }));
+  }
+}
+
+export interface AboutInput extends ViewFields {
+  /** Natural language or statements to search for mentions. */
+  readonly text: string;
+  readonly maxFacts: number;
 }

@@ -27,7 +27,7 @@ export interface SearchedState {
 }
 
 /** A stored summary. */
-export interface StoredSummary {
+interface StoredSummary {
   readonly fact: FactRow;
   readonly consolidation: Consolidation;
   readonly constants: readonly string[];

@@ -5,13 +5,12 @@
  * not a use of a fact.
  */
 import { compareText } from '../base/text-order.ts';
-import { countVisible, type ReadContext, scopeChoice } from '../session/read-context.ts';
-import { entryOf, entryOfStored } from './context-entry.ts';
+import { countVisible, type ReadContext, scopeChoice, storedFact } from '../session/read-context.ts';
 import type { StoredFact } from '../contract/facts.ts';
-import type { ContextEntry, Recalled, RecallInput } from '../contract/memory.ts';
+import type { ContextEntry, Recalled, RecallInput, Category } from '../contract/memory.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import { answerAt, conclusionsOf, shownConclusions, supportsOf } from '../read/listed-conclusions.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderAtom, renderIdentity } from '../language/print.ts';
 import { type SalientFact, salientFacts } from './salient-facts.ts';
 import type { Matches } from '../datalog/tables/question.ts';
 import { leastRows } from '../datalog/tables/sorted.ts';
@@ -55,20 +54,11 @@ async function firstOf(streamed: AsyncGenerator<SalientFact>): Promise<SalientFa
   return done === true ? null : value;
 }
 
-function isBefore(context: ReadContext, stored: SalientFact, conclusion: StoredFact): boolean {
+function isBefore({ tenant }: ReadContext, stored: SalientFact, conclusion: StoredFact): boolean {
   const difference = stored.salience - conclusion.salience;
   if (difference !== 0) return difference > 0;
-  const order = compareText(atomOfRow(context, stored.fact), atomOf(conclusion));
+  const order = compareText(renderIdentity(tenant.facts.identityOf(stored.fact)), renderIdentity(conclusion));
   return order !== 0 ? order < 0 : true;
-}
-
-function atomOfRow({ tenant }: ReadContext, fact: FactRow): string {
-  const { predicate, negated } = fact.relation;
-  return renderAtom({ predicate, args: tenant.facts.argsOf(fact), negated });
-}
-
-function atomOf({ predicate, args, truthVal }: StoredFact): string {
-  return renderAtom({ predicate, args, negated: !truthVal });
 }
 
 /** The conclusions in recall order, limited to what can be returned, and their total number. */
@@ -135,4 +125,41 @@ async function mostSalient(
     pacer,
   );
   return Array.from(order, (at) => candidates[at] as Candidate);
+}
+
+/** Facts asserted within this time are recent, in milliseconds. */
+const recentMs = 5 * 60_000;
+
+/** The entry of a stored fact. `category` overrides the category of the fact itself. */
+export function entryOf(context: ReadContext, fact: FactRow, category?: Category): ContextEntry {
+  return entryOfStored(storedFact(context, fact), context.reader.time, category);
+}
+
+/** The entry of a listed fact or conclusion. `time`: now. */
+export function entryOfStored(fact: StoredFact, time: number, category?: Category): ContextEntry {
+  const { predicate, args, truthVal, scope, salience, provenance, createdAt, validFrom, validUntil } = fact;
+  const negated = !truthVal;
+  return {
+    id: fact.id,
+    predicate,
+    args,
+    negated,
+    scope,
+    salience,
+    category: category ?? categoryOf(fact, time),
+    charCount: renderAtom({ predicate, args, negated }).length,
+    provenance,
+    createdAt,
+    validFrom,
+    validUntil,
+    metadata: fact.metadata,
+  };
+}
+
+/** The first category that applies among those independent of goals. */
+function categoryOf(fact: StoredFact, time: number): Category {
+  if (fact.derived) return 'inferred';
+  if ('consolidated' in fact.metadata) return 'consolidated';
+  if (fact.validUntil !== null) return 'ephemeral';
+  return time - fact.createdAt <= recentMs ? 'recent' : 'asserted';
 }

@@ -1,18 +1,15 @@
-import { inExclusiveCommit, type Writer } from '../session/writer.ts';
-import { present } from '../base/assert.ts';
+import { decideAndWrite, type Writer } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
 import { invalid } from '../base/errors.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { ConsolidatedValue, Restored, RestoreInput } from '../contract/memory.ts';
 import { requireFact } from '../read/describe.ts';
-import { encodedOperation } from '../commit/encode-operation.ts';
+import { encodeWrite } from '../commit/encode-operation.ts';
 import type { FactIdentity, FactRow } from '../store/fact-store.ts';
 import { factNumberOf } from './patterns.ts';
 import { consolidationOf, constantsOf, memberArgs } from './summary.ts';
-import { renderAtom } from '../language/print.ts';
-import type { FactToRestore, Restore } from '../state/operation.ts';
-import { outcomeAs } from '../state/outcome.ts';
-import type { DecidedWrite } from '../commit/commit-pipeline.ts';
+import { renderIdentity } from '../language/print.ts';
+import { type FactToRestore, type Restore } from '../state/operation.ts';
 
 /** The outcome of a restore without its generation. */
 type Answer = Omit<Restored, 'generation'>;
@@ -23,27 +20,20 @@ type Answer = Omit<Restored, 'generation'>;
  * not a summary.
  */
 export async function restore(writer: Writer, caller: Caller, { id }: RestoreInput): Promise<Restored> {
-  const decided: { answer: Answer | null } = { answer: null };
-  const operation = (logical: number): Promise<DecidedWrite> =>
-    inExclusiveCommit(writer, caller, async (context) => {
-      const time = Math.max(logical, context.reader.time);
-      const summary = requireFact(context, id);
-      const facts = await factsOf(context, summary, time);
-      const answer = answerOf(facts);
-      decided.answer = answer;
-      const write: Restore = {
-        kind: 'restore',
-        tenant: caller.tenant,
-        summary: factNumberOf(summary),
-        facts,
-        answer: caller.idempotency === null ? null : answer,
-      };
-      const encoded = await encodedOperation(write, context.pacer);
-      return encoded === null ? { operation: write } : { operation: write, encoded };
-    });
-  const { outcome, isRepeated } = await writer.write({ caller, database: caller.database, operation });
-  const { answer, generation } = outcomeAs(outcome, 'restored');
-  return { ...present(isRepeated ? answer : decided.answer, 'the decision has an answer'), generation };
+  return decideAndWrite(writer, caller, 'restored', async (context, logical) => {
+    const time = Math.max(logical, context.reader.time);
+    const summary = requireFact(context, id);
+    const facts = await factsOf(context, summary, time);
+    const answer = answerOf(facts);
+    const write: Restore = {
+      kind: 'restore',
+      tenant: caller.tenant,
+      summary: factNumberOf(summary),
+      facts,
+      answer: caller.idempotency === null ? null : answer,
+    };
+    return { answer, write: await encodeWrite(write, context.pacer) };
+  });
 }
 
 const factsInSlice = 256;
@@ -90,8 +80,5 @@ function factToRestore(identity: FactIdentity, entry: ConsolidatedValue, time: n
 }
 
 function answerOf(facts: readonly FactToRestore[]): Answer {
-  const atoms = facts.map(({ predicate, args, truthVal }) =>
-    renderAtom({ predicate, args: [...args], negated: !truthVal }),
-  );
-  return { restored: facts.length, atoms };
+  return { restored: facts.length, atoms: facts.map(renderIdentity) };
 }

@@ -1,27 +1,63 @@
+import type { StoredImport } from '../write/importing.ts';
+import type { SnapshotTaken, StorageState } from '../contract/administration.ts';
 import type { Caller } from '../base/caller.ts';
 import { notLeader } from '../base/errors.ts';
 import { Slices } from '../base/slices.ts';
 import { Databases } from '../write/databases.ts';
-import { DecaySchedule, decayEverywhere } from '../memory/scheduled-decay.ts';
-import { markOf } from '../state/idempotency.ts';
+import { DecaySchedule, decayEverywhere } from '../memory/decay.ts';
+import { markOf, spaceOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
-import { KnownNames } from '../read/known-names.ts';
-import { type LiveParts, LiveState } from '../session/live-state.ts';
-import { type Writer } from '../session/writer.ts';
+import { type LiveCounters, type LiveFigures, type LiveParts, LiveState } from '../session/live-state.ts';
+import type { Writer } from '../session/writer.ts';
 import { Leader } from '../replication/leader.ts';
-import { EngineReplica } from '../replication/replica.ts';
-import { Backups, Snapshots } from '../commit/snapshots.ts';
+import { EngineReplica } from '../replication/follower.ts';
+import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/rule-tallies.ts';
 import type { DatabaseState } from '../state/state.ts';
-import type { Operation } from '../state/operation.ts';
-import { type Outcome } from '../state/outcome.ts';
+import type { Operation, Outcome } from '../state/operation.ts';
 import { repeatedReport, type Report } from '../state/report.ts';
 import type { Journal, JournalName } from '../log/journal.ts';
 import type { FolderLock } from '../log/lock-file.ts';
 import type { Log } from '../log/log.ts';
 import { Transactions } from '../write/transactions.ts';
 import { Windows } from '../window/windows.ts';
-import { type Write, CommitPipeline } from '../commit/commit-pipeline.ts';
+import { type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
+
+/** Time for the last snapshot, in milliseconds. */
+const lastSnapshotMs = 8000;
+
+/** The engine's counters for metrics. All are totals since the start, except `facts`. */
+export interface EngineCounters extends LiveCounters {
+  records: number;
+  commits: number;
+  /** Bytes of written frames. */
+  logBytes: number;
+  /** Number of snapshots written. */
+  snapshots: number;
+  /** Number of backups sent completely. */
+  backups: number;
+}
+
+/** The engine's current figures, for gauges. */
+export interface EngineFigures extends LiveFigures {
+  readonly openTransactions: number;
+  /** Sessions with a remembered context window. */
+  readonly windowSessions: number;
+  /** Bytes of all log segments on disk. */
+  readonly logBytes: number;
+  readonly logSegments: number;
+  /** Bytes of records that are not yet durable. */
+  readonly logWaitingBytes: number;
+  /** The last snapshot; null: none. `at` is in epoch milliseconds. */
+  readonly snapshot: { readonly bytes: number; readonly at: number } | null;
+  /** Duration of the last snapshot of this process; null: none was written. */
+  readonly snapshotTookMs: number | null;
+  /** Sequence of the last record. */
+  readonly position: number;
+  readonly isEncrypted: boolean;
+  /** When the last complete backup was taken, epoch milliseconds; null: none since the start. */
+  readonly backupAt: number | null;
+}
 
 /** What an engine is made of. */
 export interface EngineParts extends LiveParts {
@@ -65,7 +101,6 @@ export class EngineContext implements Writer {
   readonly windows: Windows;
   /** null: nothing decays by the clock. */
   readonly decaySchedule: DecaySchedule | null;
-  /** A new id for a transaction, a session or an import. */
   readonly newId = (): string => crypto.randomUUID();
   readonly journals: Journal[] = [];
 
@@ -73,9 +108,8 @@ export class EngineContext implements Writer {
     this.parts = parts;
     this.live = new LiveState(parts);
     const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
-    const { newId } = this;
-    this.transactions = new Transactions({ writer: this, clock, pause, newId });
-    this.windows = new Windows(this.live, newId);
+    this.transactions = new Transactions(this, clock);
+    this.windows = new Windows(this.live, this.newId);
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
     this.pipeline = new CommitPipeline(state, log, clock, pause, {
       applying: (record) => this.live.applying(record),
@@ -85,7 +119,7 @@ export class EngineContext implements Writer {
         this.windows.applied(report);
       },
     });
-    this.databases = new Databases(state, this, () => new Slices(pause));
+    this.databases = new Databases(state, this);
     this.keys = new Keys(state, this, clock);
     const talliesOf = (database: DatabaseState): Tallies => this.live.talliesOf(database);
     const neededAfter = (): number => this.leader.neededAfter();
@@ -116,28 +150,155 @@ export class EngineContext implements Writer {
 
   /** Resolves once the write is durable and applied; a repeated request gets the report of the first one. */
   readonly write = async (write: Write): Promise<Report> => {
-    this.live.refuseClosed();
-    if (this.parts.leaderUrl !== null) throw notLeader(this.parts.leaderUrl);
+    this.refuseWrites();
     const outcome = this.earlierOutcome(write.caller);
-    if (outcome !== null) return repeatedReport(write.database, outcome);
+    if (outcome !== null) return repeatedReport(databaseOf(write), outcome);
     const report = await this.pipeline.write(write);
     if (typeof write.operation !== 'function' && clearing.has(write.operation.kind)) this.snapshots.soon();
     return report;
   };
 
-  /** What the first request with the caller's idempotency key came to, if it wrote something; null: it did not. */
+  refuseWrites(): void {
+    this.live.refuseClosed();
+    if (this.parts.leaderUrl !== null) throw notLeader(this.parts.leaderUrl);
+  }
+
+  slices(): Slices {
+    return new Slices(this.parts.pause);
+  }
+
   earlierOutcome(caller: Caller): Outcome | null {
     const mark = markOf(caller);
     if (mark === null) return null;
     return this.parts.state.idempotency.find(caller.credential, mark, this.live.showTime());
   }
 
-  /** The names that a writer can mean; null: there is no such database. */
-  knownBefore(caller: Caller): KnownNames | null {
-    const database = this.parts.state.databases.get(caller.database);
-    if (database === undefined) return null;
-    const { generation, rules } = database;
-    const store = database.tenants.get(caller.tenant)?.facts ?? null;
-    return KnownNames.forWriting(store, rules, { generation, time: this.live.showTime() });
+  /** Sequence of the last durable record, and the history that it belongs to; null if there is none. */
+  position(): { position: number; historyId: string | null; epoch: number } {
+    const { lastSequence: position, historyId, epoch } = this.parts.log;
+    return { position, historyId: position === 0 ? null : historyId, epoch };
+  }
+
+  /** Writes a snapshot of the present state, and removes the part of the log that it covers. */
+  async snapshot(): Promise<SnapshotTaken> {
+    this.live.refuseClosed();
+    return this.snapshots.take();
+  }
+
+  /** A snapshot of the present state, as a file to be kept elsewhere. */
+  async backup(): Promise<Backup> {
+    this.live.refuseClosed();
+    return this.backups.take();
+  }
+
+  /** Position, size and durability of the log, its snapshot and the last backup. */
+  storageState(): StorageState {
+    const { log } = this.parts;
+    const { isEncrypted: encrypted, fsync } = log;
+    const { storedBytes: bytes, segments, inFlightBytes: waitingBytes } = log.statistics();
+    const snapshot = log.snapshot();
+    return {
+      status: log.status(),
+      encrypted,
+      fsync,
+      historyId: log.historyId,
+      parent: log.parent && { historyId: log.parent.historyId, position: log.parent.sequence },
+      position: log.lastSequence,
+      log: { bytes, segments, waitingBytes },
+      snapshot: snapshot && {
+        position: snapshot.sequence,
+        bytes: snapshot.bytes,
+        createdAt: snapshot.createdAt,
+      },
+      backup: this.backups.last,
+    };
+  }
+
+  /** State of the log: `failed` while writes are refused. */
+  storage(): 'ready' | 'failed' {
+    return this.parts.log.status();
+  }
+
+  /**
+   * True if a write with the caller's idempotency key was made in the last 24 hours: repeated, it changes nothing and gets
+   * the same outcome. Refuses with IdempotencyMismatch if that was another request.
+   */
+  remembers(caller: Caller): boolean {
+    return this.earlierOutcome(caller) !== null;
+  }
+
+  /** True where the database exists; the surfaces refuse an unknown one before they look at the body. */
+  hasDatabase(name: string): boolean {
+    return this.parts.state.databases.has(name);
+  }
+
+  /** What the caller's first request with this idempotency key recorded in the last 24 hours; null: there was none. */
+  keptImport(caller: Caller, key: string): StoredImport | null {
+    const { idempotency } = this.parts.state;
+    const kept = idempotency.get(caller.credential, spaceOf(caller), key, this.live.showTime());
+    if (kept === null) return null;
+    const { note } = JSON.parse(kept.outcome) as { readonly note?: string };
+    return { fingerprint: kept.mark.fingerprint, answer: note ?? null };
+  }
+
+  /** Totals since the start, for metrics. */
+  counters(): EngineCounters {
+    const { records, commits, bytes: logBytes } = this.parts.log.statistics();
+    return {
+      ...this.live.counters(),
+      records,
+      commits,
+      logBytes,
+      snapshots: this.snapshots.written,
+      backups: this.backups.count,
+    };
+  }
+
+  /** Present sizes, for gauges. */
+  figures(): EngineFigures {
+    const { log } = this.parts;
+    const { storedBytes, segments, inFlightBytes } = log.statistics();
+    const snapshot = log.snapshot();
+    return {
+      ...this.live.figures(),
+      openTransactions: this.transactions.count,
+      windowSessions: this.windows.sessions,
+      logBytes: storedBytes,
+      logSegments: segments,
+      logWaitingBytes: inFlightBytes,
+      snapshot: snapshot === null ? null : { bytes: snapshot.bytes, at: snapshot.createdAt },
+      snapshotTookMs: this.snapshots.tookMs,
+      position: log.lastSequence,
+      isEncrypted: log.isEncrypted,
+      backupAt: this.backups.last?.takenAt ?? null,
+    };
+  }
+
+  /**
+   * What the service keeps beside the log under this name; one owner, which loads it first. Closed with the
+   * engine.
+   */
+  journal(name: JournalName): Journal {
+    const journal = this.parts.openJournal(name);
+    this.journals.push(journal);
+    return journal;
+  }
+
+  /**
+   * Finishes what runs, makes all durable, writes a last snapshot if that takes no longer than `snapshotWithinMs`, and
+   * releases the folder. Later calls are refused with NotReady.
+   */
+  async close(snapshotWithinMs = lastSnapshotMs): Promise<void> {
+    if (this.live.isClosed) return;
+    this.transactions.close();
+    const decayed = this.decaySchedule?.close();
+    await this.live.close();
+    await decayed;
+    await this.pipeline.close();
+    // Nobody would read one that is in memory.
+    await this.snapshots.close(this.parts.lock === null ? 0 : snapshotWithinMs);
+    await Promise.all(this.journals.map((journal) => journal.close()));
+    await this.parts.log.close();
+    await this.parts.lock?.release();
   }
 }

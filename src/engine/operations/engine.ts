@@ -1,45 +1,48 @@
+import type { Caller } from '../base/caller.ts';
+import type { DecayInput, MemoryStatsQuery, RecallInput } from '../contract/memory.ts';
+import type { ListFactsQuery } from '../contract/facts.ts';
+import type { TraceInput } from '../contract/explanation.ts';
 import { consolidate } from '../memory/consolidate.ts';
+import { decay } from '../memory/decay.ts';
+import { memoryStats, summarize } from '../memory/memory-stats.ts';
+import { type AboutInput, mentionedConstants, mentionedFacts } from '../memory/mentions.ts';
+import { recall } from '../memory/recall.ts';
 import { restore } from '../memory/restore.ts';
-import type { LiveState } from '../session/live-state.ts';
-import type { Windows } from '../window/windows.ts';
-import type { Databases } from '../write/databases.ts';
-import { revertImport } from '../write/importing.ts';
+import { aggregateFacts } from '../read/aggregate-facts.ts';
+import { bodyOf } from '../read/ask.ts';
+import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
+import { trace } from '../read/explain.ts';
+import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/export-knowledge.ts';
+import { listFacts } from '../read/list-facts.ts';
+import { whatIf } from '../read/what-if.ts';
+import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
+import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
+import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
+import { beginImport, revertImport } from '../write/importing.ts';
+import { learn, learned } from '../write/learn.ts';
+import { forget, forgetById, forgetPattern } from '../write/retract.ts';
+import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from '../write/scopes.ts';
-import type { Transactions } from '../write/transactions.ts';
-import {
-  backup,
-  close,
-  counters,
-  databases,
-  figures,
-  hasDatabase,
-  journal,
-  position,
-  remembers,
-  snapshot,
-  storage,
-  storageState,
-  tellOfToolCall,
-  tenants,
-} from './administration.ts';
+import { tell, tellAll } from '../write/tell.ts';
 import { EngineContext, type EngineParts } from './engine-context.ts';
-import { fact, facts, forget, forgetById, forgetPattern, predicates, query, tell, tellAll } from './facts.ts';
-import { clearContextSession, decayMemory, recallFacts, statsOfMemory, summarizeContext } from './memory.ts';
-import {
-  aggregateOf,
-  askQuestion,
-  compareWhatIf,
-  constantsIn,
-  explainAtom,
-  factsAbout,
-  traceQuestion,
-  vocabulary,
-} from './questions.ts';
-import { forgetRule, refusalsOfRules, rule, rules, teach, updateRule, validateRules } from './rules.ts';
-import { beginTransaction, commitTransaction } from './transactions.ts';
-import { beginImporting, exportFacts, keptImport, learned, learnText } from './transfer.ts';
+import { askQuestion, explainAtom, predicates, query, rule, rules, validateRules } from './questions.ts';
 
-/** What can be asked of an engine, by name: each is a function of the engine's context, the caller and the input. */
+/**
+ * An operation that only reads. `limitsOf` gives its limits; `about` the relations whose conclusions it needs, null: any.
+ */
+function reading<Input, Result>(
+  read: (context: ReadContext, input: Input) => Promise<Result>,
+  limitsOf: (input: Input) => ReadLimits = () => defaultLimits,
+  about: (input: Input) => readonly string[] | null = () => [],
+) {
+  return ({ live }: EngineContext, caller: Caller, input: Input): Promise<Result> =>
+    live.reading(caller, limitsOf(input), (context) => read(context, input), about(input));
+}
+
+const limitsGiven = (input: ReadLimits): ReadLimits => input;
+const anyConclusion = (): null => null;
+
+/** The operations by name: each is a function of the engine's context, the caller and the input. */
 const operations = {
   tell,
   tellAll,
@@ -47,8 +50,14 @@ const operations = {
   forgetPattern,
   forgetById,
   query,
-  facts,
-  fact,
+  /** A page of the facts and conclusions of a tenant, filtered and ordered. */
+  facts: reading(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
+  /** One stored fact with its history; FactNotFound if there is none. */
+  fact: reading(
+    async (context, id: string) => factDetail(context, requireFact(context, id)),
+    undefined,
+    anyConclusion,
+  ),
   predicates,
   teach,
   updateRule,
@@ -56,106 +65,99 @@ const operations = {
   rules,
   rule,
   validateRules,
-  ruleRefusals: refusalsOfRules,
+  ruleRefusals,
   ask: askQuestion,
-  aggregate: aggregateOf,
+  /** Aggregates over the matches of one atom. */
+  aggregate: reading(aggregateFacts, limitsGiven, anyConclusion),
   explain: explainAtom,
-  whatIf: compareWhatIf,
-  trace: traceQuestion,
-  vocabulary,
-  factsAbout,
-  constantsIn,
-  begin: beginTransaction,
-  /** Where writes become part of the transaction that the caller names. */
-  within: ({ transactions }: EngineContext, ...input: Parameters<Transactions['within']>) =>
-    transactions.within(...input),
-  /**
-   * Rolls back the transaction that the caller names, since a write in it was refused before it came here. False where
-   * it is not open, not the caller's, or being committed.
-   */
-  abandon: ({ transactions }: EngineContext, ...input: Parameters<Transactions['abandon']>) =>
-    transactions.abandon(...input),
-  commit: commitTransaction,
-  rollback: ({ transactions }: EngineContext, ...input: Parameters<Transactions['rollback']>) =>
-    transactions.rollback(...input),
+  /** What would be true after hypothetical changes, beside what is. */
+  whatIf: reading(whatIf, limitsGiven, anyConclusion),
+  /** How a question is evaluated, rule by rule. */
+  trace: async ({ live }: EngineContext, caller: Caller, input: TraceInput) => {
+    const body = bodyOf(input);
+    return live.reading(caller, input, (context) => trace(context, input, body));
+  },
+  /** The relations that can be said and asked of in a view, those with the most facts first. */
+  vocabulary: reading((context, view: ViewFields) => vocabularyOf(context, scopeChoice(view))),
+  /** The stored facts that a text is about, by the names in it, those of highest salience first. */
+  factsAbout: reading((context, input: AboutInput) =>
+    mentionedFacts(context, scopeChoice(input), input.text, input.maxFacts),
+  ),
+  /** The constants of the tenant's facts that a text mentions, by code point. */
+  constantsIn: reading(mentionedConstants),
   scopes: listScopes,
   fork: forkScope,
   diff: diffScopes,
   merge: mergeScopes,
   deleteScope,
-  recall: recallFacts,
-  memoryStats: statsOfMemory,
+  /** The facts of highest salience; reading them here is no use of them. */
+  recall: reading(
+    recall,
+    ({ timeoutMs }: RecallInput) => ({ ...defaultLimits, timeoutMs }),
+    ({ includeInferred }) => (includeInferred ? null : []),
+  ),
+  /** Counts of facts and conclusions, a histogram of salience, what expires soon and what fades. */
+  memoryStats: reading(
+    memoryStats,
+    (_: MemoryStatsQuery) => ({ ...defaultLimits, isAside: true }),
+    anyConclusion,
+  ),
   consolidate,
   restore,
-  decay: decayMemory,
-  /** A window of facts; being in it is no use of them. */
-  optimizeContext: ({ windows }: EngineContext, ...input: Parameters<Windows['optimize']>) =>
-    windows.optimize(...input),
-  diffContext: ({ windows }: EngineContext, ...input: Parameters<Windows['diff']>) => windows.diff(...input),
-  summarizeContext,
-  clearContextSession,
-  learn: learnText,
+  /** Evicts faded facts; a dry run lists them. */
+  decay: (writer: Writer, caller: Caller, input: DecayInput) =>
+    decay(writer, input.dryRun ? caller : withoutCancellation(caller), input),
+  /** Totals of a tenant's knowledge, its contradictions and its most salient facts. */
+  summarizeContext: reading(summarize),
+  learn,
   learned,
-  import: beginImporting,
+  import: beginImport,
   undoImport: revertImport,
-  keptImport,
-  export: exportFacts,
-  databases,
-  createDatabase: ({ databases }: EngineContext, ...input: Parameters<Databases['create']>) =>
-    databases.create(...input),
-  deleteDatabase: ({ databases }: EngineContext, ...input: Parameters<Databases['delete']>) =>
-    databases.delete(...input),
-  nukeDatabase: ({ databases }: EngineContext, ...input: Parameters<Databases['nuke']>) =>
-    databases.nuke(...input),
-  tenants,
-  createTenant: ({ databases }: EngineContext, ...input: Parameters<Databases['createTenant']>) =>
-    databases.createTenant(...input),
-  deleteTenant: ({ databases }: EngineContext, ...input: Parameters<Databases['deleteTenant']>) =>
-    databases.deleteTenant(...input),
-  nukeTenant: ({ databases }: EngineContext, ...input: Parameters<Databases['nukeTenant']>) =>
-    databases.nukeTenant(...input),
-  position,
-  snapshot,
-  backup,
-  storageState,
-  storage,
-  remembers,
-  hasDatabase,
-  /**
-   * Changes of the caller's database and tenant from now on, or after `lastEventId` if those are still remembered;
-   * otherwise the first change is a `reset`. Ends with the caller's signal. A subscriber that falls too far behind gets a
-   * `reset` and loses what it missed.
-   */
-  changes: ({ live }: EngineContext, ...input: Parameters<LiveState['changes']>) => live.changes(...input),
-  tellOfToolCall,
-  /** Calls `listener` synchronously for every change of every database; returns how to stop. */
-  subscribe: ({ live }: EngineContext, ...input: Parameters<LiveState['subscribe']>) =>
-    live.subscribe(...input),
-  counters,
-  figures,
-  journal,
-  close,
+  /** Exports what is stored, piece by piece: see `exportKnowledge`. */
+  export: async ({ live }: EngineContext, caller: Caller, choice: ExportChoice, taker: ExportTaker) =>
+    live.reading(caller, unlimited, (context) => exportKnowledge(context, choice, taker)),
 };
 
 type Bound<Operation> = Operation extends (engine: EngineContext, ...input: infer Input) => infer Output
   ? (...input: Input) => Output
   : never;
 
+/** The methods of this name, as functions. */
+function methods<Part extends object, Name extends keyof Part>(
+  part: Part,
+  ...names: Name[]
+): Pick<Part, Name> {
+  const bound = names.map((name) => [name, (part[name] as (...input: never[]) => unknown).bind(part)]);
+  return Object.fromEntries(bound) as Pick<Part, Name>;
+}
+
 /**
  * The engine: knowledge that is durable, asked with inference. Operations take the caller, and refuse with an EngineError;
  * a write resolves once it is durable. All times are epoch milliseconds. Questions see the writes of the transaction that
  * the caller names; writes to it go to `within`.
  */
-export type Engine = {
-  [Name in keyof typeof operations]: Bound<(typeof operations)[Name]>;
-} & Pick<EngineContext, 'keys' | 'leader' | 'replica'>;
+export type Engine = ReturnType<typeof createEngine>;
 
 /** The engine of a log that was read and the state that it amounts to. */
-export function createEngine(parts: EngineParts): Engine {
+export function createEngine(parts: EngineParts) {
   const context = new EngineContext(parts);
+  const { transactions, windows, databases, live, keys, leader, replica } = context;
   const bound = Object.entries<(engine: EngineContext, ...input: never[]) => unknown>(operations).map(
     ([name, operation]) => [name, operation.bind(null, context)],
   );
-  const { keys, leader, replica } = context;
-  return { ...Object.fromEntries(bound), keys, leader, replica } as Engine;
+  return {
+    ...(Object.fromEntries(bound) as {
+      [Name in keyof typeof operations]: Bound<(typeof operations)[Name]>;
+    }),
+    ...methods(transactions, 'begin', 'within', 'abandon', 'commit', 'rollback'),
+    ...methods(windows, 'optimizeContext', 'diffContext', 'clearContextSession'),
+    ...methods(databases, 'databases', 'createDatabase', 'deleteDatabase', 'nukeDatabase'),
+    ...methods(databases, 'tenants', 'createTenant', 'deleteTenant', 'nukeTenant'),
+    ...methods(live, 'changes', 'subscribe', 'tellOfToolCall'),
+    ...methods(context, 'position', 'snapshot', 'backup', 'storageState', 'storage', 'remembers'),
+    ...methods(context, 'hasDatabase', 'keptImport', 'counters', 'figures', 'journal', 'close'),
+    keys,
+    leader,
+    replica,
+  };
 }

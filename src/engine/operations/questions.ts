@@ -1,28 +1,22 @@
-/** Operations that answer questions and explain answers. */
-import { aggregateFacts } from '../read/aggregate-facts.ts';
+/** Reads that also note uses, look into caches or transactions, or begin background work. */
 import { ask, askByPointLookup, bodyOf } from '../read/ask.ts';
 import type { Caller } from '../base/caller.ts';
-import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
-import type { ContextEntry } from '../contract/memory.ts';
-import type { AggregateInput, AggregateResult } from '../contract/aggregation.ts';
-import type {
-  ExplainInput,
-  Explanation,
-  Trace,
-  TraceInput,
-  WhatIfInput,
-  WhatIfResult,
-} from '../contract/explanation.ts';
-import { isVariable } from '../contract/language.ts';
+import { runInSlices } from '../base/slices.ts';
+import { requireRule, storedRule } from '../commit/prepare-rules.ts';
+import type { ExplainInput, Explanation } from '../contract/explanation.ts';
+import type { PredicateList, QueryInput, QueryResult } from '../contract/facts.ts';
 import type { Answer, AskInput } from '../contract/inference.ts';
-import { explain, trace } from '../read/explain.ts';
-import { type AboutInput, mentionedConstants, mentionedFacts } from '../memory/mentioned-facts.ts';
-import { type VocabularyEntry, vocabularyOf } from '../read/describe.ts';
-import { askedKey } from '../session/answer-cache.ts';
-import { defaultLimits } from '../session/live-state.ts';
-import { isPositiveAtom } from '../language/terms.ts';
-import { whatIf } from '../read/what-if.ts';
+import { isVariable } from '../contract/language.ts';
+import type { StoredRule, ValidateResult } from '../contract/rules.ts';
 import { relationsRead } from '../datalog/model/program.ts';
+import { diagnosis } from '../language/diagnose.ts';
+import { isPositiveAtom } from '../language/terms.ts';
+import { listPredicates } from '../read/describe.ts';
+import { explain } from '../read/explain.ts';
+import { queryByPointLookup, queryFacts } from '../read/query.ts';
+import { askedKey } from '../session/caches.ts';
+import { defaultLimits } from '../session/live-state.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import type { EngineContext } from './engine-context.ts';
 
 /** A question that names a constant is likely to be answered sooner than long maintenance ends. */
@@ -51,74 +45,67 @@ export async function askQuestion(engine: EngineContext, caller: Caller, input: 
   return engine.live.reading(caller, limits, (context) => answered(context), relationsRead(body));
 }
 
-/** Aggregates over the matches of one atom. */
-export async function aggregateOf(
-  engine: EngineContext,
-  caller: Caller,
-  input: AggregateInput,
-): Promise<AggregateResult> {
-  return engine.live.reading(caller, input, (context) => aggregateFacts(context, input), null);
+/** Stored facts that match, without inference. */
+export async function query(engine: EngineContext, caller: Caller, input: QueryInput): Promise<QueryResult> {
+  const queried = async (context: ReadContext, plain = context): Promise<QueryResult> => {
+    const { result, facts: used } = await queryFacts(context, input);
+    await engine.live.noteUses(plain, used);
+    return result;
+  };
+  if (caller.transaction !== null) return engine.transactions.reading(caller, defaultLimits, queried);
+  const few = engine.live.look(caller, (context) => queryByPointLookup(context, input));
+  return few ?? engine.live.reading(caller, defaultLimits, (context) => queried(context));
 }
 
 /** Why an atom is true, or how far each rule gets and what is missing. */
 export async function explainAtom(
-  engine: EngineContext,
+  { live }: EngineContext,
   caller: Caller,
   input: ExplainInput,
 ): Promise<Explanation> {
-  return engine.live.reading(
-    caller,
-    input,
-    async (context) => {
-      const { explanation, used } = await explain(context, input);
-      await engine.live.noteUses(context, used);
-      return explanation;
-    },
-    null,
-  );
+  const explained = async (context: ReadContext): Promise<Explanation> => {
+    const { explanation, used } = await explain(context, input);
+    await live.noteUses(context, used);
+    return explanation;
+  };
+  return live.reading(caller, input, explained, null);
 }
 
-/** What would be true after hypothetical changes, beside what is. */
-export async function compareWhatIf(
+/** The predicates of a tenant with counts; missing counts of conclusions are worked out when the engine is idle. */
+export async function predicates({ live }: EngineContext, caller: Caller): Promise<PredicateList> {
+  const read = async (context: ReadContext): Promise<PredicateList> => {
+    const list = await listPredicates(context);
+    if (list.predicates.some(({ derivedComplete }) => !derivedComplete)) live.countWhenQuiet(context, caller);
+    return list;
+  };
+  return live.reading(caller, { ...defaultLimits, isAside: true }, read, null);
+}
+
+/** The rules of a database, in the order in which they were taught. */
+export async function rules({ live }: EngineContext, caller: Caller): Promise<StoredRule[]> {
+  live.refuseClosed();
+  const database = live.database(caller);
+  const tallies = live.talliesOf(database);
+  return database.rules.all().map((rule) => storedRule(rule, tallies));
+}
+
+/** One rule; RuleNotFound if there is none. */
+export async function rule({ live }: EngineContext, caller: Caller, id: string): Promise<StoredRule> {
+  live.refuseClosed();
+  const database = live.database(caller);
+  return storedRule(requireRule(database, id), live.talliesOf(database));
+}
+
+/** Diagnostics of a program text; nothing is stored. */
+export async function validateRules(
   engine: EngineContext,
   caller: Caller,
-  input: WhatIfInput,
-): Promise<WhatIfResult> {
-  return engine.live.reading(caller, input, (context) => whatIf(context, input), null);
-}
-
-/** How a question is evaluated, rule by rule. */
-export async function traceQuestion(
-  engine: EngineContext,
-  caller: Caller,
-  input: TraceInput,
-): Promise<Trace> {
-  const body = bodyOf(input);
-  return engine.live.reading(caller, input, (context) => trace(context, input, body));
-}
-
-/** The relations that can be said and asked of in a view, those of most facts first. */
-export async function vocabulary(
-  engine: EngineContext,
-  caller: Caller,
-  view: ViewFields,
-): Promise<VocabularyEntry[]> {
-  return engine.live.reading(caller, defaultLimits, (context) => vocabularyOf(context, scopeChoice(view)));
-}
-
-/** The stored facts that a text is about, by the names in it, those of highest salience first. */
-export async function factsAbout(
-  engine: EngineContext,
-  caller: Caller,
-  input: AboutInput,
-): Promise<ContextEntry[]> {
-  const { text, maxFacts } = input;
-  return engine.live.reading(caller, defaultLimits, (context) =>
-    mentionedFacts(context, scopeChoice(input), text, maxFacts),
-  );
-}
-
-/** The constants of the tenant's facts that a text mentions, by code point. */
-export async function constantsIn(engine: EngineContext, caller: Caller, text: string): Promise<string[]> {
-  return engine.live.reading(caller, defaultLimits, (context) => mentionedConstants(context, text));
+  text: string,
+): Promise<ValidateResult> {
+  const { predicates: known } = await predicates(engine, caller);
+  const stored = engine.live.database(caller).rules.all();
+  const slices = engine.slices();
+  const steps = diagnosis(text, { predicates: known, rules: stored });
+  const result = await runInSlices(steps, () => slices.breathe());
+  return { valid: result.diagnostics.every(({ severity }) => severity !== 'error'), ...result };
 }

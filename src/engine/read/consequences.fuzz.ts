@@ -7,7 +7,7 @@ import { consequencesOf } from '../session/consequences.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { askInputSchema } from '../contract/inference.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
-import { ListingCache } from '../session/listing-cache.ts';
+import { ListingCache } from '../session/caches.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationOf } from '../language/terms.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';

@@ -4,7 +4,7 @@ import type { ReadContext } from '../session/read-context.ts';
 import { consequencesOf } from '../session/consequences.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
-import { ListingCache } from '../session/listing-cache.ts';
+import { ListingCache } from '../session/caches.ts';
 import { parseAtom, parseRule } from '../language/parse.ts';
 import type { EvaluationLimits } from '../datalog/tables/evaluation.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { factSortKeys, type FactList, listFactsQuerySchema } from '../contract/facts.ts';
 import { askInputSchema } from '../contract/inference.ts';
-import { maxListings } from '../session/listing-cache.ts';
+import { maxListings } from '../session/caches.ts';
 import {
   type Flavour,
   plainFlavour,

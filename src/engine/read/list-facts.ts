@@ -3,7 +3,7 @@ import { type ReadContext, storedFact } from '../session/read-context.ts';
 import { type FactList, isTextSort, type ListFactsQuery, type StoredFact } from '../contract/facts.ts';
 import { hintsOfFilter, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
-import type { Concluded, Listing, RelationName } from '../session/listing-cache.ts';
+import type { Concluded, Listing, RelationName } from '../session/caches.ts';
 import { shownConclusions } from './listed-conclusions.ts';
 import type { ListingQuery, SortValue } from './listing-order.ts';
 import {

@@ -2,7 +2,7 @@ import type { ReadContext } from '../session/read-context.ts';
 import { isTextSort, type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
-import type { Concluded, Listing, RelationName } from '../session/listing-cache.ts';
+import type { Concluded, Listing, RelationName } from '../session/caches.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import { compareText } from '../base/text-order.ts';

@@ -13,7 +13,7 @@ import { compareText, compareTexts } from '../base/text-order.ts';
 import { type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
-import type { Concluded, Listing, ListingState, RelationName } from '../session/listing-cache.ts';
+import type { Concluded, Listing, ListingState, RelationName } from '../session/caches.ts';
 import { answerAt, conclusionsOf, type Concluding, supportsOf } from './listed-conclusions.ts';
 import { relationKey } from '../language/terms.ts';
 import { Dictionary } from '../store/dictionary.ts';

@@ -6,7 +6,7 @@ import { compareText } from '../base/text-order.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { type FactPattern, FactStore, type FactToStore, type ScopeChoice } from '../store/fact-store.ts';
 import { pointLookup } from './point-lookup.ts';
-import { ListingCache } from '../session/listing-cache.ts';
+import { ListingCache } from '../session/caches.ts';
 import { parseRule } from '../language/parse.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';

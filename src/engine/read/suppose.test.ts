@@ -6,7 +6,7 @@ import { FactUses } from '../store/fact-uses.ts';
 import type { Answer } from '../contract/inference.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { parseAtom, parseRule } from '../language/parse.ts';
-import { ListingCache } from '../session/listing-cache.ts';
+import { ListingCache } from '../session/caches.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';
 import { changeRules } from '../state/apply-rules.ts';

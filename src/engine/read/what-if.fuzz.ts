@@ -4,9 +4,8 @@ import { compareText } from '../base/text-order.ts';
 import { whatIfInputSchema, type WhatIfResult } from '../contract/explanation.ts';
 import { listFactsQuerySchema } from '../contract/facts.ts';
 import type { Atom } from '../contract/language.ts';
-import { ruleIdentity } from '../language/identity.ts';
+import { ruleIdentity, renderAtom } from '../language/print.ts';
 import { parseAtom } from '../language/parse.ts';
-import { renderAtom } from '../language/print.ts';
 import { relationOf } from '../language/terms.ts';
 import {
   factIdentity,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryBackend, type MemoryBackend } from '../log/memory-backend.ts';
+import { memoryBackend, type MemoryBackend } from '../log/backend.ts';
 import {
   copyOf,
   type Followed,

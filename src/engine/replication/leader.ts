@@ -10,7 +10,7 @@ import { present } from '../base/assert.ts';
 import type { Log } from '../log/log.ts';
 import { type AnswerHead, type WirePart, PartWriter, wireVersion } from './wire.ts';
 
-export interface LeaderHost {
+interface LeaderHost {
   readonly log: Log;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -19,7 +19,7 @@ export interface LeaderHost {
 }
 
 /** A follower as of its last request. */
-export interface FollowerView {
+interface FollowerView {
   /** Its self-chosen id; null: not given. */
   readonly id: string | null;
   readonly address: string | null;
@@ -32,7 +32,7 @@ export interface FollowerView {
 }
 
 /** A requesting follower. */
-export interface Asker {
+interface Asker {
   readonly id: string | null;
   readonly address: string | null;
 }

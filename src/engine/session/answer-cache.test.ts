@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FactStore } from '../store/fact-store.ts';
-import { askedKey, AnswerCache, type WrittenAnswer } from './answer-cache.ts';
+import { askedKey, AnswerCache, type WrittenAnswer } from './caches.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';

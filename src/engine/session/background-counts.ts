@@ -28,7 +28,7 @@ interface Wanted {
 }
 
 /** What background counting needs from the live state. */
-export interface BackgroundCountsHost {
+interface BackgroundCountsHost {
   /** Measures the idle time. */
   readonly clock: Clock;
   readonly pause: Pause;

@@ -4,7 +4,7 @@ import { EngineError } from '../base/errors.ts';
 import { tupleAt, Tuples } from '../store/tuples.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
-import { maxChangesPublished, type Origin } from './publish-changes.ts';
+import { maxChangesPublished, type Origin } from './change-feed.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import type { Candidates } from '../datalog/model/known-conclusions.ts';
 import { sees } from '../datalog/model/reader.ts';
@@ -12,7 +12,7 @@ import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import type { Batch, Claim } from '../datalog/maintain/withdrawals.ts';
 
 /** What background maintenance needs from the live state. */
-export interface BackgroundMaintenanceHost {
+interface BackgroundMaintenanceHost {
   /** A reader of the tenant's current state. */
   readonly pin: () => PinnedReader;
   /** Publishes withdrawn conclusions, sorted; null: too many to list. */

@@ -27,7 +27,7 @@ export interface Consequences {
 export const noConsequences: Consequences = { gained: 0, lost: 0, lostAtoms: [], notWorkedOut: [] };
 
 /** Two states of one tenant. A conclusion in several views counts once if any of them gains or loses it. */
-export interface ComparedStates {
+interface ComparedStates {
   readonly before: ReadContext;
   readonly after: ReadContext;
   /** Keys of the relations whose facts or rules differ. */

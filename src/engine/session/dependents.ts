@@ -1,7 +1,7 @@
 import { compareText } from '../base/text-order.ts';
-import type { FactRow, FactStore } from '../store/fact-store.ts';
+import type { FactRow, FactStore, FactPattern, ScopeChoice } from '../store/fact-store.ts';
 import { tupleAt, Tuples } from '../store/tuples.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderAtom, renderIdentity } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
 import { demand, type Pacer, settle } from '../datalog/tables/evaluation.ts';
 import { apart } from '../datalog/model/fact-overlay.ts';
@@ -10,15 +10,185 @@ import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import { viewKey } from '../datalog/model/reader.ts';
 import type { TableSet } from '../datalog/tables/table-set.ts';
 import type { Relation, Table } from '../datalog/model/table.ts';
+import { EngineError } from '../base/errors.ts';
+import type { RetractInput, RetractPatternOutcome } from '../contract/facts.ts';
+import { type ReadContext, scopeChoice } from './read-context.ts';
+import { type ConsequenceLimits, consequencesOf, completenessPart } from './consequences.ts';
+import type { Losses } from '../datalog/model/delta.ts';
+import type { Operation } from '../state/operation.ts';
 
 /**
- * Dependents of a retraction: conclusions that were true before it and are no longer.
+ * Dependents of a retraction: conclusions that were true before it, made or previewed, and are no longer.
  *
  * Candidates are earlier derivations. Each is re-derived from the current facts for the same demand; what does not come
  * back is gone. Candidates from tables that an earlier change had dropped are also checked in the state before the
  * retraction. Checking the past caches nothing; what is still true stays cached, unless the reader of `after` has an
  * overlay.
  */
+
+/** The pattern of the facts to retract. */
+export function patternOf(input: RetractInput): FactPattern {
+  const { predicate, args, truthVal } = input;
+  return { predicate, args, truthVal, scope: scopeChoice(input) };
+}
+
+/** The relations of these facts. */
+export function relationsOf(facts: readonly FactRow[]): Set<string> {
+  const relations = new Set<FactRow['relation']>();
+  for (const { relation } of facts) relations.add(relation);
+  return new Set(
+    Array.from(relations, ({ predicate, arity, negated }) => relationKey(predicate, arity, negated)),
+  );
+}
+
+/** The relations that a retraction can affect. */
+export function relationsAbout(operation: Operation, store: FactStore): Set<string> {
+  if (operation.kind === 'retractById') {
+    const fact = store.byId(operation.id);
+    return fact === null ? new Set() : relationsOf([fact]);
+  }
+  if (operation.kind !== 'retract') return new Set();
+  const { predicate, args } = operation.pattern;
+  const both = [store.relation(predicate, args.length, false), store.relation(predicate, args.length, true)];
+  return relationsOf(both.flatMap((relation) => (relation === null ? [] : [{ relation, row: 0 }])));
+}
+
+const maxRendered = 100;
+
+/** Withdrawn conclusions as text, by code point; incomplete if a limit ended the search. */
+export interface Dependents {
+  readonly atoms: readonly string[];
+  readonly isComplete: boolean;
+  /** `predicate/arity` of relations that could not be worked out. */
+  readonly notWorkedOut?: readonly string[];
+}
+
+export const noDependents: Dependents = { atoms: [], isComplete: true };
+
+/** The fields of an answer about dependents. */
+export function dependentsPart({
+  atoms,
+  isComplete,
+  notWorkedOut = [],
+}: Dependents): Omit<RetractPatternOutcome, 'status' | 'retracted' | 'generation' | 'dryRun'> {
+  return {
+    dependents: atoms.slice(0, maxRendered),
+    dependentsCount: atoms.length,
+    dependentsComplete: isComplete,
+    ...completenessPart({ notWorkedOut }),
+  };
+}
+
+/** What was known right before a change, and the tables' losses since. */
+export interface KnownBefore {
+  /** Conclusions that may have been withdrawn. */
+  readonly candidates: readonly Candidates[];
+  /** Losses of the shared tables; null if `candidates` includes all their rows. */
+  readonly losses: Losses | null;
+}
+
+/**
+ * The known conclusions of these relations, taken right before a change of facts, in its turn. The caller must end
+ * `losses`.
+ */
+export function knownBefore(reasoner: Reasoner, relations: ReadonlySet<string>): KnownBefore {
+  return { candidates: reasoner.known.take(relations), losses: reasoner.watchLosses() };
+}
+
+/** How long to wait for tables that questions are using, in milliseconds. */
+const maxWaitMs = 1000;
+
+/**
+ * Finds the dependents among the conclusions known before. `after` and `before` read the states after and before the
+ * change, `now` the current one. If a limit ends the search, nothing is listed and `dependentsComplete` is false.
+ */
+export async function dependentsAmong(
+  after: ReadContext,
+  before: ReadContext,
+  { candidates, losses }: KnownBefore,
+  retracted: readonly FactRow[],
+  now: () => PinnedReader = () => after.reader,
+): Promise<Dependents> {
+  const { reasoner, reader, pacer, tenant } = after;
+  return withinLimits(async () => {
+    const isComplete = losses === null || (await maintainedThrough(reasoner, reader.version, now, pacer));
+    const dropped = losses?.dropped ?? [];
+    const lost = losses?.candidates() ?? [];
+    const isOurs = losses === null || losses.through <= reader.version;
+    const change = {
+      reasoner,
+      facts: tenant.facts,
+      before: before.reader,
+      after: reader,
+      retracted,
+      // A later write may have withdrawn these, so they are only candidates.
+      candidates: [...candidates, ...dropped, ...(isOurs ? [] : lost)],
+      lost: isOurs ? lost : [],
+    };
+    return { atoms: await withdrawnBy(change, pacer), isComplete };
+  });
+}
+
+/** Maintains the shared tables up to this version. False if questions use them for too long. */
+async function maintainedThrough(
+  reasoner: Reasoner,
+  version: number,
+  now: () => PinnedReader,
+  pacer: Pacer,
+): Promise<boolean> {
+  let waited = 0;
+  while (reasoner.validThrough < version) {
+    await reasoner.catchUp(now(), pacer);
+    if (!reasoner.isInUse) continue;
+    const start = pacer.elapsedMs;
+    await pacer.rest();
+    waited += pacer.elapsedMs - start;
+    if (waited > maxWaitMs) return false;
+  }
+  return true;
+}
+
+/**
+ * Finds all conclusions that a retraction withdraws, in the views of the facts, whether or not anyone asked for them,
+ * within the limits. Caches nothing.
+ */
+export async function everyDependent(
+  after: ReadContext,
+  before: ReadContext,
+  retracted: readonly FactRow[],
+  limits: ConsequenceLimits,
+): Promise<Dependents> {
+  const { facts } = after.tenant;
+  const relations = relationsOf(retracted);
+  const views = viewsOf(after, retracted);
+  const found = await consequencesOf({ before, after, relations, views, listsLost: true }, limits);
+  const gone = new Set<string>();
+  for (const [index, fact] of retracted.entries()) {
+    if ((index & 0x3ff) === 0x3ff) await after.pacer.rest();
+    gone.add(renderIdentity(facts.identityOf(fact)));
+  }
+  const atoms = [...new Set(found.lostAtoms)].filter((atom) => !gone.has(atom));
+  const { notWorkedOut } = found;
+  return { atoms, isComplete: notWorkedOut.length === 0, notWorkedOut };
+}
+
+async function withinLimits(search: () => Promise<Dependents>): Promise<Dependents> {
+  try {
+    return await search();
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'InferenceLimitExceeded')
+      return { ...noDependents, isComplete: false };
+    throw error;
+  }
+}
+
+/** The views that included the facts. */
+function viewsOf({ tenant }: ReadContext, retracted: readonly FactRow[]): ScopeChoice[] {
+  const views: ScopeChoice[] = [{ kind: 'all' }];
+  const scopes = new Set(retracted.map((fact) => tenant.facts.scopeOf(fact)));
+  for (const scope of scopes) views.push(scope === null ? { kind: 'unscoped' } : { kind: 'scope', scope });
+  return views;
+}
 
 /**
  * Up to this many candidates are checked one by one; more are checked by the argument with the fewest distinct values.
@@ -39,7 +209,7 @@ export interface Retraction {
 }
 
 /** The candidates that the retraction withdrew, as sorted atoms. Refused by a limit if that takes too long. */
-export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> {
+async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> {
   const { reasoner, facts, retracted, candidates } = change;
   const lost = new Map<string, Lost>();
   for (const each of change.lost)
@@ -65,14 +235,12 @@ export async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<str
         if (table.rows.rows.find(within(set, each.tuple)) < 0) lost.delete(each.key);
       }
     });
-  const gone = new Set(retracted.map((fact) => rendered(fact.relation, facts.argsOf(fact))));
+  const gone = new Set(retracted.map((fact) => renderIdentity(facts.identityOf(fact))));
   const atoms = new Set<string>();
   const texts = constants ?? facts.dictionary;
   for (const { of, tuple } of lost.values()) {
-    const atom = rendered(
-      of,
-      Array.from(tuple, (id) => texts.text(id)),
-    );
+    const { predicate, negated } = of;
+    const atom = renderAtom({ predicate, args: Array.from(tuple, (id) => texts.text(id)), negated });
     if (!gone.has(atom)) atoms.add(atom);
   }
   return [...atoms].sort(compareText);
@@ -152,7 +320,7 @@ function wholeTable({ view, relation }: Candidates, set: TableSet): Table | null
 }
 
 /** The demand for re-deriving candidates that came from several tables. */
-export function demandFor(
+function demandFor(
   candidate: Pick<Candidates, 'arity' | 'rows' | 'count'>,
 ): NonNullable<Candidates['table']> {
   const { arity, rows, count } = candidate;
@@ -207,8 +375,4 @@ function within(set: TableSet, tuple: Int32Array): Int32Array {
 
 function allPositions(arity: number): number[] {
   return Array.from({ length: arity }, (_, position) => position);
-}
-
-function rendered(of: { predicate: string; negated: boolean }, args: string[]): string {
-  return renderAtom({ predicate: of.predicate, args, negated: of.negated });
 }

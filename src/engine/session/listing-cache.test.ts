@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FactStore } from '../store/fact-store.ts';
-import { ListingCache, type Listing, type ListingState, maxListings } from './listing-cache.ts';
+import { ListingCache, type Listing, type ListingState, maxListings } from './caches.ts';
 import { Program } from '../datalog/model/program.ts';
 
 const facts = new FactStore(0);

@@ -7,20 +7,20 @@ import {
   EventIds,
   toolCallOf,
   withdrawalsOf,
-} from './publish-changes.ts';
+  type Change,
+  ChangeFeed,
+} from './change-feed.ts';
 import { BackgroundCounts } from './background-counts.ts';
 import { BackgroundMaintenance } from './background-maintenance.ts';
 import { present } from '../base/assert.ts';
 import { type Caller, signalOf } from '../base/caller.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, ValidityTimer } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { LookupContext, ReadContext } from './read-context.ts';
 import type { Answer } from '../contract/inference.ts';
-import { type Change, ChangeFeed } from './change-feed.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
-import type { Dependents, KnownBefore } from './forget.ts';
-import { AnswerCache } from './answer-cache.ts';
-import { ListingCache } from './listing-cache.ts';
+import type { Dependents, KnownBefore } from './dependents.ts';
+import { AnswerCache, ListingCache } from './caches.ts';
 import { relationOf } from '../language/terms.ts';
 import { countsAlike } from '../commit/prepare-rules.ts';
 import { type EvaluationLimits, type Pause, refuseGone } from '../datalog/tables/evaluation.ts';
@@ -33,7 +33,6 @@ import type { Operation } from '../state/operation.ts';
 import type { ClearedTenants, Report } from '../state/report.ts';
 import { type DatabaseState, newTenant, type State, type TenantState } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
-import { ValidityTimer } from './validity-timer.ts';
 import type { CommitObserver } from '../commit/commit-pipeline.ts';
 
 /** What the live state is made of. */
@@ -65,12 +64,6 @@ export interface Watch {
   readonly claim: (found: Dependents) => void;
   readonly end: () => void;
 }
-
-type LiveFigures = 'databases' | 'tenants' | 'rules' | 'conclusions' | 'derivedBytes' | 'derivedBudgetBytes';
-type LiveCounters = Exclude<
-  keyof EngineCounters,
-  'records' | 'commits' | 'logBytes' | 'snapshots' | 'backups'
->;
 
 /** Listings and answers may use these fractions of the memory for derived data: one eighth and one sixty-fourth. */
 const listingsDivisor = 8;
@@ -277,17 +270,21 @@ export class LiveState implements CommitObserver {
     return reasoner.isRetired ? reasoner.lastReader(reader) : this.pin(caller, defaultLimits).reader;
   }
 
+  /** Throws DatabaseNotFound. */
   database(caller: Caller): DatabaseState {
     return this.#parts.state.database(caller.database);
   }
 
-  storeOf(caller: Caller): () => FactStore | null {
-    return () => {
-      const database = this.#parts.state.databases.get(caller.database);
-      const facts = database?.tenants.get(caller.tenant)?.facts ?? null;
-      const forgotten = database?.forgottenThrough(caller.tenant) ?? 0;
-      return facts === null && forgotten > 0 ? newTenant(0, forgotten).facts : facts;
-    };
+  databaseIfAny({ database }: Caller): DatabaseState | undefined {
+    return this.#parts.state.databases.get(database);
+  }
+
+  /** The current facts of the tenant; null: none, and none were forgotten. */
+  storeOf(caller: Caller): FactStore | null {
+    const database = this.databaseIfAny(caller);
+    const facts = database?.tenants.get(caller.tenant)?.facts ?? null;
+    const forgotten = database?.forgottenThrough(caller.tenant) ?? 0;
+    return facts === null && forgotten > 0 ? newTenant(0, forgotten).facts : facts;
   }
 
   programOf(database: DatabaseState): Program {
@@ -337,15 +334,24 @@ export class LiveState implements CommitObserver {
     for (const change of withdrawalsOf(caller.tenant, atoms, origin)) this.#feed.publish(change);
   }
 
-  /** Publishes a tool call beside the changes. It writes nothing and does not create the tenant. */
-  publishToolCall({ database: name, tenant, requestId }: Caller, id: string): void {
-    const database = this.#parts.state.databases.get(name);
+  /**
+   * Tells subscribers of the caller's database and tenant that an agent called a tool there; `id` names the call. Writes
+   * nothing, and creates neither database nor tenant.
+   */
+  tellOfToolCall(caller: Caller, id: string): void {
+    const { tenant, requestId } = caller;
+    const database = this.databaseIfAny(caller);
     // The database may have been deleted while the call ran.
     if (database === undefined) return;
     const ids = present(this.#eventIds.get(database), 'every database has event ids');
     this.#feed.publish(toolCallOf(tenant, id, { ids, time: this.showTime(), requestId }));
   }
 
+  /**
+   * Changes of the caller's database and tenant from now on, or after `lastEventId` if those are still remembered;
+   * otherwise the first change is a `reset`. Ends with the caller's signal. A subscriber that falls too far behind gets a
+   * `reset` and loses what it missed.
+   */
   changes(caller: Caller, lastEventId: string | null): AsyncIterable<Change> {
     this.refuseClosed();
     const { database: name, tenant } = caller;
@@ -357,11 +363,12 @@ export class LiveState implements CommitObserver {
     return this.#feed.stream(concerns, lastEventId, reset, signalOf(caller));
   }
 
+  /** Calls `listener` synchronously for every change of every database; returns how to stop. */
   subscribe(listener: (change: Change) => void): () => void {
     return this.#feed.subscribe(listener);
   }
 
-  figures(): Pick<EngineFigures, LiveFigures> {
+  figures(): LiveFigures {
     const databases = [...this.#parts.state.databases.values()];
     let conclusions = 0;
     for (const reasoner of this.#reasoners.values()) conclusions += reasoner.conclusions;
@@ -375,7 +382,7 @@ export class LiveState implements CommitObserver {
     };
   }
 
-  counters(): Pick<EngineCounters, LiveCounters> {
+  counters(): LiveCounters {
     const time = this.showTime();
     let stored = 0;
     for (const database of this.#parts.state.databases.values())
@@ -615,8 +622,8 @@ export class LiveState implements CommitObserver {
   }
 }
 
-/** The engine's counters for metrics. All are totals since the start, except `facts`. */
-export interface EngineCounters {
+/** Totals since the start, except `facts`. */
+export interface LiveCounters {
   factsAsserted: number;
   factsRetracted: number;
   /** Facts retracted because they had expired or faded; included in `factsRetracted`. */
@@ -624,18 +631,10 @@ export interface EngineCounters {
   rulesFired: number;
   /** Facts stored now, over all databases and tenants. */
   facts: number;
-  records: number;
-  commits: number;
-  /** Bytes of written frames. */
-  logBytes: number;
-  /** Number of snapshots written. */
-  snapshots: number;
-  /** Number of backups sent completely. */
-  backups: number;
 }
 
-/** The engine's current figures, for gauges. Table sizes are as last measured. */
-export interface EngineFigures {
+/** Current sizes. Table sizes are as last measured. */
+export interface LiveFigures {
   readonly databases: number;
   readonly tenants: number;
   readonly rules: number;
@@ -643,21 +642,4 @@ export interface EngineFigures {
   readonly conclusions: number;
   readonly derivedBytes: number;
   readonly derivedBudgetBytes: number;
-  readonly openTransactions: number;
-  /** Sessions with a remembered context window. */
-  readonly windowSessions: number;
-  /** Bytes of all log segments on disk. */
-  readonly logBytes: number;
-  readonly logSegments: number;
-  /** Bytes of records that are not yet durable. */
-  readonly logWaitingBytes: number;
-  /** The last snapshot; null: none. `at` is in epoch milliseconds. */
-  readonly snapshot: { readonly bytes: number; readonly at: number } | null;
-  /** Duration of the last snapshot of this process; null: none was written. */
-  readonly snapshotTookMs: number | null;
-  /** Sequence of the last record. */
-  readonly position: number;
-  readonly isEncrypted: boolean;
-  /** When the last complete backup was taken, epoch milliseconds; null: none since the start. */
-  readonly backupAt: number | null;
 }

@@ -1,6 +1,6 @@
 import type { StoredFact } from '../contract/facts.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
-import type { ListingCache } from './listing-cache.ts';
+import type { ListingCache } from './caches.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import type { DatabaseState, TenantState } from '../state/state.ts';

@@ -2,12 +2,10 @@ import type { Caller } from '../base/caller.ts';
 import type { ReadContext } from './read-context.ts';
 import type { LiveState } from './live-state.ts';
 import type { Report } from '../state/report.ts';
-import type { Write } from '../commit/commit-pipeline.ts';
-
-/**
- * Access to the state for exclusive commits: no other write is in progress, and none is stamped until this one has
- * ended.
- */
+import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
+import { type Outcome, outcomeAs } from '../state/operation.ts';
+import { present } from '../base/assert.ts';
+import type { Slices } from '../base/slices.ts';
 
 /** No limits, for work that must cover the whole state. */
 export const unlimited = {
@@ -15,7 +13,11 @@ export const unlimited = {
   maxDerivations: Number.POSITIVE_INFINITY,
 };
 
-/** Reads the pinned state in slices during an exclusive commit. A client that disconnects does not cancel the write. */
+/**
+ * Reads the pinned state in slices during an exclusive commit: no other write is in progress, and none is stamped until
+ * this one has ended. A client that
+ * disconnects does not cancel the write.
+ */
 export function inExclusiveCommit<Result>(
   { live }: Writer,
   caller: Caller,
@@ -24,14 +26,51 @@ export function inExclusiveCommit<Result>(
   return live.reading(withoutCancellation(caller), unlimited, look);
 }
 
+/**
+ * Decides a write and its answer in an exclusive commit, at the logical time; `write` null: there is nothing to write. A
+ * repeated request gets the recorded answer.
+ */
+export async function decideAndWrite<Answer extends object>(
+  writer: Writer,
+  caller: Caller,
+  kind: 'decayed' | 'consolidated' | 'restored',
+  decide: (context: ReadContext, logical: number) => Promise<Decision<Answer>>,
+): Promise<Answer & { generation: number }> {
+  const decided: { answer: Answer | null } = { answer: null };
+  const operation = (logical: number): Promise<DecidedWrite | null> =>
+    inExclusiveCommit(writer, caller, async (context) => {
+      const { answer, write } = await decide(context, logical);
+      decided.answer = answer;
+      return write;
+    });
+  const { outcome, isRepeated } = await writer.write({ caller, operation });
+  const { generation } = outcome.kind === 'nothing' ? outcome : outcomeAs(outcome, kind);
+  const answer = isRepeated ? (outcomeAs(outcome, kind).answer as Answer | null) : decided.answer;
+  return { ...present(answer, 'the decision has an answer'), generation };
+}
+
+/** A write and its answer. */
+export interface Decision<Answer> {
+  readonly answer: Answer;
+  readonly write: DecidedWrite | null;
+}
+
 /** The caller with a signal that never aborts. */
 export function withoutCancellation(caller: Caller): Caller {
   return { ...caller, signal: new AbortController().signal };
 }
 
-/** What a write needs beside its operation: the live state and the commit pipeline. */
+/** What an operation that writes needs: the live state and the commit pipeline. */
 export interface Writer {
   readonly live: LiveState;
   /** Commits a write; resolves once it is durable and applied. */
   readonly write: (write: Write) => Promise<Report>;
+  /** Refuses what `write` would refuse from every caller: the engine is closed, or a follower. */
+  refuseWrites(): void;
+  /** The outcome of the first request with the caller's idempotency key, if it wrote something; else null. */
+  earlierOutcome(caller: Caller): Outcome | null;
+  /** The slices of one operation. */
+  slices(): Slices;
+  /** A new, unguessable id for a transaction, a session or an import. */
+  readonly newId: () => string;
 }

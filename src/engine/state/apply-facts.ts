@@ -1,11 +1,14 @@
-import type { FactRow, FactStore, StoreOutcome } from '../store/fact-store.ts';
-import { type Draft, type Prepared, rowsInSlice } from './report.ts';
-import { renderAtom } from '../language/print.ts';
-import type { Operation } from './operation.ts';
-import { type DatabaseState, newTenant } from './state.ts';
+import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
+import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
+import { renderIdentity } from '../language/print.ts';
+import type { Commit, Consolidate, Decay, Operation, Restore, RuleOperation } from './operation.ts';
+import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
+import type { MergePlan } from './merge-plan.ts';
+import { changeRules } from './apply-rules.ts';
+import { tupleAt } from '../store/tuples.ts';
 
-/** Applies operations on a tenant's stored facts. */
+/** Applies operations on a tenant's stored facts: assertions, retractions, transactions and those of the memory. */
 
 /** Stores the facts and publishes them in the next generation if anything changed. */
 export function* storeFacts(
@@ -14,9 +17,7 @@ export function* storeFacts(
   record: LogRecord,
   draft: Draft,
 ): Prepared<void> {
-  const tenant =
-    database.tenants.get(operation.tenant) ??
-    newTenant(record.time, database.forgottenThrough(operation.tenant));
+  const tenant = database.tenantOrNew(operation.tenant, record.time);
   const { facts, uses } = tenant;
   const generation = database.generation + 1;
   const noteStored = (outcome: StoreOutcome): void => {
@@ -54,23 +55,14 @@ export function* retractAll(
 ): Prepared<void> {
   const tenant = database.tenants.get(tenantName);
   if (tenant === undefined) return () => {};
-  const { facts, uses } = tenant;
   const rows: FactRow[] = [];
-  for (const fact of find(facts)) {
+  for (const fact of find(tenant.facts)) {
     rows.push(fact);
     if (rows.length % rowsInSlice === 0) yield 'more';
   }
-  if (rows.length === 0) return () => {};
-  const generation = database.generation + 1;
-  for (const [at, fact] of rows.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    facts.retract(fact, generation);
-    draft.changes.add('fact.retracted', fact);
-  }
-  return () => {
-    database.advance(record.time, record.requestId);
-    for (const fact of rows) uses.drop(fact);
-  };
+  const writer = new FactWriter(database, tenant, record, draft);
+  yield* writer.retract(rows);
+  return () => writer.show();
 }
 
 /**
@@ -97,10 +89,7 @@ export function* applyImportUndo(
       const fact = facts.versionOf(number);
       if (fact.row < 0 || !facts.isStored(fact, record.time)) continue;
       if (own.has(fact.relation.birth[fact.row] as number)) rows.push(fact);
-      else {
-        const { predicate, negated } = fact.relation;
-        kept.push(renderAtom({ predicate, args: facts.argsOf(fact), negated }));
-      }
+      else kept.push(renderIdentity(facts.identityOf(fact)));
     }
   }
   const show = yield* retractAll(database, tenant, record, draft, () => rows);
@@ -108,4 +97,188 @@ export function* applyImportUndo(
     show();
     draft.outcome = { kind: 'undone', retracted: rows.length, kept, generation: database.generation };
   };
+}
+
+/** Applies a transaction in one generation: readers see all of its writes or none. */
+export function* applyCommit(
+  database: DatabaseState,
+  operation: Commit,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const tenant = database.tenantOrNew(operation.tenant, record.time);
+  const { facts, uses } = tenant;
+  const { time } = record;
+  const generation = database.generation + 1;
+  const writer = new FactWriter(database, tenant, record, draft);
+  yield* writer.retract(storedOf(facts, operation, time));
+  for (const [at, fact] of operation.assert.entries()) {
+    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
+    const stored = writer.store(fact);
+    draft.fact = stored;
+    if (stored.status !== 'asserted') uses.note(stored, database.createdAtOf(facts, stored), time);
+  }
+  return () => {
+    if (operation.assert.length > 0) database.tenants.set(operation.tenant, tenant);
+    draft.rules.push(...applyRules(database, operation.rules, { generation, time }));
+    writer.show(draft.changes.length > 0 || draft.rules.some(({ isChange }) => isChange));
+  };
+}
+
+/** The facts that a transaction retracts; null for each that is not stored. */
+function* storedOf(facts: FactStore, { retract }: Commit, time: number): Generator<FactRow | null> {
+  for (const { predicate, args, truthVal, scope } of retract) {
+    const fact = facts.find(predicate, args, truthVal, scope);
+    yield fact !== null && facts.isStored(fact, time) ? fact : null;
+  }
+}
+
+/** Applies rule operations in order. New rules get the ids `r12`, `r12-1`, `r12-2`, … */
+function applyRules(
+  database: DatabaseState,
+  operations: readonly RuleOperation[],
+  { generation, time }: { readonly generation: number; readonly time: number },
+): RuleChange[] {
+  const changes = new Map<string, RuleChange>();
+  let taught = 0;
+  for (const operation of operations) {
+    const id = taught === 0 ? `r${generation}` : `r${generation}-${taught}`;
+    const change = changeRules(database.rules, operation, { id, time, generation });
+    if (change.status === 'asserted') taught++;
+    const earlier = changes.get(change.after.id);
+    changes.set(change.after.id, earlier === undefined ? change : merged(earlier, change));
+  }
+  return [...changes.values()];
+}
+
+/** Merges two changes of one rule into one. */
+function merged(first: RuleChange, last: RuleChange): RuleChange {
+  const status = first.status === 'asserted' ? 'asserted' : last.status;
+  return { after: last.after, before: first.before, status, isChange: first.isChange || last.isChange };
+}
+
+/**
+ * Applies decay, consolidation or restoring, exactly as recorded.
+ *
+ * Records name the facts to retract by number; those facts are stored when the record is logged. A number without a
+ * live version retracts nothing. Restoring a fact counts as a use; otherwise uses are written here, never read.
+ */
+export function* applyMemory(
+  database: DatabaseState,
+  operation: Decay | Consolidate | Restore,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const tenant = database.tenants.get(operation.tenant);
+  if (tenant === undefined) return () => {};
+  const { facts, uses } = tenant;
+  const writer = new FactWriter(database, tenant, record, draft);
+  let stored = 0;
+  switch (operation.kind) {
+    case 'decay':
+      yield* writer.retract(aliveOf(facts, operation.facts), 'memory.evicted');
+      break;
+    case 'consolidate':
+      yield* writer.retract(aliveOf(facts, operation.retract));
+      for (const summary of summariesOf(operation)) {
+        writer.store(summary);
+        if (++stored % rowsInSlice === 0) yield 'more';
+      }
+      break;
+    case 'restore':
+      yield* writer.retract(aliveOf(facts, [operation.summary]));
+      for (const { createdAt, ...fact } of operation.facts) {
+        if (++stored % rowsInSlice === 0) yield 'more';
+        const outcome = writer.store(fact);
+        if (outcome.status !== 'asserted') continue;
+        facts.setCreatedAt(outcome, createdAt);
+        uses.note(outcome, createdAt, record.time);
+      }
+  }
+  return () => {
+    // The ends of validity of facts that had ended and were asserted again fade too.
+    if (operation.kind === 'decay') facts.forgetEnds(operation.scope);
+    writer.show();
+  };
+}
+
+/** The live versions of the facts with these numbers; null for each that has none. */
+function* aliveOf(facts: FactStore, numbers: readonly number[]): Generator<FactRow | null> {
+  for (const number of numbers) {
+    const fact = facts.versionOf(number);
+    yield fact.row >= 0 && fact.relation.isAlive(fact.row) ? fact : null;
+  }
+}
+
+function* summariesOf({ summaries, values }: Consolidate): Generator<FactToStore> {
+  let at = 0;
+  for (const { metadata, predicate, args, truthVal, scope, ...summary } of summaries) {
+    const { from, position, count, first, last } = summary;
+    const consolidated = { from, position, values: values.slice(at, (at += count)), count, first, last };
+    yield { predicate, args, truthVal, scope, metadata: { ...metadata, consolidated } };
+  }
+}
+
+type StoredVersion = MergePlan['stored'][number];
+
+/** Writes facts of a tenant into the next generation, and reports them. */
+export class FactWriter {
+  readonly #database: DatabaseState;
+  readonly #tenant: TenantState;
+  readonly #record: LogRecord;
+  readonly #draft: Draft;
+  readonly #generation: number;
+  readonly #retracted: FactRow[] = [];
+
+  constructor(database: DatabaseState, tenant: TenantState, record: LogRecord, draft: Draft) {
+    this.#database = database;
+    this.#tenant = tenant;
+    this.#record = record;
+    this.#draft = draft;
+    this.#generation = database.generation + 1;
+  }
+
+  /** Retracts the facts in slices; null: a fact that was not found. */
+  *retract(
+    rows: Iterable<FactRow | null>,
+    kind: Exclude<FactChange['kind'], 'fact.asserted'> = 'fact.retracted',
+  ): Generator<'more', void, undefined> {
+    let looked = 0;
+    for (const fact of rows) {
+      if (++looked % rowsInSlice === 0) yield 'more';
+      if (fact === null) continue;
+      this.#tenant.facts.retract(fact, this.#generation);
+      this.#retracted.push(fact);
+      this.#draft.changes.add(kind, fact);
+    }
+  }
+
+  store(fact: FactToStore): StoreOutcome {
+    return this.#reported(this.#tenant.facts.store(fact, this.#generation, this.#record.time));
+  }
+
+  /** Stores facts of another scope in this one, in these versions. */
+  *copy(stored: Iterable<StoredVersion>, scope: number): Generator<'more', void, undefined> {
+    const { facts } = this.#tenant;
+    let written = 0;
+    for (const { fact, version } of stored) {
+      if (++written % rowsInSlice === 0) yield 'more';
+      const { relation, row } = fact;
+      const identity = tupleAt(relation, row, new Int32Array(relation.arity + 1));
+      identity[relation.arity] = scope;
+      this.#reported(facts.put(relation, identity, version, this.#generation, this.#record.time));
+    }
+  }
+
+  #reported(stored: StoreOutcome): StoreOutcome {
+    this.#draft[stored.status]++;
+    if (stored.status !== 'unchanged') this.#draft.changes.add('fact.asserted', stored);
+    return stored;
+  }
+
+  /** Publishes the generation if that is a change. */
+  show(isChange = this.#draft.changes.length > 0): void {
+    if (isChange) this.#database.advance(this.#record.time, this.#record.requestId);
+    for (const fact of this.#retracted) this.#tenant.uses.drop(fact);
+  }
 }

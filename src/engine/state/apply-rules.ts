@@ -1,7 +1,6 @@
 import { present } from '../base/assert.ts';
-import { type RuleRecord, type RuleStore } from '../store/rule-store.ts';
-import { ruleIdentity } from '../language/identity.ts';
-import { renderRule } from '../language/print.ts';
+import type { RuleRecord, RuleStore } from '../store/rule-store.ts';
+import { ruleIdentity, renderRule } from '../language/print.ts';
 import type { RuleOperation, RuleToStore } from './operation.ts';
 import type { RuleChange } from './report.ts';
 import type { DatabaseState } from './state.ts';
@@ -14,7 +13,7 @@ import type { LogRecord } from '../log/codec.ts';
  */
 
 /** The origin of a rule change; a new rule gets `id`. */
-export interface RuleOrigin {
+interface RuleOrigin {
   readonly id: string;
   readonly time: number;
   readonly generation: number;

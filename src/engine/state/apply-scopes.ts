@@ -1,12 +1,12 @@
-import type { FactRow, FactStore, FactVersion } from '../store/fact-store.ts';
-import { tupleAt } from '../store/tuples.ts';
+import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { RuleRecord, RuleStore } from '../store/rule-store.ts';
 import { type Draft, type Prepared, rowsInSlice } from './report.ts';
 import { baseOfMerge, emptyPlan, type MergePlan, planMerge } from './merge-plan.ts';
 import type { ForkScope, MergeScopes, Operation } from './operation.ts';
 import { factsOfScope } from './scope-join.ts';
-import { type DatabaseState, newTenant, type TenantState } from './state.ts';
+import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
+import { FactWriter } from './apply-facts.ts';
 
 /**
  * Applies operations on whole scopes. A record holds the request, and applying it reads its effect from the state; all
@@ -25,20 +25,18 @@ export function* applyFork(
   draft: Draft,
 ): Prepared<void> {
   const { source, target } = operation;
-  const tenant =
-    database.tenants.get(operation.tenant) ??
-    newTenant(record.time, database.forgottenThrough(operation.tenant));
+  const tenant = database.tenantOrNew(operation.tenant, record.time);
   const { facts } = tenant;
   const rows = yield* collected(facts, facts.scopeNumber(source), database.generation, record.time);
   const number = facts.internScope(target);
-  const writer = new ScopeWriter(database, tenant, number, record, draft);
+  const writer = new FactWriter(database, tenant, record, draft);
   const generation = database.generation + 1;
   const hasBase = operation.hasBase === true;
   // The source may be only the name of a scope with rules.
   const base = { scope: facts.internScope(source), generation, time: record.time };
   const { mergeBases } = facts;
   const bases = hasBase ? mergeBases.forked(number, base) : mergeBases.ended(number, generation);
-  const showBases = yield* facts.changeBases(bases, writer.storeAll(versionsOf(facts, rows)));
+  const showBases = yield* facts.changeBases(bases, writer.copy(versionsOf(facts, rows), number));
   const copies = operation.withRules ? copiedRules(database, source, target, record.time) : [];
   return () => {
     for (const stored of copies) {
@@ -51,7 +49,8 @@ export function* applyFork(
       facts.scopes.fork(number, source, record.time, hasBase ? generation : null);
     showBases();
     const isChange = rows.length > 0 || copies.length > 0 || isNewFork || hasBase;
-    writer.show(operation.tenant, isChange);
+    if (isChange) database.tenants.set(operation.tenant, tenant);
+    writer.show(isChange);
     draft.scope = { name: target, isChange, facts: rows.length, rules: copies.length, merge: null };
   };
 }
@@ -73,7 +72,7 @@ export function* applyMerge(
   const { retracted, stored } = merge;
   const isChange = retracted.length + stored.length > 0;
   const number = isChange ? facts.internScope(target) : facts.scopeNumber(target);
-  const writer = new ScopeWriter(database, tenant, number, record, draft);
+  const writer = new FactWriter(database, tenant, record, draft);
   const bases = facts.mergeBases.merged(number, {
     scope: facts.scopeNumber(operation.source),
     generation: moment.generation + (isChange ? 1 : 0),
@@ -82,12 +81,13 @@ export function* applyMerge(
   const showBases = yield* facts.changeBases(bases, written());
   function* written(): Generator<'more', void, undefined> {
     // In this order the scope never becomes empty in between.
-    yield* writer.storeAll(stored);
-    yield* writer.retractAll(retracted);
+    yield* writer.copy(stored, number);
+    yield* writer.retract(retracted);
   }
   return () => {
     showBases();
-    writer.show(operation.tenant, isChange);
+    if (isChange) database.tenants.set(operation.tenant, tenant);
+    writer.show(isChange);
     draft.scope = { name: target, isChange, facts: retracted.length + stored.length, rules: 0, merge };
   };
 }
@@ -100,15 +100,13 @@ export function* applyScopeDeletion(
   draft: Draft,
 ): Prepared<void> {
   const { scope } = operation;
-  const tenant =
-    database.tenants.get(operation.tenant) ??
-    newTenant(record.time, database.forgottenThrough(operation.tenant));
+  const tenant = database.tenantOrNew(operation.tenant, record.time);
   const { facts } = tenant;
   const number = facts.scopeNumber(scope);
   const rows = yield* collected(facts, number, database.generation, record.time);
-  const writer = new ScopeWriter(database, tenant, number, record, draft);
+  const writer = new FactWriter(database, tenant, record, draft);
   const bases = facts.mergeBases.ended(number, database.generation + 1);
-  const showBases = yield* facts.changeBases(bases, writer.retractAll(rows));
+  const showBases = yield* facts.changeBases(bases, writer.retract(rows));
   const isShared = operation.withRules && (yield* isHeldByOthers(database, tenant, scope, record.time));
   const rules = operation.withRules && !isShared ? rulesOfScope(database.rules, scope) : [];
   return () => {
@@ -119,7 +117,8 @@ export function* applyScopeDeletion(
     const isChange = rows.length + rules.length > 0 || facts.scopes.get(number)?.isForked === true;
     facts.scopes.delete(number);
     showBases();
-    writer.show(operation.tenant, isChange);
+    if (isChange) database.tenants.set(operation.tenant, tenant);
+    writer.show(isChange);
     draft.scope = { name: scope, isChange, facts: rows.length, rules: rules.length, merge: null };
   };
 }
@@ -185,64 +184,4 @@ function* isHeldByOthers(
     if ((facts.scopes.get(facts.scopeNumber(scope))?.held ?? 0) > 0) return true;
   }
   return false;
-}
-
-/** Writes facts of one scope into the next generation and reports them. */
-class ScopeWriter {
-  readonly #database: DatabaseState;
-  readonly #tenant: TenantState;
-  readonly #scope: number;
-  readonly #record: LogRecord;
-  readonly #draft: Draft;
-  readonly #generation: number;
-  readonly #retracted: FactRow[] = [];
-
-  constructor(database: DatabaseState, tenant: TenantState, scope: number, record: LogRecord, draft: Draft) {
-    this.#database = database;
-    this.#tenant = tenant;
-    this.#scope = scope;
-    this.#record = record;
-    this.#draft = draft;
-    this.#generation = database.generation + 1;
-  }
-
-  *storeAll(stored: Iterable<StoredVersion>): Generator<'more', void, undefined> {
-    let written = 0;
-    for (const { fact, version } of stored) {
-      if (++written % rowsInSlice === 0) yield 'more';
-      this.#store(fact, version);
-    }
-  }
-
-  *retractAll(rows: readonly FactRow[]): Generator<'more', void, undefined> {
-    for (const [at, fact] of rows.entries()) {
-      if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-      this.#retract(fact);
-    }
-  }
-
-  /** Stores a fact of another scope in this version. */
-  #store({ relation, row }: FactRow, version: FactVersion): void {
-    const identity = tupleAt(relation, row, new Int32Array(relation.arity + 1));
-    identity[relation.arity] = this.#scope;
-    const { facts } = this.#tenant;
-    const fact = facts.put(relation, identity, version, this.#generation, this.#record.time);
-    this.#draft[fact.status]++;
-    if (fact.status !== 'unchanged') this.#draft.changes.add('fact.asserted', fact);
-  }
-
-  #retract(fact: FactRow): void {
-    this.#tenant.facts.retract(fact, this.#generation);
-    this.#retracted.push(fact);
-    this.#draft.changes.add('fact.retracted', fact);
-  }
-
-  /** Publishes the generation. */
-  show(tenantName: string, isChange: boolean): void {
-    if (!isChange) return;
-    const { uses } = this.#tenant;
-    this.#database.tenants.set(tenantName, this.#tenant);
-    this.#database.advance(this.#record.time, this.#record.requestId);
-    for (const fact of this.#retracted) uses.drop(fact);
-  }
 }

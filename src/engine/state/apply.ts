@@ -1,20 +1,25 @@
 import { assert, present } from '../base/assert.ts';
-import { applyCommit } from './apply-commit.ts';
-import { applyConsolidation, applyDecay, applyRestoring } from './apply-memory.ts';
+import { applyCommit, applyImportUndo, retractAll, storeFacts, applyMemory } from './apply-facts.ts';
 import { applyRule } from './apply-rules.ts';
 import { applyFork, applyMerge, applyScopeDeletion } from './apply-scopes.ts';
-import { applyImportUndo, retractAll, storeFacts } from './apply-facts.ts';
-import { type Draft, newDraft, type Prepared, type Report, type Slice } from './report.ts';
-import { createTenant, deleteDatabase, deleteTenant, nukeDatabase, nukeTenant } from './apply-tenants.ts';
-import { type KeyOperation, type MergeScopes, type Operation, operationVersion } from './operation.ts';
-import { DatabaseState, type State } from './state.ts';
+import { type Draft, newDraft, type Prepared, type Report, type Slice, rowsInSlice } from './report.ts';
+import {
+  type KeyOperation,
+  type MergeScopes,
+  type Operation,
+  operationVersion,
+  type MergedCounts,
+  type Outcome,
+} from './operation.ts';
+import { DatabaseState, type State, newTenant, type TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { type KeyRecord, type KeyStore, outcomeKey } from './key-store.ts';
 import type { MergeConflict } from '../contract/scopes.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderIdentity } from '../language/print.ts';
 import { basePart, type MergeBasePart } from './merge-plan.ts';
-import type { MergedCounts, Outcome } from './outcome.ts';
 import { conflictsNow } from './scope-join.ts';
+import type { FactStore } from '../store/fact-store.ts';
+import { RuleStore } from '../store/rule-store.ts';
 
 /**
  * Applies log records: the only code that changes the state.
@@ -116,17 +121,15 @@ function* preparedIn(
     case 'deleteScope':
       return yield* applyScopeDeletion(database, operation, record, draft);
     case 'decay':
-      return yield* applyDecay(database, operation, record, draft);
     case 'consolidate':
-      return yield* applyConsolidation(database, operation, record, draft);
     case 'restore':
-      return yield* applyRestoring(database, operation, record, draft);
+      return yield* applyMemory(database, operation, record, draft);
     case 'createTenant':
-      return () => createTenant(database, operation.tenant, record);
+      return () =>
+        void database.tenants.set(operation.tenant, database.tenantOrNew(operation.tenant, record.time));
     case 'deleteTenant':
-      return yield* deleteTenant(database, operation.tenant, record, draft);
     case 'nukeTenant':
-      return yield* nukeTenant(database, operation.tenant, record, draft);
+      return yield* clearTenant(database, operation, record, draft);
     case 'deleteDatabase':
       return yield* deleteDatabase(state, database, record, draft);
     case 'nukeDatabase':
@@ -141,7 +144,6 @@ function createDatabase(state: State, name: string, time: number): DatabaseState
 }
 
 /** The operations on keys. They do not advance a generation: no database changes. */
-
 const keyKinds: ReadonlySet<Operation['kind']> = new Set([
   'createKey',
   'updateKey',
@@ -265,7 +267,102 @@ function conflictsIn({ database, tenant, scope }: Draft, { idempotency }: LogRec
 function atomOf({ database, tenant, changes }: Draft): string | null {
   const fact = changes.first?.fact;
   const facts = database.tenants.get(tenant ?? '')?.facts;
-  if (fact === undefined || facts === undefined) return null;
-  const { predicate, negated } = fact.relation;
-  return renderAtom({ predicate, args: facts.argsOf(fact), negated });
+  return fact === undefined || facts === undefined ? null : renderIdentity(facts.identityOf(fact));
+}
+
+/**
+ * Applies operations on whole databases and tenants.
+ *
+ * Clearing replaces a state with a new, empty one instead of retracting facts one by one; the old state is freed when
+ * its last reader ends. Work proportional to the data happens before that, in slices. The generation advances if facts
+ * or rules go, and with every deletion of a database.
+ */
+
+/** Removes all facts of a tenant, and the tenant itself if it is deleted. */
+function* clearTenant(
+  database: DatabaseState,
+  { kind, tenant: name }: Extract<Operation, { kind: 'deleteTenant' | 'nukeTenant' }>,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const tenant = present(database.tenants.get(name), 'the tenant was there when it was checked');
+  const facts = yield* countStored(tenant.facts, database.generation, record.time);
+  return () => {
+    if (facts > 0) database.advance(record.time, record.requestId);
+    if (kind === 'nukeTenant')
+      database.tenants.set(name, newTenant(tenant.facts.createdAt, database.generation));
+    else {
+      database.tenants.delete(name);
+      database.goneTenants.set(name, database.generation);
+    }
+    draft.cleared = { tenants: new Map([[name, tenant]]), facts, rules: 0, isDatabaseGone: false };
+  };
+}
+
+/** Removes a database with its tenants, facts and rules. */
+function* deleteDatabase(
+  state: State,
+  database: DatabaseState,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const facts = yield* countAll(database, record.time);
+  return () => {
+    database.advance(record.time, record.requestId);
+    state.databases.delete(database.name);
+    state.goneDatabases.set(database.name, database.generation);
+    const { tenants, rules } = database;
+    draft.cleared = { tenants, facts, rules: rules.size, isDatabaseGone: true };
+  };
+}
+
+/** Removes all facts and rules of a database; the database and its tenants stay. */
+function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft): Prepared<void> {
+  const facts = yield* countAll(database, record.time);
+  const { tenants, rules } = database;
+  const isChange = facts + rules.size > 0;
+  const after = database.generation + (isChange ? 1 : 0);
+  const empty = new Map<string, TenantState>();
+  for (const [name, tenant] of tenants) {
+    empty.set(name, newTenant(tenant.facts.createdAt, after));
+    if (empty.size % rowsInSlice === 0) yield 'more';
+  }
+  return () => {
+    if (isChange) database.advance(record.time, record.requestId);
+    database.tenants = empty;
+    database.rules = new RuleStore();
+    // The version tells programs compiled from the removed rules that they are out of date.
+    database.rules.version = rules.version + 1;
+    draft.cleared = { tenants, facts, rules: rules.size, isDatabaseGone: false };
+  };
+}
+
+function* countAll(database: DatabaseState, time: number): Generator<Slice, number, undefined> {
+  let count = 0;
+  for (const { facts } of database.tenants.values()) {
+    count += yield* countStored(facts, database.generation, time);
+    yield 'more';
+  }
+  return count;
+}
+
+/** Like `FactStore.countStored`, in slices. */
+function* countStored(
+  facts: FactStore,
+  generation: number,
+  time: number,
+): Generator<Slice, number, undefined> {
+  let count = 0;
+  for (const relation of facts.relations.values()) {
+    yield 'more';
+    if (relation.validUntil === null) {
+      count += relation.liveAt(generation);
+      continue;
+    }
+    for (let row = 0; row < relation.count; row++) {
+      if (relation.isHeld(row, generation, time)) count++;
+      if (row % rowsInSlice === rowsInSlice - 1) yield 'more';
+    }
+  }
+  return count;
 }

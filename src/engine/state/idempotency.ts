@@ -1,6 +1,6 @@
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './operation.ts';
 
 /**
  * Outcomes of writes that carried an idempotency key, for a day. They are logged state, so a request repeated after a
@@ -9,7 +9,7 @@ import type { Outcome } from './outcome.ts';
  * A key belongs to a credential; anonymous callers share a key space per database and tenant. The fingerprint tells
  * whether the request is the same. Full answers, and outcomes of requests that logged nothing, are not stored here.
  */
-export interface IdempotencyMark {
+interface IdempotencyMark {
   /** As the client chose it: visible ASCII. */
   readonly key: string;
   /** A digest of the request. */

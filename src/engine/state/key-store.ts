@@ -1,5 +1,4 @@
-import type { OutcomeKey } from './outcome.ts';
-import type { KeyToStore } from './operation.ts';
+import type { OutcomeKey, KeyToStore } from './operation.ts';
 
 /** An API key as stored: its hash, never its secret. */
 export interface KeyRecord extends KeyToStore {

@@ -243,7 +243,7 @@ export interface Difference {
 }
 
 /** A field in which two versions of a fact can differ. */
-export type DifferingField = (typeof differingFields)[number];
+type DifferingField = (typeof differingFields)[number];
 
 /** Calls `differs` with each difference in join order; returns the number of facts alike on both sides. */
 export function* compareSides(

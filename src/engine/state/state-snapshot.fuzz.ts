@@ -9,7 +9,7 @@ import { State } from './state.ts';
 import { pinState, readState } from './state-snapshot.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { openLog } from '../log/log.ts';
-import { memoryBackend, type MemoryBackend } from '../log/memory-backend.ts';
+import { memoryBackend, type MemoryBackend } from '../log/backend.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { logOptions } from '../testing/log-fixtures.ts';
 import { RandomRecords } from '../testing/random-records.ts';

@@ -4,7 +4,7 @@ import { EngineError } from '../base/errors.ts';
 import { Slices } from '../base/slices.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import type { PinnedFacts } from '../store/fact-store.ts';
-import type { Imports, KnownImport } from '../store/imports.ts';
+import type { Imports, KnownImport } from '../store/generations.ts';
 import { type RuleRecord, RuleStore } from '../store/rule-store.ts';
 import type { StoredOutcome, StoredOutcomes } from './idempotency.ts';
 import type { KeyRecord } from './key-store.ts';
@@ -14,13 +14,11 @@ import { NeededGenerations, readGenerations } from './columns/generations-in-col
 import { readUses, writeUses } from './columns/uses-in-columns.ts';
 import type { Tallies } from '../datalog/model/rule-tallies.ts';
 import { DatabaseState, State, type TenantState } from './state.ts';
-import type { Log } from '../log/log.ts';
+import type { Log, ReadableLog } from '../log/log.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { StartupError } from '../log/startup-error.ts';
-import type { ReadableLog } from '../log/stored-log.ts';
 import type { Rule } from '../contract/language.ts';
-import { ruleIdentity } from '../language/identity.ts';
-import { renderRule } from '../language/print.ts';
+import { ruleIdentity, renderRule } from '../language/print.ts';
 
 /**
  * A pinned state, ready to be written as a snapshot: the fold of all records up to one sequence.
@@ -29,7 +27,7 @@ import { renderRule } from '../language/print.ts';
  * snapshot still contains the pinned state (MVCC). The first section holds logged state, the second observed state:
  * uses of facts and keys, and how often rules fired. Reading the first needs nothing of the second.
  */
-export interface PinnedState {
+interface PinnedState {
   /** Sequence and stamp of the last applied record. */
   readonly sequence: number;
   readonly time: number;

@@ -1,8 +1,7 @@
 import { EngineError } from '../base/errors.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { type FactRow, FactStore } from '../store/fact-store.ts';
-import { Generations } from '../store/generations.ts';
-import { Imports } from '../store/imports.ts';
+import { Generations, Imports } from '../store/generations.ts';
 import { RuleStore } from '../store/rule-store.ts';
 import { StoredOutcomes } from './idempotency.ts';
 import { KeyStore } from './key-store.ts';
@@ -62,6 +61,11 @@ export class DatabaseState {
   /** The last generation whose contents are lost for a tenant that does not exist; 0: none. */
   forgottenThrough(tenant: string): number {
     return this.goneTenants.get(tenant) ?? this.firstGeneration;
+  }
+
+  /** The tenant, or a new one that is not yet in the database. */
+  tenantOrNew(name: string, time: number): TenantState {
+    return this.tenants.get(name) ?? newTenant(time, this.forgottenThrough(name));
   }
 
   /** When the fact was asserted; for a restored fact, when it was asserted originally. */

@@ -1,4 +1,4 @@
-import { finish, fold, hashSeed } from './hash.ts';
+import { finish, fold, hashSeed } from './hash-slots.ts';
 
 /**
  * A secondary index: the rows of each key as a linked chain, newest first.

@@ -1,6 +1,5 @@
 import { assert } from '../base/assert.ts';
-import { finish, hashSeed } from './hash.ts';
-import { HashSlots, maxBatch } from './hash-slots.ts';
+import { finish, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 
 /** Constants as numbers and back: the interface of a dictionary. */
 export interface ConstantIds {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EndedFacts, endRememberedFor } from './ended-facts.ts';
+import { EndedFacts, endRememberedFor } from './version-archive.ts';
 import { FactStore, type FactToStore } from './fact-store.ts';
 
 const fact = (arg: string, changes: Partial<FactToStore> = {}): FactToStore => ({

@@ -8,7 +8,7 @@
 import { relationKey } from '../language/terms.ts';
 import type { ChainIndex } from './chain-index.ts';
 import type { ConstantIds } from './dictionary.ts';
-import type { EndedFact, EndedFacts } from './ended-facts.ts';
+import type { EndedFact, EndedFacts } from './version-archive.ts';
 import type { StoredRelation } from './stored-relation.ts';
 
 /** One version of a stored fact, by its row. */

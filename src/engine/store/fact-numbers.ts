@@ -10,7 +10,7 @@ import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 
 /** The newest version of a fact: the relation's number, and the row; -1 if it was dropped. */
-export interface FactPlace {
+interface FactPlace {
   readonly relation: number;
   readonly row: number;
 }

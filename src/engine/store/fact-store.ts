@@ -1,10 +1,20 @@
 import { assert, present } from '../base/assert.ts';
 import type { Slices } from '../base/slices.ts';
-import { type Metadata } from '../contract/facts.ts';
+import type { Metadata } from '../contract/facts.ts';
 import { relationKey } from '../language/terms.ts';
 import { Boundaries } from './validity-boundaries.ts';
 import { type ConstantIds, Dictionary } from './dictionary.ts';
-import { type EndedFact, EndedFacts, endRememberedFor, type PinnedEnds } from './ended-facts.ts';
+import {
+  type EndedFact,
+  EndedFacts,
+  endRememberedFor,
+  type PinnedEnds,
+  type Bounds,
+  type FactVersion,
+  type ArchivedVersions,
+  type PinnedArchive,
+  VersionArchive,
+} from './version-archive.ts';
 import {
   type FactPattern,
   type FactRow,
@@ -13,15 +23,12 @@ import {
   rowsOfAtom,
   type ScopeChoice,
 } from './fact-matching.ts';
-import type { Bounds, FactVersion } from './fact-version.ts';
 import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { MergeBases, type SavedBases } from './merge-bases.ts';
-import { ScopeNames } from './scope-names.ts';
-import { type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
+import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { maxBatch } from './hash-slots.ts';
 import { RelationNames } from './relation-names.ts';
 import { StoredRelation } from './stored-relation.ts';
-import { type ArchivedVersions, type PinnedArchive, VersionArchive } from './version-archive.ts';
 
 /** A fact to store. */
 export interface FactToStore {
@@ -36,7 +43,7 @@ export interface FactToStore {
 }
 
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
-export type { Bounds, FactVersion } from './fact-version.ts';
+export type { Bounds, FactVersion } from './version-archive.ts';
 
 /** What identifies a fact. */
 export type FactIdentity = Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
@@ -62,7 +69,7 @@ export interface PinnedFacts {
 }
 
 /** What a store is restored from. */
-export interface RestoredFacts {
+interface RestoredFacts {
   readonly createdAt: number;
   readonly dictionary: Dictionary;
   readonly forgottenThrough: number;

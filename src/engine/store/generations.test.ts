@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { Generations } from './generations.ts';
-import { TextColumn } from './text-column.ts';
+import { Generations, TextColumn } from './generations.ts';
 
 test('stores time and request of every generation', () => {
   const generations = new Generations();

@@ -1,9 +1,7 @@
-/** Saved generations to start from: ascending numbers, with their times and requests. */
 import { assert } from '../base/assert.ts';
-import { TextColumn } from './text-column.ts';
 
 /** Generations that are known before one is added: ascending, their times and requests beside them. */
-export interface KnownGenerations {
+interface KnownGenerations {
   readonly numbers: Float64Array;
   readonly times: Float64Array;
   readonly requests: TextColumn;
@@ -110,4 +108,143 @@ function enlarged(from: Float64Array, room: number): Float64Array {
   const to = new Float64Array(room);
   to.set(from);
   return to;
+}
+
+/**
+ * Many texts of which few are ever read: UTF-8 in arenas with offsets, decoded on demand. Strings would take
+ * several times the memory, and garbage collection time.
+ *
+ * Texts are only appended and never change. They are in pieces, so that no arena grows without bound and
+ * growing never copies more than one piece. Texts are well-formed (no lone surrogates).
+ */
+export class TextColumn {
+  readonly #pieces: Piece[] = [];
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get bytes(): number {
+    return this.#pieces.reduce((sum, { arena, ends }) => sum + arena.byteLength + ends.byteLength, 0);
+  }
+
+  add(text: string): void {
+    const piece = this.#pieceFor(text.length * 3);
+    const start = endOf(piece);
+    const { written } = encoder.encodeInto(text, piece.arena.subarray(start));
+    piece.ends[piece.count++] = start + written;
+    this.#count++;
+  }
+
+  /** Adds a text given as UTF-8. */
+  addUtf8(text: Uint8Array): void {
+    const piece = this.#pieceFor(text.length);
+    const start = endOf(piece);
+    piece.arena.set(text, start);
+    piece.ends[piece.count++] = start + text.length;
+    this.#count++;
+  }
+
+  /** The text at this index. */
+  text(index: number): string {
+    return decoder.decode(this.utf8(index));
+  }
+
+  /** The UTF-8 of the text at this index; read-only. */
+  utf8(index: number): Uint8Array {
+    const { arena, ends } = this.#pieces[Math.floor(index / textsInPiece)] as Piece;
+    const at = index % textsInPiece;
+    return arena.subarray(at === 0 ? 0 : ends[at - 1], ends[at]);
+  }
+
+  /** The piece for one more text of at most `bytes` bytes. */
+  #pieceFor(bytes: number): Piece {
+    let piece = this.#pieces.at(-1);
+    if (piece === undefined || piece.count === textsInPiece)
+      this.#pieces.push((piece = { arena: new Uint8Array(1024), ends: new Uint32Array(64), count: 0 }));
+    const most = endOf(piece) + bytes;
+    if (most > piece.arena.length)
+      piece.arena = enlargedPiece(piece.arena, new Uint8Array(Math.max(most, piece.arena.length * 2)));
+    if (piece.count === piece.ends.length)
+      piece.ends = enlargedPiece(piece.ends, new Uint32Array(piece.ends.length * 2));
+    return piece;
+  }
+}
+
+interface Piece {
+  arena: Uint8Array;
+  /** The end of each text. */
+  ends: Uint32Array;
+  count: number;
+}
+
+/** Every piece but the last has this many texts. */
+const textsInPiece = 16_384;
+
+const encoder = new TextEncoder();
+/** A text may begin with U+FEFF, which is not a byte order mark here. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+function endOf({ ends, count }: Piece): number {
+  return count === 0 ? 0 : (ends[count - 1] as number);
+}
+
+function enlargedPiece<Column extends Uint8Array | Uint32Array>(from: Column, to: Column): Column {
+  to.set(from);
+  return to;
+}
+
+/** An import and the generations that it made. */
+export interface KnownImport {
+  readonly id: string;
+  readonly tenant: string;
+  /** Those in which it changed something, ascending. */
+  readonly generations: readonly number[];
+}
+
+/**
+ * The generations of one database that imports made, so that a fact can name the import that asserted it.
+ *
+ * An import belongs to a tenant and consists of many writes; a generation is made by at most one import. An
+ * import is known from its first write on, even if that changed nothing, and forever.
+ */
+export class Imports {
+  readonly #imports = new Map<string, { readonly tenant: string; readonly generations: number[] }>();
+  readonly #byGeneration = new Map<number, string>();
+
+  /** Records a write of the import; `generation` is null if it changed nothing. */
+  note(id: string, tenant: string, generation: number | null): void {
+    let known = this.#imports.get(id);
+    if (known === undefined) this.#imports.set(id, (known = { tenant, generations: [] }));
+    if (generation === null) return;
+    known.generations.push(generation);
+    this.#byGeneration.set(generation, id);
+  }
+
+  /** The import that made the generation, or null. */
+  idOf(generation: number): string | null {
+    return this.#byGeneration.get(generation) ?? null;
+  }
+
+  /** The generations of the tenant's import, ascending; null if the tenant has no such import. */
+  generationsOf(id: string, tenant: string): readonly number[] | null {
+    const known = this.#imports.get(id);
+    return known?.tenant === tenant ? known.generations : null;
+  }
+
+  /** All imports, in the order of their first writes. */
+  saved(): KnownImport[] {
+    return Array.from(this.#imports, ([id, { tenant, generations }]) => ({
+      id,
+      tenant,
+      generations: [...generations],
+    }));
+  }
+
+  /** Restores a saved import. */
+  restore({ id, tenant, generations }: KnownImport): void {
+    this.note(id, tenant, null);
+    for (const generation of generations) this.note(id, tenant, generation);
+  }
 }

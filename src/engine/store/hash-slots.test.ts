@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { finish } from './hash.ts';
-import { HashSlots, maxBatch } from './hash-slots.ts';
+import { finish, HashSlots, maxBatch } from './hash-slots.ts';
 
 function has(slots: HashSlots, hash: number, number: number): boolean {
   let slot = slots.first(hash);

@@ -1,7 +1,7 @@
 import type { Pins } from './version-archive.ts';
 
 /** The common ancestor of two scopes, from which a merge computes what changed on either side. */
-export interface MergeBase {
+interface MergeBase {
   /** The scope whose facts are meant. */
   readonly scope: number;
   /** As of the end of this generation, at this time. */

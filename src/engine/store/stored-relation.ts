@@ -3,9 +3,8 @@ import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
-import type { Bounds } from './fact-version.ts';
-import { finish, fold, hashSeed } from './hash.ts';
-import { HashSlots, maxBatch } from './hash-slots.ts';
+import type { Bounds } from './version-archive.ts';
+import { finish, fold, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import { tupleAt } from './tuples.ts';
 
 /** Rows whose numbers differ only in this many low bits form a block. */
@@ -445,7 +444,7 @@ function enlarged<Column extends Int32Array | Float64Array>(from: Column, to: Co
 }
 
 /** Rows of a relation as columns: the newest version of each fact, dead or alive, in order of birth. */
-export interface RestoredRows {
+interface RestoredRows {
   readonly predicate: string;
   readonly arity: number;
   readonly negated: boolean;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TextColumn } from './text-column.ts';
+import { TextColumn } from './generations.ts';
 
 test('returns texts from their positions, however many and however long', () => {
   const column = new TextColumn();

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
-import { TupleBatch } from './tuple-batch.ts';
-import { Tuples } from './tuples.ts';
+import { TupleBatch, Tuples } from './tuples.ts';
 
 test('stores a tuple once, in its first row', () => {
   const tuples = new Tuples(2);

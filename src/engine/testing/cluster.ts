@@ -12,7 +12,7 @@ import type { Leader } from '../replication/leader.ts';
 import { ReplicationError } from '../replication/wire.ts';
 import type { State } from '../state/state.ts';
 import type { FsyncMode, Log } from '../log/log.ts';
-import type { MemoryBackend } from '../log/memory-backend.ts';
+import type { MemoryBackend } from '../log/backend.ts';
 import { crashBackend, type CrashBackend } from './crash-backend.ts';
 import { RandomRecords } from './random-records.ts';
 import { openReplicating, type Replicating } from './replicating.ts';

@@ -10,8 +10,14 @@
  * It can also inject faults: see `faults`.
  */
 import { Prng } from './prng.ts';
-import { systemError, type StorageBackend, type StorageFile } from '../log/backend.ts';
-import { GrowingBytes, memoryBackend, type MemoryBackend } from '../log/memory-backend.ts';
+import {
+  systemError,
+  type StorageBackend,
+  type StorageFile,
+  GrowingBytes,
+  memoryBackend,
+  type MemoryBackend,
+} from '../log/backend.ts';
 
 /** Operations that may fail. */
 export type FaultyStep = 'create' | 'write' | 'truncate' | 'sync' | 'rename' | 'remove' | 'syncDirectory';

@@ -7,7 +7,7 @@ import type { ReadContext } from '../session/read-context.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { type FactRow, FactStore, type FactToStore, type ScopeChoice } from '../store/fact-store.ts';
-import { ListingCache } from '../session/listing-cache.ts';
+import { ListingCache } from '../session/caches.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';

@@ -1,7 +1,6 @@
 import { FactStore } from '../store/fact-store.ts';
-import { ruleIdentity } from '../language/identity.ts';
+import { ruleIdentity, renderRule } from '../language/print.ts';
 import { parseAtom, parseRule } from '../language/parse.ts';
-import { renderRule } from '../language/print.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
 import { question } from '../datalog/tables/question.ts';

@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import type { Prng } from './prng.ts';
-import { memoryBackend, type MemoryBackend } from '../log/memory-backend.ts';
+import { memoryBackend, type MemoryBackend } from '../log/backend.ts';
 import { StartupError } from '../log/startup-error.ts';
 import { choicesOf, inTurn } from './disk-outcomes.ts';
 import { factInput, sessionOf, startTime, testCaller } from './engine-fixtures.ts';

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import { Prng } from './prng.ts';
 import { Follower, type LeaderConnection } from '../replication/follower.ts';
-import { type MemoryBackend, memoryBackend } from '../log/memory-backend.ts';
+import { type MemoryBackend, memoryBackend } from '../log/backend.ts';
 import { RandomRecords } from './random-records.ts';
 import { openReplicating, type Replicating } from './replicating.ts';
 

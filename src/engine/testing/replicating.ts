@@ -3,7 +3,7 @@ import type { ManualClock } from '../base/clock.ts';
 import type { Prng } from './prng.ts';
 import { LiveState } from '../session/live-state.ts';
 import { openStored } from '../open-engine.ts';
-import { EngineReplica } from '../replication/replica.ts';
+import { EngineReplica } from '../replication/follower.ts';
 import { Leader } from '../replication/leader.ts';
 import { Snapshots } from '../commit/snapshots.ts';
 import type { State } from '../state/state.ts';

@@ -22,7 +22,7 @@ import {
   type ScopeFact,
 } from '../contract/scopes.ts';
 import type { Engine } from '../operations/engine.ts';
-import { ruleIdentity } from '../language/identity.ts';
+import { ruleIdentity } from '../language/print.ts';
 import { negativeCycles } from '../language/stratify.ts';
 import { openEngine } from '../open-engine.ts';
 import {

@@ -1,6 +1,6 @@
-import { noPause } from '../folder/locked-folder.ts';
+import { noPause } from '../folder/folder-tasks.ts';
 import { readState } from '../state/state-snapshot.ts';
-import { memoryBackend } from '../log/memory-backend.ts';
+import { memoryBackend } from '../log/backend.ts';
 import { readSection, verifySnapshot } from '../log/snapshot-reader.ts';
 import { loggedTold } from './told-state.ts';
 

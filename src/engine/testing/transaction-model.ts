@@ -3,7 +3,7 @@
  * commit. The random tests of transactions compare the engine with it; the naive model derives what follows from the
  * facts.
  */
-import { ruleIdentity } from '../language/identity.ts';
+import { ruleIdentity } from '../language/print.ts';
 import { negativeCycles } from '../language/stratify.ts';
 import { factIdentity } from './generators.ts';
 import type { Knowledge, ModelFact, ModelRule } from './naive-model.ts';

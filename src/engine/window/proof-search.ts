@@ -20,7 +20,7 @@ export interface ProofNode {
   readonly parts: readonly ProofGoal[] | null;
 }
 
-export type ProofGoal = readonly (readonly number[])[];
+type ProofGoal = readonly (readonly number[])[];
 
 /** The window into which the proof must fit. */
 export interface ProofTrial {
@@ -32,7 +32,7 @@ export interface ProofTrial {
   remove(atom: string): void;
 }
 
-export interface SearchLimits {
+interface SearchLimits {
   readonly maxChoices: number;
   /** Lets others run; called now and then. */
   readonly breathe: () => Promise<void>;
@@ -41,7 +41,7 @@ export interface SearchLimits {
 const choicesBetweenBreaths = 64;
 
 /** The chosen way of each part of a node, by index, and its height: for an atom one more than its highest premise. */
-export interface FoundProof {
+interface FoundProof {
   readonly ways: readonly number[];
   readonly height: number;
 }

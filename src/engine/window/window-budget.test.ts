@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type BudgetLimits, WindowBudget } from './window-budget.ts';
+import { type BudgetLimits, WindowBudget } from './open-window.ts';
 
 const open: BudgetLimits = {
   maxFacts: 10,

@@ -90,7 +90,7 @@ async function* storedFacts(
 }
 
 /** Merges facts and conclusions, both sorted by precedence. */
-export async function* mergedByPrecedence(
+async function* mergedByPrecedence(
   facts: AsyncGenerator<Candidate>,
   conclusions: readonly Candidate[],
 ): AsyncGenerator<Candidate> {
@@ -130,7 +130,7 @@ function byPrecedence(left: Candidate, right: Candidate): number {
 }
 
 /** The candidate of a stored fact. */
-export function candidateOf(seen: VisibleKnowledge, fact: FactRow, salience: number): Candidate {
+function candidateOf(seen: VisibleKnowledge, fact: FactRow, salience: number): Candidate {
   const { facts } = seen.context.tenant;
   const { predicate, negated } = fact.relation;
   const args = facts.argsOf(fact);
@@ -170,7 +170,7 @@ export type Omitted = NonNullable<ContextWindow['omitted']>[number];
 const maxOmitted = 10_000;
 
 /** Further reasons for omissions. */
-export interface Omissions {
+interface Omissions {
   /** Stored atoms that are also concluded. */
   readonly alsoConcluded: ReadonlySet<string>;
   /** Reasons for conclusions that would otherwise fit. */

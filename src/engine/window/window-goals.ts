@@ -2,7 +2,7 @@ import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
 import { type ProofNode, provable, smallestProof, type ProofTrial } from './proof-search.ts';
-import type { Sized } from './window-budget.ts';
+import { type Sized, compareViews, type OpenWindow, type ProofEntry, sizeOf } from './open-window.ts';
 import type { OmissionReason } from '../contract/context.ts';
 import type { Atom, AtomLiteral } from '../contract/language.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
@@ -10,10 +10,9 @@ import { answerAt } from '../read/listed-conclusions.ts';
 import { renderAtom } from '../language/print.ts';
 import { isAbsence, isAggregate, isBuiltin, wildcard } from '../language/terms.ts';
 import type { Premise } from '../datalog/explain/explainer.ts';
-import { type ProofBuilder, type Way } from '../datalog/explain/proof.ts';
+import type { ProofBuilder, Way } from '../datalog/explain/proof.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
 import { isNamed, type Matches } from '../datalog/tables/question.ts';
-import { compareViews, type OpenWindow, type ProofEntry, sizeOf } from './open-window.ts';
 import type { VisibleKnowledge } from './window-knowledge.ts';
 
 /**

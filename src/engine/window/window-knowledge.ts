@@ -8,7 +8,7 @@ import { contradictions } from '../memory/contradictions.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Conclusions } from '../read/listed-conclusions.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderAtom, renderIdentity } from '../language/print.ts';
 import type { SalientFact } from '../memory/salient-facts.ts';
 import { rowSeen } from '../datalog/model/reader.ts';
 
@@ -51,9 +51,8 @@ export class VisibleKnowledge {
     return { fact, salience: tenant.uses.salience(fact, createdAt, reader.time).salience };
   }
 
-  atomOf({ relation, row }: FactRow): string {
-    const { predicate, negated } = relation;
-    return renderAtom({ predicate, args: this.context.tenant.facts.argsOf({ relation, row }), negated });
+  atomOf(fact: FactRow): string {
+    return renderIdentity(this.context.tenant.facts.identityOf(fact));
   }
 
   /** The salience of a conclusion. */
@@ -171,7 +170,7 @@ export class VisibleKnowledge {
 
 const rowsBetweenBreaths = 4096;
 
-export interface WindowContradiction {
+interface WindowContradiction {
   readonly shown: Contradiction;
   /** The atom that is left out if contradictions are resolved. */
   readonly weaker: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WindowSessions } from './window-sessions.ts';
+import { WindowSessions } from './windows.ts';
 
 const owner = { database: 'default', tenant: 'a' };
 

@@ -240,7 +240,7 @@ const maxListedAtoms = 20;
  * window, because facts added beside the proofs count too. `answers`: of each goal, in the order in which their proofs
  * were tried.
  */
-export async function reportGoals(
+async function reportGoals(
   window: OpenWindow,
   builder: ProofBuilder | null,
   { taken }: GoalProofs,

@@ -1,8 +1,13 @@
 import type { ReadContext } from '../session/read-context.ts';
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
-import { WindowSessions, type WindowSnapshot } from './window-sessions.ts';
-import type { ContextWindow, OptimizeInput, WindowDiff, WindowDiffInput } from '../contract/context.ts';
+import type {
+  ClearSessionInput,
+  ContextWindow,
+  OptimizeInput,
+  WindowDiff,
+  WindowDiffInput,
+} from '../contract/context.ts';
 import type { ContextEntry } from '../contract/memory.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { parseAtom } from '../language/parse.ts';
@@ -32,7 +37,8 @@ export class Windows {
     return this.#sessions.size;
   }
 
-  async optimize(caller: Caller, input: OptimizeInput): Promise<ContextWindow> {
+  /** A window of facts. Being in it is not a use of a fact. */
+  async optimizeContext(caller: Caller, input: OptimizeInput): Promise<ContextWindow> {
     return this.#reading(caller, input, async (context) => {
       const window = await contextWindow(context, input, this.#newId);
       if (input.sessionId !== null) await this.#keep(caller, context, input.sessionId, input, window);
@@ -40,7 +46,7 @@ export class Windows {
     });
   }
 
-  async diff(caller: Caller, input: WindowDiffInput): Promise<WindowDiff> {
+  async diffContext(caller: Caller, input: WindowDiffInput): Promise<WindowDiff> {
     const { sessionId } = input;
     const previous = this.#sessions.find(caller, sessionId);
     if (previous === null) throw noSuchSession(sessionId);
@@ -54,7 +60,8 @@ export class Windows {
     });
   }
 
-  clear(caller: Caller, sessionId: string): string {
+  /** Forgets the last window of the session, known or not; answers with a sentence that says so. */
+  async clearContextSession(caller: Caller, { sessionId }: ClearSessionInput): Promise<string> {
     this.#live.refuseClosed();
     this.#live.database(caller);
     this.#sessions.drop(caller, sessionId);
@@ -163,4 +170,105 @@ function noSuchSession(sessionId: string): EngineError {
     `there is no session ${sessionId}: create a window with this sessionId by POST /context/optimize first; ` +
       `sessions end with the process, and the least recently used are dropped when there are many`,
   );
+}
+
+/** The last window of a session, as the baseline for later ones. */
+interface WindowSnapshot<Parameters> {
+  readonly windowId: string;
+  readonly parameters: Parameters;
+  /** Rendered, each once, in window order. */
+  readonly atoms: readonly string[];
+  /** Of the entries, in the same order. */
+  readonly scopes: readonly (string | null)[];
+}
+
+interface SessionOwner {
+  readonly database: string;
+  readonly tenant: string;
+}
+
+interface CachedSession<Parameters> {
+  readonly snapshot: WindowSnapshot<Parameters>;
+  readonly owner: SessionOwner;
+  readonly bytes: number;
+}
+
+const defaultMaxSessions = 100_000;
+const defaultMaxBytes = 64 * 2 ** 20;
+/** Approximate overhead in bytes of a session and of an entry. */
+const bytesOfSession = 512;
+const bytesOfEntry = 48;
+
+/**
+ * LRU cache of the last window of every session.
+ *
+ * In memory only. It keeps the atoms and parameters of a window, for at most `maxSessions` sessions in at most
+ * `maxBytes`, except that the latest always stays. A session belongs to a database and a tenant and is dropped with
+ * either.
+ */
+export class WindowSessions<Parameters> {
+  /** Least recently used first. */
+  readonly #sessions = new Map<string, CachedSession<Parameters>>();
+  readonly #maxSessions: number;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxSessions = defaultMaxSessions, maxBytes = defaultMaxBytes) {
+    this.#maxSessions = maxSessions;
+    this.#maxBytes = maxBytes;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** The last window of the session; null: none. */
+  find(owner: SessionOwner, session: string): WindowSnapshot<Parameters> | null {
+    const key = keyOf(owner, session);
+    const cached = this.#sessions.get(key);
+    if (cached === undefined) return null;
+    this.#sessions.delete(key);
+    this.#sessions.set(key, cached);
+    return cached.snapshot;
+  }
+
+  keep({ database, tenant }: SessionOwner, session: string, snapshot: WindowSnapshot<Parameters>): void {
+    const owner = { database, tenant };
+    this.drop(owner, session);
+    const bytes = bytesOf(session, snapshot);
+    this.#sessions.set(keyOf(owner, session), { snapshot, owner, bytes });
+    this.#bytes += bytes;
+    for (const [key, { bytes: freed }] of this.#sessions) {
+      if (this.#sessions.size === 1) return;
+      if (this.#sessions.size <= this.#maxSessions && this.#bytes <= this.#maxBytes) return;
+      this.#sessions.delete(key);
+      this.#bytes -= freed;
+    }
+  }
+
+  drop(owner: SessionOwner, session: string): void {
+    const key = keyOf(owner, session);
+    this.#bytes -= this.#sessions.get(key)?.bytes ?? 0;
+    this.#sessions.delete(key);
+  }
+
+  /** Drops the sessions of deleted tenants. */
+  forget(database: string, isGone: (tenant: string) => boolean): void {
+    for (const [key, { owner, bytes }] of this.#sessions) {
+      if (owner.database !== database || !isGone(owner.tenant)) continue;
+      this.#sessions.delete(key);
+      this.#bytes -= bytes;
+    }
+  }
+}
+
+function keyOf({ database, tenant }: SessionOwner, session: string): string {
+  return JSON.stringify([database, tenant, session]);
+}
+
+function bytesOf(session: string, { parameters, atoms, scopes }: WindowSnapshot<unknown>): number {
+  let characters = session.length + JSON.stringify(parameters).length;
+  for (const atom of atoms) characters += atom.length;
+  for (const scope of scopes) characters += scope?.length ?? 0;
+  return bytesOfSession + 2 * characters + bytesOfEntry * atoms.length;
 }

@@ -1,10 +1,9 @@
 import type { Slices } from '../base/slices.ts';
 import { EngineError } from '../base/errors.ts';
 import { changedRule, changeRules } from '../state/apply-rules.ts';
-import { type FactIdentity, type FactStore, openBounds } from '../store/fact-store.ts';
+import { type FactStore, openBounds } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
-import { ruleIdentity } from '../language/identity.ts';
-import { renderAtom } from '../language/print.ts';
+import { ruleIdentity, renderIdentity } from '../language/print.ts';
 import type { NetFact, NetWrites } from './net-writes.ts';
 import type { RuleKey } from './open-transactions.ts';
 import type { RuleOperation } from '../state/operation.ts';
@@ -22,7 +21,7 @@ export interface CommittedKnowledge {
 }
 
 /** The net writes of a transaction and the generation in which it began. */
-export interface ToCommit {
+interface ToCommit {
   readonly writes: NetWrites;
   readonly generation: number;
 }
@@ -84,7 +83,7 @@ function refuseChangedFact(
   const changedAt = facts.changedAt(predicate, args, truthVal, scope);
   if (changedAt <= begun) return;
   if (!isRetracted && asserted !== null && facts.isAlready(asserted, time)) return;
-  throw conflict(renderedFact(identity), changedAt, begun);
+  throw conflict(renderIdentity(identity), changedAt, begun);
 }
 
 function refuseChangedRule(
@@ -113,9 +112,4 @@ function conflict(what: string, changedAt: number, begun: number): EngineError {
     `${what} was changed in generation ${changedAt}, and the transaction began in ${begun}: ` +
       'begin another one, read again and repeat its writes',
   );
-}
-
-/** The rendered atom of a fact. */
-export function renderedFact({ predicate, args, truthVal }: FactIdentity): string {
-  return renderAtom({ predicate, args: [...args], negated: !truthVal });
 }

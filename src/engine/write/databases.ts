@@ -1,6 +1,5 @@
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
-import type { Slices } from '../base/slices.ts';
 import { compareText } from '../base/text-order.ts';
 import type {
   Cleared,
@@ -10,8 +9,7 @@ import type {
   DeletedDatabase,
   TenantList,
 } from '../contract/administration.ts';
-import type { Operation } from '../state/operation.ts';
-import { clearedPart, createdPart } from '../state/outcome.ts';
+import { type Operation, clearedPart, createdPart } from '../state/operation.ts';
 import type { Writer } from '../session/writer.ts';
 import type { DatabaseState, State, TenantState } from '../state/state.ts';
 
@@ -24,17 +22,16 @@ import type { DatabaseState, State, TenantState } from '../state/state.ts';
 export class Databases {
   readonly #state: State;
   readonly #writer: Writer;
-  readonly #slices: () => Slices;
 
-  constructor(state: State, writer: Writer, slices: () => Slices) {
+  constructor(state: State, writer: Writer) {
     this.#state = state;
     this.#writer = writer;
-    this.#slices = slices;
   }
 
   /** The databases that the caller can reach, by name. */
-  async list(caller: Caller): Promise<DatabaseList> {
-    const slices = this.#slices();
+  async databases(caller: Caller): Promise<DatabaseList> {
+    this.#writer.live.refuseClosed();
+    const slices = this.#writer.slices();
     const databases = [];
     for (const database of sorted(this.#state.databases.values(), ({ name }) => name)) {
       if (!covers(caller.databases, database.name)) continue;
@@ -50,7 +47,7 @@ export class Databases {
     return { databases };
   }
 
-  async create(caller: Caller, name: string): Promise<CreatedDatabase> {
+  async createDatabase(caller: Caller, name: string): Promise<CreatedDatabase> {
     requireReach(caller, name, null);
     const check = (): void => {
       if (this.#state.databases.has(name))
@@ -61,7 +58,7 @@ export class Databases {
     return { name, ...createdPart(outcome) };
   }
 
-  async delete(caller: Caller, name: string): Promise<DeletedDatabase> {
+  async deleteDatabase(caller: Caller, name: string): Promise<DeletedDatabase> {
     requireReach(caller, name, null);
     const check = (): void => {
       if (name === 'default')
@@ -73,7 +70,7 @@ export class Databases {
     return { name, status: 'deleted', facts, rules };
   }
 
-  async nuke(caller: Caller, name: string): Promise<Cleared> {
+  async nukeDatabase(caller: Caller, name: string): Promise<Cleared> {
     requireReach(caller, name, null);
     // The database need only exist. The check makes the commit exclusive, because it concerns all tenants.
     const check = (): void => {};
@@ -84,8 +81,9 @@ export class Databases {
 
   /** The tenants that the caller can reach, by name. */
   async tenants(caller: Caller, database: string): Promise<TenantList> {
+    this.#writer.live.refuseClosed();
     requireReach(caller, database, null);
-    const slices = this.#slices();
+    const slices = this.#writer.slices();
     const state = this.#state.database(database);
     const tenants = [];
     for (const [name, tenant] of sorted(reachable(caller, state), ([name]) => name)) {

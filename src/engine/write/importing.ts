@@ -11,11 +11,10 @@ import { changeRules } from '../state/apply-rules.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import type { RuleInput } from '../contract/rules.ts';
 import type { ImportedFact, ImportUndone } from '../contract/transfer.ts';
-import { encodedOperation } from '../commit/encode-operation.ts';
+import { encodeWrite } from '../commit/encode-operation.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
-import type { Operation, RuleOperation } from '../state/operation.ts';
-import { type Outcome, outcomeAs } from '../state/outcome.ts';
+import { type Operation, type RuleOperation, type Outcome, outcomeAs } from '../state/operation.ts';
 import {
   checkUnchanged,
   checkValidity,
@@ -34,11 +33,13 @@ const factsBetweenBreaths = 256;
 
 const newBatch = (): Batch => ({ asserted: 0, updated: 0, unchanged: 0, refused: [] });
 
-/** Starts an import that writes. */
-export function beginImport(writer: Writer, wanting: Caller, id: string, slices: Slices): Import {
+/** Begins an import, with a new id; `dryRun`: it writes nothing, and counts what it would write. */
+export function beginImport(writer: Writer, caller: Caller, dryRun: boolean): Import {
+  writer.live.refuseClosed();
+  if (dryRun) return supposedImport(writer, caller);
   // An idempotency key covers the whole import and is recorded at its end; an import that has begun to write is not
   // cancelled.
-  return new WritingImport(writer, { ...withoutCancellation(wanting), idempotency: null }, id, slices);
+  return new WritingImport(writer, { ...withoutCancellation(caller), idempotency: null });
 }
 
 class WritingImport implements Import {
@@ -50,11 +51,11 @@ class WritingImport implements Import {
   /** True once the log has a record of the import. */
   #isKnown = false;
 
-  constructor(writer: Writer, caller: Caller, id: string, slices: Slices) {
+  constructor(writer: Writer, caller: Caller) {
     this.#writer = writer;
     this.#caller = caller;
-    this.id = id;
-    this.#slices = slices;
+    this.id = writer.newId();
+    this.#slices = writer.slices();
   }
 
   async assert(facts: readonly ImportedFact[]): Promise<ImportedBatch> {
@@ -83,7 +84,7 @@ class WritingImport implements Import {
     const caller = this.#caller;
     const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input) };
     const check = (): void => checkRuleOperation(live.database(caller), operation);
-    const report = await write({ caller, database: caller.database, operation, check });
+    const report = await write({ caller, operation, check });
     this.#generation = outcomeAs(report.outcome, 'rule').generation;
   }
 
@@ -114,7 +115,7 @@ class WritingImport implements Import {
 
   async #write(wanted: Pick<Write, 'operation' | 'encoded'>): Promise<Extract<Outcome, { kind: 'facts' }>> {
     const caller = this.#caller;
-    const report = await this.#writer.write({ caller, database: caller.database, ...wanted });
+    const report = await this.#writer.write({ caller, ...wanted });
     const outcome = outcomeAs(report.outcome, 'facts');
     this.#generation = outcome.generation;
     this.#isKnown = true;
@@ -123,13 +124,12 @@ class WritingImport implements Import {
 
   async #decided(facts: readonly FactToStore[]): Promise<DecidedWrite> {
     const operation: Operation = { kind: 'assert', tenant: this.#caller.tenant, importId: this.id, facts };
-    const encoded = await encodedOperation(operation, this.#slices);
-    return encoded === null ? { operation } : { operation, encoded };
+    return encodeWrite(operation, this.#slices);
   }
 
   /** The facts that the stored state allows; checked in the exclusive commit. */
   async #accepted(facts: readonly Wanted[], batch: Batch, time: number): Promise<FactToStore[]> {
-    const store = this.#writer.live.storeOf(this.#caller)();
+    const store = this.#writer.live.storeOf(this.#caller);
     const validities = new ValidityCheck(store, time);
     const those: FactToStore[] = [];
     for (const [at, { fact, index, ifGeneration }] of facts.entries()) {
@@ -171,18 +171,19 @@ function refusalOf(check: () => void): string | null {
   }
 }
 
-/** A dry-run import. */
-export function supposeImport({ live }: Writer, caller: Caller, id: string, slices: Slices): Import {
+function supposedImport(writer: Writer, caller: Caller): Import {
+  const { live } = writer;
+  const slices = writer.slices();
   const supposed = new SupposedFacts();
   let rules: RuleStore | null = null;
   let taught = 0;
   return {
-    id,
+    id: writer.newId(),
     assert: (facts) =>
       live.reading(caller, unlimited, async ({ database, tenant, reader }) => {
         const batch = newBatch();
         const exists = database.tenants.get(caller.tenant) === tenant;
-        const store = live.storeOf(caller)();
+        const store = live.storeOf(caller);
         for (const [index, input] of facts.entries()) {
           if (index % factsBetweenBreaths === 0) await slices.breathe();
           const wanted = wantedOf(input, index, reader.time, batch);
@@ -268,13 +269,13 @@ export async function revertImport(
       throw new EngineError('NotFound', `there is no import ${importId} here: it may be another tenant's`);
   };
   const operation: Operation = { kind: 'undoImport', tenant: caller.tenant, importId };
-  const { outcome } = await write({ caller, database: caller.database, operation, check });
+  const { outcome } = await write({ caller, operation, check });
   const { retracted, kept, generation } = outcomeAs(outcome, 'undone');
   return { retracted, kept: [...kept], generation };
 }
 
 /** The outcome of one batch. */
-export interface ImportedBatch {
+interface ImportedBatch {
   readonly asserted: number;
   readonly updated: number;
   readonly unchanged: number;

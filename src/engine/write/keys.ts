@@ -3,8 +3,13 @@ import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { KeyList, KeyView, RevokedKey, UpdateKeyInput } from '../contract/authentication.ts';
 import { type KeyRecord, outcomeKey } from '../state/key-store.ts';
-import type { KeyChange, KeyToStore, Operation } from '../state/operation.ts';
-import { outcomeAs, type OutcomeKey } from '../state/outcome.ts';
+import {
+  type KeyChange,
+  type KeyToStore,
+  type Operation,
+  outcomeAs,
+  type OutcomeKey,
+} from '../state/operation.ts';
 import type { Report } from '../state/report.ts';
 import type { Writer } from '../session/writer.ts';
 import type { State } from '../state/state.ts';

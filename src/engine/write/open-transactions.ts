@@ -1,5 +1,5 @@
 import type { Caller } from '../base/caller.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, ValidityTimer } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import { NetWrites, type WriteChange } from './net-writes.ts';
@@ -7,7 +7,6 @@ import type { Operation } from '../state/operation.ts';
 import type { Report } from '../state/report.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { TransactionView } from './transaction-view.ts';
-import { ValidityTimer } from '../session/validity-timer.ts';
 
 /** One open transaction. */
 export interface OpenTransaction {
@@ -33,7 +32,7 @@ export interface OpenTransaction {
 }
 
 /** The database, tenant and credential that a transaction is bound to. */
-export type TransactionSpace = Pick<Caller, 'database' | 'tenant' | 'credential'>;
+type TransactionSpace = Pick<Caller, 'database' | 'tenant' | 'credential'>;
 
 interface Ended {
   readonly space: TransactionSpace;

@@ -1,7 +1,15 @@
+import { EngineError } from '../base/errors.ts';
+import { present } from '../base/assert.ts';
+import { checkNoneChanged } from '../commit/prepare-facts.ts';
+import { consequencesTimeoutMs } from '../session/consequences.ts';
+import { hintsOfRetraction, limitsOfHint } from '../read/conclusion-hint.ts';
+import { hintsPart } from '../read/hints.ts';
+import { noSuchFact } from '../read/describe.ts';
+import { renderAtom } from '../language/print.ts';
 import type { Caller } from '../base/caller.ts';
 import type { ReadContext } from '../session/read-context.ts';
-import type { RetractInput, RetractPatternOutcome } from '../contract/facts.ts';
-import type { FactRow } from '../store/fact-store.ts';
+import type { RetractInput, RetractOutcome, RetractPatternOutcome } from '../contract/facts.ts';
+import type { FactPattern, FactRow } from '../store/fact-store.ts';
 import {
   type Dependents,
   dependentsAmong,
@@ -13,46 +21,85 @@ import {
   patternOf,
   relationsAbout,
   relationsOf,
-} from '../session/forget.ts';
+} from '../session/dependents.ts';
 import { defaultLimits, type LiveState } from '../session/live-state.ts';
 import { FactOverlay } from '../datalog/model/fact-overlay.ts';
 import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
-import type { Operation } from '../state/operation.ts';
-import { type Outcome, outcomeAs } from '../state/outcome.ts';
-import type { Writer } from '../session/writer.ts';
+import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';
+import { withoutCancellation, type Writer } from '../session/writer.ts';
+
+/** Retracts one fact. */
+export async function forget(writer: Writer, caller: Caller, input: RetractInput): Promise<RetractOutcome> {
+  const { predicate, args, truthVal } = input;
+  const atom = renderAtom({ predicate, args, negated: truthVal === false });
+  return { atom, ...(await forgetPattern(writer, caller, input)) };
+}
+
+/** Retracts the facts that match, and reports which conclusions went with them; a dry run changes nothing. */
+export async function forgetPattern(
+  writer: Writer,
+  caller: Caller,
+  input: RetractInput,
+): Promise<RetractPatternOutcome> {
+  const { live } = writer;
+  const { ifGeneration, dryRun, timeoutMs } = input;
+  const pattern = patternOf(input);
+  const check = (time: number): void => {
+    if (ifGeneration === null) return;
+    const { generation } = live.database(caller);
+    checkNoneChanged(live.storeOf(caller), pattern, ifGeneration, { generation, time });
+  };
+  // A dry run derives all dependents unless the caller says otherwise.
+  const ways = { dependents: input.dependents ?? (dryRun ? 'all' : 'known'), timeoutMs };
+  const operation: Operation = { kind: 'retract', tenant: caller.tenant, pattern };
+  const answer = dryRun
+    ? await tryRetract(live, caller, pattern, ways, check)
+    : (await retract(writer, caller, operation, ways, ifGeneration === null ? undefined : check)).answer;
+  if (answer.status !== 'absent') return answer;
+  return { ...answer, ...hintsPart(await hintsAfterRetraction(live, caller, pattern)) };
+}
+
+/** Retracts the fact with this id; FactNotFound if there is none. */
+export async function forgetById(writer: Writer, caller: Caller, id: string): Promise<RetractOutcome> {
+  const check = (time: number): void => {
+    const store = writer.live.storeOf(caller);
+    const fact = store?.byId(id) ?? null;
+    if (store === null || fact === null || !store.isStored(fact, time)) throw noSuchFact(id);
+  };
+  const operation: Operation = { kind: 'retractById', tenant: caller.tenant, id };
+  const ways = { dependents: 'known', timeoutMs: consequencesTimeoutMs } as const;
+  const { atom, answer } = await retract(writer, caller, operation, ways, check);
+  return { atom: present(atom, 'what was retracted by its id has an atom'), ...answer };
+}
+
+/** Which dependents of a retraction to report, and how long to search for them. */
+interface Ways {
+  readonly dependents: 'known' | 'all';
+  readonly timeoutMs: number;
+}
 
 /** The result of a retraction: its answer, and the atom if the fact was named by its id. */
-export interface Retracted {
+interface Retracted {
   readonly answer: RetractPatternOutcome;
   readonly atom: string | null;
 }
 
-/** Which dependents to report: a dry run derives all unless the caller says otherwise. */
-function dependentsOfInput({
-  dependents,
-  dryRun,
-}: Pick<RetractInput, 'dependents' | 'dryRun'>): 'known' | 'all' {
-  return dependents ?? (dryRun ? 'all' : 'known');
-}
-
 /** Retracts what the operation names and reports the conclusions that go with it. */
-export async function retract(
+async function retract(
   { live, write }: Writer,
   caller: Caller,
   operation: Operation,
-  input: Pick<RetractInput, 'dependents' | 'dryRun' | 'timeoutMs'>,
+  ways: Ways,
   check: ((time: number) => void) | undefined,
 ): Promise<Retracted> {
-  const { timeoutMs } = input;
-  const ways = { dependents: dependentsOfInput(input), timeoutMs };
-  const limits = { ...defaultLimits, timeoutMs };
+  const limits = { ...defaultLimits, timeoutMs: ways.timeoutMs };
   const watch = live.watch(caller, limits, ({ reasoner, tenant }) =>
     ways.dependents === 'known'
       ? knownBefore(reasoner, reasoner.reached(relationsAbout(operation, tenant.facts)))
       : { candidates: [], losses: null },
   );
   try {
-    const wanted = { caller, database: caller.database, operation, before: watch.before };
+    const wanted = { caller, operation, before: watch.before };
     const report = await write(check === undefined ? wanted : { ...wanted, check });
     if (report.isRepeated) return retracted(report.outcome, { ...noDependents, isComplete: false });
     const { context, known, hold } = watch.seen();
@@ -74,20 +121,19 @@ function retracted(outcome: Outcome, found: Dependents): Retracted {
 }
 
 /** The answer that `retract` would give, without changing anything. */
-export async function tryRetract(
+async function tryRetract(
   live: LiveState,
   caller: Caller,
-  input: RetractInput,
+  pattern: FactPattern,
+  ways: Ways,
   check: (time: number) => void,
 ): Promise<RetractPatternOutcome> {
-  const { timeoutMs } = input;
-  const ways = { dependents: dependentsOfInput(input), timeoutMs };
-  return live.reading(caller, { ...defaultLimits, timeoutMs }, async (before) => {
+  return live.reading(caller, { ...defaultLimits, timeoutMs: ways.timeoutMs }, async (before) => {
     const { reasoner, reader } = before;
     check(reader.time);
     const overlay = new FactOverlay(reader);
     // Synchronous like the write itself; the time limit covers only the search for dependents.
-    const retracted = [...overlay.retract(patternOf(input))];
+    const retracted = [...overlay.retract(pattern)];
     const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
     const known = { candidates, losses: null };
     const after = { ...before, reader: { ...reader, overlay } };
@@ -107,7 +153,7 @@ async function dependentsOf(
   after: ReadContext,
   known: KnownBefore,
   retracted: readonly FactRow[],
-  { dependents, timeoutMs }: { readonly dependents: 'known' | 'all'; readonly timeoutMs: number },
+  { dependents, timeoutMs }: Ways,
   caller: Caller,
 ): Promise<Dependents> {
   if (retracted.length === 0) return noDependents;
@@ -115,4 +161,20 @@ async function dependentsOf(
   if (dependents === 'all') return everyDependent(after, before, retracted, limits);
   const now = (): PinnedReader => live.latest(caller, after);
   return dependentsAmong(after, before, known, retracted, now);
+}
+
+async function hintsAfterRetraction(
+  live: LiveState,
+  caller: Caller,
+  pattern: FactPattern,
+): Promise<string[]> {
+  try {
+    return await live.reading(withoutCancellation(caller), limitsOfHint, (context) =>
+      hintsOfRetraction(context, pattern),
+    );
+  } catch (error) {
+    // The retraction succeeded; a tenant or engine that went meanwhile is not its failure.
+    if (error instanceof EngineError) return [];
+    throw error;
+  }
 }

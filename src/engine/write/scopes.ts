@@ -22,9 +22,9 @@ import type {
   ScopeList,
 } from '../contract/scopes.ts';
 import type { FactStore, ScopeChoice } from '../store/fact-store.ts';
-import { relationsOf } from '../session/forget.ts';
+import { relationsOf } from '../session/dependents.ts';
 import { defaultLimits } from '../session/live-state.ts';
-import { renderAtom } from '../language/print.ts';
+import { renderAtom, renderIdentity } from '../language/print.ts';
 import {
   baseOfMerge,
   basePart,
@@ -33,9 +33,14 @@ import {
   type MergePlan,
   planMerge,
 } from '../state/merge-plan.ts';
-import type { ForkScope, MergeScopes, Operation } from '../state/operation.ts';
+import {
+  type ForkScope,
+  type MergeScopes,
+  type Operation,
+  type Outcome,
+  outcomeAs,
+} from '../state/operation.ts';
 import { checkFits } from '../commit/prepare-rules.ts';
-import { type Outcome, outcomeAs } from '../state/outcome.ts';
 import type { ScopeChange } from '../state/report.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 import { conflictsOf, diffOf } from './scope-diff.ts';
@@ -127,7 +132,7 @@ export async function forkScope(writer: Writer, caller: Caller, input: ForkInput
         );
       if (withRules) checkRulesFit(context, operation, time);
     });
-  const { outcome } = await writer.write({ caller, database: caller.database, operation, check });
+  const { outcome } = await writer.write({ caller, operation, check });
   const { facts, rules, generation } = outcomeAs(outcome, 'scope');
   return { source, target, facts, rules, generation };
 }
@@ -177,7 +182,7 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
   }));
   try {
     const { before } = watch;
-    const report = await writer.write({ caller, database: caller.database, operation, before });
+    const report = await writer.write({ caller, operation, before });
     const { generation } = report;
     if (report.isRepeated) return repeatedAnswer(input, report.outcome);
     const { context, hold } = watch.seen();
@@ -271,7 +276,7 @@ export async function deleteScope(writer: Writer, caller: Caller, name: string):
   const operation: Operation = { kind: 'deleteScope', tenant: caller.tenant, scope: name, withRules };
   const check = (time: number): Promise<void> =>
     inExclusiveCommit(writer, caller, (context) => requireScope(context, time, name));
-  const { outcome } = await writer.write({ caller, database: caller.database, operation, check });
+  const { outcome } = await writer.write({ caller, operation, check });
   const { facts, rules, generation } = outcomeAs(outcome, 'scope');
   return { scope: name, facts, rules, generation };
 }
@@ -381,8 +386,7 @@ async function checkedPlan(
       { conflicts: await conflictsOf(facts, plan.unsettled, pacer) },
     );
   if (plan.tooLarge !== null) {
-    const { predicate, args, truthVal } = facts.identityOf(plan.tooLarge);
-    const atom = renderAtom({ predicate, args: [...args], negated: !truthVal });
+    const atom = renderIdentity(facts.identityOf(plan.tooLarge));
     throw invalid(
       'strategy',
       `the metadata of ${atom} on both sides exceed 64 KiB together: resolve this fact`,

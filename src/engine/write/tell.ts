@@ -1,8 +1,6 @@
 import { present } from '../base/assert.ts';
-import type { FactInput, FactOutcome, FactsOutcome } from '../contract/facts.ts';
-import { renderAtom } from '../language/print.ts';
-import type { Slices } from '../base/slices.ts';
-import { encodedOperation } from '../commit/encode-operation.ts';
+import type { Caller } from '../base/caller.ts';
+import { encodeWrite } from '../commit/encode-operation.ts';
 import {
   checkUnchanged,
   checkValidity,
@@ -11,51 +9,55 @@ import {
   givesValidity,
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
-import type { Operation } from '../state/operation.ts';
-import { type Outcome, outcomeAs } from '../state/outcome.ts';
-import type { FactStore, FactToStore } from '../store/fact-store.ts';
+import type { FactInput, FactOutcome, FactsOutcome } from '../contract/facts.ts';
+import { renderIdentity } from '../language/print.ts';
+import { hintsOfFacts, hintsPart } from '../read/hints.ts';
+import { KnownNames } from '../read/known-names.ts';
+import type { LiveState } from '../session/live-state.ts';
+import type { Writer } from '../session/writer.ts';
+import { type Operation, outcomeAs } from '../state/operation.ts';
+import type { FactToStore } from '../store/fact-store.ts';
 
-/** A write of facts, ready to commit: the operation, and a check if it can fail on what is stored. */
-export interface FactWrite {
-  readonly operation: Operation;
-  readonly check?: (time: number) => void | Promise<void>;
-  /** The encoded log record, if it is large. */
-  readonly encoded?: Uint8Array;
-}
-
-/** The write of one fact. `storeOf` returns the tenant's facts at the time of the call; null: none. */
-export function factWrite(
-  tenant: string,
-  input: FactInput,
-  ifGeneration: number | null,
-  now: number,
-  storeOf: () => FactStore | null,
-): FactWrite {
-  const fact = factToStore(input, now);
+/** Asserts a fact. */
+export async function tell(
+  { live, write }: Writer,
+  caller: Caller,
+  input: FactInput & { ifGeneration: number | null },
+): Promise<FactOutcome> {
+  const { ifGeneration } = input;
+  const fact = factToStore(input, live.showTime());
   checkValidity(fact, '');
-  const operation: Operation = { kind: 'assert', tenant, facts: [fact] };
+  const operation: Operation = { kind: 'assert', tenant: caller.tenant, facts: [fact] };
   const isDoubtful = dependsOnStored(fact);
-  if (!isDoubtful && ifGeneration === null) return { operation };
+  const check = (time: number): void => {
+    const store = live.storeOf(caller);
+    if (isDoubtful) new ValidityCheck(store, time).check(fact, '');
+    if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
+  };
+  const hints = hintsOfNewFacts(live, caller, [input]);
+  const isChecked = isDoubtful || ifGeneration !== null;
+  const { outcome } = await write({ caller, operation, ...(isChecked ? { check } : {}) });
+  const { asserted, updated, id, generation } = outcomeAs(outcome, 'facts');
   return {
-    operation,
-    check: (time) => {
-      const store = storeOf();
-      if (isDoubtful) new ValidityCheck(store, time).check(fact, '');
-      if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
-    },
+    status: asserted > 0 ? 'asserted' : updated > 0 ? 'updated' : 'unchanged',
+    atom: renderIdentity(input),
+    id: present(id, 'the one fact written'),
+    generation,
+    ...hintsPart(hints),
   };
 }
 
 const factsBetweenPauses = 256;
 
-/** The write of many facts, prepared in slices; a refusal names the fact by its index. */
-export async function factsWrite(
-  tenant: string,
+/** Asserts facts in one write: all of them or none. A refusal names the fact by its index. */
+export async function tellAll(
+  writer: Writer,
+  caller: Caller,
   inputs: readonly FactInput[],
-  now: number,
-  storeOf: () => FactStore | null,
-  slices: Slices,
-): Promise<FactWrite> {
+): Promise<FactsOutcome> {
+  const { live } = writer;
+  const slices = writer.slices();
+  const now = live.showTime();
   const pathOf = (index: number): string => `facts.${index}.`;
   const facts: FactToStore[] = [];
   let isDoubtful = false;
@@ -68,35 +70,31 @@ export async function factsWrite(
     facts.push(fact);
     if (index % factsBetweenPauses === 0) await slices.breathe();
   }
-  const operation: Operation = { kind: 'assert', tenant, facts };
-  const encoded = await encodedOperation(operation, slices);
-  const write = encoded === null ? { operation } : { operation, encoded };
-  if (!isDoubtful) return write;
-  return {
-    ...write,
-    check: async (time) => {
-      const validities = new ValidityCheck(storeOf(), time);
-      for (const [index, fact] of facts.entries()) {
-        validities.check(fact, pathOf(index));
-        if (index % factsBetweenPauses === 0) await slices.breathe();
-      }
-    },
+  const encoded = await encodeWrite({ kind: 'assert', tenant: caller.tenant, facts }, slices);
+  const check = async (time: number): Promise<void> => {
+    const validities = new ValidityCheck(live.storeOf(caller), time);
+    for (const [index, fact] of facts.entries()) {
+      validities.check(fact, pathOf(index));
+      if (index % factsBetweenPauses === 0) await slices.breathe();
+    }
   };
-}
-
-/** The answer to a write of one fact. */
-export function factOutcome(outcome: Outcome, input: FactInput): FactOutcome {
-  const { asserted, updated, id, generation } = outcomeAs(outcome, 'facts');
-  return {
-    status: asserted > 0 ? 'asserted' : updated > 0 ? 'updated' : 'unchanged',
-    atom: renderAtom({ predicate: input.predicate, args: input.args, negated: !input.truthVal }),
-    id: present(id, 'the one fact written'),
-    generation,
-  };
-}
-
-/** The answer to a write of many facts. */
-export function factsOutcome(outcome: Outcome): FactsOutcome {
+  const hints = hintsOfNewFacts(live, caller, inputs);
+  const { outcome } = await writer.write({ caller, ...encoded, ...(isDoubtful ? { check } : {}) });
   const { asserted, updated, unchanged, generation } = outcomeAs(outcome, 'facts');
-  return { status: 'asserted', asserted, updated, unchanged, generation };
+  return { status: 'asserted', asserted, updated, unchanged, generation, ...hintsPart(hints) };
+}
+
+/** Hints for facts before they are written. */
+function hintsOfNewFacts(live: LiveState, caller: Caller, inputs: readonly FactInput[]): string[] {
+  const known = namesBefore(live, caller);
+  return known === null ? [] : hintsOfFacts(known, inputs);
+}
+
+/** The names that a writer can mean; null: there is no such database. */
+export function namesBefore(live: LiveState, caller: Caller): KnownNames | null {
+  const database = live.databaseIfAny(caller);
+  if (database === undefined) return null;
+  const { generation, rules } = database;
+  const store = database.tenants.get(caller.tenant)?.facts ?? null;
+  return KnownNames.forWriting(store, rules, { generation, time: live.showTime() });
 }

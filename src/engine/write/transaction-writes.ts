@@ -2,7 +2,6 @@ import type { Caller } from '../base/caller.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { noSuchFact } from '../read/describe.ts';
 import { changeRules } from '../state/apply-rules.ts';
-import { renderedFact } from './commit-check.ts';
 import type { FactInput, RetractInput } from '../contract/facts.ts';
 import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
 import type { Pending } from '../contract/transactions.ts';
@@ -15,10 +14,10 @@ import {
   openBounds,
 } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
-import { patternOf } from '../session/forget.ts';
+import { patternOf } from '../session/dependents.ts';
 import { hintsOfFacts, hintsOfRule, hintsPart } from '../read/hints.ts';
 import { KnownNames } from '../read/known-names.ts';
-import { renderAtom, renderRule } from '../language/print.ts';
+import { renderAtom, renderRule, renderIdentity } from '../language/print.ts';
 import type { NetWrites, WriteChange } from './net-writes.ts';
 import type { RuleOperation } from '../state/operation.ts';
 import { checkUnchanged, checkValidity, factToStore } from '../commit/prepare-facts.ts';
@@ -54,7 +53,7 @@ export const pendingWrites = {
         checkValidity(fact, '', boundsBefore(writing, fact));
         if (ifGeneration !== null) checkUnchanged(writing.context.tenant.facts, fact, ifGeneration);
       });
-      return { status: 'pending', atom: renderedFact(fact), ...hintsPart(hints) };
+      return { status: 'pending', atom: renderIdentity(fact), ...hintsPart(hints) };
     },
 
   tellAll:
@@ -96,7 +95,7 @@ export const pendingWrites = {
       // A fact asserted in its place since has another id.
       if (writing.writes.find(identity)?.isRetracted === true) throw noSuchFact(id);
       await writing.put([{ kind: 'retract', identity }]);
-      return { status: 'pending', atom: renderedFact(identity) };
+      return { status: 'pending', atom: renderIdentity(identity) };
     },
 
   teach:

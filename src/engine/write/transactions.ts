@@ -2,21 +2,26 @@ import type { Caller } from '../base/caller.ts';
 import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import { present } from '../base/assert.ts';
-import { Slices } from '../base/slices.ts';
+import type { Slices } from '../base/slices.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { checkCommit, type CommittedKnowledge as CommittedState } from './commit-check.ts';
-import { completenessPart, consequencesOf, viewsOfWrites } from '../session/consequences.ts';
+import {
+  completenessPart,
+  consequencesOf,
+  consequencesTimeoutMs,
+  viewsOfWrites,
+} from '../session/consequences.ts';
 import type { FactInput, RetractInput } from '../contract/facts.ts';
 import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from '../contract/transactions.ts';
-import { encodedOperation } from '../commit/encode-operation.ts';
+import { encodeWrite } from '../commit/encode-operation.ts';
 import type { ReadLimits } from '../session/live-state.ts';
 import { relationOf } from '../language/terms.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { changeRules } from '../state/apply-rules.ts';
-import { withoutCancellation, type Writer } from '../session/writer.ts';
+import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import { hintsOfRetraction, limitsOfHint } from '../read/conclusion-hint.ts';
-import { patternOf } from '../session/forget.ts';
+import { patternOf } from '../session/dependents.ts';
 import { hintsPart } from '../read/hints.ts';
 import { writeBytes, type NetWrites, type WriteChange } from './net-writes.ts';
 import {
@@ -26,21 +31,11 @@ import {
   asRolledBack,
   rollsBack,
 } from './open-transactions.ts';
-import type { Commit } from '../state/operation.ts';
-import type { Pause } from '../datalog/tables/evaluation.ts';
+import { type Commit, outcomeAs } from '../state/operation.ts';
 import type { Report } from '../state/report.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { TransactionView } from './transaction-view.ts';
 import { pendingWrites, type Writing } from './transaction-writes.ts';
-
-/** What `Transactions` needs. */
-export interface TransactionParts {
-  readonly writer: Writer;
-  readonly clock: Clock;
-  readonly pause: Pause;
-  /** Makes unguessable ids. */
-  readonly newId: () => string;
-}
 
 /** A version of the committed rules with the first operations of a transaction applied. */
 interface RulesOver {
@@ -54,7 +49,6 @@ interface RulesOver {
 
 /** Maximum size of one transaction's net writes as JSON. */
 const maxTransactionBytes = 64 * 1024 * 1024;
-const unlimited = { timeoutMs: Number.POSITIVE_INFINITY, maxDerivations: Number.POSITIVE_INFINITY };
 
 /**
  * Transactions: writes buffered in memory until one log record commits them all, or none. Reads use snapshot isolation;
@@ -66,15 +60,13 @@ const unlimited = { timeoutMs: Number.POSITIVE_INFINITY, maxDerivations: Number.
  */
 export class Transactions {
   readonly #writer: Writer;
-  readonly #pause: Pause;
   readonly #open: OpenTransactions;
   /** The rules as seen by the last transaction that wrote rules. */
   #rules: RulesOver | null = null;
 
-  constructor({ writer, clock, pause, newId }: TransactionParts) {
+  constructor(writer: Writer, clock: Clock) {
     this.#writer = writer;
-    this.#pause = pause;
-    this.#open = new OpenTransactions(clock, newId);
+    this.#open = new OpenTransactions(clock, writer.newId);
   }
 
   close(): void {
@@ -96,12 +88,15 @@ export class Transactions {
     return this.#open.rememberedSince(database, tenant);
   }
 
-  begin(caller: Caller): TransactionBegun {
+  /** Opens a transaction of the caller's database and tenant; refused on a follower. */
+  async begin(caller: Caller): Promise<TransactionBegun> {
+    this.#writer.refuseWrites();
     const { generation } = this.#writer.live.database(caller);
     const { id, expiresAt } = this.#open.begin(caller, generation);
     return { id, status: 'open', expiresAt };
   }
 
+  /** The writes of the transaction that the caller names. */
   within(caller: Caller): TransactionWrites {
     const write = (act: (writing: Writing) => Promise<Pending>): Promise<Pending> => this.#write(caller, act);
     return {
@@ -131,6 +126,10 @@ export class Transactions {
     }
   }
 
+  /**
+   * Rolls back the transaction that the caller names, because a write in it was refused before it got here. False if it
+   * is not open, not the caller's, or being committed.
+   */
   abandon(caller: Caller): boolean {
     const transaction = caller.transaction === null ? null : this.#open.find(caller, caller.transaction);
     if (transaction === null || transaction.isCommitting) return false;
@@ -161,7 +160,19 @@ export class Transactions {
     });
   }
 
-  async commit(caller: Caller, id: string, dryRun: boolean, timeoutMs: number): Promise<Committed> {
+  /** `timeoutMs`: the time limit of a dry run for working out what would follow. */
+  async commit(
+    caller: Caller,
+    id: string,
+    dryRun: boolean,
+    timeoutMs = consequencesTimeoutMs,
+  ): Promise<Committed> {
+    // After a restart the transaction is gone, but the outcome of its commit is remembered.
+    const recorded = dryRun ? null : this.#writer.earlierOutcome(caller);
+    if (recorded !== null) {
+      const { operations, generation } = outcomeAs(recorded, 'committed');
+      return { id, status: 'committed', operations, generation };
+    }
     this.#writer.live.refuseClosed();
     const transaction = this.#open.require(caller, id);
     if (dryRun) return this.#tryCommit(transaction, caller, timeoutMs);
@@ -196,23 +207,21 @@ export class Transactions {
     const { live, write } = this.#writer;
     const { writes } = transaction;
     if (writes.isEmpty) return live.database(caller).generation;
-    const slices = new Slices(this.#pause);
+    const slices = this.#writer.slices();
     const operation = await operationOf(caller.tenant, transaction, slices);
-    const encoded = await encodedOperation(operation, slices);
     const check = async (time: number): Promise<void> => {
       // Its database or tenant may have been cleared while it waited.
       refuseEnded(transaction);
       await checkCommit(transaction, this.#committed(caller), time, slices);
     };
-    const wanted = { caller, database: caller.database, operation, check };
-    return (await write(encoded === null ? wanted : { ...wanted, encoded })).generation;
+    return (await write({ caller, check, ...(await encodeWrite(operation, slices)) })).generation;
   }
 
   #committed(caller: Caller): CommittedState {
     const { live } = this.#writer;
     const { name, rules } = live.database(caller);
     const ruleChangedAt: CommittedState['ruleChangedAt'] = (rule) => this.#open.ruleChangedAt(name, rule);
-    return { name, rules, facts: live.storeOf(caller)(), ruleChangedAt };
+    return { name, rules, facts: live.storeOf(caller), ruleChangedAt };
   }
 
   /** The answer of a commit without changing anything; the transaction stays open. */
@@ -222,7 +231,7 @@ export class Transactions {
       try {
         const { id, writes, operations } = transaction;
         const { reader, database } = before;
-        await checkCommit(transaction, this.#committed(caller), reader.time, new Slices(this.#pause));
+        await checkCommit(transaction, this.#committed(caller), reader.time, this.#writer.slices());
         const written = writtenRules(writes, database.rules);
         const relations = new Set(writes.relations);
         for (const { relation } of written) relations.add(relation);

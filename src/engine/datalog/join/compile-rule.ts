@@ -6,7 +6,7 @@ import {
 } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
-import type { TupleBatch } from '../../store/tuple-batch.ts';
+import type { TupleBatch } from '../../store/tuples.ts';
 import {
   isAggregate,
   isArithmetic,
@@ -20,9 +20,9 @@ import { absentStep, aggregateStep } from './negation-and-aggregate-steps.ts';
 import type { Constants } from '../model/constants.ts';
 import type { Consumer, Derived, StoredDelta, Work } from '../model/derived.ts';
 import { put } from './tuple-sink.ts';
-import { type Tally } from '../model/rule-tallies.ts';
+import type { Tally } from '../model/rule-tallies.ts';
 import { cheapest, type Estimate } from '../plan/join-order.ts';
-import { type Filter } from '../../language/order.ts';
+import type { Filter } from '../../language/order.ts';
 import {
   deltaStep,
   derivedStep,

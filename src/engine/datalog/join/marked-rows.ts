@@ -1,4 +1,4 @@
-import { finish, fold, hashSeed } from '../../store/hash.ts';
+import { finish, fold, hashSeed } from '../../store/hash-slots.ts';
 import { type KeyedStep, noRow, unsureRow } from './machine.ts';
 
 /** A look-up in an index costs about as much as marking this many rows. */

@@ -1,4 +1,4 @@
-import { finish, fold, hashSeed } from '../../store/hash.ts';
+import { finish, fold, hashSeed } from '../../store/hash-slots.ts';
 
 const minSlots = 64;
 const maxSlots = 0x1_0000;

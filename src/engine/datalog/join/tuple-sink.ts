@@ -1,5 +1,5 @@
 import type { StoredRelation } from '../../store/stored-relation.ts';
-import type { TupleBatch } from '../../store/tuple-batch.ts';
+import type { TupleBatch } from '../../store/tuples.ts';
 import { type Derived, phases, type Support, type Work } from '../model/derived.ts';
 import type { Justifications } from '../model/justifications.ts';
 import type { Seen } from '../model/observer.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { FactStore } from '../../store/fact-store.ts';
-import { ruleIdentity } from '../../language/identity.ts';
+import { ruleIdentity, renderRule } from '../../language/print.ts';
 import { parseAtom, parseRule } from '../../language/parse.ts';
-import { renderRule } from '../../language/print.ts';
 import { MemoryBudget } from '../model/memory-budget.ts';
 import { Program } from '../model/program.ts';
 import { question } from '../tables/question.ts';

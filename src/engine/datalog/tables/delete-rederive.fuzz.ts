@@ -2,8 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { EngineError } from '../../base/errors.ts';
 import { Prng } from '../../testing/prng.ts';
 import { FactStore } from '../../store/fact-store.ts';
-import { ruleIdentity } from '../../language/identity.ts';
-import { renderBody, renderRule } from '../../language/print.ts';
+import { ruleIdentity, renderBody, renderRule } from '../../language/print.ts';
 import {
   applyUpdate,
   type CurrentCase,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { assert } from '../../base/assert.ts';
 import { FactStore } from '../../store/fact-store.ts';
-import { ruleIdentity } from '../../language/identity.ts';
+import { ruleIdentity } from '../../language/print.ts';
 import { parseAtom, parseRule } from '../../language/parse.ts';
 import { Pacer } from './evaluation.ts';
 import { maintainTables } from '../maintain/table-cache.ts';

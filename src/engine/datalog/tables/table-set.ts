@@ -1,6 +1,6 @@
 import { type AtomLiteral, isVariable } from '../../contract/language.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
-import { TupleBatch } from '../../store/tuple-batch.ts';
+import { TupleBatch } from '../../store/tuples.ts';
 import { planRule } from '../../language/order.ts';
 import { isPositiveAtom, relationKey, relationOf } from '../../language/terms.ts';
 import { BitsetClosure } from '../closure/bitset-closure.ts';
@@ -15,7 +15,7 @@ import {
   type StepShape,
 } from '../closure/closure-shape.ts';
 import { type AdornedRule, compileRule, type CompilerContext, MaintainedRule } from '../join/compile-rule.ts';
-import { type BodyAtom, type Argument, type BuiltBody, type Relation, type Table } from '../model/table.ts';
+import type { BodyAtom, Argument, BuiltBody, Relation, Table } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
 import {
   clear,

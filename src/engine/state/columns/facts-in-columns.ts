@@ -8,17 +8,15 @@
 import type { Slices } from '../../base/slices.ts';
 import type { Metadata } from '../../contract/facts.ts';
 import { Dictionary } from '../../store/dictionary.ts';
-import type { PinnedEnds } from '../../store/ended-facts.ts';
+import type { PinnedEnds, ArchivedVersions } from '../../store/version-archive.ts';
 import type { NumberedFacts } from '../../store/fact-numbers.ts';
 import { FactStore, type PinnedFacts } from '../../store/fact-store.ts';
 import type { SavedBases } from '../../store/merge-bases.ts';
 import type { SavedScopes } from '../../store/scope-records.ts';
 import { StoredRelation } from '../../store/stored-relation.ts';
-import type { ArchivedVersions } from '../../store/version-archive.ts';
 import { relationKey } from '../../language/terms.ts';
-import { markConstants, readArchived, writeArchived } from './archive-in-columns.ts';
+import { markConstants, readArchived, writeArchived, deathAt, rowsToWrite } from './versions-in-columns.ts';
 import { type ColumnReader, type ColumnWriter, type GenerationNeeded, markedIndexes } from './columns.ts';
-import { deathAt, rowsToWrite } from './snapshot-rows.ts';
 
 interface FactsHead {
   readonly createdAt: number;

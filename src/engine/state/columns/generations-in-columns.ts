@@ -1,6 +1,5 @@
 import type { Slices } from '../../base/slices.ts';
-import { Generations } from '../../store/generations.ts';
-import { TextColumn } from '../../store/text-column.ts';
+import { Generations, TextColumn } from '../../store/generations.ts';
 import { type ColumnReader, type ColumnWriter, type GenerationNeeded, markedIndexes } from './columns.ts';
 
 /**

@@ -1,0 +1,139 @@
+import { present } from '../base/assert.ts';
+import type { Caller } from '../base/caller.ts';
+import { EngineError } from '../base/errors.ts';
+import {
+  checkRuleOperation,
+  requireMatch,
+  requireRule,
+  ruleOutcome,
+  ruleToStore,
+} from '../commit/prepare-rules.ts';
+import type { RuleInput, RuleOutcome, RuleRetracted, RuleUpdate } from '../contract/rules.ts';
+import type { Rule } from '../contract/language.ts';
+import { relationOf } from '../language/terms.ts';
+import { hintsOfRule, hintsPart } from '../read/hints.ts';
+import {
+  completenessPart,
+  consequencesOf,
+  consequencesTimeoutMs,
+  viewOfWrites,
+} from '../session/consequences.ts';
+import { dependentsAmong } from '../session/dependents.ts';
+import { defaultLimits, type LiveState } from '../session/live-state.ts';
+import { withoutCancellation, type Writer } from '../session/writer.ts';
+import { changeRules } from '../state/apply-rules.ts';
+import { type Operation, outcomeAs, type RuleOperation } from '../state/operation.ts';
+import type { RuleStore } from '../store/rule-store.ts';
+import { namesBefore } from './tell.ts';
+
+/** Adds a rule, or changes the fields of an equal one; refused if it is unsafe or cannot be stratified. */
+export async function teach(writer: Writer, caller: Caller, input: RuleInput): Promise<RuleOutcome> {
+  return writeRule(writer, caller, { kind: 'teach', rule: ruleToStore(input) });
+}
+
+/** Replaces a rule; RuleNotFound if there is none, PreconditionFailed if it is not the version that the caller names. */
+export async function updateRule(
+  writer: Writer,
+  caller: Caller,
+  id: string,
+  input: RuleUpdate,
+): Promise<RuleOutcome> {
+  return writeRule(writer, caller, { kind: 'updateRule', id, rule: ruleToStore(input) });
+}
+
+async function writeRule(
+  { live, write }: Writer,
+  caller: Caller,
+  operation: Exclude<RuleOperation, { kind: 'forgetRule' }>,
+): Promise<RuleOutcome> {
+  let hints: string[] = [];
+  const check = (): void => {
+    const database = live.database(caller);
+    if (operation.kind === 'updateRule') requireMatch(caller, requireRule(database, operation.id));
+    checkRuleOperation(database, operation);
+    hints = hintsOfNewRule(live, caller, operation.rule.rule);
+  };
+  const { outcome } = await write({ caller, operation, check });
+  return { ...ruleOutcome(outcome), ...hintsPart(hints) };
+}
+
+/** Deletes a rule, and reports how many conclusions went with it. */
+export async function forgetRule(
+  { live, write }: Writer,
+  caller: Caller,
+  id: string,
+): Promise<RuleRetracted> {
+  const operation: Operation = { kind: 'forgetRule', id };
+  const watch = live.watch(caller, defaultLimits, ({ reasoner, database }) => {
+    const concluded = relationOf(requireRule(database, id).rule.head);
+    return { candidates: reasoner.candidates(reasoner.reached([concluded])), losses: null };
+  });
+  try {
+    const check = (): void => requireMatch(caller, requireRule(live.database(caller), id));
+    const report = await write({ caller, operation, check, before: watch.before });
+    const { generation } = outcomeAs(report.outcome, 'rule');
+    if (report.isRepeated)
+      return { status: 'retracted', dependentsCount: 0, consequencesComplete: false, generation };
+    const { context, known } = watch.seen();
+    const after = live.after(context, generation, live.programOf(context.database));
+    const { atoms } = await dependentsAmong(after, context, known, []);
+    live.publishWithdrawn(caller, report, atoms);
+    watch.claim({ atoms, isComplete: false });
+    const { rule, scope } = present(report.rules[0], 'the deleted rule is reported').after;
+    const found = await consequencesOf(
+      { before: context, after, relations: [relationOf(rule.head)], views: [viewOfWrites(scope)] },
+      { ...defaultLimits, timeoutMs: consequencesTimeoutMs, signal: withoutCancellation(caller).signal },
+    );
+    // Where not all is worked out, what is known of other views may be more.
+    const isComplete = found.notWorkedOut.length === 0;
+    const dependentsCount = isComplete ? found.lost : Math.max(found.lost, atoms.length);
+    return { status: 'retracted', dependentsCount, ...completenessPart(found), generation };
+  } finally {
+    watch.end();
+  }
+}
+
+/**
+ * For each rule, why it cannot be taught, or null: it is unsafe, or does not fit the existing rules and the acceptable
+ * ones before it.
+ */
+export async function ruleRefusals(
+  writer: Writer,
+  caller: Caller,
+  inputs: readonly RuleInput[],
+): Promise<(string | null)[]> {
+  const { live } = writer;
+  live.refuseClosed();
+  const slices = writer.slices();
+  const { name, rules: stored } = live.database(caller);
+  const copy = { name, rules: stored.copy() };
+  const refusals: (string | null)[] = [];
+  for (const [at, input] of inputs.entries()) {
+    refusals.push(refusalOf(input, copy, `supposed-${at}`));
+    await slices.breathe();
+  }
+  return refusals;
+}
+
+/** Why the rule cannot be taught; an acceptable one is added to the copy. */
+function refusalOf(
+  input: RuleInput,
+  copy: { readonly name: string; readonly rules: RuleStore },
+  id: string,
+): string | null {
+  try {
+    const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input) };
+    checkRuleOperation(copy, operation);
+    changeRules(copy.rules, operation, { id, time: 0, generation: 0 });
+    return null;
+  } catch (error) {
+    if (error instanceof EngineError) return error.message;
+    throw error;
+  }
+}
+
+/** Hints for a rule before it is stored. */
+function hintsOfNewRule(live: LiveState, caller: Caller, rule: Rule | null): string[] {
+  const known = namesBefore(live, caller);
+  return rule === null || known === null ? [] : hintsOfRule(known, rule);
+}
