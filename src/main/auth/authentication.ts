@@ -22,7 +22,7 @@ import type {
 } from '../../engine/contract/authentication.ts';
 import { type Caller, type Engine, EngineError, type KeyRecord } from '../../engine/index.ts';
 import { type Config, defaultAdminPassword } from '../base/config.ts';
-import { anonymous, type Identity } from '../base/identity.ts';
+import { anonymous, type Identity } from '../base/dispatch.ts';
 import { formOf, hashOf, newKeyText, prefixOf } from './key-text.ts';
 import { Tries } from './tries.ts';
 

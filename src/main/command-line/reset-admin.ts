@@ -8,7 +8,7 @@
 import { existsSync } from 'node:fs';
 import { type Caller, isFollowersFolder, openEngine } from '../../engine/index.ts';
 import type { Config } from '../base/config.ts';
-import { anonymous } from '../base/identity.ts';
+import { anonymous } from '../base/dispatch.ts';
 import { openFailure } from '../base/start-failure.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The caller, its database and its tenant, from the identity and the headers of a request.
+ * The caller of a request: its credential (401) and rate limit (429), its database and its tenant.
  *
  * Coverage (403) is checked before the names themselves (400), so that a credential learns nothing about what it does
  * not cover; existence of the database (404) comes last.
@@ -7,8 +7,9 @@
 import type { FastifyRequest } from 'fastify';
 import { isDatabaseName, isTenantName } from '../../engine/contract/fields.ts';
 import { type Caller, EngineError, present } from '../../engine/index.ts';
-import { requireCoverage } from '../base/dispatch.ts';
-import type { Identity } from '../base/identity.ts';
+import { type Identity, requireCoverage } from '../base/dispatch.ts';
+import type { HttpHost } from './host.ts';
+import { createRateLimit, networkOf } from './limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,6 +26,22 @@ declare module 'fastify' {
     /** The path pattern of the operation; null until an operation is found, and for other routes. */
     route: string | null;
   }
+}
+
+/** Identifies the caller and notes it on the request. Refuses with Unauthenticated, then with RateLimited. */
+export type Identify = (request: FastifyRequest) => Identity;
+
+/** Creates the check that every route with a credential passes, with a rate limit if the settings have one. */
+export function createIdentify(host: HttpHost): Identify {
+  const { rateLimitPerMinute } = host.settings;
+  const limit =
+    rateLimitPerMinute === null ? null : createRateLimit(rateLimitPerMinute, () => performance.now());
+  return (request) => {
+    const identity = host.authenticate(request.headers);
+    limit?.take(identity.credential ?? `address ${networkOf(request.ip)}`);
+    request.identity = identity;
+    return identity;
+  };
 }
 
 /** The database and tenant that a request names; null if the header is missing. */

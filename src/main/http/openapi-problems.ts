@@ -11,7 +11,7 @@ import { EngineError, present } from '../../engine/index.ts';
 import { isAnsweredAlways } from './admission.ts';
 import { headersOf } from './openapi-headers.ts';
 import { type Components, type Described, refersTo } from './openapi-schemas.ts';
-import { problemOf, problemType } from './problem.ts';
+import { problemOf, problemType } from './answers.ts';
 import { takesKey } from './idempotency.ts';
 
 /** The codes that an operation can answer with, by status: its own and those that follow from its kind. */

@@ -15,15 +15,22 @@ import {
   checkLongInput,
   checkParams,
   insufficientRole,
+  nobody,
   requirePermission,
   saysDryRun,
   type Streaming,
 } from '../base/dispatch.ts';
-import { nobody } from '../base/identity.ts';
 import type { Upload } from '../base/streams.ts';
-import type { Activity, Task } from './activity.ts';
-import { standingPairs } from './admission.ts';
-import { ClientGone, hasBody, mediaTypeOf, parseJsonBody, readBody, requireJson } from './body.ts';
+import type { Activity, Task } from './limits.ts';
+import {
+  ClientGone,
+  hasBody,
+  mediaTypeOf,
+  parseJsonBody,
+  parseQuery,
+  readBody,
+  requireJson,
+} from './body.ts';
 import {
   callerFor,
   checkedSpace,
@@ -31,19 +38,23 @@ import {
   type NamedSpace,
   namedSpace,
   namedTransaction,
-  peerOf,
-  type TargetSpace,
-  requireCovered,
   parseIfMatch,
+  peerOf,
+  type Identify,
+  requireCovered,
+  type TargetSpace,
 } from './caller.ts';
-import { streamEvents } from './events.ts';
-import type { RequestGuard } from './guard.ts';
+import { sendFile, sendLines, streamEvents, uploadOf } from './streams.ts';
 import type { HttpHost } from './host.ts';
-import { idempotencyOf, IdempotencyCache, idempotencyKeyOf, takesKey } from './idempotency.ts';
-import { isLarge, jsonBytes, jsonType, sendJson, writeJson } from './json-answer.ts';
-import { parseQuery } from './query-string.ts';
-import { sendFile, sendLines, uploadOf } from './transfer.ts';
-import { sendAgain, uploadOnce } from './upload-once.ts';
+import {
+  IdempotencyCache,
+  idempotencyKeyOf,
+  idempotencyOf,
+  sendAgain,
+  takesKey,
+  uploadOnce,
+} from './idempotency.ts';
+import { isLarge, jsonBytes, jsonType, sendJson, writeJson } from './answers.ts';
 
 const textType = 'text/plain; charset=utf-8';
 
@@ -54,7 +65,7 @@ const maxBytesOfAnswers = 64 * 1024 * 1024;
 export function addOperationRoutes(
   app: FastifyInstance,
   host: HttpHost,
-  guard: RequestGuard,
+  identify: Identify,
   activity: Activity,
 ): void {
   const answers = new IdempotencyCache(() => performance.now(), maxBytesOfAnswers);
@@ -68,7 +79,7 @@ export function addOperationRoutes(
         // replaces, and costs as much as answering does.
         onRequest: (request, reply) => {
           request.route = path;
-          guardOperation(host, guard, spec, request);
+          guardOperation(host, identify, spec, request);
           answerOperation(host, activity, answers, name, request, reply).catch((error: unknown) => {
             if (!reply.sent) reply.send(error);
             else request.log.error({ err: error }, 'a bug: the request failed after its answer');
@@ -96,7 +107,7 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
 
 function guardOperation(
   host: HttpHost,
-  guard: RequestGuard,
+  identify: Identify,
   spec: OperationSpec,
   request: FastifyRequest,
 ): void {
@@ -104,7 +115,7 @@ function guardOperation(
     request.identity = nobody;
     if (spec.guessable === true) host.admitTry(peerOf(request) ?? '');
   } else {
-    const identity = guard.identify(request);
+    const identity = identify(request);
     request.onlyDryRun = requirePermission(identity, spec) === 'dryRun';
     const covered = namedBy(spec, request);
     if (covered !== null) requireCovered(identity, covered);
@@ -191,7 +202,7 @@ function sendOutput(
   if (spec.answer === 'text') void reply.type(textType).send(output);
   else if (etag !== null) void sendJson(reply.header('etag', etag), output);
   else if (request.method === 'HEAD' || isLarge(output)) void sendJson(reply, output);
-  else writeJson(reply, output, standingPairs(request));
+  else writeJson(request, reply, output);
 }
 
 /** Answers a streamed body with lines. */

@@ -31,7 +31,7 @@ import {
   Slices,
   type ViewFields,
 } from '../../engine/index.ts';
-import { requireRuleChange } from '../base/identity.ts';
+import { requireRuleChange } from '../base/dispatch.ts';
 import { type Discarded, findFacts, type FoundFact, shortened } from './extraction.ts';
 import { type FreeText, readFreeText, type RuleStatement } from './free-text.ts';
 import type { LanguageModel } from './language-model.ts';

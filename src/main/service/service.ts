@@ -31,7 +31,7 @@ import {
   saysDryRun,
 } from '../base/dispatch.ts';
 import { removeEndpoint, writeEndpoint } from '../base/endpoint-file.ts';
-import type { Activity } from '../http/activity.ts';
+import type { Activity } from '../http/limits.ts';
 import { createHttpApp, type HttpApp } from '../http/app.ts';
 import {
   callerFor,
@@ -43,7 +43,7 @@ import {
 } from '../http/caller.ts';
 import { bundlePath } from '../http/files.ts';
 import type { ServicePhase } from '../http/host.ts';
-import { isLoopbackAddress } from '../http/origin.ts';
+import { isLoopbackAddress } from '../http/admission.ts';
 import { findInstallation } from '../base/installation.ts';
 import type { McpHost } from '../base/mcp-host.ts';
 import { createLanguage } from '../llm/create-language.ts';

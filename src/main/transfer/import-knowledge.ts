@@ -15,7 +15,7 @@ import {
   invalid,
   signalOf,
 } from '../../engine/index.ts';
-import { requireRuleChange } from '../base/identity.ts';
+import { requireRuleChange } from '../base/dispatch.ts';
 import type { Upload } from '../base/streams.ts';
 import { readCsv } from './csv.ts';
 import { readDatalog } from './datalog.ts';
