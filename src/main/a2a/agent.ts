@@ -20,7 +20,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { RetractOutcome } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
 import { type Caller, Slices } from '../../engine/index.ts';
-import type { A2aHost } from '../base/a2a-host.ts';
+import type { A2aHost } from '../base/agent-host.ts';
 import { carryOut, internalDetail, type ItemOutcome } from './carry-out.ts';
 import { maxItems, readItems } from './lines.ts';
 

@@ -9,7 +9,7 @@ import type { Answer } from '../../engine/contract/inference.ts';
 import { type Atom, isVariable, type Rule } from '../../engine/contract/language.ts';
 import type { RuleOutcome, RuleRetracted, StoredRule } from '../../engine/contract/rules.ts';
 import { type Caller, EngineError, renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
-import type { A2aHost } from '../base/a2a-host.ts';
+import type { A2aHost } from '../base/agent-host.ts';
 import type { MessageItem } from './lines.ts';
 
 /** Why an item was refused: a code of the problem table, its detail and its other fields. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../engine/contract/inference.ts';
 import { operations } from '../../engine/contract/operations.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
-import type { A2aHost } from '../base/a2a-host.ts';
+import type { A2aHost } from '../base/agent-host.ts';
 import { carryOut } from './carry-out.ts';
 import { maxItems, maxLineUnits, readItems } from './lines.ts';
 import { earlierCardPath } from './mount.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formOf, hashOf, newKeyText, prefixOf } from './key-text.ts';
+import { formOf, hashOf, newKeyText, prefixOf } from './authentication.ts';
 
 it('is cor_, 256 bits of chance and a checksum, in letters and digits', () => {
   const keys = Array.from({ length: 200 }, newKeyText);

@@ -8,10 +8,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import {
+  type Caller,
   type Contents,
   convertFolder,
   inLockedFolder,
+  isFollowersFolder,
   openBackup,
+  openEngine,
   openFileBackend,
   repairFolder,
   StartupError,
@@ -20,12 +23,12 @@ import {
 } from '../../engine/index.ts';
 import type { FolderCommand } from './arguments.ts';
 import type { Config } from '../base/config.ts';
-import { resetAdminKeys } from './reset-admin.ts';
 import { openFailure } from '../base/start-failure.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
+import { anonymous } from '../base/dispatch.ts';
 
 /** What was done, in lines for people, and the exit code. */
-export interface FolderReport {
+interface FolderReport {
   readonly lines: readonly string[];
   readonly exitCode: number;
 }
@@ -212,4 +215,63 @@ function describe({ databases, tenants, facts, rules }: Contents): string {
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/**
+ * `--reset-admin`: revokes all admin keys of a folder, for a user who has lost the last one. Returns lines for people.
+ * Refuses with a StartRefusal.
+ *
+ * Anyone who can write the folder can run it; there is no other authentication. It takes the folder's lock, so it is
+ * refused while a service runs on it. Other keys stay as they are. The keys of a follower belong to its leader and are
+ * revoked there: a follower's folder is refused, and goes on following.
+ */
+export async function resetAdminKeys(
+  config: Pick<Config, 'storageDir' | 'encryptionKey' | 'fsync' | 'apiKey'>,
+  onWarn: (message: string) => void,
+): Promise<string[]> {
+  const { storageDir, encryptionKey, fsync, apiKey } = config;
+  if (storageDir === null || !existsSync(storageDir))
+    throw new StartRefusal(
+      'configuration',
+      `STORAGE_DIR: got ${JSON.stringify(storageDir ?? '')}, where there is no folder; takes the one whose admin keys are to be revoked`,
+    );
+  if (await isFollowersFolder(storageDir))
+    throw new StartRefusal(
+      'configuration',
+      `${storageDir} is the folder of a follower, whose keys are those of its leader. Nothing was changed. Run ` +
+        '--reset-admin on the folder of the leader; or, where this one is to lead from now on, start it once with ' +
+        'REPLICATION_MODE=LEADER, end it, and run --reset-admin then.',
+    );
+  const engine = await openEngine({ storageDir, encryptionKey, fsync, onWarn }).catch((error: unknown) => {
+    throw openFailure(error, storageDir);
+  });
+  try {
+    const revoked = await engine.keys.resetAdmin(operator());
+    const names = revoked.map(({ id, prefix, description }) => {
+      const about = description === null ? '' : `: ${JSON.stringify(description)}`;
+      return `  ${id} (${prefix}…)${about}`;
+    });
+    const count = `${revoked.length} admin ${revoked.length === 1 ? 'key was' : 'keys were'} revoked`;
+    return [
+      revoked.length === 0 ? 'There was no admin key to revoke.' : `${count}:`,
+      ...names,
+      'The next start with AUTH_ENABLED=true has the bootstrap open: POST /auth/bootstrap.',
+      ...(apiKey === null ? [] : ['API_KEY is set, and stays an admin key.']),
+    ];
+  } finally {
+    await engine.close();
+  }
+}
+
+function operator(): Caller {
+  return {
+    ...anonymous,
+    database: 'default',
+    tenant: 'default',
+    client: null,
+    transaction: null,
+    idempotency: null,
+    requestId: 'reset-admin',
+    signal: new AbortController().signal,
+  };
 }

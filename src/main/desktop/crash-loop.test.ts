@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CrashLoop } from './crash-loop.ts';
+import { CrashLoop } from './window-state.ts';
 
 it('three ends of a page in a minute are a loop, and no fewer', () => {
   const loop = new CrashLoop();

@@ -2,7 +2,7 @@
 import { clipboard, Menu, nativeImage, Tray } from 'electron';
 import { join } from 'node:path';
 import { tellTrouble } from './questions.ts';
-import { statusLine, type TrayParts, type TrayStatus, trayTemplate } from './tray-menu.ts';
+import { statusLine, type TrayParts, type TrayStatus, trayTemplate } from './menu.ts';
 
 /** The icon with its menu. If the system has no tray, Electron silently shows none. */
 export class StatusTray {

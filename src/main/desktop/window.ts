@@ -1,8 +1,7 @@
 /** The window: its options, its bounds, and recovery when its page crashes or hangs. */
 import { BrowserWindow, type BrowserWindowConstructorOptions, dialog, screen } from 'electron';
-import { CrashLoop } from './crash-loop.ts';
+import { CrashLoop, restoreWindow, smallestWindow, type WindowState } from './window-state.ts';
 import { askAfterCrash, askUnresponsive } from './questions.ts';
-import { restoreWindow, smallestWindow, type WindowState } from './window-state.ts';
 
 export interface WindowParts {
   /** The preload script, a CommonJS file. */

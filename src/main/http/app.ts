@@ -14,7 +14,7 @@ import fastify, {
 import { createServer } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError } from '../../engine/index.ts';
-import type { JsonBodies } from '../base/a2a-host.ts';
+import type { JsonBodies } from '../base/agent-host.ts';
 import { requirePermission } from '../base/dispatch.ts';
 import { Activity } from './limits.ts';
 import { type Admission, createAdmission } from './admission.ts';

@@ -9,8 +9,7 @@ import type { AggregateResult } from '../../engine/contract/aggregation.ts';
 import { startServiceUnderTest } from '../testing/service-under-test.ts';
 import { readBody } from './body.ts';
 import { limitConnections, serverOptions } from './connections.ts';
-import { type Limits, limits } from './limits.ts';
-import { createRateLimit, networkOf } from './limits.ts';
+import { createRateLimit, type Limits, limits, networkOf } from './limits.ts';
 
 /** What a server does about clients that are slow, silent, greedy or ambiguous, with limits that a test can wait for. */
 const ends: (() => unknown)[] = [];

@@ -1,24 +1,18 @@
 /**
- * Shared by both transports: when a session may be used, and handing a raw response over to the SDK.
+ * Shared by the transports: when a session may be used, what a message may be, and raw responses that the SDK writes.
  *
  * A request that names another database or tenant than its session's is refused rather than carried out in the wrong
  * one.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Cancellation, CancellationSource, EngineError, invalid } from '../../engine/index.ts';
-import type { McpHost } from '../base/mcp-host.ts';
-import type { CallContext, CallContexts } from './server.ts';
+import type { McpHost } from '../base/agent-host.ts';
 import type { McpSession } from './sessions.ts';
+import { once } from 'node:events';
 
 /** Maximum number of requests of one session that are running or whose answers the client has not read. */
 const maxRunningCalls = 1000;
-
-/** Creates the storage that carries the context of each call. */
-export function createContexts(): CallContexts {
-  return new AsyncLocalStorage<CallContext>();
-}
 
 /** Refuses with RateLimited a session that has the maximum number of requests. */
 export function requireTurn(session: McpSession): void {
@@ -27,20 +21,6 @@ export function requireTurn(session: McpSession): void {
     'RateLimited',
     `${maxRunningCalls} calls of this session are running: wait for their answers`,
   );
-}
-
-/**
- * Handles the SDK's error for a refused message. The client gets its text; the log gets only its kind, because the text
- * quotes the message.
- */
-export function sessionErrors(host: McpHost, contexts: CallContexts): (error: Error) => void {
-  return ({ name }) => {
-    const requestId = contexts.getStore()?.caller.requestId;
-    host.logger.debug(
-      { ...(requestId === undefined ? {} : { requestId }), error: name },
-      'MCP message refused',
-    );
-  };
 }
 
 /** The refusal of an unknown session id. */
@@ -146,4 +126,40 @@ function gatherFirstParts(raw: ServerResponse): void {
     setImmediate(() => raw.uncork());
     return writeHead(...given);
   };
+}
+
+/**
+ * Writes the whole response, as fast as the client reads; nothing has been written before. If the client disconnects,
+ * cancels the body at once, so that its producer notices.
+ */
+export async function writeResponse(answer: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  const reader = answer.body?.getReader();
+  if (reader === undefined || response.destroyed) {
+    await reader?.cancel();
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  const gone = new AbortController();
+  const giveUp = (): void => {
+    gone.abort();
+    reader.cancel().catch(() => {
+      // The producer of the body has failed: there is nobody left to report to.
+    });
+  };
+  response.once('close', giveUp);
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || gone.signal.aborted) break;
+    if (!response.write(value)) await drained(response, gone.signal);
+  }
+  response.off('close', giveUp);
+  response.end();
+}
+
+async function drained(response: ServerResponse, gone: AbortSignal): Promise<void> {
+  await once(response, 'drain', { signal: gone }).catch((error: unknown) => {
+    if (!gone.aborted) throw error;
+  });
 }

@@ -6,14 +6,11 @@
  * must not change knowledge. Only calls that validate are proposed, and only small ones.
  */
 import { EngineError, parseAtom, parseProgram, parseRule, renderAtom } from '../../engine/index.ts';
-import { editDistance } from './nearest.ts';
-import { takesArguments } from './tool-input.ts';
-import type { FieldType } from './tool-schema.ts';
-import type { Tool } from './tools.ts';
+import { type FieldType, takesArguments, type Tool } from './tools.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
-export interface Mended {
+interface Mended {
   /** Arguments that the tool takes; null: the intention is not clear. */
   readonly call: Given | null;
   /** By field as given: what to do about it, as the end of a sentence. */
@@ -487,4 +484,18 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+/** The Levenshtein distance. */
+export function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const changed = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
 }

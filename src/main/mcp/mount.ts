@@ -8,19 +8,17 @@
 import type { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
-import type { McpHost } from '../base/mcp-host.ts';
+import type { McpHost } from '../base/agent-host.ts';
 import { clientIds } from './client.ts';
-import { createContexts } from './connection.ts';
+import { createContexts } from './server.ts';
 import type { SessionStore } from './session-store.ts';
-import { knowledgeSurface } from './knowledge-surface.ts';
-import { Notices } from './notices.ts';
-import { ssePath, streamablePath } from './revisions.ts';
+import { knowledgeSurface, type McpSurface } from './surface.ts';
+import { Notices } from './resources.ts';
 import type { SessionTransport } from './session-transport.ts';
 import { defaultSessionLimits, type McpSession, type SessionLimits, Sessions } from './sessions.ts';
-import { messagesPath, maxUnreadBytes, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
+import { maxUnreadBytes, messagesPath, openSseSession, postSseMessage, type SseEndpoint } from './sse.ts';
 import { StatelessEndpoint } from './stateless.ts';
 import { endSession, openStream, postMessage, type StreamableEndpoint } from './streamable.ts';
-import type { McpSurface } from './surface.ts';
 
 /** Milliseconds between two checks of the credentials of open sessions. */
 const lookMs = 250;
@@ -131,3 +129,9 @@ async function openSseStream(
   }
   await openSseSession(endpoint, request, reply);
 }
+
+/** The paths of MCP, and its revision without sessions. */
+export const streamablePath = '/mcp';
+export const ssePath = '/mcp/sse';
+
+export const statelessRevision = '2026-07-28';

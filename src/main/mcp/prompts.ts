@@ -7,7 +7,7 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import type { OperationOutput } from '../../engine/contract/operations.ts';
 import { EngineError, type Caller, parseAtom, renderAtom } from '../../engine/index.ts';
-import type { McpHost, OperationParts } from '../base/mcp-host.ts';
+import type { McpHost, OperationParts } from '../base/agent-host.ts';
 import { projections } from './tool-content.ts';
 import { count, toolTexts } from './tool-text.ts';
 

@@ -7,10 +7,9 @@
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { EngineError, parseBody, parseProgram, parseRule } from '../../engine/index.ts';
 import { mend } from './mend.ts';
-import { takesArguments } from './tool-input.ts';
+import { takesArguments, type Tool } from './tools.ts';
 import { perform, type ToolContext } from './tool-run.ts';
-import type { Tool } from './tools.ts';
-import { callForWords, soughtWords, withoutWords } from './word-advice.ts';
+import { callForWords, soughtWords, withoutWords } from './call-advice.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 

@@ -9,7 +9,7 @@ import type { ServerResponse } from 'node:http';
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { ConnectionBinding } from '../base/mcp-host.ts';
+import type { ConnectionBinding } from '../base/agent-host.ts';
 import type { ConnectedClient } from './client.ts';
 
 export interface SessionLimits {

@@ -9,8 +9,8 @@ import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError, invalid } from '../../engine/index.ts';
 import { ConnectedClient } from './client.ts';
-import { handOver, messageOf, requireTurn, sessionErrors, takeOver, unknownSession } from './connection.ts';
-import { createSessionServer, type SessionSurroundings } from './session-server.ts';
+import { handOver, messageOf, requireTurn, takeOver, unknownSession } from './connection.ts';
+import { createSessionServer, sessionErrors, type SessionSurroundings } from './server.ts';
 import { isPlainRequest } from './session-transport.ts';
 import { McpSession, type Sessions } from './sessions.ts';
 

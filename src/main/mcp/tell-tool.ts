@@ -6,13 +6,19 @@
  */
 import type { StoredRule } from '../../engine/contract/rules.ts';
 import { renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
-import { readStatements, type ToolStatement } from './statements.ts';
+import {
+  inTransaction,
+  invalidCall,
+  perform,
+  readStatements,
+  type ToolContext,
+  type ToolStatement,
+} from './tool-run.ts';
 import type { StatementOutcome, Told } from '../../engine/contract/tool-contents.ts';
 import { factInputSchema, factsInputSchema, type Metadata } from '../../engine/contract/facts.ts';
 import { validate } from '../../engine/contract/validation.ts';
 import { projections } from './tool-content.ts';
-import type { ToolArguments } from './tool-input.ts';
-import { inTransaction, invalidCall, perform, type ToolContext } from './tool-run.ts';
+import type { ToolArguments } from './tools.ts';
 
 /** Maximum number of facts in a call that are looked up first and therefore get their own source and status. */
 const maxLookedUp = 1000;

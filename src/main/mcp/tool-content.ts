@@ -3,26 +3,30 @@
  *
  * Many clients give the model the structured content in place of the text, and every token costs. So an atom is a text,
  * absent values are left out, and the text beside it (`tool-text.ts`) has everything too.
+ *
+ * Content is kept within a size that clients can take. An answer that is too large is cut to a page: the first results
+ * that fit, each with its whole proof, and `truncated: true`, which in the contract says that there is more. Nothing is
+ * cut in the middle. Other outputs are refused with advice on how to get less.
  */
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
-import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import type { OperationOutput } from '../../engine/contract/operations.ts';
+import type { OperationSpec, ToolSpec } from '../../engine/contract/operation-spec.ts';
+import type { OperationName, OperationOutput, Operations } from '../../engine/contract/operations.ts';
 import {
   type Answered,
   answeredSchema,
-  slimConsolidatedSchema,
-  slimDecayedSchema,
   type Forgotten,
   forgottenSchema,
-  slimPredicateListSchema,
-  slimRecalledSchema,
   type SlimConsolidated,
+  slimConsolidatedSchema,
   type SlimDecayed,
+  slimDecayedSchema,
   type SlimEntry,
+  type SlimGoal,
+  slimPredicateListSchema,
   type SlimPredicates,
   type SlimRecalled,
+  slimRecalledSchema,
   type SlimStep,
-  type SlimGoal,
   type SlimWindow,
   type Taught,
   taughtSchema,
@@ -30,9 +34,13 @@ import {
   toldSchema,
   windowSchema,
 } from '../../engine/contract/tool-contents.ts';
-import { renderAtom } from '../../engine/index.ts';
+import { EngineError, renderAtom } from '../../engine/index.ts';
 import { cutArguments } from './cut-arguments.ts';
-import type { ToolOperation } from './tool-operation.ts';
+
+/** The operations that are tools. */
+export type ToolOperation = {
+  [Name in OperationName]: Operations[Name] extends { tool: ToolSpec } ? Name : never;
+}[OperationName];
 
 /** The content of every tool. */
 export interface ToolContents {
@@ -168,4 +176,93 @@ function slimStep({ id, atom, kind, rule, premises, scope, metadata, alternative
       ? {}
       : { alternatives: alternatives.map(({ rule: by, premises: from }) => ({ rule: by, premises: from })) }),
   };
+}
+
+type Proof = NonNullable<Answered['proof']>;
+
+/** Characters of JSON; the SDK's default maximum of one message. */
+const maxContentCharacters = 4 * 1024 * 1024;
+
+/** The answer, or the longest page of it found to fit. A proof that does not fit alone is left out. */
+export function fitAnswer(answer: Answered, limit = maxContentCharacters): Answered {
+  let size = sizeOf(answer) + premisesIn(answer);
+  let page = answer;
+  while (size > limit && page.count > 1) {
+    const share = Math.floor((page.count * limit) / size);
+    page = firstResults(answer, Math.max(1, Math.min(share, Math.floor(page.count / 2))));
+    size = sizeOf(page) + premisesIn(page);
+  }
+  if (size <= limit) return page;
+  const { proof: _, ...rest } = page;
+  return rest;
+}
+
+/**
+ * The size of the content. Refuses content that is too large and has no pages; if it is of a write, the refusal says
+ * that the write was made.
+ */
+export function requireFits(
+  tool: string,
+  content: unknown,
+  isWritten: boolean,
+  limit = maxContentCharacters,
+): number {
+  const size = sizeOf(content);
+  if (size <= limit) return size;
+  const done = isWritten ? 'the write was made, and is not to be repeated: ' : '';
+  throw new EngineError(
+    'PayloadTooLarge',
+    `${done}the answer of ${tool} has ${size} characters, more than the ${limit} a tool answers: use the HTTP API for it`,
+  );
+}
+
+/** Characters of an atom shown as a premise. */
+export const maxPremiseCharacters = 240;
+
+/** Characters that premises take in the text, which writes each one out instead of its id. */
+function premisesIn({ proof }: Answered): number {
+  const lengths = new Map(proof?.steps.map(({ id, atom }) => [id, atom.length]));
+  let characters = 0;
+  for (const { premises = [] } of proof?.steps ?? [])
+    for (const id of premises) characters += Math.min(lengths.get(id) ?? 0, maxPremiseCharacters);
+  return characters;
+}
+
+/** Sizes already measured: an answer is measured when it is cut and again when it is checked. */
+const sizes = new WeakMap<object, number>();
+
+/** Characters of JSON. Content must not change after it was measured. */
+function sizeOf(content: unknown): number {
+  if (typeof content !== 'object' || content === null) return JSON.stringify(content).length;
+  let size = sizes.get(content);
+  if (size === undefined) sizes.set(content, (size = JSON.stringify(content).length));
+  return size;
+}
+
+function firstResults(answer: Answered, count: number): Answered {
+  const { proof, bindings, ...rest } = answer;
+  return {
+    ...rest,
+    results: answer.results.slice(0, count),
+    ...(bindings === undefined ? {} : { bindings: bindings.slice(0, count) }),
+    count,
+    truncated: true,
+    ...(proof === undefined ? {} : { proof: firstProofs(proof, count) }),
+  };
+}
+
+/** The proof of the first `count` results: their steps and everything below them, with their ids. */
+function firstProofs(proof: Proof, count: number): Proof {
+  const roots = proof.roots.slice(0, count);
+  const byId = new Map(proof.steps.map((step) => [step.id, step]));
+  const needed = new Set<number>();
+  const open = [...roots];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (needed.has(id)) continue;
+    needed.add(id);
+    const step = byId.get(id);
+    for (const premise of step?.premises ?? []) open.push(premise);
+    open.push(...(step?.alternatives ?? []).flatMap((other) => other.premises));
+  }
+  return { ...proof, roots, steps: proof.steps.filter((step) => needed.has(step.id)) };
 }

@@ -5,7 +5,7 @@
  * content, in lines, each item once. The bounds of an answer (maxFacts, maxChars, limit, the size of a tool's answer)
  * apply to both. The text says nothing that does not follow from the call and the structured content.
  */
-import { maxPremiseCharacters } from './answer-size.ts';
+import { maxPremiseCharacters, type ToolContents, type ToolOperation } from './tool-content.ts';
 import type {
   Answered,
   Forgotten,
@@ -16,8 +16,6 @@ import type {
   StatementOutcome,
   Told,
 } from '../../engine/contract/tool-contents.ts';
-import type { ToolContents } from './tool-content.ts';
-import type { ToolOperation } from './tool-operation.ts';
 
 /** The arguments of the call, as interpreted. */
 type Given = Readonly<Record<string, unknown>>;

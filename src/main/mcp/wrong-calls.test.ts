@@ -5,8 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { isWellFormed } from '../../engine/contract/language.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { mend } from './mend.ts';
-import { takesArguments } from './tool-input.ts';
-import { tools } from './tools.ts';
+import { takesArguments, tools } from './tools.ts';
 
 type Given = Record<string, unknown>;
 

@@ -14,8 +14,7 @@ import { type ReplicationStatus, replicationType } from '../../engine/contract/r
 import type { Agents } from '../mcp/agents.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Download } from '../base/streams.ts';
-import { backupDownload } from '../transfer/backup-download.ts';
-import { exportDownload } from '../transfer/export-knowledge.ts';
+import { backupDownload, exportDownload } from '../transfer/export-knowledge.ts';
 import { importKnowledge } from '../transfer/import-knowledge.ts';
 import type { Language } from '../llm/language.ts';
 import type { Caller, Engine, TransactionWrites } from '../../engine/index.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { lagSummaryOf, watchLag } from './event-loop-lag.ts';
+import { lagSummaryOf, watchLag } from './metrics.ts';
 
 it('sums up what was seen, and is 0 throughout where nothing was', () => {
   expect(new Set(Object.values(lagSummaryOf([], 0)))).toEqual(new Set([0]));

@@ -6,7 +6,7 @@ import forge from 'node-forge';
 import { describe, expect, it } from 'vitest';
 import { describeCertificate, outOfTime, readServerCertificate } from './certificate.ts';
 import { KeystoreProblem } from './keystore.ts';
-import { maxRounds } from './password-cipher.ts';
+import { maxRounds } from './pkcs12.ts';
 
 /** Made by testing/make-keystores.sh; the keys are for tests alone. */
 const folder = join(import.meta.dirname, 'testing', 'keystores');

@@ -3,8 +3,7 @@ import { plainFact } from '../../engine/contract/facts.ts';
 import { importedFactSchema, importedRuleSchema } from '../../engine/contract/transfer.ts';
 import { type Validated, validate } from '../../engine/contract/validation.ts';
 import { namesPrototype } from '../base/prototype-field.ts';
-import { type ImportItem, type ImportItems, problemItem } from './items.ts';
-import { type Line, readLines } from './lines.ts';
+import { type ImportItem, type ImportItems, type Line, problemItem, readLines } from './items.ts';
 
 const maxDepth = 64;
 /** In characters. */
