@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { commandNames, parseArguments, UsageError } from './arguments.ts';
-import { commandHelpText, helpText } from './help.ts';
+import { commandHelpText, commandNames, helpText, parseArguments, UsageError } from './arguments.ts';
 
 it('tells of one command what it takes, its options and an example', () => {
   const text = commandHelpText('ask');

@@ -8,8 +8,12 @@
 import { type App, ipcMain, type Session, shell as system, type WebContents } from 'electron';
 import { isForBrowser, isOwnAddress, isOwnRequest, isTrustedSender, type Sender } from './addresses.ts';
 import { tellTrouble } from './questions.ts';
-import { type ChannelHandlers, channelNames, wireName } from '../../desktop-contract/channels.ts';
-import { answerChannel } from './answer-channel.ts';
+import {
+  answerChannel,
+  type ChannelHandlers,
+  channelNames,
+  wireName,
+} from '../../desktop-contract/channels.ts';
 
 type CurrentAddress = () => string | null;
 

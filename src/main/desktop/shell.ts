@@ -30,8 +30,7 @@ import { Secrets, type Vault } from './secrets.ts';
 import { ServiceKeeper } from './service-keeper.ts';
 import { SettingsDesk } from './settings-desk.ts';
 import { readSettings, type Settings, writeSettings } from './settings.ts';
-import { StatusTray } from './tray.ts';
-import { bringToFront, load, openWindow } from './window.ts';
+import { bringToFront, load, openWindow, StatusTray } from './window.ts';
 
 interface ShellParts {
   /** The built module of the service's thread. */

@@ -1,9 +1,20 @@
-/** The window: its options, its bounds, and recovery when its page crashes or hangs. */
-import { BrowserWindow, type BrowserWindowConstructorOptions, dialog, screen } from 'electron';
+/** The window: its options, its bounds, and recovery when its page crashes or hangs; and the icon in the tray. */
+import {
+  BrowserWindow,
+  type BrowserWindowConstructorOptions,
+  clipboard,
+  dialog,
+  Menu,
+  nativeImage,
+  screen,
+  Tray,
+} from 'electron';
 import { CrashLoop, restoreWindow, smallestWindow, type WindowState } from './window-state.ts';
-import { askAfterCrash, askUnresponsive } from './questions.ts';
+import { askAfterCrash, askUnresponsive, tellTrouble } from './questions.ts';
+import { join } from 'node:path';
+import { statusLine, type TrayParts, type TrayStatus, trayTemplate } from './menu.ts';
 
-export interface WindowParts {
+interface WindowParts {
   /** The preload script, a CommonJS file. */
   readonly preload: string;
   readonly saved: WindowState | null;
@@ -16,7 +27,7 @@ export interface WindowParts {
 }
 
 /** The options of the window. A page in it has no more power than in a browser, except for the channels' table. */
-export function windowOptions(preload: string, { bounds }: WindowState): BrowserWindowConstructorOptions {
+function windowOptions(preload: string, { bounds }: WindowState): BrowserWindowConstructorOptions {
   return {
     ...bounds,
     minWidth: smallestWindow.width,
@@ -106,4 +117,29 @@ function recover(window: BrowserWindow, { openInBrowser }: WindowParts): void {
       window.reload();
     });
   });
+}
+
+/** The icon with its menu. If the system has no tray, Electron silently shows none. */
+export class StatusTray {
+  readonly #tray: Tray;
+  readonly #parts: () => Omit<TrayParts, 'copy'>;
+
+  /** `icons`: the folder of the icons. `parts` is read whenever the menu is made. */
+  constructor(icons: string, platform: NodeJS.Platform, parts: () => Omit<TrayParts, 'copy'>) {
+    this.#parts = parts;
+    // macOS tints a template itself, and finds the larger one beside it.
+    const name =
+      platform === 'darwin' ? 'trayTemplate.png' : platform === 'win32' ? 'corollary.ico' : '32x32.png';
+    this.#tray = new Tray(nativeImage.createFromPath(join(icons, name)));
+    this.#tray.on('click', () => this.#parts().open());
+    this.show({ kind: 'starting' });
+  }
+
+  show(status: TrayStatus): void {
+    const copy = (text: string) => {
+      clipboard.writeText(text).catch((error: unknown) => tellTrouble('The address was not copied', error));
+    };
+    this.#tray.setToolTip(`Corollary: ${statusLine(status)}`);
+    this.#tray.setContextMenu(Menu.buildFromTemplate(trayTemplate(status, { ...this.#parts(), copy })));
+  }
 }

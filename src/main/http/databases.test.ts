@@ -9,7 +9,7 @@ import { KnownAgents } from '../mcp/agents.ts';
 import { createHandlers } from '../service/handlers.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { createMetrics, noTraffic } from '../telemetry/metrics.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
 import { createHttpApp, type HttpApp } from './app.ts';
 
 /** Databases and tenants over HTTP: contract section 9. */
@@ -209,7 +209,7 @@ describe('a restricted credential', () => {
     const sources = {
       counters: () => null,
       figures: () => null,
-      traffic: () => noTraffic,
+      traffic: () => null,
       replication: () => null,
       isStorageReady: () => true,
       uptimeMs: state.uptimeMs,

@@ -8,7 +8,7 @@ import { createDispatcher } from '../base/dispatch.ts';
 import { findInstallation } from '../base/installation.ts';
 import { createHandlers } from '../service/handlers.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { createMetrics, noTraffic } from '../telemetry/metrics.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
 import { createHttpApp, type HttpApp } from './app.ts';
 
 /** The HTTP layer as it is while the engine is being opened: there is none yet. */
@@ -72,7 +72,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
   const sources = {
     counters: () => null,
     figures: () => null,
-    traffic: () => noTraffic,
+    traffic: () => null,
     replication: () => null,
     isStorageReady: () => false,
     uptimeMs: state.uptimeMs,

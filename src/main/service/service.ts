@@ -57,7 +57,7 @@ import type { OpenedKeystore, SecurePort } from './secure-port.ts';
 import { heldFolder, listenFailure, openFailure } from '../base/start-failure.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
-import { createMetrics, type Metrics, noTraffic } from '../telemetry/metrics.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { MetricsHistory } from '../telemetry/metrics-history.ts';
 import { type Rehearsal, warmUp } from './warm-up.ts';
 
@@ -192,7 +192,7 @@ class RunningService implements Service, ServiceState {
       {
         counters: () => this.#engine?.counters() ?? null,
         figures: () => this.#engine?.figures() ?? null,
-        traffic: () => this.#http?.traffic.totals ?? noTraffic,
+        traffic: () => this.#http?.traffic.totals ?? null,
         replication: () => (this.#engine === null ? null : this.replicationStatus()),
         isStorageReady: () => this.#engine?.storage() === 'ready',
         uptimeMs: () => this.uptimeMs(),

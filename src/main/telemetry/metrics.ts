@@ -10,15 +10,17 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { type ProviderName, providerNames } from '../../engine/contract/extraction.ts';
 import type { EngineCounters, EngineFigures } from '../../engine/index.ts';
 
-/** Read at the time of a scrape; `counters` and `figures` are null before the engine is open. */
+/** Read at the time of a scrape; null: not known yet, such as before the engine is open. */
 export interface MetricSources {
-  counters(): EngineCounters | null;
-  figures(): EngineFigures | null;
-  traffic(): Traffic;
-  /** null: not known yet. */
-  replication(): Pick<ReplicationStatus, 'lagRecords' | 'lagMs' | 'position' | 'followers'> | null;
-  isStorageReady(): boolean;
-  uptimeMs(): number;
+  readonly counters: () => EngineCounters | null;
+  readonly figures: () => EngineFigures | null;
+  readonly traffic: () => Traffic | null;
+  readonly replication: () => Pick<
+    ReplicationStatus,
+    'lagRecords' | 'lagMs' | 'position' | 'followers'
+  > | null;
+  readonly isStorageReady: () => boolean;
+  readonly uptimeMs: () => number;
 }
 
 /** Traffic over the connections: totals since the start, except `open`. Bytes are those of the sockets. */
@@ -195,190 +197,130 @@ function addLlmSeries(registers: Registry[]): Metrics['llmCallDone'] {
   };
 }
 
-/** A consistent reading of all other counters. */
-interface Reading {
-  readonly counters: EngineCounters;
-  readonly figures: EngineFigures;
-  readonly traffic: Traffic;
-  readonly replication: NonNullable<ReturnType<MetricSources['replication']>>;
-}
+type Row<Source> = readonly [name: string, help: string, read: (now: Source) => number];
 
-type Series = readonly [name: string, help: string, read: (reading: Reading) => number];
-
-const totals: readonly Series[] = [
-  [
-    'service_facts_asserted_total',
-    'Facts asserted since the start',
-    ({ counters }) => counters.factsAsserted,
-  ],
-  [
-    'service_facts_retracted_total',
-    'Facts retracted since the start',
-    ({ counters }) => counters.factsRetracted,
-  ],
-  ['service_rules_fired_total', 'Conclusions drawn with a rule', ({ counters }) => counters.rulesFired],
-  [
-    'service_memory_decay_evicted',
-    'Facts that decay evicted since the start',
-    (now) => now.counters.factsEvicted,
-  ],
-  [
-    'service_log_records_total',
-    'Records written to the log since the start',
-    ({ counters }) => counters.records,
-  ],
-  [
-    'service_log_commits_total',
-    'Group commits of the log since the start',
-    ({ counters }) => counters.commits,
-  ],
-  [
-    'service_log_written_bytes_total',
-    'Bytes written to the log since the start',
-    (now) => now.counters.logBytes,
-  ],
-  ['service_snapshots_total', 'Snapshots written since the start', ({ counters }) => counters.snapshots],
-  ['service_backups_total', 'Backups sent whole since the start', ({ counters }) => counters.backups],
-  ['service_http_connections_total', 'Connections accepted', ({ traffic }) => traffic.accepted],
-  [
-    'service_http_connections_refused_total',
-    'Connections refused: too many',
-    ({ traffic }) => traffic.refused,
-  ],
-  ['service_http_malformed_total', 'Malformed requests', ({ traffic }) => traffic.malformed],
-  ['service_http_received_bytes_total', 'Bytes received over HTTP', ({ traffic }) => traffic.bytesIn],
-  ['service_http_sent_bytes_total', 'Bytes sent over HTTP', ({ traffic }) => traffic.bytesOut],
+const engineTotals: readonly Row<EngineCounters>[] = [
+  ['service_facts_asserted_total', 'Facts asserted since the start', (now) => now.factsAsserted],
+  ['service_facts_retracted_total', 'Facts retracted since the start', (now) => now.factsRetracted],
+  ['service_rules_fired_total', 'Conclusions drawn with a rule', (now) => now.rulesFired],
+  ['service_memory_decay_evicted', 'Facts that decay evicted since the start', (now) => now.factsEvicted],
+  ['service_log_records_total', 'Records written to the log since the start', (now) => now.records],
+  ['service_log_commits_total', 'Group commits of the log since the start', (now) => now.commits],
+  ['service_log_written_bytes_total', 'Bytes written to the log since the start', (now) => now.logBytes],
+  ['service_snapshots_total', 'Snapshots written since the start', (now) => now.snapshots],
+  ['service_backups_total', 'Backups sent whole since the start', (now) => now.backups],
 ];
 
-const readings: readonly Series[] = [
-  ['service_memory_facts_total', 'Stored facts now', ({ counters }) => counters.facts],
-  ['service_rules', 'Rules now', ({ figures }) => figures.rules],
-  ['service_databases', 'Databases now', ({ figures }) => figures.databases],
-  ['service_tenants', 'Tenants of all databases now', ({ figures }) => figures.tenants],
-  ['service_derived_conclusions', 'Cached conclusions', ({ figures }) => figures.conclusions],
-  ['service_derived_bytes', 'Memory of cached conclusions', ({ figures }) => figures.derivedBytes],
-  [
-    'service_derived_budget_bytes',
-    'Maximum memory of cached conclusions',
-    ({ figures }) => figures.derivedBudgetBytes,
-  ],
-  ['service_transactions_open', 'Open transactions', ({ figures }) => figures.openTransactions],
-  [
-    'service_context_sessions',
-    'Sessions whose last window is remembered',
-    (now) => now.figures.windowSessions,
-  ],
-  ['service_log_bytes', 'Bytes of the log on disk', ({ figures }) => figures.logBytes],
-  ['service_log_segments', 'Files of the log on disk', ({ figures }) => figures.logSegments],
-  ['service_log_waiting_bytes', 'Bytes that are not yet durable', ({ figures }) => figures.logWaitingBytes],
-  ['service_snapshot_bytes', 'Bytes of the last snapshot', ({ figures }) => figures.snapshot?.bytes ?? 0],
+const trafficTotals: readonly Row<Traffic>[] = [
+  ['service_http_connections_total', 'Connections accepted', (now) => now.accepted],
+  ['service_http_connections_refused_total', 'Connections refused: too many', (now) => now.refused],
+  ['service_http_malformed_total', 'Malformed requests', (now) => now.malformed],
+  ['service_http_received_bytes_total', 'Bytes received over HTTP', (now) => now.bytesIn],
+  ['service_http_sent_bytes_total', 'Bytes sent over HTTP', (now) => now.bytesOut],
+];
+
+const countGauges: readonly Row<EngineCounters>[] = [
+  ['service_memory_facts_total', 'Stored facts now', (now) => now.facts],
+];
+
+const figureGauges: readonly Row<EngineFigures>[] = [
+  ['service_rules', 'Rules now', (now) => now.rules],
+  ['service_databases', 'Databases now', (now) => now.databases],
+  ['service_tenants', 'Tenants of all databases now', (now) => now.tenants],
+  ['service_derived_conclusions', 'Cached conclusions', (now) => now.conclusions],
+  ['service_derived_bytes', 'Memory of cached conclusions', (now) => now.derivedBytes],
+  ['service_derived_budget_bytes', 'Maximum memory of cached conclusions', (now) => now.derivedBudgetBytes],
+  ['service_transactions_open', 'Open transactions', (now) => now.openTransactions],
+  ['service_context_sessions', 'Sessions whose last window is remembered', (now) => now.windowSessions],
+  ['service_log_bytes', 'Bytes of the log on disk', (now) => now.logBytes],
+  ['service_log_segments', 'Files of the log on disk', (now) => now.logSegments],
+  ['service_log_waiting_bytes', 'Bytes that are not yet durable', (now) => now.logWaitingBytes],
+  ['service_snapshot_bytes', 'Bytes of the last snapshot', (now) => now.snapshot?.bytes ?? 0],
   [
     'service_snapshot_timestamp_seconds',
     'When the last snapshot was begun, since the epoch; 0: there is none',
-    ({ figures }) => (figures.snapshot?.at ?? 0) / 1000,
+    (now) => (now.snapshot?.at ?? 0) / 1000,
   ],
   [
     'service_snapshot_duration_seconds',
     'Time the last snapshot of this process took; 0: it has written none',
-    ({ figures }) => (figures.snapshotTookMs ?? 0) / 1000,
+    (now) => (now.snapshotTookMs ?? 0) / 1000,
   ],
-  ['service_log_position', 'Sequence of the last record of the log', ({ figures }) => figures.position],
+  ['service_log_position', 'Sequence of the last record of the log', (now) => now.position],
   [
     'service_storage_encrypted',
     '1 while log and snapshots are encrypted',
-    ({ figures }) => (figures.isEncrypted ? 1 : 0),
+    (now) => (now.isEncrypted ? 1 : 0),
   ],
   [
     'service_backup_timestamp_seconds',
     'When the last backup was taken, since the epoch; 0: none since the start',
-    ({ figures }) => (figures.backupAt ?? 0) / 1000,
+    (now) => (now.backupAt ?? 0) / 1000,
   ],
-  ['service_http_connections', 'Open connections', ({ traffic }) => traffic.open],
+];
+
+const trafficGauges: readonly Row<Traffic>[] = [
+  ['service_http_connections', 'Open connections', (now) => now.open],
+];
+
+const replicationGauges: readonly Row<NonNullable<ReturnType<MetricSources['replication']>>>[] = [
   [
     'service_replication_lag_records',
     'Records this follower is behind its leader, as far as it knows; 0 on a leader',
-    ({ replication }) => replication.lagRecords ?? 0,
+    (now) => now.lagRecords ?? 0,
   ],
   [
     'service_replication_lag_seconds',
     'Time since this follower had all that its leader had; 0 where it has, and on a leader',
-    ({ replication }) => (replication.lagMs ?? 0) / 1000,
+    (now) => (now.lagMs ?? 0) / 1000,
   ],
   [
     'service_replication_followers',
     'Followers that asked in the last ten minutes',
-    ({ replication }) => replication.followers.length,
+    (now) => now.followers.length,
   ],
-  [
-    'service_replication_position',
-    'Sequence of the last record that is durable here',
-    ({ replication }) => replication.position,
-  ],
+  ['service_replication_position', 'Sequence of the last record that is durable here', (now) => now.position],
 ];
 
-const noCounters: EngineCounters = {
-  factsAsserted: 0,
-  factsRetracted: 0,
-  factsEvicted: 0,
-  rulesFired: 0,
-  facts: 0,
-  records: 0,
-  commits: 0,
-  logBytes: 0,
-  snapshots: 0,
-  backups: 0,
-};
-
-export const noTraffic: Traffic = {
-  open: 0,
-  accepted: 0,
-  refused: 0,
-  malformed: 0,
-  bytesIn: 0,
-  bytesOut: 0,
-};
-
-const noReplication: Reading['replication'] = { lagRecords: 0, lagMs: 0, position: 0, followers: [] };
-
-const noFigures: EngineFigures = {
-  databases: 0,
-  tenants: 0,
-  rules: 0,
-  conclusions: 0,
-  derivedBytes: 0,
-  derivedBudgetBytes: 0,
-  openTransactions: 0,
-  windowSessions: 0,
-  logBytes: 0,
-  logSegments: 0,
-  logWaitingBytes: 0,
-  snapshot: null,
-  snapshotTookMs: null,
-  position: 0,
-  isEncrypted: false,
-  backupAt: null,
-};
-
-/** Returns the function that brings the series up to date. */
+/** Returns the function that brings the series up to date: 0 where the source has nothing yet. */
 function addReadings(registers: Registry[], sources: MetricSources): () => void {
-  const counters = totals.map(([name, help, of]) => ({ series: new Counter({ name, help, registers }), of }));
-  const gauges = readings.map(([name, help, of]) => ({ series: gauge(registers, name, help), of }));
-  const storageReady = gauge(registers, 'service_storage_ready', '1 while the log takes writes');
-  const uptime = gauge(registers, 'service_uptime_seconds', 'Time since the start');
-  return () => {
-    const now: Reading = {
-      counters: sources.counters() ?? noCounters,
-      figures: sources.figures() ?? noFigures,
-      traffic: sources.traffic(),
-      replication: sources.replication() ?? noReplication,
+  const updates: (() => void)[] = [];
+  const add = <Source>(
+    read: () => Source | null,
+    rows: readonly Row<Source>[],
+    seriesOf: (name: string, help: string) => (value: number) => void,
+  ): void => {
+    const series = rows.map(([name, help, of]) => ({ set: seriesOf(name, help), of }));
+    updates.push(() => {
+      const now = read();
+      for (const { set, of } of series) set(now === null ? 0 : of(now));
+    });
+  };
+  const total = (name: string, help: string) => {
+    const counter = new Counter({ name, help, registers });
+    return (value: number): void => {
+      counter.reset();
+      counter.inc(value);
     };
-    for (const { series, of } of counters) {
-      series.reset();
-      series.inc(of(now));
-    }
-    for (const { series, of } of gauges) series.set(of(now));
-    storageReady.set(sources.isStorageReady() ? 1 : 0);
-    uptime.set(sources.uptimeMs() / 1000);
+  };
+  const level = (name: string, help: string) => {
+    const series = gauge(registers, name, help);
+    return (value: number): void => series.set(value);
+  };
+  add(sources.counters, engineTotals, total);
+  add(sources.traffic, trafficTotals, total);
+  add(sources.counters, countGauges, level);
+  add(sources.figures, figureGauges, level);
+  add(sources.traffic, trafficGauges, level);
+  add(sources.replication, replicationGauges, level);
+  const setReady = level('service_storage_ready', '1 while the log takes writes');
+  const setUptime = level('service_uptime_seconds', 'Time since the start');
+  updates.push(() => {
+    setReady(sources.isStorageReady() ? 1 : 0);
+    setUptime(sources.uptimeMs() / 1000);
+  });
+  return () => {
+    for (const update of updates) update();
   };
 }
 
