@@ -23,6 +23,7 @@ import {
   Slices,
   type StoredImport,
 } from '../../engine/index.ts';
+import type { HttpHost } from './host.ts';
 import { badHeader, type TargetSpace } from './caller.ts';
 import { problemBytes, problemType } from './answers.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -263,7 +264,7 @@ interface UploadOnce {
 /** Notes that a request with the key is running. Refuses with Conflict while the first one still is. */
 export function uploadOnce(
   answers: IdempotencyCache,
-  keptImport: (caller: Caller, key: string) => StoredImport | null,
+  host: Pick<HttpHost, 'keptImport'>,
   caller: Caller,
   key: string,
   request: FastifyRequest,
@@ -276,7 +277,7 @@ export function uploadOnce(
   const chunks = digested(upload.chunks, digest);
   let fingerprint: string | null = null;
   const once = () => ({ key, fingerprint: (fingerprint ??= fingerprintOf(digest)) });
-  const first = answers.of(caller, key) ?? answerOf(keptImport(caller, key));
+  const first = answers.of(caller, key) ?? answerOf(host.keptImport(caller, key));
   const end = first === null ? answers.running(caller, key) : (): void => {};
   const repeated = async (): Promise<HttpAnswer> => {
     for await (const _chunk of chunks);
