@@ -348,7 +348,7 @@ describe('several lines', () => {
     for (const text of ['', '  \n\t\r\n'])
       expect(await errorOf(service, rpc('SendMessage', { message: message('1.0', text) }))).toMatchObject({
         code: -32602,
-        message: expect.stringContaining('says nothing') as string,
+        message: expect.stringContaining('message is empty') as string,
       });
   });
 });

@@ -87,7 +87,7 @@ async function post(
 
 function callerOf(host: A2aHost, request: FastifyRequest): Caller {
   if (request.headers['x-transaction-id'] !== undefined)
-    throw invalid('X-Transaction-ID', 'has no meaning here: a message is no part of a transaction');
+    throw invalid('X-Transaction-ID', 'has no meaning here: a message cannot be part of a transaction');
   return host.callerOf(request);
 }
 

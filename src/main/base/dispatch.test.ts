@@ -61,9 +61,11 @@ describe('permission', () => {
     for (const identity of [replica, anonymous]) {
       expect(requirePermission(identity, spec)).toBe('call');
       expect(() => requirePermission({ ...identity, databases: ['d'] }, spec)).toThrow(
-        'without restrictions',
+        'unrestricted credential',
       );
-      expect(() => requirePermission({ ...identity, tenants: ['t'] }, spec)).toThrow('without restrictions');
+      expect(() => requirePermission({ ...identity, tenants: ['t'] }, spec)).toThrow(
+        'unrestricted credential',
+      );
     }
     for (const identity of [reader, writer])
       expect(() => requirePermission(identity, spec)).toThrow('the role replica');

@@ -166,10 +166,7 @@ export function requirePermission(identity: Identity, spec: Permission): 'call' 
     throw insufficientRole(identity, spec);
   const isRestricted = identity.databases.length > 0 || identity.tenants.length > 0;
   if ((spec.role === 'replica' || spec.isOfEverything === true) && isRestricted)
-    throw new EngineError(
-      'Forbidden',
-      'this is about everything: it needs a credential without restrictions',
-    );
+    throw new EngineError('Forbidden', 'this affects everything: it needs an unrestricted credential');
   if (spec.changesRules === true) requireRuleChange(identity);
   return hasRole ? 'call' : 'dryRun';
 }

@@ -253,7 +253,7 @@ export class ClientLines {
     this.#oversized = null;
     if (head === null) this.#read(line.toString('utf8').trim(), bytes);
     else {
-      const about = `a message of ${bytes} bytes is too long: ${this.#limits.maxLineBytes} are taken`;
+      const about = `a message of ${bytes} bytes is too long: the limit is ${this.#limits.maxLineBytes}`;
       this.#refuse(outerId(head.toString('utf8'), line.toString('utf8')), invalidRequest, about);
     }
   }

@@ -52,7 +52,7 @@ it('prefers help and version to everything', () => {
 
 it('takes --reset-admin alone', () => {
   expect(parseArguments(['--reset-admin']).name).toBe('reset-admin');
-  expect(() => parseArguments(['serve', '--reset-admin'])).toThrow('stands alone');
+  expect(() => parseArguments(['serve', '--reset-admin'])).toThrow('cannot be combined');
   expect(() => parseArguments(['reset-admin'])).toThrow('no command');
 });
 

@@ -134,7 +134,9 @@ export function isFolderCommand(name: string): name is FolderCommand {
 function requireAlone(values: Readonly<Record<string, unknown>>, positionals: readonly string[]): void {
   const given = folderCommands.filter((each) => values[each] !== undefined && values[each] !== false);
   if (given.length === 1 && positionals.length === 0) return;
-  throw new UsageError(`--${given[0] ?? ''} stands alone: it does one thing to the folder and ends`);
+  throw new UsageError(
+    `--${given[0] ?? ''} cannot be combined with another option: it does one thing to the folder and ends`,
+  );
 }
 
 /** Options that other commands refuse: if they ignored them, the command would do something else than intended. */

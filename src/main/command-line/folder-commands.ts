@@ -103,8 +103,7 @@ function told({ damages, contents, position, records, segments, snapshotBytes, t
 async function repair({ storageDir, encryptionKey }: FolderConfig, onWarn: OnWarn): Promise<string[]> {
   const folder = existing(storageDir);
   const repaired = await inLockedFolder(folder, onWarn, (task) => repairFolder(task, encryptionKey));
-  if (repaired === null)
-    return ['Everything verifies: there was nothing to repair, and nothing was changed.'];
+  if (repaired === null) return ['Everything verifies: nothing to repair, nothing was changed.'];
   const { damages, setAside, leftOut, contents, position } = repaired;
   return [
     `${counted(damages.length, 'damage')}:`,
@@ -113,7 +112,7 @@ async function repair({ storageDir, encryptionKey }: FolderConfig, onWarn: OnWar
     ...(leftOut.length === 0 ? [] : [`Left out, ${counted(leftOut.length, 'record')} that verified:`]),
     ...leftOut.map(({ sequence, kind, why }) => `  record ${sequence} (${kind}): ${why}`),
     `Kept ${describe(contents)}, as one snapshot of record ${position}.`,
-    'The folder is a history of its own from now on: who followed it takes it up from a snapshot.',
+    'The folder is a separate history from now on: its followers start again from a snapshot.',
   ];
 }
 
@@ -126,13 +125,13 @@ async function restore(
   if (file === '' || !existsSync(path) || !statSync(path).isFile())
     throw new StartRefusal('configuration', `--restore: there is no file ${path}`);
   if (storageDir === null)
-    throw new StartRefusal('configuration', 'STORAGE_DIR: takes a folder to restore into');
+    throw new StartRefusal('configuration', 'STORAGE_DIR: set it to the folder to restore into');
   const backup = await openBackup(await openFileBackend(dirname(path)), basename(path), encryptionKey);
   await inLockedFolder(storageDir, onWarn, (task) => backup.install(task));
   const { position, contents } = backup;
   return [
     `Restored ${describe(contents)} into ${resolve(storageDir)}, as of record ${position}.`,
-    'It is a history of its own, which names the one that the backup was taken from.',
+    'It is a separate history, which names the one that the backup was taken from.',
   ];
 }
 
@@ -152,7 +151,7 @@ function keysOf(
   if (newEncryptionKey === null)
     throw new StartRefusal(
       'configuration',
-      'NEW_ENCRYPTION_KEY: got nothing; --rekey takes the key that the folder is to have',
+      'NEW_ENCRYPTION_KEY: got nothing; --rekey needs the new key of the folder',
     );
   return { from: encryptionKey, to: newEncryptionKey };
 }
@@ -177,7 +176,7 @@ async function convert(
   );
   return [
     `${converted[name]}: ${describe(contents)} in ${resolve(folder)}.`,
-    'Backups that were taken before need the key of then. Removed data may stay on the disk until it is overwritten.',
+    'Earlier backups need the earlier key. Removed data may stay on the disk until it is overwritten.',
   ];
 }
 
@@ -200,7 +199,7 @@ function existing(storageDir: string | null): string {
   if (storageDir !== null && existsSync(storageDir)) return storageDir;
   throw new StartRefusal(
     'configuration',
-    `STORAGE_DIR: got ${JSON.stringify(storageDir ?? '')}, where there is no folder`,
+    `STORAGE_DIR: got ${JSON.stringify(storageDir ?? '')}, which does not exist`,
   );
 }
 
@@ -233,7 +232,7 @@ export async function resetAdminKeys(
   if (storageDir === null || !existsSync(storageDir))
     throw new StartRefusal(
       'configuration',
-      `STORAGE_DIR: got ${JSON.stringify(storageDir ?? '')}, where there is no folder; takes the one whose admin keys are to be revoked`,
+      `STORAGE_DIR: got ${JSON.stringify(storageDir ?? '')}, which does not exist; set it to the folder whose admin keys are to be revoked`,
     );
   if (await isFollowersFolder(storageDir))
     throw new StartRefusal(
@@ -255,8 +254,8 @@ export async function resetAdminKeys(
     return [
       revoked.length === 0 ? 'There was no admin key to revoke.' : `${count}:`,
       ...names,
-      'The next start with AUTH_ENABLED=true has the bootstrap open: POST /auth/bootstrap.',
-      ...(apiKey === null ? [] : ['API_KEY is set, and stays an admin key.']),
+      'The next start with AUTH_ENABLED=true opens the bootstrap: POST /auth/bootstrap.',
+      ...(apiKey === null ? [] : ['API_KEY is set and remains an admin key.']),
     ];
   } finally {
     await engine.close();

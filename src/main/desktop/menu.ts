@@ -111,7 +111,7 @@ export function trayTemplate(status: TrayStatus, parts: TrayParts): MenuItemCons
       : []),
     { type: 'separator' },
     { label: 'Open Corollary', click: parts.open },
-    ...(release === null ? [] : [{ label: `Version ${release.version} Is There…`, click: release.show }]),
+    ...(release === null ? [] : [{ label: `Version ${release.version} Is Available…`, click: release.show }]),
     { type: 'separator' },
     { label: 'Quit', click: parts.quit },
   ];

@@ -58,7 +58,7 @@ export function startServiceThread(file: string, settings: ThreadSettings): Prom
       resolve({ outcome: 'refused', refusal });
     });
     worker.on('message', (message: unknown) => {
-      if (!isThreadMessage(message)) throw new Error('the service thread sent a message of no known kind');
+      if (!isThreadMessage(message)) throw new Error('the service thread sent a message of an unknown kind');
       if (message.kind === 'ready') resolve({ outcome: 'running', service: running(worker, message, ended) });
       if (message.kind === 'refused') refusal = message.refusal;
     });

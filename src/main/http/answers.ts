@@ -211,7 +211,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 /** The error as the client sees it; logs a bug. */
 export function told(error: unknown, request: FastifyRequest): EngineError {
   const known = asEngineError(error);
-  if (known.code === 'Internal') request.log.error({ err: error }, 'a bug: the request failed inside');
+  if (known.code === 'Internal') request.log.error({ err: error }, 'a bug: the request failed');
   return known;
 }
 
@@ -228,7 +228,7 @@ function asEngineError(error: unknown): EngineError {
   }
 }
 
-const internalDetail = 'something went wrong inside; the log has more under the request id';
+const internalDetail = 'internal error: the log has more under the request id';
 
 /** A refusal of the framework itself, such as a Content-Length that does not match the body. */
 function isFrameworkError(error: unknown): error is FastifyError & { statusCode: number } {

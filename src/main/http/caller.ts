@@ -70,9 +70,9 @@ export function checkedSpace(named: NamedSpace, needsTenant: boolean): TargetSpa
   if (needsTenant && named.tenant === null)
     throw badHeader('X-Tenant-ID', 'is required: it selects the tenant');
   if (named.database !== null && !isDatabaseName(named.database))
-    throw badHeader('X-Database', 'is no database name: 1 to 128 ASCII letters, digits, _ - or .');
+    throw badHeader('X-Database', 'is not a database name: 1 to 128 ASCII letters, digits, _ - or .');
   if (named.tenant !== null && !isTenantName(named.tenant))
-    throw badHeader('X-Tenant-ID', 'is no tenant name: 1 to 256 visible ASCII characters');
+    throw badHeader('X-Tenant-ID', 'is not a tenant name: 1 to 256 visible ASCII characters');
   return { database: named.database ?? 'default', tenant: named.tenant ?? 'default' };
 }
 
@@ -85,7 +85,7 @@ export function requireSameSpace({ database, tenant }: NamedSpace, opened: Targe
     if (given !== null && given !== bound)
       throw badHeader(
         name,
-        `names another than this session was opened for, ${JSON.stringify(bound)}: leave it out, or open another session`,
+        `differs from the one that this session was opened for, ${JSON.stringify(bound)}: leave it out, or open another session`,
       );
 }
 
@@ -168,5 +168,5 @@ export function parseIfMatch(header: string): readonly string[] | '*' {
 }
 
 function malformed(): Error {
-  return badHeader('If-Match', 'is not * and no list of entity tags: "a", "b"');
+  return badHeader('If-Match', 'must be * or a list of entity tags: "a", "b"');
 }

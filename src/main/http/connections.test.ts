@@ -178,11 +178,14 @@ it('connections beyond the limit are turned away, with a warning in the log', as
 it.each([
   ['more than 256 headers', get('/', 'a: b\r\n'.repeat(256))],
   [
-    'HTTP/1.0 knows no Transfer-Encoding',
+    'HTTP/1.0 has no Transfer-Encoding',
     'POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   ],
-  ['not chunked alone', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
-  ['no proxy', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
+  [
+    'must be chunked alone',
+    'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+  ],
+  ['not a proxy', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
 ])('answers 400 and closes: %s', async (words, bytes) => {
   let isReached = false;
   const { said } = await serving(() => (isReached = true));

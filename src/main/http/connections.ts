@@ -75,7 +75,7 @@ function warnOfDropped(server: Server, log: Pick<FastifyBaseLogger, 'warn'>, con
   server.on('drop', () => {
     if (performance.now() - saidAt < everyMs) return;
     saidAt = performance.now();
-    log.warn({ connections }, 'too many connections: further ones are turned away');
+    log.warn({ connections }, 'too many connections: refusing further ones');
   });
 }
 
@@ -224,7 +224,7 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
 /** Handles the server's `connect`: a client that asks for a tunnel takes the service for a proxy. */
 function refuseConnect(socket: Socket): void {
   socket.on('error', () => socket.destroy());
-  refuse(new EngineError('ValidationException', 'this is no proxy: there is nothing to CONNECT to'), socket);
+  refuse(new EngineError('ValidationException', 'this is not a proxy: CONNECT is not supported'), socket);
 }
 
 /**
@@ -245,8 +245,8 @@ function flawOf({ rawHeaders, headers, httpVersionMajor, httpVersionMinor }: Inc
   if (rawHeaders.length > 2 * limits.headers) return `the request has more than ${limits.headers} headers`;
   const coding = headers['transfer-encoding'];
   if (coding === undefined) return null;
-  if (httpVersionMajor === 1 && httpVersionMinor === 0) return 'HTTP/1.0 knows no Transfer-Encoding';
-  return coding.toLowerCase() === 'chunked' ? null : 'the Transfer-Encoding is not chunked alone';
+  if (httpVersionMajor === 1 && httpVersionMinor === 0) return 'HTTP/1.0 has no Transfer-Encoding';
+  return coding.toLowerCase() === 'chunked' ? null : 'the Transfer-Encoding must be chunked alone';
 }
 
 /** The answer in progress on this connection; null: none. */

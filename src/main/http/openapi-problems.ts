@@ -201,7 +201,7 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   ],
   IdempotencyMismatch: ['this Idempotency-Key was used for another request'],
   RateLimited: ['more than 600 requests a minute: try again in 1 s', { retryAfterSeconds: 1 }],
-  Internal: ['something went wrong inside; the log has more under the request id'],
+  Internal: ['internal error: the log has more under the request id'],
   LlmProviderException: ['anthropic: refused the key (HTTP 401)', { provider: 'anthropic' }],
   LlmUnavailable: ['LLM provider not configured'],
   NotReady: ['the service is starting: try again soon'],

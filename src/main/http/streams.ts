@@ -192,7 +192,7 @@ export async function streamEvents(
       if (task.aborted) break;
     }
   } catch (error) {
-    if (!task.aborted) request.log.error({ err: error }, 'a bug: the stream of changes failed inside');
+    if (!task.aborted) request.log.error({ err: error }, 'a bug: the stream of changes failed');
   } finally {
     clearInterval(heartbeat);
     clearInterval(watch);

@@ -187,7 +187,7 @@ class Findings {
     const args = proposal.args.map((argument) => argument.trim());
     const predicate = this.#vocabulary.spelt(isMarked ? written.slice(1) : written, args.length);
     for (const checked of [predicateSchema.safeParse(predicate), constantsSchema.safeParse(args)])
-      if (!checked.success) return checked.error.issues[0]?.message ?? 'it is no fact';
+      if (!checked.success) return checked.error.issues[0]?.message ?? 'it is not a fact';
     if (args.includes('')) return 'an argument is empty';
     const source = grounds.find(proposal.quote);
     if (source === null) return 'its quote does not occur in the text';

@@ -11,7 +11,6 @@ import type {
   Ingested,
   IngestInput,
   ProviderName,
-  Synthesized,
   SynthesizeInput,
   TurnsContext,
   TurnsInput,
@@ -41,14 +40,6 @@ import { synthesize } from './synthesis.ts';
 import { contextFor, hasProse } from './turns.ts';
 import { Vocabulary } from './vocabulary.ts';
 
-/** Natural language in and out: text that becomes facts, and proved facts that become words. */
-export interface Language {
-  contextOfTurns(caller: Caller, input: TurnsInput): Promise<TurnsContext>;
-  ingest(caller: Caller, input: IngestInput): Promise<Ingested>;
-  extract(caller: Caller, input: ExtractInput): Promise<Extracted>;
-  synthesize(caller: Caller, input: SynthesizeInput): Promise<Synthesized>;
-}
-
 interface LanguageParts {
   readonly engine: () => Engine;
   /** null: no provider is configured. */
@@ -57,14 +48,19 @@ interface LanguageParts {
   readonly isEnabled: boolean;
 }
 
+/** Natural language in and out: text that becomes facts, and proved facts that become words. */
+export type Language = ReturnType<typeof createLanguage>;
+
 /** Creates the operations on natural language. */
-export function createLanguage(parts: LanguageParts): Language {
+export function createLanguage(parts: LanguageParts) {
   const { engine } = parts;
   return {
-    contextOfTurns: async (caller, input) => contextOfTurns(engine(), parts, caller, input),
-    ingest: async (caller, input) => ingest(engine(), parts, caller, input),
-    extract: async (caller, input) => extract(engine(), parts, caller, input),
-    synthesize: async (caller, input) => synthesize(engine(), requireModel(parts), caller, input),
+    contextOfTurns: async (caller: Caller, input: TurnsInput) =>
+      contextOfTurns(engine(), parts, caller, input),
+    ingest: async (caller: Caller, input: IngestInput) => ingest(engine(), parts, caller, input),
+    extract: async (caller: Caller, input: ExtractInput) => extract(engine(), parts, caller, input),
+    synthesize: async (caller: Caller, input: SynthesizeInput) =>
+      synthesize(engine(), requireModel(parts), caller, input),
   };
 }
 

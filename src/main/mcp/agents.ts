@@ -31,27 +31,16 @@ import { tools } from './tools.ts';
 import { setImmediate } from 'node:timers/promises';
 import { cutArguments, cutText } from './cut-arguments.ts';
 
-export interface Agents {
-  /** The calls in databases and tenants that the caller's credential covers, newest first. */
-  calls(caller: Caller, query: ListCallsQuery): Promise<CallList>;
-  /** The clients of databases and tenants that the caller's credential covers, in the order of connecting. */
-  clients(caller: Caller): ClientList;
-  setup(): AgentSetup;
-  /** Starts the bridge as a client would, performs the handshake, lists its tools and ends it. */
-  testBridge(caller: Caller, input: TestBridgeInput): Promise<BridgeTested>;
-  eraseCalls(database: string, tenant: string | null): Promise<void>;
-}
-
 interface AgentsParts {
   /** Notifies subscribers of a noted call, by its id. */
   readonly tell: (caller: Caller, id: string) => void;
   /** The parts of the setup that depend on where the service runs. Read on demand. */
   readonly place: () => Pick<AgentSetup, 'address' | 'bridge' | 'bundle'>;
-  readonly testBridge: Agents['testBridge'];
+  readonly testBridge: (caller: Caller, input: TestBridgeInput) => Promise<BridgeTested>;
 }
 
 /** The log of calls and the connected clients of one service. */
-export class KnownAgents implements Agents {
+export class KnownAgents {
   readonly #parts: AgentsParts;
   readonly #log = new ToolCallLog();
   #connected: () => readonly AgentClient[] = () => [];
@@ -83,6 +72,7 @@ export class KnownAgents implements Agents {
     this.#connected = connected;
   }
 
+  /** The calls in databases and tenants that the caller's credential covers, newest first. */
   async calls(caller: Caller, { limit, before }: ListCallsQuery): Promise<CallList> {
     const than = before === null ? null : numberOf(before);
     const most = limit ?? Number.POSITIVE_INFINITY;
@@ -94,6 +84,7 @@ export class KnownAgents implements Agents {
     return this.#connected().filter(({ name }) => name !== workbenchClientName).length;
   }
 
+  /** The clients of databases and tenants that the caller's credential covers, in the order of connecting. */
   clients(caller: Caller): ClientList {
     const clients = this.#connected().filter((client) => isCovered(caller, client));
     return { clients: clients.toSorted((left, right) => Number(left.id) - Number(right.id)) };
@@ -110,6 +101,7 @@ export class KnownAgents implements Agents {
     };
   }
 
+  /** Starts the bridge as a client would, performs the handshake, lists its tools and ends it. */
   testBridge(caller: Caller, input: TestBridgeInput): Promise<BridgeTested> {
     return this.#parts.testBridge(caller, input);
   }
@@ -117,7 +109,7 @@ export class KnownAgents implements Agents {
 
 /** The number of a call from its id. Refuses an invalid id. */
 function numberOf(id: string): number {
-  if (!/^\d{1,15}$/.test(id)) throw invalid('before', 'is no id of a call');
+  if (!/^\d{1,15}$/.test(id)) throw invalid('before', 'is not the id of a call');
   return Number(id);
 }
 

@@ -204,7 +204,7 @@ async function insteadOf(run: ToolContext, name: string, tool: Tool, given: Tool
 async function insteadOfUpdate(run: ToolContext, given: ToolArguments): Promise<string[]> {
   const tell = tools.get('tell');
   const forget = tools.get('forget');
-  const said = 'A fact is not changed: forget the old one, then tell the new one.';
+  const said = 'Facts cannot be changed: forget the old one, then tell the new one.';
   if (tell === undefined || forget === undefined) return [said];
   const [old, next] = [
     given['old'] ?? given['from'] ?? given['old_fact'] ?? given['oldFact'],

@@ -187,7 +187,7 @@ async function scopeHints(run: ToolContext, { scope }: ToolArguments): Promise<s
   if (scopes.some(({ name }) => name === scope)) return [];
   const names = scopes.slice(0, maxScopesNamed).map(({ name }) => name);
   const others = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
-  return [`there is no scope ${scope}: ${others}; without scope everything is looked at`];
+  return [`there is no scope ${scope}: ${others}; leave out scope to search everything`];
 }
 
 async function predicateHints(run: ToolContext, { predicates }: ToolArguments): Promise<string[]> {

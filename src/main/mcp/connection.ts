@@ -27,7 +27,7 @@ export function requireTurn(session: McpSession): void {
 export function unknownSession(): EngineError {
   return new EngineError(
     'SessionNotFound',
-    'there is no MCP session of this id: it has ended, open a new one',
+    'there is no MCP session with this id: it has ended, open a new one',
   );
 }
 
@@ -37,14 +37,13 @@ export function unknownSession(): EngineError {
  */
 export function messageOf(request: FastifyRequest): object {
   const { body } = request;
-  if (typeof body !== 'object' || body === null)
-    throw invalid('', 'a JSON-RPC message is needed as the body');
+  if (typeof body !== 'object' || body === null) throw invalid('', 'the body must be a JSON-RPC message');
   if (!Array.isArray(body)) {
     requireModest(body);
     return body;
   }
   // Newer revisions have no batches; later code scans every message several times.
-  if (body.length > maxInBatch) throw invalid('', `a batch has ${maxInBatch} messages at most`);
+  if (body.length > maxInBatch) throw invalid('', `a batch may have at most ${maxInBatch} messages`);
   for (const message of body as unknown[]) requireModest(message);
   return body;
 }
@@ -69,13 +68,14 @@ function requireModest(message: unknown): void {
   if (most === undefined || (JSON.stringify(params) ?? '').length <= most) return;
   throw new EngineError(
     'PayloadTooLarge',
-    `${String(method)} takes ${most} characters of parameters at most`,
+    `${String(method)} takes at most ${most} characters of parameters`,
   );
 }
 
 function fieldsOf(value: unknown, path: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
-  if (Object.keys(value).length > maxFields) throw invalid(path, `an object has ${maxFields} fields at most`);
+  if (Object.keys(value).length > maxFields)
+    throw invalid(path, `an object may have at most ${maxFields} fields`);
   return value as Readonly<Record<string, unknown>>;
 }
 

@@ -59,7 +59,7 @@ async function ruleById(run: ToolContext, id: string): Promise<StoredRule> {
   const near = nearestRules(rules, id);
   throw new EngineError(
     'RuleNotFound',
-    [`there is no rule of the id ${id.slice(0, 100)}`, ...near].join('\n'),
+    [`there is no rule with the id ${id.slice(0, 100)}`, ...near].join('\n'),
   );
 }
 

@@ -75,7 +75,7 @@ function sizeOf(value: unknown): number {
 function unwrap({ known, fields, hints }: Mending): void {
   const [only, ...others] = fields;
   if (only === undefined || others.length > 0 || known.has(only[0]) || !isObject(only[1])) return;
-  hints.set(only[0], 'give what stands in it directly');
+  hints.set(only[0], 'give its content directly');
   fields.clear();
   for (const [name, value] of Object.entries(only[1])) fields.set(name, value);
 }
@@ -95,8 +95,8 @@ function listOfFacts({ tool, known, fields, hints }: Mending): void {
   for (const [name, value] of fields) {
     if (!Array.isArray(value) || value.length === 0 || known.has(name) !== (name === 'facts')) continue;
     if (value.every((each) => typeof each === 'string' && each.includes('(') && atomOf(each) !== null)) {
-      hints.set(name, 'give texts as one text');
-      for (const index of value.keys()) hints.set(`${name}.${index}`, 'give texts as one text');
+      hints.set(name, 'join the texts into one text');
+      for (const index of value.keys()) hints.set(`${name}.${index}`, 'join the texts into one text');
       fields.delete(name);
       fields.set('text', value.map((each) => `${withoutStop(String(each))}.`).join(' '));
     } else if (name === 'facts' && value.every(isObject)) {
@@ -107,7 +107,7 @@ function listOfFacts({ tool, known, fields, hints }: Mending): void {
       for (const [index, each] of value.entries())
         for (const field of ['', ...Object.keys(each).map((key) => `.${key}`)])
           if (facts[index] !== each) hints.set(`${name}.${index}${field}`, 'as in the call below');
-      hints.set(name, 'each is a fact of predicate and args');
+      hints.set(name, 'each is a fact with predicate and args');
       fields.set('facts', facts);
     } else if (name !== 'facts' && value.every((each) => isObject(each) && 'predicate' in each)) {
       hints.set(name, 'the field is called facts');
@@ -122,7 +122,7 @@ function pairIntoArgs({ known, fields, hints }: Mending): void {
   if (!known.has('args')) return;
   for (const [first, second] of pairs) {
     if (!fields.has(first) && !fields.has(second)) continue;
-    const hint = 'what stands in the relation goes, in its order, into args';
+    const hint = 'put the related things into args, in their order';
     const args = [first, second].filter((name) => fields.has(name)).map((name) => fields.get(name));
     for (const name of [first, second]) if (fields.delete(name)) hints.set(name, hint);
     if (!fields.has('args')) fields.set('args', args);
@@ -237,7 +237,7 @@ function intoMetadata(
   name: string,
   value: unknown,
 ): void {
-  hints.set(name, 'it belongs into metadata');
+  hints.set(name, 'put it into metadata');
   fields.delete(name);
   const metadata = fields.get('metadata');
   fields.set('metadata', { ...(isObject(metadata) ? metadata : {}), [plainName(name)]: value });
@@ -273,7 +273,7 @@ function takeApart({ known, fields, hints }: Mending): void {
   const atoms = goals.map((goal) => (typeof goal === 'string' ? goalOf(goal) : goal));
   if (!goals.some((goal) => typeof goal === 'string') || atoms.includes(null)) return;
   for (const place of ['goals', ...goals.map((_, index) => `goals.${index}`)])
-    hints.set(place, 'a goal is an object of predicate and args');
+    hints.set(place, 'a goal is an object with predicate and args');
   fields.set('goals', atoms);
 }
 
@@ -379,7 +379,7 @@ function splitPredicate({ known, fields, hints }: Mending): void {
       'predicate',
       isBare
         ? 'what is explicitly not so is said by a field'
-        : 'it is the name alone, and what stands in the parentheses goes into args',
+        : 'give only the name, and put what is in the parentheses into args',
     );
     if (isBare || (Array.isArray(given) && given.length > 0)) atom.args = given as string[];
     setAtom(known, fields, atom);
@@ -388,7 +388,7 @@ function splitPredicate({ known, fields, hints }: Mending): void {
     known.has('truthVal') &&
     /\s|^[¬!~]/.test(predicate)
   ) {
-    hints.set('predicate', 'what is not so is told by the name alone with truthVal: false');
+    hints.set('predicate', 'give only the name, with truthVal: false, for what is false');
     fields.set(
       'predicate',
       predicate
@@ -437,8 +437,11 @@ function typed(name: string, type: JsonType, value: unknown): { value: unknown; 
   if (name === 'args' && Array.isArray(value)) return variablesMended(value);
   if (type === 'array' && isObject(value)) {
     if (name === 'args')
-      return { value: Object.values(value), hint: 'it is a list in the order of the places, without names' };
-    return { value: [value], hint: 'it is a list, of one too' };
+      return {
+        value: Object.values(value),
+        hint: 'give a list in the order of the arguments, without names',
+      };
+    return { value: [value], hint: 'give a list, even for one value' };
   }
   if (typeof value !== 'string') return null;
   if (type === 'boolean' && /^(true|false)$/i.test(value))

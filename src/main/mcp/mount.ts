@@ -232,6 +232,7 @@ const neverGone = new AbortController().signal;
 
 function sessionIdOf(request: FastifyRequest): string {
   const id = new URL(request.url, 'http://localhost').searchParams.get('sessionId');
-  if (id === null) throw invalid('sessionId', 'is required in the query: the endpoint event has it');
+  if (id === null)
+    throw invalid('sessionId', 'is required in the query string: the endpoint event contains it');
   return id;
 }

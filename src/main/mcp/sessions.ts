@@ -169,7 +169,7 @@ async function makeRoomAmong(sessions: readonly McpSession[], whose: string, now
   if (idlest === null)
     throw new EngineError(
       'RateLimited',
-      `${sessions.length} MCP sessions ${whose} are open and in use, as many as the service keeps: try again later`,
+      `${sessions.length} MCP sessions ${whose} are open and in use, the maximum: try again later`,
     );
   await idlest.end();
 }

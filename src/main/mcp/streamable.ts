@@ -46,7 +46,10 @@ export async function postMessage(
     caller = host.callerOf(request);
     session = await openNew(endpoint, message, caller);
   } else {
-    throw invalid('Mcp-Session-Id', 'the header is needed on every message but initialize, which answers it');
+    throw invalid(
+      'Mcp-Session-Id',
+      'the header is required on every message except initialize, whose answer contains it',
+    );
   }
   session.touch(Date.now());
   const usual = session.transport.usual(request.raw, message);
@@ -220,7 +223,8 @@ function requireSession(
   request: FastifyRequest,
 ): Promise<[StreamableSession, Caller]> {
   const id = sessionIdOf(request);
-  if (id === null) throw invalid('Mcp-Session-Id', 'the header is needed: initialize answers it');
+  if (id === null)
+    throw invalid('Mcp-Session-Id', 'the header is required: the answer to initialize contains it');
   return sessionOf(endpoint, id, request);
 }
 

@@ -32,9 +32,7 @@ export async function tellTool(run: ToolContext, given: ToolArguments): Promise<
   const { text, facts, truthVal, ...options } = given;
   if (typeof text === 'string') {
     if (truthVal === false)
-      throw invalidCall([
-        { path: 'truthVal', message: 'in text, what is not so is written with - before it' },
-      ]);
+      throw invalidCall([{ path: 'truthVal', message: 'in text, write - before what is false' }]);
     return tellText(run, text, options);
   }
   if (!Array.isArray(facts))
@@ -157,7 +155,7 @@ async function tellText(run: ToolContext, text: string, options: Fact): Promise<
   const { scope, unscoped, ...others } = options;
   const [extra] = Object.keys(others);
   if (extra !== undefined)
-    throw invalidCall([{ path: extra, message: 'is for facts: tell the rules in a call of their own' }]);
+    throw invalidCall([{ path: extra, message: 'is for facts here: tell the rules in a separate call' }]);
   const place = {
     ...(scope === undefined ? {} : { scope }),
     ...(unscoped === undefined ? {} : { unscoped }),

@@ -209,10 +209,10 @@ export function requireFits(
 ): number {
   const size = sizeOf(content);
   if (size <= limit) return size;
-  const done = isWritten ? 'the write was made, and is not to be repeated: ' : '';
+  const done = isWritten ? 'the write was made; do not repeat it: ' : '';
   throw new EngineError(
     'PayloadTooLarge',
-    `${done}the answer of ${tool} has ${size} characters, more than the ${limit} a tool answers: use the HTTP API for it`,
+    `${done}the answer of ${tool} has ${size} characters, more than the limit of ${limit}: use the HTTP API for it`,
   );
 }
 

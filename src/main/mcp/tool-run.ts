@@ -106,7 +106,7 @@ export async function readStatements(text: string, allowsPatterns: boolean): Pro
       `line ${startLine}, column ${startColumn}: a fact has parentheses: write ${text.slice(head.span.start, head.name.end)}()`,
     );
   }
-  if (problems.length === 0 && statements.length === 0) problems.push('there is no statement in it');
+  if (problems.length === 0 && statements.length === 0) problems.push('it contains no statement');
   if (statements.length > maxStatements)
     problems.push(`it has ${statements.length} statements: give at most ${maxStatements} in one call`);
   if (problems.length > 0) throw unreadable(problems);

@@ -109,7 +109,7 @@ function watch(
   const next = (): void => {
     timer = setTimeout(() => {
       look().catch((error: unknown) => {
-        log.error({ err: error }, 'a bug: the key store is no longer looked at');
+        log.error({ err: error }, 'a bug: the key store is no longer checked');
       });
     }, pollMs).unref();
   };
@@ -134,7 +134,7 @@ async function readKeystoreFile(path: string): Promise<Buffer> {
   try {
     // Opening a pipe would wait for its other end.
     const found = await stat(path);
-    if (!found.isFile()) throw new KeystoreProblem('file', 'which is no file');
+    if (!found.isFile()) throw new KeystoreProblem('file', 'which is not a file');
     if (found.size > maxFileBytes)
       throw new KeystoreProblem('file', `which is longer than a key store can be (${maxFileBytes} bytes)`);
     return await readFile(path);

@@ -351,7 +351,7 @@ class RunningService implements Service, ServiceState {
     const { activity } = present(this.#http, 'it listens');
     const { signal } = this.#ending;
     this.warmedUp = warmUp({ activity, signal, quietMs }, () => this.#rehearse()).catch((error: unknown) => {
-      this.#log.error({ err: error }, 'a bug: warming up failed inside');
+      this.#log.error({ err: error }, 'a bug: warming up failed');
       return false;
     });
   }
@@ -420,7 +420,7 @@ class RunningService implements Service, ServiceState {
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),
         onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
-        onBug: (error) => this.#log.error({ err: error }, 'a bug: upkeep in the background failed inside'),
+        onBug: (error) => this.#log.error({ err: error }, 'a bug: background maintenance failed'),
       });
     } catch (error) {
       throw openFailure(error, storageDir);
@@ -459,7 +459,7 @@ class RunningService implements Service, ServiceState {
       {
         onWarn: (message) => this.#log.warn(message),
         onInfo: (message) => this.#log.info(message),
-        onBug: (error) => this.#log.error({ err: error }, 'a bug: following failed inside'),
+        onBug: (error) => this.#log.error({ err: error }, 'a bug: following the leader failed'),
         onServing: () => {
           if (this.#phase !== 'starting') return;
           this.#phase = 'ready';

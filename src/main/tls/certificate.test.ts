@@ -169,7 +169,7 @@ describe('what cannot be used', () => {
   });
 
   it('is refused where it is a certificate alone', async () => {
-    expect((await problemOf(valueOfCertificate(await stored('ec.pem')))).message).toContain('no PKCS12');
+    expect((await problemOf(valueOfCertificate(await stored('ec.pem')))).message).toContain('not a PKCS12');
   });
 
   it.each(['ec.p12', 'ec.jks', 'no-checksum.p12'])('is refused cut off anywhere: %s', async (name) => {

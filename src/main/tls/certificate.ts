@@ -36,10 +36,7 @@ const maxChain = 20;
 export async function readServerCertificate(bytes: Buffer, password: string): Promise<ServerCertificate> {
   const store = await openKeystore(bytes, password);
   if (store.keys.length === 0)
-    throw new KeystoreProblem(
-      'file',
-      'which has no private key: it holds certificates of others, and not what the service could show itself with',
-    );
+    throw new KeystoreProblem('file', 'which has no private key, only certificates of others');
   for (const { alias, key } of byAlias(store)) {
     const leaf = store.certificates.find((each) => belongs(each, key));
     if (leaf === undefined) continue;
@@ -202,7 +199,7 @@ function keyOf({ protectedPrivateKey }: KeyEntry, password: string): KeystoreKey
     if (error instanceof Error && error.message === 'Cannot recover key')
       throw new KeystoreProblem(
         'password',
-        'it opens the key store and not the key in it; give the key the same password: keytool -keypasswd -keystore FILE -alias NAME',
+        'it opens the key store but not the key in it; give the key the same password: keytool -keypasswd -keystore FILE -alias NAME',
       );
     // The reason may contain bytes of the key, so it is dropped.
     throw new KeystoreProblem('file', 'whose private key is damaged or of a kind that cannot be used here');
@@ -213,7 +210,7 @@ function certificateOf(der: Uint8Array): X509Certificate {
   try {
     return new X509Certificate(der);
   } catch (error) {
-    throw new KeystoreProblem('file', 'which holds a damaged certificate', { cause: error });
+    throw new KeystoreProblem('file', 'which contains a damaged certificate', { cause: error });
   }
 }
 

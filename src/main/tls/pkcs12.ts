@@ -49,7 +49,10 @@ export async function openPkcs12(bytes: Buffer, password: string): Promise<Keyst
   if (integerOf(version) !== 3) throw misshapen();
   const [contentId, wrapped] = childrenOf(content, 2);
   if (oidOf(contentId) !== dataId)
-    throw new KeystoreProblem('file', 'which is locked by a key and not by a password, as none here can be');
+    throw new KeystoreProblem(
+      'file',
+      'which is locked by a key instead of a password, which is not supported',
+    );
   const safes = bytesOf(childrenOf(wrapped, 1)[0]);
   const key = fileKeyOf(password);
   if (macData !== undefined) await authenticate(macData, safes, key);
@@ -85,7 +88,7 @@ async function readSafe(safe: Asn1, key: FileKey, found: Found): Promise<void> {
       return readBags(parseAsn1(await decryptContent(algorithm, bytesOf(sealed), key)), key, found);
     }
     default:
-      throw new KeystoreProblem('file', 'which has a part that is locked by a key and not by a password');
+      throw new KeystoreProblem('file', 'which has a part that is locked by a key instead of a password');
   }
 }
 
@@ -133,7 +136,7 @@ function addCertificate(found: Found, value: Asn1 | undefined): void {
   try {
     found.certificates.push(new X509Certificate(bytesOf(childrenOf(wrapped, 1)[0])));
   } catch (error) {
-    throw new KeystoreProblem('file', 'which holds a damaged certificate', { cause: error });
+    throw new KeystoreProblem('file', 'which contains a damaged certificate', { cause: error });
   }
   requireModest(found);
 }
@@ -156,7 +159,7 @@ function parseAsn1(bytes: Buffer): Asn1 {
   try {
     return forge.asn1.fromDer(forge.util.createBuffer(bytes.toString('latin1')), true);
   } catch (error) {
-    throw new KeystoreProblem('file', 'which is damaged, or no PKCS12 key store', { cause: error });
+    throw new KeystoreProblem('file', 'which is damaged or not a PKCS12 key store', { cause: error });
   }
 }
 
@@ -205,7 +208,7 @@ function derOf(node: Asn1 | undefined): Buffer {
 
 /** The problem of a value with an unexpected structure. */
 function misshapen(): KeystoreProblem {
-  return new KeystoreProblem('file', 'which is damaged, or no PKCS12 key store');
+  return new KeystoreProblem('file', 'which is damaged or not a PKCS12 key store');
 }
 
 /** Rounds that a whole file may ask for; Java uses 10,000 for each part of it, OpenSSL 2,048. */

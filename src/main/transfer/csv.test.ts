@@ -55,9 +55,9 @@ it('a CSV record that cannot be read is a problem of its own lines, and reading 
       [3, 'c'],
       [4, unopened],
       [5, unopened],
-      [6, `${unended} (lines 6 to 7 are passed over)`],
+      [6, `${unended} (lines 6 to 7 are skipped)`],
       [8, 'f'],
-      [9, `${unended} (lines 9 to 11 are passed over)`],
+      [9, `${unended} (lines 9 to 11 are skipped)`],
       [12, 'h', 'i'],
     ]);
 });

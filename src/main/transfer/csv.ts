@@ -185,10 +185,7 @@ class RecordReader {
   /** Ends the open record; none of its lines is read again. */
   async #passOver({ first, last }: HeldLines, problem: string): Promise<void> {
     this.#open = null;
-    await this.#bad(
-      first,
-      first === last ? problem : `${problem} (lines ${first} to ${last} are passed over)`,
-    );
+    await this.#bad(first, first === last ? problem : `${problem} (lines ${first} to ${last} are skipped)`);
   }
 
   /** Ends the open record with its first line. */

@@ -38,7 +38,7 @@ export function importKnowledge(
 ): AsyncIterable<ImportProgress | ImportDone> {
   const type = upload.type as ImportType;
   if (query.predicate !== null && type !== 'text/csv' && type !== 'text/tab-separated-values')
-    throw invalid('predicate', 'is for CSV and TSV: in this format every line has its own');
+    throw invalid('predicate', 'is for CSV and TSV: in this format every line has its own predicate');
   const importing = engine.import(caller, query.dryRun);
   return runImport({
     import: importing,

@@ -69,8 +69,8 @@ function problemOf(predicate: string, args: readonly string[]): string | null {
   }
   if (args.length > maxArguments) return `args: at most ${maxArguments} arguments`;
   for (const [at, arg] of args.entries()) {
-    if (arg.startsWith('?')) return `args.${at}: a fact is ground: a constant does not start with ?`;
-    if (!isWellFormed(arg)) return `args.${at}: the text holds a lone surrogate`;
+    if (arg.startsWith('?')) return `args.${at}: a fact must be ground: a constant cannot start with ?`;
+    if (!isWellFormed(arg)) return `args.${at}: the text contains a lone surrogate`;
   }
   return null;
 }
