@@ -66,7 +66,7 @@ const forTests = ['testing', 'log', 'state', 'operations', ...evaluation];
 /** The home of each third-party package. */
 const homes = {
   electron: '^src/main/(desktop/|entry/(main|preload)\\.ts$)',
-  fastify: '^(src/main/(http/|mcp/|a2a/|base/(mcp|a2a)-host\\.ts$)|bench/http/fastify-child\\.ts$)',
+  fastify: '^(src/main/(http/|mcp/|a2a/|base/agent-host\\.ts$)|bench/http/fastify-child\\.ts$)',
   '@fastify/static': '^src/main/http/',
   '@modelcontextprotocol/server': '^src/main/(mcp|bridge)/',
   '@modelcontextprotocol/node': '^src/main/mcp/',

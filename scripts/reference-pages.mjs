@@ -21,7 +21,7 @@ export async function referencePages(loadModule) {
   const { operations } = await loadModule('src/engine/contract/operations.ts');
   const { problems } = await loadModule('src/engine/contract/problems.ts');
   const { describeVariables } = await loadModule('src/main/base/config.ts');
-  const { helpText } = await loadModule('src/main/command-line/help.ts');
+  const { helpText } = await loadModule('src/main/command-line/arguments.ts');
   const document = openApiDocument('');
   /** @type {Map<string, string[]>} */
   const rows = new Map();

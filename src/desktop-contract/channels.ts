@@ -9,7 +9,7 @@
 import { type CommandId, commandIds, type CommandState, isCommandId } from './commands.ts';
 
 /** Information about the shell for the page. */
-export interface ShellInfo {
+interface ShellInfo {
   readonly version: string;
   readonly platform: string;
   readonly address: string;
@@ -17,7 +17,7 @@ export interface ShellInfo {
 }
 
 /** A theme, as menus and frames take it. */
-export type Theme = 'light' | 'dark' | 'system';
+type Theme = 'light' | 'dark' | 'system';
 
 /**
  * A request for the page. `place`: an address of the workbench to open; `notice`: a message to the user; `file`: a
@@ -33,7 +33,7 @@ export type ShellRequest =
 export type SecretPlace = 'kept' | 'session';
 
 /** The key of the current service and how long it lasts; `null` if there is none. */
-export interface ServiceKey {
+interface ServiceKey {
   readonly key: string | null;
   readonly place: SecretPlace;
 }
@@ -111,7 +111,7 @@ function channel<Argument, Result>(
 }
 
 /** The table of channels. */
-export const channels = {
+const channels = {
   /** Returns where the service is and where it stores its data. */
   info: channel<undefined, ShellInfo>(isNothing),
   /** Shows the data folder in the system's file manager. */
@@ -138,7 +138,7 @@ export const channels = {
 } as const;
 
 /** Type of the table. */
-export type Channels = typeof channels;
+type Channels = typeof channels;
 /** Name of a channel. */
 export type ChannelName = keyof Channels;
 type ArgumentOf<Name extends ChannelName> =
@@ -244,4 +244,17 @@ function hasOnly(value: unknown, fields: readonly string[]): value is Readonly<R
   if (!isRecord(value)) return false;
   const own = Object.keys(value);
   return own.length === fields.length && fields.every((field) => Object.hasOwn(value, field));
+}
+
+/** Runs the handler of `name`. Rejects an argument that the channel does not accept, before any handler sees it. */
+export async function answerChannel<Name extends ChannelName>(
+  handlers: ChannelHandlers,
+  name: Name,
+  argument: unknown,
+): Promise<unknown> {
+  // The table's check and its handler belong to the same name, which the compiler cannot follow through a variable.
+  const accepts: (value: unknown) => boolean = channels[name].accepts;
+  if (!accepts(argument)) throw new TypeError(`the argument of ${name} is not of its kind`);
+  const answer: (argument: never) => unknown = handlers[name];
+  return answer(argument as never);
 }

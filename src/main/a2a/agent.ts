@@ -20,7 +20,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { RetractOutcome } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
 import { type Caller, Slices } from '../../engine/index.ts';
-import type { A2aHost } from '../base/a2a-host.ts';
+import type { A2aHost } from '../base/agent-host.ts';
 import { carryOut, internalDetail, type ItemOutcome } from './carry-out.ts';
 import { maxItems, readItems } from './lines.ts';
 
@@ -35,7 +35,7 @@ export function createAgent(host: A2aHost, caller: Caller, card: AgentCard): A2A
         return await answer(host, caller, request);
       } catch (error) {
         if (error instanceof A2AError) throw error;
-        host.logger.error({ err: error, requestId: caller.requestId }, 'a bug: an A2A message failed inside');
+        host.logger.error({ err: error, requestId: caller.requestId }, 'a bug: an A2A message failed');
         throw new A2AError(internalDetail);
       }
     },
@@ -61,11 +61,11 @@ async function answer(host: A2aHost, caller: Caller, request: SendMessageRequest
   const items = await readItems(textOf(message), () => slices.breathe());
   if (items === null)
     throw new RequestMalformedError(
-      `a message has at most ${maxItems} statements and questions: send several`,
+      `a message may have at most ${maxItems} statements and questions: send several`,
     );
   if (items.length === 0)
     throw new RequestMalformedError(
-      'the message says nothing: a line tells, as parent(ann, bob). or asks, as parent(?x, bob)?',
+      'the message is empty: a line tells, such as parent(ann, bob). or asks, such as parent(?x, bob)?',
     );
   return answering(message, await carryOut(host, caller, items));
 }
@@ -73,8 +73,10 @@ async function answer(host: A2aHost, caller: Caller, request: SendMessageRequest
 function accepted({ message, configuration, tenant }: SendMessageRequest, caller: Caller): Message {
   if (message === undefined) throw new RequestMalformedError('message is required');
   if (message.messageId === '') throw new RequestMalformedError('message.messageId is required');
-  if (message.role !== Role.ROLE_USER) throw new RequestMalformedError('message.role is that of the user');
-  if (message.parts.length === 0) throw new RequestMalformedError('message.parts has at least one part');
+  if (message.role !== Role.ROLE_USER)
+    throw new RequestMalformedError('message.role must be that of the user');
+  if (message.parts.length === 0)
+    throw new RequestMalformedError('message.parts must have at least one part');
   if (tenant !== '' && tenant !== caller.tenant)
     throw new RequestMalformedError('tenant: the header X-Tenant-ID selects it, and X-Database the database');
   if (message.taskId !== '') throw new TaskNotFoundError(noTaskText);

@@ -9,7 +9,7 @@ import type { Answer } from '../../engine/contract/inference.ts';
 import { type Atom, isVariable, type Rule } from '../../engine/contract/language.ts';
 import type { RuleOutcome, RuleRetracted, StoredRule } from '../../engine/contract/rules.ts';
 import { type Caller, EngineError, renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
-import type { A2aHost } from '../base/a2a-host.ts';
+import type { A2aHost } from '../base/agent-host.ts';
 import type { MessageItem } from './lines.ts';
 
 /** Why an item was refused: a code of the problem table, its detail and its other fields. */
@@ -35,7 +35,7 @@ export type ItemOutcome = { readonly line: number } & (
   | { readonly kind: 'failed'; readonly data: ItemFailure }
 );
 
-export const internalDetail = 'something went wrong inside; the log has more under the request id';
+export const internalDetail = 'internal error: the log has more under the request id';
 
 /**
  * Once the answers to one message exceed this many characters, no further question is asked. A single answer may be
@@ -95,10 +95,7 @@ async function attempt(host: A2aHost, caller: Caller, item: MessageItem): Promis
     // Cancelled: the client has disconnected and will not read this, or the service is shutting down.
     if (error instanceof Error && error.name === 'AbortError')
       return failed(item, new EngineError('NotReady', 'the service is shutting down'));
-    host.logger.error(
-      { err: error, requestId: caller.requestId },
-      'a bug: a line of an A2A message failed inside',
-    );
+    host.logger.error({ err: error, requestId: caller.requestId }, 'a bug: a line of an A2A message failed');
     return failed(item, new EngineError('Internal', internalDetail));
   }
 }
@@ -168,7 +165,7 @@ function failed({ line }: MessageItem, { code, message, members }: EngineError):
 function answersAreFull(limit: number): EngineError {
   return new EngineError(
     'PayloadTooLarge',
-    `the answers to this message already have more than ${limit} characters already: ask this in another message`,
+    `the answers to this message already have more than ${limit} characters: ask this in another message`,
   );
 }
 

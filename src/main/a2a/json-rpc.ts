@@ -134,11 +134,7 @@ function namedRevision(version: string): Revision | null {
 function withoutInside(response: RpcResponse): RpcResponse {
   const { code, message } = (response.error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   if (code !== codes.internalError || message === internalDetail) return response;
-  return errorResponse(
-    response.id,
-    codes.invalidParams,
-    'the parameters do not have the shape that the method takes',
-  );
+  return errorResponse(response.id, codes.invalidParams, 'the parameters do not fit the method');
 }
 
 function errorResponse(id: RpcId, code: number, message: string): RpcResponse {
@@ -180,7 +176,7 @@ function wrongIn(message: Fields): string | null {
     if (!isText(message[name])) return `message.${name} must be a text`;
   const { parts } = message;
   if (!Array.isArray(parts)) return null;
-  if (parts.length > maxItems) return `message.parts has at most ${maxItems} parts`;
+  if (parts.length > maxItems) return `message.parts may have at most ${maxItems} parts`;
   const index = parts.findIndex((part: unknown) => isFields(part) && !isText(part['text']));
   return index < 0 ? null : `message.parts.${index}.text must be a text`;
 }

@@ -98,7 +98,7 @@ function forgettingOf(written: string, line: number): MessageItem[] {
   if (literal !== undefined && others.length === 0 && 'args' in literal && !literal.naf)
     return [{ line, kind: 'forget', atom: literal }];
   const reason =
-    'forget stands before what is to be forgotten, as in forget parent(ann, bob). or forget parent(ann, ?_).';
+    'write forget before what to forget, as in forget parent(ann, bob). or forget parent(ann, ?_).';
   return [{ line, kind: 'unknown', reason }];
 }
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../engine/contract/inference.ts';
 import { operations } from '../../engine/contract/operations.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
-import type { A2aHost } from '../base/a2a-host.ts';
+import type { A2aHost } from '../base/agent-host.ts';
 import { carryOut } from './carry-out.ts';
 import { maxItems, maxLineUnits, readItems } from './lines.ts';
 import { earlierCardPath } from './mount.ts';
@@ -348,7 +348,7 @@ describe('a message of several lines', () => {
     for (const text of ['', '  \n\t\r\n'])
       expect(await errorOf(service, rpc('SendMessage', { message: message('1.0', text) }))).toMatchObject({
         code: -32602,
-        message: expect.stringContaining('says nothing') as string,
+        message: expect.stringContaining('message is empty') as string,
       });
   });
 });

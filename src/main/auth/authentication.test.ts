@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { type Caller, EngineError, openEngine } from '../../engine/index.ts';
 import { parseConfig } from '../base/config.ts';
-import { nobody } from '../base/identity.ts';
+import { nobody } from '../base/dispatch.ts';
 import { Authentication } from './authentication.ts';
 
 /** Who may use the built-in password, by the peer address: contract section 10. */

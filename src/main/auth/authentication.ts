@@ -6,7 +6,7 @@
  * in constant time, so the time of a refusal reveals neither length nor content. No error, identity, record or log line
  * contains a secret.
  */
-import { timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type {
   AuthenticationMode,
@@ -22,16 +22,15 @@ import type {
 } from '../../engine/contract/authentication.ts';
 import { type Caller, type Engine, EngineError, type KeyRecord } from '../../engine/index.ts';
 import { type Config, defaultAdminPassword } from '../base/config.ts';
-import { anonymous, type Identity } from '../base/identity.ts';
-import { formOf, hashOf, newKeyText, prefixOf } from './key-text.ts';
-import { Tries } from './tries.ts';
+import { anonymous, type Identity } from '../base/dispatch.ts';
+import { crc32 } from 'node:zlib';
 
-export type AuthenticationSettings = Pick<
+type AuthenticationSettings = Pick<
   Config,
   'apiKey' | 'authEnabled' | 'serviceAdminUser' | 'serviceAdminPass' | 'apiKeyDefaultExpiryDays'
 >;
 
-export interface AuthenticationParts {
+interface AuthenticationParts {
   readonly settings: AuthenticationSettings;
   /** The stored keys. Refuses with NotReady until the log has been read. */
   readonly keys: () => Engine['keys'];
@@ -214,4 +213,108 @@ function presentedKey(headers: IncomingHttpHeaders): string | null {
   if (bearer !== undefined) return bearer;
   const key = headers['x-api-key'];
   return typeof key === 'string' && key !== '' ? key : null;
+}
+
+const mark = 'cor_';
+const secretBytes = 32;
+/** 43 base-62 characters encode 32 bytes. */
+const secretLength = 43;
+const checkLength = 6;
+const prefixLength = mark.length + 8;
+
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const base = BigInt(digits.length);
+
+/**
+ * Generates a new key: `cor_`, 43 random characters, 6 characters of checksum.
+ *
+ * The random part has 256 bits, too many to try them all, so a plain hash is enough to store the key. The checksum
+ * tells a mistyped key from an unknown one without a look-up. The prefix identifies a key and is not secret.
+ */
+export function newKeyText(): string {
+  const secret = inBase62(BigInt(`0x${randomBytes(secretBytes).toString('hex')}`), secretLength);
+  return `${mark}${secret}${checksumOf(`${mark}${secret}`)}`;
+}
+
+/** What kind of text this is: `foreign` is not a key of this service, `mistyped` a key with a wrong checksum. */
+export function formOf(text: string): 'key' | 'foreign' | 'mistyped' {
+  if (text.length !== mark.length + secretLength + checkLength || !/^cor_[0-9A-Za-z]+$/.test(text))
+    return 'foreign';
+  const body = text.slice(0, -checkLength);
+  return text.slice(-checkLength) === checksumOf(body) ? 'key' : 'mistyped';
+}
+
+/** The prefix of a key, by which it is displayed and looked up. */
+export function prefixOf(key: string): string {
+  return key.slice(0, prefixLength);
+}
+
+/** SHA-256, 32 bytes. */
+export function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function checksumOf(text: string): string {
+  return inBase62(BigInt(crc32(text)), checkLength);
+}
+
+function inBase62(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest /= base) text = `${digits[Number(rest % base)]}${text}`;
+  return text;
+}
+
+const maxTries = 5;
+const minuteMs = 60_000;
+
+/**
+ * Limits password attempts: a sliding window of a minute for each address.
+ *
+ * Refused attempts do not count, so a caller who waits a minute can always try again. Addresses without an attempt for
+ * a minute are dropped at the next attempt of another address.
+ */
+export class Tries {
+  readonly #now: () => number;
+  /** When each address tried within the last minute, oldest first; the address with the latest attempt comes last. */
+  readonly #tries = new Map<string, number[]>();
+
+  /** `now` returns milliseconds of a monotonic clock. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Refuses an address that has used up its attempts with RateLimited and the seconds to wait. */
+  admit(address: string): void {
+    const tries = this.#recent(normal(address));
+    const [oldest] = tries;
+    if (oldest === undefined || tries.length < maxTries) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil((oldest + minuteMs - this.#now()) / 1000));
+    throw new EngineError(
+      'RateLimited',
+      `more than ${maxTries} tries in a minute from this address: try again in ${retryAfterSeconds} s`,
+      { retryAfterSeconds },
+    );
+  }
+
+  /** Like `admit`, and counts one attempt. */
+  take(address: string): void {
+    this.admit(address);
+    const name = normal(address);
+    const tries = [...this.#recent(name), this.#now()];
+    this.#tries.delete(name);
+    this.#tries.set(name, tries);
+    for (const [other, times] of this.#tries) {
+      if ((times.at(-1) ?? 0) > this.#now() - minuteMs) break;
+      this.#tries.delete(other);
+    }
+  }
+
+  #recent(name: string): number[] {
+    return (this.#tries.get(name) ?? []).filter((time) => time > this.#now() - minuteMs);
+  }
+}
+
+/** An IPv4 address mapped into IPv6 counts as the same address. */
+function normal(address: string): string {
+  return address.replace(/^::ffff:/i, '');
 }

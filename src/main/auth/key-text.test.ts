@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formOf, hashOf, newKeyText, prefixOf } from './key-text.ts';
+import { formOf, hashOf, newKeyText, prefixOf } from './authentication.ts';
 
 it('consists of cor_, 256 random bits and a checksum, in letters and digits', () => {
   const keys = Array.from({ length: 200 }, newKeyText);

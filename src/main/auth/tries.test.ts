@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { EngineError } from '../../engine/index.ts';
-import { Tries } from './tries.ts';
+import { Tries } from './authentication.ts';
 
 function tries() {
   const clock = { now: 1000 };

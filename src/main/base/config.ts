@@ -361,7 +361,7 @@ function contradictions(config: Config): string[] {
   if (config.tlsEnabled && config.tlsKeystorePath === null)
     complaints.push('TLS_KEYSTORE_PATH: got nothing, takes a PKCS12 or JKS file when TLS_ENABLED=true');
   if (config.tlsEnabled && config.tlsPort !== 0 && config.tlsPort === config.port)
-    complaints.push(`TLS_PORT: got ${config.tlsPort}, which is PORT; takes another one`);
+    complaints.push(`TLS_PORT: got ${config.tlsPort}, the same as PORT; use another one`);
   return complaints;
 }
 

@@ -2,8 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { jsonSchemaOf } from '../../engine/contract/json-schema.ts';
 import { operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { checkInput, checkParams, requireCoverage, requirePermission, saysDryRun } from './dispatch.ts';
-import { anonymous, type Identity } from './identity.ts';
+import {
+  anonymous,
+  checkInput,
+  checkParams,
+  type Identity,
+  requireCoverage,
+  requirePermission,
+  saysDryRun,
+} from './dispatch.ts';
 
 const reader: Identity = { ...anonymous, role: 'reader' };
 const writer: Identity = { ...anonymous, role: 'writer' };
@@ -54,9 +61,11 @@ describe('permissions', () => {
     for (const identity of [replica, anonymous]) {
       expect(requirePermission(identity, spec)).toBe('call');
       expect(() => requirePermission({ ...identity, databases: ['d'] }, spec)).toThrow(
-        'without restrictions',
+        'unrestricted credential',
       );
-      expect(() => requirePermission({ ...identity, tenants: ['t'] }, spec)).toThrow('without restrictions');
+      expect(() => requirePermission({ ...identity, tenants: ['t'] }, spec)).toThrow(
+        'unrestricted credential',
+      );
     }
     for (const identity of [reader, writer])
       expect(() => requirePermission(identity, spec)).toThrow('the role replica');

@@ -14,10 +14,9 @@ import {
 } from '../../engine/contract/operations.ts';
 import type { OperationSpec, Role } from '../../engine/contract/operation-spec.ts';
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
-import { pendingSchema, type Pending } from '../../engine/contract/transactions.ts';
-import { type Validated, validate, validateLong } from '../../engine/contract/validation.ts';
+import { type Pending, pendingSchema } from '../../engine/contract/transactions.ts';
+import { validate, type Validated, validateLong } from '../../engine/contract/validation.ts';
 import { assert, type Caller, type Change, EngineError, notLeader, Slices } from '../../engine/index.ts';
-import { type Identity, requireRuleChange } from './identity.ts';
 import type { Download, Upload } from './streams.ts';
 
 /** The parts of a call as received, unchecked; absent: nothing was sent. */
@@ -167,10 +166,7 @@ export function requirePermission(identity: Identity, spec: Permission): 'call' 
     throw insufficientRole(identity, spec);
   const isRestricted = identity.databases.length > 0 || identity.tenants.length > 0;
   if ((spec.role === 'replica' || spec.isOfEverything === true) && isRestricted)
-    throw new EngineError(
-      'Forbidden',
-      'this is about everything: it needs a credential without restrictions',
-    );
+    throw new EngineError('Forbidden', 'this affects everything: it needs an unrestricted credential');
   if (spec.changesRules === true) requireRuleChange(identity);
   return hasRole ? 'call' : 'dryRun';
 }
@@ -310,3 +306,21 @@ type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'e
 export type Handlers = {
   readonly [Name in OperationName]: Handler<Name>;
 };
+
+/** What a credential says about the caller, before database and tenant are checked. */
+export type Identity = Pick<Caller, 'credential' | 'role' | 'databases' | 'tenants'>;
+
+/** Every caller while authentication is off. */
+export const anonymous: Identity = { credential: null, role: 'admin', databases: [], tenants: [] };
+
+/** The caller of a request that needs no credential. */
+export const nobody: Identity = { credential: null, role: 'reader', databases: [], tenants: [] };
+
+/** Refuses a credential that may not change rules with Forbidden. */
+export function requireRuleChange({ tenants }: Pick<Identity, 'tenants'>): void {
+  if (tenants.length > 0)
+    throw new EngineError(
+      'Forbidden',
+      'rules serve all tenants: a credential restricted to tenants cannot change them',
+    );
+}

@@ -20,7 +20,7 @@ export function listenFailure(
     case 'EACCES':
       return new StartRefusal(
         'configuration',
-        `${name}: got ${port}, which this user may not listen on; take one from 1024 up.`,
+        `${name}: got ${port}, on which this user may not listen; use 1024 or above.`,
         { cause: error },
       );
     case 'EADDRNOTAVAIL':
@@ -28,7 +28,7 @@ export function listenFailure(
     case 'EAI_AGAIN':
       return new StartRefusal(
         'configuration',
-        `HOST: got "${host}", which is no address of this machine; 127.0.0.1 keeps to itself, 0.0.0.0 takes all.`,
+        `HOST: got "${host}", which is not an address of this machine; 127.0.0.1 is reachable only from here, 0.0.0.0 from everywhere.`,
         { cause: error },
       );
     default:
@@ -69,7 +69,7 @@ export function openFailure(error: unknown, storageDir: string | null): unknown 
   if (!(error instanceof Error) || !('syscall' in error)) return error;
   return new StartRefusal(
     'failed',
-    `STORAGE_DIR: the folder ${storageDir ?? ''} cannot be used (${error.message}). Nothing that it held was lost. ` +
+    `STORAGE_DIR: the folder ${storageDir ?? ''} cannot be used (${error.message}). No data was lost. ` +
       `${mendingOf(codeOf(error))}, and try again.`,
     { cause: error },
   );

@@ -45,9 +45,7 @@ export function readBridgeArguments(argv: readonly string[], environment: Enviro
 
 function parse(argv: readonly string[]) {
   if (argv.some((argument) => /^--(api-?)?key(=|$)/i.test(argument)))
-    throw new WrongUse(
-      'a key is given as COROLLARY_API_KEY in the environment: a command line is visible to others',
-    );
+    throw new WrongUse('set a key as COROLLARY_API_KEY in the environment: others can see a command line');
   try {
     return parseArgs({
       args: [...argv],
@@ -85,9 +83,9 @@ function addressOf(text: string | undefined): URL | null {
   if (address === null) return null;
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol))
-    throw new WrongUse(`--url: ${JSON.stringify(address)} is no http:// or https:// address`);
+    throw new WrongUse(`--url: ${JSON.stringify(address)} is not an http:// or https:// address`);
   if (url.username !== '' || url.password !== '')
-    throw new WrongUse('--url: a key is given as COROLLARY_API_KEY in the environment, not in the address');
+    throw new WrongUse('--url: set a key as COROLLARY_API_KEY in the environment, not in the address');
   return url;
 }
 

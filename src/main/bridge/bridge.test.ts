@@ -433,7 +433,7 @@ describe('a session', () => {
     breaking.fates = ['forget'];
     await expect(call(client, 'reads', {})).rejects.toMatchObject({
       code: -32051,
-      message: expect.stringContaining('connect anew') as string,
+      message: expect.stringContaining('reconnect') as string,
     });
   });
 });

@@ -112,7 +112,7 @@ export class Bridge {
     if (protocolVersion !== result.protocolVersion)
       throw new RefusedRequest({
         code: codes.refused,
-        message: `Corollary speaks revision ${protocolVersion} of MCP now, no longer ${result.protocolVersion}: connect anew`,
+        message: `Corollary now speaks revision ${protocolVersion} of MCP instead of ${result.protocolVersion}: reconnect`,
       });
     if (this.#isInitialized) await link.notify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     const again: JSONRPCRequest[] = [...this.#subscriptions].map((uri) => ({

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ClientLines, type ClientLimits } from './client-lines.ts';
+import { type ClientLimits, ClientLines } from './run-bridge.ts';
 
 function lines(limits: Partial<ClientLimits> = {}, highWaterMark = 16_384) {
   const input = new PassThrough();

@@ -79,7 +79,7 @@ function failureOfStatus(error: SdkHttpError): NotTaken | RefusedRequest {
 
 function adviceFor(status: number, words: string): string {
   if (status === 401)
-    return `Corollary wants a valid key: set COROLLARY_API_KEY for corollary-mcp (${words})`;
+    return `Corollary requires a valid key: set COROLLARY_API_KEY for corollary-mcp (${words})`;
   if (status === 403) return `Corollary does not allow this: ${words}`;
   return `Corollary refused the message: ${words}`;
 }

@@ -115,8 +115,8 @@ export class Connection {
       await Promise.race([link.lost, aborted(signal)]);
       if (signal.aborted) return;
       this.#lostAt = this.#parts.now();
-      this.#problem = { message: 'Corollary has gone', refusal: null };
-      this.#parts.say('Corollary has gone: waiting for it');
+      this.#problem = { message: 'Corollary has stopped', refusal: null };
+      this.#parts.say('Corollary has stopped: waiting for it to return');
     }
   }
 

@@ -96,8 +96,8 @@ async function whereElse({ endpointFile }: BridgeTestParts): Promise<string | nu
   const endpoint = await readEndpoint(endpointFile).catch(() => null);
   if (endpoint?.pid === process.pid) return null;
   return endpoint === null
-    ? `the endpoint file ${basename(endpointFile)} is gone, so that no bridge finds this service: restart it`
-    : `the endpoint file names another service, at ${endpoint.url}, which a bridge would come to`;
+    ? `the endpoint file ${basename(endpointFile)} is gone, so no bridge can find this service: restart it`
+    : `the endpoint file names another service, at ${endpoint.url}, which a bridge would find instead`;
 }
 
 function startOf(

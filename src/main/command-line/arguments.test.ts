@@ -52,7 +52,7 @@ it('gives help and version precedence over everything', () => {
 
 it('accepts --reset-admin only on its own', () => {
   expect(parseArguments(['--reset-admin']).name).toBe('reset-admin');
-  expect(() => parseArguments(['serve', '--reset-admin'])).toThrow('stands alone');
+  expect(() => parseArguments(['serve', '--reset-admin'])).toThrow('cannot be combined');
   expect(() => parseArguments(['reset-admin'])).toThrow('no command');
 });
 

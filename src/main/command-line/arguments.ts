@@ -1,5 +1,6 @@
 /**
- * Parses the command line: the command and its arguments.
+ * The command line: the command and its arguments parsed, and the text of `--help`. One table has the commands with their
+ * options; the overview and the help of one command are loops over it.
  *
  * Statements and questions may start with `-` (explicit negation): an argument that starts with one `-` and contains a
  * parenthesis is text, never an option.
@@ -119,15 +120,7 @@ function parse(argv: readonly string[]) {
 }
 
 /** Commands on the folder while no service runs on it; each does one thing and ends. */
-export const folderCommands = [
-  'reset-admin',
-  'verify',
-  'repair',
-  'restore',
-  'encrypt',
-  'decrypt',
-  'rekey',
-] as const;
+const folderCommands = ['reset-admin', 'verify', 'repair', 'restore', 'encrypt', 'decrypt', 'rekey'] as const;
 export type FolderCommand = (typeof folderCommands)[number];
 
 /** Options that replace a command; an earlier one takes precedence. */
@@ -141,7 +134,9 @@ export function isFolderCommand(name: string): name is FolderCommand {
 function requireAlone(values: Readonly<Record<string, unknown>>, positionals: readonly string[]): void {
   const given = folderCommands.filter((each) => values[each] !== undefined && values[each] !== false);
   if (given.length === 1 && positionals.length === 0) return;
-  throw new UsageError(`--${given[0] ?? ''} stands alone: it does one thing to the folder and ends`);
+  throw new UsageError(
+    `--${given[0] ?? ''} cannot be combined with another option: it does one thing to the folder and ends`,
+  );
 }
 
 /** Options that other commands refuse: if they ignored them, the command would do something else than intended. */
@@ -155,4 +150,175 @@ const optionsOf: Readonly<Record<'format' | 'predicate' | 'dry-run' | 'output', 
 /** Whether the name is one of a command. */
 export function isCommandName(name: string): name is CommandName {
   return commandNames.some((command) => command === name);
+}
+
+interface OptionHelp {
+  readonly usage: string;
+  readonly about: readonly string[];
+}
+
+interface CommandHelp {
+  /** The arguments after the name. */
+  readonly takes: string;
+  readonly about: string;
+  /** Options besides those of every command. */
+  readonly options: readonly (keyof typeof options)[];
+  readonly more: readonly string[];
+  readonly example: string;
+}
+
+const options = {
+  scope: { usage: '--scope NAME', about: ['within this scope'] },
+  proof: { usage: '--proof', about: ['prints the proof of each answer'] },
+  format: {
+    usage: '--format NAME',
+    about: [
+      'import: ndjson, csv, tsv, datalog, turtle, ntriples; export: ndjson,',
+      "datalog, csv, ntriples; default: by the file's name, export: ndjson",
+    ],
+  },
+  predicate: {
+    usage: '--predicate NAME',
+    about: [
+      'import of csv and tsv: the predicate of every line, whose columns',
+      'are all arguments; export: only facts of this predicate',
+    ],
+  },
+  dryRun: { usage: '--dry-run', about: ['import: shows what it would do, without doing it'] },
+  output: { usage: '-o, --output FILE', about: ['export: writes this file'] },
+} as const satisfies Record<string, OptionHelp>;
+
+/** Options of every command that talks to a running service. */
+const common: readonly OptionHelp[] = [
+  { usage: '--url URL', about: ['address of the service; default: from its endpoint file'] },
+  { usage: '--database NAME', about: ['default: default'] },
+  { usage: '--tenant NAME', about: ['default: default'] },
+  { usage: '--json', about: ["prints the service's answer as JSON"] },
+];
+
+const commands: Readonly<Record<CommandName, CommandHelp>> = {
+  serve: {
+    takes: '',
+    about: 'runs the service in the foreground (the default)',
+    options: [],
+    more: [
+      'Configured by environment variables: corollary --help lists them. SIGTERM and Ctrl+C stop it cleanly.',
+    ],
+    example: 'PORT=9301 STORAGE_DIR=~/knowledge corollary serve',
+  },
+  tell: {
+    takes: "'p(a, b).'",
+    about: 'stores facts; - reads them from standard input',
+    options: ['scope'],
+    more: [],
+    example: "corollary tell 'mother(alma, pia). mother(pia, eve).'",
+  },
+  teach: {
+    takes: "'h(?x) :- b.'",
+    about: 'stores rules; - reads them from standard input',
+    options: ['scope'],
+    more: [],
+    example: "corollary teach 'grandmother(?x, ?z) :- mother(?x, ?y), mother(?y, ?z)'",
+  },
+  ask: {
+    takes: "'p(?x, b)'",
+    about: 'asks, and prints the answers',
+    options: ['scope', 'proof'],
+    more: [
+      'The text is an atom or a rule body; ?names are variables. - reads it from standard input.',
+      'Exit code 1 if there is no answer.',
+    ],
+    example: "corollary ask --proof 'grandmother(alma, ?who)'",
+  },
+  import: {
+    takes: 'FILE',
+    about: 'stores the contents of a file; - reads standard input',
+    options: ['scope', 'format', 'predicate', 'dryRun'],
+    more: ['Prints each line that fails with its reason; exit code 1 if there are any.'],
+    example: 'corollary import prices.csv --predicate price --dry-run',
+  },
+  export: {
+    takes: '',
+    about: 'writes the stored knowledge to standard output or --output',
+    options: ['scope', 'format', 'predicate', 'output'],
+    more: [],
+    example: 'corollary export --output knowledge.ndjson',
+  },
+  sample: {
+    takes: '[NAME]',
+    about: 'loads a sample knowledge base; without a name, lists them',
+    options: ['scope'],
+    more: [],
+    example: 'corollary sample family',
+  },
+  status: {
+    takes: '',
+    about: 'shows where the service runs and what it has stored',
+    options: [],
+    more: ['Exit code 1 if it is not ready.'],
+    example: 'corollary status',
+  },
+};
+
+function aligned(usage: string, about: readonly string[]): string[] {
+  const [first = '', ...rest] = about;
+  return [`  ${usage.padEnd(22)}${first}`, ...rest.map((line) => `${' '.repeat(24)}${line}`)];
+}
+
+/** The text of `corollary ask --help`. */
+export function commandHelpText(name: CommandName): string {
+  const { takes, about, options: own, more, example } = commands[name];
+  const listed = [...own.map((each) => options[each]), ...(name === 'serve' ? [] : common)];
+  return [
+    `corollary ${name}${takes === '' ? '' : ` ${takes}`}${listed.length === 0 ? '' : ' [options]'}: ${about}.`,
+    ...more,
+    ...(listed.length === 0
+      ? []
+      : ['', 'Options:', '', ...listed.flatMap((each) => aligned(each.usage, each.about))]),
+    '',
+    `Example: ${example}`,
+    '',
+  ].join('\n');
+}
+
+/** The text of `--help`; `variables` describes the environment. */
+export function helpText(version: string, variables: string): string {
+  const commandLines = Object.entries(commands).flatMap(([name, { takes, about }]) =>
+    aligned(`${name}${takes === '' ? '' : ` ${takes}`}`, [about]),
+  );
+  const optionLines = [...common.slice(0, 3), ...Object.values(options), ...common.slice(3)].flatMap((each) =>
+    aligned(each.usage, each.about),
+  );
+  return `Corollary ${version}: knowledge, rules, and answers with their proofs.
+
+Usage: corollary [command] [options]
+
+${commandLines.join('\n')}
+
+corollary COMMAND --help says more of one command. Options of the commands that talk to a running service:
+
+${optionLines.join('\n')}
+  API_KEY in the environment is shown to the service.
+
+Options that do one thing to the storage folder and end; they read the environment as serve does:
+
+  --verify              reads and verifies everything, and changes nothing
+  --repair              keeps what still verifies of a damaged folder, sets the rest aside
+  --restore FILE        puts a backup (POST /admin/backup) into an empty STORAGE_DIR
+  --encrypt             encrypts with ENCRYPTION_KEY what was written without a key
+  --decrypt             writes without a key what was encrypted with ENCRYPTION_KEY
+  --rekey               encrypts with NEW_ENCRYPTION_KEY what ENCRYPTION_KEY opens
+  --reset-admin         revokes all admin keys, so that the next start has the bootstrap open
+  All but --verify are refused while a service runs on the folder.
+
+  --help, --version
+
+Exit codes: 0 done; ask: 1 when nothing holds; import: 1 when lines failed; 2 wrong use or configuration; 3 no service reached;
+4 the service refused. serve, and what is done to the folder: 1 failed, 2 configuration, 4 port taken, 5 folder in use,
+6 storage damaged; --verify: 1 when something does not verify.
+
+Environment (an empty value counts as not set):
+
+${variables}
+`;
 }

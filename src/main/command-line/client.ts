@@ -54,7 +54,7 @@ export async function connect(options: ClientOptions): Promise<Client> {
     throw new Unreachable(
       'no service is running for this user: start one with "corollary serve", or give --url',
     );
-  if (!URL.canParse(url)) throw new Unreachable(`--url: ${url} is no address`);
+  if (!URL.canParse(url)) throw new Unreachable(`--url: ${url} is not an address`);
   const headers = {
     'x-database': options.database,
     'x-tenant-id': options.tenant,
@@ -98,7 +98,7 @@ async function open(
     if (upload === undefined) sent.end();
     else {
       upload.chunks.on('error', (error) => {
-        reject(new UsageError(`what is to be sent cannot be read: ${error.message}`, { cause: error }));
+        reject(new UsageError(`the data to send cannot be read: ${error.message}`, { cause: error }));
         sent.destroy();
       });
       upload.chunks.pipe(sent);
@@ -114,7 +114,7 @@ async function open(
 
 /** Replaces the error of an answer that broke off. */
 export function brokenOff(error: unknown): Unreachable {
-  return new Unreachable(`the connection broke off (${reasonOf(error)})`, { cause: error });
+  return new Unreachable(`the connection broke (${reasonOf(error)})`, { cause: error });
 }
 
 async function call(url: URL, init: RequestInit): Promise<unknown> {

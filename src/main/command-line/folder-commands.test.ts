@@ -234,9 +234,7 @@ describe('a folder', () => {
     expect(repaired.lines.join('\n')).toContain('.damaged');
     expect((await run('verify', environment)).exitCode).toBe(0);
     const again = await run('repair', environment);
-    expect(again.lines).toEqual([
-      'Everything verifies: there was nothing to repair, and nothing was changed.',
-    ]);
+    expect(again.lines).toEqual(['Everything verifies: nothing to repair, nothing was changed.']);
     const service = await started(environment);
     const { body } = await service.call<{ generation: number }>('POST', '/tell', {
       predicate: 'n',

@@ -8,10 +8,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import {
+  type Caller,
   type Contents,
   convertFolder,
   inLockedFolder,
+  isFollowersFolder,
   openBackup,
+  openEngine,
   openFileBackend,
   repairFolder,
   StartupError,
@@ -20,12 +23,12 @@ import {
 } from '../../engine/index.ts';
 import type { FolderCommand } from './arguments.ts';
 import type { Config } from '../base/config.ts';
-import { resetAdminKeys } from './reset-admin.ts';
 import { openFailure } from '../base/start-failure.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
+import { anonymous } from '../base/dispatch.ts';
 
 /** What was done, in lines for people, and the exit code. */
-export interface FolderReport {
+interface FolderReport {
   readonly lines: readonly string[];
   readonly exitCode: number;
 }
@@ -100,8 +103,7 @@ function told({ damages, contents, position, records, segments, snapshotBytes, t
 async function repair({ storageDir, encryptionKey }: FolderConfig, onWarn: OnWarn): Promise<string[]> {
   const folder = existing(storageDir);
   const repaired = await inLockedFolder(folder, onWarn, (task) => repairFolder(task, encryptionKey));
-  if (repaired === null)
-    return ['Everything verifies: there was nothing to repair, and nothing was changed.'];
+  if (repaired === null) return ['Everything verifies: nothing to repair, nothing was changed.'];
   const { damages, setAside, leftOut, contents, position } = repaired;
   return [
     `${counted(damages.length, 'damage')}:`,
@@ -110,7 +112,7 @@ async function repair({ storageDir, encryptionKey }: FolderConfig, onWarn: OnWar
     ...(leftOut.length === 0 ? [] : [`Left out, ${counted(leftOut.length, 'record')} that verified:`]),
     ...leftOut.map(({ sequence, kind, why }) => `  record ${sequence} (${kind}): ${why}`),
     `Kept ${describe(contents)}, as one snapshot of record ${position}.`,
-    'The folder is a history of its own from now on: who followed it takes it up from a snapshot.',
+    'The folder is a separate history from now on: its followers start again from a snapshot.',
   ];
 }
 
@@ -123,13 +125,13 @@ async function restore(
   if (file === '' || !existsSync(path) || !statSync(path).isFile())
     throw new StartRefusal('configuration', `--restore: there is no file ${path}`);
   if (storageDir === null)
-    throw new StartRefusal('configuration', 'STORAGE_DIR: takes a folder to restore into');
+    throw new StartRefusal('configuration', 'STORAGE_DIR: set it to the folder to restore into');
   const backup = await openBackup(await openFileBackend(dirname(path)), basename(path), encryptionKey);
   await inLockedFolder(storageDir, onWarn, (task) => backup.install(task));
   const { position, contents } = backup;
   return [
     `Restored ${describe(contents)} into ${resolve(storageDir)}, as of record ${position}.`,
-    'It is a history of its own, which names the one that the backup was taken from.',
+    'It is a separate history, which names the one that the backup was taken from.',
   ];
 }
 
@@ -149,7 +151,7 @@ function keysOf(
   if (newEncryptionKey === null)
     throw new StartRefusal(
       'configuration',
-      'NEW_ENCRYPTION_KEY: got nothing; --rekey takes the key that the folder is to have',
+      'NEW_ENCRYPTION_KEY: got nothing; --rekey needs the new key of the folder',
     );
   return { from: encryptionKey, to: newEncryptionKey };
 }
@@ -174,7 +176,7 @@ async function convert(
   );
   return [
     `${converted[name]}: ${describe(contents)} in ${resolve(folder)}.`,
-    'Backups that were taken before need the key of then. Removed data may stay on the disk until it is overwritten.',
+    'Earlier backups need the earlier key. Removed data may stay on the disk until it is overwritten.',
   ];
 }
 
@@ -197,7 +199,7 @@ function existing(storageDir: string | null): string {
   if (storageDir !== null && existsSync(storageDir)) return storageDir;
   throw new StartRefusal(
     'configuration',
-    `STORAGE_DIR: got ${JSON.stringify(storageDir ?? '')}, where there is no folder`,
+    `STORAGE_DIR: got ${JSON.stringify(storageDir ?? '')}, which does not exist`,
   );
 }
 
@@ -212,4 +214,63 @@ function describe({ databases, tenants, facts, rules }: Contents): string {
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/**
+ * `--reset-admin`: revokes all admin keys of a folder, for a user who has lost the last one. Returns lines for people.
+ * Refuses with a StartRefusal.
+ *
+ * Anyone who can write the folder can run it; there is no other authentication. It takes the folder's lock, so it is
+ * refused while a service runs on it. Other keys stay as they are. The keys of a follower belong to its leader and are
+ * revoked there: a follower's folder is refused, and goes on following.
+ */
+export async function resetAdminKeys(
+  config: Pick<Config, 'storageDir' | 'encryptionKey' | 'fsync' | 'apiKey'>,
+  onWarn: (message: string) => void,
+): Promise<string[]> {
+  const { storageDir, encryptionKey, fsync, apiKey } = config;
+  if (storageDir === null || !existsSync(storageDir))
+    throw new StartRefusal(
+      'configuration',
+      `STORAGE_DIR: got ${JSON.stringify(storageDir ?? '')}, which does not exist; set it to the folder whose admin keys are to be revoked`,
+    );
+  if (await isFollowersFolder(storageDir))
+    throw new StartRefusal(
+      'configuration',
+      `${storageDir} is the folder of a follower, whose keys are those of its leader. Nothing was changed. Run ` +
+        '--reset-admin on the folder of the leader; or, where this one is to lead from now on, start it once with ' +
+        'REPLICATION_MODE=LEADER, end it, and run --reset-admin then.',
+    );
+  const engine = await openEngine({ storageDir, encryptionKey, fsync, onWarn }).catch((error: unknown) => {
+    throw openFailure(error, storageDir);
+  });
+  try {
+    const revoked = await engine.keys.resetAdmin(operator());
+    const names = revoked.map(({ id, prefix, description }) => {
+      const about = description === null ? '' : `: ${JSON.stringify(description)}`;
+      return `  ${id} (${prefix}…)${about}`;
+    });
+    const count = `${revoked.length} admin ${revoked.length === 1 ? 'key was' : 'keys were'} revoked`;
+    return [
+      revoked.length === 0 ? 'There was no admin key to revoke.' : `${count}:`,
+      ...names,
+      'The next start with AUTH_ENABLED=true opens the bootstrap: POST /auth/bootstrap.',
+      ...(apiKey === null ? [] : ['API_KEY is set and remains an admin key.']),
+    ];
+  } finally {
+    await engine.close();
+  }
+}
+
+function operator(): Caller {
+  return {
+    ...anonymous,
+    database: 'default',
+    tenant: 'default',
+    client: null,
+    transaction: null,
+    idempotency: null,
+    requestId: 'reset-admin',
+    signal: new AbortController().signal,
+  };
 }

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { commandNames, parseArguments, UsageError } from './arguments.ts';
-import { commandHelpText, helpText } from './help.ts';
+import { commandHelpText, commandNames, helpText, parseArguments, UsageError } from './arguments.ts';
 
 it('shows the arguments, the options and an example of one command', () => {
   const text = commandHelpText('ask');

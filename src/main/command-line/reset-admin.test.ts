@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { AuthenticationStatus, CreatedKey } from '../../engine/contract/authentication.ts';
-import { resetAdminKeys } from './reset-admin.ts';
+import { resetAdminKeys } from './folder-commands.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 

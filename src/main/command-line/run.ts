@@ -162,7 +162,7 @@ function statementsOf(text: string): readonly Statement[] {
     const { startLine, startColumn } = error.range;
     throw new UsageError(`line ${startLine}, column ${startColumn}: ${error.message}`);
   }
-  if (statements.length === 0) throw new UsageError('there is no statement in this text');
+  if (statements.length === 0) throw new UsageError('this text contains no statement');
   return statements;
 }
 

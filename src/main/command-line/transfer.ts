@@ -134,7 +134,7 @@ async function lastLine(answer: IncomingMessage, terminal: Terminal): Promise<Im
   } finally {
     terminal.progress(null);
   }
-  if (done === null) throw new Unreachable('the connection broke off before the import had ended');
+  if (done === null) throw new Unreachable('the connection broke before the import had ended');
   return done;
 }
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
+  answerChannel,
   type ChannelHandlers,
   type ChannelName,
   channelNames,
   departures,
-  isPort,
   desktopProviderNames,
+  isPort,
 } from '../../desktop-contract/channels.ts';
 import { commandIds } from '../../desktop-contract/commands.ts';
-import { answerChannel } from './answer-channel.ts';
 
 /** Handlers that record what reaches them. */
 function recording(): { handlers: ChannelHandlers; reached: [ChannelName, unknown][] } {

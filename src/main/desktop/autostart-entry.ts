@@ -5,7 +5,7 @@ export function autostartEntry(command: readonly string[]): string {
   const entry = {
     Type: 'Application',
     Name: 'Corollary',
-    Comment: 'The service of Corollary, behind its tray',
+    Comment: 'The Corollary service with its tray icon',
     Exec: command.map(quoted).join(' '),
     Terminal: 'false',
   };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CrashLoop } from './crash-loop.ts';
+import { CrashLoop } from './window-state.ts';
 
 it('reports a loop at three crashes of a page within a minute', () => {
   const loop = new CrashLoop();

@@ -5,9 +5,15 @@
  * `addresses.ts` decides; this module ties the decisions to Electron's events. `serviceAddress` is read at each event,
  * since the service may restart at another address; before there is one, nothing is allowed.
  */
-import { type App, type Session, shell as system, type WebContents } from 'electron';
-import { isForBrowser, isOwnAddress, isOwnRequest } from './addresses.ts';
+import { type App, ipcMain, type Session, shell as system, type WebContents } from 'electron';
+import { isForBrowser, isOwnAddress, isOwnRequest, isTrustedSender, type Sender } from './addresses.ts';
 import { tellTrouble } from './questions.ts';
+import {
+  answerChannel,
+  type ChannelHandlers,
+  channelNames,
+  wireName,
+} from '../../desktop-contract/channels.ts';
 
 type CurrentAddress = () => string | null;
 
@@ -61,4 +67,22 @@ function keepInside(contents: WebContents, serviceAddress: CurrentAddress): void
   contents.on('will-navigate', stay);
   contents.on('will-frame-navigate', stay);
   contents.on('will-redirect', stay);
+}
+
+/**
+ * Connects the channels' table to Electron's IPC, which checks first the sender, then the message. `serviceAddress` is
+ * read at each call.
+ */
+export function registerChannels(handlers: ChannelHandlers, serviceAddress: () => string | null): void {
+  for (const name of channelNames)
+    ipcMain.handle(wireName(name), async (event, ...given: unknown[]) => {
+      const address = serviceAddress();
+      const frame = event.senderFrame;
+      const sender: Sender | null =
+        frame === null ? null : { url: frame.url, isMainFrame: frame.parent === null };
+      if (address === null || !isTrustedSender(sender, address))
+        throw new Error(`${name}: this page may not ask`);
+      if (given.length > 1) throw new TypeError(`${name} takes at most one argument`);
+      return answerChannel(handlers, name, given[0]);
+    });
 }

@@ -14,7 +14,7 @@ import {
   menuTitles,
 } from '../../desktop-contract/commands.ts';
 
-export interface MenuParts {
+interface MenuParts {
   readonly platform: NodeJS.Platform;
   /** The commands that can run. */
   readonly commands: readonly CommandState[];
@@ -101,4 +101,50 @@ function menuLabel(title: string): string {
 function accelerator(keys: string | undefined): MenuItemConstructorOptions {
   if (keys === undefined || !keys.includes('+')) return {};
   return { accelerator: keys.replace('Mod', 'CmdOrCtrl'), registerAccelerator: false };
+}
+
+/** The state of the service for the tray. */
+export type TrayStatus =
+  | { readonly kind: 'starting' | 'stopped' }
+  | { readonly kind: 'running' | 'attached'; readonly address: string };
+
+export interface TrayParts {
+  readonly open: () => void;
+  readonly quit: () => void;
+  readonly copy: (text: string) => void;
+  /** The known newer version, and the function that shows its page. */
+  readonly release: { readonly version: string; readonly show: () => void } | null;
+}
+
+/** The template of the tray's menu: the state of the service, its address, the window, and quitting. */
+export function trayTemplate(status: TrayStatus, parts: TrayParts): MenuItemConstructorOptions[] {
+  const { release } = parts;
+  return [
+    { label: statusLine(status), enabled: false },
+    ...(status.kind === 'running' || status.kind === 'attached'
+      ? [
+          { label: 'Copy the Address', click: () => parts.copy(status.address) },
+          { label: 'Copy the Address for Agents (MCP)', click: () => parts.copy(`${status.address}/mcp`) },
+        ]
+      : []),
+    { type: 'separator' },
+    { label: 'Open Corollary', click: parts.open },
+    ...(release === null ? [] : [{ label: `Version ${release.version} Is Available…`, click: release.show }]),
+    { type: 'separator' },
+    { label: 'Quit', click: parts.quit },
+  ];
+}
+
+/** The state of the service in one line. */
+export function statusLine(status: TrayStatus): string {
+  switch (status.kind) {
+    case 'starting':
+      return 'Starting…';
+    case 'stopped':
+      return 'The service has stopped';
+    case 'running':
+      return `Running at ${status.address}`;
+    case 'attached':
+      return `Attached to ${status.address}`;
+  }
 }

@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ServiceStart } from './service-host.ts';
-import { fallbackCandidates, startOnFreePort } from './ports.ts';
+import { fallbackCandidates, type ServiceStart, startOnFreePort } from './service-host.ts';
 
 const host = '127.0.0.1';
 const servers: Server[] = [];

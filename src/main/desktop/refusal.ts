@@ -86,7 +86,7 @@ export function lossQuestion(reason: string): RefusalQuestion {
   return {
     title: 'The service has stopped',
     message: 'The service has stopped unexpectedly.',
-    detail: `${reason}\n\nEverything that was answered is stored, and is there after a restart.`,
+    detail: `${reason}\n\nEverything that was acknowledged is stored and will be there after a restart.`,
     waysOut: ['retry', 'quit'],
   };
 }

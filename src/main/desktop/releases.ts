@@ -31,7 +31,7 @@ export async function fetchRelease(address: string, ask: typeof fetch): Promise<
   const text = await response.text();
   if (text.length > maxAnswerBytes) throw new Error('the answer is too long');
   const release = readRelease(JSON.parse(text));
-  if (release === null) throw new Error('the answer names no version');
+  if (release === null) throw new Error('the answer contains no version');
   return release;
 }
 

@@ -12,6 +12,7 @@ import {
   type ThreadCommand,
   type ThreadSettings,
 } from '../base/service-messages.ts';
+import { createServer } from 'node:net';
 
 /** Milliseconds for a service to finish before its thread is terminated; its own limit is 10 s. */
 const closeLimitMs = 15_000;
@@ -57,7 +58,7 @@ export function startServiceThread(file: string, settings: ThreadSettings): Prom
       resolve({ outcome: 'refused', refusal });
     });
     worker.on('message', (message: unknown) => {
-      if (!isThreadMessage(message)) throw new Error('the service thread sent a message of no known kind');
+      if (!isThreadMessage(message)) throw new Error('the service thread sent a message of an unknown kind');
       if (message.kind === 'ready') resolve({ outcome: 'running', service: running(worker, message, ended) });
       if (message.kind === 'refused') refusal = message.refusal;
     });
@@ -95,4 +96,48 @@ function running(
     return count;
   };
   return { address, port, lost, agents, close: () => (closing ??= close()) };
+}
+
+const firstFallbackPort = 9301;
+/** Number of ports tried before giving up. */
+const fallbackPorts = 200;
+
+interface PortChoice {
+  readonly usual: number;
+  /** The user set the port: no other is tried. */
+  readonly isFixed: boolean;
+  readonly host: string;
+}
+
+/**
+ * Starts on the default port, or the next free one if that is taken.
+ *
+ * A PORT set by the user is never replaced. Otherwise the next free port from 9301 is used and remembered, so that
+ * agents find the service again.
+ */
+export async function startOnFreePort(
+  start: (port: number) => Promise<ServiceStart>,
+  { usual, isFixed, host }: PortChoice,
+): Promise<ServiceStart> {
+  let outcome = await start(usual);
+  for (const port of fallbackCandidates(usual)) {
+    if (isFixed || outcome.outcome === 'running' || outcome.refusal.reason !== 'port-taken') break;
+    // Checking first saves the start of a service; another program may still take the port in between.
+    if (await isFree(port, host)) outcome = await start(port);
+  }
+  return outcome;
+}
+
+/** The ports to try if `taken` is taken, in order. */
+export function fallbackCandidates(taken: number): number[] {
+  const all = Array.from({ length: fallbackPorts }, (_, index) => firstFallbackPort + index);
+  return all.filter((port) => port !== taken);
+}
+
+function isFree(port: number, host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+  });
 }

@@ -12,13 +12,12 @@ import {
 } from '../../desktop-contract/channels.ts';
 import type { StartProgram } from '../base/service-messages.ts';
 import { applicationFile, hiddenOption } from './login-item.ts';
-import { startOnFreePort } from './ports.ts';
+import { type RunningService, startOnFreePort, startServiceThread } from './service-host.ts';
 import { askFolder, askWayOut } from './questions.ts';
 import { lossQuestion, type RefusalQuestion, refusalQuestion } from './refusal.ts';
 import type { Secrets } from './secrets.ts';
-import { type RunningService, startServiceThread } from './service-host.ts';
 import type { Settings } from './settings.ts';
-import type { TrayStatus } from './tray-menu.ts';
+import type { TrayStatus } from './menu.ts';
 
 export interface ServiceKeeperParts {
   /** The built module of the service's thread. */

@@ -5,29 +5,34 @@
  * The window shows what a browser shows at the same address. The program never ends without a message, and only after
  * the service has closed, so that what was answered is durable.
  */
-import { app, type BrowserWindow, Menu, nativeTheme, powerMonitor, session, shell as system } from 'electron';
+import {
+  app,
+  type BrowserWindow,
+  Menu,
+  nativeTheme,
+  powerMonitor,
+  safeStorage,
+  session,
+  shell as system,
+} from 'electron';
 import { join } from 'node:path';
 import { type ChannelHandlers, type ShellRequest, waitingChannel } from '../../desktop-contract/channels.ts';
 import type { CommandState } from '../../desktop-contract/commands.ts';
 import { defaultFolder } from '../base/storage-folder.ts';
 import { isOwnAddress, placeOfArguments, workbenchAddress } from './addresses.ts';
 import { decideLeaving, type Leaving, leavingQuestion } from './departure.ts';
-import { guardContents, guardSession } from './guard.ts';
-import { registerChannels } from './ipc.ts';
+import { guardContents, guardSession, registerChannels } from './guard.ts';
 import { hiddenOption, loginItem } from './login-item.ts';
-import { menuTemplate } from './menu.ts';
+import { menuTemplate, type TrayStatus } from './menu.ts';
 import { fileOfArguments, readOpened } from './opened-files.ts';
 import { askLeaving, askReport, tellTrouble } from './questions.ts';
-import { Secrets } from './secrets.ts';
+import { Secrets, type Vault } from './secrets.ts';
 import { ServiceKeeper } from './service-keeper.ts';
 import { SettingsDesk } from './settings-desk.ts';
 import { readSettings, type Settings, writeSettings } from './settings.ts';
-import type { TrayStatus } from './tray-menu.ts';
-import { StatusTray } from './tray.ts';
-import { systemVault } from './vault.ts';
-import { bringToFront, load, openWindow } from './window.ts';
+import { bringToFront, load, openWindow, StatusTray } from './window.ts';
 
-export interface ShellParts {
+interface ShellParts {
   /** The built module of the service's thread. */
   readonly serviceThread: string;
   /** The built preload script. */
@@ -392,4 +397,25 @@ function inBrowser(opened: Promise<void>): void {
 
 function warn(message: string): void {
   process.stderr.write(`${message}\n`);
+}
+
+/** The system's store for secrets: Keychain, DPAPI, or the secret service of a Linux desktop. */
+function systemVault(platform: NodeJS.Platform): Vault {
+  return {
+    isAvailable: async () => {
+      // Without a secret service Electron would encrypt with a publicly known password, which protects nothing.
+      if (platform === 'linux' && !hasSecretService()) return false;
+      return safeStorage.isAsyncEncryptionAvailable();
+    },
+    encrypt: (text) => safeStorage.encryptStringAsync(text),
+    decrypt: async (bytes) => {
+      const { result, shouldReEncrypt } = await safeStorage.decryptStringAsync(bytes);
+      return { text: result, isStale: shouldReEncrypt };
+    },
+  };
+}
+
+function hasSecretService(): boolean {
+  const backend = safeStorage.getSelectedStorageBackend();
+  return backend !== 'basic_text' && backend !== 'unknown';
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trayTemplate } from './tray-menu.ts';
+import { trayTemplate } from './menu.ts';
 
 function build(release: { version: string; show: () => void } | null = null) {
   const done: string[] = [];

@@ -1,16 +1,27 @@
-/** The window: its options, its bounds, and recovery when its page crashes or hangs. */
-import { BrowserWindow, type BrowserWindowConstructorOptions, dialog, screen } from 'electron';
-import { CrashLoop } from './crash-loop.ts';
-import { askAfterCrash, askUnresponsive } from './questions.ts';
+/** The window: its options, its bounds, and recovery when its page crashes or hangs; and the icon in the tray. */
 import {
+  BrowserWindow,
+  type BrowserWindowConstructorOptions,
+  clipboard,
+  dialog,
+  Menu,
+  nativeImage,
+  screen,
+  Tray,
+} from 'electron';
+import {
+  CrashLoop,
   type Rectangle,
   restoreWindow,
   smallestWindow,
   type WindowState,
   withoutFrame,
 } from './window-state.ts';
+import { askAfterCrash, askUnresponsive, tellTrouble } from './questions.ts';
+import { join } from 'node:path';
+import { statusLine, type TrayParts, type TrayStatus, trayTemplate } from './menu.ts';
 
-export interface WindowParts {
+interface WindowParts {
   /** The preload script, a CommonJS file. */
   readonly preload: string;
   /** The window's icon; null: the system takes it from the program. */
@@ -25,7 +36,7 @@ export interface WindowParts {
 }
 
 /** The options of the window. A page in it has no more power than in a browser, except for the channels' table. */
-export function windowOptions(
+function windowOptions(
   { preload, icon }: Pick<WindowParts, 'preload' | 'icon'>,
   { bounds }: WindowState,
 ): BrowserWindowConstructorOptions {
@@ -133,4 +144,29 @@ function recover(window: BrowserWindow, { openInBrowser }: WindowParts): void {
       window.reload();
     });
   });
+}
+
+/** The icon with its menu. If the system has no tray, Electron silently shows none. */
+export class StatusTray {
+  readonly #tray: Tray;
+  readonly #parts: () => Omit<TrayParts, 'copy'>;
+
+  /** `icons`: the folder of the icons. `parts` is read whenever the menu is made. */
+  constructor(icons: string, platform: NodeJS.Platform, parts: () => Omit<TrayParts, 'copy'>) {
+    this.#parts = parts;
+    // macOS tints a template itself, and finds the larger one beside it.
+    const name =
+      platform === 'darwin' ? 'trayTemplate.png' : platform === 'win32' ? 'corollary.ico' : '32x32.png';
+    this.#tray = new Tray(nativeImage.createFromPath(join(icons, name)));
+    this.#tray.on('click', () => this.#parts().open());
+    this.show({ kind: 'starting' });
+  }
+
+  show(status: TrayStatus): void {
+    const copy = (text: string) => {
+      clipboard.writeText(text).catch((error: unknown) => tellTrouble('The address was not copied', error));
+    };
+    this.#tray.setToolTip(`Corollary: ${statusLine(status)}`);
+    this.#tray.setContextMenu(Menu.buildFromTemplate(trayTemplate(status, { ...this.#parts(), copy })));
+  }
 }

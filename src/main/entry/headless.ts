@@ -7,14 +7,15 @@
  */
 import { resolve } from 'node:path';
 import {
-  type ParsedCommand,
+  commandHelpText,
   type FolderCommand,
+  helpText,
   isCommandName,
   isFolderCommand,
   parseArguments,
+  type ParsedCommand,
   UsageError,
 } from '../command-line/arguments.ts';
-import { commandHelpText, helpText } from '../command-line/help.ts';
 import { clientCommandOf, runCommand } from '../command-line/run.ts';
 import {
   type Config,

@@ -1,15 +1,20 @@
 /**
  * The first refusals of every request, in the order of the contract: NotReady, Origin and Host, the route.
  *
- * They run before a credential or a body is read, also for unknown and malformed addresses. This module also sets the
- * headers of every answer: a hook sets them on the framework's answers, and code that writes to the raw response, such
- * as a stream, sets them first.
+ * They run before a credential or a body is read, also for unknown and malformed addresses. A hook sets the headers of
+ * every answer of the framework; code that writes to the raw response, such as a stream, sets them first.
+ *
+ * A browser sends the page's Origin: one that is neither the service's own nor allowed is refused, for reads and writes
+ * alike. DNS rebinding, a name that resolves to a loopback address, shows in Host: a connection that arrives on
+ * loopback must carry a loopback name or an allowed one. Programs that send no Origin pass.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { HttpHost } from './host.ts';
-import { createOriginPolicy, sameOrigin } from './origin.ts';
-import { sendProblem } from './problem.ts';
+import { sendProblem, setStandingHeaders } from './answers.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 
 /** Routes that answer in every phase. */
 const alwaysAnswered: ReadonlySet<string> = new Set([
@@ -88,42 +93,6 @@ export function createAdmission(host: HttpHost): Admission {
   };
 }
 
-/** Headers with the same value in every answer; static files have their own cache and content policy. */
-const sameHeaders: readonly (readonly [string, string])[] = [
-  ['x-api-version', '1'],
-  ['x-content-type-options', 'nosniff'],
-  ['referrer-policy', 'no-referrer'],
-  ['cache-control', 'no-store'],
-  ['vary', 'Origin'],
-];
-
-const samePairs: readonly string[] = sameHeaders.flat();
-
-/** Headers of every answer. */
-export function standingHeaders(requestId: string): Readonly<Record<string, string>> {
-  return { 'x-request-id': requestId, ...Object.fromEntries(sameHeaders) };
-}
-
-/** Sets the headers on the raw response, including those that let a page of another origin read it. */
-export function setStandingHeaders(request: FastifyRequest, { raw }: FastifyReply): void {
-  const headers = standingPairs(request);
-  for (let at = 0; at < headers.length; at += 2)
-    raw.setHeader(headers[at] as string, headers[at + 1] as string);
-}
-
-/**
- * The same headers as alternating names and values, for `writeHead` on a response without headers: that costs a
- * fraction.
- */
-export function standingPairs(request: FastifyRequest): string[] {
-  const pairs = ['x-request-id', request.id, ...samePairs];
-  // A request with a malformed address has passed no hook and may lack what they add.
-  const crossOrigin: FastifyRequest['crossOrigin'] | undefined = request.crossOrigin;
-  if (crossOrigin === null || crossOrigin === undefined) return pairs;
-  for (const [name, value] of Object.entries(crossOrigin)) pairs.push(name, value);
-  return pairs;
-}
-
 /** Answers an address without a route for its method: a preflight, 405 with the allowed methods, or 404. */
 function answerUnrouted(routes: RouteMap, request: FastifyRequest, reply: FastifyReply): void {
   const methods = routes.methodsOf(request.url);
@@ -193,4 +162,93 @@ function escaped(text: string): string {
 /** Decoded like the router does; malformed escapes are refused before. */
 function decoded(path: string): string {
   return path.includes('%') ? decodeURI(path) : path;
+}
+
+interface OriginPolicy {
+  /** The CORS headers of the answer to this request, empty if it comes from no foreign page. Refuses with Forbidden. */
+  admit(request: IncomingMessage): Readonly<Record<string, string>>;
+}
+
+/** The headers of an answer to the service's own pages and to programs: none. */
+const sameOrigin: Readonly<Record<string, string>> = {};
+
+const exposedHeaders = 'X-Request-ID, X-API-Version, Retry-After, ETag';
+
+/** Creates the policy for the allowed origins and hosts. */
+export function createOriginPolicy(
+  allowedOrigins: readonly string[],
+  allowedHosts: readonly string[],
+): OriginPolicy {
+  const allowsAll = allowedOrigins.includes('*');
+  const origins = new Set(allowedOrigins);
+  const hosts = new Set(allowedHosts);
+  // The last admitted pair of address and host without an Origin: most calls repeat it.
+  let admitted: { readonly host: string | undefined; readonly localAddress: string | undefined } | null =
+    null;
+  return {
+    admit(request) {
+      const { localAddress } = request.socket;
+      const { host: named, origin: from } = request.headers;
+      if (from === undefined && admitted?.host === named && admitted?.localAddress === localAddress)
+        return sameOrigin;
+      const host = (named ?? '').toLowerCase();
+      const onLoopback = isLoopbackAddress(localAddress ?? '');
+      if (onLoopback && !isLoopbackName(nameOf(host)) && !hosts.has(host) && !hosts.has(nameOf(host)))
+        throw new EngineError(
+          'Forbidden',
+          'the Host header names another host; ALLOWED_HOSTS lists the names allowed beside loopback',
+        );
+      if (from === undefined) {
+        admitted = { host: named, localAddress };
+        return sameOrigin;
+      }
+      const origin = from.toLowerCase();
+      if (isOwn(origin, host, onLoopback, request.socket)) return sameOrigin;
+      if (allowsAll)
+        return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders };
+      if (!origins.has(origin))
+        throw new EngineError(
+          'Forbidden',
+          'this Origin may not call the service; CORS_ALLOWED_ORIGINS lists those that may',
+        );
+      return {
+        'access-control-allow-origin': origin,
+        'access-control-allow-credentials': 'true',
+        'access-control-expose-headers': exposedHeaders,
+      };
+    },
+  };
+}
+
+/**
+ * The service's own origin is the address of the call, scheme included, and over loopback every loopback name of this
+ * port.
+ */
+function isOwn(origin: string, host: string, onLoopback: boolean, socket: Socket): boolean {
+  const isSecure = socket instanceof TLSSocket;
+  const scheme = isSecure ? 'https://' : 'http://';
+  if (host !== '' && origin === `${scheme}${host}`) return true;
+  if (!onLoopback || !origin.startsWith(scheme)) return false;
+  const authority = origin.slice(scheme.length);
+  return isLoopbackName(nameOf(authority)) && portOf(authority, isSecure) === socket.localPort;
+}
+
+/** Whether the address is in 127.0.0.0/8 or ::1, also written as IPv6. */
+export function isLoopbackAddress(address: string): boolean {
+  return address === '::1' || /^(::ffff:)?127\./i.test(address);
+}
+
+function isLoopbackName(name: string): boolean {
+  return name === 'localhost' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
+}
+
+/** The host of `host:port`; an IPv6 address keeps its brackets. */
+function nameOf(authority: string): string {
+  return authority.replace(/:\d*$/, '');
+}
+
+function portOf(authority: string, isSecure: boolean): number {
+  const port = /:(\d+)$/.exec(authority)?.[1];
+  if (port !== undefined) return Number(port);
+  return isSecure ? 443 : 80;
 }

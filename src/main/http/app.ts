@@ -1,31 +1,39 @@
 /**
- * The HTTP application: hooks, routes of the operations table, files, documentation.
+ * The HTTP application: hooks, routes of the operations table, files, documentation, and the log of requests.
  *
- * This module only adds these parts, in the right order; each is a module of its own. The application neither listens
- * nor knows when the engine is open; the composition root does both.
+ * This module adds these parts in the right order. The application neither listens nor knows when the engine is open;
+ * the composition root does both.
  */
-import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { createServer } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError } from '../../engine/index.ts';
-import type { JsonBodies } from '../base/a2a-host.ts';
+import type { JsonBodies } from '../base/agent-host.ts';
 import { requirePermission } from '../base/dispatch.ts';
-import { Activity } from './activity.ts';
-import { type Admission, createAdmission, setStandingHeaders } from './admission.ts';
-import { ClientGone, hasBody, parseJsonBody, readBody, requireJson } from './body.ts';
-import { type NamedSpace, namedSpace, requireCovered } from './caller.ts';
-import { answerClientError } from './client-error.ts';
-import { limitConnections, serverOptions, ConnectionTraffic } from './connections.ts';
+import { Activity } from './limits.ts';
+import { type Admission, createAdmission } from './admission.ts';
+import {
+  ClientGone,
+  discardRest,
+  hasBody,
+  parseJsonBody,
+  parseQuery,
+  readBody,
+  requireJson,
+} from './body.ts';
+import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCovered } from './caller.ts';
+import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';
 import { addFiles } from './files.ts';
-import { createGuard, type RequestGuard } from './guard.ts';
 import type { HttpHost } from './host.ts';
-import { sendJson } from './json-answer.ts';
+import { requestIdOf, sendJson, sendProblem, setStandingHeaders } from './answers.ts';
 import { openApiSteps } from './openapi.ts';
-import { sendProblem } from './problem.ts';
-import { parseQuery } from './query-string.ts';
-import { requestIdOf } from './request-id.ts';
-import { logRequests, noteRequest, RequestLog } from './request-log.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
 import { type CertificateSecrets, createSecureServer, type SecureServer } from './secure-server.ts';
 
@@ -56,14 +64,14 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   const admission = createAdmission(host);
   const activity = new Activity();
   const traffic = new ConnectionTraffic();
-  const guard = createGuard(host);
+  const identify = createIdentify(host);
   const app = createApp(host, admission, traffic);
   logRequests(app, host);
   admission.install(app);
   await app.register(async (scope) => {
     leaveBodiesUnread(scope);
-    addOperationRoutes(scope, host, guard, activity);
-    addDescription(scope, host, guard);
+    addOperationRoutes(scope, host, identify, activity);
+    addDescription(scope, host, identify);
     await addFiles(scope, {
       workbench: host.workbenchFolder,
       samples: host.samplesFolder,
@@ -86,7 +94,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
         setStandingHeaders(request, reply);
         const { isPublic = false, readsBody = false } = mountedRoute(request);
         if (!isPublic) {
-          const identity = guard.identify(request);
+          const identity = identify(request);
           requirePermission(identity, { role: 'reader' });
           if (readsBody) requireCovered(identity, withDefaults(namedSpace(request)));
           requireJson(request.raw);
@@ -181,19 +189,19 @@ function malformedAddress(): EngineError {
  * Adds the descriptions of the service itself, for callers with a credential: `/openapi.json`, `/metrics` and the
  * history of the metrics.
  */
-function addDescription(app: FastifyInstance, host: HttpHost, guard: RequestGuard): void {
+function addDescription(app: FastifyInstance, host: HttpHost, identify: Identify): void {
   let document: Promise<string> | null = null;
   app.get('/openapi.json', async (request, reply) => {
-    admit(guard, request);
+    admit(identify, request);
     document ??= writtenDocument(host.version);
     return reply.type('application/json; charset=utf-8').send(await document);
   });
   app.get('/metrics', async (request, reply) => {
-    admit(guard, request);
+    admit(identify, request);
     return reply.type(host.metrics.contentType).send(await host.metrics.text());
   });
   app.get('/metrics/history', async (request, reply) => {
-    admit(guard, request);
+    admit(identify, request);
     return reply.type(host.metrics.contentType).send(host.metricsHistory());
   });
 }
@@ -208,12 +216,132 @@ async function writtenDocument(version: string): Promise<string> {
   }
 }
 
-function admit(guard: RequestGuard, request: FastifyRequest): void {
-  requirePermission(guard.identify(request), { role: 'reader' });
+function admit(identify: Identify, request: FastifyRequest): void {
+  requirePermission(identify(request), { role: 'reader' });
   const [unknown] = Object.keys(parseQuery(request.raw.url ?? ''));
   if (unknown !== undefined)
     throw new EngineError('ValidationException', `${unknown}: unknown query parameter`, {
       errors: [{ path: unknown, message: 'unknown query parameter' }],
     });
   if (hasBody(request.raw)) throw new EngineError('ValidationException', 'a GET request takes no body');
+}
+
+type Bindings = Parameters<FastifyBaseLogger['child']>[0];
+type Options = Parameters<FastifyBaseLogger['child']>[1];
+type Method = Exclude<keyof FastifyBaseLogger, 'level' | 'child'>;
+
+/**
+ * The log of one request: every line of it has the request's id. Most requests write one line, which names the id
+ * itself (`logRequest`). A logger bound to the id is created only for further lines, since creating one costs more than
+ * the line.
+ */
+class RequestLog implements FastifyBaseLogger {
+  readonly #parent: FastifyBaseLogger;
+  readonly #bindings: Bindings;
+  readonly #options: Options;
+  #bound: FastifyBaseLogger | null = null;
+
+  constructor(parent: FastifyBaseLogger, bindings: Bindings, options: Options) {
+    this.#parent = parent;
+    this.#bindings = bindings;
+    this.#options = options;
+  }
+
+  get level(): string {
+    return this.#made.level;
+  }
+
+  set level(level: string) {
+    this.#made.level = level;
+  }
+
+  // Methods, not accessors: the framework reads each of them with every request, and that must not create the logger.
+  trace(...line: unknown[]): void {
+    this.#write('trace', line);
+  }
+
+  debug(...line: unknown[]): void {
+    this.#write('debug', line);
+  }
+
+  info(...line: unknown[]): void {
+    this.#write('info', line);
+  }
+
+  warn(...line: unknown[]): void {
+    this.#write('warn', line);
+  }
+
+  error(...line: unknown[]): void {
+    this.#write('error', line);
+  }
+
+  fatal(...line: unknown[]): void {
+    this.#write('fatal', line);
+  }
+
+  silent(...line: unknown[]): void {
+    this.#write('silent', line);
+  }
+
+  child(bindings: Bindings, options?: Options): FastifyBaseLogger {
+    return this.#made.child(bindings, options);
+  }
+
+  get #made(): FastifyBaseLogger {
+    this.#bound ??= this.#parent.child(this.#bindings, this.#options);
+    return this.#bound;
+  }
+
+  #write(method: Method, line: readonly unknown[]): void {
+    Reflect.apply(this.#made[method], this.#made, line);
+  }
+}
+
+/** Routes that are requested all the time and are not worth a log line. */
+const quiet: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metrics', 'static']);
+
+/**
+ * Logs and counts every answered request: method, route, status and time. The route is the pattern, never the address
+ * itself, which could contain an argument's value.
+ */
+function logRequests(app: FastifyInstance, host: HttpHost): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    noteRequest(host, request, reply);
+    done();
+  });
+}
+
+/** Counts the request from now on, and logs it when it has been answered. Also for requests that pass no hook. */
+function noteRequest(host: HttpHost, request: FastifyRequest, reply: FastifyReply): void {
+  host.metrics.requestsInFlight(1);
+  // `close` comes after the last byte of an answer, and also if the client does not wait for it.
+  reply.raw.on('close', () => {
+    host.metrics.requestsInFlight(-1);
+    logRequest(host, request, reply);
+    // Answered before it was read to the end: the rest must not keep the connection busy for ever.
+    if (!request.raw.complete && !request.raw.socket.destroyed) discardRest(request.raw);
+  });
+}
+
+function logRequest(host: HttpHost, request: FastifyRequest, reply: FastifyReply): void {
+  const route = routeOf(request);
+  const elapsedMs = performance.now() - request.startedAt;
+  const { method } = request;
+  const { statusCode: status, writableFinished } = reply.raw;
+  host.metrics.requestDone(method, route, status, elapsedMs);
+  const line = { requestId: request.id, method, route, status, elapsedMs: Math.round(elapsedMs * 10) / 10 };
+  const message = writableFinished ? 'answered' : 'the client went away';
+  if (quiet.has(route)) host.log.debug(line, message);
+  else host.log.info(line, message);
+}
+
+function routeOf(request: FastifyRequest): string {
+  // A request with a malformed address has passed no hook, and lacks what they add.
+  const known: string | null | undefined = request.route;
+  if (typeof known === 'string') return known;
+  if (request.is404) return 'none';
+  const { url, config } = request.routeOptions;
+  if ((config as { isStatic?: boolean }).isStatic === true) return 'static';
+  return url ?? 'none';
 }

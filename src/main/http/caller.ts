@@ -1,5 +1,5 @@
 /**
- * The caller, its database and its tenant, from the identity and the headers of a request.
+ * The caller of a request: its credential (401) and rate limit (429), its database and its tenant.
  *
  * Coverage (403) is checked before the names themselves (400), so that a credential learns nothing about what it does
  * not cover; existence of the database (404) comes last.
@@ -7,8 +7,9 @@
 import type { FastifyRequest } from 'fastify';
 import { isDatabaseName, isTenantName } from '../../engine/contract/fields.ts';
 import { type Caller, EngineError, present } from '../../engine/index.ts';
-import { requireCoverage } from '../base/dispatch.ts';
-import type { Identity } from '../base/identity.ts';
+import { type Identity, requireCoverage } from '../base/dispatch.ts';
+import type { HttpHost } from './host.ts';
+import { createRateLimit, networkOf } from './limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,6 +26,22 @@ declare module 'fastify' {
     /** The path pattern of the operation; null until an operation is found, and for other routes. */
     route: string | null;
   }
+}
+
+/** Identifies the caller and notes it on the request. Refuses with Unauthenticated, then with RateLimited. */
+export type Identify = (request: FastifyRequest) => Identity;
+
+/** Creates the check that every route with a credential passes, with a rate limit if the settings have one. */
+export function createIdentify(host: HttpHost): Identify {
+  const { rateLimitPerMinute } = host.settings;
+  const limit =
+    rateLimitPerMinute === null ? null : createRateLimit(rateLimitPerMinute, () => performance.now());
+  return (request) => {
+    const identity = host.authenticate(request.headers);
+    limit?.take(identity.credential ?? `address ${networkOf(request.ip)}`);
+    request.identity = identity;
+    return identity;
+  };
 }
 
 /** The database and tenant that a request names; null if the header is missing. */
@@ -53,9 +70,9 @@ export function checkedSpace(named: NamedSpace, needsTenant: boolean): TargetSpa
   if (needsTenant && named.tenant === null)
     throw badHeader('X-Tenant-ID', 'is required: it selects the tenant');
   if (named.database !== null && !isDatabaseName(named.database))
-    throw badHeader('X-Database', 'is no database name: 1 to 128 ASCII letters, digits, _ - or .');
+    throw badHeader('X-Database', 'is not a database name: 1 to 128 ASCII letters, digits, _ - or .');
   if (named.tenant !== null && !isTenantName(named.tenant))
-    throw badHeader('X-Tenant-ID', 'is no tenant name: 1 to 256 visible ASCII characters');
+    throw badHeader('X-Tenant-ID', 'is not a tenant name: 1 to 256 visible ASCII characters');
   return { database: named.database ?? 'default', tenant: named.tenant ?? 'default' };
 }
 
@@ -68,7 +85,7 @@ export function requireSameSpace({ database, tenant }: NamedSpace, opened: Targe
     if (given !== null && given !== bound)
       throw badHeader(
         name,
-        `names another than this session was opened for, ${JSON.stringify(bound)}: leave it out, or open another session`,
+        `differs from the one that this session was opened for, ${JSON.stringify(bound)}: leave it out, or open another session`,
       );
 }
 
@@ -151,5 +168,5 @@ export function parseIfMatch(header: string): readonly string[] | '*' {
 }
 
 function malformed(): Error {
-  return badHeader('If-Match', 'is not * and no list of entity tags: "a", "b"');
+  return badHeader('If-Match', 'must be * or a list of entity tags: "a", "b"');
 }

@@ -9,8 +9,7 @@ import type { AggregateResult } from '../../engine/contract/aggregation.ts';
 import { startServiceUnderTest } from '../testing/service-under-test.ts';
 import { readBody } from './body.ts';
 import { limitConnections, serverOptions } from './connections.ts';
-import { type Limits, limits } from './limits.ts';
-import { networkOf, createRateLimit } from './guard.ts';
+import { createRateLimit, type Limits, limits, networkOf } from './limits.ts';
 
 /** How a server treats slow, silent, greedy or ambiguous clients, with limits short enough for a test. */
 const ends: (() => unknown)[] = [];
@@ -179,11 +178,14 @@ it('rejects connections beyond the limit and logs a warning', async () => {
 it.each([
   ['more than 256 headers', get('/', 'a: b\r\n'.repeat(256))],
   [
-    'HTTP/1.0 knows no Transfer-Encoding',
+    'HTTP/1.0 has no Transfer-Encoding',
     'POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   ],
-  ['not chunked alone', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
-  ['no proxy', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
+  [
+    'must be chunked alone',
+    'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+  ],
+  ['not a proxy', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
 ])('returns 400 and closes: %s', async (words, bytes) => {
   let isReached = false;
   const { said } = await serving(() => (isReached = true));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
-import { createRateLimit } from './guard.ts';
+import { createRateLimit } from './limits.ts';
 
 const key = 'a-key-nobody-guesses';
 

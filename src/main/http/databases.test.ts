@@ -3,14 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseList, TenantList } from '../../engine/contract/administration.ts';
 import { type Engine, openEngine } from '../../engine/index.ts';
 import { parseConfig } from '../base/config.ts';
-import { createDispatcher } from '../base/dispatch.ts';
-import type { Identity } from '../base/identity.ts';
+import { createDispatcher, type Identity } from '../base/dispatch.ts';
 import { findInstallation } from '../base/installation.ts';
 import { KnownAgents } from '../mcp/agents.ts';
 import { createHandlers } from '../service/handlers.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { createMetrics, noTraffic } from '../telemetry/metrics.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
 import { createHttpApp, type HttpApp } from './app.ts';
 
 /** Databases and tenants over HTTP: contract section 9. */
@@ -210,7 +209,7 @@ describe('a restricted credential', () => {
     const sources = {
       counters: () => null,
       figures: () => null,
-      traffic: () => noTraffic,
+      traffic: () => null,
       replication: () => null,
       isStorageReady: () => true,
       uptimeMs: state.uptimeMs,

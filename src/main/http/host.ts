@@ -7,8 +7,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, StoredImport } from '../../engine/index.ts';
-import type { Dispatcher } from '../base/dispatch.ts';
-import type { Identity } from '../base/identity.ts';
+import type { Dispatcher, Identity } from '../base/dispatch.ts';
 
 /** Only `ready` takes work; health and metrics answer in every state. */
 export type ServicePhase = 'starting' | 'ready' | 'closing';

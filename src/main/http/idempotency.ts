@@ -5,14 +5,30 @@
  * answer meant for another. Cached are answers, and refusals that would be the same again. What failed for a transient
  * reason (no permission, too many calls, no room on the disk, a bug) may be tried again with the same key. The cache is
  * bounded in bytes and ends with the process: after that, the engine remembers the outcome of the write.
+ *
+ * The digest of an upload is known only when all of it has been read. The first request is digested while it is
+ * processed, and its last line is cached with the digest. A repeated request is read to its end without processing, and
+ * then answered with that line, or refused if it differs. A request that broke off caches nothing: repeated, it runs
+ * again. The engine remembers the answers of imports that were written, across restarts.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { type Caller, EngineError, keyReused, Slices } from '../../engine/index.ts';
+import {
+  type Caller,
+  EngineError,
+  keyReused,
+  present,
+  Slices,
+  type StoredImport,
+} from '../../engine/index.ts';
+import type { HttpHost } from './host.ts';
 import { badHeader, type TargetSpace } from './caller.ts';
-import { problemBytes, problemType } from './problem.ts';
+import { problemBytes, problemType } from './answers.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Upload } from '../base/streams.ts';
+import { linesType } from './streams.ts';
 
 export interface HttpAnswer {
   readonly status: number;
@@ -194,7 +210,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
 }
 
 /** A digest of everything in a request except its body, which the caller adds. */
-export function digestOf({ method, url, headers }: DigestedHead, place: TargetSpace): Hash {
+function digestOf({ method, url, headers }: DigestedHead, place: TargetSpace): Hash {
   const { 'if-match': ifMatch, 'x-transaction-id': transaction } = headers;
   const head = JSON.stringify([
     method,
@@ -208,7 +224,7 @@ export function digestOf({ method, url, headers }: DigestedHead, place: TargetSp
 }
 
 /** The digest of a whole request. */
-export function fingerprintOf(digest: Hash): string {
+function fingerprintOf(digest: Hash): string {
   return digest.digest('base64url');
 }
 
@@ -232,4 +248,79 @@ export async function idempotencyOf(
 /** Whether a request can carry an Idempotency-Key: it is a write without anything to guess. */
 export function takesKey(spec: OperationSpec): boolean {
   return spec.kind === 'write' && spec.guessable !== true;
+}
+
+interface UploadOnce {
+  /** The answer to the first request with the key, once this one has been read; null: this is the first. */
+  readonly repeated: (() => Promise<HttpAnswer>) | null;
+  /** The upload to process. */
+  readonly upload: Upload;
+  /** Passes the lines of the answer on, and caches the last one. */
+  kept(lines: AsyncIterable<unknown>): AsyncIterable<unknown>;
+  /** Call it when the request has ended, in any way: until then others with the key are refused. */
+  end(): void;
+}
+
+/** Notes that a request with the key is running. Refuses with Conflict while the first one still is. */
+export function uploadOnce(
+  answers: IdempotencyCache,
+  host: Pick<HttpHost, 'keptImport'>,
+  caller: Caller,
+  key: string,
+  request: FastifyRequest,
+  upload: Upload,
+): UploadOnce {
+  const { method, headers } = request;
+  const url = request.raw.url ?? '';
+  const place: TargetSpace = { database: caller.database, tenant: caller.tenant };
+  const digest = digestOf({ method, url, headers }, place).update(`${upload.type}\n`);
+  const chunks = digested(upload.chunks, digest);
+  let fingerprint: string | null = null;
+  const once = () => ({ key, fingerprint: (fingerprint ??= fingerprintOf(digest)) });
+  const first = answers.of(caller, key) ?? answerOf(host.keptImport(caller, key));
+  const end = first === null ? answers.running(caller, key) : (): void => {};
+  const repeated = async (): Promise<HttpAnswer> => {
+    for await (const _chunk of chunks);
+    if (first?.fingerprint !== once().fingerprint) throw keyReused();
+    return present(first.answer, 'an import is kept with its answer');
+  };
+  return {
+    repeated: first === null ? null : repeated,
+    upload: { ...upload, chunks, once },
+    async *kept(lines) {
+      for await (const line of lines) {
+        if (isLast(line)) end({ fingerprint: once().fingerprint, answer: lineAnswer(JSON.stringify(line)) });
+        yield line;
+      }
+    },
+    end: () => {
+      end(null);
+    },
+  };
+}
+
+async function* digested(chunks: AsyncIterable<Uint8Array>, digest: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    digest.update(chunk);
+    yield chunk;
+  }
+}
+
+function answerOf(kept: StoredImport | null): { fingerprint: string; answer: HttpAnswer | null } | null {
+  if (kept === null) return null;
+  const { fingerprint, answer } = kept;
+  return { fingerprint, answer: answer === null ? null : lineAnswer(answer) };
+}
+
+function lineAnswer(line: string): HttpAnswer {
+  return { status: 200, type: linesType, etag: null, body: Buffer.from(`${line}\n`) };
+}
+
+function isLast(line: unknown): boolean {
+  return typeof line === 'object' && line !== null && 'done' in line;
+}
+
+/** Sends the cached answer. */
+export function sendAgain(reply: FastifyReply, { status, type, body }: HttpAnswer): FastifyReply {
+  return reply.code(status).type(type).header('idempotent-replayed', 'true').send(body);
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Answer } from '../../engine/contract/inference.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
-import { jsonSlices } from './json-answer.ts';
+import { jsonSlices } from './answers.ts';
 
 let service: ServiceUnderTest;
 

@@ -1,8 +1,15 @@
 /**
- * What one client may use of the service: the table of limits, each with its reason.
+ * What one client may use of the service: the table of limits, the rate limit, and what is running for clients.
  *
- * They apply to every server, with TLS or without (`connections.ts` sets those that Node enforces). They are fixed;
- * well-behaved clients never hit them. Milliseconds and bytes.
+ * Calls end with an answer, streams last. The number of streams is bounded, in total and per owner, so that no client
+ * takes them from others. At shutdown streams end at once; calls get time to finish before they are cancelled.
+ */
+import { isIPv6 } from 'node:net';
+import { type Cancellation, CancellationSource, EngineError } from '../../engine/index.ts';
+
+/**
+ * Each limit with its reason, in milliseconds and bytes. They apply to every server, with TLS or without
+ * (`connections.ts` sets those that Node enforces). They are fixed; well-behaved clients never hit them.
  */
 export const limits = {
   /** Request line and headers together. Bounds addresses and query strings too. */
@@ -51,3 +58,178 @@ export const limits = {
 } as const;
 
 export type Limits = { readonly [Name in keyof typeof limits]: number };
+
+/** One call or stream. Cancelled when its client has disconnected or the service can wait no longer. */
+export interface Task extends Cancellation {
+  /** True if the service aborted it, not the client. */
+  readonly isCutOff: boolean;
+  cancel(): void;
+  done(): void;
+}
+
+/** Counts and bounds what is running, and ends it at shutdown. */
+export class Activity {
+  readonly #calls = new Set<RunningTask>();
+  readonly #streams = new Set<RunningTask>();
+  /** Open streams by owner. */
+  readonly #owned = new Map<string, number>();
+  #whenIdle: (() => void) | null = null;
+  #started = 0;
+
+  /** Number of running calls. */
+  get running(): number {
+    return this.#calls.size;
+  }
+
+  /** Number of calls so far. */
+  get started(): number {
+    return this.#started;
+  }
+
+  startCall(): Task {
+    this.#started++;
+    return this.#start(this.#calls);
+  }
+
+  /** `owner` is a credential or an address. Refuses with RateLimited. */
+  startStream(owner: string): Task {
+    const owned = this.#owned.get(owner) ?? 0;
+    if (this.#streams.size >= limits.eventStreams) throw tooMany(this.#streams.size, 'of all clients');
+    if (owned >= limits.eventStreamsOfOne) throw tooMany(owned, 'of this credential or address');
+    this.#owned.set(owner, owned + 1);
+    return this.#start(this.#streams, () => {
+      const left = (this.#owned.get(owner) ?? 1) - 1;
+      if (left === 0) this.#owned.delete(owner);
+      else this.#owned.set(owner, left);
+    });
+  }
+
+  endStreams(): void {
+    for (const stream of this.#streams) stream.cutOff();
+  }
+
+  cancelCalls(): void {
+    for (const call of this.#calls) call.cutOff();
+  }
+
+  /** Resolves when no call is running, or after `limitMs`; true if all have finished. */
+  async idle(limitMs: number): Promise<boolean> {
+    if (this.#calls.size === 0) return true;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#whenIdle = resolve;
+      timer = setTimeout(resolve, limitMs);
+    });
+    clearTimeout(timer);
+    this.#whenIdle = null;
+    return this.#calls.size === 0;
+  }
+
+  #start(tasks: Set<RunningTask>, onDone: () => void = () => {}): Task {
+    const task = new RunningTask(() => {
+      if (!tasks.delete(task)) return;
+      onDone();
+      if (this.#calls.size === 0) this.#whenIdle?.();
+    });
+    tasks.add(task);
+    return task;
+  }
+}
+
+class RunningTask extends CancellationSource implements Task {
+  readonly #onDone: () => void;
+  isCutOff = false;
+
+  constructor(onDone: () => void) {
+    super();
+    this.#onDone = onDone;
+  }
+
+  cutOff(): void {
+    this.isCutOff = true;
+    this.cancel();
+  }
+
+  done(): void {
+    this.#onDone();
+  }
+}
+
+function tooMany(count: number, whose: string): EngineError {
+  const message = `${count} streams ${whose} are open: close some, or try again in 5 s`;
+  return new EngineError('RateLimited', message, { retryAfterSeconds: 5 });
+}
+
+interface RateLimit {
+  /** Takes a token of `client`, or refuses with RateLimited and the seconds until there is one. */
+  take(client: string): void;
+}
+
+interface Bucket {
+  tokens: number;
+  /** When `tokens` was computed, in milliseconds of the clock. */
+  at: number;
+}
+
+const maxBuckets = 100_000;
+/** Buckets checked with each call. */
+const lookedAt = 4;
+
+/**
+ * Creates a rate limit: a token bucket for each credential, else address. `now` returns milliseconds.
+ *
+ * A bucket has a minute's worth and refills evenly, so a client may come in bursts but not for long. Full buckets carry
+ * no information and are dropped, a few with each call; there are never more than `most`, and the least recently used
+ * one goes first. An IPv6 address counts by its network, since one client has all addresses of it.
+ */
+export function createRateLimit(perMinute: number, now: () => number, most = maxBuckets): RateLimit {
+  const perMs = perMinute / 60_000;
+  /** Least recently used first. */
+  const buckets = new Map<string, Bucket>();
+  const level = (bucket: Bucket, at: number): number =>
+    Math.min(perMinute, bucket.tokens + (at - bucket.at) * perMs);
+  return {
+    take(client) {
+      const at = now();
+      let left = lookedAt;
+      for (const [name, bucket] of buckets) {
+        if (left-- === 0 || (buckets.size < most && level(bucket, at) < perMinute)) break;
+        if (name !== client) buckets.delete(name);
+      }
+      const bucket = buckets.get(client);
+      const tokens = bucket === undefined ? perMinute : level(bucket, at);
+      if (tokens < 1) {
+        const retryAfterSeconds = Math.max(1, Math.ceil((1 - tokens) / perMs / 1000));
+        throw new EngineError(
+          'RateLimited',
+          `more than ${perMinute} requests a minute: try again in ${retryAfterSeconds} s`,
+          { retryAfterSeconds },
+        );
+      }
+      buckets.delete(client);
+      buckets.set(client, { tokens: tokens - 1, at });
+    },
+  };
+}
+
+/**
+ * The part of an address that is counted: all of an IPv4 address, also if mapped into IPv6; the first 64 bits of an
+ * IPv6 address.
+ */
+export function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail] = plain.toLowerCase().split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups =
+    tail === undefined ? before : [...before, ...zeros(8 - before.length - after.length), ...after];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
+function zeros(count: number): string[] {
+  return Array.from({ length: Math.max(0, count) }, () => '0');
+}

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseJsonBody } from './body.ts';
-import { parseInPieces, scanJson } from './long-json.ts';
+import { parseInPieces, parseJsonBody, scanJson } from './body.ts';
 
 /** Short bodies are parsed at once, long ones in slices. */
 async function parsedBody(text: string): Promise<unknown> {
@@ -14,7 +13,10 @@ const breathe = async (): Promise<void> => {};
 /** The value parsed in pieces; undefined if the text cannot be split. */
 async function byPieces(text: string): Promise<unknown> {
   const bytes = Buffer.from(text);
-  const { cut } = await scanJson(bytes, 64, breathe);
+  const steps = scanJson(bytes);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  const { cut } = step.value;
   const parsed = cut === null ? null : await parseInPieces(bytes, cut, breathe);
   return parsed === null ? undefined : parsed.value;
 }

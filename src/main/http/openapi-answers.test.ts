@@ -11,7 +11,7 @@ import { EngineError, present } from '../../engine/index.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../llm/testing/scripted-provider.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { openApiDocument } from './openapi.ts';
-import { problemOf } from './problem.ts';
+import { problemOf } from './answers.ts';
 import { takesKey } from './idempotency.ts';
 import {
   type Answered,

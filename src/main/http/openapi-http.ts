@@ -11,7 +11,7 @@ import { EngineError, present } from '../../engine/index.ts';
 import { isAnsweredAlways } from './admission.ts';
 import { takesKey } from './idempotency.ts';
 import { type Components, type Described, refersTo } from './openapi-schemas.ts';
-import { problemOf, problemType } from './problem.ts';
+import { problemOf, problemType } from './answers.ts';
 
 /** Headers of requests, as components. */
 export const headerParameters = {
@@ -335,7 +335,7 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   ],
   IdempotencyMismatch: ['this Idempotency-Key was used for another request'],
   RateLimited: ['more than 600 requests a minute: try again in 1 s', { retryAfterSeconds: 1 }],
-  Internal: ['something went wrong inside; the log has more under the request id'],
+  Internal: ['internal error: the log has more under the request id'],
   LlmProviderException: ['anthropic: refused the key (HTTP 401)', { provider: 'anthropic' }],
   LlmUnavailable: ['LLM provider not configured'],
   NotReady: ['the service is starting: try again soon'],

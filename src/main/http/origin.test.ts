@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
-import { createOriginPolicy, isLoopbackAddress } from './origin.ts';
+import { createOriginPolicy, isLoopbackAddress } from './admission.ts';
 
 let service: ServiceUnderTest;
 

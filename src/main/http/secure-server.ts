@@ -91,7 +91,7 @@ export function createSecureServer(
 /** Runs before Node's own listener, which would answer the failure in HTTP. */
 function dropFailedHandshakes(server: Server, log: FastifyBaseLogger): void {
   server.prependListener('tlsClientError', (error: Error & { code?: string }, socket: TLSSocket) => {
-    log.debug({ code: error.code ?? 'unknown' }, 'a connection did not come to speak TLS');
+    log.debug({ code: error.code ?? 'unknown' }, 'a TLS handshake failed');
     socket.destroy();
   });
 }

@@ -2,14 +2,13 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { EngineError } from '../../engine/index.ts';
-import { Authentication } from '../auth/authentication.ts';
-import { newKeyText } from '../auth/key-text.ts';
+import { Authentication, newKeyText } from '../auth/authentication.ts';
 import { type Config, parseConfig } from '../base/config.ts';
 import { createDispatcher } from '../base/dispatch.ts';
 import { findInstallation } from '../base/installation.ts';
 import { createHandlers } from '../service/handlers.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { createMetrics, noTraffic } from '../telemetry/metrics.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
 import { createHttpApp, type HttpApp } from './app.ts';
 
 /** The HTTP layer while the engine is opening: there is no engine yet. */
@@ -73,7 +72,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
   const sources = {
     counters: () => null,
     figures: () => null,
-    traffic: () => noTraffic,
+    traffic: () => null,
     replication: () => null,
     isStorageReady: () => false,
     uptimeMs: state.uptimeMs,

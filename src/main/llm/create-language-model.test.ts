@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type ProviderName, providerNames } from '../../engine/contract/extraction.ts';
 import { EngineError } from '../../engine/index.ts';
 import type { Environment } from '../base/config.ts';
-import { pause } from './pause.ts';
+import { pause } from './language-model.ts';
 import { good, type ModelUnderTest, secretKey, startModelUnderTest } from './testing/model-under-test.ts';
 import type { Reply, Script } from './testing/scripted-provider.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { groundsOf } from './grounding.ts';
+import { groundsOf } from './extraction.ts';
 
 function groundsIn(text: string, hint = '') {
   return groundsOf(text, [{ start: 0, end: text.length }], hint);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { extractInputSchema, ingestInputSchema, turnsInputSchema } from '../../engine/contract/extraction.ts';
 import { openSession, refusal, type Session } from '../../engine/testing/engine-fixtures.ts';
-import { createLanguage } from './create-language.ts';
+import { createLanguage } from './language.ts';
 
 /** A session of a tenant-restricted credential, and the language surfaces over its engine. */
 async function restricted(): Promise<{ session: Session; language: ReturnType<typeof createLanguage> }> {

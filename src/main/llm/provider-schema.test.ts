@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { providerSchema } from './provider-schema.ts';
+import { providerSchema } from './provider-call.ts';
 
 it('requires every property of every object and allows no others', () => {
   const schema = z.object({

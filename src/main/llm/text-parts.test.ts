@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { overlapCharacters, partCharacters, partsOf } from './text-parts.ts';
+import { overlapCharacters, partCharacters, partsOf } from './free-text.ts';
 
 function whole(text: string) {
   return [{ start: 0, end: text.length }];

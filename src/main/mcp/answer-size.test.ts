@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../engine/index.ts';
-import { fitAnswer, requireFits } from './answer-size.ts';
+import { fitAnswer, requireFits } from './tool-content.ts';
 import type { Answered, SlimStep } from '../../engine/contract/tool-contents.ts';
 
 /** `count` results, each by a rule from a fact of its own and a shared one. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../engine/index.ts';
-import type { ToolCall } from '../base/mcp-host.ts';
-import { ToolCallLog } from './call-log.ts';
+import type { ToolCall } from '../base/agent-host.ts';
+import { ToolCallLog } from './agents.ts';
 
 const caller: Caller = {
   credential: null,

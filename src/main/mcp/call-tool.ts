@@ -12,26 +12,23 @@ import type {
   Forgotten,
   SlimConsolidated,
   SlimRecalled,
+  SlimWhyNot,
   SlimWindow,
 } from '../../engine/contract/tool-contents.ts';
 import { validate } from '../../engine/contract/validation.ts';
-import { type Caller, EngineError } from '../../engine/index.ts';
-import type { McpHost } from '../base/mcp-host.ts';
-import { requireFits } from './answer-size.ts';
-import { askTool } from './ask-tool.ts';
+import { type Caller, EngineError, parseBody, renderAtom } from '../../engine/index.ts';
+import type { McpHost } from '../base/agent-host.ts';
+import { fitAnswer, projections, requireFits, slimWhyNot } from './tool-content.ts';
 import { oneLine } from './client.ts';
 import { forgetTool } from './forget-tool.ts';
-import { mend } from './mend.ts';
-import { editDistance } from './nearest.ts';
 import { proofAppResult } from './proof-app.ts';
 import { refusalText } from './refusal-text.ts';
 import { tellTool } from './tell-tool.ts';
-import { projections } from './tool-content.ts';
-import { takesArguments, type ToolArguments, withoutFillers } from './tool-input.ts';
+import { type Tool, type ToolArguments, tools, withoutFillers } from './tools.ts';
 import { invalidCall, perform, type ToolContext } from './tool-run.ts';
 import { toolTexts } from './tool-text.ts';
-import { type Tool, tools } from './tools.ts';
-import { callForWords, soughtWords } from './word-advice.ts';
+import { unknownToolText } from './call-advice.ts';
+import { type Atom, isBuiltinName, type Literal } from '../../engine/contract/language.ts';
 
 /** Runs the tool `name`. Always resolves: a refusal is a result with `isError`. */
 export async function runToolCall(
@@ -190,7 +187,7 @@ async function scopeHints(run: ToolContext, { scope }: ToolArguments): Promise<s
   if (scopes.some(({ name }) => name === scope)) return [];
   const names = scopes.slice(0, maxScopesNamed).map(({ name }) => name);
   const others = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
-  return [`there is no scope ${scope}: ${others}; without scope everything is looked at`];
+  return [`there is no scope ${scope}: ${others}; leave out scope to search everything`];
 }
 
 async function predicateHints(run: ToolContext, { predicates }: ToolArguments): Promise<string[]> {
@@ -214,103 +211,57 @@ async function goalHints(run: ToolContext, { goals, scope }: ToolArguments): Pro
   return hints;
 }
 
-/** Names of tools of other memories and knowledge bases, and names that models make up. */
+/** Maximum number of conditions that are explained. */
+const maxExplained = 8;
 
-const namesOf = {
-  ask: 'query question prove infer check lookup verify deduce solve explain why get get_fact answer why_not',
-  tell: 'remember store save add assert add_fact store_fact save_fact insert note record create write put set add_facts store_facts tell_facts create_entities create_relations add_observations add_memory store_memory save_memory memorize learn_fact',
-  teach: 'add_rule rule define learn assert_rule store_rule create_rule new_rule infer_rule teach_rule',
-  forget:
-    'delete remove retract erase delete_fact remove_fact delete_rule remove_rule forget_rule unlearn delete_entities delete_relations delete_observations delete_memory drop clear',
-  recall: 'memory memories get_memories read_graph list_facts facts list retrieve read get_all list_memories',
-  context: 'get_context context_window optimize_context window',
-  predicates: 'schema vocabulary list_predicates describe ontology relations help list_relations get_schema',
-  compress: 'consolidate summarize compact',
-  cleanup: 'decay prune evict gc garbage_collect',
-} as const;
-
-const searches: ReadonlySet<string> = new Set(
-  'search search_nodes search_memory search_memories find find_facts open_nodes search_facts semantic_search query_memory'.split(
-    ' ',
-  ),
-);
-const updates: ReadonlySet<string> = new Set(
-  'update modify change replace edit upsert update_fact change_fact update_memory set_fact'.split(' '),
-);
-
-const otherNames: ReadonlyMap<string, string> = new Map(
-  Object.entries(namesOf).flatMap(([tool, names]) => names.split(' ').map((name) => [name, tool])),
-);
-
-/** The error for an unknown tool: lists the tools and ends with the call to make instead, with its arguments. */
-async function unknownToolText(run: ToolContext, name: string, given: ToolArguments): Promise<string> {
-  const lines = [`There is no tool ${JSON.stringify(name)}. Tools: ${[...tools.keys()].join(', ')}.`];
-  const plain = name
-    .toLowerCase()
-    .replaceAll(/[-\s.]/g, '_')
-    .replace(/^(?:corollary|kb|mcp)_+/, '');
-  if (updates.has(plain)) return [...lines, ...(await insteadOfUpdate(run, given))].join('\n');
-  const words = soughtWords(given);
-  if (searches.has(plain) && words !== null) {
-    const { tool, call } = await callForWords(run, words);
-    return [...lines, callLine(tool, call)].join('\n');
+/**
+ * The answer of `ask`, always with the proof. A question may end in a question mark, and without an answer the tool can
+ * say why not. The arguments have been checked.
+ */
+async function askTool(run: ToolContext, given: ToolArguments): Promise<Answered> {
+  const { whyNot, text, ...others } = given;
+  const question = typeof text === 'string' ? { ...others, text: withoutMark(text) } : others;
+  const output = await perform(run, 'ask', { body: { ...question, withProof: true } });
+  const answer = fitAnswer(projections.ask(output));
+  if (whyNot !== true || answer.count > 0) return answer;
+  const atoms = atomsOf(question);
+  const ground = atoms.filter(({ args }) => !args.some((arg) => arg.startsWith('?')));
+  const explained: SlimWhyNot[] = [];
+  for (const atom of ground.slice(0, maxExplained)) {
+    const why = await perform(run, 'explain', { body: { ...atom, ...placeOf(given), mode: 'whyNot' } });
+    if (!why.holds) explained.push(slimWhyNot(why));
   }
-  const meant = tools.get(otherNames.get(plain) ?? nearestTool(plain) ?? '');
-  if (meant === undefined) return lines.join('\n');
-  return [...lines, await insteadOf(run, plain, meant, given)].join('\n');
+  const open = atoms.filter((atom) => !ground.includes(atom)).map((atom) => renderAtom(atom));
+  const hint =
+    explained.length > 0 || open.length === 0
+      ? []
+      : [`whyNot explains atoms without variables: put constants into ${open.slice(0, 3).join(', ')}`];
+  const hints = [...(answer.hints ?? []), ...hint];
+  return {
+    ...answer,
+    ...(explained.length === 0 ? {} : { whyNot: explained }),
+    ...(hints.length === 0 ? {} : { hints }),
+  };
 }
 
-function nearestTool(name: string): string | undefined {
-  return [...tools.keys()].find((tool) => editDistance(tool, name.slice(0, 20)) <= 2);
+/** The question without its final question mark, which is not a variable. */
+function withoutMark(text: string): string {
+  return text.replace(/([\s)"}\w])\s*\?\s*$/u, '$1');
 }
 
-function callLine(tool: string, call: ToolArguments): string {
-  return `Call ${tool} with ${JSON.stringify(call)}`;
+/** The atoms of a question that would have to be derivable. The question has been answered, so it is valid. */
+function atomsOf({ predicate, args, negated, text, body }: ToolArguments): Atom[] {
+  if (typeof predicate === 'string' && Array.isArray(args))
+    return [{ predicate, args: args.map(String), negated: negated === true }];
+  const literals =
+    typeof text === 'string' ? parseBody(text) : Array.isArray(body) ? (body as Literal[]) : [];
+  return literals.flatMap((literal) =>
+    'aggregate' in literal || literal.naf || isBuiltinName(literal.predicate)
+      ? []
+      : [{ predicate: literal.predicate, args: literal.args.map(String), negated: literal.negated }],
+  );
 }
 
-async function insteadOf(run: ToolContext, name: string, tool: Tool, given: ToolArguments): Promise<string> {
-  const asked = withoutFillers(tool.optionalFields, given);
-  const more = name === 'why_not' ? { whyNot: true } : {};
-  const own = { ...asked, ...more };
-  if (Object.keys(asked).length > 0 && takesArguments(tool.operation, own))
-    return callLine(tool.listing.name, own);
-  const { call } = mend(tool, asked);
-  if (call !== null) return callLine(tool.listing.name, { ...call, ...more });
-  const words = soughtWords(given);
-  if (words !== null && (tool.operation === 'recall' || tool.operation === 'optimizeContext')) {
-    const found = await callForWords(run, words);
-    return callLine(found.tool, found.call);
-  }
-  if (takesArguments(tool.operation, {})) return callLine(tool.listing.name, {});
-  return `Call ${tool.listing.name}, such as with ${JSON.stringify(tool.example)}`;
-}
-
-/** Facts are never updated: the old one is forgotten, the new one told. */
-async function insteadOfUpdate(run: ToolContext, given: ToolArguments): Promise<string[]> {
-  const tell = tools.get('tell');
-  const forget = tools.get('forget');
-  const said = 'A fact is not changed: forget the old one, then tell the new one.';
-  if (tell === undefined || forget === undefined) return [said];
-  const [old, next] = [
-    given['old'] ?? given['from'] ?? given['old_fact'] ?? given['oldFact'],
-    given['new'] ?? given['to'] ?? given['new_fact'] ?? given['newFact'],
-  ];
-  if (typeof old === 'string' && typeof next === 'string')
-    return [said, callLine('forget', { text: old }), callLine('tell', { text: next })];
-  const fact = takesArguments('assertFact', given) ? given : mend(tell, given).call;
-  if (fact === null) return [said, `Call tell, such as with ${JSON.stringify(tell.example)}`];
-  const { predicate, args } = fact;
-  const stored =
-    Array.isArray(args) && args.length > 1 ? await storedLike(run, String(predicate), args.map(String)) : [];
-  const olds = stored.map((old) => callLine('forget', { predicate, args: old }));
-  return [said, ...olds, callLine('tell', fact)];
-}
-
-const maxOld = 5;
-
-/** Stored facts of the predicate that differ from this one only in the last argument. */
-async function storedLike(run: ToolContext, predicate: string, args: readonly string[]): Promise<string[][]> {
-  const pattern = args.map((arg, index) => (index === args.length - 1 ? '?old' : arg));
-  const facts = await perform(run, 'query', { body: { predicate, args: pattern, limit: maxOld } });
-  return facts.map((fact) => fact.args).filter((old) => old.at(-1) !== args.at(-1));
+function placeOf({ scope, unscoped }: ToolArguments): ToolArguments {
+  return { ...(scope === undefined ? {} : { scope }), ...(unscoped === undefined ? {} : { unscoped }) };
 }

@@ -5,7 +5,7 @@
  * belong to the list alone, because a session's id must be known only to its client.
  */
 import type { AgentClient } from '../../engine/contract/agents.ts';
-import type { ConnectionBinding } from '../base/mcp-host.ts';
+import type { ConnectionBinding } from '../base/agent-host.ts';
 
 /** The sender of a message, for counting its tool calls. */
 export interface Agent {

@@ -1,24 +1,18 @@
 /**
- * Shared by both transports: when a session may be used, and handing a raw response over to the SDK.
+ * Shared by the transports: when a session may be used, what a message may be, and raw responses that the SDK writes.
  *
  * A request that names another database or tenant than its session's is refused rather than carried out in the wrong
  * one.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Cancellation, CancellationSource, EngineError, invalid } from '../../engine/index.ts';
-import type { McpHost } from '../base/mcp-host.ts';
-import type { CallContext, CallContexts } from './server.ts';
+import type { McpHost } from '../base/agent-host.ts';
 import type { McpSession } from './sessions.ts';
+import { once } from 'node:events';
 
 /** Maximum number of requests of one session that are running or whose answers the client has not read. */
 const maxRunningCalls = 1000;
-
-/** Creates the storage that carries the context of each call. */
-export function createContexts(): CallContexts {
-  return new AsyncLocalStorage<CallContext>();
-}
 
 /** Refuses with RateLimited a session that has the maximum number of requests. */
 export function requireTurn(session: McpSession): void {
@@ -29,25 +23,11 @@ export function requireTurn(session: McpSession): void {
   );
 }
 
-/**
- * Handles the SDK's error for a refused message. The client gets its text; the log gets only its kind, because the text
- * quotes the message.
- */
-export function sessionErrors(host: McpHost, contexts: CallContexts): (error: Error) => void {
-  return ({ name }) => {
-    const requestId = contexts.getStore()?.caller.requestId;
-    host.logger.debug(
-      { ...(requestId === undefined ? {} : { requestId }), error: name },
-      'MCP message refused',
-    );
-  };
-}
-
 /** The refusal of an unknown session id. */
 export function unknownSession(): EngineError {
   return new EngineError(
     'SessionNotFound',
-    'there is no MCP session of this id: it has ended, open a new one',
+    'there is no MCP session with this id: it has ended, open a new one',
   );
 }
 
@@ -57,14 +37,13 @@ export function unknownSession(): EngineError {
  */
 export function messageOf(request: FastifyRequest): object {
   const { body } = request;
-  if (typeof body !== 'object' || body === null)
-    throw invalid('', 'a JSON-RPC message is needed as the body');
+  if (typeof body !== 'object' || body === null) throw invalid('', 'the body must be a JSON-RPC message');
   if (!Array.isArray(body)) {
     requireModest(body);
     return body;
   }
   // Newer revisions have no batches; later code scans every message several times.
-  if (body.length > maxInBatch) throw invalid('', `a batch has ${maxInBatch} messages at most`);
+  if (body.length > maxInBatch) throw invalid('', `a batch may have at most ${maxInBatch} messages`);
   for (const message of body as unknown[]) requireModest(message);
   return body;
 }
@@ -89,13 +68,14 @@ function requireModest(message: unknown): void {
   if (most === undefined || (JSON.stringify(params) ?? '').length <= most) return;
   throw new EngineError(
     'PayloadTooLarge',
-    `${String(method)} takes ${most} characters of parameters at most`,
+    `${String(method)} takes at most ${most} characters of parameters`,
   );
 }
 
 function fieldsOf(value: unknown, path: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
-  if (Object.keys(value).length > maxFields) throw invalid(path, `an object has ${maxFields} fields at most`);
+  if (Object.keys(value).length > maxFields)
+    throw invalid(path, `an object may have at most ${maxFields} fields`);
   return value as Readonly<Record<string, unknown>>;
 }
 
@@ -146,4 +126,40 @@ function gatherFirstParts(raw: ServerResponse): void {
     setImmediate(() => raw.uncork());
     return writeHead(...given);
   };
+}
+
+/**
+ * Writes the whole response, as fast as the client reads; nothing has been written before. If the client disconnects,
+ * cancels the body at once, so that its producer notices.
+ */
+export async function writeResponse(answer: Response, response: ServerResponse): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  const reader = answer.body?.getReader();
+  if (reader === undefined || response.destroyed) {
+    await reader?.cancel();
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  const gone = new AbortController();
+  const giveUp = (): void => {
+    gone.abort();
+    reader.cancel().catch(() => {
+      // The producer of the body has failed: there is nobody left to report to.
+    });
+  };
+  response.once('close', giveUp);
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || gone.signal.aborted) break;
+    if (!response.write(value)) await drained(response, gone.signal);
+  }
+  response.off('close', giveUp);
+  response.end();
+}
+
+async function drained(response: ServerResponse, gone: AbortSignal): Promise<void> {
+  await once(response, 'drain', { signal: gone }).catch((error: unknown) => {
+    if (!gone.aborted) throw error;
+  });
 }

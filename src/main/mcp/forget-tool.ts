@@ -7,12 +7,11 @@
 import type { Atom } from '../../engine/contract/language.ts';
 import type { StoredRule } from '../../engine/contract/rules.ts';
 import { EngineError, renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
-import { nearestRules } from './nearest.ts';
-import { readStatements, type ToolStatement } from './statements.ts';
+import { editDistance } from './mend.ts';
+import { inTransaction, perform, readStatements, type ToolContext, type ToolStatement } from './tool-run.ts';
 import type { Forgotten, StatementOutcome } from '../../engine/contract/tool-contents.ts';
 import { projections } from './tool-content.ts';
-import type { ToolArguments } from './tool-input.ts';
-import { inTransaction, perform, type ToolContext } from './tool-run.ts';
+import type { ToolArguments } from './tools.ts';
 
 const maxListed = 200;
 
@@ -60,7 +59,7 @@ async function ruleById(run: ToolContext, id: string): Promise<StoredRule> {
   const near = nearestRules(rules, id);
   throw new EngineError(
     'RuleNotFound',
-    [`there is no rule of the id ${id.slice(0, 100)}`, ...near].join('\n'),
+    [`there is no rule with the id ${id.slice(0, 100)}`, ...near].join('\n'),
   );
 }
 
@@ -205,4 +204,29 @@ async function hintsAbout(
     hints.push(...(tried.hints ?? []));
   }
   return hints.length === 0 ? {} : { hints: [...new Set(hints)].slice(0, mostHints) };
+}
+
+const maxNamed = 3;
+/** Characters of a rule that are compared and shown. */
+const compared = 300;
+
+/** Rules similar to the text, which is a rule, its head or an id, each with the call that forgets it. */
+function nearestRules(rules: readonly StoredRule[], text: string): string[] {
+  const wanted = text.slice(0, compared);
+  const name = predicateOf(wanted);
+  const about = rules.filter(
+    (rule) => rule.id === wanted || rule.name === wanted || rule.head.predicate === name,
+  );
+  const from =
+    about.length > 0 ? about : rules.filter((rule) => editDistance(rule.head.predicate, name) <= 2);
+  return from
+    .slice(0, 100)
+    .map((rule) => ({ rule, far: editDistance(rule.text.slice(0, compared), wanted) }))
+    .toSorted((left, right) => left.far - right.far)
+    .slice(0, maxNamed)
+    .map(({ rule }) => `${JSON.stringify({ ruleId: rule.id })} is the rule ${rule.text.slice(0, compared)}`);
+}
+
+function predicateOf(text: string): string {
+  return /^-?([^\s(]{1,256})/.exec(text)?.[1] ?? '';
 }

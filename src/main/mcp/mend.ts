@@ -6,14 +6,11 @@
  * must not change knowledge. Only calls that validate are proposed, and only small ones.
  */
 import { EngineError, parseAtom, parseProgram, parseRule, renderAtom } from '../../engine/index.ts';
-import { editDistance } from './nearest.ts';
-import { takesArguments } from './tool-input.ts';
-import type { FieldType } from './tool-schema.ts';
-import type { Tool } from './tools.ts';
+import { type FieldType, takesArguments, type Tool } from './tools.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
-export interface Mended {
+interface Mended {
   /** Arguments that the tool takes; null: the intention is not clear. */
   readonly call: Given | null;
   /** By field as given: what to do about it, as the end of a sentence. */
@@ -78,7 +75,7 @@ function sizeOf(value: unknown): number {
 function unwrap({ known, fields, hints }: Mending): void {
   const [only, ...others] = fields;
   if (only === undefined || others.length > 0 || known.has(only[0]) || !isObject(only[1])) return;
-  hints.set(only[0], 'give what stands in it directly');
+  hints.set(only[0], 'give its content directly');
   fields.clear();
   for (const [name, value] of Object.entries(only[1])) fields.set(name, value);
 }
@@ -98,8 +95,8 @@ function listOfFacts({ tool, known, fields, hints }: Mending): void {
   for (const [name, value] of fields) {
     if (!Array.isArray(value) || value.length === 0 || known.has(name) !== (name === 'facts')) continue;
     if (value.every((each) => typeof each === 'string' && each.includes('(') && atomOf(each) !== null)) {
-      hints.set(name, 'give texts as one text');
-      for (const index of value.keys()) hints.set(`${name}.${index}`, 'give texts as one text');
+      hints.set(name, 'join the texts into one text');
+      for (const index of value.keys()) hints.set(`${name}.${index}`, 'join the texts into one text');
       fields.delete(name);
       fields.set('text', value.map((each) => `${withoutStop(String(each))}.`).join(' '));
     } else if (name === 'facts' && value.every(isObject)) {
@@ -110,7 +107,7 @@ function listOfFacts({ tool, known, fields, hints }: Mending): void {
       for (const [index, each] of value.entries())
         for (const field of ['', ...Object.keys(each).map((key) => `.${key}`)])
           if (facts[index] !== each) hints.set(`${name}.${index}${field}`, 'as in the call below');
-      hints.set(name, 'each is a fact of predicate and args');
+      hints.set(name, 'each is a fact with predicate and args');
       fields.set('facts', facts);
     } else if (name !== 'facts' && value.every((each) => isObject(each) && 'predicate' in each)) {
       hints.set(name, 'the field is called facts');
@@ -125,7 +122,7 @@ function pairIntoArgs({ known, fields, hints }: Mending): void {
   if (!known.has('args')) return;
   for (const [first, second] of pairs) {
     if (!fields.has(first) && !fields.has(second)) continue;
-    const hint = 'what stands in the relation goes, in its order, into args';
+    const hint = 'put the related things into args, in their order';
     const args = [first, second].filter((name) => fields.has(name)).map((name) => fields.get(name));
     for (const name of [first, second]) if (fields.delete(name)) hints.set(name, hint);
     if (!fields.has('args')) fields.set('args', args);
@@ -240,7 +237,7 @@ function intoMetadata(
   name: string,
   value: unknown,
 ): void {
-  hints.set(name, 'it belongs into metadata');
+  hints.set(name, 'put it into metadata');
   fields.delete(name);
   const metadata = fields.get('metadata');
   fields.set('metadata', { ...(isObject(metadata) ? metadata : {}), [plainName(name)]: value });
@@ -276,7 +273,7 @@ function takeApart({ known, fields, hints }: Mending): void {
   const atoms = goals.map((goal) => (typeof goal === 'string' ? goalOf(goal) : goal));
   if (!goals.some((goal) => typeof goal === 'string') || atoms.includes(null)) return;
   for (const place of ['goals', ...goals.map((_, index) => `goals.${index}`)])
-    hints.set(place, 'a goal is an object of predicate and args');
+    hints.set(place, 'a goal is an object with predicate and args');
   fields.set('goals', atoms);
 }
 
@@ -382,7 +379,7 @@ function splitPredicate({ known, fields, hints }: Mending): void {
       'predicate',
       isBare
         ? 'what is explicitly not so is said by a field'
-        : 'it is the name alone, and what stands in the parentheses goes into args',
+        : 'give only the name, and put what is in the parentheses into args',
     );
     if (isBare || (Array.isArray(given) && given.length > 0)) atom.args = given as string[];
     setAtom(known, fields, atom);
@@ -391,7 +388,7 @@ function splitPredicate({ known, fields, hints }: Mending): void {
     known.has('truthVal') &&
     /\s|^[¬!~]/.test(predicate)
   ) {
-    hints.set('predicate', 'what is not so is told by the name alone with truthVal: false');
+    hints.set('predicate', 'give only the name, with truthVal: false, for what is false');
     fields.set(
       'predicate',
       predicate
@@ -440,8 +437,11 @@ function typed(name: string, type: JsonType, value: unknown): { value: unknown; 
   if (name === 'args' && Array.isArray(value)) return variablesMended(value);
   if (type === 'array' && isObject(value)) {
     if (name === 'args')
-      return { value: Object.values(value), hint: 'it is a list in the order of the places, without names' };
-    return { value: [value], hint: 'it is a list, of one too' };
+      return {
+        value: Object.values(value),
+        hint: 'give a list in the order of the arguments, without names',
+      };
+    return { value: [value], hint: 'give a list, even for one value' };
   }
   if (typeof value !== 'string') return null;
   if (type === 'boolean' && /^(true|false)$/i.test(value))
@@ -487,4 +487,18 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+/** The Levenshtein distance. */
+export function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const changed = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
 }

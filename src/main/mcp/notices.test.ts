@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type Caller, openEngine } from '../../engine/index.ts';
-import type { McpHost } from '../base/mcp-host.ts';
+import type { McpHost } from '../base/agent-host.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { type Notice, Notices } from './notices.ts';
+import { type Notice, Notices } from './resources.ts';
 
 const caller: Caller = {
   credential: null,

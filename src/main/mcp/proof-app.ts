@@ -8,7 +8,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Resource, TextResourceContents } from '@modelcontextprotocol/server';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { McpHost } from '../base/mcp-host.ts';
+import type { McpHost } from '../base/agent-host.ts';
 
 export const proofAppUri = 'ui://corollary/proof';
 const mimeType = 'text/html;profile=mcp-app';

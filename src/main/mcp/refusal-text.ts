@@ -8,10 +8,9 @@ import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { EngineError, parseBody, parseProgram, parseRule } from '../../engine/index.ts';
 import { cutText } from '../../proof/proof-text.ts';
 import { mend } from './mend.ts';
-import { takesArguments } from './tool-input.ts';
+import { takesArguments, type Tool } from './tools.ts';
 import { perform, type ToolContext } from './tool-run.ts';
-import type { Tool } from './tools.ts';
-import { callForWords, soughtWords, withoutWords } from './word-advice.ts';
+import { callForWords, soughtWords, withoutWords } from './call-advice.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -138,7 +137,7 @@ function advice({ listing: { name } }: Tool, given: Given, path: string): string
       return argsAdvice(name, value, place);
     case 'predicate':
       return typeof value === 'string' && value.startsWith('?')
-        ? 'a predicate is no variable: the tool predicates lists those there are'
+        ? 'a predicate cannot be a variable: the tool predicates lists the existing ones'
         : null;
     case 'validFrom':
     case 'validUntil':
@@ -150,7 +149,7 @@ function advice({ listing: { name } }: Tool, given: Given, path: string): string
     case 'search':
       return textAdvice(name);
     case 'id':
-      return name === 'forget' ? 'a fact is named by predicate and args, a rule by ruleId' : null;
+      return name === 'forget' ? 'identify a fact by predicate and args, a rule by ruleId' : null;
     default:
       return null;
   }
@@ -160,23 +159,25 @@ function argsAdvice(name: string, args: unknown, place: string | undefined): str
   const value: unknown = Array.isArray(args) && place !== undefined ? args[Number(place)] : undefined;
   if (typeof value === 'string' && value.startsWith('?'))
     return name === 'tell'
-      ? 'tell says one thing of what has a name; what holds of everything is a rule, for teach'
+      ? 'tell states facts about named things; use teach for a rule about everything'
       : null;
   if (Array.isArray(value) || (typeof value === 'object' && value !== null))
-    return 'each part is an argument of its own, or a fact of its own';
+    return 'make each part a separate argument or a separate fact';
   if (place !== undefined && value === null)
-    return name === 'tell' ? 'what is not known is not told' : 'for what is not known give a variable, ?x';
+    return name === 'tell'
+      ? 'what is not known is not told'
+      : 'use a variable such as ?x for what is not known';
   return name === 'forget' && args === undefined
-    ? 'with a variable in each place all facts of the predicate go: ["?a", "?b"]'
+    ? 'a variable for each argument forgets all facts of the predicate: ["?a", "?b"]'
     : null;
 }
 
 function textAdvice(name: string): string | null {
   switch (name) {
     case 'teach':
-      return 'one rule, head :- body, with commas for and; facts, and several statements, are for tell';
+      return 'give one rule, head :- body, with commas for and; use tell for facts or several statements';
     case 'ask':
-      return 'text is atoms with commas for and, such as parent(alice, ?x); sentences are not understood';
+      return 'text consists of atoms, with commas for and, such as parent(alice, ?x); it cannot be a sentence';
     default:
       return null;
   }

@@ -5,7 +5,7 @@
  * message, not per session: it travels beside the message (`CallContext`), and the transport layer overrides its
  * database and tenant with the session's.
  */
-import type { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -14,9 +14,11 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { assert, type Caller, eitherOf, EngineError } from '../../engine/index.ts';
-import type { McpHost } from '../base/mcp-host.ts';
+import type { McpHost } from '../base/agent-host.ts';
 import { type Agent, clientName } from './client.ts';
 import type { McpSurface, SurfaceCall } from './surface.ts';
+import type { Notices } from './resources.ts';
+import type { McpSession } from './sessions.ts';
 
 /** The HTTP request of a message. */
 export interface CallContext {
@@ -28,8 +30,13 @@ export interface CallContext {
 
 export type CallContexts = AsyncLocalStorage<CallContext>;
 
+/** Creates the storage that carries the context of each call. */
+export function createContexts(): CallContexts {
+  return new AsyncLocalStorage<CallContext>();
+}
+
 /** What a session does besides answering. */
-export interface SessionHooks {
+interface SessionHooks {
   /** Called with +1 and -1 around every request that does work. */
   onCall(change: 1 | -1): void;
   /** The client subscribes to a document, or unsubscribes; answered when the promise resolves. */
@@ -39,7 +46,7 @@ export interface SessionHooks {
 const noHooks: SessionHooks = { onCall() {}, async onSubscription() {} };
 
 /** Shared by the servers of all connections. */
-export interface ServerParts {
+interface ServerParts {
   readonly host: McpHost;
   readonly contexts: CallContexts;
   /** The surface that they offer. */
@@ -145,4 +152,97 @@ async function refusedAsParams<Result>(work: () => Promise<Result>): Promise<Res
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
     throw error;
   }
+}
+
+/**
+ * Handles the SDK's error for a refused message. The client gets its text; the log gets only its kind, because the text
+ * quotes the message.
+ */
+export function sessionErrors(host: McpHost, contexts: CallContexts): (error: Error) => void {
+  return ({ name }) => {
+    const requestId = contexts.getStore()?.caller.requestId;
+    host.logger.debug(
+      { ...(requestId === undefined ? {} : { requestId }), error: name },
+      'MCP message refused',
+    );
+  };
+}
+
+/** Maximum number of subscriptions of one session; the oldest ones are dropped. */
+const maxSubscriptions = 1000;
+
+/** Longer than any address of a document: a predicate has 256 characters, at most nine each when encoded. */
+const maxUriLength = 4096;
+
+/** Shared by the servers of all sessions. */
+export interface SessionSurroundings extends ServerParts {
+  readonly notices: Notices;
+  /** The next id in the list of connected clients. */
+  readonly nextClientId: () => string;
+}
+
+/** Subscriptions that outlast the process; a session that ends with its stream stores none. */
+interface StoredSubscriptions {
+  /** Earlier subscriptions. */
+  readonly uris: readonly string[];
+  keep(uri: string, isWanted: boolean): Promise<void>;
+}
+
+const noWishes: StoredSubscriptions = { uris: [], async keep() {} };
+
+/**
+ * Creates the server of one session. It notifies its client of changes in the opener's space: of the subscribed
+ * documents, and of the list of them. While the client reads nothing, notifications are collected, one for each
+ * document. Call `end` when the session has closed.
+ */
+export function createSessionServer(
+  surroundings: SessionSurroundings,
+  opener: Caller,
+  session: () => McpSession,
+  kept: StoredSubscriptions = noWishes,
+): { server: Server; end: () => void } {
+  const { host, contexts, notices } = surroundings;
+  const wanted = new Set(kept.uris);
+  const server = createServer(surroundings, {
+    onCall: (change) => session().occupy(change, Date.now()),
+    async onSubscription(uri, isWanted) {
+      const hadIt = wanted.delete(uri);
+      if (isWanted && uri.length <= maxUriLength) wanted.add(uri);
+      const changed = wanted.has(uri) === hadIt ? [] : [uri];
+      for (const oldest of wanted)
+        if (wanted.size > maxSubscriptions && wanted.delete(oldest)) changed.push(oldest);
+        else break;
+      await Promise.all(changed.map((each) => kept.keep(each, wanted.has(each))));
+    },
+  });
+  // A client that has disconnected gets no notifications.
+  const undelivered = sessionErrors(host, contexts);
+  const changed = new Set<string>();
+  let hasOthers = false;
+  const tell = (): void => {
+    for (const uri of changed) server.sendResourceUpdated({ uri }).catch(undelivered);
+    changed.clear();
+    if (hasOthers) server.sendResourceListChanged().catch(undelivered);
+    hasOthers = false;
+  };
+  let isHeld = false;
+  const tellWhenRead = (): void => {
+    const stuck = session().stuckStream;
+    if (stuck === null) tell();
+    else if (!isHeld) {
+      isHeld = true;
+      const release = (): void => {
+        isHeld = false;
+        stuck.off('drain', release).off('close', release);
+        tellWhenRead();
+      };
+      stuck.on('drain', release).on('close', release);
+    }
+  };
+  const end = notices.watch(opener, (notice) => {
+    for (const uri of wanted) if (notice.uris === null || notice.uris.has(uri)) changed.add(uri);
+    hasOthers ||= notice.hasOthers;
+    tellWhenRead();
+  });
+  return { server, end };
 }

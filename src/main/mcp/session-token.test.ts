@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openedAtOf, sessionLifeSeconds, type TokenClaims, SessionTokens } from './session-token.ts';
+import { openedAtOf, sessionLifeSeconds, SessionTokens, type TokenClaims } from './session-store.ts';
 
 const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
 const tokens = new SessionTokens(random(32), random);

@@ -1,9 +1,8 @@
 import { isInitializeRequest, isJSONRPCRequest } from '@modelcontextprotocol/server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
-import { knowledgeSurface } from './knowledge-surface.ts';
+import { knowledgeSurface, type McpSurface, type SurfaceCall } from './surface.ts';
 import { isPlainRequest } from './session-transport.ts';
-import type { McpSurface, SurfaceCall } from './surface.ts';
 
 let service: ServiceUnderTest | null = null;
 afterEach(async () => {

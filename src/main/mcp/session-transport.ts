@@ -19,7 +19,7 @@ import {
   type WebStandardStreamableHTTPServerTransportOptions,
 } from '@modelcontextprotocol/server';
 import { assert } from '../../engine/index.ts';
-import { writeResponse } from './web-response.ts';
+import { writeResponse } from './connection.ts';
 
 const anywhere = 'http://localhost/';
 

@@ -9,7 +9,7 @@ import type { ServerResponse } from 'node:http';
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { ConnectionBinding } from '../base/mcp-host.ts';
+import type { ConnectionBinding } from '../base/agent-host.ts';
 import type { ConnectedClient } from './client.ts';
 
 export interface SessionLimits {
@@ -169,7 +169,7 @@ async function makeRoomAmong(sessions: readonly McpSession[], whose: string, now
   if (idlest === null)
     throw new EngineError(
       'RateLimited',
-      `${sessions.length} MCP sessions ${whose} are open and in use, as many as the service keeps: try again later`,
+      `${sessions.length} MCP sessions ${whose} are open and in use, the maximum: try again later`,
     );
   await idlest.end();
 }

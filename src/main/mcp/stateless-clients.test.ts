@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../engine/index.ts';
 import { clientIds } from './client.ts';
-import { StatelessClients, type Visit } from './stateless-clients.ts';
+import { StatelessClients, type Visit } from './stateless.ts';
 
 const anybody: Caller = {
   credential: null,

@@ -7,8 +7,8 @@
  * ends when its credential is no longer valid.
  */
 import {
-  CLIENT_INFO_META_KEY,
   classifyInboundRequest,
+  CLIENT_INFO_META_KEY,
   createMcpHandler,
   type McpHttpHandler,
   WebStandardStreamableHTTPServerTransport,
@@ -17,14 +17,11 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
-import type { ConnectionBinding } from '../base/mcp-host.ts';
-import type { ClientInfo } from './client.ts';
-import { handOver, sessionErrors } from './connection.ts';
-import { createServer } from './server.ts';
-import type { SessionSurroundings } from './session-server.ts';
+import type { ConnectionBinding } from '../base/agent-host.ts';
+import { type Agent, type ClientInfo, clientName, clientVersion, ConnectedClient } from './client.ts';
+import { handOver, writeResponse } from './connection.ts';
+import { createServer, type SessionSurroundings, sessionErrors } from './server.ts';
 import { ownerOf } from './sessions.ts';
-import { StatelessClients, Visit } from './stateless-clients.ts';
-import { writeResponse } from './web-response.ts';
 
 /** Maximum number of concurrent requests, of all clients together and of one; streams included. */
 const maxExchanges = 1000;
@@ -258,4 +255,136 @@ function listenedTo(message: unknown): readonly string[] | null {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
+}
+
+/** Milliseconds for which a client stays listed after its last request. */
+const knownMs = 5 * 60_000;
+const maxClients = 1000;
+const maxOfOne = 100;
+
+interface Known {
+  readonly caller: Caller;
+  readonly client: ConnectedClient;
+  /** Number of requests that are being answered. */
+  busy: number;
+  lastHeard: number;
+}
+
+/**
+ * The clients seen lately, known by their requests, since they open nothing.
+ *
+ * A client is identified by its credential or address, its name and version, and its space. It is listed while a
+ * request of it is being answered and for a while after; if there are too many, only the latest ones are listed.
+ */
+export class StatelessClients {
+  readonly #nextId: () => string;
+  readonly #now: () => number;
+  /** Most recently seen last. */
+  readonly #known = new Map<string, Known>();
+
+  /** `now` returns epoch milliseconds. */
+  constructor(nextId: () => string, now: () => number = Date.now) {
+    this.#nextId = nextId;
+    this.#now = now;
+  }
+
+  /** Creates the visit of one request. Its client is noted once the request is accepted. */
+  visit(caller: Caller, info: ClientInfo): Visit {
+    return new Visit(() => this.#arrive(caller, info));
+  }
+
+  list(isStanding: (caller: Caller) => boolean): AgentClient[] {
+    this.#forget();
+    return [...this.#known.values()]
+      .filter(({ caller }) => isStanding(caller))
+      .map(({ client }) => client.view());
+  }
+
+  #arrive(caller: Caller, info: ClientInfo): Stay {
+    const now = this.#now();
+    const { database, tenant } = caller;
+    const owner = ownerOf(caller);
+    // Normalized as shown, so that no client is listed twice.
+    const name = clientName(info.name) ?? undefined;
+    const version = clientVersion(info.version) ?? undefined;
+    const key = JSON.stringify([owner, name, version, database, tenant]);
+    let known = this.#known.get(key);
+    if (known === undefined) {
+      this.#makeRoom(owner);
+      const client = new ConnectedClient({
+        id: this.#nextId(),
+        transport: 'stateless',
+        binding: { database, tenant },
+        connectedAt: now,
+        info: () => ({ name, version }),
+      });
+      known = { caller, client, busy: 0, lastHeard: now };
+    }
+    const { client } = known;
+    known.busy++;
+    this.#heardOf(key, known);
+    return {
+      client,
+      leave: () => {
+        known.busy--;
+        if (this.#known.get(key) === known) this.#heardOf(key, known);
+      },
+    };
+  }
+
+  #heardOf(key: string, known: Known): void {
+    known.lastHeard = this.#now();
+    this.#known.delete(key);
+    this.#known.set(key, known);
+  }
+
+  /** Drops the least recently seen client of this owner, or of all, if the maximum is reached. */
+  #makeRoom(owner: string): void {
+    this.#forget();
+    const all = [...this.#known];
+    const own = all.filter(([, { caller }]) => ownerOf(caller) === owner);
+    const among = own.length >= maxOfOne ? own : all.length >= maxClients ? all : [];
+    const [oldest] = among.filter(([, { busy }]) => busy === 0);
+    const [key] = oldest ?? among[0] ?? [];
+    if (key !== undefined) this.#known.delete(key);
+  }
+
+  #forget(): void {
+    const since = this.#now() - knownMs;
+    for (const [key, { busy, lastHeard }] of this.#known)
+      if (busy === 0 && lastHeard < since) this.#known.delete(key);
+  }
+}
+
+/** A client while a request of it is being answered. */
+interface Stay {
+  readonly client: ConnectedClient;
+  leave(): void;
+}
+
+/** One request of a client. */
+export class Visit implements Agent {
+  readonly #arrive: () => Stay;
+  #stay: Stay | null = null;
+  #hasEnded = false;
+
+  constructor(arrive: () => Stay) {
+    this.#arrive = arrive;
+  }
+
+  /** The request is of the revision, and will be answered. */
+  accepted(): void {
+    if (!this.#hasEnded) this.#stay ??= this.#arrive();
+  }
+
+  /** Also called after the client has disconnected and the call was cancelled. */
+  called(): void {
+    this.#stay?.client.called();
+  }
+
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#stay?.leave();
+  }
 }

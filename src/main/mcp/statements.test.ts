@@ -110,7 +110,7 @@ describe('tell with text', () => {
     expect((await call('tell', { text: 'b(?x) :- a(?x).', ttl: 1000 })).text).toContain(
       '- ttl: is for facts',
     );
-    expect((await call('tell', { text: 'a(1).', truthVal: false })).text).toContain('with - before it');
+    expect((await call('tell', { text: 'a(1).', truthVal: false })).text).toContain('write - before');
   });
 
   it('keeps the metadata of stored facts and records the source of new ones', async () => {

@@ -2,7 +2,7 @@
  * MCP over Streamable HTTP: POST for messages, GET for the stream of notifications, DELETE to end a session.
  *
  * A session begins with `initialize`; from then on Mcp-Session-Id names it. Its id contains everything needed to resume
- * it (session-token.ts): if it is not in memory, because the service was restarted or it was idle for long, it is
+ * it (`SessionTokens`): if it is not in memory, because the service was restarted or it was idle for long, it is
  * restored and its client notices nothing. An answer is sent on the response of its POST; if that connection is closed,
  * nobody can take the answer, so the call is cancelled.
  */
@@ -10,10 +10,9 @@ import { isInitializeRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextp
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, EngineError, invalid, present } from '../../engine/index.ts';
 import { clientName, clientVersion, ConnectedClient } from './client.ts';
-import { handOver, messageOf, requireTurn, sessionErrors, takeOver, unknownSession } from './connection.ts';
-import type { SessionStore } from './session-store.ts';
-import { createSessionServer, type SessionSurroundings } from './session-server.ts';
-import type { SessionToken } from './session-token.ts';
+import { handOver, messageOf, requireTurn, takeOver, unknownSession } from './connection.ts';
+import { createSessionServer, sessionErrors, type SessionSurroundings } from './server.ts';
+import type { SessionStore, SessionToken } from './session-store.ts';
 import { SessionTransport } from './session-transport.ts';
 import { McpSession, type Sessions } from './sessions.ts';
 import { StatelessEndpoint } from './stateless.ts';
@@ -47,7 +46,10 @@ export async function postMessage(
     caller = host.callerOf(request);
     session = await openNew(endpoint, message, caller);
   } else {
-    throw invalid('Mcp-Session-Id', 'the header is needed on every message but initialize, which answers it');
+    throw invalid(
+      'Mcp-Session-Id',
+      'the header is required on every message except initialize, whose answer contains it',
+    );
   }
   session.touch(Date.now());
   const usual = session.transport.usual(request.raw, message);
@@ -221,7 +223,8 @@ function requireSession(
   request: FastifyRequest,
 ): Promise<[StreamableSession, Caller]> {
   const id = sessionIdOf(request);
-  if (id === null) throw invalid('Mcp-Session-Id', 'the header is needed: initialize answers it');
+  if (id === null)
+    throw invalid('Mcp-Session-Id', 'the header is required: the answer to initialize contains it');
   return sessionOf(endpoint, id, request);
 }
 

@@ -6,13 +6,19 @@
  */
 import type { StoredRule } from '../../engine/contract/rules.ts';
 import { renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
-import { readStatements, type ToolStatement } from './statements.ts';
+import {
+  inTransaction,
+  invalidCall,
+  perform,
+  readStatements,
+  type ToolContext,
+  type ToolStatement,
+} from './tool-run.ts';
 import type { StatementOutcome, Told } from '../../engine/contract/tool-contents.ts';
 import { factInputSchema, factsInputSchema, type Metadata } from '../../engine/contract/facts.ts';
 import { validate } from '../../engine/contract/validation.ts';
 import { projections } from './tool-content.ts';
-import type { ToolArguments } from './tool-input.ts';
-import { inTransaction, invalidCall, perform, type ToolContext } from './tool-run.ts';
+import type { ToolArguments } from './tools.ts';
 
 /** Maximum number of facts in a call that are looked up first and therefore get their own source and status. */
 const maxLookedUp = 1000;
@@ -26,9 +32,7 @@ export async function tellTool(run: ToolContext, given: ToolArguments): Promise<
   const { text, facts, truthVal, ...options } = given;
   if (typeof text === 'string') {
     if (truthVal === false)
-      throw invalidCall([
-        { path: 'truthVal', message: 'in text, what is not so is written with - before it' },
-      ]);
+      throw invalidCall([{ path: 'truthVal', message: 'in text, write - before what is false' }]);
     return tellText(run, text, options);
   }
   if (!Array.isArray(facts))
@@ -151,7 +155,7 @@ async function tellText(run: ToolContext, text: string, options: Fact): Promise<
   const { scope, unscoped, ...others } = options;
   const [extra] = Object.keys(others);
   if (extra !== undefined)
-    throw invalidCall([{ path: extra, message: 'is for facts: tell the rules in a call of their own' }]);
+    throw invalidCall([{ path: extra, message: 'is for facts here: tell the rules in a separate call' }]);
   const place = {
     ...(scope === undefined ? {} : { scope }),
     ...(unscoped === undefined ? {} : { unscoped }),

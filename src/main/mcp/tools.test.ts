@@ -2,8 +2,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { takesArguments } from './tool-input.ts';
-import { tools } from './tools.ts';
+import { takesArguments, tools } from './tools.ts';
 
 const listings = [...tools.values()].map((tool) => tool.listing);
 const listing = (name: string) => {

@@ -3,20 +3,22 @@
  *
  * The listing for agents is short: the fields in common use, and of an answer what a program needs to find its way
  * (`tool-content.ts`). With MCP_TOOLS=all every field is shown.
+ *
+ * JSON Schemas are generated from the schemas that validate a call. Agents pay for every word of a schema, many clients
+ * support only the basic part of JSON Schema, and some check a call against it before they send it. So an optional field
+ * is shown as its type alone (`null` is still allowed, and counts as absent), nothing is required, other fields are not
+ * ruled out, and bounds that nobody reaches are left out. So are references, which many clients cannot follow: a
+ * recursive part is shown as an object, and the description of its field explains it.
+ *
+ * Clients with strict schemas fill in every field of a form. So in an optional field `null`, a blank text, an empty list
+ * and a meaningless zero count as absent.
  */
-import type { JsonSchema } from '../../engine/contract/json-schema.ts';
+import { type JsonSchema, jsonSchemaOf } from '../../engine/contract/json-schema.ts';
 import type { OperationSpec, ToolSpec } from '../../engine/contract/operation-spec.ts';
 import { operations, type ToolOperation } from '../../engine/contract/operations.ts';
 import { proofAppTool } from './proof-app.ts';
-import { toolBodyOf } from './tool-input.ts';
-import {
-  type FieldType,
-  fieldTypesOf,
-  inputSchemaOf,
-  type ObjectSchema,
-  outline,
-  outputSchemaOf,
-} from './tool-schema.ts';
+import { factsInputSchema } from '../../engine/contract/facts.ts';
+import { validate } from '../../engine/contract/validation.ts';
 
 /** A tool in the answer to `tools/list`. */
 interface ToolListing {
@@ -47,6 +49,186 @@ export interface Tool {
   readonly listing: ToolListing;
   /** The listing with every field. */
   readonly fullListing: ToolListing;
+}
+
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+/** The schema that validates a call of the tool; undefined: it takes no arguments. */
+function toolBodyOf(operation: ToolOperation): OperationSpec['body'] {
+  const { body, tool }: OperationSpec = operations[operation];
+  return tool?.input ?? body;
+}
+
+/** Whether the tool takes the arguments; of a text it checks only the type. */
+export function takesArguments(operation: ToolOperation, given: ToolArguments): boolean {
+  const body = toolBodyOf(operation);
+  if (body === undefined) return Object.keys(given).length === 0;
+  if (!validate(body, given).ok) return false;
+  return given['facts'] === undefined || validate(factsInputSchema, { facts: given['facts'] }).ok;
+}
+
+/** Fields in which zero is meaningful. */
+const canBeZero: ReadonlySet<string> = new Set(['offset', 'threshold', 'minSalience', 'ifGeneration']);
+
+/** The arguments without fillers in optional fields. */
+export function withoutFillers(optionalFields: ReadonlySet<string>, given: ToolArguments): ToolArguments {
+  const isNamed = typeof given['predicate'] === 'string' && given['predicate'].trim() !== '';
+  const saysNothing = (field: string, value: unknown): boolean => {
+    if (value === null) return true;
+    if (typeof value === 'string') return value.trim() === '';
+    if (value === 0) return !canBeZero.has(field);
+    // A predicate may have no arguments; without a predicate an empty list is a filler.
+    return Array.isArray(value) && value.length === 0 && (field !== 'args' || !isNamed);
+  };
+  return Object.fromEntries(
+    Object.entries(given).filter(
+      ([field, value]) => !(optionalFields.has(field) && saysNothing(field, value)),
+    ),
+  );
+}
+
+interface ObjectSchema {
+  [keyword: string]: unknown;
+  type: 'object';
+}
+
+/**
+ * JSON Schema of a tool's arguments with every field except those that the tool sets itself (`settled`). Nothing is
+ * required and no other field ruled out: the service reports errors itself, since it knows how to correct them.
+ */
+function inputSchemaOf(body: OperationSpec['body'], settled: readonly string[] = []): ObjectSchema {
+  if (body === undefined) return { type: 'object', properties: {} };
+  const { properties: all } = plain(jsonSchemaOf(body, 'input'), true);
+  const properties = isSchema(all) ? { ...all } : {};
+  for (const field of settled) delete properties[field];
+  return { type: 'object', properties };
+}
+
+/** JSON Schema of a tool's structured content: names and types only. */
+function outputSchemaOf(output: OperationSpec['output']): ObjectSchema {
+  const schema = plain(jsonSchemaOf(output, 'output'), false);
+  if (schema['type'] !== 'object') throw new Error('the structured content of a tool is an object');
+  return { ...schema, type: 'object' };
+}
+
+/** The schema reduced to the types of its fields. */
+function outline({ properties }: ObjectSchema): ObjectSchema {
+  const fields = Object.entries(isSchema(properties) ? properties : {}).map(([name, schema]) => [
+    name,
+    { type: isSchema(schema) ? schema['type'] : undefined },
+  ]);
+  return { type: 'object', properties: Object.fromEntries(fields) };
+}
+
+/** The type of value that a field takes, if it is a single one. */
+export interface FieldType {
+  readonly type: 'array' | 'boolean' | 'number' | 'object' | 'other';
+  readonly isRequired: boolean;
+}
+
+/** The type of every field of `body`. */
+function fieldTypesOf(body: OperationSpec['body']): ReadonlyMap<string, FieldType> {
+  if (body === undefined) return new Map();
+  const { required: names } = jsonSchemaOf(body, 'input');
+  const required = new Set(Array.isArray(names) ? names : []);
+  const { properties } = inputSchemaOf(body);
+  return new Map(
+    Object.entries(isSchema(properties) ? properties : {}).map(([name, schema]) => {
+      const isRequired = required.has(name);
+      const type = isSchema(schema) ? schema['type'] : undefined;
+      if (type === 'integer') return [name, { type: 'number', isRequired }];
+      const isNamed = type === 'array' || type === 'boolean' || type === 'number' || type === 'object';
+      return [name, { type: isNamed ? type : 'other', isRequired }];
+    }),
+  );
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Keywords whose values map names to schemas: their keys are not keywords. */
+const maps: ReadonlySet<string> = new Set(['properties', '$defs']);
+/** Keywords whose values are data, not schemas. */
+const data: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'description']);
+
+/**
+ * Keywords that an agent does not need, and those that would make a client stop a call that the service could correct.
+ */
+const unused: ReadonlySet<string> = new Set([
+  'required',
+  'additionalProperties',
+  'propertyNames',
+  'examples',
+  'maxItems',
+  'minLength',
+  'maxLength',
+]);
+
+function plain(schema: JsonSchema, isInput: boolean): JsonSchema {
+  if (isInput && '$ref' in schema) return { type: 'object' };
+  const result: JsonSchema = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (unused.has(keyword) || isIdle(keyword, value, isInput)) continue;
+    if (data.has(keyword)) result[keyword] = value;
+    else if (keyword === 'items' && isSchema(value) && 'description' in schema)
+      result[keyword] = plain(withoutDescription(value), isInput);
+    else if (maps.has(keyword) && isSchema(value)) result[keyword] = plainMap(value, isInput);
+    else if (Array.isArray(value))
+      result[keyword] = value.map((item) => (isSchema(item) ? plain(item, isInput) : item));
+    else result[keyword] = isSchema(value) ? plain(value, isInput) : value;
+  }
+  return isInput ? withPlainOptions(result) : result;
+}
+
+/** The description of the list is enough for its elements. */
+function withoutDescription({ description: _, ...schema }: JsonSchema): JsonSchema {
+  return schema;
+}
+
+function plainMap(map: JsonSchema, isInput: boolean): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => [name, isSchema(value) ? plain(value, isInput) : value]),
+  );
+}
+
+function withPlainOptions(schema: JsonSchema): JsonSchema {
+  const { properties } = schema;
+  if (!isSchema(properties)) return schema;
+  const entries = Object.entries(properties).map(([name, value]) => [
+    name,
+    isSchema(value) ? typesTogether(withoutNull(value)) : value,
+  ]);
+  return { ...schema, properties: Object.fromEntries(entries) };
+}
+
+/** The schema without its `null` alternative; if a single alternative remains, the outer description wins. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, type, ...rest } = schema;
+  if (Array.isArray(type)) {
+    const types = type.filter((name) => name !== 'null');
+    return { ...rest, type: types.length === 1 ? types[0] : types };
+  }
+  if (!Array.isArray(anyOf)) return schema;
+  const isNull = (option: unknown) => isSchema(option) && option['type'] === 'null';
+  if (!anyOf.some(isNull)) return schema;
+  const options = anyOf.filter((option) => !isNull(option));
+  const [only] = options;
+  return options.length === 1 && isSchema(only) ? { ...only, ...rest } : { ...rest, anyOf: options };
+}
+
+/** Alternatives that are only types, as a list of types. */
+function typesTogether(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema;
+  const isType = (option: unknown) => isSchema(option) && Object.keys(option).join() === 'type';
+  if (!Array.isArray(anyOf) || !anyOf.every(isType)) return schema;
+  return { ...rest, type: anyOf.flatMap(({ type }: JsonSchema) => type) };
+}
+
+/** Blank texts count as absent in optional fields, and nobody reaches the upper bounds. */
+function isIdle(keyword: string, value: unknown, isInput: boolean): boolean {
+  if (keyword === 'maximum' || keyword === 'minimum') return !isInput || Math.abs(Number(value)) >= 100_000;
+  return isInput ? keyword === 'default' && value === false : keyword === 'description';
 }
 
 const text = (description: string): JsonSchema => ({ type: 'string', description });

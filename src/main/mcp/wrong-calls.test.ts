@@ -5,8 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { isWellFormed } from '../../engine/contract/language.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { mend } from './mend.ts';
-import { takesArguments } from './tool-input.ts';
-import { tools } from './tools.ts';
+import { takesArguments, tools } from './tools.ts';
 
 type Given = Record<string, unknown>;
 
@@ -116,8 +115,8 @@ describe('a wrong call with an obvious meaning', () => {
 /** Unknowable values, and their replacements. */
 const unclear: [tool: string, given: Given, advice: string][] = [
   ['tell', {}, 'predicate: is required'],
-  ['tell', { predicate: 'parent', args: ['alice', '?x'] }, 'a rule, for teach'],
-  ['tell', { predicate: 'parent', args: ['alice', ['bob', 'carol']] }, 'an argument of its own'],
+  ['tell', { predicate: 'parent', args: ['alice', '?x'] }, 'use teach for a rule'],
+  ['tell', { predicate: 'parent', args: ['alice', ['bob', 'carol']] }, 'a separate argument'],
   ['tell', { predicate: 'parent', args: ['alice', null] }, 'what is not known is not told'],
   ['tell', { ...fact, validUntil: 'next week' }, '"2030-12-31"'],
   ['tell', { facts: [fact, { predicate: 'parent' }] }, 'facts.1.args'],
@@ -125,11 +124,11 @@ const unclear: [tool: string, given: Given, advice: string][] = [
   ['tell', { text: 'hello' }, 'hello()'],
   ['tell', { text: 'a(b). c(?x).' }, 'line 1, column 9'],
   ['tell', { ...fact, text: 'a(b).' }, 'only one of'],
-  ['ask', { question: 'Who are the children of alice?' }, 'sentences are not understood'],
-  ['ask', { text: 'Who are the children of alice?' }, 'sentences are not understood'],
-  ['ask', { predicate: '?p', args: ['alice'] }, 'predicates lists those there are'],
+  ['ask', { question: 'Who are the children of alice?' }, 'it cannot be a sentence'],
+  ['ask', { text: 'Who are the children of alice?' }, 'it cannot be a sentence'],
+  ['ask', { predicate: '?p', args: ['alice'] }, 'predicates lists the existing ones'],
   ['ask', { predicate: 'parent' }, 'give args beside predicate'],
-  ['ask', { predicate: 'parent', args: ['alice', null] }, 'give a variable'],
+  ['ask', { predicate: 'parent', args: ['alice', null] }, 'use a variable'],
   ['teach', { text: 'parent(alice, bob)' }, 'Call tell with {"text":"parent(alice, bob)"}'],
   ['teach', { text: 'a(?x) :- b(?x). c(?x) :- d(?x).' }, 'Call tell with {"text":"a(?x)'],
   ['teach', { text: 'a(?x) :- b(?y)' }, 'nothing binds ?x'],

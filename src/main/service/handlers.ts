@@ -11,11 +11,10 @@ import type { databaseOperations } from '../../engine/contract/operations/databa
 import type { replicationOperations } from '../../engine/contract/operations/replication.ts';
 import type { serviceOperations } from '../../engine/contract/operations/service.ts';
 import { type ReplicationStatus, replicationType } from '../../engine/contract/replication.ts';
-import type { Agents } from '../mcp/agents.ts';
+import type { KnownAgents } from '../mcp/agents.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { Download } from '../base/streams.ts';
-import { backupDownload } from '../transfer/backup-download.ts';
-import { exportDownload } from '../transfer/export-knowledge.ts';
+import { backupDownload, exportDownload } from '../transfer/export-knowledge.ts';
 import { importKnowledge } from '../transfer/import-knowledge.ts';
 import type { Language } from '../llm/language.ts';
 import type { Caller, Engine, TransactionWrites } from '../../engine/index.ts';
@@ -29,7 +28,7 @@ export interface ServiceState {
   /** Natural language, in and out. */
   readonly language: Language;
   /** Who is connected over MCP. */
-  readonly agents: Agents;
+  readonly agents: KnownAgents;
   readonly version: string;
   uptimeMs(): number;
   readiness(): Readiness;

@@ -6,7 +6,7 @@ import { askInputSchema } from '../../engine/contract/inference.ts';
 import { ruleInputSchema } from '../../engine/contract/rules.ts';
 import { sampleIndexSchema, sampleSchema } from '../../engine/contract/samples.ts';
 import { type Caller, type Engine, openEngine, parseProgram } from '../../engine/index.ts';
-import { anonymous } from '../base/identity.ts';
+import { anonymous } from '../base/dispatch.ts';
 import { findInstallation } from '../base/installation.ts';
 
 const { samplesFolder } = findInstallation();

@@ -281,7 +281,7 @@ describe('the start', () => {
       { TLS_KEYSTORE_PATH: '/nowhere/keystore.p12' },
       /^TLS_KEYSTORE_PATH: got "\/nowhere.*not there/,
     ],
-    ['a folder', { TLS_KEYSTORE_PATH: keystores }, /^TLS_KEYSTORE_PATH: got .* no file/],
+    ['a folder', { TLS_KEYSTORE_PATH: keystores }, /^TLS_KEYSTORE_PATH: got .* not a file/],
     ['PEM', { TLS_KEYSTORE_PATH: stored('ec.pem') }, /^TLS_KEYSTORE_PATH: got .* openssl pkcs12 -export/],
     ['no path', { TLS_KEYSTORE_PATH: '' }, /^TLS_KEYSTORE_PATH: got nothing/],
     ['no HOST of this machine', { HOST: '203.0.113.7' }, /^HOST: /],

@@ -10,9 +10,15 @@ import type { SecureServer } from '../http/secure-server.ts';
 import { listenFailure } from '../base/start-failure.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { describeCertificate, outOfTime, type ServerCertificate } from '../tls/certificate.ts';
-import { complaintOf, KeystoreFile, type KeystoreSettings } from '../tls/keystore-file.ts';
+import {
+  describeCertificate,
+  outOfTime,
+  readServerCertificate,
+  type ServerCertificate,
+} from '../tls/certificate.ts';
 import { KeystoreProblem } from '../tls/keystore.ts';
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
 
 export interface SecurePort {
   /** The host to which it is bound. */
@@ -103,7 +109,7 @@ function watch(
   const next = (): void => {
     timer = setTimeout(() => {
       look().catch((error: unknown) => {
-        log.error({ err: error }, 'a bug: the key store is no longer looked at');
+        log.error({ err: error }, 'a bug: the key store is no longer checked');
       });
     }, pollMs).unref();
   };
@@ -118,4 +124,95 @@ function tell(log: Logger, certificate: ServerCertificate, message: string): voi
   log.info(describeCertificate(certificate), message);
   const problem = outOfTime(certificate, Date.now());
   if (problem !== null) log.warn(describeCertificate(certificate), problem);
+}
+
+/** A key store with a long chain has a few KiB, Java's own store of all authorities 200. */
+const maxFileBytes = 512 * 1024;
+
+/** Rejects with a KeystoreProblem if it is not a file, is too long, or cannot be read. */
+async function readKeystoreFile(path: string): Promise<Buffer> {
+  try {
+    // Opening a pipe would wait for its other end.
+    const found = await stat(path);
+    if (!found.isFile()) throw new KeystoreProblem('file', 'which is not a file');
+    if (found.size > maxFileBytes)
+      throw new KeystoreProblem('file', `which is longer than a key store can be (${maxFileBytes} bytes)`);
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof KeystoreProblem || !(error instanceof Error)) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'which is not there' : `which cannot be read (${code ?? 'unknown'})`;
+    throw new KeystoreProblem('file', reason, { cause: error });
+  }
+}
+
+interface KeystoreSettings {
+  readonly tlsKeystorePath: string;
+  readonly tlsKeystorePassword: string | null;
+}
+
+/** The problem as a line about the variable that it concerns; of the password it gives only the length. */
+function complaintOf({ about, message }: KeystoreProblem, settings: KeystoreSettings): string {
+  const { tlsKeystorePath, tlsKeystorePassword } = settings;
+  if (about === 'file') return `TLS_KEYSTORE_PATH: got ${JSON.stringify(tlsKeystorePath)}, ${message}`;
+  const got = tlsKeystorePassword === null ? 'nothing' : `${tlsKeystorePassword.length} characters`;
+  return `TLS_KEYSTORE_PASSWORD: got ${got} for ${JSON.stringify(tlsKeystorePath)}: ${message}`;
+}
+
+interface KeystoreObserver {
+  /** The file has another certificate, or a new key. */
+  changed(certificate: ServerCertificate): void;
+  /** The file is unusable; reported once until it is usable again. */
+  failed(problem: KeystoreProblem): void;
+}
+
+/**
+ * The key store on disk: read at the start, and again whenever its content has changed.
+ *
+ * Every few seconds the whole file is read and compared by its bytes, so it does not matter how it is replaced: in
+ * place, by renaming, or by changing a link. If the file is unusable, such as half written, the current certificate
+ * stays; that is reported once, until the file is usable again. No message contains anything of a key or of the
+ * password.
+ */
+class KeystoreFile {
+  readonly #settings: KeystoreSettings;
+  /** Digest of the last content, usable or not. */
+  #digest = '';
+  #isUsable = false;
+  #isTold = false;
+
+  constructor(settings: KeystoreSettings) {
+    this.#settings = settings;
+  }
+
+  /** Reads it for the first time. Rejects with a KeystoreProblem. */
+  async load(): Promise<ServerCertificate> {
+    return this.#take(await readKeystoreFile(this.#settings.tlsKeystorePath));
+  }
+
+  /** Checks once whether the content has changed. Never concurrently. */
+  async look(observer: KeystoreObserver): Promise<void> {
+    try {
+      const bytes = await readKeystoreFile(this.#settings.tlsKeystorePath);
+      if (digestOf(bytes) !== this.#digest) observer.changed(await this.#take(bytes));
+      if (this.#isUsable) this.#isTold = false;
+    } catch (error) {
+      if (!(error instanceof KeystoreProblem)) throw error;
+      if (!this.#isTold) observer.failed(error);
+      this.#isTold = true;
+    }
+  }
+
+  async #take(bytes: Buffer): Promise<ServerCertificate> {
+    // The same content would fail again, so it is tried once.
+    this.#digest = digestOf(bytes);
+    this.#isUsable = false;
+    const certificate = await readServerCertificate(bytes, this.#settings.tlsKeystorePassword ?? '');
+    this.#isUsable = true;
+    return certificate;
+  }
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('base64');
 }

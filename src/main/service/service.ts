@@ -15,7 +15,7 @@ import { type OperationInput, type OperationName, operations } from '../../engin
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import type { ReplicationStatus } from '../../engine/contract/replication.ts';
 import { type Clock, eitherOf, type Engine, EngineError, openEngine, present } from '../../engine/index.ts';
-import type { A2aHost } from '../base/a2a-host.ts';
+import type { A2aHost, McpHost } from '../base/agent-host.ts';
 import { mountA2a } from '../a2a/mount.ts';
 import { Authentication } from '../auth/authentication.ts';
 import { createBridgeTest } from '../bridge/test-bridge.ts';
@@ -31,7 +31,7 @@ import {
   saysDryRun,
 } from '../base/dispatch.ts';
 import { removeEndpoint, writeEndpoint } from '../base/endpoint-file.ts';
-import type { Activity } from '../http/activity.ts';
+import type { Activity } from '../http/limits.ts';
 import { createHttpApp, type HttpApp } from '../http/app.ts';
 import {
   callerFor,
@@ -43,25 +43,21 @@ import {
 } from '../http/caller.ts';
 import { bundlePath } from '../http/files.ts';
 import type { ServicePhase } from '../http/host.ts';
-import { isLoopbackAddress } from '../http/origin.ts';
+import { isLoopbackAddress } from '../http/admission.ts';
 import { findInstallation } from '../base/installation.ts';
-import type { McpHost } from '../base/mcp-host.ts';
-import { createLanguage } from '../llm/create-language.ts';
-import { createLanguageModel, type ProviderCall } from '../llm/create-language-model.ts';
-import type { Language } from '../llm/language.ts';
-import { pause } from '../llm/pause.ts';
+import { createLanguage, type Language } from '../llm/language.ts';
+import { createLanguageModel, pause, type ProviderCall } from '../llm/language-model.ts';
 import { KnownAgents } from '../mcp/agents.ts';
 import { SessionStore } from '../mcp/session-store.ts';
-import { knowledgeSurfaceWith } from '../mcp/knowledge-surface.ts';
+import { knowledgeSurfaceWith, type McpSurface } from '../mcp/surface.ts';
 import { mountMcp } from '../mcp/mount.ts';
-import type { McpSurface } from '../mcp/surface.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
 import { FollowerLoop } from '../replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
 import { heldFolder, listenFailure, openFailure } from '../base/start-failure.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
-import { createMetrics, type Metrics, noTraffic } from '../telemetry/metrics.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { MetricsHistory } from '../telemetry/metrics-history.ts';
 import { type Rehearsal, warmUp } from './warm-up.ts';
 
@@ -196,7 +192,7 @@ class RunningService implements Service, ServiceState {
       {
         counters: () => this.#engine?.counters() ?? null,
         figures: () => this.#engine?.figures() ?? null,
-        traffic: () => this.#http?.traffic.totals ?? noTraffic,
+        traffic: () => this.#http?.traffic.totals ?? null,
         replication: () => (this.#engine === null ? null : this.replicationStatus()),
         isStorageReady: () => this.#engine?.storage() === 'ready',
         uptimeMs: () => this.uptimeMs(),
@@ -355,7 +351,7 @@ class RunningService implements Service, ServiceState {
     const { activity } = present(this.#http, 'it listens');
     const { signal } = this.#ending;
     this.warmedUp = warmUp({ activity, signal, quietMs }, () => this.#rehearse()).catch((error: unknown) => {
-      this.#log.error({ err: error }, 'a bug: warming up failed inside');
+      this.#log.error({ err: error }, 'a bug: warming up failed');
       return false;
     });
   }
@@ -424,7 +420,7 @@ class RunningService implements Service, ServiceState {
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),
         onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
-        onBug: (error) => this.#log.error({ err: error }, 'a bug: upkeep in the background failed inside'),
+        onBug: (error) => this.#log.error({ err: error }, 'a bug: background maintenance failed'),
       });
     } catch (error) {
       throw openFailure(error, storageDir);
@@ -463,7 +459,7 @@ class RunningService implements Service, ServiceState {
       {
         onWarn: (message) => this.#log.warn(message),
         onInfo: (message) => this.#log.info(message),
-        onBug: (error) => this.#log.error({ err: error }, 'a bug: following failed inside'),
+        onBug: (error) => this.#log.error({ err: error }, 'a bug: following the leader failed'),
         onServing: () => {
           if (this.#phase !== 'starting') return;
           this.#phase = 'ready';

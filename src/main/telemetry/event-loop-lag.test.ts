@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { lagSummaryOf, watchLag } from './event-loop-lag.ts';
+import { lagSummaryOf, watchLag } from './metrics.ts';
 
 it('summarizes the observed delays, and is 0 without any', () => {
   expect(new Set(Object.values(lagSummaryOf([], 0)))).toEqual(new Set([0]));

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createMetrics, type MetricSources, noTraffic } from './metrics.ts';
+import { createMetrics, type MetricSources } from './metrics.ts';
 
 const nothingYet: MetricSources = {
   counters: () => null,
   figures: () => null,
-  traffic: () => noTraffic,
+  traffic: () => null,
   replication: () => null,
   isStorageReady: () => true,
   uptimeMs: () => 0,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Histogram, Registry } from 'prom-client';
-import { RequestDurations } from './request-durations.ts';
+import { RequestDurations } from './metrics.ts';
 
 it('exports exactly what a histogram of the library exports', async () => {
   const bounds = [0.001, 0.01, 0.1];

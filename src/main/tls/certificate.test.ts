@@ -6,7 +6,7 @@ import forge from 'node-forge';
 import { describe, expect, it } from 'vitest';
 import { describeCertificate, outOfTime, readServerCertificate } from './certificate.ts';
 import { KeystoreProblem } from './keystore.ts';
-import { maxRounds } from './password-cipher.ts';
+import { maxRounds } from './pkcs12.ts';
 
 /** Created by testing/make-keystores.sh; the keys are for tests only. */
 const folder = join(import.meta.dirname, 'testing', 'keystores');
@@ -169,7 +169,7 @@ describe('an unusable key store', () => {
   });
 
   it('is refused if it has only a certificate', async () => {
-    expect((await problemOf(valueOfCertificate(await stored('ec.pem')))).message).toContain('no PKCS12');
+    expect((await problemOf(valueOfCertificate(await stored('ec.pem')))).message).toContain('not a PKCS12');
   });
 
   it.each(['ec.p12', 'ec.jks', 'no-checksum.p12'])(

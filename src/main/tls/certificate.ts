@@ -4,11 +4,17 @@
  * Of several keys it uses the first by name (by code point) that has a certificate. Whatever cannot work in a handshake
  * is refused here; a certificate outside its validity is not, since clients decide that themselves.
  */
-import { type KeyObject, sign, verify, type X509Certificate } from 'node:crypto';
+import { createPrivateKey, type KeyObject, sign, verify, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { openJks } from './jks.ts';
-import { KeystoreProblem, type Keystore } from './keystore.ts';
+import {
+  type Keystore,
+  type KeystoreKey,
+  KeystoreProblem,
+  requireModest,
+  wrongPassword,
+} from './keystore.ts';
 import { openPkcs12 } from './pkcs12.ts';
+import { decrypt, type KeyEntry, parseJks, type TrustedKeyEntry } from 'jks-js';
 
 export interface ServerCertificate {
   /** Name of the key in the store; empty if it has none. */
@@ -30,10 +36,7 @@ const maxChain = 20;
 export async function readServerCertificate(bytes: Buffer, password: string): Promise<ServerCertificate> {
   const store = await openKeystore(bytes, password);
   if (store.keys.length === 0)
-    throw new KeystoreProblem(
-      'file',
-      'which has no private key: it holds certificates of others, and not what the service could show itself with',
-    );
+    throw new KeystoreProblem('file', 'which has no private key, only certificates of others');
   for (const { alias, key } of byAlias(store)) {
     const leaf = store.certificates.find((each) => belongs(each, key));
     if (leaf === undefined) continue;
@@ -157,4 +160,60 @@ async function openKeystore(bytes: Buffer, password: string): Promise<Keystore> 
     );
   if (bytes[0] === 0x30) return openPkcs12(bytes, password);
   throw new KeystoreProblem('file', 'which is neither PKCS12 nor JKS');
+}
+
+/** Longer than any key that TLS can use; the time to recover a key grows with the square of its length. */
+const maxKeyBytes = 65_536;
+
+/** Reads a store in Java's older format. Throws a KeystoreProblem. */
+function openJks(bytes: Buffer, password: string): Keystore {
+  // Without a password nothing would be verified, and a key requires one.
+  if (password === '') throw new KeystoreProblem('password', 'a JKS key store has a password');
+  const keys: KeystoreKey[] = [];
+  const certificates: X509Certificate[] = [];
+  for (const entry of entriesOf(bytes, password)) {
+    if ('chain' in entry) {
+      keys.push({ alias: entry.alias, key: keyOf(entry, password) });
+      for (const { value } of entry.chain) certificates.push(certificateOf(value));
+    } else certificates.push(certificateOf(entry.cert.value));
+    requireModest({ keys, certificates });
+  }
+  return { keys, certificates };
+}
+
+function entriesOf(bytes: Buffer, password: string): (KeyEntry | TrustedKeyEntry)[] {
+  try {
+    return parseJks(bytes, password);
+  } catch (error) {
+    if (error instanceof Error && error.message === 'Password verification failed')
+      throw new KeystoreProblem('password', wrongPassword);
+    throw damaged();
+  }
+}
+
+function keyOf({ protectedPrivateKey }: KeyEntry, password: string): KeystoreKey['key'] {
+  if (protectedPrivateKey.length > maxKeyBytes) throw damaged();
+  try {
+    return createPrivateKey(decrypt(protectedPrivateKey, password));
+  } catch (error) {
+    if (error instanceof Error && error.message === 'Cannot recover key')
+      throw new KeystoreProblem(
+        'password',
+        'it opens the key store but not the key in it; give the key the same password: keytool -keypasswd -keystore FILE -alias NAME',
+      );
+    // The reason may contain bytes of the key, so it is dropped.
+    throw new KeystoreProblem('file', 'whose private key is damaged or of a kind that cannot be used here');
+  }
+}
+
+function certificateOf(der: Uint8Array): X509Certificate {
+  try {
+    return new X509Certificate(der);
+  } catch (error) {
+    throw new KeystoreProblem('file', 'which contains a damaged certificate', { cause: error });
+  }
+}
+
+function damaged(): KeystoreProblem {
+  return new KeystoreProblem('file', 'which is a damaged JKS key store');
 }

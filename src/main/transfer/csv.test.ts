@@ -55,9 +55,9 @@ it('reports an unreadable CSV record for its own lines and continues after it', 
       [3, 'c'],
       [4, unopened],
       [5, unopened],
-      [6, `${unended} (lines 6 to 7 are passed over)`],
+      [6, `${unended} (lines 6 to 7 are skipped)`],
       [8, 'f'],
-      [9, `${unended} (lines 9 to 11 are passed over)`],
+      [9, `${unended} (lines 9 to 11 are skipped)`],
       [12, 'h', 'i'],
     ]);
 });

@@ -11,8 +11,15 @@ import { setImmediate } from 'node:timers/promises';
 import { CsvError, type Options, Parser } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 import { Slices } from '../../engine/index.ts';
-import { factItem, type ImportItem, type ImportItems, problemItem } from './items.ts';
-import { type Line, maxLineBytes, readLines } from './lines.ts';
+import {
+  factItem,
+  type ImportItem,
+  type ImportItems,
+  type Line,
+  maxLineBytes,
+  problemItem,
+  readLines,
+} from './items.ts';
 
 export interface CsvOptions {
   readonly separator: ',' | '\t';
@@ -178,10 +185,7 @@ class RecordReader {
   /** Ends the open record; none of its lines is read again. */
   async #passOver({ first, last }: HeldLines, problem: string): Promise<void> {
     this.#open = null;
-    await this.#bad(
-      first,
-      first === last ? problem : `${problem} (lines ${first} to ${last} are passed over)`,
-    );
+    await this.#bad(first, first === last ? problem : `${problem} (lines ${first} to ${last} are skipped)`);
   }
 
   /** Ends the open record with its first line. */

@@ -6,8 +6,14 @@
  * statement longer than the maximum length of a line is given up.
  */
 import { parseProgram, type Statement } from '../../engine/index.ts';
-import { factItem, type ImportItem, type ImportItems, problemItem } from './items.ts';
-import { maxLineBytes, readLines } from './lines.ts';
+import {
+  factItem,
+  type ImportItem,
+  type ImportItems,
+  maxLineBytes,
+  problemItem,
+  readLines,
+} from './items.ts';
 
 const pieceLength = 64 * 1024;
 

@@ -11,6 +11,7 @@ import {
 } from '../../engine/contract/language.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import type { ImportedFact } from '../../engine/contract/transfer.ts';
+import { Buffer, isUtf8 } from 'node:buffer';
 
 export interface ImportItem {
   /** Counts from 1. */
@@ -68,8 +69,8 @@ function problemOf(predicate: string, args: readonly string[]): string | null {
   }
   if (args.length > maxArguments) return `args: at most ${maxArguments} arguments`;
   for (const [at, arg] of args.entries()) {
-    if (arg.startsWith('?')) return `args.${at}: a fact is ground: a constant does not start with ?`;
-    if (!isWellFormed(arg)) return `args.${at}: the text holds a lone surrogate`;
+    if (arg.startsWith('?')) return `args.${at}: a fact must be ground: a constant cannot start with ?`;
+    if (!isWellFormed(arg)) return `args.${at}: the text contains a lone surrogate`;
   }
   return null;
 }
@@ -85,4 +86,115 @@ function isPredicate(name: string): boolean {
   if (goodPredicates.size === maxKnown) goodPredicates.clear();
   goodPredicates.add(name);
   return true;
+}
+
+export interface Line {
+  readonly number: number;
+  /** Without its LF; null if it cannot be read. */
+  readonly text: string | null;
+  /** Why it cannot be read. */
+  readonly problem: string | null;
+}
+
+export const maxLineBytes = 10_000_000;
+
+const newline = 0x0a;
+const tooLong = `the line is longer than ${maxLineBytes} bytes`;
+
+/**
+ * Splits a stream of bytes into lines of text, numbered from 1: those that each chunk completes, in order. The last may
+ * lack its LF.
+ *
+ * Holds at most one line, and none that is too long: a line that is too long or not UTF-8 is a problem of that line
+ * alone. A line ends at LF; a CR before it stays, since it may be in a quoted text. A byte order mark at the start is
+ * skipped.
+ */
+export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Line[]> {
+  const splitter = new LineSplitter();
+  for await (const chunk of chunks) {
+    const lines = splitter.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    if (lines.length > 0) yield lines;
+  }
+  const last = splitter.end();
+  if (last.length > 0) yield last;
+}
+
+class LineSplitter {
+  #number = 0;
+  /** The beginning of an incomplete line. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** True within a line that is too long, which is not held. */
+  #isSkipping = false;
+
+  take(chunk: Buffer): Line[] {
+    const lines: Line[] = [];
+    let rest = chunk;
+    if (this.#isSkipping) {
+      const end = rest.indexOf(newline);
+      if (end < 0) return lines;
+      this.#isSkipping = false;
+      lines.push(this.#bad(tooLong));
+      rest = rest.subarray(end + 1);
+    }
+    const last = rest.lastIndexOf(newline);
+    if (last >= 0) {
+      this.#read(this.#withHeld(rest.subarray(0, last)), lines);
+      rest = rest.subarray(last + 1);
+    }
+    this.#hold(rest);
+    return lines;
+  }
+
+  end(): Line[] {
+    if (this.#isSkipping) return [this.#bad(tooLong)];
+    const lines: Line[] = [];
+    if (this.#heldBytes > 0) this.#read(this.#withHeld(Buffer.alloc(0)), lines);
+    return lines;
+  }
+
+  #withHeld(end: Buffer): Buffer {
+    if (this.#heldBytes === 0) return end;
+    const whole = Buffer.concat([...this.#held, end]);
+    this.#held = [];
+    this.#heldBytes = 0;
+    return whole;
+  }
+
+  #hold(rest: Buffer): void {
+    if (rest.length === 0) return;
+    this.#held.push(rest);
+    this.#heldBytes += rest.length;
+    if (this.#heldBytes <= maxLineBytes) return;
+    this.#isSkipping = true;
+    this.#held = [];
+    this.#heldBytes = 0;
+  }
+
+  /** Reads whole lines; the last has no LF. */
+  #read(bytes: Buffer, lines: Line[]): void {
+    if (isUtf8(bytes)) {
+      for (const text of bytes.toString('utf8').split('\n')) lines.push(this.#good(text));
+      return;
+    }
+    for (let start = 0; start <= bytes.length; ) {
+      const next = bytes.indexOf(newline, start);
+      const end = next < 0 ? bytes.length : next;
+      const line = bytes.subarray(start, end);
+      lines.push(isUtf8(line) ? this.#good(line.toString('utf8')) : this.#bad('the line is not valid UTF-8'));
+      start = end + 1;
+    }
+  }
+
+  #good(read: string): Line {
+    // A UTF-16 code unit takes at most three bytes.
+    if (read.length * 3 > maxLineBytes && Buffer.byteLength(read) > maxLineBytes) return this.#bad(tooLong);
+    const number = ++this.#number;
+    const text = number === 1 && read.startsWith('\uFEFF') ? read.slice(1) : read;
+    return { number, text, problem: null };
+  }
+
+  #bad(problem: string): Line {
+    return { number: ++this.#number, text: null, problem };
+  }
 }

@@ -9,8 +9,15 @@ import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { DataFactory, Parser, type ParserOptions, type Quad } from 'n3';
 import { Slices } from '../../engine/index.ts';
-import { factItem, type ImportItem, type ImportItems, problemItem } from './items.ts';
-import { type Line, maxLineBytes, readLines } from './lines.ts';
+import {
+  factItem,
+  type ImportItem,
+  type ImportItems,
+  type Line,
+  maxLineBytes,
+  problemItem,
+  readLines,
+} from './items.ts';
 
 /** A line may contain very many triples: characters fed, and items returned, at once. */
 const charactersAtOnce = 64 * 1024;

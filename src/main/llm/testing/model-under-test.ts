@@ -5,8 +5,7 @@ import { z } from 'zod';
 import type { ProviderName } from '../../../engine/contract/extraction.ts';
 import { present } from '../../../engine/index.ts';
 import { type Environment, parseConfig } from '../../base/config.ts';
-import { createLanguageModel, type ProviderCall } from '../create-language-model.ts';
-import type { LanguageModel } from '../language-model.ts';
+import { createLanguageModel, type LanguageModel, type ProviderCall } from '../language-model.ts';
 import { type Script, type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
 
 export const secretKey = 'sk-secret/KEY"0123456789';

@@ -1,11 +1,11 @@
 /**
- * What the MCP surface needs from the service, and nothing more.
+ * What the surfaces for agents, MCP and A2A, need from the service, and nothing more.
  *
- * The composition root provides it, so `mcp` knows neither the HTTP layer nor authentication: tools run through
+ * The composition root provides it, so they know neither the HTTP layer nor authentication: tools run through
  * `perform`, the same path as a route (role, validation, handler), and therefore refuse and answer alike. Everything is
  * read at the time of a request, because routes are mounted before the engine is open.
  */
-import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller, Change } from '../../engine/index.ts';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import type { OperationName } from '../../engine/contract/operations.ts';
@@ -74,4 +74,24 @@ export interface McpHost {
   listClients(connected: () => readonly AgentClient[]): void;
   /** Called with +1 and -1 as SSE streams open and close. */
   onSubscribers(change: 1 | -1): void;
+}
+
+export interface A2aHost {
+  /** Version of the service, for the cards. */
+  readonly version: string;
+  readonly logger: FastifyBaseLogger;
+  /** Whether callers must present a credential. */
+  needsCredential(): boolean;
+  /** Like `McpHost.callerOf`, without a binding. */
+  callerOf(request: FastifyRequest): Caller;
+  /** Like `McpHost.perform`. */
+  perform(name: OperationName, caller: Caller, input: OperationParts): Promise<unknown>;
+}
+
+/** Bodies of requests and answers, as the HTTP layer reads and writes them. */
+export interface JsonBodies {
+  /** Reads the whole body, within its limit; the returned function parses it. Both refuse with an EngineError. */
+  read(request: FastifyRequest): Promise<() => unknown>;
+  /** Sends the value as JSON, large values in slices. */
+  send(reply: FastifyReply, value: unknown): FastifyReply;
 }

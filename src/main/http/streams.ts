@@ -1,22 +1,25 @@
 /**
- * Bodies and answers of any length: what an import receives and answers, and what an export sends.
+ * Bodies and answers of any length: what an import receives and answers, what an export sends, and the changes of a
+ * tenant (`GET /events`).
  *
  * Neither side runs ahead of the other: a chunk is read when the previous one has been processed, and an answer is
  * produced when the connection accepts it. A refusal before the first byte is a problem; after it, lines end with one
  * that says so, and a file breaks off, so that no client takes a part for the whole.
+ *
+ * The engine bounds the queue of a slow subscriber to changes and reports a loss with a `reset`. This module closes a
+ * connection that accepts nothing at all for a while, and one whose credential is no longer valid. Regular comments
+ * keep proxies from closing an idle stream.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { IncomingMessage } from 'node:http';
-import { type Caller, EngineError } from '../../engine/index.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Caller, type Change, EngineError } from '../../engine/index.ts';
 import type { CheckedInput, Streaming } from '../base/dispatch.ts';
 import type { Upload } from '../base/streams.ts';
-import type { Task } from './activity.ts';
-import { setStandingHeaders } from './admission.ts';
+import { type Activity, limits, type Task } from './limits.ts';
 import { ClientGone, discardRest } from './body.ts';
-import { drained } from './drained.ts';
 import type { HttpHost } from './host.ts';
-import { limits } from './limits.ts';
-import { problemOf, told } from './problem.ts';
+import { problemOf, setStandingHeaders, told } from './answers.ts';
+import { callerFor, peerOf, type TargetSpace } from './caller.ts';
 
 export const linesType = 'application/x-ndjson; charset=utf-8';
 
@@ -136,4 +139,87 @@ export async function sendFile(
     raw.destroy();
   }
   return reply;
+}
+
+const heartbeatMs = 15_000;
+/** Milliseconds between two checks of the credential. */
+const lookMs = 250;
+
+/** Sends the changes until either side ends the stream. */
+export async function streamEvents(
+  host: HttpHost,
+  activity: Activity,
+  place: TargetSpace,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
+  if (request.method === 'HEAD') return reply.headers(headers).send();
+  const lastEventId = request.headers['last-event-id'];
+  const task = activity.startStream(request.identity?.credential ?? peerOf(request) ?? '');
+  const caller = callerFor(request, place, task);
+  let changes: AsyncIterable<Change>;
+  try {
+    changes = host.dispatcher.stream(
+      'events',
+      caller,
+      typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
+    );
+  } catch (error) {
+    task.done();
+    throw error;
+  }
+  reply.hijack();
+  const { raw } = reply;
+  raw.on('close', () => {
+    task.cancel();
+  });
+  setStandingHeaders(request, reply);
+  raw.writeHead(200, headers);
+  raw.write('retry: 2000\n\n');
+  const heartbeat = setInterval(() => {
+    if (!raw.writableNeedDrain) raw.write(':\n\n');
+  }, heartbeatMs);
+  const watch = setInterval(() => {
+    if (!host.holds(caller)) task.cancel();
+  }, lookMs);
+  host.metrics.eventSubscribers(1);
+  try {
+    for await (const change of changes) {
+      // Between two checks, too, a caller without the right gets nothing.
+      if (!host.holds(caller)) break;
+      if (!raw.write(frameOf(change))) await drained(raw, task);
+      if (task.aborted) break;
+    }
+  } catch (error) {
+    if (!task.aborted) request.log.error({ err: error }, 'a bug: the stream of changes failed');
+  } finally {
+    clearInterval(heartbeat);
+    clearInterval(watch);
+    host.metrics.eventSubscribers(-1);
+    task.done();
+    raw.end();
+  }
+  return reply;
+}
+
+function frameOf(change: Change): string {
+  return `id: ${change.id}\nevent: ${change.kind}\ndata: ${JSON.stringify(change.data)}\n\n`;
+}
+
+/** Resolves when the connection accepts more, or when the stream is over; cuts off a stuck connection. */
+function drained(raw: ServerResponse, task: Task): Promise<void> {
+  if (task.aborted) return Promise.resolve();
+  const signal = task.toSignal();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => raw.destroy(), limits.silentAnswerMs);
+    const finish = (): void => {
+      clearTimeout(timer);
+      raw.off('drain', finish);
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    raw.on('drain', finish);
+    signal.addEventListener('abort', finish);
+  });
 }

@@ -1,0 +1,244 @@
+/**
+ * Answers: the headers of every one, JSON, and errors as `application/problem+json`.
+ *
+ * Serializing a million results at once would block every other request. Long arrays are therefore written a slice at a
+ * time, and other work runs between two slices. The bytes are those of JSON.stringify.
+ *
+ * Small answers are sent together at the end of the turn of the event loop that made them. Sending each one separately
+ * wakes its client, which on a machine with few processors costs more than making the answer.
+ *
+ * Every thrown error becomes a problem with one code of the problem table. An EngineError is sent as it is; an error of
+ * the HTTP framework becomes the code of its status; anything else is a bug: the client gets the request id, the log
+ * gets the stack.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { setImmediate as atEndOfTurn } from 'node:timers';
+import { setImmediate } from 'node:timers/promises';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type Problem, problems } from '../../engine/contract/problems.ts';
+import { EngineError } from '../../engine/index.ts';
+
+/** The client's id if it is 1 to 128 printable ASCII characters, else a new one. */
+export function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[\x20-\x7e]{1,128}$/.test(given) ? given : randomUUID();
+}
+
+/** Headers with the same value in every answer; static files have their own cache and content policy. */
+const sameHeaders: readonly (readonly [string, string])[] = [
+  ['x-api-version', '1'],
+  ['x-content-type-options', 'nosniff'],
+  ['referrer-policy', 'no-referrer'],
+  ['cache-control', 'no-store'],
+  ['vary', 'Origin'],
+];
+
+const samePairs: readonly string[] = sameHeaders.flat();
+
+/** Headers of every answer. */
+export function standingHeaders(requestId: string): Readonly<Record<string, string>> {
+  return { 'x-request-id': requestId, ...Object.fromEntries(sameHeaders) };
+}
+
+/** Sets the headers on the raw response, including those that let a page of another origin read it. */
+export function setStandingHeaders(request: FastifyRequest, { raw }: FastifyReply): void {
+  const headers = standingPairs(request);
+  for (let at = 0; at < headers.length; at += 2)
+    raw.setHeader(headers[at] as string, headers[at + 1] as string);
+}
+
+/**
+ * The same headers as alternating names and values, for `writeHead` on a response without headers: that costs a
+ * fraction.
+ */
+function standingPairs(request: FastifyRequest): string[] {
+  const pairs = ['x-request-id', request.id, ...samePairs];
+  // A request with a malformed address has passed no hook and may lack what they add.
+  const crossOrigin: FastifyRequest['crossOrigin'] | undefined = request.crossOrigin;
+  if (crossOrigin === null || crossOrigin === undefined) return pairs;
+  for (const [name, value] of Object.entries(crossOrigin)) pairs.push(name, value);
+  return pairs;
+}
+
+/** Array elements written in one go. */
+const sliceLength = 1000;
+
+export const jsonType = 'application/json; charset=utf-8';
+
+/** Sends the value, now or at the end of this turn of the event loop. */
+export function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
+  reply.type(jsonType);
+  if (isLarge(value)) return reply.send(Readable.from(jsonSlices(value)));
+  const text = JSON.stringify(value);
+  atEnd(reply, () => {
+    void reply.send(text);
+  });
+  return reply;
+}
+
+/** The same past the framework. Only the status of the reply may be set yet, and its request must not be a HEAD. */
+export function writeJson(request: FastifyRequest, reply: FastifyReply, value: unknown): void {
+  const { raw } = reply;
+  const text = JSON.stringify(value);
+  const length = String(Buffer.byteLength(text));
+  const head = [...standingPairs(request), 'content-type', jsonType, 'content-length', length];
+  atEnd(reply, () => {
+    raw.writeHead(raw.statusCode, head).end(text);
+  });
+}
+
+/** Sends an answer at the end of this turn. */
+function atEnd(reply: FastifyReply, send: () => void): void {
+  made.push({ reply, send });
+  if (made.length === 1) atEndOfTurn(sendMade);
+}
+
+/** Answers of this turn that have not been sent. */
+let made: { readonly reply: FastifyReply; readonly send: () => void }[] = [];
+
+function sendMade(): void {
+  const all = made;
+  made = [];
+  for (const { reply, send } of all)
+    try {
+      send();
+    } catch (error) {
+      reply.log.error({ err: error }, 'a bug: an answer could not be sent');
+      reply.raw.destroy();
+    }
+}
+
+/** The bytes that `sendJson` sends. */
+export async function jsonBytes(value: unknown): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const text of jsonSlices(value)) parts.push(Buffer.from(text));
+  return Buffer.concat(parts);
+}
+
+/** Levels searched for long arrays: the steps of a proof in a part of an A2A message lie that deep. */
+const deepest = 7;
+
+/** Whether the value, or a part of it at most `levels` down, is a long array. */
+export function isLarge(value: unknown, levels = deepest): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value) && value.length > sliceLength) return true;
+  if (levels === 0) return false;
+  if (Array.isArray(value)) {
+    // Most arrays contain texts and numbers, which are never large.
+    for (const part of value as unknown[])
+      if (typeof part === 'object' && part !== null && isLarge(part, levels - 1)) return true;
+    return false;
+  }
+  for (const key in value) {
+    const part = (value as Record<string, unknown>)[key];
+    if (typeof part === 'object' && part !== null && isLarge(part, levels - 1)) return true;
+  }
+  return false;
+}
+
+/** The text of JSON.stringify(value) in pieces; `value` consists of plain objects, arrays and scalars. */
+export async function* jsonSlices(value: unknown): AsyncGenerator<string> {
+  if (!isLarge(value)) yield JSON.stringify(value);
+  else if (Array.isArray(value)) {
+    const items: unknown[] = value;
+    let before = '[';
+    for (let start = 0; start < items.length; ) {
+      const end = endOfSlice(items, start);
+      if (end > start) {
+        yield before + JSON.stringify(items.slice(start, end)).slice(1, -1);
+        await setImmediate();
+      } else {
+        yield before;
+        yield* jsonSlices(items[start]);
+      }
+      before = ',';
+      start = Math.max(end, start + 1);
+    }
+    yield ']';
+  } else {
+    let before = '{';
+    for (const [key, part] of Object.entries(value as object)) {
+      if (part === undefined) continue;
+      yield `${before}${JSON.stringify(key)}:`;
+      yield* jsonSlices(part);
+      before = ',';
+    }
+    yield '}';
+  }
+}
+
+/** The end of the elements from `start` that are written in one piece: it is before a large one. */
+function endOfSlice(items: readonly unknown[], start: number): number {
+  const most = Math.min(items.length, start + sliceLength);
+  for (let end = start; end < most; end++) if (isLarge(items[end])) return end;
+  return most;
+}
+
+export const problemType = 'application/problem+json';
+
+/** The body of an error answer. */
+export function problemOf(error: EngineError, requestId: string): Problem {
+  const { status, title } = problems[error.code];
+  const { errors, ...members } = error.members;
+  return {
+    ...members,
+    ...(errors === undefined ? {} : { errors: [...errors] }),
+    type: `urn:corollary:problem:${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    requestId,
+  };
+}
+
+/** The body as sent. Bytes, because the media type has no charset and the framework would add one to text. */
+export function problemBytes(error: EngineError, requestId: string): Buffer {
+  return Buffer.from(JSON.stringify(problemOf(error, requestId)));
+}
+
+/** Answers with the problem of `error`; headers set before stay. */
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = told(error, request);
+  if (known.code === 'Unauthenticated') reply.header('www-authenticate', 'Bearer');
+  const retryAfter = known.members['retryAfterSeconds'];
+  if (typeof retryAfter === 'number') reply.header('retry-after', String(retryAfter));
+  return reply.code(known.status).type(problemType).send(problemBytes(known, request.id));
+}
+
+/** The error as the client sees it; logs a bug. */
+export function told(error: unknown, request: FastifyRequest): EngineError {
+  const known = asEngineError(error);
+  if (known.code === 'Internal') request.log.error({ err: error }, 'a bug: the request failed');
+  return known;
+}
+
+function asEngineError(error: unknown): EngineError {
+  if (error instanceof EngineError) return error;
+  if (!isFrameworkError(error)) return new EngineError('Internal', internalDetail);
+  switch (error.statusCode) {
+    case 413:
+      return new EngineError('PayloadTooLarge', 'the body is too large');
+    case 415:
+      return new EngineError('UnsupportedMediaType', 'send the body as application/json');
+    default:
+      return new EngineError('ValidationException', 'the request is malformed');
+  }
+}
+
+const internalDetail = 'internal error: the log has more under the request id';
+
+/** A refusal of the framework itself, such as a Content-Length that does not match the body. */
+function isFrameworkError(error: unknown): error is FastifyError & { statusCode: number } {
+  if (!(error instanceof Error)) return false;
+  const { statusCode, code } = error as FastifyError;
+  return (
+    typeof code === 'string' &&
+    code.startsWith('FST_ERR_') &&
+    statusCode !== undefined &&
+    statusCode >= 400 &&
+    statusCode < 500
+  );
+}
