@@ -16,10 +16,10 @@ import { closing } from './closing.mjs';
  * @typedef {Edit & ClauseProperties} Clause
  */
 
-const rederive = 'datalog/tables/delete-rederive.ts';
+const rederive = 'datalog/tables/evaluation.ts';
 const justifications = 'datalog/model/justifications.ts';
 const machine = 'datalog/join/machine.ts';
-const tupleSink = 'datalog/join/tuple-sink.ts';
+const derivedSteps = 'datalog/join/derived-steps.ts';
 const storedSteps = 'datalog/join/stored-steps.ts';
 const compileRule = 'datalog/join/compile-rule.ts';
 const bodyCompiler = 'datalog/join/body-compiler.ts';
@@ -101,7 +101,7 @@ const killing = [
   },
   {
     clause: 'where heights count, a row that one rule revived is looked at by the others',
-    file: machine,
+    file: derivedSteps,
     from: 'if (rows.heights === null && !rows.isDead(row)) continue;',
     to: 'if (!rows.isDead(row)) continue;',
     by: joins,
@@ -175,21 +175,21 @@ const telling = [
   },
   {
     clause: 'watchers are told of heights that changed',
-    file: tupleSink,
+    file: machine,
     from: '(rows.wasRevived || rows.heights !== null)',
     to: 'rows.wasRevived',
     by: strata,
   },
   {
     clause: 'watchers are told of what rose where there are no heights',
-    file: tupleSink,
+    file: machine,
     from: '(rows.wasRevived || rows.heights !== null)',
     to: 'rows.heights !== null',
     by: strata,
   },
   {
     clause: 'a relation with watchers has its news told',
-    file: tupleSink,
+    file: machine,
     from: 'this.#parts.work.add(support.derived, phases.notify);',
     to: '',
     by: strata,
@@ -242,14 +242,14 @@ const telling = [
 const joining = [
   {
     clause: 'a row that came back is joined again',
-    file: tupleSink,
+    file: machine,
     from: 'target.again.push(row);',
     to: '',
     by: joins,
   },
   {
     clause: 'a row that comes back while it is being joined is joined again',
-    file: tupleSink,
+    file: machine,
     from: 'if (row >= target.claimed) return;',
     to: 'if (row >= target.done) return;',
     by: joins,
@@ -284,14 +284,14 @@ const joining = [
   },
   {
     clause: 'dead rows start no join',
-    file: machine,
+    file: derivedSteps,
     from: '      if (rows.isDead(row)) continue;\n      if (!this.matches(rows.columns, row, machine.registers)) continue;',
     to: '      if (!this.matches(rows.columns, row, machine.registers)) continue;',
     by: strata,
   },
   {
     clause: 'dead rows are in no join',
-    file: machine,
+    file: derivedSteps,
     from: 'if (row >= limit || (dead !== null && dead[row] !== 0)) continue;',
     to: 'if (row >= limit) continue;',
     by: joins,
@@ -336,7 +336,7 @@ const joining = [
   },
   {
     clause: 'an absence is not decided before all rows were looked at',
-    file: 'datalog/join/negation-and-aggregate-steps.ts',
+    file: derivedSteps,
     from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    return',
     to: '    this.#isOver = true;\n    return',
     variant: 'few rows at once',
@@ -344,7 +344,7 @@ const joining = [
   },
   {
     clause: 'an aggregate has no value before all rows were taken',
-    file: 'datalog/join/negation-and-aggregate-steps.ts',
+    file: derivedSteps,
     from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    const',
     to: '    this.#isOver = true;\n    const',
     variant: 'few rows at once',
@@ -356,14 +356,14 @@ const joining = [
 const justifying = [
   {
     clause: 'a row that came back among many is joined again',
-    file: tupleSink,
+    file: machine,
     from: 'rows.deadCount === 0 ? batch.insertInto(rows, width) : this.#putEach(width)',
     to: 'batch.insertInto(rows, width)',
     by: joins,
   },
   {
     clause: 'a row that came back or fell has its new reason',
-    file: tupleSink,
+    file: machine,
     from: '      this.#justify(support, row, values, premises);\n',
     to: '',
     by: joins,
@@ -439,7 +439,7 @@ const justifying = [
   },
   {
     clause: 'a derived row that started a join is a reason',
-    file: machine,
+    file: derivedSteps,
     from: `      machine.collect();
     }
     return false;
@@ -458,7 +458,7 @@ const justifying = [
   },
   {
     clause: 'a derived row that was joined is a reason',
-    file: machine,
+    file: derivedSteps,
     from: `    return this.window === 'before' ? machine.chunkStart : machine.chunkEnd;
   }
 
@@ -614,7 +614,7 @@ const dropping = [
   },
   {
     clause: 'a join looks at the rows that a dropped table holds now',
-    file: machine,
+    file: derivedSteps,
     from: 'if (this.#indexed !== rows) {',
     to: 'if (this.#indexed === null) {',
     variant: 'tight',

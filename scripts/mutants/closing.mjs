@@ -42,7 +42,7 @@ export const closing = [
   },
   {
     clause: 'a pair that came to a source before goes on behind',
-    file: 'datalog/closure/bitset-recursion.ts',
+    file: 'datalog/closure/bitset-closure.ts',
     from: 'this.#extendBehind(source, word, fresh);',
     to: 'if (word > 0) this.#extendBehind(source, word, fresh);',
     by: bits,

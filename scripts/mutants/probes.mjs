@@ -26,7 +26,7 @@ export const variants = {
   roomy: [],
   tight: [
     {
-      file: 'datalog/tables/delete-rederive.ts',
+      file: 'datalog/tables/evaluation.ts',
       from: 'const maxDeletedRows = 20_000;',
       to: 'const maxDeletedRows = 3;',
     },
@@ -55,7 +55,7 @@ export const variants = {
   ],
   'few killed': [
     {
-      file: 'datalog/tables/delete-rederive.ts',
+      file: 'datalog/tables/evaluation.ts',
       from: 'const maxDeletedRows = 20_000;',
       to: 'const maxDeletedRows = 3;',
     },

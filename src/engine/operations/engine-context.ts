@@ -11,7 +11,7 @@ import { type Writer } from '../session/writer.ts';
 import { Leader } from '../replication/leader.ts';
 import { EngineReplica } from '../replication/replica.ts';
 import { Backups, Snapshots } from '../commit/snapshots.ts';
-import type { Tallies } from '../datalog/model/rule-tallies.ts';
+import type { Tallies } from '../datalog/model/program.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { Operation } from '../state/operation.ts';
 import { type Outcome } from '../state/outcome.ts';

@@ -8,7 +8,7 @@ import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import type { Candidates } from '../datalog/model/known-conclusions.ts';
-import type { Losses } from '../datalog/model/delta.ts';
+import type { Losses } from '../datalog/maintain/withdrawals.ts';
 import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import type { Operation } from '../state/operation.ts';
 

@@ -7,11 +7,10 @@ import { planBody } from '../../language/order.ts';
 import { renderAtom } from '../../language/print.ts';
 import { isAbsence, isAggregate, isBuiltin, relationOf } from '../../language/terms.ts';
 import { BodyCompiler } from '../join/body-compiler.ts';
-import { type Derived, newDerived } from '../model/derived.ts';
+import { type Derived, newDerived, put } from '../model/derived.ts';
 import { demand, type Pacer, settle } from '../tables/evaluation.ts';
 import { Explainer, type Premise, premiseOf, premisesOf } from './explainer.ts';
 import { filtersOf } from '../plan/join-order.ts';
-import { put } from '../join/tuple-sink.ts';
 import { questionLevel } from '../model/program.ts';
 import {
   type Matches,

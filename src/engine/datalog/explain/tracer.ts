@@ -6,7 +6,7 @@ import { wildcard } from '../../language/terms.ts';
 import type { Constants } from '../model/constants.ts';
 import type { Consumer, Derived } from '../model/derived.ts';
 import type { Pacer } from '../tables/evaluation.ts';
-import type { ObservedTable, Observer, Seen, Source } from '../model/observer.ts';
+import type { Observer, Seen, Source, Table } from '../model/table.ts';
 import type { ViewRule } from '../model/program.ts';
 import { isNamed, type Question, renderInstance, substitute } from '../tables/question.ts';
 import type { Reader } from '../model/reader.ts';
@@ -48,7 +48,7 @@ export class Tracer implements Observer {
     return bytes;
   }
 
-  table(table: ObservedTable): void {
+  table(table: Table): void {
     const { demand, rows, boundPositions, view } = table;
     this.#addForm(table, demand, rows, boundPositions, view);
   }
@@ -164,7 +164,7 @@ export class Tracer implements Observer {
   }
 
   #addForm(
-    table: ObservedTable | null,
+    table: Table | null,
     demand: Derived,
     rows: Derived,
     boundPositions: readonly number[],
@@ -264,7 +264,7 @@ type TraceParts = Pick<Trace, 'rules' | 'subgoals' | 'events' | 'truncated'>;
 /** The subgoals of one table, one for each row of its demand; or the question, if it is a body. */
 interface Form {
   /** null for the question. */
-  readonly table: ObservedTable | null;
+  readonly table: Table | null;
   readonly demand: Derived;
   readonly rows: Derived;
   readonly boundPositions: readonly number[];

@@ -298,10 +298,7 @@ export class BodyCompiler {
     rule: CurrentRule | null,
     all: readonly BodyAtom[],
   ): BodyAtom['source'] {
-    const { predicate, negated } = literal;
-    const arity = literal.args.length;
-    if (!this.#set.isDerived(view, relationOf(literal)))
-      return { kind: 'stored', find: (reader) => reader.facts.relation(predicate, arity, negated), view };
+    if (!this.#set.isDerived(view, relationOf(literal))) return { kind: 'stored' };
     const isFree =
       rule !== null &&
       rule.table.boundPositions.length === 0 &&

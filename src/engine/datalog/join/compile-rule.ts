@@ -5,7 +5,6 @@ import {
   type Literal,
 } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
-import type { StoredRelation } from '../../store/stored-relation.ts';
 import type { TupleBatch } from '../../store/tuple-batch.ts';
 import {
   isAggregate,
@@ -16,31 +15,18 @@ import {
   wildcard,
 } from '../../language/terms.ts';
 import { assert, present } from '../../base/assert.ts';
-import { absentStep, aggregateStep } from './negation-and-aggregate-steps.ts';
+import { AbsentStep, AggregateStep, DerivedDelta, DerivedStep, RederivationDelta } from './derived-steps.ts';
 import type { Constants } from '../model/constants.ts';
-import type { Consumer, Derived, StoredDelta, Work } from '../model/derived.ts';
-import { put } from './tuple-sink.ts';
-import { type Tally } from '../model/rule-tallies.ts';
+import { type Consumer, type Derived, put, type StoredDelta, type Work } from '../model/derived.ts';
+import type { Tally } from '../model/program.ts';
 import { cheapest, type Estimate } from '../plan/join-order.ts';
-import { type Filter } from '../../language/order.ts';
-import {
-  deltaStep,
-  derivedStep,
-  rederivationStep,
-  type Guard,
-  KeyedStep,
-  Machine,
-  type AtomShape,
-  type Step,
-  type Window,
-} from './machine.ts';
+import type { Filter } from '../../language/order.ts';
+import { type Guard, KeyedStep, Machine, type AtomShape, type Step, type Window } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
-import type { Observer, Source } from '../model/observer.ts';
-import type { Reader } from '../model/reader.ts';
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
-import { storedDeltaStep, storedStep } from './stored-steps.ts';
-import type { Barrier, BodyAtom, DerivedSource } from '../model/table.ts';
+import { StoredRowsDelta, StoredStep } from './stored-steps.ts';
+import type { Barrier, BodyAtom, DerivedSource, Observer, Source } from '../model/table.ts';
 
 /**
  * One rule of an adorned program: `head :- demand, atoms, filters`. The demand gives the bound arguments for
@@ -250,7 +236,7 @@ class MachineBuilder {
   startingAtDemand(): Machine {
     const { demand, demandTerms, atoms } = this.#rule;
     this.#expect(atoms, false);
-    this.#push(demandTerms, (shape) => deltaStep(demand, shape));
+    this.#push(demandTerms, (shape) => new DerivedDelta(demand, shape));
     for (const atom of atoms) this.#join(atom, 'done');
     return this.#machine();
   }
@@ -260,7 +246,7 @@ class MachineBuilder {
     const atom = atoms[start] as BodyAtom;
     const isDemanded = demandTerms.length === 0 || this.#isOwnDemand(atom);
     this.#expect(atoms.toSpliced(start, 1), !isDemanded);
-    this.#push(atom.literal.args, (shape) => deltaStep(delta, shape));
+    this.#push(atom.literal.args, (shape) => new DerivedDelta(delta, shape));
     this.#joinCheapestFirst(atoms.slice(0, start), !isDemanded, delta);
     for (const atom of atoms.slice(start + 1)) this.#join(atom, windowOf(atom, delta, 'before'));
     return this.#machine(gateOf(this.#rule));
@@ -271,7 +257,7 @@ class MachineBuilder {
     const { literal, source } = atoms[start] as BodyAtom;
     assert(source.kind === 'stored', 'stored rows start at a stored atom');
     this.#expect(atoms.toSpliced(start, 1), demandTerms.length > 0);
-    this.#push(literal.args, (shape) => storedDeltaStep(source.find, source.view, shape));
+    this.#push(literal.args, (shape) => new StoredRowsDelta(literal, this.#rule.view, shape));
     this.#joinCheapestFirst(atoms.slice(0, start), demandTerms.length > 0, null);
     for (const atom of atoms.slice(start + 1)) this.#join(atom, 'done');
     return this.#machine(gateOf(this.#rule));
@@ -282,14 +268,14 @@ class MachineBuilder {
    */
   checking(): Machine {
     const { target, headTerms, atoms, demand } = this.#rule;
-    this.#push(headTerms, (shape) => rederivationStep(target, shape));
+    this.#push(headTerms, (shape) => new RederivationDelta(target, shape));
     this.#joinCheapestFirst(atoms, demand.support !== null, null);
     return this.#machine(null, target.rows.heights === null);
   }
 
   explaining(): Machine {
     const { demand, demandTerms, atoms } = this.#rule;
-    this.#push(demandTerms, (shape) => deltaStep(demand, shape));
+    this.#push(demandTerms, (shape) => new DerivedDelta(demand, shape));
     this.#joinCheapestFirst(atoms, false, demand);
     return this.#machine();
   }
@@ -307,7 +293,7 @@ class MachineBuilder {
       ) as AtomLiteral;
       open.splice(open.indexOf(next), 1);
       const atom = bySource.get(next);
-      if (atom === undefined) this.#pushRows(demandTerms, (shape) => derivedStep(demand, shape, 'done'));
+      if (atom === undefined) this.#pushRows(demandTerms, (shape) => new DerivedStep(demand, shape, 'done'));
       else this.#lookUp(atom, windowOf(atom, delta, 'through'));
     }
   }
@@ -318,12 +304,11 @@ class MachineBuilder {
     this.#lookUp(atom, window);
   }
 
-  #lookUp(atom: BodyAtom, window: Window): void {
-    const source = atom.source;
-    this.#pushRows(atom.literal.args, (shape) =>
+  #lookUp({ literal, source }: BodyAtom, window: Window): void {
+    this.#pushRows(literal.args, (shape) =>
       source.kind === 'stored'
-        ? storedStep(source.find, source.view, shape)
-        : derivedStep(source.rows, shape, window),
+        ? new StoredStep(literal, this.#rule.view, shape)
+        : new DerivedStep(source.rows, shape, window),
     );
   }
 
@@ -538,7 +523,7 @@ class MachineBuilder {
 
   /** `not p(..)`: tested at once against stored facts; for a derived relation, after the fixpoint below. */
   #absence(literal: AtomLiteral): void {
-    this.#add(absentStep(this.#reading(literal, this.#shape(literal.args))));
+    this.#add(new AbsentStep(this.#reading(literal, this.#shape(literal.args))));
   }
 
   #aggregate(filter: Filter, literal: AggregateLiteral, isNew: boolean): void {
@@ -549,17 +534,15 @@ class MachineBuilder {
     const [first] = literal.over;
     const value = this.#registers.of(localName(present(first, 'an aggregate is over a variable')));
     const result = this.#registers.of(literal.result);
-    this.#add(aggregateStep(literal.aggregate, inner, value, result, way, this.#context.constants));
+    this.#add(new AggregateStep(literal.aggregate, inner, value, result, way, this.#context.constants));
   }
 
   /** The step over the relation for which the filter waits, or over stored facts. */
   #reading(literal: Literal, shape: AtomShape): Step {
     const barrier = this.#rule.barriers.get(literal);
-    if (barrier !== undefined) return derivedStep(barrier.rows, shape, 'done');
-    const { predicate, args, negated } = atomWaitedFor(literal);
-    const find = (reader: Reader): StoredRelation | null =>
-      reader.facts.relation(predicate, args.length, negated);
-    return storedStep(find, this.#rule.view, shape);
+    return barrier === undefined
+      ? new StoredStep(atomWaitedFor(literal), this.#rule.view, shape)
+      : new DerivedStep(barrier.rows, shape, 'done');
   }
 
   #machine(gate: Derived | null = null, once = false): Machine {

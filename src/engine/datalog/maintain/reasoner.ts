@@ -6,9 +6,8 @@ import { relationKey, relationOf } from '../../language/terms.ts';
 import { type EvaluationLimits, Pacer, type Pause, sliceMs } from '../tables/evaluation.ts';
 import { type ConclusionCount, countByRelation, provedBy } from './derived-counts.ts';
 import { type Candidates, KnownConclusions, plainRows, tupleAt } from '../model/known-conclusions.ts';
-import { Losses } from '../model/delta.ts';
 import type { MemoryBudget } from '../model/memory-budget.ts';
-import { type Program, type RelationShape, relationsRead } from '../model/program.ts';
+import { type Program, type RelationShape, relationsRead, type Tallies } from '../model/program.ts';
 import { ProofBuilder } from '../explain/proof.ts';
 import {
   answersOf,
@@ -29,9 +28,8 @@ import {
 import { type Overlay, viewKey } from '../model/reader.ts';
 import { rowsByText } from '../tables/sorted.ts';
 import { TableSet } from '../tables/table-set.ts';
-import { type Tallies } from '../model/rule-tallies.ts';
 import type { Relation } from '../model/table.ts';
-import { Withdrawals } from './withdrawals.ts';
+import { Withdrawals, Losses } from './withdrawals.ts';
 
 export { waitFor } from '../tables/evaluation.ts';
 export type { PinnedReader } from './table-cache.ts';

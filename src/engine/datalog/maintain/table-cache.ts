@@ -2,18 +2,22 @@ import { EngineError } from '../../base/errors.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import type { Tuples } from '../../store/tuples.ts';
 import { relationKey } from '../../language/terms.ts';
-import { type EvaluationLimits, type Pacer, settle, waitFor } from '../tables/evaluation.ts';
+import {
+  type EvaluationLimits,
+  type Pacer,
+  settle,
+  waitFor,
+  abandonMaintenance,
+  retestWaiting,
+} from '../tables/evaluation.ts';
 import { type Candidates, type KnownConclusions, plainRows } from '../model/known-conclusions.ts';
-import { Losses } from '../model/delta.ts';
 import type { MemoryHolder, MemoryBudget } from '../model/memory-budget.ts';
-import type { Program } from '../model/program.ts';
+import type { Program, Tallies } from '../model/program.ts';
 import { overdelete, phases } from '../model/derived.ts';
 import { type Reader, sees, viewKey } from '../model/reader.ts';
 import { TableSet } from '../tables/table-set.ts';
-import { type Tallies } from '../model/rule-tallies.ts';
 import type { Relation, Table } from '../model/table.ts';
-import { abandonMaintenance, retestWaiting } from '../tables/delete-rederive.ts';
-import type { Withdrawals } from './withdrawals.ts';
+import { type Withdrawals, Losses } from './withdrawals.ts';
 
 /** A reader of the shared state, with what it needs to tell whether shared tables are valid for it. */
 export interface PinnedReader extends Reader {

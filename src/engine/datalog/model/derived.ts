@@ -269,6 +269,13 @@ export class WorkList<Item extends Readonly<Pick<Queued, 'level'>> & Pick<Queued
 /** The work list of a table set. */
 export type Work = WorkList<Derived | StoredDelta>;
 
+/** Adds a tuple to a derived relation, and queues the relation if the tuple is new. True if it is. */
+export function put(target: Derived, tuple: Int32Array, height: number, work: Work): boolean {
+  const row = target.rows.insert(tuple, height);
+  if (row >= 0) work.add(target, phases.join);
+  return row >= 0;
+}
+
 /** Deletes a live row and queues its dependents to be followed. */
 export function overdelete(work: Work, target: Support, row: number): void {
   const { derived } = target;

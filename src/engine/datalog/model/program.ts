@@ -20,6 +20,14 @@ export interface RelationShape {
   readonly negated: boolean;
 }
 
+/** How often a rule derived a new conclusion. */
+export interface Tally {
+  fired: number;
+}
+
+/** The tallies of the rules of a database, by rule id. */
+export type Tallies = Map<string, Tally>;
+
 /** More levels than the rules can take in the view of one scope. */
 const viewsOfScopes = 2 ** 24;
 /** The level of a question, above every relation. */

@@ -3,19 +3,18 @@ import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import { TupleBatch } from '../../store/tuple-batch.ts';
 import { planRule } from '../../language/order.ts';
 import { isPositiveAtom, relationKey, relationOf } from '../../language/terms.ts';
-import { BitsetClosure } from '../closure/bitset-closure.ts';
-import { BitsetRecursion } from '../closure/bitset-recursion.ts';
-import { BitsetTable } from '../closure/bitset-table.ts';
-import { type Body, BodyCompiler, type Conclusion, type TableSpace } from '../join/body-compiler.ts';
+import { BitsetClosure, BitsetRecursion } from '../closure/bitset-closure.ts';
 import {
+  BitsetTable,
   closureShape,
   type ClosureShape,
   isClearlySparse,
   stepFilters,
   type StepShape,
-} from '../closure/closure-shape.ts';
+} from '../closure/bitset-table.ts';
+import { type Body, BodyCompiler, type Conclusion, type TableSpace } from '../join/body-compiler.ts';
 import { type AdornedRule, compileRule, type CompilerContext, MaintainedRule } from '../join/compile-rule.ts';
-import { type BodyAtom, type Argument, type BuiltBody, type Relation, type Table } from '../model/table.ts';
+import type { BodyAtom, Argument, BuiltBody, Relation, Table, Observer } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
 import {
   clear,
@@ -28,15 +27,12 @@ import {
   type Work,
   WorkList,
 } from '../model/derived.ts';
-import { Selectivity } from '../plan/selectivity.ts';
-import { boundArguments, filtersOf } from '../plan/join-order.ts';
+import { boundArguments, filtersOf, Selectivity } from '../plan/join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from '../plan/linear-recursion.ts';
-import type { Tallies, Tally } from '../model/rule-tallies.ts';
 import type { MemoryHolder } from '../model/memory-budget.ts';
-import type { Observer } from '../model/observer.ts';
 import { ColumnValues, coversMost, minKeys, positionsToBind } from '../plan/generalized-demand.ts';
-import { listOf, type Program, type ViewRule } from '../model/program.ts';
-import { type Overlay, type Reader, viewKey } from '../model/reader.ts';
+import { listOf, type Program, type ViewRule, type Tallies, type Tally } from '../model/program.ts';
+import { type Overlay, viewKey } from '../model/reader.ts';
 import { Justifications } from '../model/justifications.ts';
 
 /** How a table set is used. */
@@ -553,11 +549,10 @@ export class TableSet implements TableSpace {
 
   /** Adds the stored facts of the table's relation, as if by a rule. */
   #addStored(table: Table, conclusion: Conclusion): void {
-    const { predicate, arity, negated, view } = table;
+    const { predicate, arity, negated } = table;
     const args = Array.from({ length: arity }, (_, position) => `?${position}`);
-    const find = (reader: Reader) => reader.facts.relation(predicate, arity, negated);
     const literal = { predicate, args, negated, naf: false };
-    this.#addPlain(table, conclusion, { literal, source: { kind: 'stored', find, view } });
+    this.#addPlain(table, conclusion, { literal, source: { kind: 'stored' } });
   }
 
   /** Adds a rule of a single atom. */
