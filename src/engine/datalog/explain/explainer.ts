@@ -96,9 +96,10 @@ export class Explainer {
         atoms,
         filters: body.filters,
         barriers: body.barriers,
+        isQuestion: false,
         announced: [],
       },
-      set.context(body.view, false),
+      set,
     );
   }
 

@@ -19,7 +19,7 @@ import { AbsentStep, AggregateStep, DerivedDelta, DerivedStep, RederivationDelta
 import type { Constants } from '../model/constants.ts';
 import { type Consumer, type Derived, put, type StoredDelta, type Work } from '../model/derived.ts';
 import type { Tally } from '../model/program.ts';
-import { cheapest, type Estimate } from '../plan/join-order.ts';
+import { cheapest } from '../plan/join-order.ts';
 import type { Filter } from '../../language/order.ts';
 import { type Guard, KeyedStep, Machine, type AtomShape, type Step, type Window } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
@@ -46,21 +46,21 @@ export interface AdornedRule {
   readonly filters: readonly Filter[];
   /** The relations that its waiting filters read; they are at their fixpoint when the rule is joined. */
   readonly barriers: ReadonlyMap<Literal, Barrier>;
+  /** True for the rule of a question, whose constants may be local. */
+  readonly isQuestion: boolean;
   /** Demanded for every match of the body: what a later rule of the same body waits for. */
   readonly announced: readonly { readonly demand: Derived; readonly terms: readonly string[] }[];
 }
 
-/** What compiling needs of the table set. */
-export interface CompilerContext {
+/** What compiling a rule needs of the table set. */
+export interface RuleSpace {
   readonly work: Work;
   readonly justifications: Justifications;
   /** Shared buffer for the conclusions of machines. */
   readonly batch: TupleBatch;
-  readonly estimate: Estimate;
   readonly constants: Constants;
-  /** The id of a constant of the rule. */
-  readonly constant: (text: string) => number;
   readonly observer: Observer | null;
+  estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
 }
 
 /**
@@ -70,24 +70,28 @@ export interface CompilerContext {
  * combination of rows exactly once (semi-naive). Whatever the join order, an atom is demanded only after
  * everything before it in the passing order was joined.
  */
-export function compileRule(rule: AdornedRule, context: CompilerContext): () => void {
-  const registers = new Registers(rule, context.constant);
-  const { observer } = context;
-  const made: { derived: Derived; machine: Consumer }[] = [];
-  const add = (derived: Derived, gate: Derived | null, make: () => Machine): void => {
-    const machine = observer === null ? new LateMachine(gate, make) : observer.timed(make());
-    made.push({ derived, machine });
+export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
+  const registers = new Registers(rule, set.constants);
+  const { observer } = set;
+  const ends: (() => void)[] = [];
+  const add = (derived: Derived, gate: Derived | null, make: (builder: MachineBuilder) => Machine): void => {
+    const build = (): Machine => make(new MachineBuilder(rule, set, registers));
+    const machine = observer === null ? new LateMachine(gate, build) : observer.timed(build());
+    ends.push(added(derived.consumers, machine));
   };
-  add(rule.demand, null, () => new MachineBuilder(rule, context, registers).startingAtDemand());
+  add(rule.demand, null, (builder) => builder.startingAtDemand());
   for (const [at, { source }] of rule.atoms.entries())
     if (source.kind === 'derived')
-      add(source.rows, gateOf(rule), () =>
-        new MachineBuilder(rule, context, registers).startingAt(at, source.rows),
-      );
-  for (const { derived, machine } of made) derived.consumers.push(machine);
+      add(source.rows, gateOf(rule), (builder) => builder.startingAt(at, source.rows));
   return () => {
-    for (const { derived, machine } of made) derived.consumers.splice(derived.consumers.indexOf(machine), 1);
+    for (const end of ends) end();
   };
+}
+
+/** Adds the item. Returns a function that removes it. */
+export function added<Item>(list: Item[], item: Item): () => void {
+  list.push(item);
+  return () => void list.splice(list.indexOf(item), 1);
 }
 
 /** A machine made on first use: most machines of many rules never get a row to start with. */
@@ -132,14 +136,14 @@ function gateOf({ demand, demandTerms }: AdornedRule): Derived | null {
  */
 export class MaintainedRule {
   readonly #rule: AdornedRule;
-  readonly #context: CompilerContext;
+  readonly #set: RuleSpace;
   #check: Machine | null = null;
   /** The deltas of its stored atoms, with the keys of their relations. */
   readonly stored: readonly { readonly relation: string; readonly delta: StoredDelta }[];
 
-  constructor(rule: AdornedRule, context: CompilerContext) {
+  constructor(rule: AdornedRule, set: RuleSpace) {
     this.#rule = rule;
-    this.#context = context;
+    this.#set = set;
     this.stored = rule.atoms.flatMap((atom, at) =>
       atom.source.kind === 'stored' ? [{ relation: relationOf(atom.literal), delta: this.#deltaOf(at) }] : [],
     );
@@ -167,7 +171,7 @@ export class MaintainedRule {
   }
 
   #builder(): MachineBuilder {
-    return new MachineBuilder(this.#rule, this.#context, new Registers(this.#rule, this.#context.constant));
+    return new MachineBuilder(this.#rule, this.#set);
   }
 }
 
@@ -175,8 +179,8 @@ export class MaintainedRule {
  * A machine that finds every instance of the rule for its demand among the rows already derived. It demands
  * nothing, and joins cheapest first with the whole head bound.
  */
-export function compileExplainer(rule: AdornedRule, context: CompilerContext): Machine {
-  return new MachineBuilder(rule, context, new Registers(rule, context.constant)).explaining();
+export function compileExplainer(rule: AdornedRule, set: RuleSpace): Machine {
+  return new MachineBuilder(rule, set).explaining();
 }
 
 /** Assigns a register to every variable and constant of a rule. */
@@ -184,7 +188,9 @@ class Registers {
   readonly #of = new Map<string, number>();
   readonly initial: Int32Array;
 
-  constructor(rule: AdornedRule, constant: (text: string) => number) {
+  constructor(rule: AdornedRule, constants: Constants) {
+    const constant = (text: string): number =>
+      rule.isQuestion ? constants.idOf(text) : constants.ofRule(text);
     const values: number[] = [];
     const note = (term: string): void => {
       if (term === wildcard || this.#of.has(term)) return;
@@ -207,7 +213,7 @@ class Registers {
 
 class MachineBuilder {
   readonly #rule: AdornedRule;
-  readonly #context: CompilerContext;
+  readonly #set: RuleSpace;
   readonly #registers: Registers;
   readonly #values: Int32Array;
   readonly #bound = new Set<string>();
@@ -222,9 +228,9 @@ class MachineBuilder {
   /** The register that the last step binds, null if it binds none or several. */
   #candidate: number | null = null;
 
-  constructor(rule: AdornedRule, context: CompilerContext, registers: Registers) {
+  constructor(rule: AdornedRule, set: RuleSpace, registers = new Registers(rule, set.constants)) {
     this.#rule = rule;
-    this.#context = context;
+    this.#set = set;
     this.#registers = registers;
     const { initial } = registers;
     // Each step (start, atoms, filters, demand) may also need a register for its row.
@@ -289,7 +295,9 @@ class MachineBuilder {
     if (withDemand) open.push(wanted);
     while (open.length > 0) {
       const next = cheapest(open, this.#bound, (literal, bound) =>
-        literal === wanted ? demandCost(demandTerms, bound) : this.#context.estimate(literal, bound),
+        literal === wanted
+          ? demandCost(demandTerms, bound)
+          : this.#set.estimate(this.#rule.view, literal, bound),
       ) as AtomLiteral;
       open.splice(open.indexOf(next), 1);
       const atom = bySource.get(next);
@@ -315,7 +323,7 @@ class MachineBuilder {
   #demand(literal: AtomLiteral, source: DerivedSource): void {
     const terms = source.boundPositions.map((position) => literal.args[position] as string);
     // The rule's own demand is never new, but an observer sees the demand.
-    if (!this.#isOwnDemand({ literal, source }) || this.#context.observer !== null)
+    if (!this.#isOwnDemand({ literal, source }) || this.#set.observer !== null)
       this.#announce(source.demand, terms, literal);
   }
 
@@ -335,7 +343,7 @@ class MachineBuilder {
     const registers = terms.map((term) => this.#registers.of(term));
     const values = this.#values;
     const tuple = new Int32Array(registers.length);
-    const { work, observer } = this.#context;
+    const { work, observer } = this.#set;
     const seen = observer?.demands(this.#source(), target, literal) ?? null;
     this.#guard(() => {
       for (let index = 0; index < registers.length; index++)
@@ -395,7 +403,7 @@ class MachineBuilder {
     const { target, demandTerms } = this.#rule;
     // With heights, a later binding may give a lower proof of the same conclusion; an observer sees every
     // binding.
-    if (target.rows.heights !== null || this.#context.observer !== null) return;
+    if (target.rows.heights !== null || this.#set.observer !== null) return;
     this.#open = atoms.map((atom) => atom.literal.args);
     if (withDemand) this.#open.push(demandTerms);
   }
@@ -489,7 +497,7 @@ class MachineBuilder {
     const left = this.#registers.of(leftTerm);
     const right = this.#registers.of(rightTerm);
     if (binds === null) {
-      const { constants } = this.#context;
+      const { constants } = this.#set;
       const operator = literal.predicate;
       this.#guard(() => constants.compare(operator, values[left] as number, values[right] as number));
       return;
@@ -505,7 +513,7 @@ class MachineBuilder {
 
   #arithmetic(literal: AtomLiteral, binds: string | null, isNew: boolean): void {
     const values = this.#values;
-    const { constants } = this.#context;
+    const { constants } = this.#set;
     const [left, right, result] = literal.args.map((term) => this.#registers.of(term)) as [
       number,
       number,
@@ -534,7 +542,7 @@ class MachineBuilder {
     const [first] = literal.over;
     const value = this.#registers.of(localName(present(first, 'an aggregate is over a variable')));
     const result = this.#registers.of(literal.result);
-    this.#add(new AggregateStep(literal.aggregate, inner, value, result, way, this.#context.constants));
+    this.#add(new AggregateStep(literal.aggregate, inner, value, result, way, this.#set.constants));
   }
 
   /** The step over the relation for which the filter waits, or over stored facts. */
@@ -549,7 +557,7 @@ class MachineBuilder {
     const { target, headTerms, heightIncrement, tally, announced } = this.#rule;
     for (const { demand, terms } of announced) this.#announce(demand, terms, null);
     const registers = headTerms.map((term) => this.#registers.of(term));
-    const { work, justifications, batch, observer } = this.#context;
+    const { work, justifications, batch, observer } = this.#set;
     const seen = observer?.concludes(this.#source(), target) ?? null;
     const emission = { target, registers, heightIncrement, tally, seen };
     return new Machine(this.#steps, {

@@ -13,7 +13,7 @@ import {
   type StepShape,
 } from '../closure/bitset-table.ts';
 import { type Body, BodyCompiler, type Conclusion, type TableSpace } from '../join/body-compiler.ts';
-import { type AdornedRule, compileRule, type CompilerContext, MaintainedRule } from '../join/compile-rule.ts';
+import { added, type AdornedRule, compileRule, MaintainedRule } from '../join/compile-rule.ts';
 import type { BodyAtom, Argument, BuiltBody, Relation, Table, Observer } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
 import {
@@ -22,7 +22,6 @@ import {
   newDerived,
   phases,
   type StoredDelta,
-  type Support,
   type Watcher,
   type Work,
   WorkList,
@@ -73,7 +72,7 @@ export class TableSet implements TableSpace {
   readonly isMaintained: boolean;
   readonly constants: Constants;
   readonly justifications = new Justifications();
-  readonly #batch = new TupleBatch();
+  readonly batch = new TupleBatch();
   readonly work: Work = new WorkList();
   readonly #storedDeltas = new Map<string, StoredDelta[]>();
   readonly #storedWatchers = new Map<string, Watcher[]>();
@@ -185,12 +184,14 @@ export class TableSet implements TableSpace {
     return table;
   }
 
-  maintainRule(support: Support, rule: MaintainedRule): () => void {
-    support.rules.push(rule);
-    const ends = rule.stored.map(({ relation, delta }) => added(listOf(this.#storedDeltas, relation), delta));
-    return () => {
-      for (const end of ends) end();
-    };
+  addRule(rule: AdornedRule, stops: (() => void)[], removals: (() => void)[]): void {
+    stops.push(compileRule(rule, this));
+    const { support } = rule.target;
+    if (support === null) return;
+    const maintained = new MaintainedRule(rule, this);
+    support.rules.push(maintained);
+    for (const { relation, delta } of maintained.stored)
+      removals.push(added(listOf(this.#storedDeltas, relation), delta));
   }
 
   watchStored(relation: string, watcher: Watcher): () => void {
@@ -258,19 +259,6 @@ export class TableSet implements TableSpace {
   #takeRules(table: Table): void {
     for (const stop of table.stops.splice(0)) stop();
     for (const remove of table.removals.splice(0)) remove();
-  }
-
-  /** The compiler's context for rules, or for a question, whose constants may be local. */
-  context(view: ScopeChoice, isQuestion: boolean): CompilerContext {
-    return {
-      work: this.work,
-      justifications: this.justifications,
-      batch: this.#batch,
-      estimate: (literal, bound) => this.estimate(view, literal, bound),
-      constants: this.constants,
-      observer: this.observer,
-      constant: (text) => (isQuestion ? this.constants.idOf(text) : this.constants.ofRule(text)),
-    };
   }
 
   /**
@@ -557,19 +545,9 @@ export class TableSet implements TableSpace {
 
   /** Adds a rule of a single atom. */
   #addPlain(table: Table, conclusion: Conclusion, atom: BodyAtom): void {
-    const { view } = table;
-    const rule: AdornedRule = {
-      ...conclusion,
-      view,
-      atoms: [atom],
-      filters: [],
-      barriers: new Map(),
-      announced: [],
-    };
-    const context = this.context(view, false);
-    table.stops.push(compileRule(rule, context));
-    const { support } = conclusion.target;
-    if (support !== null) table.removals.push(this.maintainRule(support, new MaintainedRule(rule, context)));
+    const plain = { filters: [], barriers: new Map(), isQuestion: false, announced: [] };
+    const rule = { ...conclusion, ...plain, view: table.view, atoms: [atom] };
+    this.addRule(rule, table.stops, table.removals);
   }
 
   /** Proofs derive again what answers have derived, so only answers count. */
@@ -579,12 +557,6 @@ export class TableSet implements TableSpace {
     if (tally === undefined) this.#tallies.set(ruleId, (tally = { fired: 0 }));
     return tally;
   }
-}
-
-/** Adds the item. Returns a function that removes it. */
-function added<Item>(list: Item[], item: Item): () => void {
-  list.push(item);
-  return () => void list.splice(list.indexOf(item), 1);
 }
 
 /** Bytes of the table's rows, demand, auxiliary relations and bits. */
