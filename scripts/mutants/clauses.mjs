@@ -141,8 +141,8 @@ const telling = [
   {
     clause: 'a row that died has its level told',
     file: derived,
-    from: 'work.add(derived, phases.notify);',
-    to: '',
+    from: '  work.add(derived, phases.kill);\n  work.add(derived, phases.notify);',
+    to: '  work.add(derived, phases.kill);',
     by: joins,
   },
   {
@@ -169,28 +169,28 @@ const telling = [
   {
     clause: 'watchers are told of what is new',
     file: rederive,
-    from: 'for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) retest(row);',
+    from: 'for (let row = from; row < rows.count; row++) if (!rows.isDead(row)) retest(row);',
     to: '',
     by: strata,
   },
   {
     clause: 'watchers are told of heights that changed',
-    file: machine,
+    file: derived,
     from: '(rows.wasRevived || rows.heights !== null)',
     to: 'rows.wasRevived',
     by: strata,
   },
   {
     clause: 'watchers are told of what rose where there are no heights',
-    file: machine,
+    file: derived,
     from: '(rows.wasRevived || rows.heights !== null)',
     to: 'rows.heights !== null',
     by: strata,
   },
   {
     clause: 'a relation with watchers has its news told',
-    file: machine,
-    from: 'this.#parts.work.add(support.derived, phases.notify);',
+    file: derived,
+    from: 'if (watchers.length > 0) work.add(derived, phases.notify);',
     to: '',
     by: strata,
   },
@@ -242,14 +242,14 @@ const telling = [
 const joining = [
   {
     clause: 'a row that came back is joined again',
-    file: machine,
+    file: derived,
     from: 'target.again.push(row);',
     to: '',
     by: joins,
   },
   {
     clause: 'a row that comes back while it is being joined is joined again',
-    file: machine,
+    file: derived,
     from: 'if (row >= target.claimed) return;',
     to: 'if (row >= target.done) return;',
     by: joins,
@@ -364,7 +364,7 @@ const justifying = [
   {
     clause: 'a row that came back or fell has its new reason',
     file: machine,
-    from: '      this.#justify(support, row, values, premises);\n',
+    from: '          this.#justify(target.support, target.rows.improved, values, at * width + tuple.length);\n',
     to: '',
     by: joins,
   },

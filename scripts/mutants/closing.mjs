@@ -21,14 +21,14 @@ export const closing = [
   },
   {
     clause: 'rows of bits that come back are told where something waits',
-    file: bitTable,
-    from: 'if (support.watchers.length > 0) support.rederived.push(row);',
-    to: '',
+    file: 'datalog/model/derived.ts',
+    from: 'if (support.watchers.length > 0 && (rows.wasRevived || rows.heights !== null))',
+    to: 'if (rows.heights !== null)',
     by: bits,
   },
   {
     clause: 'rows of bits that come back are joined again',
-    file: bitTable,
+    file: 'datalog/model/derived.ts',
     from: 'target.again.push(row);',
     to: '',
     by: bits,
@@ -36,7 +36,7 @@ export const closing = [
   {
     clause: 'rows of bits that come are told where something waits',
     file: bitTable,
-    from: 'if (support !== null && support.watchers.length > 0) work.add(target, phases.notify);',
+    from: 'if (support !== null) notify(work, support);',
     to: '',
     by: bits,
   },

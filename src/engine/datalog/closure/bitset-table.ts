@@ -8,7 +8,15 @@ import {
   type Words,
   bytesToTry,
 } from './bitset-relation.ts';
-import { type Consumer, type Derived, overdelete, phases, type Work } from '../model/derived.ts';
+import {
+  type Consumer,
+  type Derived,
+  notify,
+  overdelete,
+  phases,
+  requeue,
+  type WorkList,
+} from '../model/derived.ts';
 import { type AtomLiteral, isVariable, type Literal } from '../../contract/language.ts';
 import { planRule } from '../../language/order.ts';
 import { isNamedVariable, isPositiveAtom, relationOf, variablesOf } from '../../language/terms.ts';
@@ -64,27 +72,30 @@ export function closureShape(
       continue;
     }
     if (shape !== null) return null;
-    shape =
+    const steps =
       recursion === null
-        ? (doubleShape(relation, rule) ?? bothShape(relation, rule, program))
-        : linearShape(rule, recursion);
-    if (shape === null) return null;
+        ? (doubleSteps(relation, rule) ?? stepsAround(relation, rule, program))
+        : linearStep(rule, recursion);
+    if (steps === null) return null;
+    shape = { recursive: rule, base, ...steps };
   }
-  return shape === null ? null : { ...shape, base };
+  return shape;
 }
 
-function linearShape(
+type Steps = Pick<ClosureShape, 'before' | 'behind'>;
+
+/** The step of linear recursion. */
+function linearStep(
   rule: ViewRule,
   { kind, recursive }: { readonly kind: 'left' | 'right'; readonly recursive: AtomLiteral },
-): ClosureShape | null {
+): Steps | null {
   const { head, body } = rule.record.rule;
   const literals = body.filter((literal) => literal !== recursive);
   const [first, second] = kind === 'left' ? [recursive, head] : [head, recursive];
   const at = kind === 'left' ? 1 : 0;
   const step = stepShape(rule, literals, [first.args[at] as string, second.args[at] as string]);
   if (step === null) return null;
-  const [before, behind] = kind === 'left' ? [null, step] : [step, null];
-  return { recursive: rule, base: [], before, behind };
+  return kind === 'left' ? { before: null, behind: step } : { before: step, behind: null };
 }
 
 /** The step that these literals form; null if they form none. */
@@ -102,11 +113,11 @@ function stepShape(
 }
 
 /** Two steps around the recursive atom that share no variable. */
-function bothShape(
+function stepsAround(
   { view, relation }: Pick<Table, 'view' | 'relation'>,
   rule: ViewRule,
   program: Program,
-): ClosureShape | null {
+): Steps | null {
   const { head, body } = rule.record.rule;
   const component = program.component(view, relation);
   const recurring = relationsRead(body).filter((each) => program.component(view, each) === component);
@@ -125,7 +136,7 @@ function bothShape(
   if ([x, u].some((term) => isVariable(term) && (term === v || term === y))) return null;
   const before = stepShape(rule, atBefore, [x, u]);
   const behind = stepShape(rule, atBehind, [v, y]);
-  return before === null || behind === null ? null : { recursive: rule, base: [], before, behind };
+  return before === null || behind === null ? null : { before, behind };
 }
 
 /** The literals connected to these terms by shared variables, directly or through other literals. */
@@ -152,7 +163,7 @@ export function stepFilters(
 }
 
 /** Recognizes `r(x, z) :- r(x, y), r(y, z)`, with the atoms in either order. */
-function doubleShape({ relation }: { readonly relation: string }, rule: ViewRule): ClosureShape | null {
+function doubleSteps({ relation }: { readonly relation: string }, rule: ViewRule): Steps | null {
   const { head, body } = rule.record.rule;
   const atoms = body.filter(isPositiveAtom).filter((atom) => relationOf(atom) === relation);
   if (body.length !== 2 || atoms.length !== 2) return null;
@@ -164,8 +175,7 @@ function doubleShape({ relation }: { readonly relation: string }, rule: ViewRule
     if (variables.size !== 3 || ![...variables].every(isNamedVariable)) return false;
     return from === x && middle === next && to === z;
   };
-  if (!isChain(atoms) && !isChain([...atoms].reverse())) return null;
-  return { recursive: rule, base: [], before: null, behind: null };
+  return isChain(atoms) || isChain([...atoms].reverse()) ? { before: null, behind: null } : null;
 }
 
 /** A stored relation with the columns of a step's source and target. */
@@ -263,7 +273,7 @@ export interface BitsetTableParts {
   readonly base: Derived;
   /** The rows of the table. */
   readonly target: Derived;
-  readonly work: Work;
+  readonly work: WorkList;
   /** The count of derivations of the recursive rule. */
   readonly tally: Tally | null;
   /** Called if the relation is too sparse for bitset rows; the table is then derived by its rules. */
@@ -327,7 +337,8 @@ export class BitsetTable implements Consumer {
     yield* closure.takeIn();
     const worth = closure.isWorthBeginning();
     const isTried = typeof worth === 'boolean' ? worth : yield* worth;
-    const starts = isTried ? yield* this.#rows(closure) : null;
+    if (isTried) closure.take(yield* closure.derive());
+    const starts = isTried ? yield* closure.starts() : null;
     const count = starts === null ? 0 : (starts[starts.length - 1] as number);
     if (starts === null || (count > 0 && closure.rowBytes > count * bytesOfPair)) {
       this.#closure = null;
@@ -339,13 +350,7 @@ export class BitsetTable implements Consumer {
     target.rows = new Tuples(2, false, pairs);
     if (tally !== null) tally.fired += count - base.rows.live;
     work.add(target, phases.join);
-    if (target.support !== null && target.support.watchers.length > 0) work.add(target, phases.notify);
-  }
-
-  /** Computes the rows. Returns the offset of each source's first pair. */
-  *#rows(closure: BitsetRelation): Course<Int32Array> {
-    closure.take(yield* closure.derive());
-    return yield* closure.starts();
+    if (target.support !== null) notify(work, target.support);
   }
 
   *#change(closure: BitsetRelation): Course<void> {
@@ -397,22 +402,9 @@ export class BitsetTable implements Consumer {
     const { target, work, base, tally } = this.#parts;
     const { rows, support } = target;
     const row = rows.insert(pair);
-    if (row >= 0) {
-      work.add(target, phases.join);
-      if (tally !== null && base.rows.find(pair) < 0) tally.fired++;
-    } else this.#revived(rows.improved, rows.wasRevived);
-    if (support !== null && support.watchers.length > 0) work.add(target, phases.notify);
-  }
-
-  #revived(row: number, wasRevived: boolean): void {
-    const { target, work } = this.#parts;
-    const support = present(target.support, 'what changes is maintained');
-    if (wasRevived) {
-      support.noteRederived(row);
-      if (support.watchers.length > 0) support.rederived.push(row);
-    }
-    if (row >= target.claimed) return;
-    target.again.push(row);
+    if (row < 0) return requeue(work, target);
     work.add(target, phases.join);
+    if (tally !== null && base.rows.find(pair) < 0) tally.fired++;
+    if (support !== null) notify(work, support);
   }
 }

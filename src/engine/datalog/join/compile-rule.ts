@@ -17,7 +17,7 @@ import {
 import { assert, present } from '../../base/assert.ts';
 import { AbsentStep, AggregateStep, DerivedDelta, DerivedStep, RederivationDelta } from './derived-steps.ts';
 import type { Constants } from '../model/constants.ts';
-import { type Consumer, type Derived, put, type StoredDelta, type Work } from '../model/derived.ts';
+import { type Consumer, type Derived, put, type StoredDelta, type WorkList } from '../model/derived.ts';
 import type { Tally } from '../model/program.ts';
 import { cheapest } from '../plan/join-order.ts';
 import type { Filter } from '../../language/order.ts';
@@ -54,7 +54,7 @@ export interface AdornedRule {
 
 /** What compiling a rule needs of the table set. */
 export interface RuleSpace {
-  readonly work: Work;
+  readonly work: WorkList;
   readonly justifications: Justifications;
   /** Shared buffer for the conclusions of machines. */
   readonly batch: TupleBatch;

@@ -1,4 +1,12 @@
-import { type Consumer, type Derived, phases, type Support, type Work } from '../model/derived.ts';
+import {
+  type Consumer,
+  type Derived,
+  notify,
+  phases,
+  requeue,
+  type Support,
+  type WorkList,
+} from '../model/derived.ts';
 import type { Reader } from '../model/reader.ts';
 import type { SeenBindings } from './seen-bindings.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
@@ -174,7 +182,7 @@ interface Emission {
 /** What a machine is made of. */
 export interface MachineParts {
   readonly emission: Emission;
-  readonly work: Work;
+  readonly work: WorkList;
   /** The justifications of the target's rows. */
   readonly justifications: Justifications;
   /** True if one match per row of the delta is enough; the caller must know at once. */
@@ -379,7 +387,7 @@ class TupleSink {
           const row = batch.rows[at] as number;
           if (row >= 0) this.#justify(support, row, batch.values, at * width + rows.arity);
         }
-        this.#notify(support);
+        notify(this.#parts.work, support);
       }
     }
     batch.count = 0;
@@ -397,8 +405,11 @@ class TupleSink {
       const row = target.rows.insert(tuple, height);
       rows[at] = row;
       if (row >= 0) fresh++;
-      else if (target.rows.improved >= 0)
-        this.#improve(target, target.rows.improved, values, at * width + tuple.length);
+      else if (target.rows.improved >= 0) {
+        if (target.support !== null)
+          this.#justify(target.support, target.rows.improved, values, at * width + tuple.length);
+        requeue(this.#parts.work, target);
+      }
       if (seen !== null) seen(tuple, row >= 0);
     }
     return fresh;
@@ -411,28 +422,6 @@ class TupleSink {
     for (let index = 0; index < steps.length; index++)
       height = Math.max(height, (steps[index] as Step).height);
     return height + this.#parts.emission.heightIncrement;
-  }
-
-  /** Handles an existing row that was revived or got a lesser height. */
-  #improve(target: Derived, row: number, values: Int32Array, premises: number): void {
-    const { work } = this.#parts;
-    const { rows, support } = target;
-    if (support !== null) {
-      if (rows.wasRevived) support.noteRederived(row);
-      this.#justify(support, row, values, premises);
-      // The height of an aggregate is that of its rows, so watchers are also notified when heights change.
-      if (support.watchers.length > 0 && (rows.wasRevived || rows.heights !== null))
-        support.rederived.push(row);
-      this.#notify(support);
-    }
-    if (row >= target.claimed) return;
-    target.again.push(row);
-    work.add(target, phases.join);
-  }
-
-  /** Queues the notification of higher levels if there are watchers. */
-  #notify(support: Support): void {
-    if (support.watchers.length > 0) this.#parts.work.add(support.derived, phases.notify);
   }
 
   /** Justifies the row by the premise rows in `values` from `at` on. */

@@ -125,7 +125,7 @@ export class TableCache implements MemoryHolder {
   }
 
   /** The relations whose rows may be out of date because of changes that are not being processed yet. */
-  doubtful(): Set<string> {
+  #doubtful(): Set<string> {
     return this.#host.reachedBy(this.#changed);
   }
 
@@ -171,8 +171,11 @@ export class TableCache implements MemoryHolder {
     const isAtFixpoint = set.owner === null && changed.length === 0;
     if (isAtFixpoint && ![...keys].some((key) => set.reads(key))) return;
     for (const number of numbers) changed.push(number);
-    if (changed.length > minChangesToDrop && changed.length > set.rowCount && set.owner === null)
-      this.#dropChanged();
+    if (changed.length <= minChangesToDrop || changed.length <= set.rowCount || set.owner !== null) return;
+    const reached = this.#doubtful();
+    this.#drop(reached, true);
+    this.#host.withdrawals.doubt(reached);
+    this.#changed = [];
   }
 
   /**
@@ -226,7 +229,7 @@ export class TableCache implements MemoryHolder {
     if (reader.overlay !== null || reader.version !== this.#host.version) return;
     if (present !== null || changed.length === 0 || set.owner !== null) return;
     const ending = new AbortController();
-    const reached = this.doubtful();
+    const reached = this.#doubtful();
     const maintenance: MaintenanceRun = { reader, reached, ending, done: Promise.resolve() };
     this.#changed = [];
     this.maintenance = maintenance;
@@ -323,13 +326,6 @@ export class TableCache implements MemoryHolder {
     return set;
   }
 
-  #dropChanged(): void {
-    const reached = this.doubtful();
-    this.#drop(reached, true);
-    this.#host.withdrawals.doubt(reached);
-    this.#changed = [];
-  }
-
   /**
    * Drops tables whose rows, or auxiliary rows, are mostly tombstones, and bitset tables that have become
    * sparse.
@@ -377,13 +373,13 @@ export class TableCache implements MemoryHolder {
   }
 
   /**
-   * Called in the turn in which rules for these relations change, before the new rules are countBefore: rows of
+   * Called in the turn in which rules for these relations change, before the new rules are used: rows of
    * affected tables may become false.
    */
   doubtConcluded(heads: readonly string[]): void {
     const { withdrawals } = this.#host;
     if (this.maintenance !== null) this.#addUnlisted(this.validThrough);
-    const reached = new Set([...this.#host.reached(heads), ...this.doubtful()]);
+    const reached = new Set([...this.#host.reached(heads), ...this.#doubtful()]);
     for (const table of this.#tablesOf(reached))
       if (table.isKnown) withdrawals.unwatch(table, plainRows(table.rows.rows, this.set.constants).rows);
     withdrawals.doubt(reached);
@@ -393,7 +389,7 @@ export class TableCache implements MemoryHolder {
   candidates(relations: ReadonlySet<string>): Candidates[] {
     const { set } = this;
     const found: Candidates[] = [];
-    const doubtful = this.doubtful();
+    const doubtful = this.#doubtful();
     for (const relation of relations)
       for (const table of set.tablesOf(relation)) {
         const { rows } = table.rows;
@@ -408,28 +404,26 @@ export class TableCache implements MemoryHolder {
 
   /** Known tables whose rows are valid for the reader, with those rows. */
   held(reader: PinnedReader): CachedTable[] {
-    const { set } = this;
-    const holds = this.holdsFor(reader);
-    const found: CachedTable[] = [];
-    for (const table of set.tables.values())
-      if (table.isKnown && table.rows.rows.live > 0 && holds(table.relation))
-        found.push({ table, ...plainRows(table.rows.rows, set.constants) });
-    return found;
+    return this.#valid(reader, (table) => table.isKnown && table.rows.rows.live > 0);
   }
 
   /**
    * Tables of the view that have every row of their relation and are valid for the reader, with those rows.
    */
   whole(reader: PinnedReader, view: ScopeChoice): CachedTable[] {
-    const { set } = this;
+    return this.#valid(
+      reader,
+      ({ boundPositions, demand, view: of }) =>
+        boundPositions.length === 0 && demand.settled > 0 && viewKey(of) === viewKey(view),
+    );
+  }
+
+  #valid(reader: PinnedReader, isWanted: (table: Table) => boolean): CachedTable[] {
+    const { tables, constants } = this.set;
     const holds = this.holdsFor(reader);
-    const found: CachedTable[] = [];
-    for (const table of set.tables.values()) {
-      const isWhole = table.boundPositions.length === 0 && table.demand.settled > 0;
-      if (isWhole && viewKey(table.view) === viewKey(view) && holds(table.relation))
-        found.push({ table, ...plainRows(table.rows.rows, set.constants) });
-    }
-    return found;
+    return [...tables.values()]
+      .filter((table) => isWanted(table) && holds(table.relation))
+      .map((table) => ({ table, ...plainRows(table.rows.rows, constants) }));
   }
 
   /** A predicate: whether the set's rows of a relation are those that the reader sees. */
@@ -437,7 +431,7 @@ export class TableCache implements MemoryHolder {
     const { maintenance } = this;
     if (maintenance === null && this.validThrough === reader.version) return () => true;
     if (reader.version !== this.#host.version) return () => false;
-    const doubtful = this.doubtful();
+    const doubtful = this.#doubtful();
     return (relation) => !doubtful.has(relation) && maintenance?.reached.has(relation) !== true;
   }
 

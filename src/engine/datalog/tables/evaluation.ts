@@ -209,7 +209,7 @@ async function process(
   if ('machine' in item) {
     const { rows } = item;
     item.rows = [];
-    await join(set, item.machine(), { reader, pacer, from: 0, to: 0, list: rows, done: 0 });
+    await join(set, [item.machine()], { reader, pacer, from: 0, to: 0, list: rows, done: 0 });
     return true;
   }
   if (phase === phases.join) {
@@ -234,13 +234,13 @@ async function joinDelta(set: TableSet, derived: Derived, reader: Reader, pacer:
   const from = derived.done;
   const to = Math.min(derived.rows.count, from + chunkRows);
   derived.claimed = to;
-  if (to > from) await joinAll(set, derived, { reader, pacer, from, to, list: null, done: from });
+  if (to > from) await join(set, derived.consumers, { reader, pacer, from, to, list: null, done: from });
   // A bitset table that turns out sparse removes its own starting relation during the join.
   derived.done = Math.min(to, derived.rows.count);
   if (derived.again.length === 0) return;
   const list = [...new Set(derived.again)];
   derived.again = [];
-  await joinAll(set, derived, { reader, pacer, from: 0, to: 0, list, done: to });
+  await join(set, derived.consumers, { reader, pacer, from: 0, to: 0, list, done: to });
 }
 
 /** The rederive step: revives dead rows that have another derivation from live rows. */
@@ -248,8 +248,8 @@ async function rederive(set: TableSet, support: Support, reader: Reader, pacer: 
   const list = support.toRederive;
   support.toRederive = [];
   const { done } = support.derived;
-  for (const rule of support.rules)
-    await join(set, rule.check(), { reader, pacer, from: 0, to: 0, list, done });
+  const joins = support.rules.map((rule) => rule.check());
+  await join(set, joins, { reader, pacer, from: 0, to: 0, list, done });
 }
 
 /** The rows that a join starts with, and for whom; see `Consumer.start`. */
@@ -262,26 +262,25 @@ interface Start {
   readonly done: number;
 }
 
-async function joinAll(set: TableSet, derived: Derived, start: Start): Promise<void> {
-  for (const consumer of derived.consumers) await join(set, consumer, start);
-}
-
-async function join(set: TableSet, consumer: Consumer, start: Start): Promise<void> {
-  if (consumer.isIdle) return;
+/** Runs the joins one after another, in slices and within the limits. */
+async function join(set: TableSet, consumers: readonly Consumer[], start: Start): Promise<void> {
   const { reader, pacer, from, to, list, done } = start;
-  consumer.start(reader, from, to, list, done);
-  let counted = consumer.matches;
-  while (consumer.run(stepsBetweenChecks) === 0) {
-    pacer.derivations += consumer.matches - counted;
-    counted = consumer.matches;
-    if (!pacer.isSliceOver) {
-      if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
-      continue;
+  for (const consumer of consumers) {
+    if (consumer.isIdle) continue;
+    consumer.start(reader, from, to, list, done);
+    let counted = consumer.matches;
+    while (consumer.run(stepsBetweenChecks) === 0) {
+      pacer.derivations += consumer.matches - counted;
+      counted = consumer.matches;
+      if (!pacer.isSliceOver) {
+        if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
+        continue;
+      }
+      pacer.lookAtMemory(set);
+      await pacer.breathe();
     }
-    pacer.lookAtMemory(set);
-    await pacer.breathe();
+    pacer.derivations += consumer.matches - counted;
   }
-  pacer.derivations += consumer.matches - counted;
 }
 
 /**
@@ -346,16 +345,14 @@ export function notifyHigherLevels(set: TableSet, support: Support): void {
     for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);
     if (isDead && support.wasInBaseline(row)) support.lost?.(row);
   }
-  if (!watchers.some(({ waits }) => waits.claimed > 0)) {
-    support.propagatedCount = rows.count;
-    return;
-  }
+  const from = support.propagatedCount;
+  support.propagatedCount = rows.count;
+  if (!watchers.some(({ waits }) => waits.claimed > 0)) return;
   const retest = (row: number): void => {
     for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);
   };
   for (const row of rederived) retest(row);
-  for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) retest(row);
-  support.propagatedCount = rows.count;
+  for (let row = from; row < rows.count; row++) if (!rows.isDead(row)) retest(row);
 }
 
 /** Tests again the waiting rows that the changed row affects; until then their conclusions are deleted. */

@@ -23,7 +23,6 @@ import {
   phases,
   type StoredDelta,
   type Watcher,
-  type Work,
   WorkList,
 } from '../model/derived.ts';
 import { boundArguments, filtersOf, Selectivity } from '../plan/join-order.ts';
@@ -73,7 +72,7 @@ export class TableSet implements TableSpace {
   readonly constants: Constants;
   readonly justifications = new Justifications();
   readonly batch = new TupleBatch();
-  readonly work: Work = new WorkList();
+  readonly work = new WorkList();
   readonly #storedDeltas = new Map<string, StoredDelta[]>();
   readonly #storedWatchers = new Map<string, Watcher[]>();
   readonly tables = new Map<string, Table>();
