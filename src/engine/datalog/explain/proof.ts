@@ -29,18 +29,15 @@ export interface GroundAtom {
   readonly literal: AtomLiteral;
 }
 
-/** How a premise that is no leaf is proved: by a rule, or as an aggregate (`rule` null). */
-interface Choice {
-  readonly rule: BuiltRule | null;
-  readonly premises: readonly Premise[];
-}
-
 /** One derivation of a conclusion: by a rule, or, for a tuple of an aggregate, by its body (`rule` null). */
 export interface Way {
   readonly rule: BuiltRule | null;
   readonly height: number;
   readonly premises: readonly Premise[];
 }
+
+/** How a premise that is no leaf is proved. */
+type Choice = Omit<Way, 'height'>;
 
 /** What a step proves, and by which rule. */
 export interface Proved {
@@ -185,8 +182,6 @@ export class ProofBuilder {
     const conclusion = {
       target,
       headTerms: asked.variables,
-      heightIncrement: 0,
-      tally: null,
       demand: start,
       demandTerms: [],
     };

@@ -49,12 +49,11 @@ export class Tracer implements Observer {
   }
 
   table(table: Table): void {
-    const { demand, rows, boundPositions, view } = table;
-    this.#addForm(table, demand, rows, boundPositions, view);
+    this.#addForm(table, table);
   }
 
   question(demand: Derived, answers: Derived): void {
-    this.#addForm(null, demand, answers, [], this.#question.view);
+    this.#addForm(null, { demand, rows: answers, boundPositions: [], view: this.#question.view });
   }
 
   compiling(rule: ViewRule | null): void {
@@ -165,10 +164,7 @@ export class Tracer implements Observer {
 
   #addForm(
     table: Table | null,
-    demand: Derived,
-    rows: Derived,
-    boundPositions: readonly number[],
-    view: Question['view'],
+    { demand, rows, boundPositions, view }: Pick<Table, 'demand' | 'rows' | 'boundPositions' | 'view'>,
   ): void {
     const form: Form = {
       table,
@@ -200,9 +196,9 @@ export class Tracer implements Observer {
     else this.#isTruncated = true;
     if (!this.#note({ port: 'call', depth, form, row, ruleId })) return;
     const { level } = form.rows;
-    const open = this.#open.get(level);
-    if (open === undefined) this.#open.set(level, [{ form, row }]);
-    else open.push({ form, row });
+    const open = this.#open.get(level) ?? [];
+    open.push({ form, row });
+    this.#open.set(level, open);
   }
 
   #answered(form: Form, tuple: Int32Array, ruleId: string | null): void {

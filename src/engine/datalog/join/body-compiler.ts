@@ -128,8 +128,6 @@ export class BodyCompiler {
         ...stage,
         target: waits,
         headTerms: variables,
-        heightIncrement: 0,
-        tally: null,
         view: body.view,
         filters: [...current, ...nowDone],
         barriers: barriersOf(built, current),
@@ -152,7 +150,6 @@ export class BodyCompiler {
       filters: [...current, ...immediate.filter((filter) => !done.includes(filter))],
       barriers: barriersOf(built, current),
       isQuestion: this.#isQuestion,
-      announced: [],
     };
     this.#set.addRule(last, ends, this.#removals);
     return built;
@@ -249,8 +246,6 @@ export class BodyCompiler {
     const conclusion = {
       target: rows,
       headTerms,
-      heightIncrement: 0,
-      tally: null,
       demand,
       demandTerms: shared,
     };

@@ -35,8 +35,10 @@ import type { Barrier, BodyAtom, DerivedSource, Observer, Source } from '../mode
 export interface AdornedRule {
   readonly target: Derived;
   readonly headTerms: readonly string[];
-  readonly heightIncrement: number;
-  readonly tally: Tally | null;
+  /** Added to the greatest height of the premises: 1 for a rule, by default 0 for a step that proofs do not show. */
+  readonly heightIncrement?: number;
+  /** Counts the new tuples; by default they are not counted. */
+  readonly tally?: Tally | null;
   readonly demand: Derived;
   readonly demandTerms: readonly string[];
   /** The view in which the body is read. */
@@ -47,9 +49,9 @@ export interface AdornedRule {
   /** The relations that its waiting filters read; they are at their fixpoint when the rule is joined. */
   readonly barriers: ReadonlyMap<Literal, Barrier>;
   /** True for the rule of a question, whose constants may be local. */
-  readonly isQuestion: boolean;
+  readonly isQuestion?: boolean;
   /** Demanded for every match of the body: what a later rule of the same body waits for. */
-  readonly announced: readonly { readonly demand: Derived; readonly terms: readonly string[] }[];
+  readonly announced?: readonly { readonly demand: Derived; readonly terms: readonly string[] }[];
 }
 
 /** What compiling a rule needs of the table set. */
@@ -190,7 +192,7 @@ class Registers {
 
   constructor(rule: AdornedRule, constants: Constants) {
     const constant = (text: string): number =>
-      rule.isQuestion ? constants.idOf(text) : constants.ofRule(text);
+      rule.isQuestion === true ? constants.idOf(text) : constants.ofRule(text);
     const values: number[] = [];
     const note = (term: string): void => {
       if (term === wildcard || this.#of.has(term)) return;
@@ -201,7 +203,7 @@ class Registers {
     for (const atom of rule.atoms) for (const term of atom.literal.args) note(term);
     for (const filter of rule.filters)
       for (const term of [...termsOf(filter), ...innerTerms(filter, rule.barriers)]) note(term);
-    for (const { terms } of rule.announced) for (const term of terms) note(term);
+    for (const { terms } of rule.announced ?? []) for (const term of terms) note(term);
     for (const term of rule.headTerms) note(term);
     this.initial = Int32Array.from(values);
   }
@@ -410,7 +412,7 @@ class MachineBuilder {
 
   /** After an atom that leaves a variable unneeded: skips bindings that differ only in such variables. */
   #project(): void {
-    const { headTerms, announced } = this.#rule;
+    const { headTerms, announced = [] } = this.#rule;
     const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);
     for (const { terms } of announced) for (const term of terms) needed.add(term);
     const unneeded = [...this.#bound].filter(
@@ -554,7 +556,7 @@ class MachineBuilder {
   }
 
   #machine(gate: Derived | null = null, once = false): Machine {
-    const { target, headTerms, heightIncrement, tally, announced } = this.#rule;
+    const { target, headTerms, heightIncrement = 0, tally = null, announced = [] } = this.#rule;
     for (const { demand, terms } of announced) this.#announce(demand, terms, null);
     const registers = headTerms.map((term) => this.#registers.of(term));
     const { work, justifications, batch, observer } = this.#set;

@@ -421,34 +421,19 @@ export class TableSet implements TableSpace {
     const base = this.#extra(table, 'base', 2, level - 0.5);
     this.#addStored(table, this.#ownConclusion(table, base));
     for (const rule of shape.base) this.#addRule(table, rule, base);
+    const demanded = { demand: table.demand, demandTerms: [] };
     const step = (of: StepShape | null): Derived | null => {
       if (of === null) return null;
       const target = this.#extra(table, 'step', 2, level - 0.5);
-      const about = {
-        headTerms: of.terms,
-        heightIncrement: 0,
-        tally: null,
-        demand: table.demand,
-        demandTerms: [],
-      };
       const filters = stepFilters(recursive, of.literals);
-      this.#compile(
-        table,
-        { view: recursive.bodyView, literals: of.literals, filters },
-        { ...about, target },
-      );
+      const body = { view: recursive.bodyView, literals: of.literals, filters };
+      this.#compile(table, body, { ...demanded, target, headTerms: of.terms });
       return target;
     };
     const [before, behind] = [step(shape.before), step(shape.behind)];
     const turn = this.#extra(table, 'turn', 0, level);
-    const demanded = {
-      headTerms: [],
-      heightIncrement: 0,
-      tally: null,
-      demand: table.demand,
-      demandTerms: [],
-    };
-    this.#compile(table, { view: table.view, literals: [], filters: [] }, { ...demanded, target: turn });
+    const nothing = { view: table.view, literals: [], filters: [] };
+    this.#compile(table, nothing, { ...demanded, target: turn, headTerms: [] });
     const watcher = { waits: turn, constants: [], equal: [], from: [], to: [] };
     for (const read of [base, before, behind])
       if (read !== null && read.support !== null) table.removals.push(added(read.support.watchers, watcher));
@@ -491,7 +476,7 @@ export class TableSet implements TableSpace {
   #ownConclusion(table: Table, target: Derived): Conclusion {
     const all = Array.from({ length: table.arity }, (_, position) => `?${position}`);
     const demandTerms = table.boundPositions.map((position) => all[position] as string);
-    return { target, headTerms: all, heightIncrement: 0, tally: null, demand: table.demand, demandTerms };
+    return { target, headTerms: all, demand: table.demand, demandTerms };
   }
 
   #addRule(table: Table, rule: ViewRule, target: Derived): BuiltBody {
@@ -520,18 +505,19 @@ export class TableSet implements TableSpace {
 
   /** Adds one part of a factored linear recursion; see `linear-recursion.ts`. */
   #add(table: Table, reach: Derived, part: FactoredPart): void {
+    const { rule, body, headTerms, demandTerms } = part;
     const relations = { demand: table.demand, reach, rows: table.rows };
     const conclusion = {
       target: relations[part.target],
-      headTerms: part.headTerms,
+      headTerms,
       heightIncrement: 1,
-      tally: part.ruleId === null ? null : this.#tally(part.ruleId),
+      tally: rule === null ? null : this.#tally(rule.record.id),
       demand: relations[part.demand],
-      demandTerms: part.demandTerms,
+      demandTerms,
     };
-    if (part.body === null) return this.#addStored(table, conclusion);
-    const filters = part.rule === null ? [] : filtersOf(part.rule.body, planRule(part.rule));
-    this.#compile(table, { view: part.view, literals: part.body, filters }, conclusion);
+    if (body === null) return this.#addStored(table, conclusion);
+    const filters = rule === null ? [] : filtersOf(rule.record.rule.body, planRule(rule.record.rule));
+    this.#compile(table, { view: rule?.bodyView ?? table.view, literals: body, filters }, conclusion);
   }
 
   /** Adds the stored facts of the table's relation, as if by a rule. */
@@ -544,8 +530,7 @@ export class TableSet implements TableSpace {
 
   /** Adds a rule of a single atom. */
   #addPlain(table: Table, conclusion: Conclusion, atom: BodyAtom): void {
-    const plain = { filters: [], barriers: new Map(), isQuestion: false, announced: [] };
-    const rule = { ...conclusion, ...plain, view: table.view, atoms: [atom] };
+    const rule = { ...conclusion, view: table.view, atoms: [atom], filters: [], barriers: new Map() };
     this.addRule(rule, table.stops, table.removals);
   }
 
