@@ -26,7 +26,7 @@ import { type Program, relationsRead, type ViewRule, type Tally } from '../model
 import { viewKey } from '../model/reader.ts';
 import type { FactStore } from '../../store/fact-store.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
-import type { Relation, Table } from '../model/table.ts';
+import type { Table } from '../model/table.ts';
 
 /**
  * A relation that is a closure: its conclusions are a base, and the base extended by steps before it, behind
@@ -55,17 +55,17 @@ export interface StepShape {
   readonly terms: readonly [string, string];
 }
 
-/** The closure shape of a relation with these rules in its view; null if it is not a closure. */
-export function closureShape(
-  relation: Relation & { readonly relation: string },
-  rules: readonly ViewRule[],
-  program: Program,
-): ClosureShape | null {
-  if (relation.arity !== 2) return null;
-  const asked = { ...relation, boundPositions: [0], freePositions: [1] };
+/**
+ * The closure shape of a relation by its rules in its view; null if it is no closure, or certainly too sparse
+ * for bitset rows.
+ */
+export function closureShape(table: Table, program: Program, facts: FactStore): ClosureShape | null {
+  if (table.arity !== 2) return null;
+  const { view, relation } = table;
+  const asked = { view, relation, boundPositions: [0], freePositions: [1] };
   let shape: ClosureShape | null = null;
   const base: ViewRule[] = [];
-  for (const rule of rules) {
+  for (const rule of program.rulesFor(view, relation)) {
     const recursion = recursionOf(asked, rule, program);
     if (recursion?.kind === 'exit') {
       base.push(rule);
@@ -74,12 +74,15 @@ export function closureShape(
     if (shape !== null) return null;
     const steps =
       recursion === null
-        ? (doubleSteps(relation, rule) ?? stepsAround(relation, rule, program))
+        ? (doubleSteps(table, rule) ?? stepsAround(table, rule, program))
         : linearStep(rule, recursion);
     if (steps === null) return null;
     shape = { recursive: rule, base, ...steps };
   }
-  return shape;
+  if (shape === null) return null;
+  const read = [...(shape.before?.literals ?? []), ...(shape.behind?.literals ?? [])].filter(isPositiveAtom);
+  const isStored = read.every((atom) => program.rulesFor(view, relationOf(atom)).length === 0);
+  return isStored && isClearlySparse(shape, facts) ? null : shape;
 }
 
 type Steps = Pick<ClosureShape, 'before' | 'behind'>;
@@ -113,11 +116,7 @@ function stepShape(
 }
 
 /** Two steps around the recursive atom that share no variable. */
-function stepsAround(
-  { view, relation }: Pick<Table, 'view' | 'relation'>,
-  rule: ViewRule,
-  program: Program,
-): Steps | null {
+function stepsAround({ view, relation }: Table, rule: ViewRule, program: Program): Steps | null {
   const { head, body } = rule.record.rule;
   const component = program.component(view, relation);
   const recurring = relationsRead(body).filter((each) => program.component(view, each) === component);
@@ -163,7 +162,7 @@ export function stepFilters(
 }
 
 /** Recognizes `r(x, z) :- r(x, y), r(y, z)`, with the atoms in either order. */
-function doubleSteps({ relation }: { readonly relation: string }, rule: ViewRule): Steps | null {
+function doubleSteps({ relation }: Table, rule: ViewRule): Steps | null {
   const { head, body } = rule.record.rule;
   const atoms = body.filter(isPositiveAtom).filter((atom) => relationOf(atom) === relation);
   if (body.length !== 2 || atoms.length !== 2) return null;
@@ -201,7 +200,7 @@ const maxVisits = 20_000;
  * The estimate reads all stored facts, visible or not. `BitsetRelation.isWorthBeginning` tests again once the
  * base and the step are known; this only avoids starting large sparse closures.
  */
-export function isClearlySparse({ before, behind, base }: ClosureShape, facts: FactStore): boolean {
+function isClearlySparse({ before, behind, base }: ClosureShape, facts: FactStore): boolean {
   if (before !== null && behind !== null) return areTooMany(before, behind, facts);
   const along = before ?? behind;
   const edges = along === null ? null : stepEdges(along, facts);

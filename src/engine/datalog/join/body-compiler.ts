@@ -24,6 +24,7 @@ import {
   type BuiltBody,
   type BuiltGroup,
   type Relation,
+  shapeOf,
   type Table,
 } from '../model/table.ts';
 import { type Derived, newDerived, type Watcher } from '../model/derived.ts';
@@ -318,7 +319,7 @@ export class BodyCompiler {
     );
     if (at < 0 || !isPlain) return false;
     const argument = (atom: AtomLiteral, argumentPosition: number): Argument => ({
-      relation: { predicate: atom.predicate, arity: atom.args.length, negated: atom.negated },
+      relation: shapeOf(atom),
       view,
       position: argumentPosition,
     });
@@ -326,11 +327,7 @@ export class BodyCompiler {
   }
 
   #tableSource(view: ScopeChoice, literal: AtomLiteral, boundPositions: readonly number[]): DerivedSource {
-    const { predicate, negated } = literal;
-    const { rows, demand } = this.#set.table(
-      { view, predicate, arity: literal.args.length, negated },
-      boundPositions,
-    );
+    const { rows, demand } = this.#set.table({ view, ...shapeOf(literal) }, boundPositions);
     return { kind: 'derived', rows, demand, boundPositions };
   }
 

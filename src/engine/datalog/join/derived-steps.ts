@@ -28,8 +28,6 @@ export class DerivedDelta extends DeltaStep {
     this.source = source;
   }
 
-  override bind(): void {}
-
   override advance(machine: Machine): boolean {
     const { rows } = this.source;
     const end = this.from + rowsAtOnce;
@@ -58,18 +56,9 @@ export class DerivedDelta extends DeltaStep {
  * Dead rows to rederive. With heights, rows that one rule has revived are checked by the other rules too,
  * which may give a lesser height.
  */
-export class RederivationDelta extends DeltaStep {
-  readonly #source: Derived;
-
-  constructor(source: Derived, shape: AtomShape) {
-    super(shape);
-    this.#source = source;
-  }
-
-  override bind(): void {}
-
+export class RederivationDelta extends DerivedDelta {
   override advance(machine: Machine): boolean {
-    const { rows } = this.#source;
+    const { rows } = this.source;
     const end = this.from + rowsAtOnce;
     while (this.from < this.to) {
       if (this.from === end) return machine.stall();
@@ -78,6 +67,9 @@ export class RederivationDelta extends DeltaStep {
       if (this.matches(rows.columns, row, machine.registers) && this.pass()) return true;
     }
     return false;
+  }
+  override get premises(): null {
+    return null;
   }
 }
 

@@ -141,6 +141,8 @@ export abstract class DeltaStep extends Step {
     this.shape = shape;
   }
 
+  override bind(_reader: Reader): void {}
+
   override enter(): void {}
 
   /** Called after `bind` and before each use. */

@@ -87,12 +87,7 @@ export class FactOverlay implements Overlay {
   /** The validity bounds of exactly this fact in its current version; open if it is not stored. */
   boundsOf(fact: FactIdentity): Bounds {
     const version = this.#addedVersion(fact) ?? this.#storedVersion(fact);
-    if (version === null) return openBounds;
-    const { relation, row } = version;
-    return {
-      from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
-      until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
-    };
+    return version === null ? openBounds : boundsOfRow(version);
   }
 
   idOf({ relation, row }: FactRow): string | null {
@@ -143,10 +138,17 @@ export function apart<Kind extends Reader>(
   return { ...reader, overlay: reader.overlay ?? new FactOverlay(reader, constants) };
 }
 
+function boundsOfRow({ relation, row }: FactRow): Bounds {
+  return {
+    from: relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY,
+    until: relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY,
+  };
+}
+
 /** Completes the fact with the validity and metadata of its stored version. */
-function completed(fact: FactToStore, { relation, row }: FactRow): FactToStore {
-  const from = relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY;
-  const until = relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+function completed(fact: FactToStore, version: FactRow): FactToStore {
+  const { relation, row } = version;
+  const { from, until } = boundsOfRow(version);
   return {
     ...fact,
     validFrom: fact.validFrom ?? (Number.isFinite(from) ? from : 'always'),

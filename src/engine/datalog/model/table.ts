@@ -1,20 +1,22 @@
 import type { AggregateLiteral, AtomLiteral, Literal } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { Filter } from '../../language/order.ts';
-import type { ViewRule } from './program.ts';
+import type { RelationShape, ViewRule } from './program.ts';
 import type { Consumer, Derived } from './derived.ts';
 
 /** A relation in a view. */
-export interface Relation {
+export interface Relation extends RelationShape {
   readonly view: ScopeChoice;
-  readonly predicate: string;
-  readonly arity: number;
-  readonly negated: boolean;
+}
+
+/** The relation of an atom, without a view. */
+export function shapeOf({ predicate, args, negated }: AtomLiteral): RelationShape {
+  return { predicate, arity: args.length, negated };
 }
 
 /** An argument of a relation in a view. */
 export interface Argument {
-  readonly relation: Pick<Relation, 'predicate' | 'arity' | 'negated'>;
+  readonly relation: RelationShape;
   readonly view: ScopeChoice;
   readonly position: number;
 }

@@ -2,13 +2,12 @@ import { type AtomLiteral, isVariable } from '../../contract/language.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import { TupleBatch } from '../../store/tuple-batch.ts';
 import { planRule } from '../../language/order.ts';
-import { isPositiveAtom, relationKey, relationOf } from '../../language/terms.ts';
+import { relationKey, relationOf } from '../../language/terms.ts';
 import { BitsetClosure, BitsetRecursion } from '../closure/bitset-closure.ts';
 import {
   BitsetTable,
   closureShape,
   type ClosureShape,
-  isClearlySparse,
   stepFilters,
   type StepShape,
 } from '../closure/bitset-table.ts';
@@ -177,9 +176,7 @@ export class TableSet implements TableSpace {
     if (this.isMaintained) this.justifications.track(table.rows, (row) => this.lost?.(table, row));
     this.tables.set(key, table);
     this.observer?.table(table);
-    const siblings = this.#byRelation.get(name);
-    if (siblings === undefined) this.#byRelation.set(name, [table]);
-    else siblings.push(table);
+    listOf(this.#byRelation, name).push(table);
     return table;
   }
 
@@ -389,19 +386,10 @@ export class TableSet implements TableSpace {
       for (const part of factored) this.#add(table, reach, part);
       return;
     }
-    const { boundPositions, view, relation } = table;
-    const isFree = isRewritten && boundPositions.length === 0;
-    const shape = isFree ? closureShape(table, this.program.rulesFor(view, relation), this.program) : null;
-    if (shape === null || this.#isClearlySparse(table, shape)) this.#buildRules(table);
+    const isFree = isRewritten && table.boundPositions.length === 0;
+    const shape = isFree ? closureShape(table, this.program, this.facts) : null;
+    if (shape === null) this.#buildRules(table);
     else this.#buildBits(table, shape);
-  }
-
-  #isClearlySparse({ view }: Table, shape: ClosureShape): boolean {
-    const literals = [...(shape.before?.literals ?? []), ...(shape.behind?.literals ?? [])];
-    const isStored = literals.every(
-      (each) => !isPositiveAtom(each) || !this.isDerived(view, relationOf(each)),
-    );
-    return isStored && isClearlySparse(shape, this.facts);
   }
 
   #buildRules(table: Table): void {
