@@ -195,7 +195,8 @@ export class TableCache implements MemoryHolder {
       isSettled = true;
       return { result };
     } catch (error) {
-      if (wasUsed && isOverMemory(error)) return null;
+      const isOverMemory = error instanceof EngineError && error.members['limit'] === 'memory';
+      if (wasUsed && isOverMemory) return null;
       throw error;
     } finally {
       set.owner = null;
@@ -448,10 +449,6 @@ export class TableCache implements MemoryHolder {
 
 function isMostlyDead(rows: Tuples): boolean {
   return rows.deadCount > 1000 && rows.deadCount * 2 > rows.count;
-}
-
-function isOverMemory(error: unknown): boolean {
-  return error instanceof EngineError && error.members['limit'] === 'memory';
 }
 
 /**

@@ -33,14 +33,14 @@ export function spread(filters: readonly Filter[], bound: Set<string>): Filter[]
   return open;
 }
 
-/** The number of rows that a literal is expected to match for one binding of the bound variables. */
-export type Estimate = (literal: AtomLiteral, bound: ReadonlySet<string>) => number;
-
-/** The atom to join next, greedily: the least estimate, ties in list order; null if none is left. */
+/**
+ * The atom to join next, greedily; ties in list order; null if none is left. `estimate` gives the number of
+ * rows that a literal is expected to match for one binding of the bound variables.
+ */
 export function cheapest(
   atoms: readonly AtomLiteral[],
   bound: ReadonlySet<string>,
-  estimate: Estimate,
+  estimate: (literal: AtomLiteral, bound: ReadonlySet<string>) => number,
 ): AtomLiteral | null {
   let best: AtomLiteral | null = null;
   let least = Number.POSITIVE_INFINITY;
