@@ -113,7 +113,8 @@ export class DerivedStep extends KeyedStep {
         this.#index = rows.index(keyPositions);
         this.#indexed = rows;
       }
-      this.#cursor = (this.#index as ChainIndex).first(key);
+      const index = this.#index as ChainIndex;
+      this.#cursor = keyPositions.length === 1 ? index.firstOf(key[0] as number) : index.first(key);
     }
   }
 

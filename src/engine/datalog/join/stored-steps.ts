@@ -241,7 +241,7 @@ export class StoredStep extends KeyedStep {
     }
     if (this.#view.kind !== 'all') key[keyRegisters.length] = this.#scope;
     this.#index ??= relation.index(this.#positions);
-    this.#cursor = this.#index.first(key);
+    this.#cursor = key.length === 1 ? this.#index.firstOf(key[0] as number) : this.#index.first(key);
   }
 
   #beginScan(relation: StoredRelation): void {
@@ -354,7 +354,7 @@ export class StoredStep extends KeyedStep {
     else if (key.length === atoms.arity) this.#cursor = atoms.find(key) + 1;
     else {
       this.#index ??= atoms.index(this.#positions);
-      this.#cursor = this.#index.first(key);
+      this.#cursor = key.length === 1 ? this.#index.firstOf(key[0] as number) : this.#index.first(key);
     }
   }
 
