@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../../testing/prng.ts';
 import { newDerived } from '../model/derived.ts';
-import { derivedStep, noRow, type Machine, type AtomShape, unsureRow } from './machine.ts';
-import { MarkedRows } from './marked-rows.ts';
+import { DerivedStep } from './derived-steps.ts';
+import { noRow, type Machine, type AtomShape, unsureRow } from './machine.ts';
+import { MarkedRows } from './existence-step.ts';
 
 const [candidate, rest] = [0, 1];
 const shape: AtomShape = {
@@ -40,7 +41,7 @@ test.each([
 ])('marks exactly the live rows: %s', (_, rests, values, count) => {
   const prng = new Prng(7);
   const { source, rows } = randomPairs(prng, rests, values, count);
-  const step = derivedStep(source, shape, 'done');
+  const step = new DerivedStep(source, shape, 'done');
   step.begin({ chunkStart: 0, chunkEnd: 0 } as Machine);
   const registers = new Int32Array(2);
   const marked = new MarkedRows(step, registers, candidate);
