@@ -11,9 +11,9 @@ interface BusyFrameProps {
 /** Shows a result with a thin progress line while the next one is computed. */
 export function BusyFrame({ isBusy, banner, children }: BusyFrameProps) {
   return (
-    <div className={styles.frame} aria-busy={isBusy}>
+    <div className={`flex-column full-height ${styles.frame}`} aria-busy={isBusy}>
       {banner}
-      <div className={styles.content}>{children}</div>
+      <div className="rest-height">{children}</div>
     </div>
   );
 }

@@ -41,7 +41,7 @@ export function ProblemNotice({ failure, onRetry }: { failure: ShownFailure; onR
           </p>
         )}
         {failure.requestId !== '' && (
-          <div className={styles.request}>
+          <div className={`flex-row small-print gap-6 ${styles.request}`}>
             <span>
               Request <code className="mono">{failure.requestId}</code>
             </span>
@@ -61,7 +61,7 @@ export function ProblemNotice({ failure, onRetry }: { failure: ShownFailure; onR
 /** Shows a failure in place of a pane's content. */
 export function PaneProblem(props: { failure: ShownFailure; onRetry?: () => void }) {
   return (
-    <div className={styles.inPane}>
+    <div className="padded">
       <ProblemNotice {...props} />
     </div>
   );
@@ -70,7 +70,7 @@ export function PaneProblem(props: { failure: ShownFailure; onRetry?: () => void
 /** Shows that content is loading. */
 export function Loading() {
   return (
-    <div className={`${styles.running} dim`} role="status">
+    <div className="flex-row gap-8 padded dim" role="status">
       <Loader size={16} aria-hidden /> Loading
     </div>
   );
@@ -79,9 +79,9 @@ export function Loading() {
 /** Shows a line above a view whose content is not current. */
 export function Banner({ children, action }: { children: ReactNode; action?: ReactNode }) {
   return (
-    <div className={styles.banner} role="status">
+    <div className={`flex-row gap-8 ${styles.banner}`} role="status">
       <IconInfoCircle size={16} aria-hidden />
-      <span className={styles.bannerText}>{children}</span>
+      <span className="rest-width">{children}</span>
       {action}
     </div>
   );
@@ -124,7 +124,7 @@ interface EmptyStateProps {
 /** Shows that there is no content, and how to get some. */
 export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
   return (
-    <div className={styles.empty}>
+    <div className={`flex-column gap-6 ${styles.empty}`}>
       {icon}
       <h3>{title}</h3>
       {children !== undefined && <p>{children}</p>}

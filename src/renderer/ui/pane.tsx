@@ -16,9 +16,9 @@ interface PaneProps {
 /** Shows the title of a pane; `isWhole` if it is the view's title. */
 export function PaneTitle({ isWhole, children }: { isWhole: boolean; children: ReactNode }) {
   return isWhole ? (
-    <h1 className={styles.title}>{children}</h1>
+    <h1 className="pane-title no-wrap">{children}</h1>
   ) : (
-    <h2 className={styles.title}>{children}</h2>
+    <h2 className="pane-title no-wrap">{children}</h2>
   );
 }
 

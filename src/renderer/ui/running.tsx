@@ -3,7 +3,6 @@ import { Button, Loader } from '@mantine/core';
 import { IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { formatDuration } from './format.ts';
-import styles from './notices.module.css';
 
 /** Shows how long a task has run, once noticeable. `since` is a `performance.now()` value. */
 export function Elapsed({ since }: { since: number }) {
@@ -18,7 +17,7 @@ export function Elapsed({ since }: { since: number }) {
 /** Shows a running task in place of its result. */
 export function Running({ what, since, onCancel }: { what: string; since: number; onCancel: () => void }) {
   return (
-    <div className={styles.running}>
+    <div className="flex-row gap-8 padded">
       <Loader size={18} aria-hidden />
       {/* Screen readers do not announce the elapsed time. */}
       <span role="status">{what}</span>

@@ -38,8 +38,8 @@ function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
   const snippet = snippets.find(({ title }) => title === chosen);
   if (snippet === undefined) return null;
   return (
-    <div className={styles.snippet}>
-      <div className={styles.snippetBar}>
+    <div className="flex-column gap-6">
+      <div className="flex-row spread gap-8">
         <SegmentedControl
           aria-label="How it is used"
           value={chosen}
@@ -63,12 +63,12 @@ export function ShownOnce({ secret, what, snippets, isStored, onStored, children
   const copy = useFirstFocus<HTMLButtonElement>();
   useKeptOpen(!isStored);
   return (
-    <div className={styles.shown}>
+    <div className={`flex-column gap-12 ${styles.shown}`}>
       <p>
         This is the only time that the {what} is shown: the service keeps no more than its hash. Store it
         where you keep secrets.
       </p>
-      <div className={styles.secret}>
+      <div className={`flex-row gap-8 ${styles.secret}`}>
         <code className="mono" aria-label={`The ${what}`}>
           {secret}
         </code>

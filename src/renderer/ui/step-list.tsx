@@ -14,7 +14,7 @@ export function StepList({ done, undone }: { done: readonly ListedStep[]; undone
   ];
   if (steps.length === 0) return <p className="dim">Nothing was done yet.</p>;
   return (
-    <ol className={styles.steps} aria-label="Steps, the newest first" tabIndex={0}>
+    <ol className={`flex-column gap-4 ${styles.steps}`} aria-label="Steps, the newest first" tabIndex={0}>
       {steps.map(({ step, isUndone }, index) => (
         // Identified by position: the list is rebuilt with every step.
         <li key={`${index} ${step.label}`} className={isUndone ? 'dim' : ''}>

@@ -26,8 +26,8 @@ interface TextBlockProps {
 /** Shows content under a title, with actions at its right. */
 export function Block({ title, note, actions, children }: BlockProps) {
   return (
-    <section className={styles.block}>
-      <div className={styles.blockTitle}>
+    <section className={`flex-column gap-4 ${styles.block}`}>
+      <div className={`flex-row gap-8 ${styles.blockTitle}`}>
         <h3>{title}</h3>
         {note}
         <span className={styles.gap} />

@@ -62,7 +62,10 @@ function OtherServiceList({ onAsk }: { onAsk: () => void }) {
           {origins.map((origin) => (
             <li key={origin}>
               <Tooltip label="Open its workbench in a new window">
-                <UnstyledButton className={styles.service} onClick={() => openService(origin)}>
+                <UnstyledButton
+                  className={`flex-row rest-width gap-6 ${styles.service}`}
+                  onClick={() => openService(origin)}
+                >
                   <code className="mono">{origin}</code>
                   <IconExternalLink size={14} aria-hidden />
                 </UnstyledButton>
@@ -109,7 +112,7 @@ export function ConnectionStatus() {
       <Popover position="bottom-end" width={360} opened={isOpen} onChange={setIsOpen} trapFocus returnFocus>
         <Popover.Target>
           <UnstyledButton
-            className={styles.status}
+            className={`flex-row gap-8 ${styles.status}`}
             data-state={stream.kind}
             aria-label={`Service: ${label}${shown === null ? '' : ` ${shown}`}`}
             onClick={() => setIsOpen(!isOpen)}
@@ -167,7 +170,7 @@ export function ConnectionBanner({ onRetry }: { onRetry: () => void }) {
   }, [stream]);
   if (lost === null) return null;
   return (
-    <div className={styles.lost}>
+    <div className={`flex-row gap-8 ${styles.lost}`}>
       <IconPlugConnectedX size={17} aria-hidden />
       {/* Screen readers do not announce the countdown. */}
       <span role="alert">

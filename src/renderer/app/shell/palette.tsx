@@ -32,12 +32,14 @@ function Found({ id, found, active, onRun }: FoundProps) {
             id={`${id}-${index}`}
             role="option"
             aria-selected={index === active}
-            className={styles.option}
+            className={`flex-row gap-8 ${styles.option}`}
             onClick={() => onRun(command)}
           >
             <span className={styles.icon}>{command.icon}</span>
-            <span className={styles.title}>{command.title}</span>
-            {command.detail !== undefined && <span className={styles.detail}>{command.detail}</span>}
+            <span className={`truncate ${styles.title}`}>{command.title}</span>
+            {command.detail !== undefined && (
+              <span className={`truncate rest-width small-print ${styles.detail}`}>{command.detail}</span>
+            )}
             {command.keys !== undefined && <KeyCaps keys={command.keys} />}
           </div>
         );
@@ -61,7 +63,7 @@ interface FieldProps {
 
 function Field({ listId, activeId, typed, onType, onKeyDown }: FieldProps) {
   return (
-    <div className={styles.field}>
+    <div className={`flex-row gap-8 ${styles.field}`}>
       <IconSearch size={17} aria-hidden />
       <input
         // Focus at once: keys typed right after the shortcut belong to this field.

@@ -189,7 +189,7 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
   return (
     <header className={styles.titleBar}>
       <div className={styles.start}>
-        <span className={styles.brand}>
+        <span className={`flex-row gap-8 ${styles.brand}`}>
           <img src={icon} alt="" width={20} height={20} />
           <span className={styles.brandName}>Corollary</span>
         </span>

@@ -49,7 +49,7 @@ function SignInKeyForm({ other }: { other: ReactNode }) {
   }
 
   return (
-    <form onSubmit={onSubmit} className={styles.form}>
+    <form onSubmit={onSubmit} className={`flex-column gap-12 ${styles.form}`}>
       {/* Password managers store a secret under a user name. */}
       <input
         className="visually-hidden"
@@ -79,7 +79,7 @@ function SignInKeyForm({ other }: { other: ReactNode }) {
         }}
       />
       {failure !== null && <ProblemNotice failure={failure} />}
-      <div className={styles.actions}>
+      <div className={`flex-row gap-8 ${styles.actions}`}>
         {other}
         <Button type="submit" loading={runningSince !== null} disabled={!isReady}>
           {wait > 0 ? `Try again in ${wait} s` : 'Sign in'}
@@ -116,7 +116,7 @@ function BootstrapForm({ other, onMade }: BootstrapFormProps) {
   }
 
   return (
-    <form onSubmit={onSubmit} className={styles.form}>
+    <form onSubmit={onSubmit} className={`flex-column gap-12 ${styles.form}`}>
       <p>There is no admin key yet. This makes the first one, and works once.</p>
       <TextInput
         ref={field}
@@ -141,7 +141,7 @@ function BootstrapForm({ other, onMade }: BootstrapFormProps) {
         onChange={(event) => setPassword(event.currentTarget.value)}
       />
       {failure !== null && <ProblemNotice failure={failure} />}
-      <div className={styles.actions}>
+      <div className={`flex-row gap-8 ${styles.actions}`}>
         {other}
         <Button type="submit" loading={runningSince !== null} disabled={!isReady}>
           {wait > 0 ? `Try again in ${wait} s` : 'Make the admin key'}
@@ -157,7 +157,7 @@ function FirstKey({ made, onSignIn }: { made: CreatedKey; onSignIn: () => void }
   const [isStored, setIsStored] = useState(false);
   return (
     <form
-      className={styles.form}
+      className={`flex-column gap-12 ${styles.form}`}
       onSubmit={(event) => {
         event.preventDefault();
         if (!isStored) return;
@@ -172,7 +172,7 @@ function FirstKey({ made, onSignIn }: { made: CreatedKey; onSignIn: () => void }
         isStored={isStored}
         onStored={setIsStored}
       />
-      <div className={styles.actions}>
+      <div className={`flex-row gap-8 ${styles.actions}`}>
         <Button type="submit" disabled={!isStored}>
           Sign in with it
         </Button>

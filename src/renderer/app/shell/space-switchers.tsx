@@ -31,7 +31,7 @@ function Switcher({ what, value, icon, children }: SwitcherProps) {
   return (
     <Menu position="bottom-start" width={260}>
       <Menu.Target>
-        <UnstyledButton className={styles.switcher} aria-label={`${what}: ${value}`}>
+        <UnstyledButton className={`flex-row gap-6 ${styles.switcher}`} aria-label={`${what}: ${value}`}>
           {icon}
           <span className="truncate">{value}</span>
           <IconChevronDown size={13} aria-hidden className="dim" />

@@ -104,7 +104,7 @@ export function WhoMenu() {
   if (mode === undefined || mode === 'disabled') return null;
   if (key === null || refusal !== null || who === undefined)
     return (
-      <UnstyledButton className={styles.who} onClick={askToSignIn}>
+      <UnstyledButton className={`flex-row gap-6 ${styles.who}`} onClick={askToSignIn}>
         <IconUserCircle size={16} stroke={1.6} aria-hidden />
         Sign in
       </UnstyledButton>
@@ -114,12 +114,12 @@ export function WhoMenu() {
     <Popover position="bottom-end" width={340} trapFocus returnFocus opened={isOpen} onChange={setIsOpen}>
       <Popover.Target>
         <UnstyledButton
-          className={styles.who}
+          className={`flex-row gap-6 ${styles.who}`}
           aria-label={`Signed in as ${who.role}${isSoon ? ', the key ends soon' : ''}`}
           onClick={() => setIsOpen(!isOpen)}
         >
           {isSoon ? (
-            <IconAlertTriangle size={16} stroke={1.6} aria-hidden className={styles.warning} />
+            <IconAlertTriangle size={16} stroke={1.6} aria-hidden className="text-warn" />
           ) : (
             <IconUserCircle size={16} stroke={1.6} aria-hidden />
           )}

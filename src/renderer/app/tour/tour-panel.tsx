@@ -114,11 +114,15 @@ function useIsDone(step: TourStep, shown: ShownPage) {
 
 function StepList({ current }: { current: number }) {
   return (
-    <ol className={styles.steps}>
+    <ol className={`flex-column gap-4 ${styles.steps}`}>
       {tourSteps.map(({ id, title }, index) => (
-        <li key={id} aria-current={index === current ? 'step' : undefined} className={styles.step}>
+        <li
+          key={id}
+          aria-current={index === current ? 'step' : undefined}
+          className={`flex-row gap-8 ${styles.step}`}
+        >
           {index < current ? (
-            <IconCircleCheck size={16} aria-label="Taken:" className={styles.good} />
+            <IconCircleCheck size={16} aria-label="Taken:" className="text-good" />
           ) : index === current ? (
             <IconCircleDot size={16} aria-hidden className={styles.current} />
           ) : (
@@ -152,12 +156,12 @@ function CurrentStep({ step, index, shown, onGo }: StepProps) {
   }
 
   return (
-    <div className={styles.body}>
+    <div className={`flex-column gap-12 ${styles.body}`}>
       <h3 ref={heading} tabIndex={-1} className={styles.title}>
         {index + 1}. {step.title}
       </h3>
       <p>{step.purpose}</p>
-      <ol className={styles.doings}>
+      <ol className={`flex-column gap-4 ${styles.doings}`}>
         {!isThere && <li>Open {step.tool}.</li>}
         {step.doings.map((doing) => (
           <li key={doing}>{doing}</li>
@@ -174,13 +178,13 @@ function CurrentStep({ step, index, shown, onGo }: StepProps) {
       {check.error !== null && (
         <ProblemNotice failure={apiFailureOf(check.error)} onRetry={() => void check.refetch()} />
       )}
-      <div className={styles.actions}>
+      <div className="flex-row gap-6">
         {index > 0 && (
           <Button variant="subtle" onClick={() => goToStep(index - 1)}>
             Back
           </Button>
         )}
-        <span className={styles.grow} />
+        <span className="grow" />
         {!isDone && (
           <Button variant="default" onClick={onShow}>
             {isThere ? 'Take me there' : `Open ${step.tool}`}
@@ -209,7 +213,7 @@ function Finished({ progress }: { progress: TourProgress }) {
     onSettled: () => invalidate(client, endpoint, topics),
   });
   return (
-    <div className={styles.body}>
+    <div className={`flex-column gap-12 ${styles.body}`}>
       <h3 ref={heading} tabIndex={-1} className={styles.title}>
         That was the tour
       </h3>
@@ -222,11 +226,11 @@ function Finished({ progress }: { progress: TourProgress }) {
         the whole database. Take a database for each project: Agents, Connect creates it.
       </p>
       {remove.error !== null && <ProblemNotice failure={apiFailureOf(remove.error)} />}
-      <div className={styles.actions}>
+      <div className="flex-row gap-6">
         <Button variant="subtle" onClick={() => goToStep(0)}>
           Again
         </Button>
-        <span className={styles.grow} />
+        <span className="grow" />
         <Button variant="default" loading={remove.isPending} onClick={() => remove.mutate()}>
           Remove them
         </Button>
@@ -263,14 +267,14 @@ export function TourPanel({ shown, onGo }: TourPanelProps) {
   const step = tourSteps[progress.step];
   return (
     <aside className={styles.panel} aria-label="Tour" data-tour="panel">
-      <header className={styles.header}>
-        <h2 className={styles.heading}>Tour</h2>
+      <header className={`flex-row gap-8 ${styles.header}`}>
+        <h2 className="pane-title">Tour</h2>
         {step !== undefined && (
           <span className="dim number">
             {progress.step + 1} of {tourSteps.length}
           </span>
         )}
-        <span className={styles.grow} />
+        <span className="grow" />
         <Tooltip label="Leave the tour; it can be taken up again">
           <ActionIcon size="sm" aria-label="Leave the tour" onClick={leaveTour}>
             <IconX size={15} aria-hidden />

@@ -13,7 +13,7 @@ const sections: readonly { readonly to: NonNullable<LinkProps['to']>; readonly t
 /** Shows the links to the Admin sections above the section's content. */
 export function AdminFrame({ children }: { children: ReactNode }) {
   return (
-    <div className={styles.frame}>
+    <div className="flex-column full-height">
       <nav className={styles.sections} aria-label="Administration">
         {sections.map(({ to, title }) => (
           <Link
@@ -27,7 +27,7 @@ export function AdminFrame({ children }: { children: ReactNode }) {
           </Link>
         ))}
       </nav>
-      <div className={styles.content}>{children}</div>
+      <div className="rest-height">{children}</div>
     </div>
   );
 }

@@ -21,7 +21,6 @@ import { notifyDone } from '../../ui/notify.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { TypedNameDialog } from '../../ui/typed-name-dialog.tsx';
 import type { AdminSearch } from './admin-search.ts';
-import styles from './admin.module.css';
 import { type Erasure, nextSpace, statementOf, type Target } from './erasing.ts';
 import { DatabaseRows, type ListProps, ScopeRows, TenantRows } from './lists.tsx';
 import { forgetRefusal, useAdminWrite, useRefusal } from './rights.ts';
@@ -180,9 +179,9 @@ export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
   }
 
   return (
-    <div className={styles.view} ref={lists}>
+    <div className="flex-column full-height" ref={lists}>
       <NotOffered />
-      <div className={styles.panes}>
+      <div className="rest-height">
         <AdminLists search={search} onSearch={patch} goTo={goTo} onErase={setErasure} ask={setQuestion} />
       </div>
       {question !== null && (

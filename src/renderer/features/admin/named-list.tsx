@@ -91,13 +91,13 @@ function Content<Row extends Named>({
   const { asked, one, empty } = list;
   if (asked.error !== null)
     return (
-      <div className={styles.notice}>
+      <div className="padded-8">
         <ProblemNotice failure={apiFailureOf(asked.error)} onRetry={() => void asked.refetch()} />
       </div>
     );
   if (rows === undefined)
     return (
-      <div className={styles.loading} role="status">
+      <div className="flex-row gap-8 dim padded" role="status">
         <Loader size={16} aria-hidden /> Loading
       </div>
     );

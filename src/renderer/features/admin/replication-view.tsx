@@ -150,7 +150,7 @@ function Status({ status }: { status: ReplicationStatus }) {
   return (
     <>
       <Readings status={status} />
-      <div className={styles.parts}>
+      <div className={`flex-column gap-24 ${styles.parts}`}>
         <section className={styles.part} aria-labelledby="replication-role">
           <h2 id="replication-role">{isLeader ? 'This is a leader' : 'This is a follower'}</h2>
           <p>{replicationStateWords(status.state).words}</p>

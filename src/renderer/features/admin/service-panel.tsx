@@ -27,8 +27,8 @@ import type { MetricsNow } from './use-history.ts';
 function Storage({ samples, isAdministered }: { samples: readonly MetricSample[]; isAdministered: boolean }) {
   const takesWrites = storageTakesWrites(samples);
   return (
-    <section className={styles.group} aria-labelledby="admin-storage">
-      <div className={styles.groupTitle}>
+    <section className={`flex-column gap-8 ${styles.group}`} aria-labelledby="admin-storage">
+      <div className="flex-row spread gap-8">
         <h3 id="admin-storage">Storage</h3>
         {takesWrites === true && <Tag tone="good">takes writes</Tag>}
         {takesWrites === false && <Tag tone="bad">takes no writes</Tag>}
@@ -41,7 +41,7 @@ function Storage({ samples, isAdministered }: { samples: readonly MetricSample[]
 
 function Groups({ samples }: { samples: readonly MetricSample[] }) {
   return readingsOf(samples).map(({ title, readings }) => (
-    <section key={title} className={styles.group} aria-label={title}>
+    <section key={title} className={`flex-column gap-8 ${styles.group}`} aria-label={title}>
       <h3>{title}</h3>
       <Readings readings={readings} />
     </section>
@@ -195,7 +195,7 @@ function StoragePart() {
       {error !== null && state === undefined && <ProblemNotice failure={apiFailureOf(error)} />}
       {taken !== undefined && <Taken taken={taken} at={submittedAt} />}
       {failed !== null && <ProblemNotice failure={failed} />}
-      <div className={styles.storageActions}>
+      <div className="flex-wrap flex gap-8">
         <Button
           variant="default"
           leftSection={<IconCamera size={14} aria-hidden />}

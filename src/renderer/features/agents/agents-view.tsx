@@ -20,7 +20,6 @@ import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { RowAction } from '../../ui/row-action.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import stack from '../../ui/stack.module.css';
 import { Strip, StripItem } from '../../ui/strip.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { type AgentPart, agentParts, type AgentsSearch, filterOf, noFilter } from './agents-search.ts';
@@ -62,7 +61,7 @@ interface PartsProps {
 function Parts({ part, onPart, contentOf }: PartsProps) {
   return (
     <Tabs
-      className={styles.parts}
+      className="flex-column rest-height"
       value={part}
       onChange={(value) => {
         const next = agentParts.find((one) => one === value);
@@ -133,7 +132,7 @@ export function AgentsView({ search, onSearch }: AgentsViewProps) {
 
   const main = (
     <PaneFrame scroll="own" label="Agents" title={<PaneTitle isWhole>Agents</PaneTitle>}>
-      <div className={stack.stack}>
+      <div className="flex-column full-height">
         <EndpointCard connected={clients.data?.length ?? null} onClients={() => patch({ part: 'clients' })} />
         <Parts part={part} onPart={(next) => patch({ part: next })} contentOf={contentOf} />
       </div>

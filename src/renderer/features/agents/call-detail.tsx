@@ -77,7 +77,7 @@ function TryAgain({ call }: { call: ToolCallRecord }) {
 function Actions({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetailProps['onSearch'] }) {
   const icon = <IconFilter size={14} aria-hidden />;
   return (
-    <div className={styles.actions}>
+    <div className="flex-wrap flex gap-6">
       <AskAgain call={call} />
       <TryAgain call={call} />
       <Button variant="default" leftSection={icon} onClick={() => onSearch({ client: clientNameOf(call) })}>

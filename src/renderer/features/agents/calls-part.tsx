@@ -38,7 +38,6 @@ import {
 } from './call-log.ts';
 import type { LoadedCallLog } from './call-log-store.ts';
 import styles from './agents.module.css';
-import stack from '../../ui/stack.module.css';
 
 /** The calls loaded when the log was paused; null: not paused. */
 export type Paused = readonly ToolCallRecord[] | null;
@@ -166,7 +165,7 @@ function Toolbar({ held, shown, ...props }: CallsPartProps & { held: HeldCalls; 
   const { search, onSearch, log, paused, onPaused } = props;
   const isFiltered = isFiltering(filterOf(search));
   return (
-    <div className={styles.toolbar}>
+    <div className={`flex-row gap-6 ${styles.toolbar}`}>
       <Filters {...props} held={held} />
       {isFiltered && (
         <Button
@@ -315,10 +314,10 @@ export function CallsPart(props: CallsPartProps) {
   if (held === null || shown === null)
     return failure === null ? <Loading /> : <PaneProblem failure={failure} onRetry={log.readOn} />;
   return (
-    <div className={stack.stack}>
+    <div className="flex-column full-height">
       <NotCurrent log={log} />
       <Toolbar {...props} held={held} shown={shown} />
-      <div className={stack.fill}>
+      <div className="rest-height">
         <Rows {...props} held={held} shown={shown} />
       </div>
     </div>

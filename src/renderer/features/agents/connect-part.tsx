@@ -204,9 +204,9 @@ function Configuration({ configuration, typed, setup }: ConfigurationProps) {
   const { program, text, note, route } = configuration;
   const place = placeOf(typed, setup);
   return (
-    <div className={styles.configuration}>
+    <div className={`flex-column gap-8 ${styles.configuration}`}>
       {program === 'claude-desktop' && setup.bundle !== null && <Bundle address={setup.bundle} />}
-      <div className={styles.codeHead}>
+      <div className="flex-row gap-8">
         <FileHint configuration={configuration} />
         <span className={styles.gap} />
         <CopyButton text={text} label="Copy the configuration" />
@@ -330,7 +330,7 @@ function ConnectionTest({ route, place }: { route: AgentRoute; place: AgentPlace
 
   const { runningSince, result, failure, cancelledAfter } = state;
   return (
-    <div className={styles.test}>
+    <div className={`flex-column gap-8 ${styles.test}`}>
       <div className={styles.testBar}>
         <Guarded reason={route.via === 'bridge' ? reason : null}>
           <Button

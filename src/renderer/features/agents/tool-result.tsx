@@ -45,7 +45,7 @@ function Proofs({ answers, replay }: { answers: readonly string[]; replay: Repla
         </Button>
       }
     >
-      <ul className={styles.proofs}>
+      <ul className={`plain-list ${styles.proofs}`}>
         {answers.slice(0, maxProofs).map((answer) => (
           <li key={answer}>
             <code className="mono truncate" title={answer}>

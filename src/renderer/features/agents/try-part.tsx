@@ -163,7 +163,7 @@ function Arguments({ fields, draft, onDraft, problems, problem }: ArgumentsProps
     else onDraft({ ...draft, form: 'fields', texts });
   }
   return (
-    <div className={styles.arguments}>
+    <div className="flex-column gap-12">
       <div className={styles.argumentsBar}>
         <SegmentedControl
           aria-label="How the arguments are written"
@@ -183,7 +183,7 @@ function Arguments({ fields, draft, onDraft, problems, problem }: ArgumentsProps
           Clear
         </Button>
         {refusal !== null && (
-          <span className={styles.refusal} role="alert">
+          <span className="text-bad" role="alert">
             {refusal}
           </span>
         )}
@@ -316,7 +316,7 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
 
   const form = (
     <form
-      className={styles.tried}
+      className={`flex-column gap-12 ${styles.tried}`}
       onSubmit={(event) => {
         event.preventDefault();
         onRun();
@@ -380,7 +380,7 @@ function Tools({ tools, search, onSearch, from }: TryPartProps & { tools: readon
         ))}
       </Tabs.List>
       {tools.map((tool) => (
-        <Tabs.Panel key={tool.name} value={tool.name} className={styles.toolPanel ?? ''}>
+        <Tabs.Panel key={tool.name} value={tool.name} className="rest-width">
           <TriedTool key={tool.name} tool={tool} from={from} onTaken={() => onSearch({ from: undefined })} />
         </Tabs.Panel>
       ))}

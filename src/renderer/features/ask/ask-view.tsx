@@ -252,14 +252,14 @@ export function AskView({ search, onSearch, ...render }: AskViewProps) {
     compareWith(view.visit(run.question.text).id, run.id);
   }
   const content = (
-    <div className={styles.view}>
+    <div className="flex-column full-height">
       <TabBar tabs={tabs} actions={actions} panelId={panelId} />
       <div
         id={panelId}
         role="tabpanel"
         aria-labelledby={`${panelId}-${tab.id}`}
         tabIndex={-1}
-        className={styles.panel}
+        className="rest-height"
       >
         <TabContent view={view} beside={paneBeside(view, render)} onSave={save} />
       </div>

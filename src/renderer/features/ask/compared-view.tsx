@@ -113,7 +113,7 @@ function Summary({
 }: Two & { compared: RunComparison; isNarrow: boolean }) {
   const isOfOther = before.generation !== after.generation && !isNarrow;
   return (
-    <span className={styles.summary} role="status">
+    <span className={`flex-row gap-4 ${styles.summary}`} role="status">
       <IconArrowsDiff size={15} aria-hidden />
       <strong>
         {formatCount(compared.added)} added, {formatCount(compared.removed)} removed
@@ -204,9 +204,9 @@ export function ComparedView({ before, after, isNarrow, onStop, onWhy, onWhyNot 
         </>
       }
     >
-      <div className={styles.compared}>
+      <div className="flex-column full-height">
         <AboutRuns before={before} after={after} />
-        <div className={styles.comparedGrid}>
+        <div className="rest-height">
           <ComparedGrid rows={rows} before={before} after={after} ways={{ onWhy, onWhyNot }} />
         </div>
       </div>

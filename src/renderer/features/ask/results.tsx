@@ -189,8 +189,8 @@ function Summary({ answer, isNarrow }: { answer: ShownAnswer; isNarrow: boolean 
       : formatAmount(results.length, 'answer');
   const isYes = answer.question.variables.length === 0 && results.length > 0;
   return (
-    <span className={styles.summary} role="status">
-      {isYes && <IconCircleCheck size={16} className={styles.yes} aria-hidden />}
+    <span className={`flex-row gap-4 ${styles.summary}`} role="status">
+      {isYes && <IconCircleCheck size={16} className="fixed-size text-good" aria-hidden />}
       <strong>{isYes ? 'Yes, it is true' : shown}</strong>
       {truncated && total === null && <span>, and there are more</span>}
       <span className="dim number"> · {formatDuration(elapsedMs)}</span>

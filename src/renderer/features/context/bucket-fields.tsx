@@ -35,10 +35,10 @@ function Bucket({ bucket, index, predicates, problems, onBucket, onUp, onRemove 
   const called = bucket.name === '' ? `bucket ${index + 1}` : bucket.name;
   const change = (part: Partial<BucketDraft>) => onBucket({ ...bucket, ...part });
   return (
-    <li className={styles.bucket}>
-      <div className={styles.bucketHead}>
+    <li className={`flex-column boxed gap-6 ${styles.bucket}`}>
+      <div className="align-start flex gap-4">
         <TextInput
-          className={styles.grow ?? ''}
+          className="rest-width"
           aria-label={`Name of bucket ${index + 1}`}
           placeholder="Name"
           value={bucket.name}
@@ -79,7 +79,7 @@ function Bucket({ bucket, index, predicates, problems, onBucket, onUp, onRemove 
       />
       <div className={styles.barField}>
         <span className={styles.label}>At most</span>
-        <span className={styles.grow} />
+        <span className="rest-width" />
         <NumberInput
           className={styles.number ?? ''}
           aria-label={`Most facts of ${called}`}
@@ -109,7 +109,7 @@ export function BucketFields({ buckets, onBuckets, predicates, problems }: Bucke
   return (
     <>
       {buckets.length > 0 && (
-        <ol className={styles.buckets} aria-label="Buckets">
+        <ol className="plain-list flex-column gap-8" aria-label="Buckets">
           {buckets.map((bucket, index) => (
             <Bucket
               // Keyed by position: the name changes while being typed.

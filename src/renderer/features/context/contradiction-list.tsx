@@ -67,10 +67,10 @@ interface SideProps {
 
 function Stored({ facts, onRetract }: { facts: readonly StoredFact[]; onRetract: SideProps['onRetract'] }) {
   return (
-    <ul className={styles.plainList}>
+    <ul className="plain-list flex-column gap-4">
       {facts.map((fact) => (
-        <li key={fact.id} className={styles.storedSide}>
-          <span className={styles.grow}>
+        <li key={fact.id} className="flex-row gap-8">
+          <span className="rest-width">
             {fact.scope === null ? 'no scope' : `scope ${fact.scope}`}
             <span className="dim"> · asserted {formatRelative(fact.createdAt, Date.now())}</span>
           </span>
@@ -103,8 +103,8 @@ function Side({ row, side, onRetract }: SideProps) {
   });
   const isGiven = row.given === side || row.given === 'both';
   return (
-    <section className={styles.side} aria-label={isTrue ? 'True' : 'False'}>
-      <div className={styles.sideHead}>
+    <section className={`flex-column boxed gap-8 ${styles.side}`} aria-label={isTrue ? 'True' : 'False'}>
+      <div className="flex-row flex-wrap gap-8">
         <strong>{isTrue ? 'True' : 'False'}</strong>
         <Meter value={isTrue ? positiveSalience : negativeSalience} />
         {isGiven && <Tag tone="good">in the window</Tag>}

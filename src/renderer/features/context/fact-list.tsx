@@ -214,7 +214,7 @@ export function WindowFacts({ chosen, rows: filter, onRows, fact, onFact }: Fact
   const shown = rows[selected];
 
   const list = (
-    <div className={styles.facts}>
+    <div className="flex-column full-height">
       <Filters
         chosen={chosen}
         counts={counts}
@@ -223,7 +223,7 @@ export function WindowFacts({ chosen, rows: filter, onRows, fact, onFact }: Fact
         reason={wanted}
         onReason={setReason}
       />
-      <div className={styles.grid}>
+      <div className="rest-height">
         {rows.length === 0 ? (
           <NoRows chosen={chosen} rows={filter} />
         ) : (

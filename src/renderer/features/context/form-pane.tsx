@@ -17,7 +17,6 @@ import { useSubmitKey } from '../../ui/use-submit-key.ts';
 import { BarField, BucketFields } from './bucket-fields.tsx';
 import { bucketsText, charStops, factStops, readBuckets } from './buckets.ts';
 import type { WindowFields } from './context-search.ts';
-import styles from './context.module.css';
 import { defaultMaxFacts, predicatesOfList } from './read-form.ts';
 import type { Form } from './use-form.ts';
 import type { SessionWork } from './use-session-work.ts';
@@ -275,7 +274,7 @@ function SessionFields({ session, onSession, problem, work, isReadable }: Sessio
           onSession(event.currentTarget.value === '' ? undefined : event.currentTarget.value)
         }
       />
-      <div className={styles.buttons}>
+      <div className="flex-wrap flex gap-6">
         <Button
           variant="default"
           disabled={!isReady || !isReadable}

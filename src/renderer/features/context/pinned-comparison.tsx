@@ -98,7 +98,7 @@ function Bar({
           {differenceInWords(pinned, shown, pinned.scope === scopeKey(scope))}
         </span>
       </span>
-      <span className={styles.grow} />
+      <span className="rest-width" />
       {children}
     </div>
   );
@@ -129,7 +129,7 @@ export function PinnedComparison(props: PinnedComparisonProps) {
     );
   const listed = withSame ? rows : rows.filter(({ change }) => change !== 'both');
   return (
-    <div className={styles.facts}>
+    <div className="flex-column full-height">
       <Bar {...props} pinned={pinned} rows={rows}>
         <Switch
           label="Show facts in both"
@@ -143,7 +143,7 @@ export function PinnedComparison(props: PinnedComparisonProps) {
           Unpin
         </Button>
       </Bar>
-      <div className={styles.grid}>
+      <div className="rest-height">
         {listed.length === 0 ? (
           <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="The same facts">
             {`Both windows have the same ${formatAmount(shown.window.entries.length, 'fact')}.`}

@@ -85,7 +85,7 @@ function Derivation({ rule, premises }: { rule: string; premises: readonly strin
       </dd>
       <dt>From</dt>
       <dd>
-        <ul className={styles.plainList}>
+        <ul className="plain-list flex-column gap-4">
           {premises.map((premise) => (
             <li key={premise}>
               <Link to="/proof" search={{ question: premise }} className={styles.atomLink ?? ''}>
@@ -152,14 +152,14 @@ export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void 
       title={row.kind === 'entry' ? `Fact ${row.position} of the window` : 'Left out'}
       onClose={onClose}
     >
-      <div className={styles.detail}>
+      <div className={`flex-column gap-8 ${styles.detail}`}>
         <div className={styles.atom}>
           <CodeText text={row.atom} />
           <CopyButton text={row.atom} label="Copy the atom" />
           <ProofLink question={row.atom}>Why</ProofLink>
           {detail !== null && detail !== undefined && <FactLink detail={detail} />}
         </div>
-        <p className={styles.meaning}>
+        <p className="no-margin">
           <Tag tone={tone}>{word}</Tag> {meaning}
         </p>
         {stored.error !== null && <ProblemNotice failure={apiFailureOf(stored.error)} />}

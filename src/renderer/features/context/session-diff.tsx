@@ -76,7 +76,7 @@ function Found({ session, diff }: { session: string; diff: WindowDiff }) {
   const rows = useMemo(() => rowsOf(diff), [diff]);
   const [selected, setSelected] = useState<number | null>(null);
   return (
-    <div className={styles.facts}>
+    <div className="flex-column full-height">
       {diff.fullRefreshRecommended && (
         <Banner>A full refresh is recommended{diff.reason === null ? '.' : `: ${diff.reason}`}</Banner>
       )}
@@ -88,12 +88,12 @@ function Found({ session, diff }: { session: string; diff: WindowDiff }) {
           <span className="dim"> · {formatCount(diff.unchanged)} unchanged · session </span>
           <code className="mono">{session}</code>
         </span>
-        <span className={styles.grow} />
+        <span className="rest-width" />
         <span className="dim mono truncate" title={`${diff.previousWindowId} → ${diff.currentWindowId}`}>
           {shortId(diff.previousWindowId)} → {shortId(diff.currentWindowId)}
         </span>
       </div>
-      <div className={styles.grid}>
+      <div className="rest-height">
         {rows.length === 0 ? (
           <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="Nothing changed">
             The session already has the facts it would get now.

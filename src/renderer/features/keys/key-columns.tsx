@@ -51,7 +51,7 @@ function describingColumns({ ownId }: KeyActions): Column<KeyView>[] {
       title: 'Key',
       width: 190,
       cell: (row) => (
-        <span className={styles.name}>
+        <span className={`flex-row gap-8 ${styles.name}`}>
           <code className="mono">{row.prefix}…</code>
           {row.id === ownId && <Tag tone="computed">yours</Tag>}
         </span>

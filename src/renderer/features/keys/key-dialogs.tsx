@@ -87,7 +87,7 @@ function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onC
   }
 
   return (
-    <form onSubmit={onSubmit} className={styles.form}>
+    <form onSubmit={onSubmit} className={`flex-column gap-12 ${styles.form}`}>
       <Roles role={form.role} onRole={(role) => setForm({ ...form, role })} />
       <KeyFields
         form={form}
@@ -97,7 +97,7 @@ function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onC
       />
       {failure !== null && <ProblemNotice failure={failure} />}
       {failure?.code === 'Unreachable' && (
-        <p className={styles.hint}>
+        <p className="small-print">
           The service may have made a key that was not shown. Check the list, and revoke it before you make
           another.
         </p>
@@ -124,7 +124,7 @@ function Made({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
   };
   return (
     <form
-      className={styles.form}
+      className={`flex-column gap-12 ${styles.form}`}
       onSubmit={(event) => {
         event.preventDefault();
         if (isStored) onClose();
@@ -243,7 +243,7 @@ export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
         </>
       }
     >
-      <form onSubmit={onSubmit} className={styles.form}>
+      <form onSubmit={onSubmit} className={`flex-column gap-12 ${styles.form}`}>
         <KeyFields
           form={form}
           problems={problems}

@@ -173,9 +173,9 @@ function KeyList({ search, onSearch, ownId }: KeysViewProps & { ownId: string | 
   const [revoked, setRevoked] = useState<KeyView | null>(null);
   const list = useRef<HTMLDivElement>(null);
   return (
-    <div className={styles.view} ref={list}>
+    <div className="flex-column full-height" ref={list}>
       <Notices asked={asked} isByApiKey={ownId === 'api-key'} />
-      <div className={styles.body}>
+      <div className="rest-height">
         <PaneFrame
           scroll="own"
           label="Keys"
@@ -238,9 +238,9 @@ const settings = 'AUTH_ENABLED=true\nSERVICE_ADMIN_PASS=a password of your own';
 
 function HowTo({ after }: { after: string }) {
   return (
-    <div className={styles.how}>
+    <div className={`flex-column gap-8 ${styles.how}`}>
       <p>To have keys with roles, start the service with these in its environment:</p>
-      <div className={styles.settings}>
+      <div className={`boxed gap-8 ${styles.settings}`}>
         <pre className="mono" tabIndex={0} aria-label="Settings that turn keys on">
           {settings}
         </pre>

@@ -27,7 +27,6 @@ import { PredicateChoice } from './predicate-choice.tsx';
 import { neededByRules, skippedSentences } from './summaries.ts';
 import { consolidationBody, useConsolidation } from './use-memory.ts';
 import styles from './memory.module.css';
-import stack from '../../ui/stack.module.css';
 
 type Summary = Consolidated['summaries'][number];
 
@@ -194,7 +193,7 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
   const { data, error, isPlaceholderData } = preview;
   const isReady = data !== undefined && error === null && !isPlaceholderData && data.summariesCreated > 0;
   return (
-    <div className={stack.stack}>
+    <div className="flex-column full-height">
       <div className={styles.toolbar}>
         <PredicateChoice
           label="Predicates to consolidate"
@@ -226,7 +225,7 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
       <NeededBanner predicates={predicates} />
       {data !== undefined &&
         skippedSentences(data.skipped).map((sentence) => <Banner key={sentence}>{sentence}</Banner>)}
-      <div className={stack.fill}>
+      <div className="rest-height">
         <AnswerOrFailure asked={preview}>
           {({ summaries }) =>
             summaries.length === 0 ? (

@@ -161,7 +161,7 @@ function Actions({ detail, id, changes, restoring }: ActionsProps) {
   const pinned = isPinnedFact(fact);
   const isBusy = changes.busy === id;
   return (
-    <div className={styles.actions}>
+    <div className="flex-wrap flex gap-6">
       <Action
         hint={boostHint}
         icon={<IconArrowUp {...small} />}
@@ -224,7 +224,7 @@ function Head({ detail }: { detail: FactDetail }) {
   const atom = rememberedAtomOf(fact);
   return (
     <>
-      <div className={styles.atom}>
+      <div className="align-start flex gap-6 wraps">
         <CodeText text={atom} />
         <CopyButton text={atom} label="Copy the statement" />
       </div>
@@ -257,7 +257,7 @@ function Origin({ metadata }: Pick<FactDetail, 'metadata'>) {
         {formatAmount(count, 'fact')} of <span className="mono">{from}</span> that differ in argument{' '}
         {position + 1}, asserted {formatTime(first)} to {formatTime(last)}
       </p>
-      <ul className={styles.plainList} tabIndex={0} aria-label="Values it stands for">
+      <ul className={`plain-list ${styles.plainList}`} tabIndex={0} aria-label="Values it stands for">
         {values.slice(0, maxEpisodes).map(({ value, createdAt }) => (
           <li key={`${value} ${createdAt}`}>
             <span className="mono truncate" title={value}>
@@ -303,7 +303,7 @@ function Content({ id, changes, restoring }: MemoryDetailProps) {
   return (
     <AnswerOrFailure asked={fact}>
       {(detail) => (
-        <div className={styles.detail}>
+        <div className={`flex-column gap-12 ${styles.detail}`}>
           <Head detail={detail} />
           <Actions detail={detail} id={id} changes={changes} restoring={restoring} />
           <Breakdown breakdown={detail.salienceBreakdown} />

@@ -41,7 +41,7 @@ function Evictable({ evictable, isSettled, isListed, onList }: EvictableProps) {
   const isCurrent = data !== undefined && isSettled && !isPlaceholderData;
   return (
     <div className={styles.evictable}>
-      <p role="status" className={styles.verdict}>
+      <p role="status" className={`flex-row gap-6 ${styles.verdict}`}>
         {isCurrent ? (
           <>
             Would evict <strong>{formatAmount(data.evicted, 'fact')}</strong>
@@ -148,7 +148,7 @@ export function Overview({ stats, evictable, search, onSearch }: OverviewProps) 
   return (
     <section className={styles.overview} aria-label="Overview">
       <div className={styles.figure}>
-        <div className={styles.figureHead}>
+        <div className={`flex-row gap-8 ${styles.figureHead}`}>
           <h2>{label}</h2>
           <SegmentedControl
             aria-label="How the histogram is shown"
@@ -170,7 +170,7 @@ export function Overview({ stats, evictable, search, onSearch }: OverviewProps) 
           <HistogramTable histogram={stats.histogram} label={label} />
         )}
       </div>
-      <div className={styles.side}>
+      <div className={`flex-column gap-12 ${styles.side}`}>
         <ThresholdField threshold={moved} onThreshold={move} />
         <Evictable
           evictable={evictable}

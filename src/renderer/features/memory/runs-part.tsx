@@ -11,7 +11,6 @@ import { AtomList } from './atom-list.tsx';
 import { Histogram, SalienceAxis } from './histogram.tsx';
 import { type MemoryMoment, type MemoryRun, useMemoryRuns } from './memory-runs.ts';
 import styles from './memory.module.css';
-import stack from '../../ui/stack.module.css';
 
 const kindWords = { decay: 'eviction', consolidate: 'consolidation', restore: 'restoring' } as const;
 
@@ -67,8 +66,8 @@ function RunDetail({ run }: { run: MemoryRun }) {
   const { before, after, list, atoms, atomCount } = run;
   return (
     <PaneFrame scroll="own" tone="panel" label="Run" title={`Run ${run.number}`}>
-      <div className={stack.stack}>
-        <div className={styles.moments}>
+      <div className="flex-column full-height">
+        <div className={`flex-column gap-12 ${styles.moments}`}>
           <Moment title="Before" moment={before} />
           {after === null ? (
             <p className="dim">The figures afterwards could not be read.</p>
@@ -82,7 +81,7 @@ function RunDetail({ run }: { run: MemoryRun }) {
             {atomCount > atoms.length && `, of which the first ${formatCount(atoms.length)} are kept here`}
           </span>
         </div>
-        <div className={stack.fill}>
+        <div className="rest-height">
           <AtomList key={run.number} label={`${list} facts`} atoms={atoms} />
         </div>
       </div>

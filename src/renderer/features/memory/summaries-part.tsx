@@ -12,8 +12,6 @@ import { rememberedAtomOf, type Remembered } from './remembered.ts';
 import { summarizedCountOf } from './summaries.ts';
 import { useSummaries } from './use-memory.ts';
 import type { Restoring } from './use-restoring.ts';
-import styles from './memory.module.css';
-import stack from '../../ui/stack.module.css';
 
 function columnsOf(restoring: Restoring): Column<Remembered>[] {
   return [
@@ -88,13 +86,13 @@ interface SummariesPartProps {
 export function SummariesPart({ restoring, open, onOpen }: SummariesPartProps) {
   const summaries = useSummaries();
   return (
-    <div className={stack.stack}>
+    <div className="flex-column full-height">
       {restoring.failure !== null && (
-        <div className={styles.notice}>
+        <div className="fixed-size padded-8">
           <ProblemNotice failure={restoring.failure} />
         </div>
       )}
-      <div className={stack.fill}>
+      <div className="rest-height">
         <AnswerOrFailure asked={summaries}>
           {(rows) => {
             if (rows.length === 0)

@@ -57,7 +57,7 @@ function RuleConflict({ fields, stored, mine, onMine, onTheirs }: RuleConflictPr
         <IconArrowsSplit2 size={16} aria-hidden />
         <strong>Somebody else changed this rule while you wrote.</strong>
         <span>Nothing is saved until you choose.</span>
-        <span className={styles.conflictActions}>
+        <span className="flex gap-6 to-right">
           <Button variant="default" onClick={onTheirs}>
             Take what is stored
           </Button>
@@ -244,7 +244,7 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
     <PaneFrame
       scroll="own"
       label="Rule"
-      title={<h1 className={styles.viewTitle}>Rule</h1>}
+      title={<h1 className="pane-title">Rule</h1>}
       actions={
         <Actions
           isTrying={isTrying}
@@ -258,7 +258,7 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
         />
       }
     >
-      <div className={styles.editor}>
+      <div className="flex-column full-height">
         <Names edited={edited} onChange={change} />
         <EditorBody
           label="Rule"

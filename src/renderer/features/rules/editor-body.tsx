@@ -17,8 +17,8 @@ import { formatAmount } from '../../ui/format.ts';
 import styles from './rules.module.css';
 
 const icons = {
-  error: <IconCircleX size={15} aria-hidden className={styles.error} />,
-  warning: <IconAlertTriangle size={15} aria-hidden className={styles.warning} />,
+  error: <IconCircleX size={15} aria-hidden className="text-bad" />,
+  warning: <IconAlertTriangle size={15} aria-hidden className="text-warn" />,
   info: <IconInfoCircle size={15} aria-hidden />,
 } as const;
 
@@ -30,7 +30,7 @@ function Fixes({ fixes, onFix }: { fixes: readonly Fix[]; onFix: (edits: readonl
   const [first, ...others] = fixes;
   if (first === undefined) return null;
   return (
-    <span className={styles.fixes}>
+    <span className={`flex-row gap-2 ${styles.fixes}`}>
       <Button
         size="compact-xs"
         variant="default"
@@ -87,7 +87,7 @@ function ProblemList({ text, diagnostics, onGoTo, onFix }: ProblemListProps) {
             <button type="button" onClick={() => onGoTo(startLine, startColumn)}>
               {icons[severity]}
               <span className="visually-hidden">{severity}: </span>
-              <span className={styles.message}>{message}</span>
+              <span className="rest-width">{message}</span>
               <span className="dim number">
                 {startLine}:{startColumn}
               </span>
@@ -135,7 +135,7 @@ export function EditorBody(props: EditorBodyProps) {
           autoFocus
         />
       </div>
-      {notice !== undefined && <div className={styles.notice}>{notice}</div>}
+      {notice !== undefined && <div className="fixed-size padded-8">{notice}</div>}
       <ProblemList
         diagnostics={diagnostics}
         text={text}

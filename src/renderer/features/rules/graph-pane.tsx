@@ -25,7 +25,6 @@ import { GraphDrawing } from './graph-drawing.tsx';
 import styles from './graph.module.css';
 import { ListOrGraph } from './list-or-graph.tsx';
 import type { RulesSearch } from './rules-search.ts';
-import rulesStyles from './rules.module.css';
 import { useGraphLayout } from './use-graph-layout.ts';
 
 interface RelationLinksProps {
@@ -302,7 +301,7 @@ export function GraphPane({ search, onSearch }: GraphPaneProps) {
           A rule says what follows: write one above and teach it.
         </EmptyState>
       ) : (
-        <div className={rulesStyles.graph}>
+        <div className="flex-column full-height">
           {graph.isUnscopedOnly && (
             <Banner>
               Rules of scopes are left out: taken all together they have no strata. Choose a scope to see its

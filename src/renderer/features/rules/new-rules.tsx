@@ -16,7 +16,6 @@ import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
 import { EditorBody } from './editor-body.tsx';
-import styles from './rules.module.css';
 import { recordTaught } from './rule-steps.ts';
 import { type Lesson, lessonOf } from './teaching.ts';
 import { TryButton } from './try-button.tsx';
@@ -134,7 +133,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
     <PaneFrame
       scroll="own"
       label="New rules"
-      title={<h1 className={styles.viewTitle}>New rules</h1>}
+      title={<h1 className="pane-title">New rules</h1>}
       actions={
         <>
           {space.scope.kind === 'named' && <span className="dim">into scope {scopeLabel(space.scope)}</span>}
@@ -153,7 +152,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
         </>
       }
     >
-      <div className={styles.editor}>
+      <div className="flex-column full-height">
         <EditorBody
           label="New rules and facts"
           placeholder="grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)."

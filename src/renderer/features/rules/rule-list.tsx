@@ -311,7 +311,7 @@ export function RuleList({ search, onSearch }: RuleListProps) {
     >
       {rules === undefined ? (
         error !== null && (
-          <div className={styles.notice}>
+          <div className="fixed-size padded-8">
             <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
           </div>
         )

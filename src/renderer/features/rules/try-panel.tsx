@@ -12,7 +12,6 @@ import { AgeBanner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { RunningActions } from '../../ui/running.tsx';
 import { Split } from '../../ui/split.tsx';
-import styles from './rules.module.css';
 import type { RuleTrialResult, TriedLine, RuleTrial } from './trying.ts';
 import { type Trying, useTry } from './use-try.ts';
 
@@ -138,7 +137,7 @@ export function TryPanel({ trial, hasErrors, whatIf, onClose }: TryPanelProps) {
       title="Try"
       actions={
         <>
-          <span role="status" className={`number ${styles.totals}`}>
+          <span role="status" className="number no-wrap">
             {totals(state)}
           </span>
           {state.runningSince !== null && <RunningActions since={state.runningSince} onCancel={cancel} />}

@@ -16,8 +16,6 @@ import { sideLabel } from './scopes-search.ts';
 import { supposedOf } from './undo.ts';
 import type { ScopeComparison } from './use-comparison.ts';
 import { isRefused } from './use-merge.ts';
-import styles from './scopes.module.css';
-import stack from '../../ui/stack.module.css';
 
 interface ConclusionRow {
   readonly change: 'gained' | 'lost';
@@ -112,20 +110,18 @@ export function MergeConclusions({ comparison }: { comparison: ScopeComparison }
     );
   if (failure !== null)
     return (
-      <div className={styles.padded}>
+      <div className="padded">
         <ProblemNotice failure={failure} onRetry={again} />
       </div>
     );
   if (result === null)
     return runningSince === null ? (
-      <div className={styles.padded}>
-        {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
-      </div>
+      <div className="padded">{cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}</div>
     ) : (
       <Running what="Working out what would follow" since={runningSince} onCancel={run.cancel} />
     );
   return (
-    <div className={stack.stack} aria-busy={runningSince !== null}>
+    <div className="flex-column full-height" aria-busy={runningSince !== null}>
       {isOld && (
         <Banner
           action={
@@ -142,11 +138,11 @@ export function MergeConclusions({ comparison }: { comparison: ScopeComparison }
           The knowledge has moved on since this was worked out.
         </Banner>
       )}
-      <p role="status" className={`number ${styles.noteLine}`}>
+      <p role="status" className="number fixed-size no-margin padded-6">
         In {sideLabel(comparison.pair.target)}: <strong>{formatAmount(gained, 'conclusion')}</strong> gained,{' '}
         <strong>{formatCount(rows.length - gained)}</strong> lost
       </p>
-      <div className={stack.fill}>
+      <div className="rest-height">
         {rows.length === 0 ? (
           <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="The same holds">
             What can be concluded in {sideLabel(comparison.pair.target)} stays as it is.

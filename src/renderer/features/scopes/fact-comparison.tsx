@@ -6,7 +6,6 @@ import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
-import stack from '../../ui/stack.module.css';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import { baseName } from './base-in-words.ts';
 import { type Take, takeOptions } from './choices.ts';
@@ -90,8 +89,8 @@ function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
       title="Versions"
       actions={<CloseButton size="sm" aria-label="Close the versions" onClick={onClose} />}
     >
-      <div className={styles.versions}>
-        <div className={styles.versionAtom}>
+      <div className={`flex-column gap-12 ${styles.versions}`}>
+        <div className="flex-row flex-wrap gap-8 no-margin">
           <KindTag row={row} isChosen={choice !== undefined} />
           <CodeText text={row.key} />
         </div>
@@ -115,7 +114,7 @@ function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
         />
         <section className={styles.version}>
           <h3>{sideLabel(pair.target)} after the merge</h3>
-          <p className={styles.versionAtom}>
+          <p className="flex-row flex-wrap gap-8 no-margin">
             <ResultTag result={result} /> <span className="dim">{reasonOf(result, row, comparison)}</span>
           </p>
           {result.take !== 'refused' &&
@@ -195,7 +194,7 @@ function Resolved({ counts, onNext }: { counts: RowCounts; onNext: () => void })
   if (counts.conflicting === 0) return null;
   return (
     <>
-      <span role="status" className={`number ${styles.nowrap}`}>
+      <span role="status" className="number no-wrap">
         <strong>{formatCount(counts.resolved)}</strong> of {formatCount(counts.conflicting)} resolved
       </span>
       <Button variant="default" disabled={counts.unresolved === 0} onClick={onNext}>
@@ -283,7 +282,7 @@ export function FactComparison(props: FactComparisonProps) {
       ),
     });
   return (
-    <div className={stack.stack}>
+    <div className="flex-column full-height">
       <div className={styles.filters}>
         <KindFilter counts={counts} kind={kind} onKind={(next) => onSearch({ kind: next })} />
         <TextFilter
@@ -297,7 +296,7 @@ export function FactComparison(props: FactComparisonProps) {
           <ChooseForAll comparison={comparison} rows={shown} />
         </span>
       </div>
-      <div className={stack.fill}>
+      <div className="rest-height">
         <Split id="scopes-facts" orientation="horizontal" label="Resize" panes={panes} />
       </div>
     </div>

@@ -97,7 +97,7 @@ function TakeButtons({ row, pair, choice, onTake }: TakeButtonsProps) {
           key={take}
           type="button"
           tabIndex={-1}
-          className={styles.toggle}
+          className={`truncate ${styles.toggle}`}
           aria-pressed={choice === take}
           aria-label={`Take ${takeLabel(take, pair)} for ${row.key}`}
           title={takeLabel(take, pair)}

@@ -13,7 +13,6 @@ import { notifyDone } from '../../ui/notify.tsx';
 import { TypedNameDialog } from '../../ui/typed-name-dialog.tsx';
 import { type Side, sideLabel } from './scopes-search.ts';
 import { sideOfValue, sideOptions, valueOfSide } from './side-options.ts';
-import styles from './scopes.module.css';
 
 /** A scope in the list. */
 export type ScopeRow = ScopeList['scopes'][number];
@@ -61,7 +60,7 @@ export function ForkDialog({ source: chosen, scopes, onClose, onForked }: ForkDi
 
   return (
     <Modal opened onClose={onClose} title="Fork a scope" size="sm">
-      <form onSubmit={onSubmit} className={styles.form}>
+      <form onSubmit={onSubmit} className="flex-column gap-12">
         <Select
           label="From"
           description="Its facts and rules are copied; it stays as it is."

@@ -103,7 +103,7 @@ function RoleButtons({
           key={one}
           type="button"
           tabIndex={-1}
-          className={styles.toggle}
+          className={`truncate ${styles.toggle}`}
           aria-pressed={role === one}
           aria-label={`${roleNames[one]}: ${name}`}
           onClick={(event) => {
@@ -252,7 +252,7 @@ export function ScopeListPane({ search, ...actions }: { search: ScopesSearch } &
     <PaneFrame
       scroll="own"
       label="Scopes"
-      title={<h1 className={styles.title}>Scopes</h1>}
+      title={<h1 className="pane-title">Scopes</h1>}
       actions={
         <>
           <span className="dim number" role="status">
@@ -270,7 +270,7 @@ export function ScopeListPane({ search, ...actions }: { search: ScopesSearch } &
       }
     >
       {error !== null ? (
-        <div className={styles.padded}>
+        <div className="padded">
           <ProblemNotice failure={apiFailureOf(error)} onRetry={refetch} />
         </div>
       ) : rows === null ? (

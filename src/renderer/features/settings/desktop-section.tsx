@@ -192,7 +192,7 @@ function ProviderKey({ provider, settings, shell, onDo }: ProviderProps) {
 
   return (
     <Setting title={title} hint={keyHints[state]}>
-      <form onSubmit={onSubmit} className={styles.control}>
+      <form onSubmit={onSubmit} className={`flex-row gap-6 ${styles.control}`}>
         <PasswordInput
           aria-label={`Key of ${title}`}
           className={styles.key}

@@ -41,20 +41,20 @@ function Traced({ trace, question }: { trace: Trace; question: string }) {
     <Tabs
       value={looking.part}
       onChange={(value) => look({ ...looking, part: traceParts.find((part) => part === value) ?? 'rules' })}
-      className={styles.tabs ?? ''}
+      className="flex-column full-height"
     >
       <Tabs.List>
         <Tabs.Tab value="rules">Rules ({formatCount(rules.length)})</Tabs.Tab>
         <Tabs.Tab value="subgoals">Subgoals ({formatCount(subgoals.length)})</Tabs.Tab>
         <Tabs.Tab value="events">Events ({formatCount(events.length)})</Tabs.Tab>
       </Tabs.List>
-      <Tabs.Panel value="rules" className={styles.tabPanel ?? ''}>
+      <Tabs.Panel value="rules" className="rest-height">
         <RulesOfTrace trace={trace} onEvents={(ruleId) => onEvents({ ruleId })} />
       </Tabs.Panel>
-      <Tabs.Panel value="subgoals" className={styles.tabPanel ?? ''}>
+      <Tabs.Panel value="subgoals" className="rest-height">
         <SubgoalsOfTrace trace={trace} onEvents={(predicate) => onEvents({ predicate })} />
       </Tabs.Panel>
-      <Tabs.Panel value="events" className={styles.tabPanel ?? ''}>
+      <Tabs.Panel value="events" className="rest-height">
         <EventList trace={trace} looking={looking} onLook={look} />
       </Tabs.Panel>
     </Tabs>
@@ -134,7 +134,7 @@ export function TracePanel({ question, onClose }: TracePanelProps) {
         </>
       }
     >
-      <div className={styles.panel}>
+      <div className="flex-column full-height">
         {isOld && (
           <AgeBanner action="Trace again" onAgain={run.again}>
             The knowledge has moved on since this was traced. It is shown as it was.
@@ -149,7 +149,7 @@ export function TracePanel({ question, onClose }: TracePanelProps) {
         <div className={styles.question}>
           <CodeText text={question} />
         </div>
-        <div className={styles.body}>
+        <div className="rest-height">
           {result === null || run.state.failure !== null ? (
             <NotTraced run={run} />
           ) : (

@@ -39,7 +39,7 @@ export function DropArea({ onFile, children }: DropAreaProps) {
     >
       {children}
       {isOver && (
-        <div className={styles.dropHere}>
+        <div className={`flex-column gap-8 ${styles.dropHere}`}>
           <IconFileImport size={36} stroke={1.3} aria-hidden />
           Drop the file to import it
         </div>

@@ -158,7 +158,7 @@ function ScopeSelect({
 function Progressing({ under }: { under: Under }) {
   return (
     <div className={styles.outcome}>
-      <div className={styles.failuresTitle}>
+      <div className="flex-row spread gap-8">
         <h3 role="status">Exporting…</h3>
         <Button
           color="red"
@@ -194,7 +194,7 @@ function FormatChoice({
         if (chosen !== undefined) onFormat(chosen);
       }}
     >
-      <div className={styles.formats}>
+      <div className={`flex-column gap-8 ${styles.formats}`}>
         {exportFormats.map((name) => (
           <Radio
             key={name}
@@ -270,7 +270,7 @@ export function ExportDialog({ start, onClose }: { start: ExportStart; onClose: 
       closeOnEscape={!isBusy}
       closeOnClickOutside={!isBusy}
     >
-      <div className={styles.body}>
+      <div className={`flex-column gap-12 ${styles.body}`}>
         <Choices plan={plan} problem={problem} onPlan={(part) => setPlan({ ...plan, ...part })} />
         {start.isFiltered && (
           <p className={styles.small}>

@@ -153,7 +153,7 @@ function isFormat(value: string | null): value is ImportFormat {
 
 function FileLine({ file, onOther }: { file: File; onOther: () => void }) {
   return (
-    <div className={styles.file}>
+    <div className={`flex-row gap-8 ${styles.file}`}>
       <IconFile size={18} stroke={1.5} aria-hidden />
       <span className={`truncate ${styles.fileName}`} title={file.name}>
         {file.name}
@@ -211,7 +211,7 @@ function Preview({ form }: { form: ImportForm }) {
 
 function Problem({ text }: { text: string }) {
   return (
-    <p className={styles.bad} role="status">
+    <p className="text-bad" role="status">
       {text}
     </p>
   );
@@ -384,7 +384,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
       title={`Import into ${space.database} / ${space.tenant}`}
       size={file === null && !isShown ? 'md' : 'xl'}
     >
-      <div className={styles.body}>
+      <div className={`flex-column gap-12 ${styles.body}`}>
         {rights.cannotImport !== null && <Banner>{rights.cannotImport}</Banner>}
         {isShown ? (
           <Shown onOther={onOther} onClose={close} />

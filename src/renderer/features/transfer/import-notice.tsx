@@ -39,7 +39,7 @@ function Running({ entry, onShow }: { entry: ImportEntry; onShow: () => void }) 
 function Ended({ entry, onShow }: { entry: ImportEntry; onShow: () => void }) {
   return (
     <>
-      <div className={styles.file}>
+      <div className={`flex-row gap-8 ${styles.file}`}>
         <strong className={`truncate ${styles.grow}`}>
           {outcomeTitle(entry.state, entry.plan.file.name)}
         </strong>

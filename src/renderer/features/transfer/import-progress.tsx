@@ -55,7 +55,7 @@ export function ImportProgressView({ entry }: { entry: ImportEntry }) {
   const told = state.kind === 'sending' ? state.progress : null;
   return (
     <div className={styles.outcome}>
-      <div className={styles.failuresTitle}>
+      <div className="flex-row spread gap-8">
         <h3 role="status">{phase}…</h3>
         <Button
           color="red"

@@ -29,7 +29,7 @@ function Counts({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boolean
           <div key={label}>
             <dt>{label}</dt>
             <dd
-              className={`number ${label.endsWith('fail') || label === 'failed' ? (count > 0 ? styles.bad : '') : ''}`}
+              className={`number ${label.endsWith('fail') || label === 'failed' ? (count > 0 ? 'text-bad' : '') : ''}`}
             >
               {formatCount(count)}
             </dd>
@@ -45,7 +45,7 @@ function Failures({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boole
   const what = wouldBe ? 'would fail' : 'failed';
   return (
     <>
-      <div className={styles.failuresTitle}>
+      <div className="flex-row spread gap-8">
         <span className={styles.small}>
           {errors.length < failed
             ? `The first ${formatCount(errors.length)} of ${formatAmount(failed, 'row')} that ${what}`

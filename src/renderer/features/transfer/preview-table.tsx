@@ -6,7 +6,7 @@ import type { PreviewRow, TablePreview } from './preview.ts';
 import styles from './transfer.module.css';
 
 function Becomes({ row, isPlain }: { row: PreviewRow; isPlain: boolean }) {
-  if (row.problem !== null) return <span className={styles.bad}>fails: {row.problem}</span>;
+  if (row.problem !== null) return <span className="text-bad">fails: {row.problem}</span>;
   return isPlain ? <span className="mono">{row.becomes}</span> : <CodeText text={row.becomes ?? ''} />;
 }
 

@@ -26,7 +26,7 @@ export function RecentImports({ entries }: { entries: readonly ImportEntry[] }) 
   if (past.length === 0) return null;
   const now = Date.now();
   return (
-    <section className={styles.recent} aria-labelledby="recent-imports">
+    <section className={`flex-column gap-6 ${styles.recent}`} aria-labelledby="recent-imports">
       <h3 id="recent-imports">Imports of this window</h3>
       <ul>
         {past.map((entry) => (

@@ -53,7 +53,7 @@ function LeftOutRules({ ids, onIds }: LeftOutRulesProps) {
   return (
     <>
       {ids.length > 0 && (
-        <ul className={styles.leftOuts} aria-label="Rules left out">
+        <ul className="plain-list flex-column gap-4" aria-label="Rules left out">
           {ids.map((id) => {
             const rule = rules?.find((candidate) => candidate.id === id);
             if (rules === undefined) return null;

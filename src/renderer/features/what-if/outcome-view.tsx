@@ -13,7 +13,6 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import { type Pane, Split } from '../../ui/split.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { type GoalOutcome, type OutcomeRow, outcomeRowsOf, totalsOf } from './outcome.ts';
-import styles from './what-if.module.css';
 
 /** Links a line to its explanation in the current knowledge. */
 function NowLink({ row }: { row: OutcomeRow }) {
@@ -100,10 +99,10 @@ function Goals({ goals, chosen, onChoose }: GoalsProps) {
           if (goal === undefined) return <span>Everything</span>;
           return (
             <>
-              <span className={styles.goal} title={goal.goal}>
+              <span className="truncate rest-width" title={goal.goal}>
                 <CodeText isLine text={goal.goal} />
               </span>
-              <span className={`dim number ${styles.counts}`}>{countsInWords(goal)}</span>
+              <span className="dim number fixed-size no-wrap">{countsInWords(goal)}</span>
             </>
           );
         }}
@@ -151,7 +150,7 @@ function OutcomeFrame({ goals, withUnchanged, onUnchanged, text, children }: Out
       scroll="own"
       label="Outcome"
       title={
-        <span role="status" className={styles.totals}>
+        <span role="status" className="no-wrap">
           <strong>
             {formatAmount(gained, 'conclusion')} gained, {formatCount(lost)} lost
           </strong>

@@ -69,9 +69,9 @@ function Premise(props: PremiseProps) {
   return (
     <li className={styles.premise}>
       {holds ? (
-        <IconCheck size={15} className={styles.held} aria-hidden />
+        <IconCheck size={15} className="text-good" aria-hidden />
       ) : (
-        <IconX size={15} className={styles.failed} aria-hidden />
+        <IconX size={15} className="text-bad" aria-hidden />
       )}
       <span className={styles.premiseText}>
         <CodeText text={text} />
@@ -98,7 +98,7 @@ function AttemptCard({ attempt, goal, onQuestion }: AttemptProps) {
   );
   return (
     <li className={styles.attempt}>
-      <div className={styles.rule}>
+      <div className="wraps padded-8 line-below on-panel">
         <CodeText text={attempt.rule} />
       </div>
       <p className={styles.ruleNote}>
@@ -257,8 +257,8 @@ function Missing({ explained, onQuestion }: ExplainedProps) {
 export function Explained({ explained, onQuestion }: ExplainedProps) {
   const { atom, holds } = explained;
   return (
-    <div className={styles.explained}>
-      <div className={styles.head}>
+    <div className={`flex-column gap-12 ${styles.explained}`}>
+      <div className="flex-row flex-wrap gap-8">
         <CodeText text={atom} />
         <Tag tone={holds ? 'good' : 'bad'}>{holds ? 'holds' : 'does not hold'}</Tag>
         <span className={styles.grow} />

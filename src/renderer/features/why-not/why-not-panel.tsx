@@ -26,7 +26,7 @@ function Blanks({ blanks, values, onValue }: BlanksProps) {
   const hint = useId();
   return (
     <>
-      <p id={hint} className={`dim ${styles.hint}`}>
+      <p id={hint} className="dim no-margin">
         Say which one you expected: only a statement without variables can be explained.
       </p>
       <div className={styles.blanks}>
@@ -47,8 +47,8 @@ function Blanks({ blanks, values, onValue }: BlanksProps) {
 function Choice({ atoms, onChoose }: { atoms: readonly string[]; onChoose: (atom: string) => void }) {
   return (
     <>
-      <p className={`dim ${styles.hint}`}>Several conditions: choose the one that you expected to hold.</p>
-      <ul className={styles.choice}>
+      <p className="dim no-margin">Several conditions: choose the one that you expected to hold.</p>
+      <ul className="plain-list flex-column gap-2">
         {atoms.map((atom) => (
           <li key={atom}>
             <button type="button" className={styles.choiceButton} onClick={() => onChoose(atom)}>
@@ -95,7 +95,7 @@ function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
 
   return (
     <form
-      className={styles.form}
+      className="flex-column gap-8 padded-8 line-below"
       aria-label="What you expected"
       onSubmit={(event) => {
         event.preventDefault();
@@ -125,7 +125,7 @@ function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
         </Button>
       </div>
       {expected.kind === 'wrong' && draft.trim() !== '' && (
-        <p className={`dim ${styles.hint}`} role="status">
+        <p className="dim no-margin" role="status">
           {expected.message}
         </p>
       )}
