@@ -63,7 +63,7 @@ export function ShownOnce({ secret, what, snippets, isStored, onStored, children
   const copy = useFirstFocus<HTMLButtonElement>();
   useKeptOpen(!isStored);
   return (
-    <div className={`flex-column gap-12 ${styles.shown}`}>
+    <div className="flex-column gap-12 flat-text">
       <p>
         This is the only time that the {what} is shown: the service keeps no more than its hash. Store it
         where you keep secrets.

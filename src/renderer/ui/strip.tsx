@@ -12,7 +12,7 @@ interface StripProps {
 /** Shows a row of named values above a view. */
 export function Strip({ label, children, under }: StripProps) {
   return (
-    <section className={`flex-column gap-8 ${styles.strip}`} aria-label={label}>
+    <section className="flex-column gap-8 fixed-size padded-8 line-below on-panel" aria-label={label}>
       <dl className={styles.items}>{children}</dl>
       {under}
     </section>

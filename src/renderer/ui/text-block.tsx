@@ -26,7 +26,7 @@ interface TextBlockProps {
 /** Shows content under a title, with actions at its right. */
 export function Block({ title, note, actions, children }: BlockProps) {
   return (
-    <section className={`flex-column gap-4 ${styles.block}`}>
+    <section className="flex-column gap-4 flat-text">
       <div className={`flex-row gap-8 ${styles.blockTitle}`}>
         <h3>{title}</h3>
         {note}

@@ -196,7 +196,11 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
         <SpaceSwitchers goTo={goTo} />
       </div>
       <Tooltip label="Search everything">
-        <UnstyledButton className={styles.search} aria-label="Search" onClick={onSearch}>
+        <UnstyledButton
+          className={`flex-row small-print boxed gap-8 ${styles.search}`}
+          aria-label="Search"
+          onClick={onSearch}
+        >
           <IconSearch size={14} aria-hidden />
           <span>Search</span>
           <KeyCaps keys="Mod+K" />

@@ -49,7 +49,7 @@ function SignInKeyForm({ other }: { other: ReactNode }) {
   }
 
   return (
-    <form onSubmit={onSubmit} className={`flex-column gap-12 ${styles.form}`}>
+    <form onSubmit={onSubmit} className="flex-column gap-12 flat-text">
       {/* Password managers store a secret under a user name. */}
       <input
         className="visually-hidden"
@@ -116,7 +116,7 @@ function BootstrapForm({ other, onMade }: BootstrapFormProps) {
   }
 
   return (
-    <form onSubmit={onSubmit} className={`flex-column gap-12 ${styles.form}`}>
+    <form onSubmit={onSubmit} className="flex-column gap-12 flat-text">
       <p>There is no admin key yet. This makes the first one, and works once.</p>
       <TextInput
         ref={field}
@@ -157,7 +157,7 @@ function FirstKey({ made, onSignIn }: { made: CreatedKey; onSignIn: () => void }
   const [isStored, setIsStored] = useState(false);
   return (
     <form
-      className={`flex-column gap-12 ${styles.form}`}
+      className="flex-column gap-12 flat-text"
       onSubmit={(event) => {
         event.preventDefault();
         if (!isStored) return;
@@ -190,7 +190,7 @@ function Reason() {
   if (key === null || refusal === null) return null;
   const name = shownPrefix(key);
   return (
-    <div className={styles.reason} role="status">
+    <div className={`gap-8 flat-text ${styles.reason}`} role="status">
       <IconInfoCircle size={16} aria-hidden />
       <div>
         <p>

@@ -156,7 +156,7 @@ function CurrentStep({ step, index, shown, onGo }: StepProps) {
   }
 
   return (
-    <div className={`flex-column gap-12 ${styles.body}`}>
+    <div className={`flex-column gap-12 flat-text ${styles.body}`}>
       <h3 ref={heading} tabIndex={-1} className={styles.title}>
         {index + 1}. {step.title}
       </h3>
@@ -213,7 +213,7 @@ function Finished({ progress }: { progress: TourProgress }) {
     onSettled: () => invalidate(client, endpoint, topics),
   });
   return (
-    <div className={`flex-column gap-12 ${styles.body}`}>
+    <div className={`flex-column gap-12 flat-text ${styles.body}`}>
       <h3 ref={heading} tabIndex={-1} className={styles.title}>
         That was the tour
       </h3>

@@ -204,7 +204,7 @@ function Configuration({ configuration, typed, setup }: ConfigurationProps) {
   const { program, text, note, route } = configuration;
   const place = placeOf(typed, setup);
   return (
-    <div className={`flex-column gap-8 ${styles.configuration}`}>
+    <div className={`flex-column gap-8 flat-text ${styles.configuration}`}>
       {program === 'claude-desktop' && setup.bundle !== null && <Bundle address={setup.bundle} />}
       <div className="flex-row gap-8">
         <FileHint configuration={configuration} />

@@ -103,7 +103,10 @@ function Side({ row, side, onRetract }: SideProps) {
   });
   const isGiven = row.given === side || row.given === 'both';
   return (
-    <section className={`flex-column boxed gap-8 ${styles.side}`} aria-label={isTrue ? 'True' : 'False'}>
+    <section
+      className={`flex-column boxed gap-8 flat-text ${styles.side}`}
+      aria-label={isTrue ? 'True' : 'False'}
+    >
       <div className="flex-row flex-wrap gap-8">
         <strong>{isTrue ? 'True' : 'False'}</strong>
         <Meter value={isTrue ? positiveSalience : negativeSalience} />

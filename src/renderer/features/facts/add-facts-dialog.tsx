@@ -41,7 +41,7 @@ interface PartProps {
 /** Says that the editor contains a draft from `at` (epoch ms; null: unknown), with a button to clear it. */
 function DraftLine({ at, onClear }: { at: number | null; onClear: () => void }) {
   return (
-    <p className={styles.draftLine}>
+    <p className={`flex-row gap-8 ${styles.draftLine}`}>
       <span className="dim">{at === null ? 'A saved draft.' : `Draft from ${formatTime(at)}.`}</span>
       <Button variant="subtle" size="compact-xs" onClick={onClear}>
         Clear
@@ -280,7 +280,7 @@ function Arguments({ form, onForm, problems }: FactFormFieldsProps) {
     onForm({ ...form, args: form.args.map((arg, at) => (at === index ? value : arg)) });
   }
   return (
-    <fieldset className={styles.fieldset}>
+    <fieldset className={`boxed gap-8 ${styles.fieldset}`}>
       <legend>Arguments</legend>
       {form.args.map((arg, index) => (
         <TextInput

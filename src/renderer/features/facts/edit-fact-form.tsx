@@ -127,7 +127,11 @@ export function EditFactForm({ fact, focus, onFact }: EditFactFormProps) {
   const now = Date.now();
   const staged = factOfEdit(fact.predicate, form).fact;
   return (
-    <div className={styles.editForm} role="group" aria-label="Edit the fact">
+    <div
+      className={`flex-column boxed gap-8 flat-text ${styles.editForm}`}
+      role="group"
+      aria-label="Edit the fact"
+    >
       <div>
         <span className={styles.label}>Truth</span>
         <SegmentedControl

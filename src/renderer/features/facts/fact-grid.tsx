@@ -321,7 +321,7 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
   const { predicate, q, truth, derived, sort, order } = search;
   if (state.error !== null)
     return (
-      <div className={styles.padded}>
+      <div className="padded">
         <ProblemNotice failure={apiFailureOf(state.error)} onRetry={() => pages.refresh()} />
       </div>
     );
@@ -357,7 +357,7 @@ export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
     <PaneFrame
       scroll="own"
       label="Facts"
-      title={<h1 className={styles.viewTitle}>{search.predicate ?? 'All facts'}</h1>}
+      title={<h1 className={`pane-title truncate ${styles.viewTitle}`}>{search.predicate ?? 'All facts'}</h1>}
       actions={<FactFilters search={search} total={state.total} onSearch={onSearch} onAdd={onAdd} />}
     >
       <div className={styles.gridAndFooter}>

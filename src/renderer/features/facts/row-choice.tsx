@@ -179,7 +179,7 @@ export function RowChoiceBar({ choice }: { choice: RowChoice }) {
         </Button>
       </Permitted>
       {isBusy && <Loader size={14} role="status" aria-label="Reading rows" />}
-      <span className={styles.barActions}>
+      <span className="flex-row gap-6 to-right">
         <Tooltip label={`Drop the selection (${keysLabel('Escape')})`}>
           <ActionIcon aria-label="Drop the selection" onClick={choice.drop}>
             <IconX size={15} aria-hidden />

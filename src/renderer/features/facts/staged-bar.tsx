@@ -50,9 +50,7 @@ function Effect({ staging }: { staging: Staging }) {
   const { preview, clashes, running } = staging;
   if (clashes.size > 0)
     return (
-      <span className={styles.bad}>
-        {formatAmount(clashes.size, 'row')} would be the same fact as another.
-      </span>
+      <span className="text-bad">{formatAmount(clashes.size, 'row')} would be the same fact as another.</span>
     );
   if (running === 'apply')
     return (
@@ -68,7 +66,7 @@ function Effect({ staging }: { staging: Staging }) {
     );
   if (preview.failure !== null)
     return (
-      <span className={styles.bad} title={`Request ${preview.failure.requestId}`}>
+      <span className="text-bad" title={`Request ${preview.failure.requestId}`}>
         The effect is unknown: {preview.failure.detail}
       </span>
     );
@@ -131,7 +129,7 @@ function DropDialog({ count, onDrop, onClose }: { count: number; onDrop: () => v
         {formatAmount(count, 'staged row')} will be dropped; none of them was stored. You can still undo this
         until the window is closed.
       </p>
-      <div className={styles.dialogActions}>
+      <div className="to-end flex gap-8">
         <Button variant="default" onClick={onClose} data-autofocus>
           Keep them
         </Button>
@@ -159,7 +157,7 @@ function Line({ staging, onApply, onDrop }: StagedBarProps & { onDrop: () => voi
       <span className={styles.effect} role="status">
         {edits.length === 0 ? null : <Effect staging={staging} />}
       </span>
-      <span className={styles.barActions}>
+      <span className="flex-row gap-6 to-right">
         <Steps staging={staging} />
         {edits.length > 0 && (
           <>
@@ -297,7 +295,7 @@ function ConflictItem({ conflict, onShow, onDrop, onKeep }: ConflictItemProps) {
         {whatHappened(conflict)}.
       </p>
       <Versions conflict={conflict} />
-      <div className={styles.actions}>
+      <div className="flex-row flex-wrap gap-8">
         {theirs !== null && (
           <Button variant="default" aria-label={`Show theirs: ${name}`} onClick={() => onShow(theirs.id)}>
             Show theirs
@@ -339,7 +337,7 @@ function ConflictList({ conflicts, staging, onShow }: ConflictListProps) {
         <strong>{formatAmount(conflicts.length, 'staged row')} met a change made elsewhere.</strong>
         <span>Nothing is applied until you choose.</span>
         {conflicts.length > 1 && (
-          <span className={styles.conflictsActions}>
+          <span className="flex gap-6 to-right">
             <Button variant="default" onClick={() => drop(conflicts)}>
               Drop all mine
             </Button>

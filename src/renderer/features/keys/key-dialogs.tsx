@@ -87,7 +87,7 @@ function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onC
   }
 
   return (
-    <form onSubmit={onSubmit} className={`flex-column gap-12 ${styles.form}`}>
+    <form onSubmit={onSubmit} className="flex-column gap-12 flat-text">
       <Roles role={form.role} onRole={(role) => setForm({ ...form, role })} />
       <KeyFields
         form={form}
@@ -124,7 +124,7 @@ function Made({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
   };
   return (
     <form
-      className={`flex-column gap-12 ${styles.form}`}
+      className="flex-column gap-12 flat-text"
       onSubmit={(event) => {
         event.preventDefault();
         if (isStored) onClose();
@@ -243,7 +243,7 @@ export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
         </>
       }
     >
-      <form onSubmit={onSubmit} className={`flex-column gap-12 ${styles.form}`}>
+      <form onSubmit={onSubmit} className="flex-column gap-12 flat-text">
         <KeyFields
           form={form}
           problems={problems}

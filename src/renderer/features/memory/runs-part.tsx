@@ -67,7 +67,7 @@ function RunDetail({ run }: { run: MemoryRun }) {
   return (
     <PaneFrame scroll="own" tone="panel" label="Run" title={`Run ${run.number}`}>
       <div className="flex-column full-height">
-        <div className={`flex-column gap-12 ${styles.moments}`}>
+        <div className="flex-column gap-12 fixed-size padded-8 line-below">
           <Moment title="Before" moment={before} />
           {after === null ? (
             <p className="dim">The figures afterwards could not be read.</p>
