@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expiryOf } from './expiry.ts';
+import { expiryOf } from './key-text.ts';
 
 const day = 86_400_000;
 

@@ -33,23 +33,22 @@ import { apiFailureOf } from '../api/problem.ts';
 import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from '../api/queries.ts';
 import type { KnownQuestion } from '../api/known-questions.ts';
 import { useQuestions } from '../api/questions.ts';
-import { useSession } from '../api/session.tsx';
+import { useSession, useSignOut } from '../api/session.tsx';
 import { allScopes, type Space } from '../api/space.ts';
-import { useSignOut } from '../api/use-sign-out.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
 import { newTab } from '../features/ask/ask-search.ts';
 import { contextSearchOf } from '../features/context/context-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
-import { takeTour } from './tour/start-tour.ts';
+import { takeTour } from './tour/tour-steps.ts';
 import { leaveTour, useTour } from './tour/tour-store.ts';
 import type { AppCommand } from '../ui/command.ts';
 import { formatAmount } from '../ui/format.ts';
 import { notifyFailure } from '../ui/notify.tsx';
 import { useLastSearch } from '../ui/last-searches.ts';
 import { setTheme, useShownTheme } from '../ui/theme-choice.ts';
-import { setDensity, useDensity } from '../ui/use-row-height.ts';
+import { setDensity, useDensity } from '../ui/preferences.ts';
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
 

@@ -41,7 +41,7 @@ import { ViewFailed } from './shell/view-failed.tsx';
 import { StartView } from './start/start-view.tsx';
 import { TourOffer } from './tour/tour-offer.tsx';
 import { useTour } from './tour/tour-store.ts';
-import { DropArea } from '../features/transfer/drop-area.tsx';
+import { DropArea } from '../features/transfer/choose-file.tsx';
 import { ImportNotice } from '../features/transfer/import-notice.tsx';
 import { dropFile } from '../features/transfer/transfer-store.ts';
 import { whatIfSearchOf } from '../features/what-if/what-if-search.ts';
@@ -86,7 +86,7 @@ const ExportDialog = lazy(async () => ({
 }));
 
 const WhyNotView = lazy(async () => ({
-  default: (await import('../features/why-not/why-not-view.tsx')).WhyNotView,
+  default: (await import('../features/why-not/why-not-panel.tsx')).WhyNotView,
 }));
 const WhyNotPanel = lazy(async () => ({
   default: (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isMissingPart } from './missing-part.ts';
+import { isMissingPart } from './view-failed.tsx';
 
 it('knows a part that did not arrive by the words of each browser', () => {
   for (const message of [

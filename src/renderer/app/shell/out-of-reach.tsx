@@ -1,12 +1,41 @@
 import { Button } from '@mantine/core';
 import { IconLockOff } from '@tabler/icons-react';
 import { useDatabases, useTenants, useWhoAmI } from '../../api/queries.ts';
-import { useSession } from '../../api/session.tsx';
-import { useSignOut } from '../../api/use-sign-out.ts';
+import { type ActionTarget, reaches, type Rights } from '../../api/rights.ts';
+import { useSession, useSignOut } from '../../api/session.tsx';
 import { allScopes } from '../../api/space.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import type { GoTo } from './go-to.ts';
-import { reachableSpaces } from './reachable-spaces.ts';
+
+interface Named {
+  readonly name: string;
+}
+
+/** A database and one of its tenants. */
+export type ReachableSpace = { readonly [Part in keyof ActionTarget]: string };
+
+/**
+ * Returns reachable tenants of one database, the current one if the key reaches it: the tenants that the key names,
+ * else the existing ones, else the current one. `databases` and `tenants` are the service's lists for the key;
+ * `tenants` belong to that database.
+ */
+export function reachableSpaces(
+  { databases: allowed, tenants: named }: Pick<Rights, 'databases' | 'tenants'>,
+  here: ReachableSpace,
+  databases: readonly Named[],
+  tenants: readonly Named[],
+): ReachableSpace[] {
+  const rights = { databases: allowed, tenants: named };
+  const listed = databases
+    .map(({ name }) => name)
+    .filter((name) => reaches(rights, { database: name, tenant: null }));
+  const database = listed.includes(here.database) ? here.database : listed[0];
+  if (database === undefined) return [];
+  const names = named.length > 0 ? named : tenants.map(({ name }) => name);
+  const sorted = [...(names.length > 0 ? names : [here.tenant])].sort();
+  const place = sorted.map((tenant) => ({ database, tenant }));
+  return place.filter(({ tenant }) => database !== here.database || tenant !== here.tenant);
+}
 
 const maxOffered = 8;
 

@@ -1,6 +1,7 @@
+import '../../api/testing/browser.ts';
 import { expect, test } from 'vitest';
 import type { AppCommand } from '../../ui/command.ts';
-import { findCommands, groupCommands } from './palette-search.ts';
+import { findCommands, groupCommands } from './palette.tsx';
 
 function command(title: string, group: string, detail?: string): AppCommand {
   return { id: title, title, group, run: () => undefined, ...(detail === undefined ? {} : { detail }) };

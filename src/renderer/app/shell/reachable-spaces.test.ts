@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reachableSpaces } from './reachable-spaces.ts';
+import { reachableSpaces } from './out-of-reach.tsx';
 
 const here = { database: 'shop', tenant: 'acme' };
 const named = (...names: string[]) => names.map((name) => ({ name }));

@@ -1,5 +1,6 @@
+import '../../api/testing/browser.ts';
 import { expect, test } from 'vitest';
-import { addressProblem, serviceOriginOf, readOrigins, withOrigin } from './service-address.ts';
+import { addressProblem, readOrigins, serviceOriginOf, withOrigin } from './connection-status.tsx';
 
 test('an address names an origin, with or without its protocol and path', () => {
   expect(serviceOriginOf('http://127.0.0.1:9302/#/facts')).toBe('http://127.0.0.1:9302');

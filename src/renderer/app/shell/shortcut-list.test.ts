@@ -1,7 +1,8 @@
+import '../../api/testing/browser.ts';
 import { expect, it } from 'vitest';
 import type { AppCommand } from '../../ui/command.ts';
 import { rowKeys } from '../../ui/row-keys.ts';
-import { shortcutGroups } from './shortcut-list.ts';
+import { shortcutGroups } from './shortcuts-dialog.tsx';
 
 const commands: readonly AppCommand[] = [
   { id: 'go.admin', title: 'Admin', group: 'Go to', keys: 'Alt+8', run: () => undefined },

@@ -6,21 +6,30 @@
  */
 import { Button, Modal, PasswordInput, TextInput } from '@mantine/core';
 import { IconInfoCircle } from '@tabler/icons-react';
-import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useMemo, useState } from 'react';
 import type { CreatedKey } from '../../../engine/contract/authentication.ts';
 import { call } from '../../api/client.ts';
 import { askToSignIn, dismissSignIn, signIn, useCredential } from '../../api/credential.ts';
 import { desktopShell } from '../../api/desktop.ts';
 import { keySnippets, shownPrefix, typedKey } from '../../api/key-text.ts';
+import type { ApiFailure } from '../../api/problem.ts';
 import { useAuthentication } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
+import { ShownOnce } from '../../ui/dialogs.tsx';
 import { Banner, ProblemNotice } from '../../ui/notices.tsx';
-import { ShownOnce } from '../../ui/shown-once.tsx';
-import { useFirstFocus } from '../../ui/use-first-focus.ts';
-import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
-import styles from './sign-in.module.css';
-import { useNextTry } from './use-next-try.ts';
+import { useFirstFocus, useReturnedFocus } from '../../ui/use-focus.ts';
+import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
+import styles from './shell.module.css';
+
+/** Returns the seconds until a retry makes sense, counted down from the first sight of the failure; 0 means at once. */
+export function useNextTry(failure: ApiFailure | null): number {
+  const at = useMemo(() => {
+    const seconds = failure?.retryAfterSeconds ?? null;
+    return seconds === null ? null : Date.now() + seconds * 1_000;
+  }, [failure]);
+  return useSecondsUntil(at);
+}
 
 /** Where the key is stored, in words. */
 function keptFor(): string {
@@ -190,7 +199,7 @@ function Reason() {
   if (key === null || refusal === null) return null;
   const name = shownPrefix(key);
   return (
-    <div className={`gap-8 flat-text ${styles.reason}`} role="status">
+    <div className={`gap-8 flat-text ${styles.signInReason}`} role="status">
       <IconInfoCircle size={16} aria-hidden />
       <div>
         <p>

@@ -4,14 +4,12 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 import { askToSignIn, useCredential } from '../../api/credential.ts';
-import { expiryOf } from '../../api/expiry.ts';
-import { roleWords } from '../../api/role-words.ts';
+import { expiryOf, roleWords } from '../../api/key-text.ts';
 import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
-import { useSignOut } from '../../api/use-sign-out.ts';
+import { useSignOut } from '../../api/session.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
-import shellStyles from './shell.module.css';
-import styles from './sign-in.module.css';
+import styles from './shell.module.css';
 
 function Names({ names, all }: { names: readonly string[]; all: string }) {
   if (names.length === 0) return all;
@@ -53,7 +51,7 @@ function Who({ who, onDone }: { who: WhoAmI; onDone: () => void }) {
           ? 'With API_KEY, the key that the service was started with.'
           : roleWords[role]}
       </p>
-      <dl className={shellStyles.facts}>
+      <dl className={styles.facts}>
         {description !== null && (
           <>
             <dt>Description</dt>

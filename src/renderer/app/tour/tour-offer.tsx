@@ -5,9 +5,9 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { takeTour } from './start-tour.ts';
+import { takeTour } from './tour-steps.ts';
 import { useTour } from './tour-store.ts';
-import styles from './tour-offer.module.css';
+import styles from './tour.module.css';
 
 /** Offers on the first page to start or resume the tour. */
 export function TourOffer() {

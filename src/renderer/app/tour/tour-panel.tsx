@@ -11,10 +11,8 @@ import { isTextField } from '../../ui/keys.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { type ControlName, findControl, pointedElementOf } from './controls.ts';
-import { removeTourKnowledge } from './start-tour.ts';
-import type { TourProgress } from './tour-progress.ts';
-import { type ShownPage, type TourStep, tourSteps } from './tour-steps.ts';
-import { goToStep, leaveTour, setProgress, useTour } from './tour-store.ts';
+import { removeTourKnowledge, type ShownPage, type TourStep, tourSteps } from './tour-steps.ts';
+import { goToStep, leaveTour, setProgress, type TourProgress, useTour } from './tour-store.ts';
 import styles from './tour.module.css';
 
 /** Interval of the look-up of the control, and its time limit, both in milliseconds. */

@@ -1,7 +1,7 @@
 /** The Admin sections, each with its own address, above the one shown. */
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import styles from './admin-frame.module.css';
+import styles from './admin.module.css';
 
 const sections: readonly { readonly to: NonNullable<LinkProps['to']>; readonly title: string }[] = [
   { to: '/admin', title: 'Dashboard' },

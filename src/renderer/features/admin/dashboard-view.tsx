@@ -13,15 +13,22 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { apiFailureOf } from '../../api/problem.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, PaneFrame, PaneTitle, Split } from '../../ui/pane.tsx';
 import { type ShownTheme, useShownTheme } from '../../ui/theme-choice.ts';
 import styles from './dashboard.module.css';
-import { dayMs, retentionMs, type MetricsReading, type Series, withGaps } from './history.ts';
+import {
+  dayMs,
+  type MetricsNow,
+  type MetricsReading,
+  retentionMs,
+  type Series,
+  useDay,
+  useMetrics,
+  withGaps,
+} from './history.ts';
 import { useRefusal } from './rights.ts';
 import { ServicePanel } from './service-panel.tsx';
 import { type Attention, attentionOf, describeTile, seriesSummaryOf, type Tile, tilesOf } from './tiles.ts';
-import { type MetricsNow, useDay, useMetrics } from './use-history.ts';
 
 type Look = 'charts' | 'table';
 type Span = 'minutes' | 'day';

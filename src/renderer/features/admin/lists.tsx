@@ -24,7 +24,7 @@ import type { Column } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneTitle } from '../../ui/pane.tsx';
-import { RowAction } from '../../ui/row-action.tsx';
+import { RowAction } from '../../ui/row-menu.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Tag } from '../../ui/tags.tsx';
 import { type AdminSearch, scopesAddress } from './admin-search.ts';

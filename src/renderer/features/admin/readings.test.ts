@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readMetrics } from './prometheus.ts';
-import { formatUptime, logReadingsOf, readingsOf, storageTakesWrites } from './readings.ts';
+import { formatUptime, logReadingsOf, readingsOf, readMetrics, storageTakesWrites } from './prometheus.ts';
 
 const text = `
 service_memory_facts_total 12345

@@ -12,10 +12,9 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import { Banner, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { Strip, StripItem } from '../../ui/strip.tsx';
+import { Strip, StripItem, TextBlock } from '../../ui/blocks.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { TextBlock } from '../../ui/text-block.tsx';
-import styles from './replication.module.css';
+import styles from './dashboard.module.css';
 
 /** The written value; a dash if unknown. */
 function known<Value>(value: Value | null, write: (value: Value) => string): string {

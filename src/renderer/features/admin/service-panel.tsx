@@ -18,11 +18,15 @@ import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import styles from './admin.module.css';
-import { metricsEveryMs } from './history.ts';
-import type { MetricSample } from './prometheus.ts';
-import { logReadingsOf, type LabelledValue, readingsOf, storageTakesWrites } from './readings.ts';
+import { metricsEveryMs, type MetricsNow } from './history.ts';
+import {
+  type LabelledValue,
+  logReadingsOf,
+  type MetricSample,
+  readingsOf,
+  storageTakesWrites,
+} from './prometheus.ts';
 import { useAdminWrite } from './rights.ts';
-import type { MetricsNow } from './use-history.ts';
 
 function Storage({ samples, isAdministered }: { samples: readonly MetricSample[]; isAdministered: boolean }) {
   const takesWrites = storageTakesWrites(samples);

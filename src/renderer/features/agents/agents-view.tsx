@@ -17,20 +17,18 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { RowAction } from '../../ui/row-action.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
-import { Strip, StripItem } from '../../ui/strip.tsx';
+import { type Pane, PaneFrame, PaneTitle, Split } from '../../ui/pane.tsx';
+import { RowAction } from '../../ui/row-menu.tsx';
+import { Strip, StripItem } from '../../ui/blocks.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { type AgentPart, agentParts, type AgentsSearch, filterOf, noFilter } from './agents-search.ts';
 import styles from './agents.module.css';
 import { CallDetail } from './call-detail.tsx';
-import { clientNameOf, isFiltering } from './call-log.ts';
+import { clientNameOf, isFiltering, useCallLog } from './call-log.ts';
 import { CallsPart, type CallsPartProps, type Paused, useOlderCalls } from './calls-part.tsx';
 import { ConnectPart } from './connect-part.tsx';
 import { TryPart } from './try-part.tsx';
 import { useAgentClients, useAgentSetup, useAgentReadiness } from './use-agents.ts';
-import { useCallLog } from './call-log-store.ts';
 
 const partWords: Record<AgentPart, string> = {
   calls: 'Calls',

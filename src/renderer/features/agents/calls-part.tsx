@@ -23,7 +23,7 @@ import { Banner, EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import { type AgentsSearch, filterOf, noFilter } from './agents-search.ts';
-import { callColumns } from './call-columns.tsx';
+import { callColumns } from './call-detail.tsx';
 import {
   callFile,
   callFileName,
@@ -33,10 +33,10 @@ import {
   countSince,
   type HeldCalls,
   isFiltering,
+  type LoadedCallLog,
   passes,
   pausedCalls,
 } from './call-log.ts';
-import type { LoadedCallLog } from './call-log-store.ts';
 import styles from './agents.module.css';
 
 /** The calls loaded when the log was paused; null: not paused. */

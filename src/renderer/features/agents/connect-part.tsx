@@ -20,23 +20,20 @@ import {
 import type { AgentSetup } from '../../../engine/contract/agents.ts';
 import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
 import { AnswerOrFailure } from '../../api/answered.tsx';
-import { CreateDatabase } from '../../api/create-database.tsx';
+import { CreateDatabase, Guarded } from '../../api/permitted.tsx';
 import { typedKey } from '../../api/key-text.ts';
 import type { ApiFailure } from '../../api/problem.ts';
 import { useAuthentication, useDatabases, useTenants } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { CodeBlock } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Guarded } from '../../ui/guarded.tsx';
-import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { CancelledNote, Running } from '../../ui/running.tsx';
+import { CancelledNote, EmptyState, ProblemNotice, Running } from '../../ui/notices.tsx';
 import type { AgentsSearch } from './agents-search.ts';
 import styles from './agents.module.css';
 import type { Handshake } from './mcp-client.ts';
-import { adviceFor, testedBridge, testedUrl, testedWords } from './tested.ts';
-import { useAgentSetup } from './use-agents.ts';
+import { adviceFor, testedBridge, testedUrl, testedWords, useAgentSetup } from './use-agents.ts';
 
 /** The form's fields as typed. */
 interface TypedPlace {

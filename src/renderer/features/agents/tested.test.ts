@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentRoute } from '../../../engine/contract/agent-setup.ts';
-import { adviceFor, testedBridge, testedUrl, testedWords } from './tested.ts';
+import { adviceFor, testedBridge, testedUrl, testedWords } from './use-agents.ts';
 
 const http: AgentRoute = { via: 'http', url: 'http://127.0.0.1:9300/mcp', headers: {} };
 const bridged = {

@@ -18,19 +18,18 @@ import { useWhoAmI } from '../../api/queries.ts';
 import { reasonAgainst } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { CancelledNote, Running } from '../../ui/running.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { CodeBlock } from '../../ui/blocks.tsx';
+import { Banner, CancelledNote, EmptyState, ProblemNotice, Running } from '../../ui/notices.tsx';
+import { type Pane, Split } from '../../ui/pane.tsx';
 import { KeyCaps, Tag } from '../../ui/tags.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
-import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
+import { useReturnedFocus } from '../../ui/use-focus.ts';
 import { useSubmitKey } from '../../ui/use-submit-key.ts';
 import type { AgentsSearch } from './agents-search.ts';
 import { replayOf } from './ask-replay.ts';
 import { argumentsLine } from './call-log.ts';
 import type { FinishedToolCall } from './mcp-client.ts';
-import { ToolFields } from './tool-fields.tsx';
+import { ToolFields, ToolResult } from './tool-call.tsx';
 import {
   argumentsOf,
   draftOf,
@@ -42,7 +41,6 @@ import {
   textsOf,
   type TryDraft,
 } from './tool-form.ts';
-import { ToolResult } from './tool-result.tsx';
 import { useMcpTarget, useTools } from './use-agents.ts';
 import styles from './agents.module.css';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sortedAnswers, nextSort, sortOf, sortText } from './answer-order.ts';
+import { nextSort, sortedAnswers, sortOf, sortText } from './answer.ts';
 
 function answersOf(...values: readonly string[]) {
   return { results: values.map((x) => `p(${x})`), bindings: values.map((x) => ({ x })) };

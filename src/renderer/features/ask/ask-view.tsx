@@ -10,24 +10,28 @@ import { type ReactNode, useId, useMemo, useState } from 'react';
 import { type ApiFailure, apiFailureOf, type QuestionLimit } from '../../api/problem.ts';
 import { bareQuestion } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
-import { BusyFrame } from '../../ui/busy-frame.tsx';
+import { Banner, BusyFrame, EmptyState, PaneProblem, ProblemNotice } from '../../ui/notices.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
-import { NameDialog } from '../../ui/name-dialog.tsx';
-import { Banner, EmptyState, PaneProblem, ProblemNotice } from '../../ui/notices.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { NameDialog } from '../../ui/dialogs.tsx';
+import { type Pane, Split } from '../../ui/pane.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
-import { type AnswerSort, sortOf, sortText } from './answer-order.ts';
-import { type Allowance, raised, type ShownAnswer } from './answer.ts';
+import {
+  type Allowance,
+  type AnswerSort,
+  raised,
+  readQuestion,
+  type ShownAnswer,
+  sortOf,
+  sortText,
+} from './answer.ts';
 import { type AskSearch, nothingBeside } from './ask-search.ts';
 import { type AskTab, titleOf } from './ask-tabs.ts';
 import styles from './ask.module.css';
 import { ComparedView } from './compared-view.tsx';
-import { usePinnedRuns } from './pinned-runs.ts';
+import { compareWith, usePinnedRuns } from './runs-store.ts';
 import { QuestionEditor } from './question-editor.tsx';
 import { QuestionList, SaveDialog } from './question-list.tsx';
-import { readQuestion } from './question.ts';
 import { Results } from './results.tsx';
-import { compareWith } from './runs-store.ts';
 import { TabBar } from './tab-bar.tsx';
 import { type Asking, useAnswer } from './use-answer.ts';
 import { type AskTabsOfView, type OnSearch, useAskKeys, useAskTabs } from './use-ask-tabs.ts';

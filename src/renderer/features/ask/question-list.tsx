@@ -31,10 +31,10 @@ import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatRelative } from '../../ui/format.ts';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
-import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
+import { useReturnedFocus } from '../../ui/use-focus.ts';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
-import { unpinRun, usePinnedRuns } from './pinned-runs.ts';
+import { unpinRun, usePinnedRuns } from './runs-store.ts';
 import { runWords } from './run-actions.tsx';
 
 const foldedKey = 'corollary.folded-questions';

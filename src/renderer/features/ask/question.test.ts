@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bindingsOf, goalsOfQuestion, readQuestion } from './question.ts';
+import { bindingsOf, goalsOfQuestion, readQuestion } from './answer.ts';
 
 describe('reading a question', () => {
   test('one atom is a pattern with its variables in order', () => {

@@ -9,7 +9,7 @@ import { useSession } from '../../api/session.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
 import { type AskTab, type AskTabs, isUnasked, titleOf } from './ask-tabs.ts';
 import { useIsRunning } from './runs-store.ts';
-import styles from './tab-bar.module.css';
+import styles from './ask.module.css';
 
 /** What users can do with tabs. */
 export interface TabActions {

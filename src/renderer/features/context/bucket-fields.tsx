@@ -3,9 +3,8 @@ import { ActionIcon, Button, NumberInput, Slider, TagsInput, TextInput, Tooltip 
 import { IconArrowUp, IconPlus, IconX } from '@tabler/icons-react';
 import { useId } from 'react';
 import { formatCount } from '../../ui/format.ts';
-import { type BucketDraft, nearestStop, newBucket, weightStops } from './buckets.ts';
+import { type BucketDraft, nearestStop, newBucket, predicatesOfList, weightStops } from './form.ts';
 import styles from './context.module.css';
-import { predicatesOfList } from './read-form.ts';
 
 interface BucketFieldsProps {
   buckets: readonly BucketDraft[];

@@ -11,12 +11,15 @@ import { parseProgram } from '../../../engine/language/parse.ts';
 import {
   bucketsText,
   charStops,
+  diffRequest,
   factStops,
+  inspecting,
   nearestStop,
   newBucket,
   readBuckets,
+  readForm,
   weightStops,
-} from './buckets.ts';
+} from './form.ts';
 import {
   compareWindows,
   contradictionRows,
@@ -29,7 +32,6 @@ import {
   windowRows,
 } from './window-rows.ts';
 import { contextSearchOf, isSameChoice, isSameForm, windowFieldsOf } from './context-search.ts';
-import { diffRequest, inspecting, readForm } from './read-form.ts';
 
 const all = { kind: 'all' } as const;
 

@@ -18,12 +18,10 @@ import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatRelative } from '../../ui/format.ts';
 import { ProofLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import styles from './context.module.css';
-import { type ContradictionRow, contradictionRows, givenInWords } from './window-rows.ts';
-import type { ChosenWindow } from './use-window.ts';
+import { type ChosenWindow, type ContradictionRow, contradictionRows, givenInWords } from './window-rows.ts';
 
 /** Renders the dialog that retracts a fact and shows what would go with it; the facts feature provides it. */
 export type RenderRetract = (fact: StoredFact, onClose: () => void, onRetracted: () => void) => ReactNode;

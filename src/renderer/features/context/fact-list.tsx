@@ -9,16 +9,14 @@ import { useMemo, useState } from 'react';
 import { omissionReasons, type OmissionReason } from '../../../engine/contract/context.ts';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
-import { FirstFacts } from '../../ui/first-facts.tsx';
+import { EmptyState, FirstFacts } from '../../ui/notices.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { EmptyState } from '../../ui/notices.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, Split } from '../../ui/pane.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import type { WindowRowFilter } from './context-search.ts';
 import styles from './context.module.css';
 import { RowDetail } from './row-detail.tsx';
-import type { ChosenWindow } from './use-window.ts';
-import { reasonCounts, type WindowRow, windowRows } from './window-rows.ts';
+import { type ChosenWindow, reasonCounts, type WindowRow, windowRows } from './window-rows.ts';
 import { categoryWords, reasonWords } from './words.ts';
 
 /** Where the budget ended, in words. */

@@ -16,16 +16,20 @@ import { EmptyState } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { compareWindows, requestAsJson, windowAsJson, windowAsText } from './window-rows.ts';
+import {
+  type ChosenWindow,
+  compareWindows,
+  requestAsJson,
+  windowAsJson,
+  windowAsText,
+} from './window-rows.ts';
 import { type ContextSearch, type WindowPart, windowParts } from './context-search.ts';
 import styles from './context.module.css';
 import { ContradictionList, type RenderRetract } from './contradiction-list.tsx';
 import { WindowFacts } from './fact-list.tsx';
 import { goalInWords, goalsTitle, goalWords } from './words.ts';
-import { pinWindow, PinnedComparison, usePinnedWindow } from './pinned-comparison.tsx';
-import { SessionDiffView } from './session-diff.tsx';
+import { PinnedComparison, pinWindow, SessionDiffView, usePinnedWindow } from './window-differences.tsx';
 import type { SessionWork } from './use-session-work.ts';
-import type { ChosenWindow } from './use-window.ts';
 
 function CopyMenu({
   chosen: { window, request },

@@ -26,8 +26,14 @@ import { formatAmount, formatTime } from '../../ui/format.ts';
 import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { draftTime, dropDraft, useDraft } from '../../ui/use-draft.ts';
-import { contentOfInput } from './edit-form.ts';
-import { emptyForm, type FactForm, factOfForm, factsOfStatements, type FieldProblems } from './fact-form.ts';
+import {
+  contentOfInput,
+  emptyForm,
+  type FactForm,
+  factOfForm,
+  factsOfStatements,
+  type FieldProblems,
+} from './fact-form.ts';
 import styles from './facts.module.css';
 import { mergedContent, recordChanges, storedContent } from './staging-actions.ts';
 import { nameOfFacts } from './staged-rows.ts';

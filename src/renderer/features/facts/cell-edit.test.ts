@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type CellOutcome, cellKindOf, cellText, editedCell } from './cell-edit.ts';
-import { factOfEdit, formOfFact, problemsOfFact, timeText } from './edit-form.ts';
+import { cellKindOf, type CellOutcome, cellText, editedCell } from './cell-editor.tsx';
+import { factOfEdit, formOfFact, problemsOfFact, timeText } from './fact-form.ts';
 import { readEdits } from './edit-store.ts';
 import { type FactContent, stageAdded, stageChanged, stageRemoved } from './staged-edits.ts';
 

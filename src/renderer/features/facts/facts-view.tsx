@@ -25,8 +25,7 @@ import { conclusionsInWords, type CountedConclusions, countOfConclusions } from 
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { isInDialog, matchesKeys } from '../../ui/keys.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { isMac } from '../../ui/tags.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { FactDetailPane, type ShownFact } from './fact-detail.tsx';

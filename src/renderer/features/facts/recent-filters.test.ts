@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chipsOf, type FactFilter, readFilters, switched, withActiveFilters } from './recent-filters.ts';
+import { chipsOf, type FactFilter, readFilters, switched, withActiveFilters } from './fact-filters.tsx';
 
 const text = (value: string): FactFilter => ({ kind: 'text', text: value });
 

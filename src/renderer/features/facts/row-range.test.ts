@@ -1,5 +1,6 @@
+import '../../api/testing/browser.ts';
 import { expect, test } from 'vitest';
-import { clampedRanges } from './row-range.ts';
+import { clampedRanges } from './row-choice.tsx';
 
 const range = (first: number, last: number) => ({ first, last });
 

@@ -16,7 +16,7 @@ import { CodeText } from '../../editor/code-text.tsx';
 import { consequencesInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { StepList } from '../../ui/step-list.tsx';
+import { StepList } from '../../ui/blocks.tsx';
 import { KeyCaps, keysLabel } from '../../ui/tags.tsx';
 import { EditMark } from './fact-columns.tsx';
 import { fieldText, fieldWord, renderFact } from './render-fact.ts';

@@ -2,17 +2,15 @@
 import { Button, Group, Modal, Radio } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { type CreatedKey, keyRoles, type KeyView } from '../../../engine/contract/authentication.ts';
-import { keySnippets } from '../../api/key-text.ts';
+import { keySnippets, roleWords } from '../../api/key-text.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useWhoAmI, useWrite } from '../../api/queries.ts';
-import { roleWords } from '../../api/role-words.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { ShownOnce } from '../../ui/shown-once.tsx';
-import { TypedNameDialog } from '../../ui/typed-name-dialog.tsx';
-import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
+import { ShownOnce, TypedNameDialog } from '../../ui/dialogs.tsx';
+import { useReturnedFocus } from '../../ui/use-focus.ts';
 import { KeyFields } from './key-fields.tsx';
 import {
   changeOf,
@@ -20,12 +18,12 @@ import {
   emptyKeyForm,
   formOfKey,
   type KeyFormFields,
-  losesPlace,
   keyFormProblems,
+  losesPlace,
+  useKeysChanged,
 } from './key-form.ts';
-import { reachInWords, revocationWarnings } from './key-words.ts';
+import { reachInWords, revocationWarnings } from './key-columns.tsx';
 import styles from './keys.module.css';
-import { useKeysChanged } from './use-keys.ts';
 
 function Roles({
   role,

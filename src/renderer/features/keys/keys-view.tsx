@@ -17,11 +17,10 @@ import { Banner, EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { ChangeKeyDialog, MakeKeyDialog, RevokeKeyDialog } from './key-dialogs.tsx';
-import { keyColumns } from './key-columns.tsx';
-import { keysWith } from './key-words.ts';
+import { keyColumns, keysWith } from './key-columns.tsx';
 import type { KeysSearch } from './keys-search.ts';
 import styles from './keys.module.css';
-import { useKeys } from './use-keys.ts';
+import { useKeys } from './key-form.ts';
 
 interface KeysViewProps {
   search: KeysSearch;

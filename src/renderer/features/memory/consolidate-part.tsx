@@ -11,9 +11,8 @@ import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
-import { AtomList } from './atom-list.tsx';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
+import { AtomList, MeasuredDialog } from './measured.tsx';
 import {
   maxLeast,
   leastOf,
@@ -22,9 +21,8 @@ import {
   listedPredicatesOf,
   defaultLeast,
 } from './memory-search.ts';
-import { MeasuredDialog } from './measured-dialog.tsx';
 import { PredicateChoice } from './predicate-choice.tsx';
-import { neededByRules, skippedSentences } from './summaries.ts';
+import { neededByRules, skippedSentences } from './remembered.ts';
 import { consolidationBody, useConsolidation } from './use-memory.ts';
 import styles from './memory.module.css';
 

@@ -11,8 +11,7 @@ import { type ScopeSelection, scopeFieldsOf } from '../../api/space.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { notifyFailure, notifyHint } from '../../ui/notify.tsx';
-import { AtomList } from './atom-list.tsx';
-import { MeasuredDialog } from './measured-dialog.tsx';
+import { AtomList, MeasuredDialog } from './measured.tsx';
 import { findByAtom, type useEvictable } from './use-memory.ts';
 import styles from './memory.module.css';
 

@@ -12,23 +12,28 @@ import { Link } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { FactDetail } from '../../../engine/contract/facts.ts';
 import { AnswerOrFailure } from '../../api/answered.tsx';
-import { Permitted } from '../../api/permitted.tsx';
+import { Guarded, Permitted } from '../../api/permitted.tsx';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { DetailPane } from '../../ui/detail-pane.tsx';
-import { MetadataPairs, Pairs } from '../../ui/pairs.tsx';
+import { DetailPane } from '../../ui/pane.tsx';
+import { MetadataPairs, Pairs } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
-import { Guarded } from '../../ui/guarded.tsx';
 import { EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import { boostHint, keepHint, pinHint } from './entry-grid.tsx';
-import { rememberedAtomOf, importanceOf, isPinnedFact, rememberedOf } from './remembered.ts';
-import { summarizedCountOf, summarySourcesOf } from './summaries.ts';
+import {
+  importanceOf,
+  isPinnedFact,
+  rememberedAtomOf,
+  rememberedOf,
+  summarizedCountOf,
+  summarySourcesOf,
+} from './remembered.ts';
 import type { MemoryChanges } from './use-fact-changes.ts';
 import { useFact } from './use-memory.ts';
-import type { Restoring } from './use-restoring.ts';
+import type { Restoring } from './measured.tsx';
 import styles from './memory.module.css';
 
 /** Default importance. */

@@ -8,10 +8,8 @@ import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
 import { conclusionsInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { FirstFacts } from '../../ui/first-facts.tsx';
-import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { EmptyState, FirstFacts, ProblemNotice } from '../../ui/notices.tsx';
+import { type Pane, PaneFrame, PaneTitle, Split } from '../../ui/pane.tsx';
 import { ConsolidatePart } from './consolidate-part.tsx';
 import { EntryGrid } from './entry-grid.tsx';
 import { EvictPart } from './evict-part.tsx';
@@ -32,7 +30,7 @@ import { RunsPart } from './runs-part.tsx';
 import { SummariesPart } from './summaries-part.tsx';
 import { type MemoryChanges, useMemoryChanges } from './use-fact-changes.ts';
 import { listLength, useEvictable, useExpiring, useSalient, useStats } from './use-memory.ts';
-import { type Restoring, useRestoring } from './use-restoring.ts';
+import { type Restoring, useRestoring } from './measured.tsx';
 import styles from './memory.module.css';
 
 interface PartProps {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { histogramBins } from '../../../engine/contract/memory.ts';
-import { binsOf, describeBins, rangeLabel } from './salience-bins.ts';
+import { binsOf, describeBins, rangeLabel } from './histogram.tsx';
 
 const empty = Array.from({ length: histogramBins }, () => 0);
 

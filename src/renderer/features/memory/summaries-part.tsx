@@ -8,10 +8,9 @@ import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Meter } from '../../ui/tags.tsx';
-import { rememberedAtomOf, type Remembered } from './remembered.ts';
-import { summarizedCountOf } from './summaries.ts';
+import { type Remembered, rememberedAtomOf, summarizedCountOf } from './remembered.ts';
 import { useSummaries } from './use-memory.ts';
-import type { Restoring } from './use-restoring.ts';
+import type { Restoring } from './measured.tsx';
 
 function columnsOf(restoring: Restoring): Column<Remembered>[] {
   return [

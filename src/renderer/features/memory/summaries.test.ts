@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { parseBody } from '../../../engine/language/parse.ts';
 import {
-  summarizedCountOf,
   neededByRules,
-  summarySourcesOf,
   skippedSentences,
+  summarizedCountOf,
   summaryPredicates,
-} from './summaries.ts';
+  summarySourcesOf,
+} from './remembered.ts';
 
 describe('a summary', () => {
   it('tells what it was consolidated from', () => {

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useId, useRef } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
-import { useRowHeight } from '../../ui/use-row-height.ts';
+import { useRowHeight } from '../../ui/preferences.ts';
 import { useVirtualRows } from '../../ui/use-virtual-rows.ts';
 import { waysTo, wayInWords } from './alternatives.ts';
 import styles from './proof.module.css';

@@ -10,13 +10,13 @@ import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import { ruleForEditor } from '../../editor/format-text.ts';
 import { LazyCodeDiff } from '../../editor/lazy-editors.tsx';
-import { Guarded } from '../../ui/guarded.tsx';
+import { Guarded } from '../../api/permitted.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
-import { EditorBody } from './editor-body.tsx';
+import { EditorBody, useValidation } from './editor-body.tsx';
 import {
   draftConflictsOf,
   editedOf,
@@ -33,10 +33,7 @@ import {
 import { recordChanged } from './rule-steps.ts';
 import styles from './rules.module.css';
 import { lessonOf, scopeSearchOf } from './teaching.ts';
-import { TryButton } from './try-button.tsx';
-import { TryPanel, WithTry } from './try-panel.tsx';
-import { useTryIsOpen } from './use-try.ts';
-import { useValidation } from './use-validation.ts';
+import { TryButton, TryPanel, useTryIsOpen, WithTry } from './try-panel.tsx';
 
 const fieldWords: Record<RuleField, string> = { text: 'Rule', name: 'Name', description: 'Description' };
 

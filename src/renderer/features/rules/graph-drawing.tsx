@@ -10,7 +10,7 @@ import {
   useState,
 } from 'react';
 import { neighboursOf, nodeInWords, type RelationNode } from './dependency-graph.ts';
-import styles from './graph.module.css';
+import styles from './rules.module.css';
 import {
   isDirection,
   type LaidEdge,

@@ -10,18 +10,15 @@ import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
 import { formatAmount } from '../../ui/format.ts';
-import { Guarded } from '../../ui/guarded.tsx';
+import { Guarded } from '../../api/permitted.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
-import { EditorBody } from './editor-body.tsx';
+import { EditorBody, useValidation } from './editor-body.tsx';
 import { recordTaught } from './rule-steps.ts';
 import { type Lesson, lessonOf } from './teaching.ts';
-import { TryButton } from './try-button.tsx';
-import { TryPanel, WithTry } from './try-panel.tsx';
-import { useTryIsOpen } from './use-try.ts';
-import { useValidation } from './use-validation.ts';
+import { TryButton, TryPanel, useTryIsOpen, WithTry } from './try-panel.tsx';
 
 /** Maximum number of hint messages at a time. */
 const maxHintsShown = 3;

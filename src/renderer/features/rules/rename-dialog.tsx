@@ -12,11 +12,10 @@ import { runTransaction } from '../../api/transaction.ts';
 import { useRunAtOnce } from '../../api/use-run.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { Guarded } from '../../ui/guarded.tsx';
-import { Banner, ProblemNotice } from '../../ui/notices.tsx';
+import { Guarded } from '../../api/permitted.tsx';
+import { Banner, ProblemNotice, Running } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { Running } from '../../ui/running.tsx';
-import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
+import { useReturnedFocus } from '../../ui/use-focus.ts';
 import {
   maxRenamedFacts,
   nameProblem,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { parseRule } from '../../../engine/language/parse.ts';
-import { nextRuleSort, rulesInOrder, ruleSortOf } from './rule-order.ts';
+import { nextRuleSort, rulesInOrder, ruleSortOf } from './rule-columns.tsx';
 
 function rule(text: string, name: string | null, fired: number): StoredRule {
   const rest = { scope: null, description: null, enabled: true, createdAt: fired, etag: '"1"' };

@@ -1,5 +1,6 @@
+import '../../api/testing/browser.ts';
 import { expect, test } from 'vitest';
-import { ruleTrialRequestOf, triedOf } from './trying.ts';
+import { ruleTrialRequestOf, triedOf } from './try-panel.tsx';
 
 test('a text is tried with its facts and rules, in its scope, in place of the rule it came from', () => {
   const request = ruleTrialRequestOf({

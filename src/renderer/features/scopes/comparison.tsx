@@ -9,7 +9,7 @@ import { formatAmount, formatCount } from '../../ui/format.ts';
 import { isTextField, matchesKeys } from '../../ui/keys.ts';
 import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { isMac, KeyCaps } from '../../ui/tags.tsx';
-import { baseInWords } from './base-in-words.ts';
+import { baseInWords } from './fact-rows.tsx';
 import { MergeConclusions } from './conclusions.tsx';
 import { FactComparison } from './fact-comparison.tsx';
 import { RulesCompared } from './rules-compared.tsx';

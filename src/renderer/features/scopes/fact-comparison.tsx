@@ -4,24 +4,23 @@ import { useMemo } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
-import { baseName } from './base-in-words.ts';
-import { type Take, takeOptions } from './choices.ts';
-import { FactRows, KindTag, ResultTag, takeLabel } from './fact-rows.tsx';
-import type { RowResult, Version } from './merge-result.ts';
+import { baseName, FactRows, fieldsInFull, KindTag, ResultTag, takeLabel } from './fact-rows.tsx';
 import {
   type DifferingFactField,
   filterRows,
   type MergeRow,
   nextUnresolved,
   type RowCounts,
-} from './merge-rows.ts';
+  type RowResult,
+  type Take,
+  takeOptions,
+  type Version,
+} from './merge.ts';
 import { type MergeRowFilter, mergeRowFilters, type ScopesSearch, sideLabel } from './scopes-search.ts';
 import styles from './scopes.module.css';
 import type { ScopeComparison } from './use-comparison.ts';
-import { fieldsInFull } from './version-text.tsx';
 
 const fieldNames: readonly (readonly [DifferingFactField, string])[] = [
   ['truthVal', 'Truth'],

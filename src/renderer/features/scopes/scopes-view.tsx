@@ -2,14 +2,19 @@ import { ActionIcon, Select, Tooltip } from '@mantine/core';
 import { IconArrowsExchange, IconGitCompare } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { EmptyState } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { ComparisonView } from './comparison.tsx';
-import { DeleteDialog, ForkDialog, type ScopeRow } from './scope-dialogs.tsx';
+import {
+  DeleteDialog,
+  ForkDialog,
+  type ScopeRow,
+  sideOfValue,
+  sideOptions,
+  valueOfSide,
+} from './scope-dialogs.tsx';
 import { ScopeListPane } from './scope-list.tsx';
 import { parameterOf, type ScopesSearch, type Side, sideOf } from './scopes-search.ts';
 import styles from './scopes.module.css';
-import { sideOfValue, sideOptions, valueOfSide } from './side-options.ts';
 import { type Pair, useScopeList } from './use-comparison.ts';
 
 interface PairPickersProps {

@@ -7,8 +7,7 @@
 import type { TransactionWrite } from '../../api/transaction.ts';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import type { ScopeFact } from '../../../engine/contract/scopes.ts';
-import type { RowResult, Version } from './merge-result.ts';
-import type { MergeRow } from './merge-rows.ts';
+import type { MergeRow, RowResult, Version } from './merge.ts';
 import type { Side } from './scopes-search.ts';
 
 /** A row with its result. */

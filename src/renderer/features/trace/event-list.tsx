@@ -18,10 +18,8 @@ import { formatCount } from '../../ui/format.ts';
 import { ProofLink, RuleLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
-import { Split } from '../../ui/split.tsx';
+import { Split } from '../../ui/pane.tsx';
 import { Tag, type Tone } from '../../ui/tags.tsx';
-import type { Looking } from './trace-memory.ts';
-import { type EventPosition, type RulePosition, TracePositions } from './trace-positions.ts';
 import {
   allEvents,
   type EventFilter,
@@ -29,8 +27,10 @@ import {
   eventPredicatesOf,
   type EventRow,
   filtered,
+  type Looking,
   type Port,
 } from './trace-rows.ts';
+import { type EventPosition, type RulePosition, TracePositions } from './trace-positions.ts';
 import styles from './trace.module.css';
 
 interface RulePlaceViewProps {

@@ -7,7 +7,7 @@ import { CodeLine, CodeText } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
-import { RowAction } from '../../ui/row-action.tsx';
+import { RowAction } from '../../ui/row-menu.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import {
   type Order,

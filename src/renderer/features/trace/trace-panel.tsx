@@ -7,15 +7,20 @@ import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { useIsOld, useRunAtOnce } from '../../api/use-run.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { BesideActions } from '../../ui/beside-actions.tsx';
+import { BesideActions, PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
-import { AgeBanner, Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { CancelledNote, Running, RunningActions } from '../../ui/running.tsx';
+import {
+  AgeBanner,
+  Banner,
+  CancelledNote,
+  EmptyState,
+  PaneProblem,
+  Running,
+  RunningActions,
+} from '../../ui/notices.tsx';
 import { EventList } from './event-list.tsx';
 import { RulesOfTrace, SubgoalsOfTrace } from './summary-grids.tsx';
-import { traceParts, useLooking } from './trace-memory.ts';
-import { allEvents, type EventFilter } from './trace-rows.ts';
+import { allEvents, type EventFilter, traceParts, useLooking } from './trace-rows.ts';
 import styles from './trace.module.css';
 
 function useTrace(question: string) {

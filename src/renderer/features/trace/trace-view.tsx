@@ -1,6 +1,6 @@
 import { IconTimeline } from '@tabler/icons-react';
 import type { QuestionSearch } from '../../api/question-text.ts';
-import { NoQuestion } from '../../ui/no-question.tsx';
+import { NoQuestion } from '../../ui/notices.tsx';
 import { TracePanel } from './trace-panel.tsx';
 
 interface TraceViewProps {

@@ -16,9 +16,8 @@ import {
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeKey, type ScopeSelection } from '../../api/space.ts';
 import { formatBytes } from '../../ui/format.ts';
-import { ProblemNotice } from '../../ui/notices.tsx';
+import { Elapsed, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { Elapsed } from '../../ui/running.tsx';
 import { exportFormatSpecs } from './formats.ts';
 import { ProgressBar } from './import-progress.tsx';
 import styles from './transfer.module.css';

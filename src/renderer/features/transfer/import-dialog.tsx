@@ -11,13 +11,15 @@ import { Banner } from '../../ui/notices.tsx';
 import { ChooseFile } from './choose-file.tsx';
 import { formatOf, type ImportFormat, importFormats, isTabular } from './formats.ts';
 import { ImportProgressView } from './import-progress.tsx';
-import { ImportResult, UndoButton } from './import-result.tsx';
+import { ImportResult, RecentImports, UndoButton } from './import-result.tsx';
 import { MappingFields } from './mapping-fields.tsx';
 import { type Mapping, mappingProblem, predicateOfFileName, proposedMapping } from './mapping.ts';
-import { MappedRows, PlainRows, PreviewNote } from './preview-table.tsx';
 import {
   type Beginning,
+  MappedRows,
   plainPreview,
+  PlainRows,
+  PreviewNote,
   type PreviewRow,
   previewRows,
   readBeginning,
@@ -25,8 +27,7 @@ import {
   type TablePreview,
   tablePreview,
   widthOf,
-} from './preview.ts';
-import { RecentImports } from './recent-imports.tsx';
+} from './preview-table.tsx';
 import { startImport, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
 import styles from './transfer.module.css';
 import { useRights } from './use-rights.ts';

@@ -12,16 +12,81 @@ import {
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { blockReasons, WhyNot } from '../../../engine/contract/explanation.ts';
+import { type Atom, isVariable, type Literal } from '../../../engine/contract/language.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
-import { renderAtom } from '../../../engine/language/print.ts';
+import { parseBody, parseRule } from '../../../engine/language/parse.ts';
+import { renderAtom, renderLiteral } from '../../../engine/language/print.ts';
+import { isAbsence, isAggregate, isBuiltin } from '../../../engine/language/terms.ts';
 import { useRules } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { Bindings } from '../../ui/bindings.tsx';
+import { Bindings } from '../../ui/blocks.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProofLink, RuleLink, WhatIfLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { type Attempt, attemptPremisesOf, type PremiseOfAttempt } from './premises.ts';
 import styles from './why-not.module.css';
+
+/** An attempt of a rule. */
+export type Attempt = WhyNot['attempts'][number];
+
+/** A premise. */
+export interface PremiseOfAttempt {
+  readonly text: string;
+  readonly holds: boolean;
+  /** The atom stated, or whose absence is; null for comparisons, arithmetic and aggregates. */
+  readonly atom: Atom | null;
+  /** True if it requires the absence of `atom`. */
+  readonly isAbsence: boolean;
+  /** True if `atom` has no variables. */
+  readonly isGround: boolean;
+}
+
+function bind(term: string, bindings: Readonly<Record<string, string>>): string {
+  return isVariable(term) ? (bindings[term.slice(1)] ?? term) : term;
+}
+
+function substitute(literal: Literal, bindings: Readonly<Record<string, string>>): Literal {
+  if (!isAggregate(literal)) return { ...literal, args: literal.args.map((term) => bind(term, bindings)) };
+  return {
+    ...literal,
+    result: bind(literal.result, bindings),
+    over: literal.over.map((term) => bind(term, bindings)),
+    body: literal.body.map((inner) => substitute(inner, bindings)),
+  };
+}
+
+/** The literals of the rule's body with the bindings substituted, as text. */
+function expectedOrder({ rule, bindings }: Attempt): string[] {
+  return parseRule(rule).body.map((literal) => renderLiteral(substitute(literal, bindings)));
+}
+
+function premiseOf(text: string, holds: boolean): PremiseOfAttempt {
+  const literal = parseBody(text)[0];
+  const plain = { text, holds, atom: null, isAbsence: false, isGround: false };
+  if (literal === undefined || isAggregate(literal) || isBuiltin(literal)) return plain;
+  const { predicate, args, negated } = literal;
+  return {
+    ...plain,
+    atom: { predicate, args, negated },
+    isAbsence: isAbsence(literal),
+    isGround: !args.some(isVariable),
+  };
+}
+
+/** Returns the premises of an attempt. */
+export function attemptPremisesOf(attempt: Attempt): PremiseOfAttempt[] {
+  const held = new Set(attempt.satisfied);
+  const failed = new Set(attempt.missing);
+  const ordered: PremiseOfAttempt[] = [];
+  for (const text of expectedOrder(attempt)) {
+    if (held.delete(text)) ordered.push(premiseOf(text, true));
+    else if (failed.delete(text)) ordered.push(premiseOf(text, false));
+  }
+  return [
+    ...ordered,
+    ...[...held].map((text) => premiseOf(text, true)),
+    ...[...failed].map((text) => premiseOf(text, false)),
+  ];
+}
 
 const shownAtOnce = 50;
 
