@@ -42,7 +42,7 @@ export interface Steps {
 }
 
 /** A history with its state. */
-export interface History extends Steps {
+interface History extends Steps {
   readonly running: HistoryDirection | null;
   /** Why the last step failed. */
   readonly failure: ApiFailure | null;
@@ -71,7 +71,7 @@ export function nextStep({ done, undone }: Steps, way: HistoryDirection): Histor
 }
 
 /** Moves a step to the other side, with its inverse. */
-export function withMovedStep(
+function withMovedStep(
   { done, undone }: Steps,
   way: HistoryDirection,
   step: HistoryStep,
@@ -85,14 +85,14 @@ export function withMovedStep(
 }
 
 /** Marks a step that can no longer be taken. */
-export function withStuck({ done, undone }: Steps, step: HistoryStep, stuck: string): Steps {
+function withStuck({ done, undone }: Steps, step: HistoryStep, stuck: string): Steps {
   const marked = (steps: readonly HistoryStep[]) =>
     steps.map((each) => (each === step ? { ...each, stuck } : each));
   return { done: marked(done), undone: marked(undone) };
 }
 
 /** Store of one history. */
-export type HistoryStore = UseBoundStore<StoreApi<History>>;
+type HistoryStore = UseBoundStore<StoreApi<History>>;
 
 const stores = new Map<string, HistoryStore>();
 

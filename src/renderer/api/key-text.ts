@@ -3,7 +3,7 @@ import type { KeyRole } from '../../engine/contract/authentication.ts';
 import type { Snippet } from '../ui/dialogs.tsx';
 
 /** A typed key, or why it is not one. */
-export type TypedKey =
+type TypedKey =
   | { readonly kind: 'none' }
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'problem'; readonly problem: string };
@@ -72,7 +72,7 @@ export const roleWords: Readonly<Record<KeyRole, string>> = {
 };
 
 /** How close a key is to its expiry. */
-export type Expiry = 'never' | 'later' | 'soon' | 'over';
+type Expiry = 'never' | 'later' | 'soon' | 'over';
 
 const dayMs = 86_400_000;
 const soonMs = 7 * dayMs;

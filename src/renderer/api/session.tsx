@@ -12,7 +12,7 @@ import { asSignedIn, currentKey, signOut } from './credential.ts';
 import type { Space } from './space.ts';
 
 /** `isWanted`: as in `asSignedIn`. */
-export type SessionCallOptions = CallOptions & { readonly isWanted?: boolean };
+type SessionCallOptions = CallOptions & { readonly isWanted?: boolean };
 
 /** What views need to call the service. */
 export interface WorkbenchSession {

@@ -92,7 +92,7 @@ const WhyNotPanel = lazy(async () => ({
   default: (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel,
 }));
 const TraceView = lazy(async () => ({
-  default: (await import('../features/trace/trace-view.tsx')).TraceView,
+  default: (await import('../features/trace/trace-panel.tsx')).TraceView,
 }));
 const TracePanel = lazy(async () => ({
   default: (await import('../features/trace/trace-panel.tsx')).TracePanel,

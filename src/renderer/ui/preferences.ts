@@ -21,7 +21,7 @@ export function setSingleKeys(singleKeys: boolean): void {
 }
 
 /** Density of the display. */
-export type Density = 'normal' | 'compact';
+type Density = 'normal' | 'compact';
 
 const densityKey = 'corollary.density';
 

@@ -12,7 +12,7 @@ interface Named {
 }
 
 /** A database and one of its tenants. */
-export type ReachableSpace = { readonly [Part in keyof ActionTarget]: string };
+type ReachableSpace = { readonly [Part in keyof ActionTarget]: string };
 
 /**
  * Returns reachable tenants of one database, the current one if the key reaches it: the tenants that the key names,

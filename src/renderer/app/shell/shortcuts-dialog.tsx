@@ -9,10 +9,10 @@ import { groupCommands } from './palette.tsx';
 import styles from './shell.module.css';
 
 /** A shortcut such as `Mod+K` and its effect. */
-export type Shortcut = readonly [keys: string, what: string];
+type Shortcut = readonly [keys: string, what: string];
 
 /** A titled group of shortcuts. */
-export interface ShortcutGroup {
+interface ShortcutGroup {
   readonly group: string;
   readonly keys: readonly Shortcut[];
 }

@@ -23,7 +23,7 @@ import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
 import styles from './shell.module.css';
 
 /** Returns the seconds until a retry makes sense, counted down from the first sight of the failure; 0 means at once. */
-export function useNextTry(failure: ApiFailure | null): number {
+function useNextTry(failure: ApiFailure | null): number {
   const at = useMemo(() => {
     const seconds = failure?.retryAfterSeconds ?? null;
     return seconds === null ? null : Date.now() + seconds * 1_000;

@@ -50,15 +50,15 @@ export interface TourStep {
 }
 
 /** Facts that the tour asserts. */
-export const tourFacts = [
+const tourFacts = [
   { predicate: 'parent', args: ['alice', 'bob'] },
   { predicate: 'parent', args: ['bob', 'carol'] },
 ] as const;
 /** Conclusion that the tour explains. */
-export const tourConclusion = { predicate: 'grandparent', args: ['alice', 'carol'] } as const;
+const tourConclusion = { predicate: 'grandparent', args: ['alice', 'carol'] } as const;
 
 /** Rule that the tour teaches. */
-export const tourRule = 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).';
+const tourRule = 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).';
 const question = 'grandparent(alice, ?who)';
 
 function textOf(value: unknown): string {
@@ -76,7 +76,7 @@ function readable<Read>(read: () => Read): Read | null {
 }
 
 /** Returns true if the fact is stored. */
-export async function isStored(call: Call, fact: (typeof tourFacts)[number]): Promise<boolean> {
+async function isStored(call: Call, fact: (typeof tourFacts)[number]): Promise<boolean> {
   const body = { predicate: fact.predicate, args: [...fact.args], truthVal: true };
   return (await call('query', { body })).length > 0;
 }
@@ -209,7 +209,7 @@ async function ruleIds(call: Call): Promise<string[]> {
 }
 
 /** Returns the part of the tour's knowledge that exists. */
-export async function knownOfTour(call: Call): Promise<Before> {
+async function knownOfTour(call: Call): Promise<Before> {
   const facts: number[] = [];
   for (const [index, fact] of tourFacts.entries()) if (await isStored(call, fact)) facts.push(index);
   return { facts, rules: await ruleIds(call) };

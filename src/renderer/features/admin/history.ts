@@ -25,7 +25,7 @@ export const metricsEveryMs = 3_000;
 export const retentionMs = 15 * 60_000;
 
 /** How often the service itself takes a reading, in milliseconds. */
-export const dayEveryMs = 5 * 60_000;
+const dayEveryMs = 5 * 60_000;
 /** How long the service keeps its own readings, in milliseconds. */
 export const dayMs = 24 * 3_600_000;
 

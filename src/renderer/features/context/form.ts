@@ -100,7 +100,7 @@ export type WindowRequest = OperationRequest<'optimizeContext'>['body'];
 type DiffRequest = OperationRequest<'diffContext'>['body'];
 
 /** The form as read. */
-export interface ReadForm {
+interface ReadForm {
   /** null if the form is invalid. */
   readonly request: WindowRequest | null;
   readonly goalProblems: readonly string[];

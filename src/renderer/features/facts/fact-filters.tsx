@@ -26,7 +26,7 @@ export type FactFilter =
   | { readonly kind: 'truth'; readonly value: 'true' | 'false' };
 
 /** A filter, and whether the address contains it. */
-export interface FilterChip {
+interface FilterChip {
   readonly filter: FactFilter;
   readonly isOn: boolean;
 }
@@ -36,7 +36,7 @@ type Filters = Pick<FactsSearch, 'q' | 'truth'>;
 const maxFilters = 8;
 
 /** True if both filter by the same value. */
-export function isSameFilter(one: FactFilter, other: FactFilter): boolean {
+function isSameFilter(one: FactFilter, other: FactFilter): boolean {
   if (one.kind === 'text') return other.kind === 'text' && one.text === other.text;
   return other.kind === 'truth' && one.value === other.value;
 }

@@ -22,7 +22,7 @@ import { type FactGridRow, removeRows, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
 /** Maximum number of rows in a selection. */
-export const maxSelectedRows = 10_000;
+const maxSelectedRows = 10_000;
 
 /**
  * The ranges, shortened to the limit if they are a single range; several ranges beyond the limit leave the

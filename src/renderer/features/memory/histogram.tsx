@@ -1,7 +1,7 @@
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import styles from './memory.module.css';
 
-export interface Bin {
+interface Bin {
   /** Salience; `from` inclusive, `to` exclusive except in the last bin. */
   readonly from: number;
   readonly to: number;

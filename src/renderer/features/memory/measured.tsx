@@ -18,7 +18,7 @@ import { type Remembered, rememberedAtomOf } from './remembered.ts';
 import { askStats } from './use-memory.ts';
 
 /** A measured write. */
-export interface Measured {
+interface Measured {
   readonly isRunning: boolean;
   readonly failure: ApiFailure | null;
   /** Does the work, records its result as a run, then calls `onDone`. Failures go into `failure`. */
@@ -29,7 +29,7 @@ export interface Measured {
 }
 
 /** Returns a runner for writes that change much of the memory, with the figures before and after. */
-export function useMeasured(): Measured {
+function useMeasured(): Measured {
   const session = useSession();
   const [isRunning, setIsRunning] = useState(false);
   const [failure, setFailure] = useState<ApiFailure | null>(null);

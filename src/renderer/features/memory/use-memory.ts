@@ -25,7 +25,7 @@ const everyMs = 30_000;
 export const listLength = 500;
 
 /** Returns `scope` and `unscoped` as query parameters. */
-export function scopeQueryOf(scope: ScopeSelection): { scope?: string; unscoped?: 'true' } {
+function scopeQueryOf(scope: ScopeSelection): { scope?: string; unscoped?: 'true' } {
   if (scope.kind === 'named') return { scope: scope.name };
   return scope.kind === 'unscoped' ? { unscoped: 'true' } : {};
 }

@@ -15,9 +15,9 @@ import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/
 import styles from './rules.module.css';
 
 /** Columns that can be sorted by. */
-export const ruleSortKeys = ['rule', 'name', 'scope', 'fired', 'created'] as const;
+const ruleSortKeys = ['rule', 'name', 'scope', 'fired', 'created'] as const;
 /** A column to sort by. */
-export type RuleSortKey = (typeof ruleSortKeys)[number];
+type RuleSortKey = (typeof ruleSortKeys)[number];
 
 /** Column and direction. */
 export interface RuleSort {

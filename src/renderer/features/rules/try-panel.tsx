@@ -18,7 +18,7 @@ import { ChangeTag } from '../../ui/tags.tsx';
 import { type Lesson, lessonOf } from './teaching.ts';
 
 /** A text to try, in place of a stored rule or in addition to everything. */
-export interface RuleTrial {
+interface RuleTrial {
   readonly text: string;
   readonly scope: { readonly scope?: string; readonly unscoped?: true };
   /** Id of the stored rule that the text would replace; null if it is new or replaces a disabled one. */
@@ -26,13 +26,13 @@ export interface RuleTrial {
 }
 
 /** One gained or lost conclusion. */
-export interface TriedLine {
+interface TriedLine {
   readonly change: 'gained' | 'lost';
   readonly atom: string;
 }
 
 /** Result of a trial. */
-export interface RuleTrialResult {
+interface RuleTrialResult {
   readonly lines: readonly TriedLine[];
   readonly gained: number;
   readonly lost: number;
@@ -82,14 +82,14 @@ export function useTryIsOpen(): [boolean, (isOpen: boolean) => void] {
 }
 
 /** A running or finished trial. */
-export interface Trying extends Run<RuleTrialResult> {
+interface Trying extends Run<RuleTrialResult> {
   /** False if the text contains nothing to try. */
   readonly isReady: boolean;
   again(): void;
 }
 
 /** Runs the trial. `hasErrors`: the checker rejects the text, so it is not sent. */
-export function useTry({ text, scope, instead }: RuleTrial, hasErrors: boolean): Trying {
+function useTry({ text, scope, instead }: RuleTrial, hasErrors: boolean): Trying {
   const { call } = useSession();
   const scopeText = JSON.stringify(scope);
   const run = useRun<RuleTrialResult>();

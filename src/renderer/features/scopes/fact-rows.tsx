@@ -37,13 +37,13 @@ export function baseInWords(diff: ScopeDiff): string {
 }
 
 /** Returns the atom with the truth value of a version. */
-export function versionAtomOf(row: MergeRow, version: Version): string {
+function versionAtomOf(row: MergeRow, version: Version): string {
   const fact = row.source ?? row.target;
   return fact === null ? '' : renderAtom({ ...fact, negated: !version.truthVal });
 }
 
 /** Returns the other fields of a version. `fields`: those that differ; null for all set ones. */
-export function notesOf(version: Version, fields: readonly DifferingFactField[] | null): string[] {
+function notesOf(version: Version, fields: readonly DifferingFactField[] | null): string[] {
   const { validFrom, validUntil, metadata } = version;
   const isBound = validFrom !== null || validUntil !== null;
   const showsValidity =
@@ -56,7 +56,7 @@ export function notesOf(version: Version, fields: readonly DifferingFactField[] 
 }
 
 /** Shows a version; null if the scope does not have the fact. */
-export function VersionText({ row, version }: { row: MergeRow; version: Version | null }) {
+function VersionText({ row, version }: { row: MergeRow; version: Version | null }) {
   if (version === null) return <span className={`dim ${styles.absent}`}>not there</span>;
   const atom = versionAtomOf(row, version);
   const notes = notesOf(version, row.kind === 'modified' ? row.fields : null);

@@ -90,7 +90,7 @@ export function mergeKeyOf({ predicate, args }: Atom): string {
 }
 
 /** Returns the rendered fact. */
-export function renderScopeFact({ predicate, args, truthVal }: ScopeFact): string {
+function renderScopeFact({ predicate, args, truthVal }: ScopeFact): string {
   return renderAtom({ predicate, args, negated: !truthVal });
 }
 

@@ -28,7 +28,7 @@ interface Row {
 }
 
 /** Role of a side in a comparison. */
-export type MergeRole = 'source' | 'target' | 'base';
+type MergeRole = 'source' | 'target' | 'base';
 
 interface ListActions {
   readonly onRole: (side: Side, role: MergeRole) => void;

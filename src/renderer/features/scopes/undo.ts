@@ -17,7 +17,7 @@ export interface ChangedRow {
 }
 
 /** The writes of an undo. */
-export type UndoWrite = Extract<TransactionWrite, { operation: 'assertFact' | 'retract' }>;
+type UndoWrite = Extract<TransactionWrite, { operation: 'assertFact' | 'retract' }>;
 
 /** Maximum number of changed facts of an undo, since each takes a request. */
 export const maxUndone = 10_000;

@@ -2,22 +2,23 @@ import { ActionIcon, Button, Tabs, Tooltip } from '@mantine/core';
 import { IconRefresh, IconTimeline } from '@tabler/icons-react';
 import { useCallback } from 'react';
 import type { Trace } from '../../../engine/contract/explanation.ts';
-import { bareQuestion, refuseUnreadable } from '../../api/question-text.ts';
+import { bareQuestion, type QuestionSearch, refuseUnreadable } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { useIsOld, useRunAtOnce } from '../../api/use-run.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { BesideActions, PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
 import {
   AgeBanner,
   Banner,
   CancelledNote,
   EmptyState,
+  NoQuestion,
   PaneProblem,
   Running,
   RunningActions,
 } from '../../ui/notices.tsx';
+import { BesideActions, PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { EventList } from './event-list.tsx';
 import { RulesOfTrace, SubgoalsOfTrace } from './summary-grids.tsx';
 import { allEvents, type EventFilter, traceParts, useLooking } from './trace-rows.ts';
@@ -164,4 +165,27 @@ export function TracePanel({ question, onClose }: TracePanelProps) {
       </div>
     </PaneFrame>
   );
+}
+
+interface TraceViewProps {
+  search: QuestionSearch;
+  onSearch: (search: QuestionSearch) => void;
+}
+
+/** Shows the Trace view: one trace by its address. */
+export function TraceView({ search, onSearch }: TraceViewProps) {
+  if (search.question === undefined)
+    return (
+      <NoQuestion
+        icon={<IconTimeline size={30} stroke={1.3} aria-hidden />}
+        title="No question is chosen"
+        label="Question to trace"
+        placeholder="ancestor(?who, nora)"
+        action="Trace it"
+        onQuestion={(question) => onSearch({ question })}
+      >
+        Type a question, or write one in Ask and choose Trace beside it.
+      </NoQuestion>
+    );
+  return <TracePanel question={search.question} />;
 }

@@ -103,7 +103,7 @@ export function eventIndexOf(shown: readonly EventRow[], seq: number | null): nu
 /** Parts of the view. */
 export const traceParts = ['rules', 'subgoals', 'events'] as const;
 /** A part of the view. */
-export type TracePart = (typeof traceParts)[number];
+type TracePart = (typeof traceParts)[number];
 
 /** Shown part, filter and event. */
 export interface Looking {
@@ -136,7 +136,7 @@ function readFilter(value: unknown): EventFilter {
 }
 
 /** Returns a stored state; null if invalid. */
-export function readRemembered(value: unknown): Remembered | null {
+function readRemembered(value: unknown): Remembered | null {
   if (typeof value !== 'object' || value === null) return null;
   const { question, looking } = value as Record<string, unknown>;
   if (typeof question !== 'string' || typeof looking !== 'object' || looking === null) return null;

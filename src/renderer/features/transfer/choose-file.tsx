@@ -9,7 +9,7 @@ interface ChooseFileProps {
 }
 
 /** Returns true while a drag contains files. */
-export function hasFiles(event: DragEvent): boolean {
+function hasFiles(event: DragEvent): boolean {
   return event.dataTransfer.types.includes('Files');
 }
 

@@ -77,7 +77,7 @@ function runExport(
 }
 
 /** The filter of the Facts view, as far as an export supports it. */
-export interface ExportStart {
+interface ExportStart {
   readonly predicate: string | undefined;
   /** True if the view also filters by text or truth, so that it shows less than the export contains. */
   readonly isFiltered: boolean;

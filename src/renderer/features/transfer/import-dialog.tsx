@@ -9,7 +9,7 @@ import { useSession } from '../../api/session.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Banner } from '../../ui/notices.tsx';
 import { ChooseFile } from './choose-file.tsx';
-import { formatOf, type ImportFormat, importFormats, isTabular } from './formats.ts';
+import { formatOf, type ImportFormat, importFormats, isTabular, useRights } from './formats.ts';
 import { ImportProgressView } from './import-progress.tsx';
 import { ImportResult, RecentImports, UndoButton } from './import-result.tsx';
 import { MappingFields } from './mapping-fields.tsx';
@@ -30,7 +30,6 @@ import {
 } from './preview-table.tsx';
 import { startImport, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
 import styles from './transfer.module.css';
-import { useRights } from './use-rights.ts';
 
 /** How to parse a file. */
 interface FormChoices {

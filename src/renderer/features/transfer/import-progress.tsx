@@ -8,7 +8,7 @@ import { cancel, type ImportEntry } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
 /** The progress. */
-export interface Progress {
+interface Progress {
   /** 0 to 1; null if unknown. */
   readonly share: number | null;
   /** Bytes per second; null until measurable. */

@@ -12,7 +12,7 @@ import { columnName, factOf, mappedRecord, type Mapping } from './mapping.ts';
 import styles from './transfer.module.css';
 
 /** Size of the slice in bytes. */
-export const sliceBytes = 256 * 1024;
+const sliceBytes = 256 * 1024;
 /** Maximum number of previewed rows. */
 export const previewRows = 100;
 

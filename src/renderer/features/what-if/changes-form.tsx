@@ -27,7 +27,7 @@ interface ChangedFact {
 }
 
 /** The changes as values. */
-export interface Changes {
+interface Changes {
   readonly facts: readonly ChangedFact[];
   readonly retracted: readonly ChangedFact[];
   /** As text. */
@@ -38,10 +38,10 @@ export interface Changes {
 }
 
 /** Problems of each field; empty if valid. */
-export type ChangeProblems = Readonly<Record<'add' | 'retract' | 'goals', readonly string[]>>;
+type ChangeProblems = Readonly<Record<'add' | 'retract' | 'goals', readonly string[]>>;
 
 /** The parsed changes. */
-export interface ReadChanges {
+interface ReadChanges {
   readonly changes: Changes;
   readonly problems: ChangeProblems;
   /** True if everything can be parsed and something would change. */
@@ -64,7 +64,7 @@ function readStatements(text: string): { facts: ChangedFact[]; rules: string[]; 
 }
 
 /** Returns the ids of the excluded rules, without duplicates. */
-export function idsOf(without: string | undefined): string[] {
+function idsOf(without: string | undefined): string[] {
   const ids = (without ?? '').split(',').map((id) => id.trim());
   return [...new Set(ids.filter((id) => id !== ''))];
 }

@@ -13,10 +13,10 @@ import { ChangeTag } from '../../ui/tags.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 
 /** The outcome of a goal. */
-export type GoalOutcome = WhatIfResult['goals'][number];
+type GoalOutcome = WhatIfResult['goals'][number];
 
 /** A line. */
-export interface OutcomeRow {
+interface OutcomeRow {
   readonly change: 'gained' | 'lost' | 'unchanged';
   readonly atom: string;
   readonly goal: string;

@@ -29,7 +29,7 @@ import styles from './why-not.module.css';
 export type Attempt = WhyNot['attempts'][number];
 
 /** A premise. */
-export interface PremiseOfAttempt {
+interface PremiseOfAttempt {
   readonly text: string;
   readonly holds: boolean;
   /** The atom stated, or whose absence is; null for comparisons, arithmetic and aggregates. */

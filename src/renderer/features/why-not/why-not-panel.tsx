@@ -26,7 +26,7 @@ import { Explained } from './explained.tsx';
 import styles from './why-not.module.css';
 
 /** A variable of a pattern that needs a value. */
-export interface Blank {
+interface Blank {
   /** Identifies the blank in its pattern. */
   readonly id: string;
   /** `?who`, or `argument 2` for a `?_`. */
@@ -34,7 +34,7 @@ export interface Blank {
 }
 
 /** A parsed expectation. */
-export type Expected =
+type Expected =
   | { readonly kind: 'ground'; readonly atom: Atom; readonly text: string }
   | {
       readonly kind: 'pattern';

@@ -1,5 +1,5 @@
-import '../../api/testing/browser.ts';
 import { expect, test } from 'vitest';
+import '../../api/testing/browser.ts';
 import { ruleTrialRequestOf, triedOf } from './try-panel.tsx';
 
 test('a text is tried with its facts and rules, in its scope, in place of the rule it came from', () => {

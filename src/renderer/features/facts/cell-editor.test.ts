@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { cellKindOf, type CellOutcome, cellText, editedCell } from './cell-editor.tsx';
-import { factOfEdit, formOfFact, problemsOfFact, timeText } from './fact-form.ts';
 import { readEdits } from './edit-store.ts';
+import { factOfEdit, formOfFact, problemsOfFact, timeText } from './fact-form.ts';
 import { type FactContent, stageAdded, stageChanged, stageRemoved } from './staged-edits.ts';
 
 const fact: FactContent = {

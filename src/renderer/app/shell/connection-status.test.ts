@@ -1,5 +1,5 @@
-import '../../api/testing/browser.ts';
 import { expect, test } from 'vitest';
+import '../../api/testing/browser.ts';
 import { addressProblem, readOrigins, serviceOriginOf, withOrigin } from './connection-status.tsx';
 
 test('an address names an origin, with or without its protocol and path', () => {

@@ -1,5 +1,5 @@
-import '../../api/testing/browser.ts';
 import { expect, test } from 'vitest';
+import '../../api/testing/browser.ts';
 import type { AppCommand } from '../../ui/command.ts';
 import { findCommands, groupCommands } from './palette.tsx';
 

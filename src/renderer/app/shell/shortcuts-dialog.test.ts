@@ -1,5 +1,5 @@
-import '../../api/testing/browser.ts';
 import { expect, it } from 'vitest';
+import '../../api/testing/browser.ts';
 import type { AppCommand } from '../../ui/command.ts';
 import { rowKeys } from '../../ui/row-keys.ts';
 import { shortcutGroups } from './shortcuts-dialog.tsx';

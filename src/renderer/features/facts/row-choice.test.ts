@@ -1,5 +1,5 @@
-import '../../api/testing/browser.ts';
 import { expect, test } from 'vitest';
+import '../../api/testing/browser.ts';
 import { clampedRanges } from './row-choice.tsx';
 
 const range = (first: number, last: number) => ({ first, last });

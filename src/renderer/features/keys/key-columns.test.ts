@@ -1,6 +1,6 @@
-import '../../api/testing/browser.ts';
 import { describe, expect, test } from 'vitest';
 import type { KeyView } from '../../../engine/contract/authentication.ts';
+import '../../api/testing/browser.ts';
 import { keysWith, reachInWords, revocationWarnings, standingOf } from './key-columns.tsx';
 
 const day = 86_400_000;
