@@ -99,7 +99,7 @@ interface BindingsProps {
 export function Bindings({ lead, bindings }: BindingsProps) {
   if (bindings.length === 0) return null;
   return (
-    <p className={styles.bindings}>
+    <p className="gap-2-12 flex-wrap flex no-margin">
       <span className="dim">{lead}</span>
       {bindings.map(([variable, constant]) => (
         <code key={variable} className="mono">
@@ -127,7 +127,7 @@ interface StripProps {
 export function Strip({ label, children, under }: StripProps) {
   return (
     <section className="flex-column gap-8 fixed-size padded-8 line-below on-panel" aria-label={label}>
-      <dl className={styles.items}>{children}</dl>
+      <dl className="gap-6-24 flex-wrap flex no-margin">{children}</dl>
       {under}
     </section>
   );

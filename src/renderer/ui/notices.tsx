@@ -88,7 +88,7 @@ export function Loading() {
 /** Shows a line above a view whose content is not current. */
 export function Banner({ children, action }: { children: ReactNode; action?: ReactNode }) {
   return (
-    <div className={`flex-row gap-8 ${styles.banner}`} role="status">
+    <div className={`flex-row gap-8 fixed-size padded-6 line-below ${styles.banner}`} role="status">
       <IconInfoCircle size={16} aria-hidden />
       <span className="rest-width">{children}</span>
       {action}
@@ -186,7 +186,7 @@ export function NoQuestion(props: NoQuestionProps) {
       title={title}
       actions={
         <form
-          className={styles.form}
+          className={`flex-wrap flex gap-8 ${styles.form}`}
           onSubmit={(event) => {
             event.preventDefault();
             if (question !== '') onQuestion(question);

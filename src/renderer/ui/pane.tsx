@@ -34,7 +34,7 @@ export function PaneFrame({ title, actions, tone, scroll, label, children }: Pan
       className={`${styles.pane} ${tone === 'panel' ? styles.panel : ''}`}
       {...(label === undefined ? {} : { 'aria-label': label })}
     >
-      <div className={styles.header}>
+      <div className={`controls-bar to-end line-below on-panel ${styles.header}`}>
         {typeof title === 'string' ? <PaneTitle isWhole={false}>{title}</PaneTitle> : title}
         <span className={styles.grow} />
         {actions}
@@ -99,7 +99,7 @@ export function Split({ id, orientation, label, panes }: SplitProps) {
     <Group
       id={id}
       orientation={orientation}
-      className={styles.group}
+      className="tall"
       resizeTargetMinimumSize={{ coarse: 24, fine: 12 }}
       onLayoutChanged={onLayoutChanged}
       {...(defaultLayout === undefined ? {} : { defaultLayout })}

@@ -97,7 +97,7 @@ function HistoryDialog({ onClose }: { onClose: () => void }) {
       </p>
       <StepList done={done} undone={undone} />
       {failure !== null && <ProblemNotice failure={failure} />}
-      <div className={styles.historyActions}>
+      <div className={`to-end flex gap-8 ${styles.historyActions}`}>
         <Button
           variant="default"
           leftSection={<IconArrowForwardUp size={14} aria-hidden />}
@@ -177,7 +177,7 @@ function FollowedLeader() {
     );
   return (
     <Tooltip label={`${hint} Open its workbench in a new window.`}>
-      <a className={styles.follower ?? ''} href={url} target="_blank" rel="noreferrer">
+      <a className={`inline-row dim no-wrap ${styles.follower}`} href={url} target="_blank" rel="noreferrer">
         Follower of {new URL(url).host}
       </a>
     </Tooltip>

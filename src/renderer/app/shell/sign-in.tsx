@@ -199,7 +199,7 @@ function Reason() {
   if (key === null || refusal === null) return null;
   const name = shownPrefix(key);
   return (
-    <div className={`gap-8 flat-text ${styles.signInReason}`} role="status">
+    <div className={`gap-8 flat-text tint-warn flex wraps padded-8 ${styles.signInReason}`} role="status">
       <IconInfoCircle size={16} aria-hidden />
       <div>
         <p>

@@ -71,7 +71,7 @@ function Who({ who, onDone }: { who: WhoAmI; onDone: () => void }) {
           <End who={who} />
         </dd>
       </dl>
-      <div className={styles.whoActions}>
+      <div className={`to-end flex gap-8 ${styles.whoActions}`}>
         {role === 'admin' && mode === 'rbac' && (
           <Button
             variant="default"

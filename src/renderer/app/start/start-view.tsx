@@ -182,7 +182,7 @@ export function StartView({ tour }: { tour: ReactNode }) {
   });
 
   return (
-    <div className={styles.page}>
+    <div className="tall scrolls">
       <div className={`flex-column gap-16 ${styles.column}`}>
         <header className={`flex-row gap-16 ${styles.welcome}`}>
           <img src={icon} alt="" width={52} height={52} />

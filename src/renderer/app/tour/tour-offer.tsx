@@ -16,7 +16,7 @@ export function TourOffer() {
   const start = useMutation({ mutationFn: () => takeTour(session) });
   const isLeft = progress !== null && !progress.isOpen;
   return (
-    <section className={styles.offer} aria-label="Tour">
+    <section className={`flex-row flex-wrap spread ${styles.offer}`} aria-label="Tour">
       <div>
         <h2>New here? Take the tour</h2>
         <p className="dim">

@@ -112,7 +112,7 @@ function useIsDone(step: TourStep, shown: ShownPage) {
 
 function StepList({ current }: { current: number }) {
   return (
-    <ol className={`flex-column gap-4 ${styles.steps}`}>
+    <ol className={`flex-column gap-4 no-margin padded-8 line-below ${styles.steps}`}>
       {tourSteps.map(({ id, title }, index) => (
         <li
           key={id}
@@ -165,11 +165,11 @@ function CurrentStep({ step, index, shown, onGo }: StepProps) {
           <li key={doing}>{doing}</li>
         ))}
       </ol>
-      <div className={styles.text}>
+      <div className={`spread align-start flex gap-8 ${styles.text}`}>
         <CodeText text={step.text} />
         <CopyButton text={step.text} label="Copy what is to be typed" />
       </div>
-      <p role="status" className={isDone ? styles.done : 'dim'}>
+      <p role="status" className={isDone ? `align-start flex gap-6 text-good ${styles.done}` : 'dim'}>
         {isDone && <IconCheck size={16} aria-hidden />}
         {isDone ? step.outcome : 'Not done yet.'}
       </p>
@@ -264,7 +264,7 @@ export function TourPanel({ shown, onGo }: TourPanelProps) {
   if (!isShown) return null;
   const step = tourSteps[progress.step];
   return (
-    <aside className={styles.panel} aria-label="Tour" data-tour="panel">
+    <aside className={`flex-column on-panel scrolls ${styles.panel}`} aria-label="Tour" data-tour="panel">
       <header className={`flex-row gap-8 ${styles.header}`}>
         <h2 className="pane-title">Tour</h2>
         {step !== undefined && (

@@ -14,7 +14,7 @@ const sections: readonly { readonly to: NonNullable<LinkProps['to']>; readonly t
 export function AdminFrame({ children }: { children: ReactNode }) {
   return (
     <div className="flex-column full-height">
-      <nav className={styles.sections} aria-label="Administration">
+      <nav className="flex gap-2 fixed-size line-below on-panel" aria-label="Administration">
         {sections.map(({ to, title }) => (
           <Link
             key={to}

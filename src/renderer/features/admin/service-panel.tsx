@@ -101,7 +101,7 @@ function storageReadingsOf(state: StorageState): LabelledValue[] {
 function Taken({ taken, at }: { taken: SnapshotTaken; at: number }) {
   const { position, bytes, elapsedMs } = taken;
   return (
-    <div className={styles.taken} role="status">
+    <div className={`boxed padded-8 ${styles.taken}`} role="status">
       <h4>Snapshot taken</h4>
       <Readings
         readings={[
@@ -219,7 +219,7 @@ function StoragePart() {
         </Button>
       </div>
       {backup.saving !== null && <SavingBar saving={backup.saving} onStop={backup.stop} />}
-      <p className={styles.hint}>
+      <p className={`small-print no-margin ${styles.hint}`}>
         The service also takes snapshots from time to time and when it stops: a start reads the newest one,
         and only the log after it. A backup contains everything, encrypted with the same key if the storage is
         encrypted; <code>corollary --restore FILE</code> puts it into an empty folder.

@@ -205,7 +205,7 @@ function Ids({ call }: { call: ToolCallRecord }) {
       {row('Call', <span className="mono">{call.id}</span>)}
       {row(
         'Request',
-        <span className={styles.copied}>
+        <span className="inline-row gap-4">
           <code className="mono">{call.requestId}</code>
           <CopyButton text={call.requestId} label="Copy the request id" />
         </span>,
@@ -217,7 +217,7 @@ function Ids({ call }: { call: ToolCallRecord }) {
 function Content({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetailProps['onSearch'] }) {
   return (
     <div className={styles.detail}>
-      <div className={styles.head}>
+      <div className={`flex-row gap-4-8 flex-wrap ${styles.head}`}>
         <strong>{call.tool}</strong>
         <OutcomeTag outcome={call.outcome} />
         <span className="dim">by {clientNameOf(call)}</span>

@@ -155,7 +155,7 @@ function FileHint({ configuration: { file, language } }: { configuration: AgentC
 /** The one-step way, if there is a bundle. */
 function Bundle({ address }: { address: string }) {
   return (
-    <div className={styles.bundle}>
+    <div className={`flex-row gap-6-12 flex-wrap ${styles.bundle}`}>
       <Button
         component="a"
         href={address}
@@ -182,7 +182,7 @@ function PlaceNotes({ typed, problems }: Pick<PlaceFieldsProps, 'typed' | 'probl
     <>
       <p className="dim">{placeAdvice}</p>
       {isMissing && (
-        <div className={styles.bundle} role="status">
+        <div className={`flex-row gap-6-12 flex-wrap ${styles.bundle}`} role="status">
           <span>There is no database {typed.database} yet: an agent that names it is refused.</span>
           <CreateDatabase name={typed.database} />
         </div>
@@ -256,7 +256,7 @@ function Programs({ search, onSearch, setup }: ConnectPartProps & { setup: Agent
   return (
     <Tabs
       orientation="vertical"
-      className={styles.programs}
+      className="tall"
       value={chosen}
       onChange={(value) => onSearch({ program: agentPrograms.find((known) => known === value) })}
     >
@@ -268,7 +268,7 @@ function Programs({ search, onSearch, setup }: ConnectPartProps & { setup: Agent
         ))}
       </Tabs.List>
       {agentPrograms.map((program) => (
-        <Tabs.Panel key={program} value={program} className={styles.program ?? ''}>
+        <Tabs.Panel key={program} value={program} className={`rest-width scrolls ${styles.program}`}>
           <h2>
             <IconPlugConnected size={16} aria-hidden /> {titleOf(program)}
           </h2>
@@ -328,7 +328,7 @@ function ConnectionTest({ route, place }: { route: AgentRoute; place: AgentPlace
   const { runningSince, result, failure, cancelledAfter } = state;
   return (
     <div className={`flex-column gap-8 ${styles.test}`}>
-      <div className={styles.testBar}>
+      <div className="flex-row gap-6-12 flex-wrap">
         <Guarded reason={route.via === 'bridge' ? reason : null}>
           <Button
             variant="default"

@@ -162,7 +162,7 @@ function Arguments({ fields, draft, onDraft, problems, problem }: ArgumentsProps
   }
   return (
     <div className="flex-column gap-12">
-      <div className={styles.argumentsBar}>
+      <div className="flex-row gap-6-12 flex-wrap">
         <SegmentedControl
           aria-label="How the arguments are written"
           value={draft.form}
@@ -285,7 +285,7 @@ function Introduction({ tool }: { tool: Tool }) {
   return (
     <>
       {reason !== null && <Banner>{reason} The call will be refused.</Banner>}
-      <div className={styles.head}>
+      <div className={`flex-row gap-4-8 flex-wrap ${styles.head}`}>
         <h2>{tool.title ?? tool.name}</h2>
         <Annotations tool={tool} />
       </div>
@@ -322,7 +322,7 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
     >
       <Introduction tool={tool} />
       <Arguments fields={fields} draft={draft} onDraft={setDraft} problems={problems} problem={problem} />
-      <div className={styles.runBar}>
+      <div className="flex-row gap-6-12 flex-wrap">
         <Button
           type="submit"
           leftSection={<IconPlayerPlay size={14} aria-hidden />}
@@ -366,7 +366,7 @@ function Tools({ tools, search, onSearch, from }: TryPartProps & { tools: readon
   return (
     <Tabs
       orientation="vertical"
-      className={styles.programs}
+      className="tall"
       value={chosen?.name ?? null}
       onChange={(name) => onSearch({ trying: name ?? undefined, from: undefined })}
     >

@@ -344,7 +344,7 @@ function TooMuch({ failure, limit, allowance, onRaise, onStoredOnly }: TooMuchPr
           <code className="mono">?y &lt; 100</code>.
         </li>
       </ul>
-      <div className={styles.ways}>
+      <div className={`flex-wrap flex gap-6 ${styles.ways}`}>
         {more !== null && limit !== 'memory' && (
           <Button
             variant="default"

@@ -134,7 +134,7 @@ function AboutRuns({ before, after }: Two) {
   const differences = runDifferencesOf(before, after);
   const maxLength = Math.max(before.results.length, after.results.length);
   return (
-    <p className={styles.about}>
+    <p className={`dim no-margin padded-6 line-below ${styles.about}`}>
       Compared with: {runWords(before, Date.now())}
       {differences.length > 0 && `; ${differences.join(', ')}`}.
       {(before.truncated || after.truncated) &&

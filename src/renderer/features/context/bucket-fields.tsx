@@ -76,7 +76,7 @@ function Bucket({ bucket, index, predicates, problems, onBucket, onUp, onRemove 
         error={problemOf(problems, `${path}.weight`)}
         onValue={(value) => change({ weight: value === '' ? 1 : Number(value) })}
       />
-      <div className={styles.barField}>
+      <div className={`flex-row gap-2-12 flex-wrap ${styles.barField}`}>
         <span className={styles.label}>At most</span>
         <span className="rest-width" />
         <NumberInput
@@ -169,7 +169,7 @@ export function BarField(props: BarFieldProps) {
     return stop === undefined ? noLimit : decimals > 0 ? String(stop) : formatCount(stop);
   };
   return (
-    <div className={styles.barField}>
+    <div className={`flex-row gap-2-12 flex-wrap ${styles.barField}`}>
       <label htmlFor={id} className={styles.label}>
         {label}
       </label>

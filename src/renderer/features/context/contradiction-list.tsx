@@ -119,7 +119,7 @@ function Side({ row, side, onRetract }: SideProps) {
       {stored.data?.length === 0 && (
         <p className="dim">It is not stored but derived: retract what it depends on, or change the rule.</p>
       )}
-      <div className={styles.links}>
+      <div className="gap-4-12 flex-wrap flex">
         <ProofLink question={atom}>Why</ProofLink>
         {stored.data !== undefined && stored.data.length > 0 && (
           <WhatIfLink changes={{ retract: `${atom}.` }}>What if it were retracted</WhatIfLink>

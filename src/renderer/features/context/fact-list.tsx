@@ -83,7 +83,7 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
       grow: 3,
       cell: (row) =>
         row.kind === 'cut' ? (
-          <span className={styles.cutText}>
+          <span className={`inline-row gap-6 text-warn ${styles.cutText}`}>
             <IconScissors size={14} aria-hidden /> {cutInWords(chosen)}
           </span>
         ) : (
@@ -141,7 +141,7 @@ function Filters({ chosen: { window }, counts, rows, onRows, reason, onReason }:
   const omitted = window.omitted?.length ?? 0;
   const isPart = window.omittedComplete === false;
   return (
-    <div className={styles.filters}>
+    <div className={`controls-bar gap-6-8 padded-6 line-below ${styles.filters}`}>
       <SegmentedControl
         aria-label="Which rows"
         value={rows ?? 'all'}

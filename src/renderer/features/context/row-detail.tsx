@@ -153,7 +153,7 @@ export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void 
       onClose={onClose}
     >
       <div className={`flex-column gap-8 ${styles.detail}`}>
-        <div className={styles.atom}>
+        <div className={`flex-row gap-4-8 flex-wrap ${styles.atom}`}>
           <CodeText text={row.atom} />
           <CopyButton text={row.atom} label="Copy the atom" />
           <ProofLink question={row.atom}>Why</ProofLink>

@@ -95,7 +95,7 @@ function Bar({
   const { scope } = useSession().space;
   const count = (change: ComparedFact['change']) => rows.filter((row) => row.change === change).length;
   return (
-    <div className={styles.filters}>
+    <div className={`controls-bar gap-6-8 padded-6 line-below ${styles.filters}`}>
       <span role="status">
         <strong>
           {formatCount(count('gone'))} only pinned, {formatCount(count('new'))} only now
@@ -265,7 +265,7 @@ function Found({ session, diff }: { session: string; diff: WindowDiff }) {
       {diff.fullRefreshRecommended && (
         <Banner>A full refresh is recommended{diff.reason === null ? '.' : `: ${diff.reason}`}</Banner>
       )}
-      <div className={styles.filters}>
+      <div className={`controls-bar gap-6-8 padded-6 line-below ${styles.filters}`}>
         <span role="status">
           <strong>
             {formatCount(diff.added.length)} added, {formatCount(diff.removed.length)} removed

@@ -286,7 +286,7 @@ function Arguments({ form, onForm, problems }: FactFormFieldsProps) {
     onForm({ ...form, args: form.args.map((arg, at) => (at === index ? value : arg)) });
   }
   return (
-    <fieldset className={`boxed gap-8 ${styles.fieldset}`}>
+    <fieldset className={`boxed gap-8 flex-wrap align-start flex no-margin ${styles.fieldset}`}>
       <legend>Arguments</legend>
       {form.args.map((arg, index) => (
         <TextInput

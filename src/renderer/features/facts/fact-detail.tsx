@@ -138,7 +138,7 @@ function Head({ row }: { row: FactGridRow }) {
   const statement = renderFact(fact);
   return (
     <>
-      <div className={styles.atom}>
+      <div className={`align-start flex gap-6 ${styles.atom}`}>
         <CodeText text={statement} />
         <CopyButton text={statement} label="Copy the statement" />
       </div>

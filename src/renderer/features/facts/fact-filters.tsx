@@ -113,7 +113,7 @@ interface FactFiltersProps {
 function PlainFactFilters({ search, total, onSearch, onAdd }: FactFiltersProps) {
   return (
     <div className={styles.filters}>
-      <div className={styles.line}>
+      <div className={`flex-row gap-4-6 flex-wrap to-end ${styles.line}`}>
         <span className={styles.text}>
           <TextFilter
             label="Filter facts by text"
@@ -244,7 +244,7 @@ function ChipsOf({ storageKey, search, onSearch }: FilterChipsProps & { storageK
   const chips = chipsOf(recent, search);
   if (chips.length === 0) return null;
   return (
-    <ul className={styles.chips} aria-label="Filters">
+    <ul className={`fixed-size no-margin line-below on-panel ${styles.chips}`} aria-label="Filters">
       {chips.map((chip) => (
         <Chip
           key={wordsOf(chip.filter)}

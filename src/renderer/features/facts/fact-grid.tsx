@@ -289,7 +289,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
   }
 
   return (
-    <div className={styles.rows}>
+    <div className="flex-column tall">
       <div className={styles.rowsGrid}>
         <DataGrid
           label="Facts"
@@ -359,7 +359,7 @@ export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
       title={<h1 className={`pane-title truncate ${styles.viewTitle}`}>{search.predicate ?? 'All facts'}</h1>}
       actions={<FactFilters search={search} total={state.total} onSearch={onSearch} onAdd={onAdd} />}
     >
-      <div className={styles.gridAndFooter}>
+      <div className="flex-column tall">
         <FilterChips search={search} onSearch={onSearch} />
         <div className={styles.gridBody}>
           <GridBody {...props} pages={pages} state={state} />

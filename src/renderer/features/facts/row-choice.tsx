@@ -178,7 +178,7 @@ export function RowChoiceBar({ choice }: { choice: RowChoice }) {
   const { count, isBusy } = choice;
   if (count === 0) return null;
   return (
-    <section className={styles.choice} aria-label="Selected rows">
+    <section className={`controls-bar gap-4-8 on-panel ${styles.choice}`} aria-label="Selected rows">
       <strong className="number" role="status">
         {formatAmount(count, 'row')} selected
       </strong>

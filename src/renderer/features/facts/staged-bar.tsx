@@ -34,7 +34,7 @@ import type { Staging } from './use-staging.ts';
 function Counts({ edits }: { edits: StagedEdits }) {
   const counts = editCountsOf(edits);
   return (
-    <span className={styles.counts}>
+    <span className="inline-row gap-4-8 flex-wrap">
       <strong className="number">{formatCount(edits.length)} staged</strong>
       {(['added', 'changed', 'removed'] as const)
         .filter((kind) => counts[kind] > 0)
@@ -152,7 +152,7 @@ function Line({ staging, onApply, onDrop }: StagedBarProps & { onDrop: () => voi
   const { edits, clashes, running, preview } = staging;
   const hasConflicts = (preview.preview?.conflicts.length ?? 0) > 0;
   return (
-    <div className={styles.barLine}>
+    <div className={`controls-bar gap-4-12 ${styles.barLine}`}>
       {edits.length === 0 ? <span className="dim">Nothing is staged.</span> : <Counts edits={edits} />}
       <span className={styles.effect} role="status">
         {edits.length === 0 ? null : <Effect staging={staging} />}
@@ -190,10 +190,10 @@ export function StagedBar(props: StagedBarProps) {
   const conflicts = preview.preview?.conflicts ?? [];
   if (edits.length + done.length + undone.length === 0 && failure === null) return null;
   return (
-    <section className={styles.bar} aria-label="Staged edits">
+    <section className={`flex-column fixed-size on-panel ${styles.bar}`} aria-label="Staged edits">
       {conflicts.length > 0 && <ConflictList conflicts={conflicts} staging={staging} onShow={onShow} />}
       {failure !== null && (
-        <div className={styles.barFailure}>
+        <div className={`align-start flex gap-6 scrolls ${styles.barFailure}`}>
           <ProblemNotice failure={failure} />
           <ActionIcon aria-label="Dismiss" onClick={staging.dismissFailure}>
             <IconX size={15} aria-hidden />
@@ -331,8 +331,8 @@ function ConflictList({ conflicts, staging, onShow }: ConflictListProps) {
   const drop = resolve('dropped mine where others changed it', (edits, { key }) => unstage(edits, key));
   const keep = resolve('kept mine over what others changed', keepMine);
   return (
-    <section className={styles.conflicts} aria-label="Conflicts">
-      <div className={styles.conflictsHead} role="alert">
+    <section className={`flex-column line-below ${styles.conflicts}`} aria-label="Conflicts">
+      <div className={`controls-bar gap-4-8 padded-6 ${styles.conflictsHead}`} role="alert">
         <IconArrowsSplit2 size={16} aria-hidden />
         <strong>{formatAmount(conflicts.length, 'staged row')} met a change made elsewhere.</strong>
         <span>Nothing is applied until you choose.</span>

@@ -180,7 +180,7 @@ interface ChangeKeyDialogProps {
 function OwnKey({ form }: { form: KeyFormFields }) {
   const { space } = useSession();
   return (
-    <p className={styles.warning} role="status">
+    <p className="tint-warn padded-8" role="status">
       {losesPlace(form, space)
         ? 'You are signed in with this key, and it would no longer reach the current database and tenant.'
         : 'You are signed in with this key.'}
@@ -345,7 +345,7 @@ export function RevokeKeyDialog({ stored, keys, onClose, focusAfter }: RevokeKey
     >
       <Statement stored={stored} />
       {warnings.map((warning) => (
-        <p key={warning} className={styles.warning}>
+        <p key={warning} className="tint-warn padded-8">
           {warning}
         </p>
       ))}

@@ -239,7 +239,7 @@ function HowTo({ after }: { after: string }) {
   return (
     <div className={`flex-column gap-8 flat-text ${styles.how}`}>
       <p>To have keys with roles, start the service with these in its environment:</p>
-      <div className={`boxed gap-8 ${styles.settings}`}>
+      <div className={`boxed gap-8 align-start flex padded-8 ${styles.settings}`}>
         <pre className="mono" tabIndex={0} aria-label="Settings that turn keys on">
           {settings}
         </pre>

@@ -233,7 +233,7 @@ function Head({ detail }: { detail: FactDetail }) {
         <CodeText text={atom} />
         <CopyButton text={atom} label="Copy the statement" />
       </div>
-      <div className={styles.tags}>
+      <div className="flex-row gap-4-8 flex-wrap">
         {isPinnedFact(fact) && <Tag tone="computed">pinned</Tag>}
         {summarizedCountOf(detail.metadata) !== null && <Tag tone="derived">summary</Tag>}
         <span className="dim">{detail.scope === null ? 'no scope' : `scope ${detail.scope}`}</span>

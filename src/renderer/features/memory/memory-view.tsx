@@ -172,7 +172,7 @@ function Parts(props: PartsProps) {
   const { search, onSearch } = props;
   return (
     <Tabs
-      className={styles.parts}
+      className={`flex-column tall ${styles.parts}`}
       value={search.part ?? 'salient'}
       onChange={(value) => {
         const part = memoryParts.find((known) => known === value);

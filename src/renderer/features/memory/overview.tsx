@@ -75,7 +75,11 @@ function Expiring({ expiring, search, onSearch }: ExpiringProps) {
   const counts = { hour: expiring.within1h, day: expiring.within24h, week: expiring.within7d };
   const words = { hour: 'an hour', day: 'a day', week: 'a week' };
   return (
-    <div className={styles.expiring} role="group" aria-label="Facts that expire">
+    <div
+      className={`flex-row gap-4-6 flex-wrap ${styles.expiring}`}
+      role="group"
+      aria-label="Facts that expire"
+    >
       <span className="dim">Expiring within</span>
       {horizons.map((horizon) => (
         <button
@@ -146,7 +150,7 @@ export function Overview({ stats, evictable, search, onSearch }: OverviewProps) 
   const [look, setLook] = useState('bars');
   const label = `Salience of ${formatAmount(stats.facts, 'fact')}`;
   return (
-    <section className={styles.overview} aria-label="Overview">
+    <section className={`flex fixed-size padded-8 line-below ${styles.overview}`} aria-label="Overview">
       <div className={styles.figure}>
         <div className={`flex-row gap-8 ${styles.figureHead}`}>
           <h2>{label}</h2>

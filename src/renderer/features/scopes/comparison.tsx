@@ -195,7 +195,7 @@ interface MergeBarProps {
 function MergeBar({ comparison, merge, onStrategy }: MergeBarProps) {
   const { strategy, pair, differences } = comparison;
   return (
-    <section className={styles.mergeBar} aria-label="Merge">
+    <section className={`controls-bar gap-6-12 padded-6 on-panel ${styles.mergeBar}`} aria-label="Merge">
       <Select
         className={styles.strategy}
         aria-label="Strategy for conflicts"
@@ -207,7 +207,7 @@ function MergeBar({ comparison, merge, onStrategy }: MergeBarProps) {
           if (chosen !== undefined) onStrategy(chosen);
         }}
       />
-      <span role="status" className={`flex-row rest-width ${styles.outcome}`}>
+      <span role="status" className="flex-row rest-width gap-2-12 flex-wrap">
         {differences.isSuccess && <Outcome comparison={comparison} />}
       </span>
       <Permitted operation="commitTransaction">
@@ -270,7 +270,7 @@ function Parts(props: PartsProps) {
   const part = search.part ?? 'facts';
   return (
     <Tabs
-      className={styles.parts}
+      className="flex-column tall"
       value={part}
       onChange={(value) => {
         const next = comparedParts.find((known) => known === value);
@@ -307,7 +307,7 @@ export function ComparisonView({ pair, search, onSearch }: ComparisonViewProps) 
   return (
     <div className="flex-column full-height">
       <MergeNotices comparison={comparison} merge={merge} />
-      <p className={styles.baseNote} role="status">
+      <p className="fixed-size dim no-margin padded-6 line-below" role="status">
         {comparison.differences.data !== undefined && baseInWords(comparison.differences.data)}
       </p>
       {isRefusedByConflicts && state.what === 'merge' && (

@@ -282,7 +282,7 @@ export function FactComparison(props: FactComparisonProps) {
     });
   return (
     <div className="flex-column full-height">
-      <div className={styles.filters}>
+      <div className="controls-bar gap-6-8 padded-6 line-below">
         <KindFilter counts={counts} kind={kind} onKind={(next) => onSearch({ kind: next })} />
         <TextFilter
           label="Filter differences by text"
@@ -290,7 +290,7 @@ export function FactComparison(props: FactComparisonProps) {
           value={q}
           onValue={(next) => onSearch({ q: next === '' ? undefined : next })}
         />
-        <span className={styles.choosing}>
+        <span className="inline-row gap-8 to-right">
           <Resolved counts={counts} onNext={() => goToNext(selected ?? -1)} />
           <ChooseForAll comparison={comparison} rows={shown} />
         </span>

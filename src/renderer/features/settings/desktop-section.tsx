@@ -265,7 +265,7 @@ export function DesktopSection({ shell }: { shell: ShellApi }) {
       </section>
       <section>
         <h2>Keys of language models</h2>
-        <p className={styles.note}>
+        <p className={`small-print no-margin ${styles.note}`}>
           {secretNotes[settings.secrets]} With a key, facts can be extracted from text.
         </p>
         {desktopProviderNames.map((provider) => (

@@ -129,7 +129,7 @@ function Service() {
 export function SettingsView() {
   const shell = desktopShell();
   return (
-    <div className={styles.page}>
+    <div className="tall scrolls">
       <div className={styles.column}>
         <h1>Settings</h1>
         <Appearance />

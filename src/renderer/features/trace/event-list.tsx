@@ -233,7 +233,7 @@ function EventDetail({ event, place, onCaller }: EventDetailProps) {
   const { port, atom, scope } = event;
   const { concluded, asked, caller } = place;
   return (
-    <section className={styles.event} aria-label="Event">
+    <section className={`tall on-panel scrolls ${styles.event}`} aria-label="Event">
       <div className="flex-row flex-wrap gap-8">
         <Tag tone={toneOf[port]}>{port}</Tag>
         <CodeText text={atom} />
@@ -255,7 +255,7 @@ function EventDetail({ event, place, onCaller }: EventDetailProps) {
         )}
       </div>
       <p className="dim">{sentenceOf(event)}</p>
-      <div className={styles.places}>
+      <div className={`gap-8-24 flex-wrap flex ${styles.places}`}>
         {concluded !== null && (
           <RulePositionView title="The rule that concludes" place={concluded} word="concluded" />
         )}
@@ -311,7 +311,7 @@ export function EventList({ trace, looking, onLook }: EventListProps) {
   );
   return (
     <div className="flex-column full-height">
-      <div className={styles.eventBar}>
+      <div className="controls-bar gap-6-12 spread padded-6 line-below">
         <Filters trace={trace} filter={filter} onFilter={setFilter} />
         <Stepper place={place} count={shown.length} onPlace={setPlace} />
       </div>

@@ -152,7 +152,7 @@ export function TracePanel({ question, onClose }: TracePanelProps) {
             {formatAmount(result.subgoals.length, 'subgoal')}. The counts of rules are complete.
           </Banner>
         )}
-        <div className={styles.question}>
+        <div className={`fixed-size wraps padded-8 scrolls ${styles.question}`}>
           <CodeText text={question} />
         </div>
         <div className="rest-height">

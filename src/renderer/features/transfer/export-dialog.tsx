@@ -169,7 +169,7 @@ function Progressing({ under }: { under: Under }) {
         </Button>
       </div>
       <ProgressBar label="Exporting" share={null} />
-      <div className={`number ${styles.figures}`}>
+      <div className={`number small-print flex-wrap spread flex ${styles.figures}`}>
         <span>{formatBytes(under.bytes)}</span>
         <Elapsed since={under.since} />
       </div>
@@ -220,7 +220,7 @@ function Choices({ plan, onPlan, problem }: ChoicesProps) {
   const { holdsRules } = exportFormatSpecs[format];
   return (
     <>
-      <div className={styles.fields}>
+      <div className={`flex-wrap align-start flex ${styles.fields}`}>
         <Autocomplete
           label="Facts of the predicate"
           placeholder="All predicates"

@@ -242,7 +242,7 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
   return (
     <>
       <FileLine file={file} onOther={onOther} />
-      <div className={styles.fields}>
+      <div className={`flex-wrap align-start flex ${styles.fields}`}>
         <Select
           label="Format"
           className={styles.narrow}

@@ -108,7 +108,7 @@ export function ImportProgressView({ entry }: { entry: ImportEntry }) {
         </Button>
       </div>
       <ProgressBar label={phase} share={shown} />
-      <div className={`number ${styles.figures}`}>
+      <div className={`number small-print flex-wrap spread flex ${styles.figures}`}>
         <span>
           {state.kind === 'sending' && `${formatBytes(state.bytes)} of ${formatBytes(state.total)}`}
           {state.kind === 'preparing' && `${formatBytes(state.bytes)} of ${formatBytes(plan.file.size)}`}

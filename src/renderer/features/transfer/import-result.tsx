@@ -55,7 +55,7 @@ function Counts({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boolean
     { label: wouldBe ? 'would fail' : 'failed', count: failed, isShown: true },
   ];
   return (
-    <dl className={styles.counts}>
+    <dl className={`flex-wrap flex no-margin ${styles.counts}`}>
       {counts
         .filter(({ isShown }) => isShown)
         .map(({ label, count }) => (

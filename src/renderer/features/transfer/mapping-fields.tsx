@@ -172,7 +172,7 @@ export function MappingFields(props: MappingFieldsProps) {
   const { mapping, onMapping } = props;
   return (
     <>
-      <div className={styles.fields}>
+      <div className={`flex-wrap align-start flex ${styles.fields}`}>
         <Predicate {...props} />
         <Select
           label="Separator"

@@ -132,7 +132,7 @@ function PremiseLinks({ premise, goal, onQuestion }: PremiseProps) {
 function Premise(props: PremiseProps) {
   const { text, holds } = props.premise;
   return (
-    <li className={styles.premise}>
+    <li className={`flex-row gap-2-8 flex-wrap ${styles.premise}`}>
       {holds ? (
         <IconCheck size={15} className="text-good" aria-hidden />
       ) : (
@@ -142,7 +142,7 @@ function Premise(props: PremiseProps) {
         <CodeText text={text} />
       </span>
       <Tag tone={holds ? 'good' : 'bad'}>{holds ? 'holds' : 'missing'}</Tag>
-      <span className={styles.links}>
+      <span className={`gap-2-12 flex-wrap to-right ${styles.links}`}>
         <PremiseLinks {...props} />
       </span>
     </li>
@@ -166,7 +166,7 @@ function AttemptCard({ attempt, goal, onQuestion }: AttemptProps) {
       <div className="wraps padded-8 line-below on-panel">
         <CodeText text={attempt.rule} />
       </div>
-      <p className={styles.ruleNote}>
+      <p className={`flex-row flex-wrap spread no-margin ${styles.ruleNote}`}>
         <span className="number">
           {formatCount(held)} of {formatAmount(premises.length, 'premise')} met
         </span>
@@ -255,14 +255,14 @@ function Blocked({ explained, rules }: { explained: WhyNot; rules: readonly Stor
             <Tag tone="warn">{reasons[reason].word}</Tag>
             <span className={styles.detail}>{detail}</span>
             {reason === 'other_scope' && (
-              <span className={styles.links}>
+              <span className={`gap-2-12 flex-wrap to-right ${styles.links}`}>
                 <WhyNotLink question={explained.atom} inAllScopes>
                   Look in all scopes
                 </WhyNotLink>
               </span>
             )}
             {reason === 'rule_disabled' && (
-              <span className={styles.links}>
+              <span className={`gap-2-12 flex-wrap to-right ${styles.links}`}>
                 {rulesNamedIn(detail, rules).map((rule) => (
                   <RuleLinks key={rule.id} rule={rule} goal={explained.atom} />
                 ))}

@@ -185,7 +185,7 @@ function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
         submit(draft);
       }}
     >
-      <div className={styles.statement}>
+      <div className={`align-start flex gap-8 ${styles.statement}`}>
         <div className={styles.editor}>
           <LazyCodeEditor
             label="Statement"
