@@ -1,3 +1,4 @@
+/** Buttons of operations that the user may not be allowed to perform. */
 import { Button, type ButtonProps, Tooltip } from '@mantine/core';
 import { cloneElement, type ComponentProps, type MouseEvent, type ReactElement } from 'react';
 import type { OperationName } from '../../engine/contract/operations.ts';

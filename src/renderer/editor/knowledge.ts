@@ -1,4 +1,4 @@
-/** The knowledge base as the language services see it. */
+/** The knowledge base as the language services see it, and stored rules as one text. */
 import { useEffect, useMemo } from 'react';
 import type { PredicateList } from '../../engine/contract/facts.ts';
 import type { StoredRule } from '../../engine/contract/rules.ts';

@@ -1,3 +1,4 @@
+/** Words on a tint, numbers as bars, shortcuts as key caps. */
 import { IconEqual, IconMinus, IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import styles from './tags.module.css';

@@ -1,3 +1,4 @@
+/** The focus when content of a dialog is replaced and when a dialog is gone. */
 import { type RefObject, useEffect, useRef, useState } from 'react';
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The five steps of the tour: task, view, controls and completion check.
+ * The five steps of the tour: task, view, controls and completion check; its start, and the removal of its knowledge.
  *
  * The service decides when a step is done, from stored knowledge and the answers on screen, not from the user's
  * actions; any way to do it counts.

@@ -1,5 +1,5 @@
 /**
- * A reader of Prometheus' text format, limited to what the view of one service needs.
+ * A reader of Prometheus' text format, limited to what the view of one service needs, and its readings in words.
  *
  * It skips comments and types: callers ask for a metric by name and know what it is. A malformed line throws
  * an error that names the line, so that no misread number is ever shown.

@@ -1,11 +1,10 @@
 /**
  * The tool calls loaded in this window, newest first, and how they follow the service's log; also filters and
- * export. Pure.
+ * export.
  *
  * The log is read backwards from its newest call, so newer pages are read until a known call appears. If none
  * does (the service restarted, or many calls came in), the calls read replace those loaded. Ids are unique
  * within one run of the service: together with the request id they identify a call across runs.
- * `call-log-store.ts` decides when to read.
  */
 import { useEffect, useEffectEvent, useMemo, useRef } from 'react';
 import { useStore } from 'zustand';

@@ -1,4 +1,7 @@
-/** The queries of the Agents view, except the log of calls. */
+/**
+ * The queries of the Agents view, except the log of calls, and the test of a configuration: the handshake that its
+ * program would make, over the same route.
+ */
 import { useQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import type { AgentRoute } from '../../../engine/contract/agent-setup.ts';

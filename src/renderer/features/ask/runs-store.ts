@@ -1,10 +1,12 @@
 /**
- * The runs of the tabs: the answer shown in each, the question being answered, and earlier runs.
+ * The runs of the tabs: the answer shown in each, the question being answered, earlier runs, and pinned ones to compare
+ * others with.
  *
  * A question keeps running while the user looks at another tab or view; closing its tab cancels it. All runs
  * belong to one space and one person; for any other the store starts empty, since no events arrive for a
  * space that is not followed. A new question cancels the running one of its tab; the previous answer stays
- * visible meanwhile, to avoid flicker.
+ * visible meanwhile, to avoid flicker. Pinned runs contain answers, so they live as long as the browser keeps the
+ * key: in this window, across reloads, until sign-out. Very long ones do not survive a reload.
  */
 import { create } from 'zustand';
 import { useCredential } from '../../api/credential.ts';

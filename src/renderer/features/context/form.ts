@@ -1,7 +1,11 @@
 /**
- * Reads the form into the body of POST /context/optimize, with the problems by field.
+ * The form of a window: its buckets, its reading into the body of POST /context/optimize with the problems by field,
+ * and its state.
  *
- * The schema of the operation validates it, so that the form refuses exactly what the service would.
+ * The schema of the operation validates it, so that the form refuses exactly what the service would. The form is a
+ * draft in this browser and, once valid and after a short pause, the address, which the shown window follows. An
+ * address from elsewhere (a link, the back button) replaces the form; the echo of the form's own address does not,
+ * since the user may have typed on.
  */
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { optimizeInputSchema } from '../../../engine/contract/context.ts';

@@ -1,4 +1,4 @@
-/** A window as rows, as text, and compared with another. Pure. */
+/** The window of the address, selected again whenever that changes: as rows, as text, and compared with another. */
 import { useCallback, useEffect, useMemo } from 'react';
 import type { ContextWindow, Contradiction, OmissionReason } from '../../../engine/contract/context.ts';
 import type { ContextEntry } from '../../../engine/contract/memory.ts';

@@ -1,4 +1,8 @@
-/** The form of a new fact, and facts from statements: text in, request out. Pure. */
+/**
+ * The form of a new fact, facts from statements, and a stored fact as text fields: text in, request out. Pure.
+ *
+ * Text that cannot be read, or that the service would refuse, is reported at its field and never staged.
+ */
 import { type FactInput, factInputSchema, type Metadata } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';

@@ -1,4 +1,10 @@
-/** Rows of the grid as text for the clipboard and for files. Pure. */
+/**
+ * Rows of the grid as text for the clipboard and for files, and facts from the clipboard: statements, TSV, CSV or JSON,
+ * recognized by how the text begins. Pure.
+ *
+ * Unreadable lines are reported by line number and do not affect others. Rows copied from the grid give the same facts;
+ * fields from a spreadsheet become arguments of the selected predicate.
+ */
 import { factInputSchema } from '../../../engine/contract/facts.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import { type DelimitedRecord, delimitedRecordsOf, writtenField } from '../../api/delimited.ts';

@@ -1,5 +1,5 @@
 /**
- * The form of a key, and the requests that create and change one.
+ * The form of a key, the requests that create and change one, and the list of keys.
  *
  * A new key expires a number of days after its creation; an existing one at a given time. Empty lists mean no
  * restriction, so a restricted caller must name something.

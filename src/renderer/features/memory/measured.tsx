@@ -1,3 +1,4 @@
+/** What forgetting and consolidating would do, measured before it is done, and the restoring of what was forgotten. */
 import { Button, Group, Modal } from '@mantine/core';
 import { type ReactNode, useRef, useState } from 'react';
 import type { MemoryStats } from '../../../engine/contract/memory.ts';

@@ -1,5 +1,5 @@
 /**
- * A stored fact in the Memory view, and the changes that keep it or let it fade. Pure.
+ * A stored fact in the Memory view, the changes that keep it or let it fade, and summaries. Pure.
  *
  * Metadata is written as a whole: everything not changed is preserved. Every write is guarded by the generation that
  * was read, so that a concurrent change or retraction causes a refusal.

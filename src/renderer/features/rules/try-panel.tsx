@@ -1,3 +1,4 @@
+/** Trying a text of rules and facts without teaching it. */
 import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconArrowsMaximize, IconEqual, IconFlask, IconX } from '@tabler/icons-react';

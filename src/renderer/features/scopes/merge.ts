@@ -1,8 +1,12 @@
 /**
- * Choices per fact before a merge: source's version, target's, or both.
+ * What a merge makes of target: the choices per fact, the differing facts of both scopes as rows, and each fact after
+ * the merge. Pure.
  *
- * A choice applies to predicate and arguments, so a fact and its negation share it. It is a draft; one for a fact
- * without differences is kept without effect.
+ * A choice (source's version, target's, or both) applies to predicate and arguments, so a fact and its negation share
+ * it; one for a fact without differences is kept without effect. The service reports for each difference what a merge
+ * takes of it: without a base, every fact with two versions is a conflict; with one, only facts changed on both sides.
+ * The outcome is computed here: an explicit choice comes first, then non-conflicts resolve themselves, then the
+ * strategy decides. The same logic yields the undo: the previous versions of target.
  */
 import type { MergeStrategy, Resolution, ScopeDiff, ScopeFact } from '../../../engine/contract/scopes.ts';
 import { renderAtom } from '../../../engine/language/print.ts';

@@ -1,7 +1,7 @@
 /**
- * A trace as rows: sorted rules and subgoals, filtered events.
+ * A trace as rows: sorted rules and subgoals, filtered events; and the view's state, kept over a reload.
  *
- * Pure, and no slower than sorting; a trace has up to a hundred thousand events.
+ * No slower than sorting: a trace has up to a hundred thousand events.
  */
 import { useState } from 'react';
 import { type Trace, tracePorts } from '../../../engine/contract/explanation.ts';

@@ -1,4 +1,4 @@
-/** Import formats, their detection by name or content, and what exports contain. */
+/** Import formats, their detection by name or content, and what exports contain; what may be transferred. */
 import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 import type { ExportFormat, ImportType } from '../../../engine/contract/transfer.ts';
 import { useWhoAmI } from '../../api/queries.ts';

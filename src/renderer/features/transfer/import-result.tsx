@@ -1,4 +1,4 @@
-/** The result of an import, and its undo. */
+/** The result of an import in words and figures, its undo, and the recent ones. */
 import { Button } from '@mantine/core';
 import { IconArrowBackUp } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
