@@ -14,12 +14,13 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { type Pane, PaneFrame, PaneTitle, Split } from '../../ui/pane.tsx';
 import { RowAction } from '../../ui/row-menu.tsx';
 import { Strip, StripItem } from '../../ui/blocks.tsx';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { type AgentPart, agentParts, type AgentsSearch, filterOf, noFilter } from './agents-search.ts';
 import styles from './agents.module.css';
@@ -334,19 +335,14 @@ function Rows({ rows, onSearch }: { rows: readonly AgentClient[]; onSearch: Clie
   );
   // Rebuilt with the rows: the columns show their ages.
   const columns = columnsOf(onCalls);
-  const position = rows.findIndex(({ id }) => id === selected);
   return (
-    <DataGrid
+    <ListGrid
       label="Connected clients"
       columns={columns}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={position < 0 ? null : position}
-      onSelect={(index) => setSelected(rows[index]?.id ?? null)}
-      onOpen={(index) => {
-        const row = rows[index];
-        if (row !== undefined) onCalls(row);
-      }}
+      rows={rows}
+      isSelected={({ id }) => id === selected}
+      onSelect={({ id }) => setSelected(id)}
+      onOpen={onCalls}
     />
   );
 }

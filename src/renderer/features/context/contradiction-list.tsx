@@ -14,9 +14,10 @@ import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
 import { CodeLine, CodeText } from '../../editor/code-text.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatRelative } from '../../ui/format.ts';
 import { ProofLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
@@ -167,9 +168,7 @@ function Sides({ row, ...props }: ContradictionListProps & { row: ContradictionR
 export function ContradictionList(props: ContradictionListProps) {
   const { chosen, fact, onFact } = props;
   const rows = useMemo(() => contradictionRows(chosen.window), [chosen]);
-  const found = rows.findIndex(({ positive, negative }) => fact === positive || fact === negative);
-  const selected = found < 0 ? 0 : found;
-  const row = rows[selected];
+  const row = rows.find(({ positive, negative }) => fact === positive || fact === negative) ?? rows[0];
   if (row === undefined)
     return (
       <EmptyState icon={<IconScale size={30} stroke={1.3} aria-hidden />} title="No contradictions">
@@ -177,13 +176,12 @@ export function ContradictionList(props: ContradictionListProps) {
       </EmptyState>
     );
   const list = (
-    <DataGrid
+    <ListGrid
       label="Contradictions"
       columns={columns}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={selected}
-      onSelect={(index) => onFact(rows[index]?.positive)}
+      rows={rows}
+      isSelected={(each) => each === row}
+      onSelect={({ positive }) => onFact(positive)}
     />
   );
   const panes: Pane[] = [

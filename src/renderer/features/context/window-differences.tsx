@@ -7,8 +7,9 @@ import type { WindowDiff } from '../../../engine/contract/context.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey, type Space } from '../../api/space.ts';
 import { CodeLine } from '../../editor/code-text.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { Banner, EmptyState, PaneProblem, Running } from '../../ui/notices.tsx';
 import { Meter, Tag, type Tone } from '../../ui/tags.tsx';
 import styles from './context.module.css';
@@ -116,7 +117,6 @@ function Bar({
 export function PinnedComparison(props: PinnedComparisonProps) {
   const { pinned, shown, onPin } = props;
   const [withSame, setWithSame] = useState(false);
-  const [selected, setSelected] = useState<number | null>(null);
   const rows = useMemo(
     () => (pinned === null ? [] : compareWindows(pinned.window, shown.window)),
     [pinned, shown],
@@ -157,14 +157,7 @@ export function PinnedComparison(props: PinnedComparisonProps) {
             {`Both windows have the same ${formatAmount(shown.window.entries.length, 'fact')}.`}
           </EmptyState>
         ) : (
-          <DataGrid
-            label="Pinned and shown window"
-            columns={columns}
-            count={listed.length}
-            rowAt={(index) => listed[index]}
-            selected={selected}
-            onSelect={setSelected}
-          />
+          <ListGrid label="Pinned and shown window" columns={columns} rows={listed} />
         )}
       </div>
     </div>
@@ -259,7 +252,6 @@ const sessionColumns: Column<Row>[] = [
 
 function Found({ session, diff }: { session: string; diff: WindowDiff }) {
   const rows = useMemo(() => rowsOf(diff), [diff]);
-  const [selected, setSelected] = useState<number | null>(null);
   return (
     <div className="flex-column full-height">
       {diff.fullRefreshRecommended && (
@@ -284,14 +276,7 @@ function Found({ session, diff }: { session: string; diff: WindowDiff }) {
             The session already has the facts it would get now.
           </EmptyState>
         ) : (
-          <DataGrid
-            label="Changes in the session"
-            columns={sessionColumns}
-            count={rows.length}
-            rowAt={(index) => rows[index]}
-            selected={selected}
-            onSelect={setSelected}
-          />
+          <ListGrid label="Changes in the session" columns={sessionColumns} rows={rows} />
         )}
       </div>
     </div>

@@ -11,8 +11,8 @@ import type { AuthenticationMode, KeyRole, KeyView } from '../../../engine/contr
 import { apiFailureOf } from '../../api/problem.ts';
 import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { Banner, EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
@@ -37,25 +37,19 @@ interface RowsProps {
 function Rows({ rows, ownId, onChange, onRevoke }: RowsProps) {
   const [selected, setSelected] = useState<string | null>(null);
   const columns = useMemo(() => keyColumns({ ownId, onChange, onRevoke }), [ownId, onChange, onRevoke]);
-  const position = rows.findIndex(({ id }) => id === selected);
-  const withRow = (index: number, act: (row: KeyView) => void) => {
-    const row = rows[index];
-    if (row !== undefined) act(row);
-  };
-  function onKey(event: KeyboardEvent, index: number): void {
+  function onKey(event: KeyboardEvent, row: KeyView): void {
     if (rowKeyOf(event, 'accessKeys') !== 'revoke') return;
     event.preventDefault();
-    withRow(index, onRevoke);
+    onRevoke(row);
   }
   return (
-    <DataGrid
+    <ListGrid
       label="Keys"
       columns={columns}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={position < 0 ? null : position}
-      onSelect={(index) => withRow(index, ({ id }) => setSelected(id))}
-      onOpen={(index) => withRow(index, onChange)}
+      rows={rows}
+      isSelected={({ id }) => id === selected}
+      onSelect={({ id }) => setSelected(id)}
+      onOpen={onChange}
       onKey={onKey}
     />
   );

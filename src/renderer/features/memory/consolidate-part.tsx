@@ -8,8 +8,9 @@ import { Permitted } from '../../api/permitted.tsx';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeLine } from '../../editor/code-text.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { Banner, EmptyState } from '../../ui/notices.tsx';
 import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { AtomList, MeasuredDialog } from './measured.tsx';
@@ -60,16 +61,14 @@ const columns: readonly Column<Summary>[] = [
 
 function Preview({ summaries }: { summaries: readonly Summary[] }) {
   const [chosen, setChosen] = useState(0);
-  const place = Math.min(chosen, summaries.length - 1);
-  const shown = summaries[place];
+  const shown = summaries[Math.min(chosen, summaries.length - 1)];
   const list = (
-    <DataGrid
+    <ListGrid
       label="Summaries there would be"
       columns={columns}
-      count={summaries.length}
-      rowAt={(index) => summaries[index]}
-      selected={place}
-      onSelect={setChosen}
+      rows={summaries}
+      isSelected={(summary) => summary === shown}
+      onSelect={(_, index) => setChosen(index)}
     />
   );
   const members = shown !== undefined && (

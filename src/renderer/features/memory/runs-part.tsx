@@ -1,8 +1,9 @@
 import { IconHistory } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useSession } from '../../api/session.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
@@ -101,19 +102,14 @@ export function RunsPart() {
         window is closed.
       </EmptyState>
     );
-  const place = Math.max(
-    0,
-    runs.findIndex(({ number }) => number === chosen),
-  );
-  const shown = runs[place];
+  const shown = runs.find(({ number }) => number === chosen) ?? runs[0];
   const list = (
-    <DataGrid
+    <ListGrid
       label="Runs"
       columns={columnsOf()}
-      count={runs.length}
-      rowAt={(index) => runs[index]}
-      selected={place}
-      onSelect={(index) => setChosen(runs[index]?.number ?? null)}
+      rows={runs}
+      isSelected={(run) => run === shown}
+      onSelect={({ number }) => setChosen(number)}
     />
   );
   const panes: Pane[] = [

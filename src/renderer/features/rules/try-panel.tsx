@@ -10,8 +10,9 @@ import { renderRule } from '../../../engine/language/print.ts';
 import { useSession } from '../../api/session.tsx';
 import { type Run, useIsOld, useRun } from '../../api/use-run.ts';
 import { CodeLine } from '../../editor/code-text.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { AgeBanner, BusyFrame, EmptyState, PaneProblem, RunningActions } from '../../ui/notices.tsx';
 import { PaneFrame, Split } from '../../ui/pane.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
@@ -157,17 +158,7 @@ const columns: readonly Column<TriedLine>[] = [
 ];
 
 function Lines({ lines }: { lines: RuleTrialResult['lines'] }) {
-  const [selected, setSelected] = useState<number | null>(null);
-  return (
-    <DataGrid
-      label="What would change"
-      columns={columns}
-      count={lines.length}
-      rowAt={(index) => lines[index]}
-      selected={selected}
-      onSelect={setSelected}
-    />
-  );
+  return <ListGrid label="What would change" columns={columns} rows={lines} />;
 }
 
 function Outcome({ trying }: { trying: Trying }) {

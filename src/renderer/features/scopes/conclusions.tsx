@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { IconEqual, IconRefresh } from '@tabler/icons-react';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo } from 'react';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import { withoutSupposedAway } from '../../api/supposed.ts';
@@ -8,8 +8,9 @@ import { useIsOld, useRun } from '../../api/use-run.ts';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { ChangeTag } from '../../ui/tags.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { Banner, CancelledNote, EmptyState, ProblemNotice, Running } from '../../ui/notices.tsx';
 import { sideLabel } from './scopes-search.ts';
 import { supposedOf } from './undo.ts';
@@ -72,17 +73,7 @@ function useTried(comparison: ScopeComparison) {
 }
 
 function Tried({ rows }: { rows: readonly ConclusionRow[] }) {
-  const [selected, setSelected] = useState<number | null>(null);
-  return (
-    <DataGrid
-      label="What would change"
-      columns={columns}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={selected}
-      onSelect={setSelected}
-    />
-  );
+  return <ListGrid label="What would change" columns={columns} rows={rows} />;
 }
 
 /** Why a trial is impossible; null if it is possible. */

@@ -5,8 +5,9 @@ import { type ReactNode, useMemo, useState } from 'react';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { CodeLine, CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { ChangeTag } from '../../ui/tags.tsx';
@@ -83,17 +84,7 @@ const nowColumn: Column<OutcomeRow> = {
 };
 
 function Changed({ rows }: { rows: readonly OutcomeRow[] }) {
-  const [selected, setSelected] = useState<number | null>(null);
-  return (
-    <DataGrid
-      label="What would change"
-      columns={[changeColumn, atomColumn, nowColumn]}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={selected}
-      onSelect={setSelected}
-    />
-  );
+  return <ListGrid label="What would change" columns={[changeColumn, atomColumn, nowColumn]} rows={rows} />;
 }
 
 function countsInWords({ before, after, gained, lost }: GoalOutcome): string {
