@@ -156,12 +156,9 @@ export interface Snippet {
 
 interface ShownOnceProps {
   secret: string;
-  /** Its noun: `key`. */
-  what: string;
   snippets: readonly Snippet[];
   isStored: boolean;
   onStored: (isStored: boolean) => void;
-  children?: ReactNode;
 }
 
 /** Makes the browser confirm leaving the page. */
@@ -195,22 +192,22 @@ function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
 }
 
 /**
- * Shows a secret once, to be copied, with its uses; the user leaves by confirming that it is stored.
+ * Shows a key once, to be copied, with its uses; the user leaves by confirming that it is stored.
  *
  * Until then the browser confirms leaving the page. The caller decides what follows.
  */
-export function ShownOnce({ secret, what, snippets, isStored, onStored, children }: ShownOnceProps) {
+export function ShownOnce({ secret, snippets, isStored, onStored }: ShownOnceProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
   const copy = useFirstFocus<HTMLButtonElement>();
   useKeptOpen(!isStored);
   return (
     <div className="flex-column gap-12 flat-text">
       <p>
-        This is the only time that the {what} is shown: the service keeps no more than its hash. Store it
-        where you keep secrets.
+        This is the only time that the key is shown: the service keeps no more than its hash. Store it where
+        you keep secrets.
       </p>
       <div className={`flex-row gap-8 ${styles.secret}`}>
-        <code className="mono" aria-label={`The ${what}`}>
+        <code className="mono" aria-label="The key">
           {secret}
         </code>
         <Button
@@ -221,10 +218,9 @@ export function ShownOnce({ secret, what, snippets, isStored, onStored, children
           }
           onClick={() => clipboard.copy(secret)}
         >
-          {clipboard.copied ? 'Copied' : `Copy the ${what}`}
+          {clipboard.copied ? 'Copied' : 'Copy the key'}
         </Button>
       </div>
-      {children}
       <Snippets snippets={snippets} />
       <Checkbox
         size="xs"

@@ -176,7 +176,6 @@ function FirstKey({ made, onSignIn }: { made: CreatedKey; onSignIn: () => void }
     >
       <ShownOnce
         secret={made.key}
-        what="key"
         snippets={keySnippets(endpoint, made.key)}
         isStored={isStored}
         onStored={setIsStored}

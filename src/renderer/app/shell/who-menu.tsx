@@ -11,8 +11,8 @@ import { formatRelative, formatTime } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
 import styles from './shell.module.css';
 
-function Names({ names, all }: { names: readonly string[]; all: string }) {
-  if (names.length === 0) return all;
+function Names({ names }: { names: readonly string[] }) {
+  if (names.length === 0) return 'all';
   return (
     <span className={styles.names}>
       {names.map((name) => (
@@ -60,11 +60,11 @@ function Who({ who, onDone }: { who: WhoAmI; onDone: () => void }) {
         )}
         <dt>Databases</dt>
         <dd>
-          <Names names={databases} all="all" />
+          <Names names={databases} />
         </dd>
         <dt>Tenants</dt>
         <dd>
-          <Names names={tenants} all="all" />
+          <Names names={tenants} />
         </dd>
         <dt>Ends</dt>
         <dd>

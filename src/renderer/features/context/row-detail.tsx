@@ -9,7 +9,7 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { type ScopeSelection, scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { AtomLink, CodeText } from '../../editor/code-text.tsx';
 import { DetailPane } from '../../ui/pane.tsx';
 import { Pairs } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -88,9 +88,7 @@ function Derivation({ rule, premises }: { rule: string; premises: readonly strin
         <ul className="plain-list flex-column gap-4">
           {premises.map((premise) => (
             <li key={premise}>
-              <Link to="/proof" search={{ question: premise }} className={styles.atomLink ?? ''}>
-                <CodeText text={premise} />
-              </Link>
+              <AtomLink atom={premise} />
             </li>
           ))}
         </ul>

@@ -12,7 +12,7 @@ import { queryKeyOf, useLive } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
-import { CodeText } from '../../editor/code-text.tsx';
+import { AtomLink, CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { DetailPane } from '../../ui/pane.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
@@ -275,14 +275,6 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
       <h3>{title}</h3>
       {children}
     </section>
-  );
-}
-
-function AtomLink({ atom }: { atom: string }) {
-  return (
-    <Link to="/proof" search={{ question: atom }} className={styles.atomLink}>
-      <CodeText text={atom} />
-    </Link>
   );
 }
 

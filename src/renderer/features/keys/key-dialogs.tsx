@@ -130,7 +130,6 @@ function Made({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
     >
       <ShownOnce
         secret={made.key}
-        what="key"
         snippets={keySnippets(place, made.key)}
         isStored={isStored}
         onStored={setIsStored}
