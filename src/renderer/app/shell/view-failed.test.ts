@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { isMissingPart } from './view-failed.tsx';
+import { expect, it, test } from 'vitest';
+import { isMissingPart, reachableSpaces } from './view-failed.tsx';
 
 it('knows a part that did not arrive by the words of each browser', () => {
   for (const message of [
@@ -14,4 +14,28 @@ it('knows a part that did not arrive by the words of each browser', () => {
 it('takes no other fault for one', () => {
   expect(isMissingPart(new TypeError('x is not a function'))).toBe(false);
   expect(isMissingPart('Failed to fetch dynamically imported module')).toBe(false);
+});
+
+const here = { database: 'shop', tenant: 'acme' };
+const named = (...names: string[]) => names.map((name) => ({ name }));
+
+test('the tenants that the key names are offered, in the present database', () => {
+  const rights = { databases: [], tenants: ['globex', 'abc'] };
+  expect(reachableSpaces(rights, here, named('default', 'shop'), named('acme'))).toEqual([
+    { database: 'shop', tenant: 'abc' },
+    { database: 'shop', tenant: 'globex' },
+  ]);
+});
+
+test('where the database is out of reach, another is offered with the tenants there are', () => {
+  const rights = { databases: ['lab'], tenants: [] };
+  expect(reachableSpaces(rights, here, named('lab'), named('x', 'acme'))).toEqual([
+    { database: 'lab', tenant: 'acme' },
+    { database: 'lab', tenant: 'x' },
+  ]);
+  expect(reachableSpaces(rights, here, named('lab'), [])).toEqual([{ database: 'lab', tenant: 'acme' }]);
+});
+
+test('a database that the key names and nobody has made is not offered', () => {
+  expect(reachableSpaces({ databases: ['lab'], tenants: [] }, here, [], [])).toEqual([]);
 });

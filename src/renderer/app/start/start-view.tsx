@@ -77,7 +77,7 @@ interface Opening {
 function SampleCard({ entry, isBusy, onOpen }: { entry: SampleEntry; isBusy: boolean; onOpen: () => void }) {
   return (
     <li className={`flex-column gap-8 ${styles.card}`}>
-      <h3>{entry.title}</h3>
+      <h3 className="pane-title">{entry.title}</h3>
       <p>{entry.description}</p>
       <Permitted operation="assertRule">
         <Button

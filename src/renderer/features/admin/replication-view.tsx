@@ -103,15 +103,15 @@ function Followers({ followers }: Pick<ReplicationStatus, 'followers'>) {
   const { endpoint } = useSession();
   return (
     <>
-      <section aria-label="Followers" className={styles.part}>
-        <h2>Followers</h2>
+      <section aria-label="Followers" className="flex-column gap-6 flat-text">
+        <h2 className="pane-title">Followers</h2>
         {followers.length === 0 ? (
           <p className="dim">No follower has contacted this service in the last ten minutes.</p>
         ) : (
           <FollowerTable followers={followers} />
         )}
       </section>
-      <section aria-label="Another follower" className={styles.part}>
+      <section aria-label="Another follower" className="flex-column gap-6 flat-text">
         <TextBlock
           title="To add a follower, start it with"
           text={followerSettings(endpoint.origin)}
@@ -130,7 +130,7 @@ function Followers({ followers }: Pick<ReplicationStatus, 'followers'>) {
 /** For a follower: how it takes over from its leader. */
 function Promotion() {
   return (
-    <section aria-label="To take over" className={styles.part}>
+    <section aria-label="To take over" className="flex-column gap-6 flat-text">
       <TextBlock
         title="To take over from the leader, stop the leader, then restart this service with"
         text={promotionSettings}
@@ -150,8 +150,10 @@ function Status({ status }: { status: ReplicationStatus }) {
     <>
       <Readings status={status} />
       <div className={`flex-column gap-24 ${styles.parts}`}>
-        <section className={styles.part} aria-labelledby="replication-role">
-          <h2 id="replication-role">{isLeader ? 'This is a leader' : 'This is a follower'}</h2>
+        <section className="flex-column gap-6 flat-text" aria-labelledby="replication-role">
+          <h2 id="replication-role" className="pane-title">
+            {isLeader ? 'This is a leader' : 'This is a follower'}
+          </h2>
           <p>{replicationStateWords(status.state).words}</p>
           {status.lastError !== null && <Banner>{status.lastError}</Banner>}
         </section>

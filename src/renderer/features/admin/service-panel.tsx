@@ -33,7 +33,9 @@ function Storage({ samples, isAdministered }: { samples: readonly MetricSample[]
   return (
     <section className={`flex-column gap-8 ${styles.group}`} aria-labelledby="admin-storage">
       <div className="flex-row spread gap-8">
-        <h3 id="admin-storage">Storage</h3>
+        <h3 id="admin-storage" className="label-title">
+          Storage
+        </h3>
         {takesWrites === true && <Tag tone="good">takes writes</Tag>}
         {takesWrites === false && <Tag tone="bad">takes no writes</Tag>}
       </div>
@@ -46,7 +48,7 @@ function Storage({ samples, isAdministered }: { samples: readonly MetricSample[]
 function Groups({ samples }: { samples: readonly MetricSample[] }) {
   return readingsOf(samples).map(({ title, readings }) => (
     <section key={title} className={`flex-column gap-8 ${styles.group}`} aria-label={title}>
-      <h3>{title}</h3>
+      <h3 className="label-title">{title}</h3>
       <Readings readings={readings} />
     </section>
   ));

@@ -217,7 +217,7 @@ function Ids({ call }: { call: ToolCallRecord }) {
 function Content({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetailProps['onSearch'] }) {
   return (
     <div className={styles.detail}>
-      <div className={`flex-row gap-4-8 flex-wrap ${styles.head}`}>
+      <div className="flex-row gap-4-8 flex-wrap">
         <strong>{call.tool}</strong>
         <OutcomeTag outcome={call.outcome} />
         <span className="dim">by {clientNameOf(call)}</span>

@@ -183,7 +183,7 @@ export function ToolResult({ run, replay }: ToolResultProps) {
   const answers = useMemo(() => answersOf(run), [run]);
   return (
     <div className={styles.result}>
-      <div className={`flex-row gap-4-8 flex-wrap ${styles.head}`} role="status">
+      <div className="flex-row gap-4-8 flex-wrap" role="status">
         <OutcomeTag outcome={outcome} />
         <span>{outcome === 'ok' ? 'The tool answered' : 'The tool refused the call'}</span>
         <span className="dim number">in {formatDuration(run.elapsedMs)}</span>

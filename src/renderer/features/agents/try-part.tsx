@@ -285,8 +285,8 @@ function Introduction({ tool }: { tool: Tool }) {
   return (
     <>
       {reason !== null && <Banner>{reason} The call will be refused.</Banner>}
-      <div className={`flex-row gap-4-8 flex-wrap ${styles.head}`}>
-        <h2>{tool.title ?? tool.name}</h2>
+      <div className="flex-row gap-4-8 flex-wrap">
+        <h2 className="pane-title">{tool.title ?? tool.name}</h2>
         <Annotations tool={tool} />
       </div>
       <p className={`dim ${styles.description}`}>{tool.description}</p>

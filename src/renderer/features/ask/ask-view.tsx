@@ -28,12 +28,11 @@ import { type AskSearch, nothingBeside } from './ask-search.ts';
 import { type AskTab, titleOf } from './ask-tabs.ts';
 import styles from './ask.module.css';
 import { ComparedView } from './compared-view.tsx';
-import { compareWith, usePinnedRuns } from './runs-store.ts';
+import { type Asking, compareWith, useAnswer, usePinnedRuns } from './runs-store.ts';
 import { QuestionEditor } from './question-editor.tsx';
 import { QuestionList, SaveDialog } from './question-list.tsx';
 import { Results } from './results.tsx';
 import { TabBar } from './tab-bar.tsx';
-import { type Asking, useAnswer } from './use-answer.ts';
 import { type AskTabsOfView, type OnSearch, useAskKeys, useAskTabs } from './use-ask-tabs.ts';
 
 const liveKey = 'corollary.ask-live';

@@ -153,7 +153,7 @@ export function Overview({ stats, evictable, search, onSearch }: OverviewProps) 
     <section className={`flex fixed-size padded-8 line-below ${styles.overview}`} aria-label="Overview">
       <div className={styles.figure}>
         <div className={`flex-row gap-8 ${styles.figureHead}`}>
-          <h2>{label}</h2>
+          <h2 className="pane-title">{label}</h2>
           <SegmentedControl
             aria-label="How the histogram is shown"
             value={look}

@@ -19,11 +19,10 @@ import {
   type RelationGraph,
   type RelationNode,
 } from './dependency-graph.ts';
-import { GraphDrawing } from './graph-drawing.tsx';
+import { GraphDrawing, useGraphLayout } from './graph-drawing.tsx';
 import styles from './rules.module.css';
 import { ListOrGraph } from './list-or-graph.tsx';
 import type { RulesSearch } from './rules-search.ts';
-import { useGraphLayout } from './use-graph-layout.ts';
 
 interface RelationLinksProps {
   title: string;
