@@ -44,7 +44,7 @@ import { SpaceSwitchers } from './space-switchers.tsx';
 import { WhoMenu } from './who-menu.tsx';
 
 /** Handlers for requests of the desktop application other than commands. */
-export interface DesktopWishes {
+interface DesktopWishes {
   /** Opens the address of a link. */
   readonly onPlace: (place: string) => void;
   /** Previews a file to import; the user confirms before it is stored. */
@@ -56,7 +56,7 @@ function statesOf(commands: readonly AppCommand[]): CommandState[] {
 }
 
 /** Registers the commands and serves the requests of the desktop application; does nothing in a browser. */
-export function useDesktop(commands: readonly AppCommand[], { onPlace, onFile }: DesktopWishes): void {
+function useDesktop(commands: readonly AppCommand[], { onPlace, onFile }: DesktopWishes): void {
   const states = JSON.stringify(statesOf(commands));
   useEffect(() => {
     const told = desktopShell()?.setCommands(JSON.parse(states) as CommandState[]);

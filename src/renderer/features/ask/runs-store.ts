@@ -81,7 +81,7 @@ function change(tab: string, edit: (runs: TabRuns) => TabRuns): void {
 }
 
 /** Starts `work` in a tab; its promise must reject when the signal is aborted. */
-export function startRun(
+function startRun(
   owner: Owner,
   tab: string,
   asked: string,
@@ -126,7 +126,7 @@ export function startRun(
 }
 
 /** Cancels the run of a tab; the tab's state reports when it has ended. */
-export function cancelRun(tab: string): void {
+function cancelRun(tab: string): void {
   running.get(tab)?.controller.abort();
 }
 
@@ -147,7 +147,7 @@ export function forgetTab(tab: string): void {
 }
 
 /** The runs of a tab; empty if they belong to another endpoint. */
-export function useTabRuns(owner: Owner, tab: string): TabRuns {
+function useTabRuns(owner: Owner, tab: string): TabRuns {
   return useStore((runs) => (runs.owner === owner ? (runs.byTab[tab] ?? noRuns) : noRuns));
 }
 

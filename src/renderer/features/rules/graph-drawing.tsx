@@ -25,7 +25,7 @@ import LayoutWorker from './graph-layout.worker.ts?worker';
 import styles from './rules.module.css';
 
 /** A graph with its layout. */
-export interface LaidGraph {
+interface LaidGraph {
   /** The graph of this layout. */
   readonly graph: RelationGraph;
   readonly layout: GraphLayout;
