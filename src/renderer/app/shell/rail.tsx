@@ -53,7 +53,7 @@ function RailLink({ to, title, icon, takesUp = false }: Tool) {
     <Link
       to={to}
       search={search}
-      className={`flex-column gap-2 ${styles.tool}`}
+      className={`flex-column ${styles.tool}`}
       activeProps={{ className: styles.toolActive ?? '' }}
       activeOptions={{ includeSearch: false }}
     >
