@@ -6,7 +6,13 @@
  */
 import type { Answer, ProofStep } from '../../engine/contract/inference.ts';
 import type { OperationOutput, ToolContents, ToolOperation } from '../../engine/contract/operations.ts';
-import type { Answered, SlimEntry, SlimGoal, SlimStep, SlimWhyNot } from '../../engine/contract/tool-contents.ts';
+import type {
+  Answered,
+  SlimEntry,
+  SlimGoal,
+  SlimStep,
+  SlimWhyNot,
+} from '../../engine/contract/tool-contents.ts';
 import { renderAtom } from '../../engine/index.ts';
 import { cutArguments } from './cut-arguments.ts';
 
