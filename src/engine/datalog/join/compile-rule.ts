@@ -21,7 +21,7 @@ import { type Consumer, type Derived, put, type StoredDelta, type WorkList } fro
 import type { Tally } from '../model/program.ts';
 import { cheapest } from '../plan/join-order.ts';
 import type { Filter } from '../../language/order.ts';
-import { type Guard, KeyedStep, Machine, type AtomShape, type Step, type Window } from './machine.ts';
+import { type Guard, type KeyedStep, Machine, type AtomShape, type Step, type Window } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
