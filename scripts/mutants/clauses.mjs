@@ -16,10 +16,10 @@ import { closing } from './closing.mjs';
  * @typedef {Edit & ClauseProperties} Clause
  */
 
-const rederive = 'datalog/tables/delete-rederive.ts';
+const rederive = 'datalog/tables/evaluation.ts';
 const justifications = 'datalog/model/justifications.ts';
 const machine = 'datalog/join/machine.ts';
-const tupleSink = 'datalog/join/tuple-sink.ts';
+const derivedSteps = 'datalog/join/derived-steps.ts';
 const storedSteps = 'datalog/join/stored-steps.ts';
 const compileRule = 'datalog/join/compile-rule.ts';
 const bodyCompiler = 'datalog/join/body-compiler.ts';
@@ -101,7 +101,7 @@ const killing = [
   },
   {
     clause: 'where heights count, a row that one rule revived is looked at by the others',
-    file: machine,
+    file: derivedSteps,
     from: 'if (rows.heights === null && !rows.isDead(row)) continue;',
     to: 'if (!rows.isDead(row)) continue;',
     by: joins,
@@ -141,8 +141,8 @@ const telling = [
   {
     clause: 'a deleted row notifies its level',
     file: derived,
-    from: 'work.add(derived, phases.notify);',
-    to: '',
+    from: '  work.add(derived, phases.kill);\n  work.add(derived, phases.notify);',
+    to: '  work.add(derived, phases.kill);',
     by: joins,
   },
   {
@@ -169,28 +169,28 @@ const telling = [
   {
     clause: 'watchers are notified of new rows',
     file: rederive,
-    from: 'for (let row = support.propagatedCount; row < rows.count; row++) if (!rows.isDead(row)) retest(row);',
+    from: 'for (let row = from; row < rows.count; row++) if (!rows.isDead(row)) retest(row);',
     to: '',
     by: strata,
   },
   {
     clause: 'watchers are told of heights that changed',
-    file: tupleSink,
+    file: derived,
     from: '(rows.wasRevived || rows.heights !== null)',
     to: 'rows.wasRevived',
     by: strata,
   },
   {
     clause: 'watchers are told of what rose where there are no heights',
-    file: tupleSink,
+    file: derived,
     from: '(rows.wasRevived || rows.heights !== null)',
     to: 'rows.heights !== null',
     by: strata,
   },
   {
     clause: 'a relation with watchers has its news told',
-    file: tupleSink,
-    from: 'this.#parts.work.add(support.derived, phases.notify);',
+    file: derived,
+    from: 'if (watchers.length > 0) work.add(derived, phases.notify);',
     to: '',
     by: strata,
   },
@@ -242,14 +242,14 @@ const telling = [
 const joining = [
   {
     clause: 'a row that came back is joined again',
-    file: tupleSink,
+    file: derived,
     from: 'target.again.push(row);',
     to: '',
     by: joins,
   },
   {
     clause: 'a row that comes back while it is being joined is joined again',
-    file: tupleSink,
+    file: derived,
     from: 'if (row >= target.claimed) return;',
     to: 'if (row >= target.done) return;',
     by: joins,
@@ -284,14 +284,14 @@ const joining = [
   },
   {
     clause: 'dead rows start no join',
-    file: machine,
+    file: derivedSteps,
     from: '      if (rows.isDead(row)) continue;\n      if (!this.matches(rows.columns, row, machine.registers)) continue;',
     to: '      if (!this.matches(rows.columns, row, machine.registers)) continue;',
     by: strata,
   },
   {
     clause: 'dead rows are in no join',
-    file: machine,
+    file: derivedSteps,
     from: 'if (row >= limit || (dead !== null && dead[row] !== 0)) continue;',
     to: 'if (row >= limit) continue;',
     by: joins,
@@ -336,7 +336,7 @@ const joining = [
   },
   {
     clause: 'an absence is not decided before all rows were looked at',
-    file: 'datalog/join/negation-and-aggregate-steps.ts',
+    file: derivedSteps,
     from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    return',
     to: '    this.#isOver = true;\n    return',
     variant: 'few rows at once',
@@ -344,7 +344,7 @@ const joining = [
   },
   {
     clause: 'an aggregate has no value before all rows were taken',
-    file: 'datalog/join/negation-and-aggregate-steps.ts',
+    file: derivedSteps,
     from: '    if (machine.isStalled) return false;\n    this.#isOver = true;\n    const',
     to: '    this.#isOver = true;\n    const',
     variant: 'few rows at once',
@@ -356,15 +356,15 @@ const joining = [
 const justifying = [
   {
     clause: 'a row that came back among many is joined again',
-    file: tupleSink,
+    file: machine,
     from: 'rows.deadCount === 0 ? batch.insertInto(rows, width) : this.#putEach(width)',
     to: 'batch.insertInto(rows, width)',
     by: joins,
   },
   {
     clause: 'a row that came back or fell has its new reason',
-    file: tupleSink,
-    from: '      this.#justify(support, row, values, premises);\n',
+    file: machine,
+    from: '          this.#justify(target.support, target.rows.improved, values, at * width + tuple.length);\n',
     to: '',
     by: joins,
   },
@@ -441,7 +441,7 @@ const justifying = [
   },
   {
     clause: 'a derived row that started a join is a reason',
-    file: machine,
+    file: derivedSteps,
     from: `      machine.collect();
     }
     return false;
@@ -460,7 +460,7 @@ const justifying = [
   },
   {
     clause: 'a derived row that was joined is a reason',
-    file: machine,
+    file: derivedSteps,
     from: `    return this.window === 'before' ? machine.chunkStart : machine.chunkEnd;
   }
 
@@ -616,7 +616,7 @@ const dropping = [
   },
   {
     clause: 'a join looks at the rows that a dropped table holds now',
-    file: machine,
+    file: derivedSteps,
     from: 'if (this.#indexed !== rows) {',
     to: 'if (this.#indexed === null) {',
     variant: 'tight',

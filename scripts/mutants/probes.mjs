@@ -30,7 +30,7 @@ export const variants = {
   roomy: [],
   tight: [
     {
-      file: 'datalog/tables/delete-rederive.ts',
+      file: 'datalog/tables/evaluation.ts',
       from: 'const maxDeletedRows = 20_000;',
       to: 'const maxDeletedRows = 3;',
     },
@@ -59,7 +59,7 @@ export const variants = {
   ],
   'few killed': [
     {
-      file: 'datalog/tables/delete-rederive.ts',
+      file: 'datalog/tables/evaluation.ts',
       from: 'const maxDeletedRows = 20_000;',
       to: 'const maxDeletedRows = 3;',
     },

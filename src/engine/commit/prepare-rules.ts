@@ -10,7 +10,7 @@ import { parseRule } from '../language/parse.ts';
 import { checkStratified, dependenciesOf } from '../language/stratify.ts';
 import { isAbsence, isAggregate, relationOf } from '../language/terms.ts';
 import { type RuleOperation, type RuleToStore, type Outcome, outcomeAs } from '../state/operation.ts';
-import type { Tallies } from '../datalog/model/rule-tallies.ts';
+import type { Tallies } from '../datalog/model/program.ts';
 
 /** Parses and checks a rule by itself. `path` is its path in the request, with a trailing full stop unless empty. */
 export function ruleToStore(input: RuleInput, path = ''): RuleToStore {

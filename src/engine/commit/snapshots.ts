@@ -1,6 +1,6 @@
 import { EngineError } from '../base/errors.ts';
 import type { SnapshotTaken, StorageState } from '../contract/administration.ts';
-import type { Tallies } from '../datalog/model/rule-tallies.ts';
+import type { Tallies } from '../datalog/model/program.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 import { pinState } from '../state/state-snapshot.ts';
 import type { Log } from '../log/log.ts';

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../base/clock.ts';
-import type { Tallies } from '../datalog/model/rule-tallies.ts';
+import type { Tallies } from '../datalog/model/program.ts';
 import { type DatabaseState, State } from '../state/state.ts';
 import { type RestoredState, readState, stateOf, pinState } from '../state/state-snapshot.ts';
 import type { StorageBackend } from '../log/backend.ts';

@@ -12,7 +12,7 @@ import type { Writer } from '../session/writer.ts';
 import { Leader } from '../replication/leader.ts';
 import { EngineReplica } from '../replication/follower.ts';
 import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
-import type { Tallies } from '../datalog/model/rule-tallies.ts';
+import type { Tallies } from '../datalog/model/program.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { Operation, Outcome } from '../state/operation.ts';
 import { repeatedReport, type Report } from '../state/report.ts';

@@ -14,7 +14,7 @@ import { EngineError } from '../base/errors.ts';
 import type { RetractInput, RetractPatternOutcome } from '../contract/facts.ts';
 import { type ReadContext, scopeChoice } from './read-context.ts';
 import { type ConsequenceLimits, consequencesOf, completenessPart } from './consequences.ts';
-import type { Losses } from '../datalog/model/delta.ts';
+import type { Losses } from '../datalog/maintain/withdrawals.ts';
 import type { Operation } from '../state/operation.ts';
 
 /**

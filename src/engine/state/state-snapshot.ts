@@ -12,7 +12,7 @@ import { ColumnReader, ColumnWriter } from './columns/columns.ts';
 import { readFacts, writeFacts } from './columns/facts-in-columns.ts';
 import { NeededGenerations, readGenerations } from './columns/generations-in-columns.ts';
 import { readUses, writeUses } from './columns/uses-in-columns.ts';
-import type { Tallies } from '../datalog/model/rule-tallies.ts';
+import type { Tallies } from '../datalog/model/program.ts';
 import { DatabaseState, State, type TenantState } from './state.ts';
 import type { Log, ReadableLog } from '../log/log.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';

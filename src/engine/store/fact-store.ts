@@ -9,7 +9,6 @@ import {
   EndedFacts,
   endRememberedFor,
   type PinnedEnds,
-  type Bounds,
   type FactVersion,
   type ArchivedVersions,
   type PinnedArchive,
@@ -28,7 +27,7 @@ import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { maxBatch } from './hash-slots.ts';
 import { RelationNames } from './relation-names.ts';
-import { StoredRelation } from './stored-relation.ts';
+import { type Bounds, StoredRelation } from './stored-relation.ts';
 
 /** A fact to store. */
 export interface FactToStore {
@@ -43,7 +42,8 @@ export interface FactToStore {
 }
 
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
-export type { Bounds, FactVersion } from './version-archive.ts';
+export type { Bounds } from './stored-relation.ts';
+export type { FactVersion } from './version-archive.ts';
 
 /** What identifies a fact. */
 export type FactIdentity = Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;

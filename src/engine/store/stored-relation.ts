@@ -3,9 +3,14 @@ import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
-import type { Bounds } from './version-archive.ts';
 import { finish, fold, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import { tupleAt } from './tuples.ts';
+
+/** When a fact is valid: from (inclusive) until (exclusive); infinite if open. */
+export interface Bounds {
+  readonly from: number;
+  readonly until: number;
+}
 
 /** Rows whose numbers differ only in this many low bits form a block. */
 export const blockBits = 6;

@@ -1,12 +1,6 @@
 import type { Metadata } from '../contract/facts.ts';
 import { relationKey } from '../language/terms.ts';
-import type { StoredRelation } from './stored-relation.ts';
-
-/** When a fact is valid: from (inclusive) until (exclusive); infinite if open. */
-export interface Bounds {
-  readonly from: number;
-  readonly until: number;
-}
+import type { Bounds, StoredRelation } from './stored-relation.ts';
 
 /** Everything that can differ between two versions of one fact. */
 export interface FactVersion extends Bounds {

@@ -1,12 +1,11 @@
 import { expect } from 'vitest';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import { demand, type Pacer, settle } from '../datalog/tables/evaluation.ts';
-import type { Observer } from '../datalog/model/observer.ts';
 import type { GroundAtom } from '../datalog/explain/proof.ts';
 import { type Reader, sees, viewKey } from '../datalog/model/reader.ts';
 import type { Support } from '../datalog/model/derived.ts';
 import { TableSet } from '../datalog/tables/table-set.ts';
-import type { Table } from '../datalog/model/table.ts';
+import type { Table, Observer } from '../datalog/model/table.ts';
 
 /**
  * Invariants of a maintained set of tables at a fixpoint, whatever changed before.

@@ -102,7 +102,7 @@ export function noteRefused(key: string | null, failure: ApiFailure): void {
  * Resolves with true once the turn differs from `turn`, with false if the sign-in is closed first. Rejects with the
  * signal's reason when aborted.
  */
-export function nextTurn(turn: number, signal: AbortSignal | undefined): Promise<boolean> {
+function nextTurn(turn: number, signal: AbortSignal | undefined): Promise<boolean> {
   return new Promise((resolve, reject) => {
     function look(): boolean {
       const state = useCredential.getState();

@@ -31,7 +31,7 @@ export type StreamState =
   | { readonly kind: 'refused'; readonly failure: ApiFailure };
 
 /** Callbacks of a stream. */
-export interface StreamListener {
+interface StreamListener {
   onChanges(changes: readonly StreamedChange[]): void;
   onState(state: StreamState): void;
 }

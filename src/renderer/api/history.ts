@@ -5,8 +5,12 @@
  * imported). Each step carries the act that reverses it; running that act returns its inverse. A step that cannot be
  * undone is listed with the reason and does not block earlier ones. The list lives as long as the window.
  */
+import { useQueryClient } from '@tanstack/react-query';
 import { create, type StoreApi, type UseBoundStore } from 'zustand';
+import { notifyDone } from '../ui/notify.tsx';
+import { invalidate, topics } from './live.ts';
 import { ApiError, type ApiFailure, apiFailureOf } from './problem.ts';
+import { useSession } from './session.tsx';
 import type { Space } from './space.ts';
 
 /**
@@ -38,7 +42,7 @@ export interface Steps {
 }
 
 /** A history with its state. */
-export interface History extends Steps {
+interface History extends Steps {
   readonly running: HistoryDirection | null;
   /** Why the last step failed. */
   readonly failure: ApiFailure | null;
@@ -67,7 +71,7 @@ export function nextStep({ done, undone }: Steps, way: HistoryDirection): Histor
 }
 
 /** Moves a step to the other side, with its inverse. */
-export function withMovedStep(
+function withMovedStep(
   { done, undone }: Steps,
   way: HistoryDirection,
   step: HistoryStep,
@@ -81,14 +85,14 @@ export function withMovedStep(
 }
 
 /** Marks a step that can no longer be taken. */
-export function withStuck({ done, undone }: Steps, step: HistoryStep, stuck: string): Steps {
+function withStuck({ done, undone }: Steps, step: HistoryStep, stuck: string): Steps {
   const marked = (steps: readonly HistoryStep[]) =>
     steps.map((each) => (each === step ? { ...each, stuck } : each));
   return { done: marked(done), undone: marked(undone) };
 }
 
 /** Store of one history. */
-export type HistoryStore = UseBoundStore<StoreApi<History>>;
+type HistoryStore = UseBoundStore<StoreApi<History>>;
 
 const stores = new Map<string, HistoryStore>();
 
@@ -162,4 +166,40 @@ async function take(
   } finally {
     store.setState({ running: null });
   }
+}
+
+/** History and the actions on it. */
+export interface HistoryActions extends History {
+  /** The step to undo or redo; null if there is none. */
+  readonly next: Readonly<Record<HistoryDirection, HistoryStep | null>>;
+  /** Takes a step; returns the refusal, or null on success. */
+  readonly take: (way: HistoryDirection) => Promise<ApiFailure | null>;
+  readonly dismissFailure: () => void;
+}
+
+/** Longer than the change stream's batching, so that deleted facts are known before they would be fetched. */
+const refreshMs = 250;
+
+/** Returns the history of the current space. */
+export function useHistory(): HistoryActions {
+  const { space, endpoint } = useSession();
+  const client = useQueryClient();
+  const useStore = historyOf(space);
+  const history = useStore();
+
+  async function take(way: HistoryDirection): Promise<ApiFailure | null> {
+    const step = await move(useStore, way);
+    if (step?.kind === 'stored') {
+      notifyDone(`${way === 'undo' ? 'Undone' : 'Redone'}: ${step.label}`);
+      setTimeout(() => invalidate(client, endpoint, topics), refreshMs);
+    }
+    return useStore.getState().failure;
+  }
+
+  return {
+    ...history,
+    next: { undo: nextStep(history, 'undo'), redo: nextStep(history, 'redo') },
+    take,
+    dismissFailure: () => useStore.setState({ failure: null }),
+  };
 }

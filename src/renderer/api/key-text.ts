@@ -1,8 +1,9 @@
 /** Keys as text: typed, displayed and used. Only the service can verify one. */
-import type { Snippet } from '../ui/shown-once.tsx';
+import type { KeyRole } from '../../engine/contract/authentication.ts';
+import type { Snippet } from '../ui/dialogs.tsx';
 
 /** A typed key, or why it is not one. */
-export type TypedKey =
+type TypedKey =
   | { readonly kind: 'none' }
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'problem'; readonly problem: string };
@@ -60,4 +61,34 @@ export function keySnippets(
     },
     { title: 'Header', text: `Authorization: ${authorization}` },
   ];
+}
+
+/** Describes the permissions of each role of a key. */
+export const roleWords: Readonly<Record<KeyRole, string>> = {
+  reader: 'Asks, looks, exports and tries changes; changes no knowledge.',
+  writer: 'Also asserts and retracts facts, teaches rules, works with scopes, imports, and tends the memory.',
+  admin: 'Also creates and deletes databases, tenants and keys, and sees to the service.',
+  replica: 'For a follower that copies this service: nothing but replication.',
+};
+
+/** How close a key is to its expiry. */
+type Expiry = 'never' | 'later' | 'soon' | 'over';
+
+const dayMs = 86_400_000;
+const soonMs = 7 * dayMs;
+/** Fraction of its life at which a short-lived key is about to expire. */
+const lastPart = 0.2;
+
+/**
+ * Classifies the expiry; times are epoch milliseconds. `soon` means within a week, or for keys that live less than
+ * five weeks within the last fifth of their life.
+ */
+export function expiryOf(
+  { createdAt, expiresAt }: { readonly createdAt: number | null; readonly expiresAt: number | null },
+  now: number,
+): Expiry {
+  if (expiresAt === null) return 'never';
+  if (expiresAt <= now) return 'over';
+  const near = createdAt === null ? soonMs : Math.min(soonMs, (expiresAt - createdAt) * lastPart);
+  return expiresAt - now <= near ? 'soon' : 'later';
 }

@@ -62,7 +62,7 @@ export function withSaved(
 }
 
 /** A folder with its questions. */
-export interface QuestionFolder {
+interface QuestionFolder {
   readonly name: string;
   readonly questions: readonly KnownQuestion[];
 }

@@ -1,6 +1,10 @@
-import type { ComponentProps } from 'react';
+/** Buttons of operations that the user may not be allowed to perform. */
+import { Button, type ButtonProps, Tooltip } from '@mantine/core';
+import { cloneElement, type ComponentProps, type MouseEvent, type ReactElement } from 'react';
 import type { OperationName } from '../../engine/contract/operations.ts';
-import { Guarded } from '../ui/guarded.tsx';
+import { notifyFailure } from '../ui/notify.tsx';
+import { apiFailureOf } from './problem.ts';
+import { useWrite } from './queries.ts';
 import { useReason } from './rights.ts';
 
 type PermittedProps = Omit<ComponentProps<typeof Guarded>, 'reason'> & { operation: OperationName };
@@ -8,4 +12,61 @@ type PermittedProps = Omit<ComponentProps<typeof Guarded>, 'reason'> & { operati
 /** Shows the button of an operation; if the current user may not perform it, the button explains why instead. */
 export function Permitted({ operation, children }: PermittedProps) {
   return <Guarded reason={useReason(operation)}>{children}</Guarded>;
+}
+
+interface Action {
+  onClick?: ((event: MouseEvent<HTMLButtonElement>) => void) | undefined;
+  disabled?: boolean | undefined;
+  'aria-disabled'?: boolean;
+  'data-disabled'?: boolean;
+}
+
+interface GuardedProps {
+  /** A sentence; null if the action is available. */
+  reason: string | null;
+  /** A Mantine button. */
+  children: ReactElement<Action>;
+}
+
+/** Shows an unavailable action: disabled in look and effect, with the reason for pointer and keyboard. */
+export function Guarded({ reason, children }: GuardedProps) {
+  if (reason === null) return children;
+  return (
+    <Tooltip
+      label={reason}
+      multiline
+      maw={300}
+      openDelay={150}
+      events={{ hover: true, focus: true, touch: true }}
+    >
+      {cloneElement(children, {
+        // It stays in the tab order, so that the reason can be read.
+        disabled: false,
+        'aria-disabled': true,
+        'data-disabled': true,
+        onClick: (event) => {
+          event.preventDefault();
+          event.stopPropagation();
+        },
+      })}
+    </Tooltip>
+  );
+}
+
+/** Shows a button that creates a database of a given name; nothing if the user may not create one. */
+export function CreateDatabase({ name, ...props }: { name: string } & ButtonProps) {
+  const create = useWrite('createDatabase', ['databases']);
+  return (
+    <Permitted operation="createDatabase">
+      <Button
+        {...props}
+        loading={create.isPending}
+        onClick={() =>
+          create.mutate({ body: { name } }, { onError: (error) => notifyFailure(apiFailureOf(error)) })
+        }
+      >
+        Create {name}
+      </Button>
+    </Permitted>
+  );
 }

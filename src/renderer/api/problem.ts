@@ -7,7 +7,7 @@ import { CorollaryError } from '../../../client/src/failure.ts';
 import { problems, type ProblemCode, type ProblemDetail } from '../../engine/contract/problems.ts';
 
 /** `Unreachable`: no response. `Unreadable`: a response that is not this service's. */
-export type FailureCode = ProblemCode | 'Unreachable' | 'Unreadable';
+type FailureCode = ProblemCode | 'Unreachable' | 'Unreadable';
 
 /** A failed call. */
 export interface ApiFailure {

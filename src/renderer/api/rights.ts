@@ -68,7 +68,7 @@ export function reasonAgainst(
 }
 
 /** Returns why a follower refuses the operation; null if it does not, or the service is no follower. */
-export function reasonOfFollower(leader: Followed, name: OperationName): string | null {
+function reasonOfFollower(leader: Followed, name: OperationName): string | null {
   const spec: Operation = operations[name];
   if (leader === null || spec.kind === 'read') return null;
   const whom = leader.url === null ? 'its leader' : `its leader at ${leader.url}`;
@@ -88,7 +88,7 @@ export function useReason(name: OperationName, place?: ActionTarget): string | n
  * The leader that the service follows, its address visible only to admins; null if the service leads or this is
  * unknown.
  */
-export type Followed = { readonly url: string | null } | null;
+type Followed = { readonly url: string | null } | null;
 
 const followedEveryMs = 10_000;
 

@@ -19,7 +19,7 @@ export interface Sink {
 }
 
 /** Limit of a download that the browser must buffer, in bytes. */
-export const maxKeptBytes = 1024 ** 3;
+const maxKeptBytes = 1024 ** 3;
 const piecesTogether = 8 * 1024 * 1024;
 
 /** Buffers the bytes and hands them over as one file. */
@@ -66,7 +66,7 @@ export function writesAsItComes(): boolean {
 }
 
 /** Type of the saved file; `extension` without a dot. */
-export interface FileType {
+interface FileType {
   readonly label: string;
   readonly type: string;
   readonly extension: string;

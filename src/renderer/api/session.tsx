@@ -3,15 +3,16 @@
  *
  * A sign-in does not change its identity, so no view restarts.
  */
-import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useCallback, useContext, useMemo } from 'react';
 import { operations } from '../../../client/src/operations.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
-import { call, type CallOptions, type ApiEndpoint } from './client.ts';
-import { asSignedIn, currentKey } from './credential.ts';
+import { type ApiEndpoint, call, type CallOptions } from './client.ts';
+import { asSignedIn, currentKey, signOut } from './credential.ts';
 import type { Space } from './space.ts';
 
 /** `isWanted`: as in `asSignedIn`. */
-export type SessionCallOptions = CallOptions & { readonly isWanted?: boolean };
+type SessionCallOptions = CallOptions & { readonly isWanted?: boolean };
 
 /** What views need to call the service. */
 export interface WorkbenchSession {
@@ -66,4 +67,13 @@ export function useSession(): WorkbenchSession {
   const session = useContext(SessionContext);
   if (session === null) throw new Error('useSession was called outside of a SessionProvider');
   return session;
+}
+
+/** Returns a function that removes the key and everything it has shown. Drafts stay. */
+export function useSignOut(): () => void {
+  const client = useQueryClient();
+  return useCallback(() => {
+    client.clear();
+    signOut();
+  }, [client]);
 }

@@ -6,7 +6,7 @@ import type { WorkbenchSession } from './session.tsx';
 import { type ScopeSelection, scopeFieldsOf } from './space.ts';
 
 /** A ground atom, true or explicitly false. */
-export interface FactAtom {
+interface FactAtom {
   readonly predicate: string;
   readonly args: readonly string[];
   readonly truthVal: boolean;

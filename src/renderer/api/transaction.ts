@@ -25,7 +25,7 @@ export type TransactionWrite = {
 }[TransactionOperation];
 
 /** Options of a transaction. */
-export interface TransactionOptions {
+interface TransactionOptions {
   /** True: the commit is a dry run, which reports gained and lost conclusions and changes nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;

@@ -24,50 +24,47 @@ import {
   IconTable,
   IconTimeline,
   IconTool,
+  type TablerIcon,
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { commandEntry, named } from '../../desktop-contract/commands.ts';
+import { commandEntry, type CommandId, named } from '../../desktop-contract/commands.ts';
 import { askToSignIn, useCredential } from '../api/credential.ts';
 import { apiFailureOf } from '../api/problem.ts';
 import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from '../api/queries.ts';
 import type { KnownQuestion } from '../api/known-questions.ts';
 import { useQuestions } from '../api/questions.ts';
-import { useSession } from '../api/session.tsx';
+import { useSession, useSignOut } from '../api/session.tsx';
 import { allScopes, type Space } from '../api/space.ts';
-import { useSignOut } from '../api/use-sign-out.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
 import { newTab } from '../features/ask/ask-search.ts';
 import { contextSearchOf } from '../features/context/context-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
-import { takeTour } from './tour/start-tour.ts';
+import { takeTour } from './tour/tour-steps.ts';
 import { leaveTour, useTour } from './tour/tour-store.ts';
 import type { AppCommand } from '../ui/command.ts';
 import { formatAmount } from '../ui/format.ts';
 import { notifyFailure } from '../ui/notify.tsx';
 import { useLastSearch } from '../ui/last-searches.ts';
 import { setTheme, useShownTheme } from '../ui/theme-choice.ts';
-import { setDensity, useDensity } from '../ui/use-row-height.ts';
+import { setDensity, useDensity } from '../ui/preferences.ts';
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
+
+/** A command with the title, group and keys that the list of commands gives it. */
+function command(id: CommandId, Icon: TablerIcon, run: () => void) {
+  return { ...named(id), icon: <Icon {...small} />, run };
+}
 
 /** Commands for the rules as a whole. */
 function useRuleCommands(): AppCommand[] {
   const navigate = useNavigate();
   return useMemo(
     () => [
-      {
-        ...named('rules.graph'),
-        icon: <IconRoute2 {...small} />,
-        run: () => void navigate({ to: '/rules', search: { view: 'graph' } }),
-      },
-      {
-        ...named('rules.rename'),
-        icon: <IconRoute2 {...small} />,
-        run: () => void navigate({ to: '/rules', search: { rename: '-' } }),
-      },
+      command('rules.graph', IconRoute2, () => void navigate({ to: '/rules', search: { view: 'graph' } })),
+      command('rules.rename', IconRoute2, () => void navigate({ to: '/rules', search: { rename: '-' } })),
     ],
     [navigate],
   );
@@ -79,32 +76,12 @@ function useToolCommands(): AppCommand[] {
     const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/admin' | '/settings') => () =>
       void navigate({ to });
     return [
-      {
-        ...named('go.facts'),
-        icon: <IconTable {...small} />,
-        run: go('/facts'),
-      },
-      {
-        ...named('go.rules'),
-        icon: <IconRoute2 {...small} />,
-        run: go('/rules'),
-      },
-      {
-        ...named('go.ask'),
-        icon: <IconListSearch {...small} />,
-        run: go('/ask'),
-      },
-      { ...named('go.start'), icon: <IconBook2 {...small} />, run: go('/start') },
-      {
-        ...named('go.admin'),
-        icon: <IconDatabaseCog {...small} />,
-        run: go('/admin'),
-      },
-      {
-        ...named('go.settings'),
-        icon: <IconSettings {...small} />,
-        run: go('/settings'),
-      },
+      command('go.facts', IconTable, go('/facts')),
+      command('go.rules', IconRoute2, go('/rules')),
+      command('go.ask', IconListSearch, go('/ask')),
+      command('go.start', IconBook2, go('/start')),
+      command('go.admin', IconDatabaseCog, go('/admin')),
+      command('go.settings', IconSettings, go('/settings')),
     ];
   }, [navigate]);
 }
@@ -114,22 +91,16 @@ function useLookCommands(): AppCommand[] {
   const shown = useShownTheme();
   return useMemo(
     () => [
-      {
-        ...named('theme'),
-        icon: <IconSunMoon {...small} />,
-        run: () => setTheme(shown === 'light' ? 'dark' : 'light'),
-      },
+      command('theme', IconSunMoon, () => setTheme(shown === 'light' ? 'dark' : 'light')),
       {
         ...named('theme.contrast'),
         title: shown === 'contrast' ? 'Leave high contrast' : 'High contrast',
         icon: <IconContrast {...small} />,
         run: () => setTheme(shown === 'contrast' ? 'system' : 'contrast'),
       },
-      {
-        ...named('density'),
-        icon: <IconSunMoon {...small} />,
-        run: () => setDensity(useDensity.getState().density === 'compact' ? 'normal' : 'compact'),
-      },
+      command('density', IconSunMoon, () =>
+        setDensity(useDensity.getState().density === 'compact' ? 'normal' : 'compact'),
+      ),
     ],
     [shown],
   );
@@ -191,16 +162,12 @@ function useScopeToolCommands(): AppCommand[] {
   return useMemo(() => {
     const search = scopesSearchOf(JSON.parse(compared) as Record<string, unknown>);
     return [
-      {
-        ...named('go.scopes'),
-        icon: <IconStack2 {...small} />,
-        run: () => void navigate({ to: '/scopes', search }),
-      },
-      {
-        ...named('scopes.fork'),
-        icon: <IconGitFork {...small} />,
-        run: () => void navigate({ to: '/scopes', search: { ...search, fork: '' } }),
-      },
+      command('go.scopes', IconStack2, () => void navigate({ to: '/scopes', search })),
+      command(
+        'scopes.fork',
+        IconGitFork,
+        () => void navigate({ to: '/scopes', search: { ...search, fork: '' } }),
+      ),
     ];
   }, [navigate, compared]);
 }
@@ -212,26 +179,22 @@ function useMemoryCommands(): AppCommand[] {
   return useMemo(() => {
     const search = memorySearchOf(JSON.parse(last) as Record<string, unknown>);
     return [
-      {
-        ...named('go.memory'),
-        icon: <IconBrain {...small} />,
-        run: () => void navigate({ to: '/memory', search }),
-      },
-      {
-        ...named('memory.evict'),
-        icon: <IconBrain {...small} />,
-        run: () => void navigate({ to: '/memory', search: { ...search, part: 'evict' } }),
-      },
-      {
-        ...named('memory.consolidate'),
-        icon: <IconBrain {...small} />,
-        run: () => void navigate({ to: '/memory', search: { ...search, part: 'consolidate' } }),
-      },
-      {
-        ...named('memory.summaries'),
-        icon: <IconBrain {...small} />,
-        run: () => void navigate({ to: '/memory', search: { ...search, part: 'summaries' } }),
-      },
+      command('go.memory', IconBrain, () => void navigate({ to: '/memory', search })),
+      command(
+        'memory.evict',
+        IconBrain,
+        () => void navigate({ to: '/memory', search: { ...search, part: 'evict' } }),
+      ),
+      command(
+        'memory.consolidate',
+        IconBrain,
+        () => void navigate({ to: '/memory', search: { ...search, part: 'consolidate' } }),
+      ),
+      command(
+        'memory.summaries',
+        IconBrain,
+        () => void navigate({ to: '/memory', search: { ...search, part: 'summaries' } }),
+      ),
     ];
   }, [navigate, last]);
 }
@@ -243,21 +206,17 @@ function useAgentCommands(): AppCommand[] {
   return useMemo(() => {
     const search = agentsSearchOf(JSON.parse(last) as Record<string, unknown>);
     return [
-      {
-        ...named('go.agents'),
-        icon: <IconPlugConnected {...small} />,
-        run: () => void navigate({ to: '/agents', search }),
-      },
-      {
-        ...named('agents.connect'),
-        icon: <IconPlugConnected {...small} />,
-        run: () => void navigate({ to: '/agents', search: { ...search, part: 'connect' } }),
-      },
-      {
-        ...named('agents.try'),
-        icon: <IconTool {...small} />,
-        run: () => void navigate({ to: '/agents', search: { ...search, part: 'try' } }),
-      },
+      command('go.agents', IconPlugConnected, () => void navigate({ to: '/agents', search })),
+      command(
+        'agents.connect',
+        IconPlugConnected,
+        () => void navigate({ to: '/agents', search: { ...search, part: 'connect' } }),
+      ),
+      command(
+        'agents.try',
+        IconTool,
+        () => void navigate({ to: '/agents', search: { ...search, part: 'try' } }),
+      ),
     ];
   }, [navigate, last]);
 }
@@ -269,26 +228,10 @@ function useExplainingCommands(): AppCommand[] {
   return useMemo(() => {
     const search = typeof asked === 'string' ? { question: asked } : {};
     return [
-      {
-        ...named('ask.new'),
-        icon: <IconListSearch {...small} />,
-        run: () => void navigate({ to: '/ask', search: { tab: newTab } }),
-      },
-      {
-        ...named('go.what-if'),
-        icon: <IconFlask {...small} />,
-        run: () => void navigate({ to: '/what-if' }),
-      },
-      {
-        ...named('go.why-not'),
-        icon: <IconHelpCircle {...small} />,
-        run: () => void navigate({ to: '/why-not', search }),
-      },
-      {
-        ...named('go.trace'),
-        icon: <IconTimeline {...small} />,
-        run: () => void navigate({ to: '/trace', search }),
-      },
+      command('ask.new', IconListSearch, () => void navigate({ to: '/ask', search: { tab: newTab } })),
+      command('go.what-if', IconFlask, () => void navigate({ to: '/what-if' })),
+      command('go.why-not', IconHelpCircle, () => void navigate({ to: '/why-not', search })),
+      command('go.trace', IconTimeline, () => void navigate({ to: '/trace', search })),
     ];
   }, [navigate, asked]);
 }
@@ -300,16 +243,16 @@ function useTransferCommands(): AppCommand[] {
   return useMemo(() => {
     const search = factsSearchOf(JSON.parse(shown) as Record<string, unknown>);
     return [
-      {
-        ...named('facts.import'),
-        icon: <IconFileImport {...small} />,
-        run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'import' } }),
-      },
-      {
-        ...named('facts.export'),
-        icon: <IconFileExport {...small} />,
-        run: () => void navigate({ to: '/facts', search: { ...search, transfer: 'export' } }),
-      },
+      command(
+        'facts.import',
+        IconFileImport,
+        () => void navigate({ to: '/facts', search: { ...search, transfer: 'import' } }),
+      ),
+      command(
+        'facts.export',
+        IconFileExport,
+        () => void navigate({ to: '/facts', search: { ...search, transfer: 'export' } }),
+      ),
     ];
   }, [navigate, shown]);
 }
@@ -320,13 +263,7 @@ function useContextCommands(): AppCommand[] {
   const chosen = JSON.stringify(useLastSearch('/context'));
   return useMemo(() => {
     const search = contextSearchOf(JSON.parse(chosen) as Record<string, unknown>);
-    return [
-      {
-        ...named('go.context'),
-        icon: <IconFrame {...small} />,
-        run: () => void navigate({ to: '/context', search }),
-      },
-    ];
+    return [command('go.context', IconFrame, () => void navigate({ to: '/context', search }))];
   }, [navigate, chosen]);
 }
 
@@ -339,23 +276,15 @@ function useKeyCommands(): AppCommand[] {
   return useMemo(() => {
     const isMet = { authentication: isAsked, key: isAsked && hasKey };
     return [
-      {
-        ...named('go.keys'),
-        icon: <IconKey {...small} />,
-        run: () => void navigate({ to: '/admin/keys' }),
-      },
-      {
-        ...named('keys.make'),
-        icon: <IconKey {...small} />,
-        run: () => void navigate({ to: '/admin/keys', search: { make: 'true' } }),
-      },
+      command('go.keys', IconKey, () => void navigate({ to: '/admin/keys' })),
+      command('keys.make', IconKey, () => void navigate({ to: '/admin/keys', search: { make: 'true' } })),
       {
         ...named('sign-in'),
         ...(hasKey ? { title: 'Sign in with another key…' } : {}),
         icon: <IconLogin2 {...small} />,
         run: askToSignIn,
       },
-      { ...named('sign-out'), icon: <IconLogout2 {...small} />, run: signOut },
+      command('sign-out', IconLogout2, signOut),
     ].filter(({ id }) => {
       const { needs } = commandEntry(id);
       return needs === undefined || isMet[needs];
@@ -390,11 +319,7 @@ function useDatabaseCommands(goTo: (space: Space) => void): AppCommand[] {
   const databases = useDatabases().data;
   return useMemo(
     () => [
-      {
-        ...named('go.databases'),
-        icon: <IconDatabaseCog {...small} />,
-        run: () => void navigate({ to: '/admin/databases' }),
-      },
+      command('go.databases', IconDatabaseCog, () => void navigate({ to: '/admin/databases' })),
       {
         ...named('admin.replication'),
         run: () => void navigate({ to: '/admin/replication' }),

@@ -3,6 +3,7 @@ import { MantineProvider } from '@mantine/core';
 import '@mantine/core/styles.css';
 import { Notifications } from '@mantine/notifications';
 import '@mantine/notifications/styles.css';
+import '../ui/layout.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { type ReactNode, StrictMode } from 'react';
@@ -17,7 +18,7 @@ import { readStoredState, readString } from '../ui/stored-state.ts';
 import { startTheme, type ThemeChoice, useShownTheme, useTheme } from '../ui/theme-choice.ts';
 import '../ui/theme.css';
 import { cssVariablesResolver, theme } from '../ui/theme.ts';
-import { applyDensity } from '../ui/use-row-height.ts';
+import { applyDensity } from '../ui/preferences.ts';
 import { lastAddressKey, router } from './routes.tsx';
 
 /** Applies the shown theme's colours to Mantine. */

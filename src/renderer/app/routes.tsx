@@ -15,7 +15,7 @@ import {
   useLocation,
   useNavigate,
 } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useMemo } from 'react';
+import { type ComponentType, lazy, Suspense, useCallback, useMemo } from 'react';
 import { usePredicates, useRules } from '../api/queries.ts';
 import { questionSearchOf } from '../api/question-text.ts';
 import { useCredential } from '../api/credential.ts';
@@ -41,7 +41,7 @@ import { ViewFailed } from './shell/view-failed.tsx';
 import { StartView } from './start/start-view.tsx';
 import { TourOffer } from './tour/tour-offer.tsx';
 import { useTour } from './tour/tour-store.ts';
-import { DropArea } from '../features/transfer/drop-area.tsx';
+import { DropArea } from '../features/transfer/choose-file.tsx';
 import { ImportNotice } from '../features/transfer/import-notice.tsx';
 import { dropFile } from '../features/transfer/transfer-store.ts';
 import { whatIfSearchOf } from '../features/what-if/what-if-search.ts';
@@ -49,63 +49,34 @@ import { EmptyState } from '../ui/notices.tsx';
 import { noteSearch, useLastSearch } from '../ui/last-searches.ts';
 import { writeStored } from '../ui/stored-state.ts';
 
-const AdminView = lazy(async () => ({
-  default: (await import('../features/admin/admin-view.tsx')).AdminView,
-}));
-const DashboardView = lazy(async () => ({
-  default: (await import('../features/admin/dashboard-view.tsx')).DashboardView,
-}));
-const ReplicationView = lazy(async () => ({
-  default: (await import('../features/admin/replication-view.tsx')).ReplicationView,
-}));
-const AgentsView = lazy(async () => ({
-  default: (await import('../features/agents/agents-view.tsx')).AgentsView,
-}));
-const AskView = lazy(async () => ({ default: (await import('../features/ask/ask-view.tsx')).AskView }));
-const ContextView = lazy(async () => ({
-  default: (await import('../features/context/context-view.tsx')).ContextView,
-}));
-const KeysView = lazy(async () => ({ default: (await import('../features/keys/keys-view.tsx')).KeysView }));
-const RulesView = lazy(async () => ({
-  default: (await import('../features/rules/rules-view.tsx')).RulesView,
-}));
-const ProofView = lazy(async () => ({
-  default: (await import('../features/proof/proof-view.tsx')).ProofView,
-}));
-const ProofPanel = lazy(async () => ({
-  default: (await import('../features/proof/proof-panel.tsx')).ProofPanel,
-}));
-const TourPanel = lazy(async () => ({
-  default: (await import('./tour/tour-panel.tsx')).TourPanel,
-}));
-const ImportDialog = lazy(async () => ({
-  default: (await import('../features/transfer/import-dialog.tsx')).ImportDialog,
-}));
-const ExportDialog = lazy(async () => ({
-  default: (await import('../features/transfer/export-dialog.tsx')).ExportDialog,
-}));
+/** Makes a view whose code is loaded when it is first shown. */
+function view<Props>(load: () => Promise<ComponentType<Props>>) {
+  return lazy(async () => ({ default: await load() }));
+}
 
-const WhyNotView = lazy(async () => ({
-  default: (await import('../features/why-not/why-not-view.tsx')).WhyNotView,
-}));
-const WhyNotPanel = lazy(async () => ({
-  default: (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel,
-}));
-const TraceView = lazy(async () => ({
-  default: (await import('../features/trace/trace-view.tsx')).TraceView,
-}));
-const TracePanel = lazy(async () => ({
-  default: (await import('../features/trace/trace-panel.tsx')).TracePanel,
-}));
-const MemoryView = lazy(async () => ({
-  default: (await import('../features/memory/memory-view.tsx')).MemoryView,
-}));
-const ScopesView = lazy(async () => ({
-  default: (await import('../features/scopes/scopes-view.tsx')).ScopesView,
-}));
-const WhatIfView = lazy(async () => ({
-  default: (await import('../features/what-if/what-if-view.tsx')).WhatIfView,
-}));
+const AdminView = view(async () => (await import('../features/admin/admin-view.tsx')).AdminView);
+const DashboardView = view(async () => (await import('../features/admin/dashboard-view.tsx')).DashboardView);
+const ReplicationView = view(
+  async () => (await import('../features/admin/replication-view.tsx')).ReplicationView,
+);
+const AgentsView = view(async () => (await import('../features/agents/agents-view.tsx')).AgentsView);
+const AskView = view(async () => (await import('../features/ask/ask-view.tsx')).AskView);
+const ContextView = view(async () => (await import('../features/context/context-view.tsx')).ContextView);
+const KeysView = view(async () => (await import('../features/keys/keys-view.tsx')).KeysView);
+const RulesView = view(async () => (await import('../features/rules/rules-view.tsx')).RulesView);
+const ProofView = view(async () => (await import('../features/proof/proof-view.tsx')).ProofView);
+const ProofPanel = view(async () => (await import('../features/proof/proof-panel.tsx')).ProofPanel);
+const TourPanel = view(async () => (await import('./tour/tour-panel.tsx')).TourPanel);
+const ImportDialog = view(async () => (await import('../features/transfer/import-dialog.tsx')).ImportDialog);
+const ExportDialog = view(async () => (await import('../features/transfer/export-dialog.tsx')).ExportDialog);
+
+const WhyNotView = view(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView);
+const WhyNotPanel = view(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel);
+const TraceView = view(async () => (await import('../features/trace/trace-panel.tsx')).TraceView);
+const TracePanel = view(async () => (await import('../features/trace/trace-panel.tsx')).TracePanel);
+const MemoryView = view(async () => (await import('../features/memory/memory-view.tsx')).MemoryView);
+const ScopesView = view(async () => (await import('../features/scopes/scopes-view.tsx')).ScopesView);
+const WhatIfView = view(async () => (await import('../features/what-if/what-if-view.tsx')).WhatIfView);
 
 /** Storage key of the last address, for a start without one. */
 export const lastAddressKey = 'corollary.last-address';

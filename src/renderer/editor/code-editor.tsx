@@ -2,7 +2,7 @@ import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef } from
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import { isTextField } from '../ui/keys.ts';
 import { useShownTheme } from '../ui/theme-choice.ts';
-import { useDensity } from '../ui/use-row-height.ts';
+import { useDensity } from '../ui/preferences.ts';
 import { monospace } from '../ui/theme.ts';
 import styles from './code-editor.module.css';
 import { useKnowledge } from './knowledge.ts';

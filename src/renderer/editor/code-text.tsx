@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import styles from './code-text.module.css';
 import { lexLine } from './lexer.ts';
@@ -34,5 +35,14 @@ export function CodeLine({ text }: { text: string }) {
     <span title={text}>
       <CodeText isLine text={text} />
     </span>
+  );
+}
+
+/** Shows an atom that links to its proof. */
+export function AtomLink({ atom }: { atom: string }) {
+  return (
+    <Link to="/proof" search={{ question: atom }} className={styles.link ?? ''}>
+      <CodeText text={atom} />
+    </Link>
   );
 }

@@ -10,7 +10,7 @@ import { lexLine } from './lexer.ts';
 import type { Knowledge } from './knowledge.ts';
 
 /** One completion. */
-export interface Suggestion {
+interface Suggestion {
   readonly kind: 'predicate' | 'variable' | 'keyword';
   readonly label: string;
   readonly detail: string;
@@ -20,7 +20,7 @@ export interface Suggestion {
 }
 
 /** Completions at a position. */
-export interface Completions {
+interface Completions {
   /** Start of the text that a suggestion replaces. */
   readonly from: number;
   readonly suggestions: readonly Suggestion[];

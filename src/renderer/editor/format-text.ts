@@ -66,7 +66,7 @@ function tidied(text: string): string {
 }
 
 /** A foldable range. */
-export interface Fold {
+interface Fold {
   /** Lines from 1; folded, only the first is shown. */
   readonly first: number;
   readonly last: number;

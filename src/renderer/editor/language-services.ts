@@ -13,7 +13,13 @@ import type { Span } from '../../engine/language/source.ts';
 import { completionsAt, hoverAt } from './completion.ts';
 import { editorTargets } from './editor-targets.ts';
 import { textFoldsOf, formatText } from './format-text.ts';
-import { currentKnowledge, type Knowledge } from './knowledge.ts';
+import {
+  currentKnowledge,
+  type Knowledge,
+  storedFactsText,
+  storedRulesText,
+  type StoredText,
+} from './knowledge.ts';
 import { fixerOf } from './quick-fixes.ts';
 import {
   parseEditorText,
@@ -24,7 +30,6 @@ import {
   type TextMode,
   usesOf,
 } from './read-text.ts';
-import { type StoredText, storedFactsText, storedRulesText } from './stored-text.ts';
 
 type Model = Monaco.editor.ITextModel;
 type Kit = typeof Monaco;

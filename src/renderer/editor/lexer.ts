@@ -17,14 +17,14 @@ export type TokenKind =
   | 'space';
 
 /** `end` is exclusive; the tokens of a line cover it without gaps. */
-export interface CodeToken {
+interface CodeToken {
   readonly start: number;
   readonly end: number;
   readonly kind: TokenKind;
 }
 
 /** Tokens of a line. */
-export interface LexedLine {
+interface LexedLine {
   readonly tokens: readonly CodeToken[];
   /** True if the line ends inside an argument list. */
   readonly isOpen: boolean;

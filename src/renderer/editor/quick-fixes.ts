@@ -35,7 +35,7 @@ interface Case {
 }
 
 /** Returns the offset of a line and column, both from 1. Lines end as in the checker. */
-export function offsetAt(text: string, line: number, column: number): number {
+function offsetAt(text: string, line: number, column: number): number {
   let start = 0;
   const ends = /\r\n|\r|\n/g;
   for (let passed = 1; passed < line; passed++) {
@@ -46,7 +46,7 @@ export function offsetAt(text: string, line: number, column: number): number {
 }
 
 /** Returns the edit distance of two words, counting a swap of neighbours as one; `most` + 1 if larger. */
-export function wordDistance(left: string, right: string, most: number): number {
+function wordDistance(left: string, right: string, most: number): number {
   if (Math.abs(left.length - right.length) > most) return most + 1;
   let before: number[] = [];
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);

@@ -14,7 +14,7 @@ import { isAggregate, isBuiltin } from '../../engine/language/terms.ts';
 export type TextMode = 'program' | 'question';
 
 /** Role of an atom in its statement. */
-export type AtomRole = 'fact' | 'head' | 'body';
+type AtomRole = 'fact' | 'head' | 'body';
 
 /** One occurrence of a predicate. */
 export interface PredicateUse {

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { useShownTheme } from '../ui/theme-choice.ts';
 import { monospace } from '../ui/theme.ts';
-import { useDensity } from '../ui/use-row-height.ts';
+import { useDensity } from '../ui/preferences.ts';
 import styles from './code-editor.module.css';
 import { jsonId, languageId, monaco } from './monaco.ts';
 

@@ -7,11 +7,10 @@ interface CopyButtonProps {
   /** The text, or a function that makes it. */
   text: string | (() => string);
   label: string;
-  tabIndex?: number;
 }
 
 /** Shows a button that copies a text and briefly confirms it. */
-export function CopyButton({ text, label, tabIndex }: CopyButtonProps) {
+export function CopyButton({ text, label }: CopyButtonProps) {
   const clipboard = useClipboard({ timeout: 1_500 });
   return (
     <Tooltip label={clipboard.copied ? 'Copied' : label}>
@@ -19,7 +18,6 @@ export function CopyButton({ text, label, tabIndex }: CopyButtonProps) {
         size="sm"
         className={styles.copy ?? ''}
         aria-label={clipboard.copied ? 'Copied' : label}
-        {...(tabIndex === undefined ? {} : { tabIndex })}
         onClick={() => clipboard.copy(typeof text === 'string' ? text : text())}
       >
         {clipboard.copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />}

@@ -41,7 +41,7 @@ import {
   withToggled,
 } from './grid-cells.ts';
 import { type MenuPoint, RowMenu, type RowMenuGroups } from './row-menu.tsx';
-import { useRowHeight } from './use-row-height.ts';
+import { useRowHeight } from './preferences.ts';
 import { useVirtualRows, type VirtualRows } from './use-virtual-rows.ts';
 
 /** A column of a grid. */

@@ -17,12 +17,12 @@ export function FormSection({
 }) {
   const id = useId();
   return (
-    <section className={styles.section} aria-labelledby={id}>
-      <h2 id={id} className={styles.heading}>
+    <section className="flex-column gap-6" aria-labelledby={id}>
+      <h2 id={id} className="label-title">
         {title}
       </h2>
       {children}
-      {hint !== undefined && <p className={`dim ${styles.hint}`}>{hint}</p>}
+      {hint !== undefined && <p className="dim no-margin">{hint}</p>}
     </section>
   );
 }

@@ -91,7 +91,7 @@ export const rowKeys = {
 
 type Grid = keyof typeof rowKeys;
 /** Name of a row key of a grid. */
-export type RowKeyName<Of extends Grid> = keyof (typeof rowKeys)[Of]['keys'];
+type RowKeyName<Of extends Grid> = keyof (typeof rowKeys)[Of]['keys'];
 
 type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>;
 

@@ -1,6 +1,32 @@
-import { Menu } from '@mantine/core';
+import { ActionIcon, Menu, Tooltip } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import { keysLabel } from './tags.tsx';
+
+interface RowActionProps {
+  label: string;
+  icon: ReactNode;
+  onClick: () => void;
+}
+
+/** Shows a mouse-only button in a grid row; by keyboard the same acts on the row. It does not select the row. */
+export function RowAction({ label, icon, onClick }: RowActionProps) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        size={24}
+        tabIndex={-1}
+        aria-label={label}
+        onClick={(event) => {
+          event.stopPropagation();
+          onClick();
+        }}
+        onDoubleClick={(event) => event.stopPropagation()}
+      >
+        {icon}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
 
 /** An item of a row's menu. */
 export interface RowMenuItem {

@@ -7,14 +7,14 @@
 import { create } from 'zustand';
 
 /** Themes to choose from. */
-export const themeChoices = ['light', 'dark', 'system', 'contrast'] as const;
+const themeChoices = ['light', 'dark', 'system', 'contrast'] as const;
 /** A choice of theme. */
 export type ThemeChoice = (typeof themeChoices)[number];
 /** A theme as it is shown. */
 export type ShownTheme = Exclude<ThemeChoice, 'system'>;
 
 /** Preferences of the system. */
-export interface SystemColours {
+interface SystemColours {
   readonly isDark: boolean;
   readonly wantsContrast: boolean;
 }

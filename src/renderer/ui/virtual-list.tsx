@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
-import { useRowHeight } from './use-row-height.ts';
+import { useRowHeight } from './preferences.ts';
 import { useVirtualRows } from './use-virtual-rows.ts';
 import styles from './virtual-list.module.css';
 

@@ -5,10 +5,9 @@ import { parseAtom, parseRule } from '../../language/parse.ts';
 import { ruleIdentity } from '../../language/print.ts';
 import { Pacer } from '../tables/evaluation.ts';
 import { MemoryBudget } from '../model/memory-budget.ts';
-import { Program } from '../model/program.ts';
+import { Program, type Tallies } from '../model/program.ts';
 import { type Matches, matchesOf, question } from '../tables/question.ts';
 import { TableSet } from '../tables/table-set.ts';
-import type { Tallies } from '../model/rule-tallies.ts';
 import { maintainTables } from '../maintain/table-cache.ts';
 import type { Reader } from '../model/reader.ts';
 

@@ -89,16 +89,14 @@ export class Explainer {
         target: this.#instances,
         headTerms: this.#variables,
         heightIncrement,
-        tally: null,
         demand: this.#heads,
         demandTerms: headTerms,
         view: body.view,
         atoms,
         filters: body.filters,
         barriers: body.barriers,
-        announced: [],
       },
-      set.context(body.view, false),
+      set,
     );
   }
 
@@ -189,21 +187,15 @@ export function premisesOf(
   idOf: (variable: string) => number | undefined,
 ): Premise[] {
   const nameOfView = viewKey(body.view);
+  const textOf = (variable: string): string | undefined => {
+    const id = idOf(variable);
+    return id === undefined ? undefined : set.constants.text(id);
+  };
+  const idOfShared = (variable: string): number => present(idOf(variable), 'a shared variable has a value');
   return literals.map((literal) => {
-    const group = 'aggregate' in literal ? body.groups.get(literal) : undefined;
-    const visible = (variable: string): string | undefined => {
-      const id = idOf(variable);
-      return id === undefined ? undefined : set.constants.text(id);
-    };
-    const grouped =
-      group === undefined
-        ? null
-        : {
-            built: group,
-            key: Int32Array.from(group.source.shared, (variable) =>
-              present(idOf(variable), 'a shared variable has a value'),
-            ),
-          };
-    return premiseOf(body.view, substitute(literal, visible), grouped, nameOfView);
+    const built = 'aggregate' in literal ? body.groups.get(literal) : undefined;
+    const group =
+      built === undefined ? null : { built, key: Int32Array.from(built.source.shared, idOfShared) };
+    return premiseOf(body.view, substitute(literal, textOf), group, nameOfView);
   });
 }

@@ -8,11 +8,10 @@ import { planBody } from '../../language/order.ts';
 import { renderAtom } from '../../language/print.ts';
 import { isAbsence, isAggregate, isBuiltin, relationOf } from '../../language/terms.ts';
 import { BodyCompiler } from '../join/body-compiler.ts';
-import { type Derived, newDerived } from '../model/derived.ts';
+import { type Derived, newDerived, put } from '../model/derived.ts';
 import { demand, type Pacer, settle } from '../tables/evaluation.ts';
 import { Explainer, type Premise, premiseOf, premisesOf } from './explainer.ts';
 import { filtersOf } from '../plan/join-order.ts';
-import { put } from '../join/tuple-sink.ts';
 import { questionLevel } from '../model/program.ts';
 import {
   type Matches,
@@ -31,18 +30,15 @@ export interface GroundAtom {
   readonly literal: AtomLiteral;
 }
 
-/** How a premise that is no leaf is proved: by a rule, or as an aggregate (`rule` null). */
-interface Choice {
-  readonly rule: BuiltRule | null;
-  readonly premises: readonly Premise[];
-}
-
 /** One derivation of a conclusion: by a rule, or, for a tuple of an aggregate, by its body (`rule` null). */
 export interface Way {
   readonly rule: BuiltRule | null;
   readonly height: number;
   readonly premises: readonly Premise[];
 }
+
+/** How a premise that is no leaf is proved. */
+type Choice = Omit<Way, 'height'>;
 
 /** What a step proves, and by which rule. */
 export interface Proved {
@@ -187,8 +183,6 @@ export class ProofBuilder {
     const conclusion = {
       target,
       headTerms: asked.variables,
-      heightIncrement: 0,
-      tally: null,
       demand: start,
       demandTerms: [],
     };

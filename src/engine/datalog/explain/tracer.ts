@@ -6,7 +6,7 @@ import { wildcard } from '../../language/terms.ts';
 import type { Constants } from '../model/constants.ts';
 import type { Consumer, Derived } from '../model/derived.ts';
 import type { Pacer } from '../tables/evaluation.ts';
-import type { ObservedTable, Observer, Seen, Source } from '../model/observer.ts';
+import type { Observer, Seen, Source, Table } from '../model/table.ts';
 import type { ViewRule } from '../model/program.ts';
 import { isNamed, type Question, renderInstance, substitute } from '../tables/question.ts';
 import type { Reader } from '../model/reader.ts';
@@ -48,13 +48,12 @@ export class Tracer implements Observer {
     return bytes;
   }
 
-  table(table: ObservedTable): void {
-    const { demand, rows, boundPositions, view } = table;
-    this.#addForm(table, demand, rows, boundPositions, view);
+  table(table: Table): void {
+    this.#addForm(table, table);
   }
 
   question(demand: Derived, answers: Derived): void {
-    this.#addForm(null, demand, answers, [], this.#question.view);
+    this.#addForm(null, { demand, rows: answers, boundPositions: [], view: this.#question.view });
   }
 
   compiling(rule: ViewRule | null): void {
@@ -164,11 +163,8 @@ export class Tracer implements Observer {
   }
 
   #addForm(
-    table: ObservedTable | null,
-    demand: Derived,
-    rows: Derived,
-    boundPositions: readonly number[],
-    view: Question['view'],
+    table: Table | null,
+    { demand, rows, boundPositions, view }: Pick<Table, 'demand' | 'rows' | 'boundPositions' | 'view'>,
   ): void {
     const form: Form = {
       table,
@@ -200,9 +196,9 @@ export class Tracer implements Observer {
     else this.#isTruncated = true;
     if (!this.#note({ port: 'call', depth, form, row, ruleId })) return;
     const { level } = form.rows;
-    const open = this.#open.get(level);
-    if (open === undefined) this.#open.set(level, [{ form, row }]);
-    else open.push({ form, row });
+    const open = this.#open.get(level) ?? [];
+    open.push({ form, row });
+    this.#open.set(level, open);
   }
 
   #answered(form: Form, tuple: Int32Array, ruleId: string | null): void {
@@ -264,7 +260,7 @@ type TraceParts = Pick<Trace, 'rules' | 'subgoals' | 'events' | 'truncated'>;
 /** The subgoals of one table, one for each row of its demand; or the question, if it is a body. */
 interface Form {
   /** null for the question. */
-  readonly table: ObservedTable | null;
+  readonly table: Table | null;
   readonly demand: Derived;
   readonly rows: Derived;
   readonly boundPositions: readonly number[];

@@ -14,13 +14,7 @@ import {
   relationOf,
   wildcard,
 } from '../../language/terms.ts';
-import {
-  type AdornedRule,
-  atomWaitedFor,
-  type CompilerContext,
-  compileRule,
-  MaintainedRule,
-} from './compile-rule.ts';
+import { type AdornedRule, atomWaitedFor, type RuleSpace } from './compile-rule.ts';
 import {
   type Barrier,
   type GroupSource,
@@ -30,13 +24,14 @@ import {
   type BuiltBody,
   type BuiltGroup,
   type Relation,
+  shapeOf,
   type Table,
 } from '../model/table.ts';
-import { type Derived, newDerived, type Support, type Watcher } from '../model/derived.ts';
+import { type Derived, newDerived, type Watcher } from '../model/derived.ts';
 import { boundArguments, cheapest, filtersOf, spread } from '../plan/join-order.ts';
 import { type Filter } from '../../language/order.ts';
 import { viewKey } from '../model/reader.ts';
-import type { Justifications } from '../model/justifications.ts';
+import type { Constants } from '../model/constants.ts';
 import type { Program } from '../model/program.ts';
 
 /** A body to compile. */
@@ -134,14 +129,13 @@ export class BodyCompiler {
         ...stage,
         target: waits,
         headTerms: variables,
-        heightIncrement: 0,
-        tally: null,
         view: body.view,
         filters: [...current, ...nowDone],
         barriers: barriersOf(built, current),
+        isQuestion: this.#isQuestion,
         announced: ready.flatMap((filter) => announcements(filter, built.barriers.get(filter.literal))),
       };
-      this.#rule(first, ends);
+      this.#set.addRule(first, ends, this.#removals);
       if (this.#isMaintained) for (const filter of ready) this.#watch(filter, built, waits, variables);
       done = [...done, ...nowDone];
       stage = { demand: waits, demandTerms: variables, atoms: [] };
@@ -150,19 +144,16 @@ export class BodyCompiler {
       for (const { binds } of ready) if (binds !== null) bound.add(binds);
       open = spread(open, bound);
     }
-    const rest = immediate.filter((filter) => !done.includes(filter));
-    const barriers = barriersOf(built, current);
-    const filters = [...current, ...rest];
-    this.#rule({ ...conclusion, ...stage, view: body.view, filters, barriers, announced: [] }, ends);
+    const last = {
+      ...conclusion,
+      ...stage,
+      view: body.view,
+      filters: [...current, ...immediate.filter((filter) => !done.includes(filter))],
+      barriers: barriersOf(built, current),
+      isQuestion: this.#isQuestion,
+    };
+    this.#set.addRule(last, ends, this.#removals);
     return built;
-  }
-
-  #rule(rule: AdornedRule, ends: (() => void)[]): void {
-    const context = this.#set.context(rule.view, this.#isQuestion);
-    ends.push(compileRule(rule, context));
-    const { support } = rule.target;
-    if (support !== null)
-      this.#removals.push(this.#set.maintainRule(support, new MaintainedRule(rule, context)));
   }
 
   #relation(name: string, arity: number, level: number, withHeights: boolean): Derived {
@@ -228,8 +219,7 @@ export class BodyCompiler {
     const { literal } = filter;
     const barrier = built.barriers.get(literal);
     const terms = barrier?.kind === 'group' ? barrier.shared : sharedTerms(literal);
-    const { constant } = this.#set.context(built.view, this.#isQuestion);
-    const watcher = watcherOf(terms, waits, variables, constant);
+    const watcher = watcherOf(terms, waits, variables, this.#set.constants);
     if (barrier === undefined) {
       this.#removals.push(this.#set.watchStored(relationOf(atomWaitedFor(literal)), watcher));
       return;
@@ -257,8 +247,6 @@ export class BodyCompiler {
     const conclusion = {
       target: rows,
       headTerms,
-      heightIncrement: 0,
-      tally: null,
       demand,
       demandTerms: shared,
     };
@@ -298,10 +286,7 @@ export class BodyCompiler {
     rule: CurrentRule | null,
     all: readonly BodyAtom[],
   ): BodyAtom['source'] {
-    const { predicate, negated } = literal;
-    const arity = literal.args.length;
-    if (!this.#set.isDerived(view, relationOf(literal)))
-      return { kind: 'stored', find: (reader) => reader.facts.relation(predicate, arity, negated), view };
+    if (!this.#set.isDerived(view, relationOf(literal))) return { kind: 'stored' };
     const isFree =
       rule !== null &&
       rule.table.boundPositions.length === 0 &&
@@ -334,7 +319,7 @@ export class BodyCompiler {
     );
     if (at < 0 || !isPlain) return false;
     const argument = (atom: AtomLiteral, argumentPosition: number): Argument => ({
-      relation: { predicate: atom.predicate, arity: atom.args.length, negated: atom.negated },
+      relation: shapeOf(atom),
       view,
       position: argumentPosition,
     });
@@ -342,11 +327,7 @@ export class BodyCompiler {
   }
 
   #tableSource(view: ScopeChoice, literal: AtomLiteral, boundPositions: readonly number[]): DerivedSource {
-    const { predicate, negated } = literal;
-    const { rows, demand } = this.#set.table(
-      { view, predicate, arity: literal.args.length, negated },
-      boundPositions,
-    );
+    const { rows, demand } = this.#set.table({ view, ...shapeOf(literal) }, boundPositions);
     return { kind: 'derived', rows, demand, boundPositions };
   }
 
@@ -419,7 +400,7 @@ function watcherOf(
   terms: readonly string[],
   waits: Derived,
   variables: readonly string[],
-  constant: (text: string) => number,
+  of: Constants,
 ): Watcher {
   const constants: { position: number; id: number }[] = [];
   const equal: [number, number][] = [];
@@ -427,7 +408,7 @@ function watcherOf(
   for (const [position, term] of terms.entries()) {
     if (term === wildcard) continue;
     const first = terms.indexOf(term);
-    if (!isVariable(term)) constants.push({ position, id: constant(term) });
+    if (!isVariable(term)) constants.push({ position, id: of.ofRule(term) });
     else if (first !== position) equal.push([first, position]);
     else key.push({ from: position, to: variables.indexOf(term) });
   }
@@ -436,16 +417,15 @@ function watcherOf(
 }
 
 /** The part of a table set that compiling a body needs. */
-export interface TableSpace {
+export interface TableSpace extends RuleSpace {
   readonly program: Program;
   readonly withHeights: boolean;
   /** True if rules may be rewritten: neither heights nor an observer depend on their steps. */
   readonly mayRewrite: boolean;
   /** True if derived rows are maintained when facts change. */
   readonly isMaintained: boolean;
-  readonly justifications: Justifications;
-  /** Maintains the conclusions of the rule. Returns a function that ends this. */
-  maintainRule(support: Support, rule: MaintainedRule): () => void;
+  /** Compiles the rule. Adds the functions that end its joins to `stops`, and its maintenance to `removals`. */
+  addRule(rule: AdornedRule, stops: (() => void)[], removals: (() => void)[]): void;
   /**
    * Notifies the watcher when stored facts of the relation are added or removed. Returns a function that ends
    * this.
@@ -455,6 +435,4 @@ export interface TableSpace {
   table(relation: Relation, boundPositions: readonly number[]): Table;
   /** True if the values of `from` certainly cover most values that `asked` can have. */
   coversMost(from: Argument, asked: Argument): boolean;
-  estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
-  context(view: ScopeChoice, isQuestion: boolean): CompilerContext;
 }

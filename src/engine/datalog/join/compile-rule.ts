@@ -5,7 +5,6 @@ import {
   type Literal,
 } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
-import type { StoredRelation } from '../../store/stored-relation.ts';
 import type { TupleBatch } from '../../store/tuples.ts';
 import {
   isAggregate,
@@ -16,31 +15,18 @@ import {
   wildcard,
 } from '../../language/terms.ts';
 import { assert, present } from '../../base/assert.ts';
-import { absentStep, aggregateStep } from './negation-and-aggregate-steps.ts';
+import { AbsentStep, AggregateStep, DerivedDelta, DerivedStep, RederivationDelta } from './derived-steps.ts';
 import type { Constants } from '../model/constants.ts';
-import type { Consumer, Derived, StoredDelta, Work } from '../model/derived.ts';
-import { put } from './tuple-sink.ts';
-import type { Tally } from '../model/rule-tallies.ts';
-import { cheapest, type Estimate } from '../plan/join-order.ts';
+import { type Consumer, type Derived, put, type StoredDelta, type WorkList } from '../model/derived.ts';
+import type { Tally } from '../model/program.ts';
+import { cheapest } from '../plan/join-order.ts';
 import type { Filter } from '../../language/order.ts';
-import {
-  deltaStep,
-  derivedStep,
-  rederivationStep,
-  type Guard,
-  type KeyedStep,
-  Machine,
-  type AtomShape,
-  type Step,
-  type Window,
-} from './machine.ts';
+import { type Guard, type KeyedStep, Machine, type AtomShape, type Step, type Window } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
-import type { Observer, Source } from '../model/observer.ts';
-import type { Reader } from '../model/reader.ts';
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
-import { storedDeltaStep, storedStep } from './stored-steps.ts';
-import type { Barrier, BodyAtom, DerivedSource } from '../model/table.ts';
+import { StoredRowsDelta, StoredStep } from './stored-steps.ts';
+import type { Barrier, BodyAtom, DerivedSource, Observer, Source } from '../model/table.ts';
 
 /**
  * One rule of an adorned program: `head :- demand, atoms, filters`. The demand gives the bound arguments for
@@ -49,8 +35,10 @@ import type { Barrier, BodyAtom, DerivedSource } from '../model/table.ts';
 export interface AdornedRule {
   readonly target: Derived;
   readonly headTerms: readonly string[];
-  readonly heightIncrement: number;
-  readonly tally: Tally | null;
+  /** Added to the greatest height of the premises: 1 for a rule, by default 0 for a step that proofs do not show. */
+  readonly heightIncrement?: number;
+  /** Counts the new tuples; by default they are not counted. */
+  readonly tally?: Tally | null;
   readonly demand: Derived;
   readonly demandTerms: readonly string[];
   /** The view in which the body is read. */
@@ -60,21 +48,21 @@ export interface AdornedRule {
   readonly filters: readonly Filter[];
   /** The relations that its waiting filters read; they are at their fixpoint when the rule is joined. */
   readonly barriers: ReadonlyMap<Literal, Barrier>;
+  /** True for the rule of a question, whose constants may be local. */
+  readonly isQuestion?: boolean;
   /** Demanded for every match of the body: what a later rule of the same body waits for. */
-  readonly announced: readonly { readonly demand: Derived; readonly terms: readonly string[] }[];
+  readonly announced?: readonly { readonly demand: Derived; readonly terms: readonly string[] }[];
 }
 
-/** What compiling needs of the table set. */
-export interface CompilerContext {
-  readonly work: Work;
+/** What compiling a rule needs of the table set. */
+export interface RuleSpace {
+  readonly work: WorkList;
   readonly justifications: Justifications;
   /** Shared buffer for the conclusions of machines. */
   readonly batch: TupleBatch;
-  readonly estimate: Estimate;
   readonly constants: Constants;
-  /** The id of a constant of the rule. */
-  readonly constant: (text: string) => number;
   readonly observer: Observer | null;
+  estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
 }
 
 /**
@@ -84,24 +72,28 @@ export interface CompilerContext {
  * combination of rows exactly once (semi-naive). Whatever the join order, an atom is demanded only after
  * everything before it in the passing order was joined.
  */
-export function compileRule(rule: AdornedRule, context: CompilerContext): () => void {
-  const registers = new Registers(rule, context.constant);
-  const { observer } = context;
-  const made: { derived: Derived; machine: Consumer }[] = [];
-  const add = (derived: Derived, gate: Derived | null, make: () => Machine): void => {
-    const machine = observer === null ? new LateMachine(gate, make) : observer.timed(make());
-    made.push({ derived, machine });
+export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
+  const registers = new Registers(rule, set.constants);
+  const { observer } = set;
+  const ends: (() => void)[] = [];
+  const add = (derived: Derived, gate: Derived | null, make: (builder: MachineBuilder) => Machine): void => {
+    const build = (): Machine => make(new MachineBuilder(rule, set, registers));
+    const machine = observer === null ? new LateMachine(gate, build) : observer.timed(build());
+    ends.push(added(derived.consumers, machine));
   };
-  add(rule.demand, null, () => new MachineBuilder(rule, context, registers).startingAtDemand());
+  add(rule.demand, null, (builder) => builder.startingAtDemand());
   for (const [at, { source }] of rule.atoms.entries())
     if (source.kind === 'derived')
-      add(source.rows, gateOf(rule), () =>
-        new MachineBuilder(rule, context, registers).startingAt(at, source.rows),
-      );
-  for (const { derived, machine } of made) derived.consumers.push(machine);
+      add(source.rows, gateOf(rule), (builder) => builder.startingAt(at, source.rows));
   return () => {
-    for (const { derived, machine } of made) derived.consumers.splice(derived.consumers.indexOf(machine), 1);
+    for (const end of ends) end();
   };
+}
+
+/** Adds the item. Returns a function that removes it. */
+export function added<Item>(list: Item[], item: Item): () => void {
+  list.push(item);
+  return () => void list.splice(list.indexOf(item), 1);
 }
 
 /** A machine made on first use: most machines of many rules never get a row to start with. */
@@ -146,14 +138,14 @@ function gateOf({ demand, demandTerms }: AdornedRule): Derived | null {
  */
 export class MaintainedRule {
   readonly #rule: AdornedRule;
-  readonly #context: CompilerContext;
+  readonly #set: RuleSpace;
   #check: Machine | null = null;
   /** The deltas of its stored atoms, with the keys of their relations. */
   readonly stored: readonly { readonly relation: string; readonly delta: StoredDelta }[];
 
-  constructor(rule: AdornedRule, context: CompilerContext) {
+  constructor(rule: AdornedRule, set: RuleSpace) {
     this.#rule = rule;
-    this.#context = context;
+    this.#set = set;
     this.stored = rule.atoms.flatMap((atom, at) =>
       atom.source.kind === 'stored' ? [{ relation: relationOf(atom.literal), delta: this.#deltaOf(at) }] : [],
     );
@@ -181,7 +173,7 @@ export class MaintainedRule {
   }
 
   #builder(): MachineBuilder {
-    return new MachineBuilder(this.#rule, this.#context, new Registers(this.#rule, this.#context.constant));
+    return new MachineBuilder(this.#rule, this.#set);
   }
 }
 
@@ -189,8 +181,8 @@ export class MaintainedRule {
  * A machine that finds every instance of the rule for its demand among the rows already derived. It demands
  * nothing, and joins cheapest first with the whole head bound.
  */
-export function compileExplainer(rule: AdornedRule, context: CompilerContext): Machine {
-  return new MachineBuilder(rule, context, new Registers(rule, context.constant)).explaining();
+export function compileExplainer(rule: AdornedRule, set: RuleSpace): Machine {
+  return new MachineBuilder(rule, set).explaining();
 }
 
 /** Assigns a register to every variable and constant of a rule. */
@@ -198,7 +190,9 @@ class Registers {
   readonly #of = new Map<string, number>();
   readonly initial: Int32Array;
 
-  constructor(rule: AdornedRule, constant: (text: string) => number) {
+  constructor(rule: AdornedRule, constants: Constants) {
+    const constant = (text: string): number =>
+      rule.isQuestion === true ? constants.idOf(text) : constants.ofRule(text);
     const values: number[] = [];
     const note = (term: string): void => {
       if (term === wildcard || this.#of.has(term)) return;
@@ -209,7 +203,7 @@ class Registers {
     for (const atom of rule.atoms) for (const term of atom.literal.args) note(term);
     for (const filter of rule.filters)
       for (const term of [...termsOf(filter), ...innerTerms(filter, rule.barriers)]) note(term);
-    for (const { terms } of rule.announced) for (const term of terms) note(term);
+    for (const { terms } of rule.announced ?? []) for (const term of terms) note(term);
     for (const term of rule.headTerms) note(term);
     this.initial = Int32Array.from(values);
   }
@@ -221,7 +215,7 @@ class Registers {
 
 class MachineBuilder {
   readonly #rule: AdornedRule;
-  readonly #context: CompilerContext;
+  readonly #set: RuleSpace;
   readonly #registers: Registers;
   readonly #values: Int32Array;
   readonly #bound = new Set<string>();
@@ -236,9 +230,9 @@ class MachineBuilder {
   /** The register that the last step binds, null if it binds none or several. */
   #candidate: number | null = null;
 
-  constructor(rule: AdornedRule, context: CompilerContext, registers: Registers) {
+  constructor(rule: AdornedRule, set: RuleSpace, registers = new Registers(rule, set.constants)) {
     this.#rule = rule;
-    this.#context = context;
+    this.#set = set;
     this.#registers = registers;
     const { initial } = registers;
     // Each step (start, atoms, filters, demand) may also need a register for its row.
@@ -250,7 +244,7 @@ class MachineBuilder {
   startingAtDemand(): Machine {
     const { demand, demandTerms, atoms } = this.#rule;
     this.#expect(atoms, false);
-    this.#push(demandTerms, (shape) => deltaStep(demand, shape));
+    this.#push(demandTerms, (shape) => new DerivedDelta(demand, shape));
     for (const atom of atoms) this.#join(atom, 'done');
     return this.#machine();
   }
@@ -260,7 +254,7 @@ class MachineBuilder {
     const atom = atoms[start] as BodyAtom;
     const isDemanded = demandTerms.length === 0 || this.#isOwnDemand(atom);
     this.#expect(atoms.toSpliced(start, 1), !isDemanded);
-    this.#push(atom.literal.args, (shape) => deltaStep(delta, shape));
+    this.#push(atom.literal.args, (shape) => new DerivedDelta(delta, shape));
     this.#joinCheapestFirst(atoms.slice(0, start), !isDemanded, delta);
     for (const atom of atoms.slice(start + 1)) this.#join(atom, windowOf(atom, delta, 'before'));
     return this.#machine(gateOf(this.#rule));
@@ -271,7 +265,7 @@ class MachineBuilder {
     const { literal, source } = atoms[start] as BodyAtom;
     assert(source.kind === 'stored', 'stored rows start at a stored atom');
     this.#expect(atoms.toSpliced(start, 1), demandTerms.length > 0);
-    this.#push(literal.args, (shape) => storedDeltaStep(source.find, source.view, shape));
+    this.#push(literal.args, (shape) => new StoredRowsDelta(literal, this.#rule.view, shape));
     this.#joinCheapestFirst(atoms.slice(0, start), demandTerms.length > 0, null);
     for (const atom of atoms.slice(start + 1)) this.#join(atom, 'done');
     return this.#machine(gateOf(this.#rule));
@@ -282,14 +276,14 @@ class MachineBuilder {
    */
   checking(): Machine {
     const { target, headTerms, atoms, demand } = this.#rule;
-    this.#push(headTerms, (shape) => rederivationStep(target, shape));
+    this.#push(headTerms, (shape) => new RederivationDelta(target, shape));
     this.#joinCheapestFirst(atoms, demand.support !== null, null);
     return this.#machine(null, target.rows.heights === null);
   }
 
   explaining(): Machine {
     const { demand, demandTerms, atoms } = this.#rule;
-    this.#push(demandTerms, (shape) => deltaStep(demand, shape));
+    this.#push(demandTerms, (shape) => new DerivedDelta(demand, shape));
     this.#joinCheapestFirst(atoms, false, demand);
     return this.#machine();
   }
@@ -303,11 +297,13 @@ class MachineBuilder {
     if (withDemand) open.push(wanted);
     while (open.length > 0) {
       const next = cheapest(open, this.#bound, (literal, bound) =>
-        literal === wanted ? demandCost(demandTerms, bound) : this.#context.estimate(literal, bound),
+        literal === wanted
+          ? demandCost(demandTerms, bound)
+          : this.#set.estimate(this.#rule.view, literal, bound),
       ) as AtomLiteral;
       open.splice(open.indexOf(next), 1);
       const atom = bySource.get(next);
-      if (atom === undefined) this.#pushRows(demandTerms, (shape) => derivedStep(demand, shape, 'done'));
+      if (atom === undefined) this.#pushRows(demandTerms, (shape) => new DerivedStep(demand, shape, 'done'));
       else this.#lookUp(atom, windowOf(atom, delta, 'through'));
     }
   }
@@ -318,19 +314,18 @@ class MachineBuilder {
     this.#lookUp(atom, window);
   }
 
-  #lookUp(atom: BodyAtom, window: Window): void {
-    const source = atom.source;
-    this.#pushRows(atom.literal.args, (shape) =>
+  #lookUp({ literal, source }: BodyAtom, window: Window): void {
+    this.#pushRows(literal.args, (shape) =>
       source.kind === 'stored'
-        ? storedStep(source.find, source.view, shape)
-        : derivedStep(source.rows, shape, window),
+        ? new StoredStep(literal, this.#rule.view, shape)
+        : new DerivedStep(source.rows, shape, window),
     );
   }
 
   #demand(literal: AtomLiteral, source: DerivedSource): void {
     const terms = source.boundPositions.map((position) => literal.args[position] as string);
     // The rule's own demand is never new, but an observer sees the demand.
-    if (!this.#isOwnDemand({ literal, source }) || this.#context.observer !== null)
+    if (!this.#isOwnDemand({ literal, source }) || this.#set.observer !== null)
       this.#announce(source.demand, terms, literal);
   }
 
@@ -350,7 +345,7 @@ class MachineBuilder {
     const registers = terms.map((term) => this.#registers.of(term));
     const values = this.#values;
     const tuple = new Int32Array(registers.length);
-    const { work, observer } = this.#context;
+    const { work, observer } = this.#set;
     const seen = observer?.demands(this.#source(), target, literal) ?? null;
     this.#guard(() => {
       for (let index = 0; index < registers.length; index++)
@@ -398,14 +393,14 @@ class MachineBuilder {
     const { target, demandTerms } = this.#rule;
     // With heights, a later binding may give a lower proof of the same conclusion; an observer sees every
     // binding.
-    if (target.rows.heights !== null || this.#context.observer !== null) return;
+    if (target.rows.heights !== null || this.#set.observer !== null) return;
     this.#open = atoms.map((atom) => atom.literal.args);
     if (withDemand) this.#open.push(demandTerms);
   }
 
   /** After an atom that leaves a variable unneeded: skips bindings that differ only in such variables. */
   #project(): void {
-    const { headTerms, announced } = this.#rule;
+    const { headTerms, announced = [] } = this.#rule;
     const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);
     for (const { terms } of announced) for (const term of terms) needed.add(term);
     const unneeded = [...this.#bound].filter(
@@ -492,7 +487,7 @@ class MachineBuilder {
     const left = this.#registers.of(leftTerm);
     const right = this.#registers.of(rightTerm);
     if (binds === null) {
-      const { constants } = this.#context;
+      const { constants } = this.#set;
       const operator = literal.predicate;
       this.#guard(() => constants.compare(operator, values[left] as number, values[right] as number));
       return;
@@ -508,7 +503,7 @@ class MachineBuilder {
 
   #arithmetic(literal: AtomLiteral, binds: string | null, isNew: boolean): void {
     const values = this.#values;
-    const { constants } = this.#context;
+    const { constants } = this.#set;
     const [left, right, result] = literal.args.map((term) => this.#registers.of(term)) as [
       number,
       number,
@@ -526,7 +521,7 @@ class MachineBuilder {
 
   /** `not p(..)`: tested at once against stored facts; for a derived relation, after the fixpoint below. */
   #absence(literal: AtomLiteral): void {
-    this.#add(absentStep(this.#reading(literal, this.#shape(literal.args))));
+    this.#add(new AbsentStep(this.#reading(literal, this.#shape(literal.args))));
   }
 
   #aggregate(filter: Filter, literal: AggregateLiteral, isNew: boolean): void {
@@ -537,24 +532,22 @@ class MachineBuilder {
     const [first] = literal.over;
     const value = this.#registers.of(localName(present(first, 'an aggregate is over a variable')));
     const result = this.#registers.of(literal.result);
-    this.#add(aggregateStep(literal.aggregate, inner, value, result, way, this.#context.constants));
+    this.#add(new AggregateStep(literal.aggregate, inner, value, result, way, this.#set.constants));
   }
 
   /** The step over the relation for which the filter waits, or over stored facts. */
   #reading(literal: Literal, shape: AtomShape): Step {
     const barrier = this.#rule.barriers.get(literal);
-    if (barrier !== undefined) return derivedStep(barrier.rows, shape, 'done');
-    const { predicate, args, negated } = atomWaitedFor(literal);
-    const find = (reader: Reader): StoredRelation | null =>
-      reader.facts.relation(predicate, args.length, negated);
-    return storedStep(find, this.#rule.view, shape);
+    return barrier === undefined
+      ? new StoredStep(atomWaitedFor(literal), this.#rule.view, shape)
+      : new DerivedStep(barrier.rows, shape, 'done');
   }
 
   #machine(gate: Derived | null = null, once = false): Machine {
-    const { target, headTerms, heightIncrement, tally, announced } = this.#rule;
+    const { target, headTerms, heightIncrement = 0, tally = null, announced = [] } = this.#rule;
     for (const { demand, terms } of announced) this.#announce(demand, terms, null);
     const registers = headTerms.map((term) => this.#registers.of(term));
-    const { work, justifications, batch, observer } = this.#context;
+    const { work, justifications, batch, observer } = this.#set;
     const seen = observer?.concludes(this.#source(), target) ?? null;
     const emission = { target, registers, heightIncrement, tally, seen };
     return new Machine(this.#steps, {

@@ -1,9 +1,19 @@
-import type { ChainIndex } from '../../store/chain-index.ts';
-import type { Tuples } from '../../store/tuples.ts';
-import type { Consumer, Derived } from '../model/derived.ts';
-import { TupleSink, type TupleSinkParts, type Premises } from './tuple-sink.ts';
+import {
+  type Consumer,
+  type Derived,
+  notify,
+  phases,
+  requeue,
+  type Support,
+  type WorkList,
+} from '../model/derived.ts';
 import type { Reader } from '../model/reader.ts';
 import type { SeenBindings } from './seen-bindings.ts';
+import type { StoredRelation } from '../../store/stored-relation.ts';
+import type { TupleBatch } from '../../store/tuples.ts';
+import type { Justifications } from '../model/justifications.ts';
+import type { Seen } from '../model/table.ts';
+import type { Tally } from '../model/program.ts';
 
 /** How the columns of a literal map to registers. */
 export interface AtomShape {
@@ -128,6 +138,8 @@ export abstract class DeltaStep extends Step {
     this.shape = shape;
   }
 
+  override bind(_reader: Reader): void {}
+
   override enter(): void {}
 
   /** Called after `bind` and before each use. */
@@ -149,216 +161,33 @@ export abstract class DeltaStep extends Step {
   }
 }
 
-/** The live rows of a delta of a derived relation. */
-class DerivedDelta extends DeltaStep {
-  readonly source: Derived;
+/** The relation of a step's rows as premises: a maintained relation, or stored facts. */
+export type Premises =
+  | { readonly kind: 'derived'; readonly support: Support }
+  | { readonly kind: 'stored'; readonly relation: StoredRelation };
 
-  constructor(source: Derived, shape: AtomShape) {
-    super(shape);
-    this.source = source;
-  }
-
-  override bind(): void {}
-
-  override advance(machine: Machine): boolean {
-    const { rows } = this.source;
-    const end = this.from + rowsAtOnce;
-    while (this.from < this.to) {
-      if (this.from === end) return machine.stall();
-      const at = this.from++;
-      const row = this.list === null ? at : (this.list[at] as number);
-      if (rows.isDead(row)) continue;
-      if (!this.matches(rows.columns, row, machine.registers)) continue;
-      if (rows.heights !== null) this.height = rows.heights.of[row] as number;
-      machine.registers[this.rowRegister] = row;
-      if (!this.pass()) continue;
-      if (!this.collects) return true;
-      machine.collect();
-    }
-    return false;
-  }
-
-  override get premises(): Premises | null {
-    const { support } = this.source;
-    return support === null ? null : { kind: 'derived', support };
-  }
-}
-
-/**
- * Dead rows to rederive. With heights, rows that one rule has revived are checked by the other rules too,
- * which may give a lesser height.
- */
-class RederivationDelta extends DeltaStep {
-  readonly #source: Derived;
-
-  constructor(source: Derived, shape: AtomShape) {
-    super(shape);
-    this.#source = source;
-  }
-
-  override bind(): void {}
-
-  override advance(machine: Machine): boolean {
-    const { rows } = this.#source;
-    const end = this.from + rowsAtOnce;
-    while (this.from < this.to) {
-      if (this.from === end) return machine.stall();
-      const row = (this.list as readonly number[])[this.from++] as number;
-      if (rows.heights === null && !rows.isDead(row)) continue;
-      if (this.matches(rows.columns, row, machine.registers) && this.pass()) return true;
-    }
-    return false;
-  }
-}
-
-/** A literal over a derived relation: an index chain, or a full scan if nothing is bound. */
-class DerivedStep extends KeyedStep {
-  readonly source: Derived;
-  readonly shape: AtomShape;
-  readonly window: Window;
-  readonly #key: Int32Array;
-  readonly #whole: boolean;
-  #index: ChainIndex | null = null;
-  /** The rows of the index: a dropped table gets new rows, perhaps for the same reader. */
-  #indexed: Tuples | null = null;
-  #cursor = 0;
-  /** For look-ups: the number of rows that the step may see, and the index of their chains. */
-  #seen = 0;
-  #chains: ChainIndex | null = null;
-
-  constructor(source: Derived, shape: AtomShape, window: Window) {
-    super();
-    this.source = source;
-    this.shape = shape;
-    this.window = window;
-    this.#key = new Int32Array(shape.keyPositions.length);
-    this.#whole = shape.keyPositions.length === source.rows.arity;
-  }
-
-  override bind(): void {}
-
-  override enter(machine: Machine): void {
-    const { keyPositions, keyRegisters } = this.shape;
-    const registers = machine.registers;
-    const rows = this.source.rows;
-    const key = this.#key;
-    for (let index = 0; index < keyRegisters.length; index++)
-      key[index] = registers[keyRegisters[index] as number] as number;
-    if (this.#whole) this.#cursor = rows.find(key) + 1;
-    else if (keyPositions.length === 0) this.#cursor = rows.count;
-    else {
-      if (this.#indexed !== rows) {
-        this.#index = rows.index(keyPositions);
-        this.#indexed = rows;
-      }
-      const index = this.#index as ChainIndex;
-      this.#cursor = keyPositions.length === 1 ? index.firstOf(key[0] as number) : index.first(key);
-    }
-  }
-
-  override advance(machine: Machine): boolean {
-    const { rows } = this.source;
-    const { columns, dead, heights } = rows;
-    const { registers } = machine;
-    const { shape, rowRegister, collects } = this;
-    const limit = this.#limit(machine);
-    const chain = this.#index === null ? null : this.#index.next;
-    const scan = this.#index === null && !this.#whole;
-    const isGuarded = this.guards.length > 0;
-    const column = shape.binds === null ? null : (columns[shape.binds.position] as Int32Array);
-    const register = shape.binds === null ? 0 : shape.binds.register;
-    let cursor = this.#cursor;
-    let left = rowsAtOnce;
-    while (cursor !== 0) {
-      if (left-- === 0) {
-        this.#cursor = cursor;
-        return machine.stall();
-      }
-      const row = cursor - 1;
-      cursor = chain !== null ? (chain[row] as number) : scan ? row : 0;
-      if (row >= limit || (dead !== null && dead[row] !== 0)) continue;
-      if (column !== null) registers[register] = column[row] as number;
-      else if (!bindRow(columns, row, shape, registers)) continue;
-      if (heights !== null) this.height = heights.of[row] as number;
-      registers[rowRegister] = row;
-      if (isGuarded && !this.pass()) continue;
-      if (collects) {
-        machine.collect();
-        continue;
-      }
-      this.#cursor = cursor;
-      return true;
-    }
-    this.#cursor = 0;
-    return false;
-  }
-
-  override begin(machine: Machine): void {
-    this.#seen = this.#limit(machine);
-    this.#chains = null;
-  }
-
-  override get isSure(): boolean {
-    return true;
-  }
-
-  override rowOf(values: Int32Array): number {
-    const row = this.source.rows.find(values);
-    return row < this.#seen ? row : noRow;
-  }
-
-  override chain(positions: readonly number[], values: Int32Array): number {
-    const { rows } = this.source;
-    if (positions.length === 0) return rows.count;
-    this.#chains ??= rows.index(positions);
-    return this.#chains.first(values);
-  }
-
-  override next(row: number): number {
-    return this.#chains === null ? row : (this.#chains.next[row] as number);
-  }
-
-  override meets(row: number): boolean {
-    return row < this.#seen && !this.source.rows.isDead(row);
-  }
-
-  override valueAt(row: number, position: number): number {
-    return (this.source.rows.columns[position] as Int32Array)[row] as number;
-  }
-
-  override heightOf(row: number): number {
-    const { heights } = this.source.rows;
-    return heights === null ? 0 : (heights.of[row] as number);
-  }
-
-  #limit(machine: Machine): number {
-    if (this.window === 'done') return this.source.done;
-    return this.window === 'before' ? machine.chunkStart : machine.chunkEnd;
-  }
-
-  override get premises(): Premises | null {
-    const { support } = this.source;
-    return support === null ? null : { kind: 'derived', support };
-  }
-}
-
-/** A step over the delta of a derived relation. */
-export function deltaStep(source: Derived, shape: AtomShape): Step {
-  return new DerivedDelta(source, shape);
-}
-
-/** A step over dead rows of the relation that a rule concludes, to find another derivation of each. */
-export function rederivationStep(source: Derived, shape: AtomShape): Step {
-  return new RederivationDelta(source, shape);
-}
-
-/** A step over a derived relation. */
-export function derivedStep(source: Derived, shape: AtomShape, window: Window): KeyedStep {
-  return new DerivedStep(source, shape, window);
+/** The conclusion of a machine. */
+interface Emission {
+  readonly target: Derived;
+  readonly registers: readonly number[];
+  /** Added to the greatest height of the premises: 1 for a rule, 0 for a step that proofs do not show. */
+  readonly heightIncrement: number;
+  /** Counts the new tuples; null if they are not counted. */
+  readonly tally: Tally | null;
+  /** Called for every match, if there is an observer. */
+  readonly seen: Seen | null;
 }
 
 /** What a machine is made of. */
-export interface MachineParts extends Omit<TupleSinkParts, 'steps'> {
+export interface MachineParts {
+  readonly emission: Emission;
+  readonly work: WorkList;
+  /** The justifications of the target's rows. */
+  readonly justifications: Justifications;
+  /** True if one match per row of the delta is enough; the caller must know at once. */
+  readonly once: boolean;
+  /** Buffer for matches, shared by all machines: none waits after `run`. */
+  readonly batch: TupleBatch;
   /** Has the constants in rowRegister, and an element for the row of every step. */
   readonly registers: Int32Array;
   /** A demand without arguments that is no step of the join: until it is met, the machine is idle. */
@@ -413,7 +242,7 @@ export class Machine implements Consumer {
     this.#seen = parts.seen;
     this.#tests = parts.tests;
     this.registers = parts.registers;
-    this.#sink = new TupleSink({ ...parts, steps });
+    this.#sink = new TupleSink(steps, parts);
     (steps[steps.length - 1] as Step).collects = !parts.once;
   }
 
@@ -490,5 +319,120 @@ export class Machine implements Consumer {
     for (const seen of this.#seen) seen.end();
     for (const test of this.#tests) test.end();
     return Math.max(1, left);
+  }
+}
+
+/**
+ * Adds the conclusions of a machine to their target: a tuple for every match, with a justification for each
+ * new tuple.
+ *
+ * Matches are buffered and inserted in batches, since with a target larger than the CPU caches several
+ * look-ups take the time of one. The delay is not observable: a join reads no row added after it began, and
+ * revived rows are joined again. With heights or an observer, each match is inserted at once.
+ */
+class TupleSink {
+  readonly #steps: readonly Step[];
+  readonly #parts: MachineParts;
+  readonly #batch: TupleBatch;
+  readonly #tuple: Int32Array;
+  readonly #isBuffering: boolean;
+  /** Registers of the tuple, then those of its premise rows. */
+  #from: Int32Array;
+  #premises: Premises[] = [];
+
+  constructor(steps: readonly Step[], parts: MachineParts) {
+    const { target, registers, seen } = parts.emission;
+    this.#steps = steps;
+    this.#parts = parts;
+    this.#batch = parts.batch;
+    this.#tuple = new Int32Array(registers.length);
+    this.#from = Int32Array.from(registers);
+    this.#isBuffering = !parts.once && seen === null && target.rows.heights === null;
+  }
+
+  /** Called after the steps were bound to another reader, whose relations may differ. */
+  bind(): void {
+    const { emission } = this.#parts;
+    const registers = [...emission.registers];
+    this.#premises = [];
+    if (emission.target.support !== null)
+      for (const { rowRegister, premises } of this.#steps)
+        if (premises !== null) {
+          registers.push(rowRegister);
+          this.#premises.push(premises);
+        }
+    this.#from = Int32Array.from(registers);
+  }
+
+  /** Takes the match that is in the registers. */
+  take(registers: Int32Array): void {
+    if (this.#batch.take(registers, this.#from) || !this.#isBuffering) this.flush();
+  }
+
+  /** Inserts the buffered matches into the target. */
+  flush(): void {
+    const batch = this.#batch;
+    if (batch.count === 0) return;
+    const { target, tally } = this.#parts.emission;
+    const { rows, support } = target;
+    const width = this.#from.length;
+    const fresh =
+      this.#isBuffering && rows.deadCount === 0 ? batch.insertInto(rows, width) : this.#putEach(width);
+    if (fresh > 0) {
+      this.#parts.work.add(target, phases.join);
+      if (tally !== null) tally.fired += fresh;
+      if (support !== null) {
+        for (let at = 0; at < batch.count; at++) {
+          const row = batch.rows[at] as number;
+          if (row >= 0) this.#justify(support, row, batch.values, at * width + rows.arity);
+        }
+        notify(this.#parts.work, support);
+      }
+    }
+    batch.count = 0;
+  }
+
+  /** Inserts them one by one: with heights, for an observer, or if dead rows may be revived. */
+  #putEach(width: number): number {
+    const { values, rows, count } = this.#batch;
+    const { target, seen } = this.#parts.emission;
+    const tuple = this.#tuple;
+    const height = target.rows.heights === null ? 0 : this.#height();
+    let fresh = 0;
+    for (let at = 0; at < count; at++) {
+      for (let index = 0; index < tuple.length; index++) tuple[index] = values[at * width + index] as number;
+      const row = target.rows.insert(tuple, height);
+      rows[at] = row;
+      if (row >= 0) fresh++;
+      else if (target.rows.improved >= 0) {
+        if (target.support !== null)
+          this.#justify(target.support, target.rows.improved, values, at * width + tuple.length);
+        requeue(this.#parts.work, target);
+      }
+      if (seen !== null) seen(tuple, row >= 0);
+    }
+    return fresh;
+  }
+
+  /** The height of the match that is in the registers. */
+  #height(): number {
+    const steps = this.#steps;
+    let height = 0;
+    for (let index = 0; index < steps.length; index++)
+      height = Math.max(height, (steps[index] as Step).height);
+    return height + this.#parts.emission.heightIncrement;
+  }
+
+  /** Justifies the row by the premise rows in `values` from `at` on. */
+  #justify(target: Support, row: number, values: Int32Array, at: number): void {
+    const { justifications } = this.#parts;
+    const premises = this.#premises;
+    justifications.begin(target, row);
+    for (let index = 0; index < premises.length; index++) {
+      const premise = premises[index] as Premises;
+      const of = values[at + index] as number;
+      if (premise.kind === 'derived') justifications.add(premise.support, of, target, row);
+      else justifications.addFact(premise.relation.number[of] as number, target, row);
+    }
   }
 }

@@ -1,9 +1,9 @@
 import type { AtomCopies } from '../../store/atom-copies.ts';
 import type { ChainIndex } from '../../store/chain-index.ts';
+import type { AtomLiteral } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import { DistinctAtoms } from '../../store/tuples.ts';
-import type { Premises } from './tuple-sink.ts';
 import {
   bindRow,
   DeltaStep,
@@ -12,31 +12,24 @@ import {
   noRow,
   rowsAtOnce,
   type AtomShape,
-  type Step,
   unsureRow,
+  type Premises,
 } from './machine.ts';
 import { type Reader, sees } from '../model/reader.ts';
 
 const noKey = new Int32Array(0);
 
-type FindRelation = (reader: Reader) => StoredRelation | null;
-
-/** A step over new stored rows. */
-export function storedDeltaStep(find: FindRelation, view: ScopeChoice, shape: AtomShape): Step {
-  return new StoredDelta(find, view, shape);
-}
-
-/** A step over stored rows that match the bound columns. */
-export function storedStep(find: FindRelation, view: ScopeChoice, shape: AtomShape): KeyedStep {
-  return new StoredStep(find, view, shape);
+/** The stored relation of a literal, null if there is none. */
+function relationFor({ predicate, args, negated }: AtomLiteral, { facts }: Reader): StoredRelation | null {
+  return facts.relation(predicate, args.length, negated);
 }
 
 /**
  * New stored rows of the view that the reader sees. In the view of everything, an atom that is added in
  * several scopes at once is met once.
  */
-class StoredDelta extends DeltaStep {
-  readonly #find: FindRelation;
+export class StoredRowsDelta extends DeltaStep {
+  readonly #literal: AtomLiteral;
   readonly #view: ScopeChoice;
   #relation: StoredRelation | null = null;
   /** Its number; null: every scope. */
@@ -44,14 +37,14 @@ class StoredDelta extends DeltaStep {
   /** The atoms of the list so far; null if none can occur twice. */
   #met: DistinctAtoms | null = null;
 
-  constructor(find: FindRelation, view: ScopeChoice, shape: AtomShape) {
+  constructor(literal: AtomLiteral, view: ScopeChoice, shape: AtomShape) {
     super(shape);
-    this.#find = find;
+    this.#literal = literal;
     this.#view = view;
   }
 
   override bind(reader: Reader): void {
-    this.#relation = this.#find(reader);
+    this.#relation = relationFor(this.#literal, reader);
     this.#scope = reader.facts.chosenScope(this.#view);
   }
 
@@ -94,8 +87,8 @@ class StoredDelta extends DeltaStep {
  * atoms of a body would meet once for every pair of copies. When that row is deleted, what it supports is
  * rederived, from the next copy.
  */
-class StoredStep extends KeyedStep {
-  readonly #find: FindRelation;
+export class StoredStep extends KeyedStep {
+  readonly #literal: AtomLiteral;
   readonly #view: ScopeChoice;
   readonly shape: AtomShape;
   #reader: Reader | null = null;
@@ -122,16 +115,16 @@ class StoredStep extends KeyedStep {
   /** The arguments and the scope of a fact to look up. */
   #identity = noKey;
 
-  constructor(find: FindRelation, view: ScopeChoice, shape: AtomShape) {
+  constructor(literal: AtomLiteral, view: ScopeChoice, shape: AtomShape) {
     super();
-    this.#find = find;
+    this.#literal = literal;
     this.#view = view;
     this.shape = shape;
     this.#key = new Int32Array(shape.keyPositions.length + (view.kind === 'all' ? 0 : 1));
   }
 
   override bind(reader: Reader): void {
-    const relation = this.#find(reader);
+    const relation = relationFor(this.#literal, reader);
     this.#reader = reader;
     this.#relation = relation;
     this.#index = null;
@@ -211,8 +204,8 @@ class StoredStep extends KeyedStep {
 
   #bindAdded(added: Reader | null): void {
     this.#added = null;
-    if (added === null || this.#find(added) === null) return;
-    this.#added = new StoredStep(this.#find, this.#view, this.shape);
+    if (added === null || relationFor(this.#literal, added) === null) return;
+    this.#added = new StoredStep(this.#literal, this.#view, this.shape);
     this.#added.rowRegister = this.rowRegister;
     this.#added.bind(added);
   }

@@ -62,6 +62,45 @@ export async function countRows(
   return { count: counted, example };
 }
 
+/**
+ * Counts of conclusions by relation, cached until a change affects them.
+ *
+ * `begin` starts a count, `end` stores it, unless `forget` came in between: what was counted is then out of
+ * date.
+ */
+export class CountCache {
+  readonly #entries = new Map<string, ConclusionCount | 'begun' | 'too much'>();
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** The counted relations, by key. */
+  *[Symbol.iterator](): Generator<readonly [string, ConclusionCount]> {
+    for (const [relation, entry] of this.#entries) if (typeof entry === 'object') yield [relation, entry];
+  }
+
+  /** True if it was counted, or found too large to count. */
+  isSettled(relation: string): boolean {
+    const entry = this.#entries.get(relation);
+    return entry !== undefined && entry !== 'begun';
+  }
+
+  begin(relation: string): void {
+    this.#entries.set(relation, 'begun');
+  }
+
+  /** Stores the result of the count that was begun. */
+  end(relation: string, came: ConclusionCount | 'too much'): void {
+    if (this.#entries.get(relation) === 'begun') this.#entries.set(relation, came);
+  }
+
+  /** Called in the turn in which something changes on which these relations depend. */
+  forget(relations: Iterable<string>): void {
+    for (const relation of relations) this.#entries.delete(relation);
+  }
+}
+
 const maxDependentsMs = 1000;
 const goalsAtOnce = 256;
 
@@ -96,12 +135,8 @@ function goalsOf(
   const goals: GroundAtom[] = [];
   for (let row = start; row < end; row++) {
     if (!isCandidate({ dead }, row)) continue;
-    const args = textsOf(facts, tupleAt(rows, row, tuple));
+    const args = Array.from(tupleAt(rows, row, tuple), (id) => facts.dictionary.text(id));
     goals.push({ view, literal: { predicate, args, negated, naf: false } });
   }
   return goals;
-}
-
-function textsOf({ dictionary }: FactStore, tuple: Int32Array): string[] {
-  return Array.from(tuple, (id) => dictionary.text(id));
 }

@@ -4,11 +4,10 @@ import { tupleAt, Tuples } from '../../store/tuples.ts';
 import { compareText } from '../../base/text-order.ts';
 import { relationKey, relationOf } from '../../language/terms.ts';
 import { type EvaluationLimits, Pacer, type Pause, sliceMs } from '../tables/evaluation.ts';
-import { type ConclusionCount, countByRelation, provedBy } from './derived-counts.ts';
+import { type ConclusionCount, CountCache, countByRelation, provedBy } from './derived-counts.ts';
 import { type Candidates, KnownConclusions, plainRows } from '../model/known-conclusions.ts';
-import { Losses } from '../model/delta.ts';
 import type { MemoryBudget } from '../model/memory-budget.ts';
-import { type Program, type RelationShape, relationsRead } from '../model/program.ts';
+import { type Program, type RelationShape, relationsRead, type Tallies } from '../model/program.ts';
 import { ProofBuilder } from '../explain/proof.ts';
 import {
   answersOf,
@@ -28,15 +27,14 @@ import {
 import { type Overlay, viewKey } from '../model/reader.ts';
 import { rowsByText } from '../tables/sorted.ts';
 import { TableSet } from '../tables/table-set.ts';
-import { type Tallies } from '../model/rule-tallies.ts';
 import type { Relation } from '../model/table.ts';
-import { Withdrawals } from './withdrawals.ts';
+import { Withdrawals, Losses } from './withdrawals.ts';
 
 export { waitFor } from '../tables/evaluation.ts';
 export type { PinnedReader } from './table-cache.ts';
 
-/** A page of the answers to a question, in order. */
-export interface OrderedPage {
+/** A page of the answers to a question, in order, with its proof if asked for. */
+export interface AnswerPage {
   /** With the page's rows, and maybe others. */
   readonly matches: Matches;
   /** Numbers of the rows on the page, in order. */
@@ -44,10 +42,6 @@ export interface OrderedPage {
   readonly isTruncated: boolean;
   /** How many answers there are on all pages. */
   readonly total: number;
-}
-
-/** One page of ordered answers, with its proof if asked for. */
-export interface AnswerPage extends OrderedPage {
   readonly proof: { readonly proof: Proof; readonly facts: readonly FactRow[] } | null;
 }
 
@@ -238,14 +232,9 @@ export class Reasoner implements TableCacheHost {
    * sets, or if something changed since the reader was pinned.
    */
   async catchUp(reader: PinnedReader, pacer: Pacer): Promise<boolean> {
-    this.#beginMaintenance(reader);
+    for (const shared of this.#both) shared.begin(reader);
     for (const shared of this.#both) await shared.caughtUp(reader, pacer, null);
     return this.validThrough >= reader.version;
-  }
-
-  /** Starts maintenance of every shared set that needs it and is free. */
-  #beginMaintenance(reader: PinnedReader): void {
-    for (const shared of this.#both) shared.begin(reader);
   }
 
   /** The running maintenance for which a question about these relations must wait; null: about any. */
@@ -375,37 +364,27 @@ export class Reasoner implements TableCacheHost {
 
   /** One page of the answers to a question, ordered by the texts of their arguments. */
   async answer(asked: Question, reader: PinnedReader, pacer: Pacer, page: Page): Promise<AnswerPage> {
-    pacer.look();
-    if (reader.overlay === null) this.#noteAsked(asked);
-    // Started together, both sets become valid for the same state.
-    if (page.withProof) this.#beginMaintenance(reader);
-    const ordered = await this.#ordered(asked, reader, pacer, page);
+    const matches = await this.answers(asked, reader, pacer, page.withProof);
+    const { columns, count, constants } = matches;
+    const end = page.limit === null ? count : Math.min(count, page.offset + page.limit);
+    const order = await rowsByText(columns, count, constants, pacer, end);
+    const rows = Array.from(order.subarray(Math.min(page.offset, end)));
+    const ordered = { matches, page: rows, isTruncated: end < count, total: count };
     if (!page.withProof) return { ...ordered, proof: null };
     const proof = await this.evaluate(reader, true, pacer, async (set) => {
       const builder = new ProofBuilder(set, reader, pacer);
-      const proved = await builder.prove(ordered.matches, ordered.page, page.withAlternatives);
+      const proved = await builder.prove(matches, rows, page.withAlternatives);
       return { proof: proved, facts: builder.facts };
     });
     return { ...ordered, proof };
   }
 
-  /** The page's rows in their order. */
-  async #ordered(asked: Question, reader: PinnedReader, pacer: Pacer, page: Page): Promise<OrderedPage> {
-    const matches = await this.#matches(asked, reader, pacer);
-    const end = page.limit === null ? matches.count : Math.min(matches.count, page.offset + page.limit);
-    const order = await rowsByText(matches.columns, matches.count, matches.constants, pacer, end);
-    const rows = Array.from(order.subarray(Math.min(page.offset, end)));
-    return { matches, page: rows, isTruncated: end < matches.count, total: matches.count };
-  }
-
-  /** All answers to a question, unordered. */
-  async answers(asked: Question, reader: PinnedReader, pacer: Pacer): Promise<Matches> {
+  /** All answers to a question, unordered; with `withProof`, proofs are to follow. */
+  async answers(asked: Question, reader: PinnedReader, pacer: Pacer, withProof = false): Promise<Matches> {
     pacer.look();
     if (reader.overlay === null) this.#noteAsked(asked);
-    return this.#matches(asked, reader, pacer);
-  }
-
-  async #matches(asked: Question, reader: PinnedReader, pacer: Pacer): Promise<Matches> {
+    // Started together, both sets become valid for the same state.
+    if (withProof) for (const shared of this.#both) shared.begin(reader);
     const work = (set: TableSet): Promise<Matches> => matchesOf(asked, set, reader, pacer);
     return (
       this.settledMatches(asked, reader) ??
@@ -452,7 +431,9 @@ export class Reasoner implements TableCacheHost {
     const isOfView = ({ table }: CachedTable): boolean =>
       viewKey(table.view) === viewKey(view) ||
       (view.kind === 'all' && reader.program.isMonotone(table.relation));
-    const partly = this.#held(reader).filter((each) => !whole.has(each.table.relation) && isOfView(each));
+    const partly = this.#both
+      .flatMap((shared) => shared.held(reader))
+      .filter((each) => !whole.has(each.table.relation) && isOfView(each));
     const isNow = reader.version === this.version && view.kind === 'all';
     const worked = isNow ? new Map(this.counts) : new Map<string, ConclusionCount>();
     const known = await countByRelation([...whole.values(), ...partly], reader, pacer);
@@ -475,18 +456,15 @@ export class Reasoner implements TableCacheHost {
     const { predicate, arity, negated } = fact.relation;
     const reached = this.reached([relationKey(predicate, arity, negated)]);
     await this.catchUp(reader, pacer);
-    const held = this.#held(reader).filter(({ table }) => reached.has(table.relation));
+    const held = this.#both
+      .flatMap((shared) => shared.held(reader))
+      .filter(({ table }) => reached.has(table.relation));
     const used = await provedBy(held, reader, pacer, (goals) =>
       this.evaluate(reader, true, pacer, (set) =>
         new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY).dependentsOf(fact, goals),
       ),
     );
     return [...used].sort(compareText);
-  }
-
-  /** Known tables whose rows are valid for the reader. */
-  #held(reader: PinnedReader): CachedTable[] {
-    return this.#both.flatMap((shared) => shared.held(reader));
   }
 
   /** True if an up-to-date shared table has the row. */
@@ -506,44 +484,5 @@ export class Reasoner implements TableCacheHost {
   /** Interns the constants of rules before questions look theirs up, so that a question can name them. */
   #internConstants(): void {
     for (const text of this.#program.constants) this.facts.dictionary.intern(text);
-  }
-}
-
-/**
- * Counts of conclusions by relation, cached until a change affects them.
- *
- * `begin` starts a count, `end` stores it, unless `forget` came in between: what was counted is then out of
- * date.
- */
-class CountCache {
-  readonly #entries = new Map<string, ConclusionCount | 'begun' | 'too much'>();
-
-  get isEmpty(): boolean {
-    return this.#entries.size === 0;
-  }
-
-  /** The counted relations, by key. */
-  *[Symbol.iterator](): Generator<readonly [string, ConclusionCount]> {
-    for (const [relation, entry] of this.#entries) if (typeof entry === 'object') yield [relation, entry];
-  }
-
-  /** True if it was counted, or found too large to count. */
-  isSettled(relation: string): boolean {
-    const entry = this.#entries.get(relation);
-    return entry !== undefined && entry !== 'begun';
-  }
-
-  begin(relation: string): void {
-    this.#entries.set(relation, 'begun');
-  }
-
-  /** Stores the result of the count that was begun. */
-  end(relation: string, came: ConclusionCount | 'too much'): void {
-    if (this.#entries.get(relation) === 'begun') this.#entries.set(relation, came);
-  }
-
-  /** Called in the turn in which something changes on which these relations depend. */
-  forget(relations: Iterable<string>): void {
-    for (const relation of relations) this.#entries.delete(relation);
   }
 }

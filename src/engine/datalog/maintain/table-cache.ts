@@ -2,18 +2,22 @@ import { EngineError } from '../../base/errors.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import type { Tuples } from '../../store/tuples.ts';
 import { relationKey } from '../../language/terms.ts';
-import { type EvaluationLimits, type Pacer, settle, waitFor } from '../tables/evaluation.ts';
+import {
+  type EvaluationLimits,
+  type Pacer,
+  settle,
+  waitFor,
+  abandonMaintenance,
+  retestWaiting,
+} from '../tables/evaluation.ts';
 import { type Candidates, type KnownConclusions, plainRows } from '../model/known-conclusions.ts';
-import { Losses } from '../model/delta.ts';
 import type { MemoryHolder, MemoryBudget } from '../model/memory-budget.ts';
-import type { Program } from '../model/program.ts';
+import type { Program, Tallies } from '../model/program.ts';
 import { overdelete, phases } from '../model/derived.ts';
 import { type Reader, sees, viewKey } from '../model/reader.ts';
 import { TableSet } from '../tables/table-set.ts';
-import { type Tallies } from '../model/rule-tallies.ts';
 import type { Relation, Table } from '../model/table.ts';
-import { abandonMaintenance, retestWaiting } from '../tables/delete-rederive.ts';
-import type { Withdrawals } from './withdrawals.ts';
+import { type Withdrawals, Losses } from './withdrawals.ts';
 
 /** A reader of the shared state, with what it needs to tell whether shared tables are valid for it. */
 export interface PinnedReader extends Reader {
@@ -121,7 +125,7 @@ export class TableCache implements MemoryHolder {
   }
 
   /** The relations whose rows may be out of date because of changes that are not being processed yet. */
-  doubtful(): Set<string> {
+  #doubtful(): Set<string> {
     return this.#host.reachedBy(this.#changed);
   }
 
@@ -167,8 +171,11 @@ export class TableCache implements MemoryHolder {
     const isAtFixpoint = set.owner === null && changed.length === 0;
     if (isAtFixpoint && ![...keys].some((key) => set.reads(key))) return;
     for (const number of numbers) changed.push(number);
-    if (changed.length > minChangesToDrop && changed.length > set.rowCount && set.owner === null)
-      this.#dropChanged();
+    if (changed.length <= minChangesToDrop || changed.length <= set.rowCount || set.owner !== null) return;
+    const reached = this.#doubtful();
+    this.#drop(reached, true);
+    this.#host.withdrawals.doubt(reached);
+    this.#changed = [];
   }
 
   /**
@@ -188,7 +195,8 @@ export class TableCache implements MemoryHolder {
       isSettled = true;
       return { result };
     } catch (error) {
-      if (wasUsed && isOverMemory(error)) return null;
+      const isOverMemory = error instanceof EngineError && error.members['limit'] === 'memory';
+      if (wasUsed && isOverMemory) return null;
       throw error;
     } finally {
       set.owner = null;
@@ -222,7 +230,7 @@ export class TableCache implements MemoryHolder {
     if (reader.overlay !== null || reader.version !== this.#host.version) return;
     if (present !== null || changed.length === 0 || set.owner !== null) return;
     const ending = new AbortController();
-    const reached = this.doubtful();
+    const reached = this.#doubtful();
     const maintenance: MaintenanceRun = { reader, reached, ending, done: Promise.resolve() };
     this.#changed = [];
     this.maintenance = maintenance;
@@ -319,13 +327,6 @@ export class TableCache implements MemoryHolder {
     return set;
   }
 
-  #dropChanged(): void {
-    const reached = this.doubtful();
-    this.#drop(reached, true);
-    this.#host.withdrawals.doubt(reached);
-    this.#changed = [];
-  }
-
   /**
    * Drops tables whose rows, or auxiliary rows, are mostly tombstones, and bitset tables that have become
    * sparse.
@@ -373,13 +374,13 @@ export class TableCache implements MemoryHolder {
   }
 
   /**
-   * Called in the turn in which rules for these relations change, before the new rules are countBefore: rows of
+   * Called in the turn in which rules for these relations change, before the new rules are used: rows of
    * affected tables may become false.
    */
   doubtConcluded(heads: readonly string[]): void {
     const { withdrawals } = this.#host;
     if (this.maintenance !== null) this.#addUnlisted(this.validThrough);
-    const reached = new Set([...this.#host.reached(heads), ...this.doubtful()]);
+    const reached = new Set([...this.#host.reached(heads), ...this.#doubtful()]);
     for (const table of this.#tablesOf(reached))
       if (table.isKnown) withdrawals.unwatch(table, plainRows(table.rows.rows, this.set.constants).rows);
     withdrawals.doubt(reached);
@@ -389,7 +390,7 @@ export class TableCache implements MemoryHolder {
   candidates(relations: ReadonlySet<string>): Candidates[] {
     const { set } = this;
     const found: Candidates[] = [];
-    const doubtful = this.doubtful();
+    const doubtful = this.#doubtful();
     for (const relation of relations)
       for (const table of set.tablesOf(relation)) {
         const { rows } = table.rows;
@@ -404,28 +405,26 @@ export class TableCache implements MemoryHolder {
 
   /** Known tables whose rows are valid for the reader, with those rows. */
   held(reader: PinnedReader): CachedTable[] {
-    const { set } = this;
-    const holds = this.holdsFor(reader);
-    const found: CachedTable[] = [];
-    for (const table of set.tables.values())
-      if (table.isKnown && table.rows.rows.live > 0 && holds(table.relation))
-        found.push({ table, ...plainRows(table.rows.rows, set.constants) });
-    return found;
+    return this.#valid(reader, (table) => table.isKnown && table.rows.rows.live > 0);
   }
 
   /**
    * Tables of the view that have every row of their relation and are valid for the reader, with those rows.
    */
   whole(reader: PinnedReader, view: ScopeChoice): CachedTable[] {
-    const { set } = this;
+    return this.#valid(
+      reader,
+      ({ boundPositions, demand, view: of }) =>
+        boundPositions.length === 0 && demand.settled > 0 && viewKey(of) === viewKey(view),
+    );
+  }
+
+  #valid(reader: PinnedReader, isWanted: (table: Table) => boolean): CachedTable[] {
+    const { tables, constants } = this.set;
     const holds = this.holdsFor(reader);
-    const found: CachedTable[] = [];
-    for (const table of set.tables.values()) {
-      const isWhole = table.boundPositions.length === 0 && table.demand.settled > 0;
-      if (isWhole && viewKey(table.view) === viewKey(view) && holds(table.relation))
-        found.push({ table, ...plainRows(table.rows.rows, set.constants) });
-    }
-    return found;
+    return [...tables.values()]
+      .filter((table) => isWanted(table) && holds(table.relation))
+      .map((table) => ({ table, ...plainRows(table.rows.rows, constants) }));
   }
 
   /** A predicate: whether the set's rows of a relation are those that the reader sees. */
@@ -433,7 +432,7 @@ export class TableCache implements MemoryHolder {
     const { maintenance } = this;
     if (maintenance === null && this.validThrough === reader.version) return () => true;
     if (reader.version !== this.#host.version) return () => false;
-    const doubtful = this.doubtful();
+    const doubtful = this.#doubtful();
     return (relation) => !doubtful.has(relation) && maintenance?.reached.has(relation) !== true;
   }
 
@@ -450,10 +449,6 @@ export class TableCache implements MemoryHolder {
 
 function isMostlyDead(rows: Tuples): boolean {
   return rows.deadCount > 1000 && rows.deadCount * 2 > rows.count;
-}
-
-function isOverMemory(error: unknown): boolean {
-  return error instanceof EngineError && error.members['limit'] === 'memory';
 }
 
 /**

@@ -50,7 +50,8 @@ export interface Derived extends Queued {
 }
 
 /** New stored rows for one atom of one rule. */
-export interface StoredDelta extends Readonly<Pick<Queued, 'level'>>, Pick<Queued, 'queued'> {
+export interface StoredDelta extends Queued {
+  readonly level: number;
   rows: number[];
   /** The join that they start. */
   readonly machine: () => Consumer;
@@ -194,8 +195,8 @@ export function clear(derived: Derived): void {
 export const phases = { kill: 0, check: 1, stored: 2, join: 3, notify: 4 } as const;
 export type Phase = (typeof phases)[keyof typeof phases];
 
-interface Entry<Item> {
-  readonly item: Item;
+interface Entry {
+  readonly item: Derived | StoredDelta;
   readonly phase: Phase;
   readonly order: number;
 }
@@ -206,15 +207,15 @@ interface Entry<Item> {
  * Rules and demand point downwards, so when an item is taken, all lower levels are at the fixpoint of their
  * current demand. Negation and aggregates rely on that.
  */
-export class WorkList<Item extends Readonly<Pick<Queued, 'level'>> & Pick<Queued, 'queued'>> {
-  readonly #heap: Entry<Item>[] = [];
+export class WorkList {
+  readonly #heap: Entry[] = [];
   #order = 0;
 
   get isEmpty(): boolean {
     return this.#heap.length === 0;
   }
 
-  add(item: Item, phase: Phase): void {
+  add(item: Entry['item'], phase: Phase): void {
     const bit = 1 << phase;
     if ((item.queued & bit) !== 0) return;
     item.queued |= bit;
@@ -228,7 +229,7 @@ export class WorkList<Item extends Readonly<Pick<Queued, 'level'>> & Pick<Queued
     }
   }
 
-  take(): { readonly item: Item; readonly phase: Phase } | null {
+  take(): Entry | null {
     const heap = this.#heap;
     const first = heap[0];
     if (first === undefined) return null;
@@ -252,25 +253,29 @@ export class WorkList<Item extends Readonly<Pick<Queued, 'level'>> & Pick<Queued
   }
 
   #isBefore(left: number, right: number): boolean {
-    const a = this.#heap[left] as Entry<Item>;
-    const b = this.#heap[right] as Entry<Item>;
+    const a = this.#heap[left] as Entry;
+    const b = this.#heap[right] as Entry;
     if (a.item.level !== b.item.level) return a.item.level < b.item.level;
     return a.phase < b.phase || (a.phase === b.phase && a.order < b.order);
   }
 
   #swap(left: number, right: number): void {
     const heap = this.#heap;
-    const kept = heap[left] as Entry<Item>;
-    heap[left] = heap[right] as Entry<Item>;
+    const kept = heap[left] as Entry;
+    heap[left] = heap[right] as Entry;
     heap[right] = kept;
   }
 }
 
-/** The work list of a table set. */
-export type Work = WorkList<Derived | StoredDelta>;
+/** Adds a tuple to a derived relation, and queues the relation if the tuple is new. True if it is. */
+export function put(target: Derived, tuple: Int32Array, height: number, work: WorkList): boolean {
+  const row = target.rows.insert(tuple, height);
+  if (row >= 0) work.add(target, phases.join);
+  return row >= 0;
+}
 
 /** Deletes a live row and queues its dependents to be followed. */
-export function overdelete(work: Work, target: Support, row: number): void {
+export function overdelete(work: WorkList, target: Support, row: number): void {
   const { derived } = target;
   const { heights } = derived.rows;
   derived.rows.kill(row);
@@ -278,4 +283,25 @@ export function overdelete(work: Work, target: Support, row: number): void {
   target.deleted.push({ row, height: heights === null ? 0 : (heights.of[row] as number) });
   work.add(derived, phases.kill);
   work.add(derived, phases.notify);
+}
+
+/** Queues the notification of higher levels if there are watchers. */
+export function notify(work: WorkList, { derived, watchers }: Support): void {
+  if (watchers.length > 0) work.add(derived, phases.notify);
+}
+
+/** Queues the existing row that the last insertion into the relation revived or gave a lesser height. */
+export function requeue(work: WorkList, target: Derived): void {
+  const { rows, support } = target;
+  const row = rows.improved;
+  if (support !== null) {
+    if (rows.wasRevived) support.noteRederived(row);
+    // The height of an aggregate is that of its rows, so watchers are also notified when heights change.
+    if (support.watchers.length > 0 && (rows.wasRevived || rows.heights !== null))
+      support.rederived.push(row);
+    notify(work, support);
+  }
+  if (row >= target.claimed) return;
+  target.again.push(row);
+  work.add(target, phases.join);
 }

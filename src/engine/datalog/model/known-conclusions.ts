@@ -92,7 +92,10 @@ function merged(entry: Entry): Tuples {
   const [only] = entry.parts;
   if (entry.parts.length === 1 && only !== undefined) return only;
   const all = new Tuples(entry.arity);
-  for (const part of entry.parts) addAll(all, part, part.count);
+  const tuple = new Int32Array(entry.arity);
+  for (const part of entry.parts)
+    for (let row = 0; row < part.count; row++)
+      if (isCandidate(part, row)) all.insert(tupleAt(part, row, tuple));
   return all;
 }
 
@@ -118,10 +121,4 @@ export function plainRows(rows: Tuples, constants: Constants): Pick<Candidates, 
     plain.insert(tuple);
   }
   return { rows: plain, count: plain.count, dead: null };
-}
-
-/** Adds the first `count` tuples of `from` that are candidates. */
-function addAll(to: Tuples, from: Tuples, count: number): void {
-  const tuple = new Int32Array(from.arity);
-  for (let row = 0; row < count; row++) if (isCandidate(from, row)) to.insert(tupleAt(from, row, tuple));
 }

@@ -20,6 +20,14 @@ export interface RelationShape {
   readonly negated: boolean;
 }
 
+/** How often a rule derived a new conclusion. */
+export interface Tally {
+  fired: number;
+}
+
+/** The tallies of the rules of a database, by rule id. */
+export type Tallies = Map<string, Tally>;
+
 /** More levels than the rules can take in the view of one scope. */
 const viewsOfScopes = 2 ** 24;
 /** The level of a question, above every relation. */
@@ -27,14 +35,6 @@ export const questionLevel = 2 ** 30;
 
 const noRules: readonly ViewRule[] = [];
 const everything: ScopeChoice = { kind: 'all' };
-
-/** A rule's content, to compare programs. */
-interface Saying {
-  /** The relation that it concludes. */
-  readonly head: string;
-  readonly scope: string | null;
-  readonly text: string;
-}
 
 /** By relation: the heads of rules that read it, and the relations that its rules read. */
 interface RuleGraph {
@@ -57,7 +57,7 @@ export class Program {
   readonly #reached = new Map<string, ReadonlySet<string>>();
   readonly #components = new Map<string, Components>();
   readonly #rules = new Map<string, readonly ViewRule[]>();
-  #said: ReadonlyMap<string, Saying> | null = null;
+  #byId: ReadonlyMap<string, RuleRecord> | null = null;
   /** The relations that a rule with negation or an aggregate concludes. */
   #fromAbsence: ReadonlySet<string> | null = null;
 
@@ -90,24 +90,20 @@ export class Program {
   /** The relations whose rules differ from those of the earlier program. */
   changedFrom(before: Program): Set<string> {
     const changed = new Set<string>();
-    const [now, then] = [this.#sayings, before.#sayings];
+    const [now, then] = [this.#recordsById, before.#recordsById];
     for (const [one, other] of [
       [now, then],
       [then, now],
     ] as const)
-      for (const [id, { head, scope, text }] of one) {
+      for (const [id, { rule, scope, text }] of one) {
         const twin = other.get(id);
-        if (twin?.text !== text || twin.scope !== scope) changed.add(head);
+        if (twin?.text !== text || twin.scope !== scope) changed.add(relationOf(rule.head));
       }
     return changed;
   }
 
-  /** The contents of the enabled rules by id. */
-  get #sayings(): ReadonlyMap<string, Saying> {
-    this.#said ??= new Map(
-      this.rules.map(({ id, rule, scope, text }) => [id, { head: relationOf(rule.head), scope, text }]),
-    );
-    return this.#said;
+  get #recordsById(): ReadonlyMap<string, RuleRecord> {
+    return (this.#byId ??= new Map(this.rules.map((record) => [record.id, record])));
   }
 
   /** Those of these relations that some rule concludes. */

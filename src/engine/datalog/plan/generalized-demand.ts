@@ -5,7 +5,7 @@ import { Tuples } from '../../store/tuples.ts';
 import { isPositiveAtom, relationKey, relationOf, wildcard } from '../../language/terms.ts';
 import type { Program, ViewRule } from '../model/program.ts';
 import { type Overlay, viewKey } from '../model/reader.ts';
-import type { Argument, Table } from '../model/table.ts';
+import { type Argument, shapeOf, type Table } from '../model/table.ts';
 
 /** With fewer keys, generalization is not considered. */
 export const minKeys = 16;
@@ -154,8 +154,8 @@ function leastValues({ relation, view, position }: Argument, known: Known, depth
     const at = atom.args.indexOf(head.args[position] as string);
     const terms = atom.args.filter((term) => term !== wildcard);
     if (at < 0 || !terms.every(isVariable) || new Set(terms).size < terms.length) continue;
-    const read = { predicate: atom.predicate, arity: atom.args.length, negated: atom.negated };
-    most = Math.max(most, leastValues({ relation: read, view: bodyView, position: at }, known, depth + 1));
+    const read = { relation: shapeOf(atom), view: bodyView, position: at };
+    most = Math.max(most, leastValues(read, known, depth + 1));
   }
   return most;
 }
@@ -207,7 +207,7 @@ function sourceOf(
   for (const atom of record.rule.body.filter(isPositiveAtom)) {
     const position = atom.args.indexOf(variable);
     if (position < 0) continue;
-    const relation = { predicate: atom.predicate, arity: atom.args.length, negated: atom.negated };
+    const relation = shapeOf(atom);
     const argument = { relation, view: bodyView, position };
     if (seen.has(keyOf(argument))) return argument;
     const isDerived = program.rulesFor(bodyView, relationOf(atom)).length > 0;

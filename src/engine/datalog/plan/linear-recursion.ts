@@ -1,5 +1,4 @@
 import { type AtomLiteral, isVariable, type Literal, type Rule } from '../../contract/language.ts';
-import type { ScopeChoice } from '../../store/fact-store.ts';
 import { planRule } from '../../language/order.ts';
 import { isNamedVariable, isPositiveAtom, relationOf, variablesOf } from '../../language/terms.ts';
 import { filtersOf, spread } from './join-order.ts';
@@ -9,17 +8,14 @@ import type { Table } from '../model/table.ts';
 
 /** One rule of a factored linear recursion. */
 export interface FactoredPart {
-  /** null if the part comes from no rule. */
-  readonly ruleId: string | null;
+  /** The whole rule, whose plan decides which filter binds which variable; null if the part comes from no rule. */
+  readonly rule: ViewRule | null;
   readonly target: 'reach' | 'rows';
   readonly demand: 'demand' | 'reach' | 'rows';
-  readonly view: ScopeChoice;
   readonly headTerms: readonly string[];
   readonly demandTerms: readonly string[];
   /** null: the stored facts of the relation itself, whose arguments are the head's. */
   readonly body: readonly Literal[] | null;
-  /** The whole rule: its plan decides which filter binds which variable. */
-  readonly rule: Rule | null;
 }
 
 /**
@@ -61,21 +57,17 @@ export function factorLinearRecursion(
     kinds.push(kind);
   }
   if (!kinds.some((kind) => kind.kind === 'right')) return null;
+  const seeds = seedsOf(table);
   const start: FactoredPart = {
-    ...own(table),
+    rule: null,
     target: 'reach',
     demand: 'demand',
-    headTerms: [...seedsOf(table), ...seedsOf(table)],
-    demandTerms: seedsOf(table),
+    headTerms: [...seeds, ...seeds],
+    demandTerms: seeds,
     body: [],
   };
   const parts = rules.map((rule, at) => partOf(table, rule, kinds[at] as Recursion));
-  return [start, storedFacts(table), ...parts];
-}
-
-/** The common fields of parts that come from no rule. */
-function own(table: Table): Pick<FactoredPart, 'ruleId' | 'view' | 'rule'> {
-  return { ruleId: null, view: table.view, rule: null };
+  return [start, exitPart(table, null), ...parts];
 }
 
 /** Variables for the demanded arguments; no rule can name them. */
@@ -97,52 +89,29 @@ function seededHead(table: Table, head: readonly string[]): string[] {
   });
 }
 
-/** The demanded node gets the stored facts of every node that it reaches. */
-function storedFacts(table: Table): FactoredPart {
-  const terms = Array.from({ length: table.arity }, (_, position) => `?${position}`);
-  const headTerms = seededHead(table, terms);
+/** The demanded node gets what the body derives, by default the stored facts, of every node that it reaches. */
+function exitPart(table: Table, rule: ViewRule | null): FactoredPart {
+  const terms =
+    rule?.record.rule.head.args ?? Array.from({ length: table.arity }, (_, position) => `?${position}`);
   return {
-    ...own(table),
+    rule,
     target: 'rows',
     demand: 'reach',
-    headTerms,
+    headTerms: seededHead(table, terms),
     demandTerms: reachTerms(table, terms),
-    body: null,
+    body: rule?.record.rule.body ?? null,
   };
 }
 
 function partOf(table: Table, rule: ViewRule, kind: Recursion): FactoredPart {
+  if (kind.kind === 'exit') return exitPart(table, rule);
   const { head, body } = rule.record.rule;
-  const common = { ruleId: rule.record.id, view: rule.bodyView, rule: rule.record.rule };
-  if (kind.kind === 'exit') {
-    const headTerms = seededHead(table, head.args);
-    return {
-      ...common,
-      target: 'rows',
-      demand: 'reach',
-      headTerms,
-      demandTerms: reachTerms(table, head.args),
-      body,
-    };
-  }
   const rest = body.filter((literal) => literal !== kind.recursive);
+  const { args } = kind.recursive;
   if (kind.kind === 'left')
-    return {
-      ...common,
-      target: 'rows',
-      demand: 'rows',
-      headTerms: head.args,
-      demandTerms: kind.recursive.args,
-      body: rest,
-    };
-  return {
-    ...common,
-    target: 'reach',
-    demand: 'reach',
-    headTerms: reachTerms(table, kind.recursive.args),
-    demandTerms: reachTerms(table, head.args),
-    body: rest,
-  };
+    return { rule, target: 'rows', demand: 'rows', headTerms: head.args, demandTerms: args, body: rest };
+  const [headTerms, demandTerms] = [reachTerms(table, args), reachTerms(table, head.args)];
+  return { rule, target: 'reach', demand: 'reach', headTerms, demandTerms, body: rest };
 }
 
 /** How the rule recurs; null if its recursion cannot be factored. */

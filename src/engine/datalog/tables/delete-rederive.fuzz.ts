@@ -34,7 +34,7 @@ import type { GroundAtom } from '../explain/proof.ts';
 import { instance, type Matches, matchesOf, type Question, question } from './question.ts';
 import { type PinnedReader, Reasoner } from '../maintain/reasoner.ts';
 import { noRow } from '../join/machine.ts';
-import { MarkedRows } from '../join/marked-rows.ts';
+import { MarkedRows } from '../join/existence-step.ts';
 import { SeenBindings } from '../join/seen-bindings.ts';
 import { TableSet } from './table-set.ts';
 

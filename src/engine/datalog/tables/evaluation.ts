@@ -4,15 +4,16 @@ import {
   type Derived,
   type Phase,
   phases,
+  put,
   type StoredDelta,
   type Support,
+  overdelete,
+  type Watcher,
 } from '../model/derived.ts';
-import { put } from '../join/tuple-sink.ts';
 import type { MemoryHolder, MemoryBudget } from '../model/memory-budget.ts';
 import type { Reader } from '../model/reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { Table } from '../model/table.ts';
-import { propagateDeletions, notifyHigherLevels } from './delete-rederive.ts';
 
 /**
  * The limits of one evaluation. Exceeding one, or a cancelled signal, ends the evaluation with an error; its
@@ -208,7 +209,7 @@ async function process(
   if ('machine' in item) {
     const { rows } = item;
     item.rows = [];
-    await join(set, item.machine(), { reader, pacer, from: 0, to: 0, list: rows, done: 0 });
+    await join(set, [item.machine()], { reader, pacer, from: 0, to: 0, list: rows, done: 0 });
     return true;
   }
   if (phase === phases.join) {
@@ -233,13 +234,13 @@ async function joinDelta(set: TableSet, derived: Derived, reader: Reader, pacer:
   const from = derived.done;
   const to = Math.min(derived.rows.count, from + chunkRows);
   derived.claimed = to;
-  if (to > from) await joinAll(set, derived, { reader, pacer, from, to, list: null, done: from });
+  if (to > from) await join(set, derived.consumers, { reader, pacer, from, to, list: null, done: from });
   // A bitset table that turns out sparse removes its own starting relation during the join.
   derived.done = Math.min(to, derived.rows.count);
   if (derived.again.length === 0) return;
   const list = [...new Set(derived.again)];
   derived.again = [];
-  await joinAll(set, derived, { reader, pacer, from: 0, to: 0, list, done: to });
+  await join(set, derived.consumers, { reader, pacer, from: 0, to: 0, list, done: to });
 }
 
 /** The rederive step: revives dead rows that have another derivation from live rows. */
@@ -247,8 +248,8 @@ async function rederive(set: TableSet, support: Support, reader: Reader, pacer: 
   const list = support.toRederive;
   support.toRederive = [];
   const { done } = support.derived;
-  for (const rule of support.rules)
-    await join(set, rule.check(), { reader, pacer, from: 0, to: 0, list, done });
+  const joins = support.rules.map((rule) => rule.check());
+  await join(set, joins, { reader, pacer, from: 0, to: 0, list, done });
 }
 
 /** The rows that a join starts with, and for whom; see `Consumer.start`. */
@@ -261,24 +262,125 @@ interface Start {
   readonly done: number;
 }
 
-async function joinAll(set: TableSet, derived: Derived, start: Start): Promise<void> {
-  for (const consumer of derived.consumers) await join(set, consumer, start);
+/** Runs the joins one after another, in slices and within the limits. */
+async function join(set: TableSet, consumers: readonly Consumer[], start: Start): Promise<void> {
+  const { reader, pacer, from, to, list, done } = start;
+  for (const consumer of consumers) {
+    if (consumer.isIdle) continue;
+    consumer.start(reader, from, to, list, done);
+    let counted = consumer.matches;
+    while (consumer.run(stepsBetweenChecks) === 0) {
+      pacer.derivations += consumer.matches - counted;
+      counted = consumer.matches;
+      if (!pacer.isSliceOver) {
+        if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
+        continue;
+      }
+      pacer.lookAtMemory(set);
+      await pacer.breathe();
+    }
+    pacer.derivations += consumer.matches - counted;
+  }
 }
 
-async function join(set: TableSet, consumer: Consumer, start: Start): Promise<void> {
-  if (consumer.isIdle) return;
-  const { reader, pacer, from, to, list, done } = start;
-  consumer.start(reader, from, to, list, done);
-  let counted = consumer.matches;
-  while (consumer.run(stepsBetweenChecks) === 0) {
-    pacer.derivations += consumer.matches - counted;
-    counted = consumer.matches;
-    if (!pacer.isSliceOver) {
-      if (pacer.derivations > pacer.limits.maxDerivations) pacer.look();
-      continue;
-    }
-    pacer.lookAtMemory(set);
-    await pacer.breathe();
+/**
+ * A relation may lose this many rows, or 1 in `deletionDivisor` of its rows, before it is derived from
+ * scratch instead.
+ */
+const maxDeletedRows = 20_000;
+const deletionDivisor = 4;
+
+/** Abandons maintenance: rows not settled stay alive, and the caller must drop them. */
+export function abandonMaintenance(set: TableSet): void {
+  set.work.clear();
+  set.clearDeltas();
+  for (const support of set.justifications.supports) {
+    for (const { row } of support.deleted) support.derived.rows.spare(row);
+    support.overdeleted = [];
+    support.toRederive = [];
+    support.deleted = [];
+    support.rederived = [];
+    support.derived.again = [];
   }
-  pacer.derivations += consumer.matches - counted;
+}
+
+/**
+ * The overdelete step: deletes what the dead rows support in their own level. False if too much has died.
+ *
+ * Delete and rederive (DRed), one level (SCC) at a time, lowest first (`WorkList`), at a cost in proportion
+ * to what a change affects. Rows whose justification is gone are deleted, and everything that they support in
+ * the level, before any row is checked: else two rows that support only each other would survive. Then every
+ * dead row is checked for another derivation, then new and revived rows are joined. Only when the level is at
+ * its fixpoint do the levels above get the net change: a row deleted and revived is no change. Rows that wait
+ * for a negated atom or an aggregate whose relation changed lose their conclusions and are tested again.
+ */
+export function propagateDeletions(set: TableSet, support: Support): boolean {
+  const { overdeleted, derived } = support;
+  support.overdeleted = [];
+  for (const row of overdeleted)
+    set.justifications.dependents(support, row, (target, at) => {
+      if (target.derived.level === derived.level) overdelete(set.work, target, at);
+    });
+  for (const row of overdeleted) support.toRederive.push(row);
+  set.work.add(derived, phases.check);
+  return support.deleted.length <= Math.max(maxDeletedRows, derived.rows.count / deletionDivisor);
+}
+
+/**
+ * Propagates the net deletions of this level to the levels above, and all its changes to the waiting rows.
+ */
+export function notifyHigherLevels(set: TableSet, support: Support): void {
+  const { derived, deleted, rederived, watchers } = support;
+  const { rows, level } = derived;
+  support.deleted = [];
+  support.rederived = [];
+  for (const { row, height } of deleted) {
+    const isDead = rows.isDead(row);
+    // With heights, a row that was revived with a greater height is not the premise that others had.
+    if (!isDead && (rows.heights === null || (rows.heights.of[row] as number) <= height)) continue;
+    if (isDead) rows.bury(row);
+    set.justifications.dependents(support, row, (target, at) => {
+      if (target.derived.level > level) overdelete(set.work, target, at);
+    });
+    for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);
+    if (isDead && support.wasInBaseline(row)) support.lost?.(row);
+  }
+  const from = support.propagatedCount;
+  support.propagatedCount = rows.count;
+  if (!watchers.some(({ waits }) => waits.claimed > 0)) return;
+  const retest = (row: number): void => {
+    for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);
+  };
+  for (const row of rederived) retest(row);
+  for (let row = from; row < rows.count; row++) if (!rows.isDead(row)) retest(row);
+}
+
+/** Tests again the waiting rows that the changed row affects; until then their conclusions are deleted. */
+export function retestWaiting(
+  set: TableSet,
+  watcher: Watcher,
+  columns: readonly Int32Array[],
+  row: number,
+): void {
+  const { waits, constants, equal, from, to } = watcher;
+  if (waits.claimed === 0) return;
+  const value = (position: number): number => (columns[position] as Int32Array)[row] as number;
+  for (const { position, id } of constants) if (value(position) !== id) return;
+  for (const [left, right] of equal) if (value(left) !== value(right)) return;
+  const { rows } = waits;
+  if (to.length === 0) for (let at = 0; at < waits.claimed; at++) testAgain(set, watcher, at);
+  else {
+    const index = rows.index(to);
+    const key = Int32Array.from(from, value);
+    for (let next = index.first(key); next !== 0; next = index.next[next - 1] as number)
+      testAgain(set, watcher, next - 1);
+  }
+}
+
+function testAgain(set: TableSet, { waits }: Watcher, row: number): void {
+  const { support } = waits;
+  if (support === null || row >= waits.claimed || waits.rows.isDead(row)) return;
+  set.justifications.dependents(support, row, (target, at) => overdelete(set.work, target, at));
+  waits.again.push(row);
+  set.work.add(waits, phases.join);
 }

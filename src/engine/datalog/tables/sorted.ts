@@ -31,18 +31,37 @@ export async function sortedOrder(
     for (let start = 0; start < count; start += 2 * width) {
       const middle = Math.min(count, start + width);
       const end = Math.min(count, start + 2 * width);
-      let left = start;
-      let right = middle;
-      for (let at = start; at < end; at++) {
-        const takeLeft =
-          left < middle && (right >= end || compare(from[left] as number, from[right] as number) <= 0);
-        to[at] = (takeLeft ? from[left++] : from[right++]) as number;
-        if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
-      }
+      await merge(
+        from.subarray(start, middle),
+        from.subarray(middle, end),
+        to.subarray(start, end),
+        compare,
+        pacer,
+      );
     }
     [from, to] = [to, from];
   }
   return from;
+}
+
+/** Merges two sorted arrays into `both`; equal elements are ordered by their numbers. */
+async function merge(
+  left: Int32Array,
+  right: Int32Array,
+  both: Int32Array,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+): Promise<void> {
+  let [fromLeft, fromRight] = [0, 0];
+  for (let at = 0; at < both.length; at++) {
+    let takesLeft = fromRight >= right.length;
+    if (!takesLeft && fromLeft < left.length) {
+      const [one, other] = [left[fromLeft] as number, right[fromRight] as number];
+      takesLeft = (compare(one, other) || one - other) < 0;
+    }
+    both[at] = (takesLeft ? left[fromLeft++] : right[fromRight++]) as number;
+    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+  }
 }
 
 /**
@@ -58,37 +77,30 @@ export async function rowsByText(
   last: (row: number) => number = () => 0,
 ): Promise<Int32Array> {
   if (count <= 1) return Int32Array.from({ length: Math.min(count, wanted) }, () => 0);
+  const compare = byText(columns, constants, last);
   if (count <= maxInsertionSort) {
     pacer.look();
-    return insertionSorted(columns, count, constants, last).subarray(0, wanted);
+    return insertionSorted(count, compare).subarray(0, wanted);
   }
   if (wanted < count / 8) {
-    const compare = byText(columns, constants, last);
     const [first] = columns;
     const isBehind = first === undefined ? undefined : isBehindByText(first, constants, compare);
     return leastRows(count, wanted, compare, pacer, isBehind);
   }
   const ranks = await ranksByText(columns, count, constants, pacer);
-  const compare = (left: number, right: number): number => {
+  const byRank = (left: number, right: number): number => {
     for (const ranked of ranks) {
       const difference = (ranked[left] as number) - (ranked[right] as number);
       if (difference !== 0) return difference;
     }
     return last(left) - last(right);
   };
-  return (await sortedOrder(count, compare, pacer)).subarray(0, wanted);
+  return (await sortedOrder(count, byRank, pacer)).subarray(0, wanted);
 }
 
-/** All rows in the order of `rowsByText` by insertion sort, for maxInsertionSort rows. */
-function insertionSorted(
-  columns: readonly Int32Array[],
-  count: number,
-  constants: Constants,
-  last: (row: number) => number,
-): Int32Array {
+/** All rows by insertion sort, for a few. */
+function insertionSorted(count: number, compare: (left: number, right: number) => number): Int32Array {
   const order = new Int32Array(count);
-  if (count < 2) return order;
-  const compare = byText(columns, constants, last);
   for (let row = 1; row < count; row++) {
     let at = row;
     for (; at > 0 && compare(order[at - 1] as number, row) > 0; at--) order[at] = order[at - 1] as number;
@@ -138,31 +150,9 @@ async function almostRun(
     (left, right) => compare(apart[left] as number, apart[right] as number),
     pacer,
   );
-  return merged(
-    run.subarray(0, runCount),
-    sorted.map((at) => apart[at] as number),
-    compare,
-    pacer,
-  );
-}
-
-/** Merges two sorted arrays; equal elements are ordered by their numbers. */
-async function merged(
-  left: Int32Array,
-  right: Int32Array,
-  compare: (left: number, right: number) => number,
-  pacer: Pacer,
-): Promise<Int32Array> {
-  const both = new Int32Array(left.length + right.length);
-  let [fromLeft, fromRight] = [0, 0];
-  for (let at = 0; at < both.length; at++) {
-    const [one, other] = [left[fromLeft], right[fromRight]];
-    const takesLeft = other === undefined || (one !== undefined && (compare(one, other) || one - other) < 0);
-    both[at] = (takesLeft ? one : other) as number;
-    if (takesLeft) fromLeft++;
-    else fromRight++;
-    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
-  }
+  const both = new Int32Array(count);
+  const others = sorted.map((at) => apart[at] as number);
+  await merge(run.subarray(0, runCount), others, both, compare, pacer);
   return both;
 }
 

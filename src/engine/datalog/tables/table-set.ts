@@ -2,20 +2,18 @@ import { type AtomLiteral, isVariable } from '../../contract/language.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import { TupleBatch } from '../../store/tuples.ts';
 import { planRule } from '../../language/order.ts';
-import { isPositiveAtom, relationKey, relationOf } from '../../language/terms.ts';
-import { BitsetClosure } from '../closure/bitset-closure.ts';
-import { BitsetRecursion } from '../closure/bitset-recursion.ts';
-import { BitsetTable } from '../closure/bitset-table.ts';
-import { type Body, BodyCompiler, type Conclusion, type TableSpace } from '../join/body-compiler.ts';
+import { relationKey, relationOf } from '../../language/terms.ts';
+import { BitsetClosure, BitsetRecursion } from '../closure/bitset-closure.ts';
 import {
+  BitsetTable,
   closureShape,
   type ClosureShape,
-  isClearlySparse,
   stepFilters,
   type StepShape,
-} from '../closure/closure-shape.ts';
-import { type AdornedRule, compileRule, type CompilerContext, MaintainedRule } from '../join/compile-rule.ts';
-import type { BodyAtom, Argument, BuiltBody, Relation, Table } from '../model/table.ts';
+} from '../closure/bitset-table.ts';
+import { type Body, BodyCompiler, type Conclusion, type TableSpace } from '../join/body-compiler.ts';
+import { added, type AdornedRule, compileRule, MaintainedRule } from '../join/compile-rule.ts';
+import type { BodyAtom, Argument, BuiltBody, Relation, Table, Observer } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
 import {
   clear,
@@ -23,20 +21,15 @@ import {
   newDerived,
   phases,
   type StoredDelta,
-  type Support,
   type Watcher,
-  type Work,
   WorkList,
 } from '../model/derived.ts';
-import { Selectivity } from '../plan/selectivity.ts';
-import { boundArguments, filtersOf } from '../plan/join-order.ts';
+import { boundArguments, filtersOf, Selectivity } from '../plan/join-order.ts';
 import { type FactoredPart, factorLinearRecursion } from '../plan/linear-recursion.ts';
-import type { Tallies, Tally } from '../model/rule-tallies.ts';
 import type { MemoryHolder } from '../model/memory-budget.ts';
-import type { Observer } from '../model/observer.ts';
 import { ColumnValues, coversMost, minKeys, positionsToBind } from '../plan/generalized-demand.ts';
-import { listOf, type Program, type ViewRule } from '../model/program.ts';
-import { type Overlay, type Reader, viewKey } from '../model/reader.ts';
+import { listOf, type Program, type ViewRule, type Tallies, type Tally } from '../model/program.ts';
+import { type Overlay, viewKey } from '../model/reader.ts';
 import { Justifications } from '../model/justifications.ts';
 
 /** How a table set is used. */
@@ -77,8 +70,8 @@ export class TableSet implements TableSpace {
   readonly isMaintained: boolean;
   readonly constants: Constants;
   readonly justifications = new Justifications();
-  readonly #batch = new TupleBatch();
-  readonly work: Work = new WorkList();
+  readonly batch = new TupleBatch();
+  readonly work = new WorkList();
   readonly #storedDeltas = new Map<string, StoredDelta[]>();
   readonly #storedWatchers = new Map<string, Watcher[]>();
   readonly tables = new Map<string, Table>();
@@ -183,18 +176,18 @@ export class TableSet implements TableSpace {
     if (this.isMaintained) this.justifications.track(table.rows, (row) => this.lost?.(table, row));
     this.tables.set(key, table);
     this.observer?.table(table);
-    const siblings = this.#byRelation.get(name);
-    if (siblings === undefined) this.#byRelation.set(name, [table]);
-    else siblings.push(table);
+    listOf(this.#byRelation, name).push(table);
     return table;
   }
 
-  maintainRule(support: Support, rule: MaintainedRule): () => void {
-    support.rules.push(rule);
-    const ends = rule.stored.map(({ relation, delta }) => added(listOf(this.#storedDeltas, relation), delta));
-    return () => {
-      for (const end of ends) end();
-    };
+  addRule(rule: AdornedRule, stops: (() => void)[], removals: (() => void)[]): void {
+    stops.push(compileRule(rule, this));
+    const { support } = rule.target;
+    if (support === null) return;
+    const maintained = new MaintainedRule(rule, this);
+    support.rules.push(maintained);
+    for (const { relation, delta } of maintained.stored)
+      removals.push(added(listOf(this.#storedDeltas, relation), delta));
   }
 
   watchStored(relation: string, watcher: Watcher): () => void {
@@ -262,19 +255,6 @@ export class TableSet implements TableSpace {
   #takeRules(table: Table): void {
     for (const stop of table.stops.splice(0)) stop();
     for (const remove of table.removals.splice(0)) remove();
-  }
-
-  /** The compiler's context for rules, or for a question, whose constants may be local. */
-  context(view: ScopeChoice, isQuestion: boolean): CompilerContext {
-    return {
-      work: this.work,
-      justifications: this.justifications,
-      batch: this.#batch,
-      estimate: (literal, bound) => this.estimate(view, literal, bound),
-      constants: this.constants,
-      observer: this.observer,
-      constant: (text) => (isQuestion ? this.constants.idOf(text) : this.constants.ofRule(text)),
-    };
   }
 
   /**
@@ -406,19 +386,10 @@ export class TableSet implements TableSpace {
       for (const part of factored) this.#add(table, reach, part);
       return;
     }
-    const { boundPositions, view, relation } = table;
-    const isFree = isRewritten && boundPositions.length === 0;
-    const shape = isFree ? closureShape(table, this.program.rulesFor(view, relation), this.program) : null;
-    if (shape === null || this.#isClearlySparse(table, shape)) this.#buildRules(table);
+    const isFree = isRewritten && table.boundPositions.length === 0;
+    const shape = isFree ? closureShape(table, this.program, this.facts) : null;
+    if (shape === null) this.#buildRules(table);
     else this.#buildBits(table, shape);
-  }
-
-  #isClearlySparse({ view }: Table, shape: ClosureShape): boolean {
-    const literals = [...(shape.before?.literals ?? []), ...(shape.behind?.literals ?? [])];
-    const isStored = literals.every(
-      (each) => !isPositiveAtom(each) || !this.isDerived(view, relationOf(each)),
-    );
-    return isStored && isClearlySparse(shape, this.facts);
   }
 
   #buildRules(table: Table): void {
@@ -438,34 +409,19 @@ export class TableSet implements TableSpace {
     const base = this.#extra(table, 'base', 2, level - 0.5);
     this.#addStored(table, this.#ownConclusion(table, base));
     for (const rule of shape.base) this.#addRule(table, rule, base);
+    const demanded = { demand: table.demand, demandTerms: [] };
     const step = (of: StepShape | null): Derived | null => {
       if (of === null) return null;
       const target = this.#extra(table, 'step', 2, level - 0.5);
-      const about = {
-        headTerms: of.terms,
-        heightIncrement: 0,
-        tally: null,
-        demand: table.demand,
-        demandTerms: [],
-      };
       const filters = stepFilters(recursive, of.literals);
-      this.#compile(
-        table,
-        { view: recursive.bodyView, literals: of.literals, filters },
-        { ...about, target },
-      );
+      const body = { view: recursive.bodyView, literals: of.literals, filters };
+      this.#compile(table, body, { ...demanded, target, headTerms: of.terms });
       return target;
     };
     const [before, behind] = [step(shape.before), step(shape.behind)];
     const turn = this.#extra(table, 'turn', 0, level);
-    const demanded = {
-      headTerms: [],
-      heightIncrement: 0,
-      tally: null,
-      demand: table.demand,
-      demandTerms: [],
-    };
-    this.#compile(table, { view: table.view, literals: [], filters: [] }, { ...demanded, target: turn });
+    const nothing = { view: table.view, literals: [], filters: [] };
+    this.#compile(table, nothing, { ...demanded, target: turn, headTerms: [] });
     const watcher = { waits: turn, constants: [], equal: [], from: [], to: [] };
     for (const read of [base, before, behind])
       if (read !== null && read.support !== null) table.removals.push(added(read.support.watchers, watcher));
@@ -508,7 +464,7 @@ export class TableSet implements TableSpace {
   #ownConclusion(table: Table, target: Derived): Conclusion {
     const all = Array.from({ length: table.arity }, (_, position) => `?${position}`);
     const demandTerms = table.boundPositions.map((position) => all[position] as string);
-    return { target, headTerms: all, heightIncrement: 0, tally: null, demand: table.demand, demandTerms };
+    return { target, headTerms: all, demand: table.demand, demandTerms };
   }
 
   #addRule(table: Table, rule: ViewRule, target: Derived): BuiltBody {
@@ -537,44 +493,33 @@ export class TableSet implements TableSpace {
 
   /** Adds one part of a factored linear recursion; see `linear-recursion.ts`. */
   #add(table: Table, reach: Derived, part: FactoredPart): void {
+    const { rule, body, headTerms, demandTerms } = part;
     const relations = { demand: table.demand, reach, rows: table.rows };
     const conclusion = {
       target: relations[part.target],
-      headTerms: part.headTerms,
+      headTerms,
       heightIncrement: 1,
-      tally: part.ruleId === null ? null : this.#tally(part.ruleId),
+      tally: rule === null ? null : this.#tally(rule.record.id),
       demand: relations[part.demand],
-      demandTerms: part.demandTerms,
+      demandTerms,
     };
-    if (part.body === null) return this.#addStored(table, conclusion);
-    const filters = part.rule === null ? [] : filtersOf(part.rule.body, planRule(part.rule));
-    this.#compile(table, { view: part.view, literals: part.body, filters }, conclusion);
+    if (body === null) return this.#addStored(table, conclusion);
+    const filters = rule === null ? [] : filtersOf(rule.record.rule.body, planRule(rule.record.rule));
+    this.#compile(table, { view: rule?.bodyView ?? table.view, literals: body, filters }, conclusion);
   }
 
   /** Adds the stored facts of the table's relation, as if by a rule. */
   #addStored(table: Table, conclusion: Conclusion): void {
-    const { predicate, arity, negated, view } = table;
+    const { predicate, arity, negated } = table;
     const args = Array.from({ length: arity }, (_, position) => `?${position}`);
-    const find = (reader: Reader) => reader.facts.relation(predicate, arity, negated);
     const literal = { predicate, args, negated, naf: false };
-    this.#addPlain(table, conclusion, { literal, source: { kind: 'stored', find, view } });
+    this.#addPlain(table, conclusion, { literal, source: { kind: 'stored' } });
   }
 
   /** Adds a rule of a single atom. */
   #addPlain(table: Table, conclusion: Conclusion, atom: BodyAtom): void {
-    const { view } = table;
-    const rule: AdornedRule = {
-      ...conclusion,
-      view,
-      atoms: [atom],
-      filters: [],
-      barriers: new Map(),
-      announced: [],
-    };
-    const context = this.context(view, false);
-    table.stops.push(compileRule(rule, context));
-    const { support } = conclusion.target;
-    if (support !== null) table.removals.push(this.maintainRule(support, new MaintainedRule(rule, context)));
+    const rule = { ...conclusion, view: table.view, atoms: [atom], filters: [], barriers: new Map() };
+    this.addRule(rule, table.stops, table.removals);
   }
 
   /** Proofs derive again what answers have derived, so only answers count. */
@@ -584,12 +529,6 @@ export class TableSet implements TableSpace {
     if (tally === undefined) this.#tallies.set(ruleId, (tally = { fired: 0 }));
     return tally;
   }
-}
-
-/** Adds the item. Returns a function that removes it. */
-function added<Item>(list: Item[], item: Item): () => void {
-  list.push(item);
-  return () => void list.splice(list.indexOf(item), 1);
 }
 
 /** Bytes of the table's rows, demand, auxiliary relations and bits. */

@@ -6,7 +6,7 @@ import type { ApiEndpoint } from '../client.ts';
 const servers: Server[] = [];
 
 /** Answers one request. */
-export type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 /**
  * Starts a service on a free port that answers as a test says, for responses that a real one rarely gives. It ends

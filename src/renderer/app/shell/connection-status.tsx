@@ -9,12 +9,45 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { useHealth } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { NameDialog, type NameQuestion } from '../../ui/dialogs.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
-import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
-import { addressProblem, readOrigins, serviceOriginOf, withOrigin } from './service-address.ts';
 import styles from './shell.module.css';
+
+/** Addresses of services, typed and remembered. */
+const maxRemembered = 8;
+
+/** Returns the origin of an address, with or without `http://`; null if it has none. */
+export function serviceOriginOf(address: string): string | null {
+  const trimmed = address.trim();
+  const isWhole = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed);
+  const text = isWhole ? trimmed : `http://${trimmed}`;
+  if (trimmed === '' || /\s/.test(trimmed) || !URL.canParse(text)) return null;
+  const { protocol, origin, username, password } = new URL(text);
+  const isOfWeb = protocol === 'http:' || protocol === 'https:';
+  return isOfWeb && username === '' && password === '' ? origin : null;
+}
+
+/** Returns the problem of a typed address, as a sentence; null if it is valid. */
+export function addressProblem(address: string): string | null {
+  return serviceOriginOf(address) === null
+    ? 'This is no address of a service, such as http://127.0.0.1:9302.'
+    : null;
+}
+
+/** Returns the origins with `origin` first, without duplicates; drops the oldest beyond the limit. */
+export function withOrigin(origins: readonly string[], origin: string): readonly string[] {
+  return [origin, ...origins.filter((known) => known !== origin)].slice(0, maxRemembered);
+}
+
+/** Returns the stored origins, ignoring anything else; null if the value is no list. */
+export function readOrigins(value: unknown): readonly string[] | null {
+  if (!Array.isArray(value)) return null;
+  return value.filter(
+    (entry): entry is string => typeof entry === 'string' && serviceOriginOf(entry) === entry,
+  );
+}
 
 /**
  * Addresses of other services, remembered in this browser. Each opens its own workbench in its own window: a page
@@ -62,7 +95,10 @@ function OtherServiceList({ onAsk }: { onAsk: () => void }) {
           {origins.map((origin) => (
             <li key={origin}>
               <Tooltip label="Open its workbench in a new window">
-                <UnstyledButton className={styles.service} onClick={() => openService(origin)}>
+                <UnstyledButton
+                  className={`flex-row rest-width gap-6 ${styles.service}`}
+                  onClick={() => openService(origin)}
+                >
                   <code className="mono">{origin}</code>
                   <IconExternalLink size={14} aria-hidden />
                 </UnstyledButton>
@@ -109,7 +145,7 @@ export function ConnectionStatus() {
       <Popover position="bottom-end" width={360} opened={isOpen} onChange={setIsOpen} trapFocus returnFocus>
         <Popover.Target>
           <UnstyledButton
-            className={styles.status}
+            className={`flex-row gap-8 ${styles.status}`}
             data-state={stream.kind}
             aria-label={`Service: ${label}${shown === null ? '' : ` ${shown}`}`}
             onClick={() => setIsOpen(!isOpen)}
@@ -167,7 +203,7 @@ export function ConnectionBanner({ onRetry }: { onRetry: () => void }) {
   }, [stream]);
   if (lost === null) return null;
   return (
-    <div className={styles.lost}>
+    <div className={`flex-row gap-8 ${styles.lost}`}>
       <IconPlugConnectedX size={17} aria-hidden />
       {/* Screen readers do not announce the countdown. */}
       <span role="alert">

@@ -4,7 +4,40 @@ import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useStat
 import type { AppCommand } from '../../ui/command.ts';
 import { KeyCaps } from '../../ui/tags.tsx';
 import styles from './palette.module.css';
-import { findCommands, groupCommands } from './palette-search.ts';
+
+/** Groups commands, groups in order of first occurrence. */
+export function groupCommands(commands: readonly AppCommand[]): { group: string; commands: AppCommand[] }[] {
+  const groups = new Map<string, AppCommand[]>();
+  for (const command of commands) {
+    const list = groups.get(command.group);
+    if (list === undefined) groups.set(command.group, [command]);
+    else list.push(command);
+  }
+  return [...groups].map(([group, list]) => ({ group, commands: list }));
+}
+
+/** Rank of a match: 0 if the title begins with the text, 1 if one of its words does, 2 otherwise; null for no match. */
+function rank(command: AppCommand, typed: string, words: readonly string[]): number | null {
+  const title = command.title.toLowerCase();
+  const all = `${title} ${command.detail?.toLowerCase() ?? ''} ${command.group.toLowerCase()}`;
+  if (!words.every((word) => all.includes(word))) return null;
+  if (title.startsWith(typed)) return 0;
+  return title.split(/[\s(,_/]+/).some((word) => word.startsWith(typed)) ? 1 : 2;
+}
+
+/** Returns at most `limit` matching commands, best first; equal ranks keep their order. */
+export function findCommands(commands: readonly AppCommand[], typed: string, limit: number): AppCommand[] {
+  const wanted = typed.trim().toLowerCase();
+  if (wanted === '') return commands.slice(0, limit);
+  const words = wanted.split(/\s+/);
+  const ranked = commands
+    .map((command) => ({ command, rank: rank(command, wanted, words) }))
+    .filter((entry) => entry.rank !== null);
+  return ranked
+    .sort((left, right) => (left.rank ?? 0) - (right.rank ?? 0))
+    .slice(0, limit)
+    .map(({ command }) => command);
+}
 
 const maxCount = 60;
 /** Enough to fill the list; the rest renders once these are on screen. */
@@ -32,12 +65,14 @@ function Found({ id, found, active, onRun }: FoundProps) {
             id={`${id}-${index}`}
             role="option"
             aria-selected={index === active}
-            className={styles.option}
+            className={`flex-row gap-8 ${styles.option}`}
             onClick={() => onRun(command)}
           >
             <span className={styles.icon}>{command.icon}</span>
-            <span className={styles.title}>{command.title}</span>
-            {command.detail !== undefined && <span className={styles.detail}>{command.detail}</span>}
+            <span className={`truncate ${styles.title}`}>{command.title}</span>
+            {command.detail !== undefined && (
+              <span className={`truncate rest-width small-print ${styles.detail}`}>{command.detail}</span>
+            )}
             {command.keys !== undefined && <KeyCaps keys={command.keys} />}
           </div>
         );
@@ -61,7 +96,7 @@ interface FieldProps {
 
 function Field({ listId, activeId, typed, onType, onKeyDown }: FieldProps) {
   return (
-    <div className={styles.field}>
+    <div className={`flex-row gap-8 ${styles.field}`}>
       <IconSearch size={17} aria-hidden />
       <input
         // Focus at once: keys typed right after the shortcut belong to this field.

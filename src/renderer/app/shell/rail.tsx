@@ -53,7 +53,7 @@ function RailLink({ to, title, icon, takesUp = false }: Tool) {
     <Link
       to={to}
       search={search}
-      className={styles.tool ?? ''}
+      className={`flex-column ${styles.tool}`}
       activeProps={{ className: styles.toolActive ?? '' }}
       activeOptions={{ includeSearch: false }}
     >
@@ -70,7 +70,7 @@ export function Rail() {
       {tools.map((tool) => (
         <RailLink key={tool.title} {...tool} />
       ))}
-      <span className={styles.railGap} />
+      <span className="grow" />
       <RailLink to="/admin" title="Admin" icon={<IconDatabaseCog size={20} stroke={1.6} aria-hidden />} />
       <RailLink to="/settings" title="Settings" icon={<IconSettings size={20} stroke={1.6} aria-hidden />} />
     </nav>

@@ -14,34 +14,85 @@ import {
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import icon from '../../../../resources/icons/corollary-small.svg';
-import { named } from '../../../desktop-contract/commands.ts';
-import { CreateDatabase } from '../../api/create-database.tsx';
+import type { ShellRequest } from '../../../desktop-contract/channels.ts';
+import { type CommandState, isCommandId, named } from '../../../desktop-contract/commands.ts';
 import { useCredential } from '../../api/credential.ts';
+import { desktopShell } from '../../api/desktop.ts';
 import type { EventStream, StreamState } from '../../api/event-stream.ts';
-import type { HistoryDirection } from '../../api/history.ts';
+import { type HistoryDirection, useHistory } from '../../api/history.ts';
 import { followChanges, invalidate, topics, useLive } from '../../api/live.ts';
+import { CreateDatabase } from '../../api/permitted.tsx';
 import { useFollowed, useReaches } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { allScopes, defaultName } from '../../api/space.ts';
-import { useHistory } from '../../api/use-history.ts';
+import { StepList } from '../../ui/blocks.tsx';
 import type { AppCommand } from '../../ui/command.ts';
 import { isInDialog, isSingleCharacter, isTextField, matchesKeys } from '../../ui/keys.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { notifyFailure, notifyHint } from '../../ui/notify.tsx';
+import { notifyFailure, notifyHint, notifyTrouble } from '../../ui/notify.tsx';
 import { usePreferences } from '../../ui/preferences.ts';
-import { StepList } from '../../ui/step-list.tsx';
 import { isMac, KeyCaps, Tag } from '../../ui/tags.tsx';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
 import type { GoTo } from './go-to.ts';
-import { OutOfReach } from './out-of-reach.tsx';
+import { OutOfReach } from './view-failed.tsx';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
 import styles from './shell.module.css';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { NotSignedIn, SignIn } from './sign-in.tsx';
 import { SpaceSwitchers } from './space-switchers.tsx';
-import { type DesktopWishes, useDesktop } from './use-desktop.ts';
 import { WhoMenu } from './who-menu.tsx';
+
+/** Handlers for requests of the desktop application other than commands. */
+interface DesktopWishes {
+  /** Opens the address of a link. */
+  readonly onPlace: (place: string) => void;
+  /** Previews a file to import; the user confirms before it is stored. */
+  readonly onFile: (file: File) => void;
+}
+
+function statesOf(commands: readonly AppCommand[]): CommandState[] {
+  return commands.flatMap(({ id, title }) => (isCommandId(id) ? [{ id, title }] : []));
+}
+
+/** Registers the commands and serves the requests of the desktop application; does nothing in a browser. */
+function useDesktop(commands: readonly AppCommand[], { onPlace, onFile }: DesktopWishes): void {
+  const states = JSON.stringify(statesOf(commands));
+  useEffect(() => {
+    const told = desktopShell()?.setCommands(JSON.parse(states) as CommandState[]);
+    told?.catch((error: unknown) => notifyTrouble('The menu was not changed', error));
+  }, [states]);
+
+  const isReady = commands.length > 0;
+  const obey = useEffectEvent((request: ShellRequest) => {
+    switch (request.kind) {
+      case 'command':
+        commands.find(({ id }) => id === request.id)?.run();
+        break;
+      case 'place':
+        onPlace(request.place);
+        break;
+      case 'notice':
+        notifyHint(request.text);
+        break;
+      case 'file':
+        onFile(new File([request.bytes], request.name));
+        break;
+    }
+  });
+  useEffect(() => {
+    const shell = desktopShell();
+    if (shell === null || !isReady) return undefined;
+    const take = () => {
+      shell.takeRequests().then(
+        (requests) => requests.forEach((request) => obey(request)),
+        (error: unknown) => notifyTrouble('The application could not be asked', error),
+      );
+    };
+    take();
+    return shell.onWaiting(take);
+  }, [isReady]);
+}
 
 /** Runs commands by shortcut, wherever the focus is. */
 function useCommandKeys(commands: readonly AppCommand[]): void {
@@ -98,7 +149,7 @@ function HistoryDialog({ onClose }: { onClose: () => void }) {
       </p>
       <StepList done={done} undone={undone} />
       {failure !== null && <ProblemNotice failure={failure} />}
-      <div className={styles.historyActions}>
+      <div className={`to-end flex gap-8 ${styles.historyActions}`}>
         <Button
           variant="default"
           leftSection={<IconArrowForwardUp size={14} aria-hidden />}
@@ -178,7 +229,7 @@ function FollowedLeader() {
     );
   return (
     <Tooltip label={`${hint} Open its workbench in a new window.`}>
-      <a className={styles.follower ?? ''} href={url} target="_blank" rel="noreferrer">
+      <a className={`inline-row dim no-wrap ${styles.follower}`} href={url} target="_blank" rel="noreferrer">
         Follower of {new URL(url).host}
       </a>
     </Tooltip>
@@ -189,14 +240,18 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
   return (
     <header className={styles.titleBar}>
       <div className={styles.start}>
-        <span className={styles.brand}>
+        <span className={`flex-row gap-8 ${styles.brand}`}>
           <img src={icon} alt="" width={20} height={20} />
           <span className={styles.brandName}>Corollary</span>
         </span>
         <SpaceSwitchers goTo={goTo} />
       </div>
       <Tooltip label="Search everything">
-        <UnstyledButton className={styles.search} aria-label="Search" onClick={onSearch}>
+        <UnstyledButton
+          className={`flex-row small-print boxed gap-8 ${styles.search}`}
+          aria-label="Search"
+          onClick={onSearch}
+        >
           <IconSearch size={14} aria-hidden />
           <span>Search</span>
           <KeyCaps keys="Mod+K" />

@@ -6,21 +6,30 @@
  */
 import { Button, Modal, PasswordInput, TextInput } from '@mantine/core';
 import { IconInfoCircle } from '@tabler/icons-react';
-import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useMemo, useState } from 'react';
 import type { CreatedKey } from '../../../engine/contract/authentication.ts';
 import { call } from '../../api/client.ts';
 import { askToSignIn, dismissSignIn, signIn, useCredential } from '../../api/credential.ts';
 import { desktopShell } from '../../api/desktop.ts';
 import { keySnippets, shownPrefix, typedKey } from '../../api/key-text.ts';
+import type { ApiFailure } from '../../api/problem.ts';
 import { useAuthentication } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
+import { ShownOnce } from '../../ui/dialogs.tsx';
 import { Banner, ProblemNotice } from '../../ui/notices.tsx';
-import { ShownOnce } from '../../ui/shown-once.tsx';
-import { useFirstFocus } from '../../ui/use-first-focus.ts';
-import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
-import styles from './sign-in.module.css';
-import { useNextTry } from './use-next-try.ts';
+import { useFirstFocus, useReturnedFocus } from '../../ui/use-focus.ts';
+import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
+import styles from './shell.module.css';
+
+/** Returns the seconds until a retry makes sense, counted down from the first sight of the failure; 0 means at once. */
+function useNextTry(failure: ApiFailure | null): number {
+  const at = useMemo(() => {
+    const seconds = failure?.retryAfterSeconds ?? null;
+    return seconds === null ? null : Date.now() + seconds * 1_000;
+  }, [failure]);
+  return useSecondsUntil(at);
+}
 
 /** Where the key is stored, in words. */
 function keptFor(): string {
@@ -49,7 +58,7 @@ function SignInKeyForm({ other }: { other: ReactNode }) {
   }
 
   return (
-    <form onSubmit={onSubmit} className={styles.form}>
+    <form onSubmit={onSubmit} className="flex-column gap-12 flat-text">
       {/* Password managers store a secret under a user name. */}
       <input
         className="visually-hidden"
@@ -79,7 +88,7 @@ function SignInKeyForm({ other }: { other: ReactNode }) {
         }}
       />
       {failure !== null && <ProblemNotice failure={failure} />}
-      <div className={styles.actions}>
+      <div className={`flex-row gap-8 ${styles.actions}`}>
         {other}
         <Button type="submit" loading={runningSince !== null} disabled={!isReady}>
           {wait > 0 ? `Try again in ${wait} s` : 'Sign in'}
@@ -116,7 +125,7 @@ function BootstrapForm({ other, onMade }: BootstrapFormProps) {
   }
 
   return (
-    <form onSubmit={onSubmit} className={styles.form}>
+    <form onSubmit={onSubmit} className="flex-column gap-12 flat-text">
       <p>There is no admin key yet. This makes the first one, and works once.</p>
       <TextInput
         ref={field}
@@ -141,7 +150,7 @@ function BootstrapForm({ other, onMade }: BootstrapFormProps) {
         onChange={(event) => setPassword(event.currentTarget.value)}
       />
       {failure !== null && <ProblemNotice failure={failure} />}
-      <div className={styles.actions}>
+      <div className={`flex-row gap-8 ${styles.actions}`}>
         {other}
         <Button type="submit" loading={runningSince !== null} disabled={!isReady}>
           {wait > 0 ? `Try again in ${wait} s` : 'Make the admin key'}
@@ -157,7 +166,7 @@ function FirstKey({ made, onSignIn }: { made: CreatedKey; onSignIn: () => void }
   const [isStored, setIsStored] = useState(false);
   return (
     <form
-      className={styles.form}
+      className="flex-column gap-12 flat-text"
       onSubmit={(event) => {
         event.preventDefault();
         if (!isStored) return;
@@ -167,12 +176,11 @@ function FirstKey({ made, onSignIn }: { made: CreatedKey; onSignIn: () => void }
     >
       <ShownOnce
         secret={made.key}
-        what="key"
         snippets={keySnippets(endpoint, made.key)}
         isStored={isStored}
         onStored={setIsStored}
       />
-      <div className={styles.actions}>
+      <div className={`flex-row gap-8 ${styles.actions}`}>
         <Button type="submit" disabled={!isStored}>
           Sign in with it
         </Button>
@@ -190,7 +198,7 @@ function Reason() {
   if (key === null || refusal === null) return null;
   const name = shownPrefix(key);
   return (
-    <div className={styles.reason} role="status">
+    <div className={`gap-8 flat-text tint-warn flex wraps padded-8 ${styles.signInReason}`} role="status">
       <IconInfoCircle size={16} aria-hidden />
       <div>
         <p>

@@ -8,15 +8,20 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import { rememberTenant, useKnownTenants } from '../../api/known-tenants.ts';
-import { databaseNameProblem, scopeNameProblem, tenantNameProblem } from '../../api/names.ts';
+import {
+  databaseNameProblem,
+  rememberTenant,
+  scopeNameProblem,
+  tenantNameProblem,
+  useKnownTenants,
+} from '../../api/names.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useDatabases, useScopes, useTenants, useWhoAmI, useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey, type ScopeSelection, scopeLabel } from '../../api/space.ts';
 import { formatCount } from '../../ui/format.ts';
-import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
+import { NameDialog, type NameQuestion } from '../../ui/dialogs.tsx';
 import type { GoTo } from './go-to.ts';
 import styles from './shell.module.css';
 
@@ -31,7 +36,7 @@ function Switcher({ what, value, icon, children }: SwitcherProps) {
   return (
     <Menu position="bottom-start" width={260}>
       <Menu.Target>
-        <UnstyledButton className={styles.switcher} aria-label={`${what}: ${value}`}>
+        <UnstyledButton className={`flex-row gap-6 ${styles.switcher}`} aria-label={`${what}: ${value}`}>
           {icon}
           <span className="truncate">{value}</span>
           <IconChevronDown size={13} aria-hidden className="dim" />

@@ -4,17 +4,15 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 import { askToSignIn, useCredential } from '../../api/credential.ts';
-import { expiryOf } from '../../api/expiry.ts';
-import { roleWords } from '../../api/role-words.ts';
+import { expiryOf, roleWords } from '../../api/key-text.ts';
 import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
-import { useSignOut } from '../../api/use-sign-out.ts';
+import { useSignOut } from '../../api/session.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
-import shellStyles from './shell.module.css';
-import styles from './sign-in.module.css';
+import styles from './shell.module.css';
 
-function Names({ names, all }: { names: readonly string[]; all: string }) {
-  if (names.length === 0) return all;
+function Names({ names }: { names: readonly string[] }) {
+  if (names.length === 0) return 'all';
   return (
     <span className={styles.names}>
       {names.map((name) => (
@@ -53,7 +51,7 @@ function Who({ who, onDone }: { who: WhoAmI; onDone: () => void }) {
           ? 'With API_KEY, the key that the service was started with.'
           : roleWords[role]}
       </p>
-      <dl className={shellStyles.facts}>
+      <dl className={styles.facts}>
         {description !== null && (
           <>
             <dt>Description</dt>
@@ -62,18 +60,18 @@ function Who({ who, onDone }: { who: WhoAmI; onDone: () => void }) {
         )}
         <dt>Databases</dt>
         <dd>
-          <Names names={databases} all="all" />
+          <Names names={databases} />
         </dd>
         <dt>Tenants</dt>
         <dd>
-          <Names names={tenants} all="all" />
+          <Names names={tenants} />
         </dd>
         <dt>Ends</dt>
         <dd>
           <End who={who} />
         </dd>
       </dl>
-      <div className={styles.whoActions}>
+      <div className={`to-end flex gap-8 ${styles.whoActions}`}>
         {role === 'admin' && mode === 'rbac' && (
           <Button
             variant="default"
@@ -104,7 +102,7 @@ export function WhoMenu() {
   if (mode === undefined || mode === 'disabled') return null;
   if (key === null || refusal !== null || who === undefined)
     return (
-      <UnstyledButton className={styles.who} onClick={askToSignIn}>
+      <UnstyledButton className={`flex-row gap-6 ${styles.who}`} onClick={askToSignIn}>
         <IconUserCircle size={16} stroke={1.6} aria-hidden />
         Sign in
       </UnstyledButton>
@@ -114,12 +112,12 @@ export function WhoMenu() {
     <Popover position="bottom-end" width={340} trapFocus returnFocus opened={isOpen} onChange={setIsOpen}>
       <Popover.Target>
         <UnstyledButton
-          className={styles.who}
+          className={`flex-row gap-6 ${styles.who}`}
           aria-label={`Signed in as ${who.role}${isSoon ? ', the key ends soon' : ''}`}
           onClick={() => setIsOpen(!isOpen)}
         >
           {isSoon ? (
-            <IconAlertTriangle size={16} stroke={1.6} aria-hidden className={styles.warning} />
+            <IconAlertTriangle size={16} stroke={1.6} aria-hidden className="text-warn" />
           ) : (
             <IconUserCircle size={16} stroke={1.6} aria-hidden />
           )}

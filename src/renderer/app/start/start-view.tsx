@@ -76,8 +76,8 @@ interface Opening {
 
 function SampleCard({ entry, isBusy, onOpen }: { entry: SampleEntry; isBusy: boolean; onOpen: () => void }) {
   return (
-    <li className={styles.card}>
-      <h3>{entry.title}</h3>
+    <li className={`flex-column gap-8 ${styles.card}`}>
+      <h3 className="pane-title">{entry.title}</h3>
       <p>{entry.description}</p>
       <Permitted operation="assertRule">
         <Button
@@ -116,10 +116,10 @@ function Opened({ sample }: { sample: Sample }) {
         {formatAmount(sample.facts.length, 'fact')} and {formatAmount(sample.rules.length, 'rule')}. Ask
         something:
       </p>
-      <ul className={styles.questions}>
+      <ul className="plain-list flex-column gap-4">
         {sample.questions.map((question) => (
           <li key={question}>
-            <Link to="/ask" search={{ question }} className={styles.question}>
+            <Link to="/ask" search={{ question }} className={`flex-row gap-8 ${styles.question}`}>
               <CodeText text={question} />
               <IconArrowRight size={15} aria-hidden />
             </Link>
@@ -182,9 +182,9 @@ export function StartView({ tour }: { tour: ReactNode }) {
   });
 
   return (
-    <div className={styles.page}>
-      <div className={styles.column}>
-        <header className={styles.welcome}>
+    <div className="tall scrolls">
+      <div className={`flex-column gap-16 ${styles.column}`}>
+        <header className={`flex-row gap-16 ${styles.welcome}`}>
           <img src={icon} alt="" width={52} height={52} />
           <div>
             <h1>Knowledge, and what follows from it</h1>
@@ -200,7 +200,7 @@ export function StartView({ tour }: { tour: ReactNode }) {
         {open.error !== null && <ProblemNotice failure={apiFailureOf(open.error)} />}
         {opening !== null && <Loading opening={opening} />}
         {open.data !== undefined && opening === null && <Opened sample={open.data} />}
-        <ul className={styles.cards}>
+        <ul className={`plain-list gap-12 ${styles.cards}`}>
           {samples.isPending
             ? [1, 2, 3].map((place) => <Skeleton key={place} height={150} radius="md" />)
             : samples.data?.map((entry) => (

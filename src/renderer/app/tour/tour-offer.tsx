@@ -5,9 +5,9 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { takeTour } from './start-tour.ts';
+import { takeTour } from './tour-steps.ts';
 import { useTour } from './tour-store.ts';
-import styles from './tour-offer.module.css';
+import styles from './tour.module.css';
 
 /** Offers on the first page to start or resume the tour. */
 export function TourOffer() {
@@ -16,7 +16,7 @@ export function TourOffer() {
   const start = useMutation({ mutationFn: () => takeTour(session) });
   const isLeft = progress !== null && !progress.isOpen;
   return (
-    <section className={styles.offer} aria-label="Tour">
+    <section className={`flex-row flex-wrap spread ${styles.offer}`} aria-label="Tour">
       <div>
         <h2>New here? Take the tour</h2>
         <p className="dim">

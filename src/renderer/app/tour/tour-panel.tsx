@@ -11,10 +11,8 @@ import { isTextField } from '../../ui/keys.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { type ControlName, findControl, pointedElementOf } from './controls.ts';
-import { removeTourKnowledge } from './start-tour.ts';
-import type { TourProgress } from './tour-progress.ts';
-import { type ShownPage, type TourStep, tourSteps } from './tour-steps.ts';
-import { goToStep, leaveTour, setProgress, useTour } from './tour-store.ts';
+import { removeTourKnowledge, type ShownPage, type TourStep, tourSteps } from './tour-steps.ts';
+import { goToStep, leaveTour, setProgress, type TourProgress, useTour } from './tour-store.ts';
 import styles from './tour.module.css';
 
 /** Interval of the look-up of the control, and its time limit, both in milliseconds. */
@@ -114,11 +112,15 @@ function useIsDone(step: TourStep, shown: ShownPage) {
 
 function StepList({ current }: { current: number }) {
   return (
-    <ol className={styles.steps}>
+    <ol className={`flex-column gap-4 no-margin padded-8 line-below ${styles.steps}`}>
       {tourSteps.map(({ id, title }, index) => (
-        <li key={id} aria-current={index === current ? 'step' : undefined} className={styles.step}>
+        <li
+          key={id}
+          aria-current={index === current ? 'step' : undefined}
+          className={`flex-row gap-8 ${styles.step}`}
+        >
           {index < current ? (
-            <IconCircleCheck size={16} aria-label="Taken:" className={styles.good} />
+            <IconCircleCheck size={16} aria-label="Taken:" className="text-good" />
           ) : index === current ? (
             <IconCircleDot size={16} aria-hidden className={styles.current} />
           ) : (
@@ -152,35 +154,35 @@ function CurrentStep({ step, index, shown, onGo }: StepProps) {
   }
 
   return (
-    <div className={styles.body}>
+    <div className={`flex-column gap-12 flat-text ${styles.body}`}>
       <h3 ref={heading} tabIndex={-1} className={styles.title}>
         {index + 1}. {step.title}
       </h3>
       <p>{step.purpose}</p>
-      <ol className={styles.doings}>
+      <ol className={`flex-column gap-4 ${styles.doings}`}>
         {!isThere && <li>Open {step.tool}.</li>}
         {step.doings.map((doing) => (
           <li key={doing}>{doing}</li>
         ))}
       </ol>
-      <div className={styles.text}>
+      <div className={`spread align-start flex gap-8 ${styles.text}`}>
         <CodeText text={step.text} />
         <CopyButton text={step.text} label="Copy what is to be typed" />
       </div>
-      <p role="status" className={isDone ? styles.done : 'dim'}>
+      <p role="status" className={isDone ? `align-start flex gap-6 text-good ${styles.done}` : 'dim'}>
         {isDone && <IconCheck size={16} aria-hidden />}
         {isDone ? step.outcome : 'Not done yet.'}
       </p>
       {check.error !== null && (
         <ProblemNotice failure={apiFailureOf(check.error)} onRetry={() => void check.refetch()} />
       )}
-      <div className={styles.actions}>
+      <div className="flex-row gap-6">
         {index > 0 && (
           <Button variant="subtle" onClick={() => goToStep(index - 1)}>
             Back
           </Button>
         )}
-        <span className={styles.grow} />
+        <span className="grow" />
         {!isDone && (
           <Button variant="default" onClick={onShow}>
             {isThere ? 'Take me there' : `Open ${step.tool}`}
@@ -209,7 +211,7 @@ function Finished({ progress }: { progress: TourProgress }) {
     onSettled: () => invalidate(client, endpoint, topics),
   });
   return (
-    <div className={styles.body}>
+    <div className={`flex-column gap-12 flat-text ${styles.body}`}>
       <h3 ref={heading} tabIndex={-1} className={styles.title}>
         That was the tour
       </h3>
@@ -222,11 +224,11 @@ function Finished({ progress }: { progress: TourProgress }) {
         the whole database. Take a database for each project: Agents, Connect creates it.
       </p>
       {remove.error !== null && <ProblemNotice failure={apiFailureOf(remove.error)} />}
-      <div className={styles.actions}>
+      <div className="flex-row gap-6">
         <Button variant="subtle" onClick={() => goToStep(0)}>
           Again
         </Button>
-        <span className={styles.grow} />
+        <span className="grow" />
         <Button variant="default" loading={remove.isPending} onClick={() => remove.mutate()}>
           Remove them
         </Button>
@@ -262,15 +264,15 @@ export function TourPanel({ shown, onGo }: TourPanelProps) {
   if (!isShown) return null;
   const step = tourSteps[progress.step];
   return (
-    <aside className={styles.panel} aria-label="Tour" data-tour="panel">
-      <header className={styles.header}>
-        <h2 className={styles.heading}>Tour</h2>
+    <aside className={`flex-column on-panel scrolls ${styles.panel}`} aria-label="Tour" data-tour="panel">
+      <header className={`flex-row gap-8 ${styles.header}`}>
+        <h2 className="pane-title">Tour</h2>
         {step !== undefined && (
           <span className="dim number">
             {progress.step + 1} of {tourSteps.length}
           </span>
         )}
-        <span className={styles.grow} />
+        <span className="grow" />
         <Tooltip label="Leave the tour; it can be taken up again">
           <ActionIcon size="sm" aria-label="Leave the tour" onClick={leaveTour}>
             <IconX size={15} aria-hidden />

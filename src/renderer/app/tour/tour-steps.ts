@@ -1,5 +1,5 @@
 /**
- * The five steps of the tour: task, view, controls and completion check.
+ * The five steps of the tour: task, view, controls and completion check; its start, and the removal of its knowledge.
  *
  * The service decides when a step is done, from stored knowledge and the answers on screen, not from the user's
  * actions; any way to do it counts.
@@ -11,7 +11,9 @@ import type {
 } from '../../../engine/contract/operations.ts';
 import { parseAtom, parseBody } from '../../../engine/language/parse.ts';
 import { readPatterns } from '../../api/question-text.ts';
+import type { WorkbenchSession } from '../../api/session.tsx';
 import type { ControlName } from './controls.ts';
+import { type Before, resumeTour, setProgress, useTour } from './tour-store.ts';
 
 /** Ids of the steps. */
 export type StepId = 'assert' | 'teach' | 'ask' | 'why' | 'window';
@@ -48,15 +50,15 @@ export interface TourStep {
 }
 
 /** Facts that the tour asserts. */
-export const tourFacts = [
+const tourFacts = [
   { predicate: 'parent', args: ['alice', 'bob'] },
   { predicate: 'parent', args: ['bob', 'carol'] },
 ] as const;
 /** Conclusion that the tour explains. */
-export const tourConclusion = { predicate: 'grandparent', args: ['alice', 'carol'] } as const;
+const tourConclusion = { predicate: 'grandparent', args: ['alice', 'carol'] } as const;
 
 /** Rule that the tour teaches. */
-export const tourRule = 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).';
+const tourRule = 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).';
 const question = 'grandparent(alice, ?who)';
 
 function textOf(value: unknown): string {
@@ -74,7 +76,7 @@ function readable<Read>(read: () => Read): Read | null {
 }
 
 /** Returns true if the fact is stored. */
-export async function isStored(call: Call, fact: (typeof tourFacts)[number]): Promise<boolean> {
+async function isStored(call: Call, fact: (typeof tourFacts)[number]): Promise<boolean> {
   const body = { predicate: fact.predicate, args: [...fact.args], truthVal: true };
   return (await call('query', { body })).length > 0;
 }
@@ -198,3 +200,40 @@ export const tourSteps: readonly TourStep[] = [
     isDone: isChosen,
   },
 ];
+
+async function ruleIds(call: Call): Promise<string[]> {
+  const { rules } = await call('listRules', {});
+  return rules
+    .filter(({ text }) => text.replace(/\.$/, '') === tourRule.replace(/\.$/, ''))
+    .map(({ id }) => id);
+}
+
+/** Returns the part of the tour's knowledge that exists. */
+async function knownOfTour(call: Call): Promise<Before> {
+  const facts: number[] = [];
+  for (const [index, fact] of tourFacts.entries()) if (await isStored(call, fact)) facts.push(index);
+  return { facts, rules: await ruleIds(call) };
+}
+
+/** Resumes the tour, or starts it in the session's space. Throws the calls' errors. */
+export async function takeTour({ call, space: { database, tenant } }: WorkbenchSession): Promise<void> {
+  const { progress } = useTour.getState();
+  if (progress !== null && progress.database === database && progress.tenant === tenant) {
+    resumeTour();
+    return;
+  }
+  setProgress({ isOpen: true, step: 0, database, tenant, before: await knownOfTour(call) });
+}
+
+/** Retracts the facts and deletes the rules that did not exist before the tour. */
+export async function removeTourKnowledge(call: Call, before: Before): Promise<void> {
+  const now = await knownOfTour(call);
+  for (const id of now.rules) if (!before.rules.includes(id)) await call('deleteRule', { params: { id } });
+  for (const index of now.facts) {
+    const fact = tourFacts[index];
+    if (fact !== undefined && !before.facts.includes(index))
+      await call('retract', {
+        body: { predicate: fact.predicate, args: [...fact.args], truthVal: true },
+      });
+  }
+}

@@ -1,6 +1,7 @@
+import '../../api/testing/browser.ts';
 import { expect, test } from 'vitest';
 import { parseAtom, parseBody, parseProgram } from '../../../engine/language/parse.ts';
-import { readProgress } from './tour-progress.ts';
+import { readProgress } from './tour-store.ts';
 import { type Call, type ShownPage, type StepId, tourSteps } from './tour-steps.ts';
 
 const progress = {

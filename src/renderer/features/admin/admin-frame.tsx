@@ -1,7 +1,7 @@
 /** The Admin sections, each with its own address, above the one shown. */
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import styles from './admin-frame.module.css';
+import styles from './admin.module.css';
 
 const sections: readonly { readonly to: NonNullable<LinkProps['to']>; readonly title: string }[] = [
   { to: '/admin', title: 'Dashboard' },
@@ -13,8 +13,8 @@ const sections: readonly { readonly to: NonNullable<LinkProps['to']>; readonly t
 /** Shows the links to the Admin sections above the section's content. */
 export function AdminFrame({ children }: { children: ReactNode }) {
   return (
-    <div className={styles.frame}>
-      <nav className={styles.sections} aria-label="Administration">
+    <div className="flex-column full-height">
+      <nav className="flex gap-2 fixed-size line-below on-panel" aria-label="Administration">
         {sections.map(({ to, title }) => (
           <Link
             key={to}
@@ -27,7 +27,7 @@ export function AdminFrame({ children }: { children: ReactNode }) {
           </Link>
         ))}
       </nav>
-      <div className={styles.content}>{children}</div>
+      <div className="rest-height">{children}</div>
     </div>
   );
 }

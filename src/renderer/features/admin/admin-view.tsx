@@ -8,20 +8,17 @@ import { Button } from '@mantine/core';
 import { IconDatabaseX } from '@tabler/icons-react';
 import { useCallback, useRef, useState } from 'react';
 import type { Cleared, DeletedDatabase } from '../../../engine/contract/administration.ts';
-import { forgetTenant } from '../../api/known-tenants.ts';
-import { databaseNameProblem, tenantNameProblem } from '../../api/names.ts';
+import { databaseNameProblem, forgetTenant, tenantNameProblem } from '../../api/names.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useDatabases, useTenants } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import type { Space } from '../../api/space.ts';
 import { formatAmount } from '../../ui/format.ts';
-import { NameDialog, type NameQuestion } from '../../ui/name-dialog.tsx';
+import { NameDialog, type NameQuestion, TypedNameDialog } from '../../ui/dialogs.tsx';
 import { Banner, EmptyState } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
-import { TypedNameDialog } from '../../ui/typed-name-dialog.tsx';
+import { type Pane, Split } from '../../ui/pane.tsx';
 import type { AdminSearch } from './admin-search.ts';
-import styles from './admin.module.css';
 import { type Erasure, nextSpace, statementOf, type Target } from './erasing.ts';
 import { DatabaseRows, type ListProps, ScopeRows, TenantRows } from './lists.tsx';
 import { forgetRefusal, useAdminWrite, useRefusal } from './rights.ts';
@@ -180,9 +177,9 @@ export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
   }
 
   return (
-    <div className={styles.view} ref={lists}>
+    <div className="flex-column full-height" ref={lists}>
       <NotOffered />
-      <div className={styles.panes}>
+      <div className="rest-height">
         <AdminLists search={search} onSearch={patch} goTo={goTo} onErase={setErasure} ask={setQuestion} />
       </div>
       {question !== null && (

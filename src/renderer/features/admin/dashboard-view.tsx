@@ -13,15 +13,22 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { apiFailureOf } from '../../api/problem.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, PaneFrame, PaneTitle, Split } from '../../ui/pane.tsx';
 import { type ShownTheme, useShownTheme } from '../../ui/theme-choice.ts';
 import styles from './dashboard.module.css';
-import { dayMs, retentionMs, type MetricsReading, type Series, withGaps } from './history.ts';
+import {
+  dayMs,
+  type MetricsNow,
+  type MetricsReading,
+  retentionMs,
+  type Series,
+  useDay,
+  useMetrics,
+  withGaps,
+} from './history.ts';
 import { useRefusal } from './rights.ts';
 import { ServicePanel } from './service-panel.tsx';
 import { type Attention, attentionOf, describeTile, seriesSummaryOf, type Tile, tilesOf } from './tiles.ts';
-import { type MetricsNow, useDay, useMetrics } from './use-history.ts';
 
 type Look = 'charts' | 'table';
 type Span = 'minutes' | 'day';
@@ -29,12 +36,16 @@ type Span = 'minutes' | 'day';
 function AttentionList({ found }: { found: readonly Attention[] }) {
   if (found.length === 0)
     return (
-      <p className={styles.allWell} role="status">
+      <p className={`flex-row gap-8 ${styles.allWell}`} role="status">
         <IconCircleCheck size={16} aria-hidden /> Nothing needs attention.
       </p>
     );
   return (
-    <ul className={styles.attention} aria-label="Needs attention" aria-live="polite">
+    <ul
+      className={`plain-list flex-column gap-6 ${styles.attention}`}
+      aria-label="Needs attention"
+      aria-live="polite"
+    >
       {found.map(({ tone, title, detail }) => (
         <li key={title} className={styles[tone]}>
           {tone === 'bad' ? (
@@ -63,12 +74,12 @@ function Charts({ tiles, readings, spanMs }: TilesProps) {
   // A chart of only a few seconds would exaggerate small changes.
   const from = Math.max(last - spanMs, Math.min(readings[0]?.at ?? last, last - 60_000));
   return (
-    <ul className={styles.tiles}>
+    <ul className={`plain-list gap-12 ${styles.tiles}`}>
       {tiles.map((tile) => (
-        <li key={tile.title} className={styles.tile} title={tile.hint}>
-          <h2 className={styles.tileTitle}>{tile.title}</h2>
-          <p className={`number ${styles.value}`}>{tile.value}</p>
-          <p className={`number ${styles.detail}`}>{tile.detail}</p>
+        <li key={tile.title} className={`flex-column boxed ${styles.tile}`} title={tile.hint}>
+          <h2 className="label-title">{tile.title}</h2>
+          <p className={`number truncate ${styles.value}`}>{tile.value}</p>
+          <p className={`number truncate small-print ${styles.detail}`}>{tile.detail}</p>
           <Chart
             label={describeTile(tile)}
             from={from}
@@ -165,10 +176,10 @@ function Numbers({ metrics }: { metrics: MetricsNow }) {
         </>
       }
     >
-      <div className={styles.numbers}>
+      <div className="flex-column gap-12 padded">
         {error !== null && <ProblemNotice failure={apiFailureOf(error)} onRetry={retry} />}
         {samples === null && error === null && readings.length === 0 && (
-          <div className={styles.loading} role="status">
+          <div className="flex-row gap-8 dim no-margin" role="status">
             <Loader size={16} aria-hidden /> Loading
           </div>
         )}

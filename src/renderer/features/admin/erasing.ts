@@ -20,7 +20,7 @@ export interface Erasure {
 }
 
 /** True if the workbench is in the target. */
-export function isHere({ target }: Erasure, space: Space): boolean {
+function isHere({ target }: Erasure, space: Space): boolean {
   return target.kind === 'database'
     ? space.database === target.name
     : space.database === target.database && space.tenant === target.name;

@@ -24,7 +24,7 @@ import type { Column } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneTitle } from '../../ui/pane.tsx';
-import { RowAction } from '../../ui/row-action.tsx';
+import { RowAction } from '../../ui/row-menu.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Tag } from '../../ui/tags.tsx';
 import { type AdminSearch, scopesAddress } from './admin-search.ts';
@@ -179,7 +179,7 @@ export function TenantRows({ search, onSearch, goTo, administer, database, chose
     <NamedList
       label="Tenants"
       title={
-        <h2 className={styles.title}>
+        <h2 className={`pane-title truncate ${styles.title}`}>
           Tenants <span className="dim">of {database}</span>
         </h2>
       }
@@ -238,7 +238,7 @@ export function ScopeRows({ database, tenant }: { database: string; tenant: stri
     <NamedList
       label="Scopes"
       title={
-        <h2 className={styles.title}>
+        <h2 className={`pane-title truncate ${styles.title}`}>
           Scopes <span className="dim">of {tenant}</span>
         </h2>
       }
@@ -278,7 +278,7 @@ function nameColumn<Row extends Named>(title: string, isHere: (row: Row) => bool
     width: 180,
     grow: 1,
     cell: (row) => (
-      <span className={styles.name}>
+      <span className={`flex-row gap-8 ${styles.name}`}>
         <span className="truncate" title={row.name}>
           {row.name}
         </span>

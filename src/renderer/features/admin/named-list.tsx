@@ -3,8 +3,9 @@ import { Loader, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { apiFailureOf } from '../../api/problem.ts';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { withPart } from './admin-search.ts';
@@ -61,22 +62,16 @@ function FilterField({ label, filter }: { label: string; filter: Filter }) {
 
 function Rows<Row extends Named>({ list, rows }: { list: NamedListProps<Row>; rows: readonly Row[] }) {
   const { label, columns, selected, onSelect, onOpen, onKey } = list;
-  const position = rows.findIndex((row) => row.name === selected);
-  const withRow = (index: number, act: (row: Row) => void) => {
-    const row = rows[index];
-    if (row !== undefined) act(row);
-  };
   return (
-    <DataGrid
+    <ListGrid
       label={label}
       columns={columns}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={position < 0 ? null : position}
-      onSelect={(index) => withRow(index, onSelect)}
-      onOpen={(index) => withRow(index, onOpen)}
-      onKey={(event, index) => withRow(index, (row) => onKey?.(event, row))}
-      {...(position < 0 ? {} : { reveal: position })}
+      rows={rows}
+      isSelected={(row) => row.name === selected}
+      revealsSelected
+      onSelect={onSelect}
+      onOpen={onOpen}
+      onKey={(event, row) => onKey?.(event, row)}
     />
   );
 }
@@ -91,13 +86,13 @@ function Content<Row extends Named>({
   const { asked, one, empty } = list;
   if (asked.error !== null)
     return (
-      <div className={styles.notice}>
+      <div className="padded-8">
         <ProblemNotice failure={apiFailureOf(asked.error)} onRetry={() => void asked.refetch()} />
       </div>
     );
   if (rows === undefined)
     return (
-      <div className={styles.loading} role="status">
+      <div className="flex-row gap-8 dim padded" role="status">
         <Loader size={16} aria-hidden /> Loading
       </div>
     );

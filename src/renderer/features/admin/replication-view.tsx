@@ -12,10 +12,9 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import { Banner, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { Strip, StripItem } from '../../ui/strip.tsx';
+import { Strip, StripItem, TextBlock } from '../../ui/blocks.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { TextBlock } from '../../ui/text-block.tsx';
-import styles from './replication.module.css';
+import styles from './dashboard.module.css';
 
 /** The written value; a dash if unknown. */
 function known<Value>(value: Value | null, write: (value: Value) => string): string {
@@ -104,15 +103,15 @@ function Followers({ followers }: Pick<ReplicationStatus, 'followers'>) {
   const { endpoint } = useSession();
   return (
     <>
-      <section aria-label="Followers" className={styles.part}>
-        <h2>Followers</h2>
+      <section aria-label="Followers" className="flex-column gap-6 flat-text">
+        <h2 className="pane-title">Followers</h2>
         {followers.length === 0 ? (
           <p className="dim">No follower has contacted this service in the last ten minutes.</p>
         ) : (
           <FollowerTable followers={followers} />
         )}
       </section>
-      <section aria-label="Another follower" className={styles.part}>
+      <section aria-label="Another follower" className="flex-column gap-6 flat-text">
         <TextBlock
           title="To add a follower, start it with"
           text={followerSettings(endpoint.origin)}
@@ -131,7 +130,7 @@ function Followers({ followers }: Pick<ReplicationStatus, 'followers'>) {
 /** For a follower: how it takes over from its leader. */
 function Promotion() {
   return (
-    <section aria-label="To take over" className={styles.part}>
+    <section aria-label="To take over" className="flex-column gap-6 flat-text">
       <TextBlock
         title="To take over from the leader, stop the leader, then restart this service with"
         text={promotionSettings}
@@ -150,9 +149,11 @@ function Status({ status }: { status: ReplicationStatus }) {
   return (
     <>
       <Readings status={status} />
-      <div className={styles.parts}>
-        <section className={styles.part} aria-labelledby="replication-role">
-          <h2 id="replication-role">{isLeader ? 'This is a leader' : 'This is a follower'}</h2>
+      <div className={`flex-column gap-24 ${styles.parts}`}>
+        <section className="flex-column gap-6 flat-text" aria-labelledby="replication-role">
+          <h2 id="replication-role" className="pane-title">
+            {isLeader ? 'This is a leader' : 'This is a follower'}
+          </h2>
           <p>{replicationStateWords(status.state).words}</p>
           {status.lastError !== null && <Banner>{status.lastError}</Banner>}
         </section>

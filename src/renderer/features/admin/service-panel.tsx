@@ -18,18 +18,24 @@ import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import styles from './admin.module.css';
-import { metricsEveryMs } from './history.ts';
-import type { MetricSample } from './prometheus.ts';
-import { logReadingsOf, type LabelledValue, readingsOf, storageTakesWrites } from './readings.ts';
+import { metricsEveryMs, type MetricsNow } from './history.ts';
+import {
+  type LabelledValue,
+  logReadingsOf,
+  type MetricSample,
+  readingsOf,
+  storageTakesWrites,
+} from './prometheus.ts';
 import { useAdminWrite } from './rights.ts';
-import type { MetricsNow } from './use-history.ts';
 
 function Storage({ samples, isAdministered }: { samples: readonly MetricSample[]; isAdministered: boolean }) {
   const takesWrites = storageTakesWrites(samples);
   return (
-    <section className={styles.group} aria-labelledby="admin-storage">
-      <div className={styles.groupTitle}>
-        <h3 id="admin-storage">Storage</h3>
+    <section className={`flex-column gap-8 ${styles.group}`} aria-labelledby="admin-storage">
+      <div className="flex-row spread gap-8">
+        <h3 id="admin-storage" className="label-title">
+          Storage
+        </h3>
         {takesWrites === true && <Tag tone="good">takes writes</Tag>}
         {takesWrites === false && <Tag tone="bad">takes no writes</Tag>}
       </div>
@@ -41,8 +47,8 @@ function Storage({ samples, isAdministered }: { samples: readonly MetricSample[]
 
 function Groups({ samples }: { samples: readonly MetricSample[] }) {
   return readingsOf(samples).map(({ title, readings }) => (
-    <section key={title} className={styles.group} aria-label={title}>
-      <h3>{title}</h3>
+    <section key={title} className={`flex-column gap-8 ${styles.group}`} aria-label={title}>
+      <h3 className="label-title">{title}</h3>
       <Readings readings={readings} />
     </section>
   ));
@@ -97,7 +103,7 @@ function storageReadingsOf(state: StorageState): LabelledValue[] {
 function Taken({ taken, at }: { taken: SnapshotTaken; at: number }) {
   const { position, bytes, elapsedMs } = taken;
   return (
-    <div className={styles.taken} role="status">
+    <div className={`boxed padded-8 ${styles.taken}`} role="status">
       <h4>Snapshot taken</h4>
       <Readings
         readings={[
@@ -195,7 +201,7 @@ function StoragePart() {
       {error !== null && state === undefined && <ProblemNotice failure={apiFailureOf(error)} />}
       {taken !== undefined && <Taken taken={taken} at={submittedAt} />}
       {failed !== null && <ProblemNotice failure={failed} />}
-      <div className={styles.storageActions}>
+      <div className="flex-wrap flex gap-8">
         <Button
           variant="default"
           leftSection={<IconCamera size={14} aria-hidden />}
@@ -215,7 +221,7 @@ function StoragePart() {
         </Button>
       </div>
       {backup.saving !== null && <SavingBar saving={backup.saving} onStop={backup.stop} />}
-      <p className={styles.hint}>
+      <p className={`small-print no-margin ${styles.hint}`}>
         The service also takes snapshots from time to time and when it stops: a start reads the newest one,
         and only the log after it. A backup contains everything, encrypted with the same key if the storage is
         encrypted; <code>corollary --restore FILE</code> puts it into an empty folder.

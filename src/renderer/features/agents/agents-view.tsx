@@ -14,24 +14,22 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { RowAction } from '../../ui/row-action.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
-import stack from '../../ui/stack.module.css';
-import { Strip, StripItem } from '../../ui/strip.tsx';
+import { type Pane, PaneFrame, PaneTitle, Split } from '../../ui/pane.tsx';
+import { RowAction } from '../../ui/row-menu.tsx';
+import { Strip, StripItem } from '../../ui/blocks.tsx';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { type AgentPart, agentParts, type AgentsSearch, filterOf, noFilter } from './agents-search.ts';
 import styles from './agents.module.css';
 import { CallDetail } from './call-detail.tsx';
-import { clientNameOf, isFiltering } from './call-log.ts';
+import { clientNameOf, isFiltering, useCallLog } from './call-log.ts';
 import { CallsPart, type CallsPartProps, type Paused, useOlderCalls } from './calls-part.tsx';
 import { ConnectPart } from './connect-part.tsx';
 import { TryPart } from './try-part.tsx';
 import { useAgentClients, useAgentSetup, useAgentReadiness } from './use-agents.ts';
-import { useCallLog } from './call-log-store.ts';
 
 const partWords: Record<AgentPart, string> = {
   calls: 'Calls',
@@ -62,7 +60,7 @@ interface PartsProps {
 function Parts({ part, onPart, contentOf }: PartsProps) {
   return (
     <Tabs
-      className={styles.parts}
+      className="flex-column rest-height"
       value={part}
       onChange={(value) => {
         const next = agentParts.find((one) => one === value);
@@ -133,7 +131,7 @@ export function AgentsView({ search, onSearch }: AgentsViewProps) {
 
   const main = (
     <PaneFrame scroll="own" label="Agents" title={<PaneTitle isWhole>Agents</PaneTitle>}>
-      <div className={stack.stack}>
+      <div className="flex-column full-height">
         <EndpointCard connected={clients.data?.length ?? null} onClients={() => patch({ part: 'clients' })} />
         <Parts part={part} onPart={(next) => patch({ part: next })} contentOf={contentOf} />
       </div>
@@ -337,19 +335,14 @@ function Rows({ rows, onSearch }: { rows: readonly AgentClient[]; onSearch: Clie
   );
   // Rebuilt with the rows: the columns show their ages.
   const columns = columnsOf(onCalls);
-  const position = rows.findIndex(({ id }) => id === selected);
   return (
-    <DataGrid
+    <ListGrid
       label="Connected clients"
       columns={columns}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={position < 0 ? null : position}
-      onSelect={(index) => setSelected(rows[index]?.id ?? null)}
-      onOpen={(index) => {
-        const row = rows[index];
-        if (row !== undefined) onCalls(row);
-      }}
+      rows={rows}
+      isSelected={({ id }) => id === selected}
+      onSelect={({ id }) => setSelected(id)}
+      onOpen={onCalls}
     />
   );
 }

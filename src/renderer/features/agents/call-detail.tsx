@@ -1,22 +1,120 @@
 /** One tool call: its arguments, its result, and the ways to repeat it. */
 import { Button } from '@mantine/core';
-import { IconFilter, IconListSearch, IconTool } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCheck, IconFilter, IconListSearch, IconTool } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
+import { Guarded } from '../../api/permitted.tsx';
+import { Pairs, TextBlock } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { DetailPane } from '../../ui/detail-pane.tsx';
-import { formatCount, formatDuration, formatTime } from '../../ui/format.ts';
-import { Guarded } from '../../ui/guarded.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
+import { formatAmount, formatCount, formatDuration, formatTime } from '../../ui/format.ts';
 import { EmptyState, Loading } from '../../ui/notices.tsx';
-import { Pairs } from '../../ui/pairs.tsx';
+import { DetailPane } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import type { AgentsSearch } from './agents-search.ts';
-import { spaceOfCall, replayOf } from './ask-replay.ts';
-import { OutcomeTag } from './call-columns.tsx';
-import { clientNameOf } from './call-log.ts';
-import { TextBlock } from '../../ui/text-block.tsx';
 import styles from './agents.module.css';
+import { replayOf, spaceOfCall } from './ask-replay.ts';
+import { argumentsLine, clientNameOf } from './call-log.ts';
+
+const clock = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+});
+
+/** No window is wide enough for longer lines. */
+const maxLineLength = 400;
+
+/** A tag for the outcome of a call. */
+export function OutcomeTag({ outcome }: Pick<ToolCallRecord, 'outcome'>) {
+  return outcome === 'ok' ? (
+    <Tag tone="good">
+      <IconCheck size={11} aria-hidden /> ok
+    </Tag>
+  ) : (
+    <Tag tone="bad">
+      <IconAlertTriangle size={11} aria-hidden /> error
+    </Tag>
+  );
+}
+
+function Line({ text }: { text: string }) {
+  const line = text.slice(0, maxLineLength);
+  return <span className="mono">{line}</span>;
+}
+
+const placeColumn: Column<ToolCallRecord> = {
+  id: 'place',
+  title: 'Place',
+  width: 98,
+  cell: ({ database, tenant }) => (
+    <span className="dim" title={`database ${database}, tenant ${tenant}`}>
+      {database} / {tenant}
+    </span>
+  ),
+};
+
+/** Together they fit beside the detail pane in a window of 1280 pixels. */
+const firstColumns: Column<ToolCallRecord>[] = [
+  {
+    id: 'time',
+    title: 'Time',
+    width: 112,
+    cell: ({ time }) => (
+      <span className="number" title={formatTime(time)}>
+        {clock.format(time)}
+      </span>
+    ),
+  },
+  {
+    id: 'client',
+    title: 'Client',
+    width: 100,
+    grow: 1,
+    cell: (call) => <span className={call.client === null ? 'dim' : ''}>{clientNameOf(call)}</span>,
+  },
+  { id: 'tool', title: 'Tool', width: 88, cell: ({ tool }) => tool },
+  {
+    id: 'arguments',
+    title: 'Arguments',
+    width: 100,
+    grow: 3,
+    cell: (call) => <Line text={argumentsLine(call.arguments)} />,
+  },
+  { id: 'outcome', title: 'Outcome', width: 92, cell: (call) => <OutcomeTag {...call} /> },
+  {
+    id: 'result',
+    title: 'Result',
+    width: 98,
+    grow: 3,
+    cell: ({ result }) => <Line text={result.replaceAll(/\s+/g, ' ')} />,
+  },
+  {
+    id: 'took',
+    title: 'Took',
+    width: 80,
+    align: 'end',
+    cell: ({ elapsedMs }) => <span className="number">{formatDuration(elapsedMs)}</span>,
+  },
+  {
+    id: 'size',
+    title: 'Size',
+    width: 60,
+    align: 'end',
+    cell: ({ resultChars }) => (
+      <span className="number" title={formatAmount(resultChars, 'character')}>
+        {formatCount(resultChars)}
+      </span>
+    ),
+  },
+];
+
+/** The columns of the log; `hasPlaces`: the calls come from several databases or tenants. */
+export function callColumns(hasPlaces: boolean): Column<ToolCallRecord>[] {
+  return hasPlaces ? [...firstColumns, placeColumn] : firstColumns;
+}
 
 interface CallDetailProps {
   /** null: not loaded. */
@@ -77,7 +175,7 @@ function TryAgain({ call }: { call: ToolCallRecord }) {
 function Actions({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetailProps['onSearch'] }) {
   const icon = <IconFilter size={14} aria-hidden />;
   return (
-    <div className={styles.actions}>
+    <div className="flex-wrap flex gap-6">
       <AskAgain call={call} />
       <TryAgain call={call} />
       <Button variant="default" leftSection={icon} onClick={() => onSearch({ client: clientNameOf(call) })}>
@@ -107,7 +205,7 @@ function Ids({ call }: { call: ToolCallRecord }) {
       {row('Call', <span className="mono">{call.id}</span>)}
       {row(
         'Request',
-        <span className={styles.copied}>
+        <span className="inline-row gap-4">
           <code className="mono">{call.requestId}</code>
           <CopyButton text={call.requestId} label="Copy the request id" />
         </span>,
@@ -119,7 +217,7 @@ function Ids({ call }: { call: ToolCallRecord }) {
 function Content({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetailProps['onSearch'] }) {
   return (
     <div className={styles.detail}>
-      <div className={styles.head}>
+      <div className="flex-row gap-4-8 flex-wrap">
         <strong>{call.tool}</strong>
         <OutcomeTag outcome={call.outcome} />
         <span className="dim">by {clientNameOf(call)}</span>

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
 import { errorOfSilence } from '../../api/problem.ts';
-import type { FetchCalls } from './call-log.ts';
-import { createCallLog } from './call-log-store.ts';
+import { createCallLog, type FetchCalls } from './call-log.ts';
 
 function callOf(number: number): ToolCallRecord {
   return {

@@ -23,7 +23,7 @@ import { Banner, EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import { type AgentsSearch, filterOf, noFilter } from './agents-search.ts';
-import { callColumns } from './call-columns.tsx';
+import { callColumns } from './call-detail.tsx';
 import {
   callFile,
   callFileName,
@@ -33,12 +33,11 @@ import {
   countSince,
   type HeldCalls,
   isFiltering,
+  type LoadedCallLog,
   passes,
   pausedCalls,
 } from './call-log.ts';
-import type { LoadedCallLog } from './call-log-store.ts';
 import styles from './agents.module.css';
-import stack from '../../ui/stack.module.css';
 
 /** The calls loaded when the log was paused; null: not paused. */
 export type Paused = readonly ToolCallRecord[] | null;
@@ -166,7 +165,7 @@ function Toolbar({ held, shown, ...props }: CallsPartProps & { held: HeldCalls; 
   const { search, onSearch, log, paused, onPaused } = props;
   const isFiltered = isFiltering(filterOf(search));
   return (
-    <div className={styles.toolbar}>
+    <div className={`flex-row gap-6 ${styles.toolbar}`}>
       <Filters {...props} held={held} />
       {isFiltered && (
         <Button
@@ -315,10 +314,10 @@ export function CallsPart(props: CallsPartProps) {
   if (held === null || shown === null)
     return failure === null ? <Loading /> : <PaneProblem failure={failure} onRetry={log.readOn} />;
   return (
-    <div className={stack.stack}>
+    <div className="flex-column full-height">
       <NotCurrent log={log} />
       <Toolbar {...props} held={held} shown={shown} />
-      <div className={stack.fill}>
+      <div className="rest-height">
         <Rows {...props} held={held} shown={shown} />
       </div>
     </div>

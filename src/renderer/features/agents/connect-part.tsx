@@ -20,23 +20,20 @@ import {
 import type { AgentSetup } from '../../../engine/contract/agents.ts';
 import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
 import { AnswerOrFailure } from '../../api/answered.tsx';
-import { CreateDatabase } from '../../api/create-database.tsx';
+import { CreateDatabase, Guarded } from '../../api/permitted.tsx';
 import { typedKey } from '../../api/key-text.ts';
 import type { ApiFailure } from '../../api/problem.ts';
 import { useAuthentication, useDatabases, useTenants } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { CodeBlock } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Guarded } from '../../ui/guarded.tsx';
-import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { CancelledNote, Running } from '../../ui/running.tsx';
+import { CancelledNote, EmptyState, ProblemNotice, Running } from '../../ui/notices.tsx';
 import type { AgentsSearch } from './agents-search.ts';
 import styles from './agents.module.css';
 import type { Handshake } from './mcp-client.ts';
-import { adviceFor, testedBridge, testedUrl, testedWords } from './tested.ts';
-import { useAgentSetup } from './use-agents.ts';
+import { adviceFor, testedBridge, testedUrl, testedWords, useAgentSetup } from './use-agents.ts';
 
 /** The form's fields as typed. */
 interface TypedPlace {
@@ -158,7 +155,7 @@ function FileHint({ configuration: { file, language } }: { configuration: AgentC
 /** The one-step way, if there is a bundle. */
 function Bundle({ address }: { address: string }) {
   return (
-    <div className={styles.bundle}>
+    <div className={`flex-row gap-6-12 flex-wrap ${styles.bundle}`}>
       <Button
         component="a"
         href={address}
@@ -185,7 +182,7 @@ function PlaceNotes({ typed, problems }: Pick<PlaceFieldsProps, 'typed' | 'probl
     <>
       <p className="dim">{placeAdvice}</p>
       {isMissing && (
-        <div className={styles.bundle} role="status">
+        <div className={`flex-row gap-6-12 flex-wrap ${styles.bundle}`} role="status">
           <span>There is no database {typed.database} yet: an agent that names it is refused.</span>
           <CreateDatabase name={typed.database} />
         </div>
@@ -204,9 +201,9 @@ function Configuration({ configuration, typed, setup }: ConfigurationProps) {
   const { program, text, note, route } = configuration;
   const place = placeOf(typed, setup);
   return (
-    <div className={styles.configuration}>
+    <div className={`flex-column gap-8 flat-text ${styles.configuration}`}>
       {program === 'claude-desktop' && setup.bundle !== null && <Bundle address={setup.bundle} />}
-      <div className={styles.codeHead}>
+      <div className="flex-row gap-8">
         <FileHint configuration={configuration} />
         <span className={styles.gap} />
         <CopyButton text={text} label="Copy the configuration" />
@@ -259,7 +256,7 @@ function Programs({ search, onSearch, setup }: ConnectPartProps & { setup: Agent
   return (
     <Tabs
       orientation="vertical"
-      className={styles.programs}
+      className="tall"
       value={chosen}
       onChange={(value) => onSearch({ program: agentPrograms.find((known) => known === value) })}
     >
@@ -271,7 +268,7 @@ function Programs({ search, onSearch, setup }: ConnectPartProps & { setup: Agent
         ))}
       </Tabs.List>
       {agentPrograms.map((program) => (
-        <Tabs.Panel key={program} value={program} className={styles.program ?? ''}>
+        <Tabs.Panel key={program} value={program} className={`rest-width scrolls ${styles.program}`}>
           <h2>
             <IconPlugConnected size={16} aria-hidden /> {titleOf(program)}
           </h2>
@@ -330,8 +327,8 @@ function ConnectionTest({ route, place }: { route: AgentRoute; place: AgentPlace
 
   const { runningSince, result, failure, cancelledAfter } = state;
   return (
-    <div className={styles.test}>
-      <div className={styles.testBar}>
+    <div className={`flex-column gap-8 ${styles.test}`}>
+      <div className="flex-row gap-6-12 flex-wrap">
         <Guarded reason={route.via === 'bridge' ? reason : null}>
           <Button
             variant="default"

@@ -17,19 +17,18 @@ import { useWhoAmI } from '../../api/queries.ts';
 import { reasonAgainst } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { useRun } from '../../api/use-run.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { CancelledNote, Running } from '../../ui/running.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { CodeBlock } from '../../ui/blocks.tsx';
+import { Banner, CancelledNote, EmptyState, ProblemNotice, Running } from '../../ui/notices.tsx';
+import { type Pane, Split } from '../../ui/pane.tsx';
 import { KeyCaps, Tag } from '../../ui/tags.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
-import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
+import { useReturnedFocus } from '../../ui/use-focus.ts';
 import { useSubmitKey } from '../../ui/use-submit-key.ts';
 import type { AgentsSearch } from './agents-search.ts';
 import { replayOf } from './ask-replay.ts';
 import { argumentsLine } from './call-log.ts';
 import type { FinishedToolCall } from './mcp-client.ts';
-import { ToolFields } from './tool-fields.tsx';
+import { ToolFields, ToolResult } from './tool-call.tsx';
 import {
   argumentsOf,
   draftOf,
@@ -41,7 +40,6 @@ import {
   textsOf,
   type TryDraft,
 } from './tool-form.ts';
-import { ToolResult } from './tool-result.tsx';
 import { useMcpTarget, useTools } from './use-agents.ts';
 import styles from './agents.module.css';
 
@@ -177,8 +175,8 @@ function Arguments({ fields, draft, onDraft, problems, problem }: ArgumentsProps
     else onDraft({ ...draft, form: 'fields', texts });
   }
   return (
-    <div className={styles.arguments}>
-      <div className={styles.argumentsBar}>
+    <div className="flex-column gap-12">
+      <div className="flex-row gap-6-12 flex-wrap">
         <SegmentedControl
           aria-label="How the arguments are written"
           value={draft.form}
@@ -197,7 +195,7 @@ function Arguments({ fields, draft, onDraft, problems, problem }: ArgumentsProps
           Clear
         </Button>
         {refusal !== null && (
-          <span className={styles.refusal} role="alert">
+          <span className="text-bad" role="alert">
             {refusal}
           </span>
         )}
@@ -301,8 +299,8 @@ function Introduction({ tool }: { tool: Tool }) {
   return (
     <>
       {reason !== null && <Banner>{reason} The call will be refused.</Banner>}
-      <div className={styles.head}>
-        <h2>{tool.title ?? tool.name}</h2>
+      <div className="flex-row gap-4-8 flex-wrap">
+        <h2 className="pane-title">{tool.title ?? tool.name}</h2>
         <Annotations tool={tool} />
       </div>
       <p className={`dim ${styles.description}`}>{tool.description}</p>
@@ -330,7 +328,7 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
 
   const form = (
     <form
-      className={styles.tried}
+      className={`flex-column gap-12 ${styles.tried}`}
       onSubmit={(event) => {
         event.preventDefault();
         onRun();
@@ -338,7 +336,7 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
     >
       <Introduction tool={tool} />
       <Arguments fields={fields} draft={draft} onDraft={setDraft} problems={problems} problem={problem} />
-      <div className={styles.runBar}>
+      <div className="flex-row gap-6-12 flex-wrap">
         <Button
           type="submit"
           leftSection={<IconPlayerPlay size={14} aria-hidden />}
@@ -382,7 +380,7 @@ function Tools({ tools, search, onSearch, from }: TryPartProps & { tools: readon
   return (
     <Tabs
       orientation="vertical"
-      className={styles.programs}
+      className="tall"
       value={chosen?.name ?? null}
       onChange={(name) => onSearch({ trying: name ?? undefined, from: undefined })}
     >
@@ -394,7 +392,7 @@ function Tools({ tools, search, onSearch, from }: TryPartProps & { tools: readon
         ))}
       </Tabs.List>
       {tools.map((tool) => (
-        <Tabs.Panel key={tool.name} value={tool.name} className={styles.toolPanel ?? ''}>
+        <Tabs.Panel key={tool.name} value={tool.name} className="rest-width">
           <TriedTool key={tool.name} tool={tool} from={from} onTaken={() => onSearch({ from: undefined })} />
         </Tabs.Panel>
       ))}

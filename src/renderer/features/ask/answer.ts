@@ -1,10 +1,57 @@
 /** One run of a question, with inference or over stored facts, and its answer with metadata. */
+import type { Atom } from '../../../engine/contract/language.ts';
+import { compareNumbersFirst } from '../../../engine/language/numbers.ts';
+import { parseBody } from '../../../engine/language/parse.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
+import { isNamedVariable, isPositiveAtom, variablesAtLevel } from '../../../engine/language/terms.ts';
 import { noteGeneration } from '../../api/live.ts';
-import { refusedQuestion } from '../../api/question-text.ts';
+import { bareQuestion, refusedQuestion } from '../../api/question-text.ts';
 import type { WorkbenchSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
-import { bindingsOf, type ParsedQuestion, readQuestion } from './question.ts';
+
+/** A parsed question. */
+export interface ParsedQuestion {
+  readonly text: string;
+  /** Without `?`, in order of first occurrence: the columns of the answers. */
+  readonly variables: readonly string[];
+  /** The atom, if the question is a single atom. */
+  readonly atom: Atom | null;
+  /** Its positive atoms, built-ins excluded. */
+  readonly atoms: readonly Atom[];
+}
+
+type ReadQuestion = { ok: true; question: ParsedQuestion } | { ok: false; message: string };
+
+/** Parses a question: the body of a rule, with an optional question mark at the end. */
+export function readQuestion(text: string): ReadQuestion {
+  const bare = bareQuestion(text);
+  try {
+    const body = parseBody(bare);
+    const atoms = body.filter(isPositiveAtom);
+    const [first] = atoms;
+    const atom = body.length === 1 && first !== undefined ? first : null;
+    const variables = [...variablesAtLevel(body)].map((name) => name.slice(1));
+    return { ok: true, question: { text: bare, variables, atom, atoms } };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { ok: false, message: error.message };
+  }
+}
+
+/** The bindings of a pattern matched by a stored fact. Names without `?`. */
+export function bindingsOf(pattern: Atom, args: readonly string[]): Record<string, string> {
+  const bindings: Record<string, string> = {};
+  for (const [index, term] of pattern.args.entries())
+    if (isNamedVariable(term)) bindings[term.slice(1)] = args[index] ?? '';
+  return bindings;
+}
+
+/**
+ * The atoms of a question, rendered, without duplicates, as patterns to compare before and after a change.
+ */
+export function goalsOfQuestion({ atoms }: ParsedQuestion): string[] {
+  return [...new Set(atoms.map(renderAtom))];
+}
 
 /** An answer as shown, with how and when it was asked. */
 export interface ShownAnswer {
@@ -155,4 +202,54 @@ export async function askOnce(
   if (!read.ok) throw refusedQuestion('The question cannot be read', read.message);
   if (isStoredOnly) return askStored(session, read.question, allowance, signal);
   return askInferred(session, read.question, allowance, known, signal);
+}
+
+/** The column to sort by, and the direction. */
+export interface AnswerSort {
+  /** A variable without its question mark; null: the whole answer. */
+  readonly column: string | null;
+  readonly direction: 'asc' | 'desc';
+}
+
+interface Answers {
+  readonly results: readonly string[];
+  readonly bindings: readonly Readonly<Record<string, string>>[];
+}
+
+/** The sort as written in the address: `?name` or `answer`, with a leading minus for descending. */
+export function sortText({ column, direction }: AnswerSort): string {
+  return `${direction === 'desc' ? '-' : ''}${column === null ? 'answer' : `?${column}`}`;
+}
+
+/** Parses what `sortText` wrote; null for anything else, and for a variable the question does not have. */
+export function sortOf(text: string | undefined, variables: readonly string[]): AnswerSort | null {
+  const [, minus, name] = /^(-?)(answer|\?.+)$/su.exec(text ?? '') ?? [];
+  if (name === undefined) return null;
+  const direction = minus === '-' ? 'desc' : 'asc';
+  if (name === 'answer') return variables.length === 0 ? { column: null, direction } : null;
+  const column = name.slice(1);
+  return variables.includes(column) ? { column, direction } : null;
+}
+
+/** The sort after a click on a column header: ascending, descending, then unsorted (null). */
+export function nextSort(current: AnswerSort | null, column: string | null): AnswerSort | null {
+  if (current === null || current.column !== column) return { column, direction: 'asc' };
+  return current.direction === 'asc' ? { column, direction: 'desc' } : null;
+}
+
+/** The answers sorted; the same object if `sort` is null. */
+export function sortedAnswers<Of extends Answers>(answers: Of, sort: AnswerSort | null): Of {
+  if (sort === null) return answers;
+  const { results, bindings } = answers;
+  const { column } = sort;
+  const keys = column === null ? results : bindings.map((row) => row[column] ?? '');
+  const sign = sort.direction === 'asc' ? 1 : -1;
+  const positions = Array.from(results, (_, index) => index).sort(
+    (left, right) => sign * compareNumbersFirst(keys[left] ?? '', keys[right] ?? '') || left - right,
+  );
+  return {
+    ...answers,
+    results: positions.map((position) => results[position] ?? ''),
+    bindings: positions.map((position) => bindings[position] ?? {}),
+  };
 }

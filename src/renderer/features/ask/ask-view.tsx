@@ -10,26 +10,29 @@ import { type ReactNode, useId, useMemo, useState } from 'react';
 import { type ApiFailure, apiFailureOf, type QuestionLimit } from '../../api/problem.ts';
 import { bareQuestion } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
-import { BusyFrame } from '../../ui/busy-frame.tsx';
+import { Banner, BusyFrame, EmptyState, PaneProblem, ProblemNotice } from '../../ui/notices.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
-import { NameDialog } from '../../ui/name-dialog.tsx';
-import { Banner, EmptyState, PaneProblem, ProblemNotice } from '../../ui/notices.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { NameDialog } from '../../ui/dialogs.tsx';
+import { type Pane, Split } from '../../ui/pane.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
-import { type AnswerSort, sortOf, sortText } from './answer-order.ts';
-import { type Allowance, raised, type ShownAnswer } from './answer.ts';
+import {
+  type Allowance,
+  type AnswerSort,
+  raised,
+  readQuestion,
+  type ShownAnswer,
+  sortOf,
+  sortText,
+} from './answer.ts';
 import { type AskSearch, nothingBeside } from './ask-search.ts';
 import { type AskTab, titleOf } from './ask-tabs.ts';
 import styles from './ask.module.css';
 import { ComparedView } from './compared-view.tsx';
-import { usePinnedRuns } from './pinned-runs.ts';
+import { type Asking, compareWith, useAnswer, usePinnedRuns } from './runs-store.ts';
 import { QuestionEditor } from './question-editor.tsx';
 import { QuestionList, SaveDialog } from './question-list.tsx';
-import { readQuestion } from './question.ts';
 import { Results } from './results.tsx';
-import { compareWith } from './runs-store.ts';
 import { TabBar } from './tab-bar.tsx';
-import { type Asking, useAnswer } from './use-answer.ts';
 import { type AskTabsOfView, type OnSearch, useAskKeys, useAskTabs } from './use-ask-tabs.ts';
 
 const liveKey = 'corollary.ask-live';
@@ -252,14 +255,14 @@ export function AskView({ search, onSearch, ...render }: AskViewProps) {
     compareWith(view.visit(run.question.text).id, run.id);
   }
   const content = (
-    <div className={styles.view}>
+    <div className="flex-column full-height">
       <TabBar tabs={tabs} actions={actions} panelId={panelId} />
       <div
         id={panelId}
         role="tabpanel"
         aria-labelledby={`${panelId}-${tab.id}`}
         tabIndex={-1}
-        className={styles.panel}
+        className="rest-height"
       >
         <TabContent view={view} beside={paneBeside(view, render)} onSave={save} />
       </div>
@@ -340,7 +343,7 @@ function TooMuch({ failure, limit, allowance, onRaise, onStoredOnly }: TooMuchPr
           <code className="mono">?y &lt; 100</code>.
         </li>
       </ul>
-      <div className={styles.ways}>
+      <div className={`flex-wrap flex gap-6 ${styles.ways}`}>
         {more !== null && limit !== 'memory' && (
           <Button
             variant="default"

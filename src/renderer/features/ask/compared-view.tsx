@@ -4,8 +4,9 @@ import { IconArrowsDiff, IconEqual, IconMinus, IconPlus } from '@tabler/icons-re
 import { useMemo, useState } from 'react';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
@@ -113,7 +114,7 @@ function Summary({
 }: Two & { compared: RunComparison; isNarrow: boolean }) {
   const isOfOther = before.generation !== after.generation && !isNarrow;
   return (
-    <span className={styles.summary} role="status">
+    <span className={`flex-row gap-4 ${styles.summary}`} role="status">
       <IconArrowsDiff size={15} aria-hidden />
       <strong>
         {formatCount(compared.added)} added, {formatCount(compared.removed)} removed
@@ -134,7 +135,7 @@ function AboutRuns({ before, after }: Two) {
   const differences = runDifferencesOf(before, after);
   const maxLength = Math.max(before.results.length, after.results.length);
   return (
-    <p className={styles.about}>
+    <p className={`dim no-margin padded-6 line-below ${styles.about}`}>
       Compared with: {runWords(before, Date.now())}
       {differences.length > 0 && `; ${differences.join(', ')}`}.
       {(before.truncated || after.truncated) &&
@@ -144,7 +145,6 @@ function AboutRuns({ before, after }: Two) {
 }
 
 function ComparedGrid({ rows, before, after, ways }: Two & { rows: readonly ComparedAnswer[]; ways: Ways }) {
-  const [selected, setSelected] = useState<number | null>(null);
   if (rows.length === 0)
     return (
       <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="The same answers">
@@ -152,17 +152,11 @@ function ComparedGrid({ rows, before, after, ways }: Two & { rows: readonly Comp
       </EmptyState>
     );
   return (
-    <DataGrid
+    <ListGrid
       label="Compared answers"
       columns={columnsOf(sharedVariables(before, after), ways)}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={selected}
-      onSelect={setSelected}
-      onOpen={(index) => {
-        const row = rows[index];
-        if (row !== undefined) (row.change === 'removed' ? ways.onWhyNot : ways.onWhy)(row.result);
-      }}
+      rows={rows}
+      onOpen={({ change, result }) => (change === 'removed' ? ways.onWhyNot : ways.onWhy)(result)}
     />
   );
 }
@@ -204,9 +198,9 @@ export function ComparedView({ before, after, isNarrow, onStop, onWhy, onWhyNot 
         </>
       }
     >
-      <div className={styles.compared}>
+      <div className="flex-column full-height">
         <AboutRuns before={before} after={after} />
-        <div className={styles.comparedGrid}>
+        <div className="rest-height">
           <ComparedGrid rows={rows} before={before} after={after} ways={{ onWhy, onWhyNot }} />
         </div>
       </div>

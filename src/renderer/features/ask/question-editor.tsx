@@ -7,10 +7,10 @@ import { useSession } from '../../api/session.tsx';
 import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { CancelledNote, RunningActions } from '../../ui/running.tsx';
+import { CancelledNote, RunningActions } from '../../ui/notices.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
 import type { AskTab } from './ask-tabs.ts';
-import type { Asking } from './use-answer.ts';
+import type { Asking } from './runs-store.ts';
 
 interface QuestionEditorProps {
   tab: AskTab;

@@ -31,10 +31,10 @@ import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatRelative } from '../../ui/format.ts';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
-import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
+import { useReturnedFocus } from '../../ui/use-focus.ts';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
-import { unpinRun, usePinnedRuns } from './pinned-runs.ts';
+import { unpinRun, usePinnedRuns } from './runs-store.ts';
 import { runWords } from './run-actions.tsx';
 
 const foldedKey = 'corollary.folded-questions';
@@ -136,7 +136,12 @@ function Fold({ title, count, isFolded, onToggle, isFolder = false, children }: 
   return (
     <section>
       <Heading className={isFolder ? styles.folder : styles.group}>
-        <button type="button" aria-expanded={!isFolded} className={styles.fold} onClick={onToggle}>
+        <button
+          type="button"
+          aria-expanded={!isFolded}
+          className={`flex-row gap-4 ${styles.fold}`}
+          onClick={onToggle}
+        >
           <Chevron size={13} aria-hidden />
           {isFolder && <Folder size={14} stroke={1.6} aria-hidden />}
           <span className="truncate">{title}</span>
@@ -151,7 +156,7 @@ function Fold({ title, count, isFolded, onToggle, isFolder = false, children }: 
 function Entries({ questions, ...choosing }: Choosing & { questions: readonly KnownQuestion[] }) {
   if (questions.length === 0) return null;
   return (
-    <ul className={styles.entries}>
+    <ul className="plain-list">
       {questions.map((question) => (
         <Entry key={question.text} question={question} {...choosing} />
       ))}
@@ -167,7 +172,7 @@ interface PinnedProps {
 function PinnedRuns({ runs, onCompare }: PinnedProps) {
   const { space } = useSession();
   return (
-    <ul className={styles.entries}>
+    <ul className="plain-list">
       {runs.map((run) => (
         <EntryFrame
           key={run.id}
@@ -229,10 +234,10 @@ export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
   return (
     <PaneFrame title="Questions" tone="panel" label="Questions">
       {known.length + allPinned.length === 0 ? (
-        <p className={`dim ${styles.hint}`}>Your questions are kept here.</p>
+        <p className="dim no-margin padded-8">Your questions are kept here.</p>
       ) : (
         <TextInput
-          className={styles.search ?? ''}
+          className="padded-6"
           aria-label="Filter the list"
           placeholder="Filter"
           leftSection={<IconSearch size={14} aria-hidden />}
@@ -246,7 +251,7 @@ export function QuestionList({ onCompare, ...choosing }: QuestionListProps) {
         />
       )}
       {filter !== '' && questions.length + pinned.length === 0 && (
-        <p className={`dim ${styles.hint}`} role="status">
+        <p className="dim no-margin padded-8" role="status">
           No question matches.
         </p>
       )}

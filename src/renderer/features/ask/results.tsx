@@ -15,19 +15,17 @@ import { create } from 'zustand';
 import { CodeText } from '../../editor/code-text.tsx';
 import { LazyTextViewer } from '../../editor/lazy-editors.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { copyText } from '../../ui/copy-text.ts';
+import { copyText } from '../../ui/notify.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
-import { HintLines } from '../../ui/hint-lines.tsx';
+import { HintLines } from '../../ui/blocks.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
-import { type AnswerSort, sortedAnswers, nextSort } from './answer-order.ts';
-import type { ShownAnswer } from './answer.ts';
+import { type AnswerSort, goalsOfQuestion, nextSort, type ShownAnswer, sortedAnswers } from './answer.ts';
 import styles from './ask.module.css';
-import { goalsOfQuestion } from './question.ts';
 import { RunActions } from './run-actions.tsx';
 import type { TabRuns } from './runs-store.ts';
 
@@ -189,8 +187,8 @@ function Summary({ answer, isNarrow }: { answer: ShownAnswer; isNarrow: boolean 
       : formatAmount(results.length, 'answer');
   const isYes = answer.question.variables.length === 0 && results.length > 0;
   return (
-    <span className={styles.summary} role="status">
-      {isYes && <IconCircleCheck size={16} className={styles.yes} aria-hidden />}
+    <span className={`flex-row gap-4 ${styles.summary}`} role="status">
+      {isYes && <IconCircleCheck size={16} className="fixed-size text-good" aria-hidden />}
       <strong>{isYes ? 'Yes, it is true' : shown}</strong>
       {truncated && total === null && <span>, and there are more</span>}
       <span className="dim number"> · {formatDuration(elapsedMs)}</span>

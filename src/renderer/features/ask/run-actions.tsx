@@ -6,8 +6,7 @@ import { useSession } from '../../api/session.tsx';
 import { formatAmount, formatCount, formatRelative } from '../../ui/format.ts';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
-import { pinRun, unpinRun, usePinnedRuns } from './pinned-runs.ts';
-import type { TabRuns } from './runs-store.ts';
+import { pinRun, type TabRuns, unpinRun, usePinnedRuns } from './runs-store.ts';
 
 /** A run in a few words: number of answers, generation, age. */
 export function runWords(run: ShownAnswer, now: number): string {

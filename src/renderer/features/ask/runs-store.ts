@@ -1,18 +1,33 @@
 /**
- * The runs of the tabs: the answer shown in each, the question being answered, and earlier runs.
+ * The runs of the tabs: the answer shown in each, the question being answered, earlier runs, and pinned ones to compare
+ * others with.
  *
  * A question keeps running while the user looks at another tab or view; closing its tab cancels it. All runs
  * belong to one space and one person; for any other the store starts empty, since no events arrive for a
  * space that is not followed. A new question cancels the running one of its tab; the previous answer stays
- * visible meanwhile, to avoid flicker.
+ * visible meanwhile, to avoid flicker. Pinned runs contain answers, so they live as long as the browser keeps the
+ * key: in this window, across reloads, until sign-out. Very long ones do not survive a reload.
  */
+import { useCallback, useEffect, useEffectEvent } from 'react';
 import { create } from 'zustand';
 import { useCredential } from '../../api/credential.ts';
 import { useLive } from '../../api/live.ts';
 import { apiFailureOf, isCancelled } from '../../api/problem.ts';
-import type { WorkbenchSession } from '../../api/session.tsx';
+import { noteAsked } from '../../api/questions.ts';
+import { useSession, type WorkbenchSession } from '../../api/session.tsx';
+import { scopeKey, type Space } from '../../api/space.ts';
 import type { RunState } from '../../api/use-run.ts';
-import { type Allowance, type ShownAnswer, usualAllowance } from './answer.ts';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
+import {
+  type Allowance,
+  askOnce,
+  type ParsedQuestion,
+  raised,
+  readQuestion,
+  type ShownAnswer,
+  usualAllowance,
+} from './answer.ts';
+import type { AskTab } from './ask-tabs.ts';
 import { earlierAfter } from './compare-runs.ts';
 
 /** The runs of one tab. */
@@ -66,7 +81,7 @@ function change(tab: string, edit: (runs: TabRuns) => TabRuns): void {
 }
 
 /** Starts `work` in a tab; its promise must reject when the signal is aborted. */
-export function startRun(
+function startRun(
   owner: Owner,
   tab: string,
   asked: string,
@@ -111,7 +126,7 @@ export function startRun(
 }
 
 /** Cancels the run of a tab; the tab's state reports when it has ended. */
-export function cancelRun(tab: string): void {
+function cancelRun(tab: string): void {
   running.get(tab)?.controller.abort();
 }
 
@@ -132,11 +147,154 @@ export function forgetTab(tab: string): void {
 }
 
 /** The runs of a tab; empty if they belong to another endpoint. */
-export function useTabRuns(owner: Owner, tab: string): TabRuns {
+function useTabRuns(owner: Owner, tab: string): TabRuns {
   return useStore((runs) => (runs.owner === owner ? (runs.byTab[tab] ?? noRuns) : noRuns));
 }
 
 /** True while a question runs in the tab. */
 export function useIsRunning(owner: Owner, tab: string): boolean {
   return useTabRuns(owner, tab).state.runningSince !== null;
+}
+
+type Where = Pick<Space, 'database' | 'tenant'>;
+type All = Readonly<Record<string, readonly ShownAnswer[]>>;
+
+const storageKey = 'corollary.pinned-runs';
+const maxPinned = 20;
+/** Longer runs are not stored across reloads: session storage is limited to a few megabytes. */
+const maxStoredAnswers = 5_000;
+const none: readonly ShownAnswer[] = [];
+
+function readRun(value: unknown): ShownAnswer | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { question, results, bindings } = value as Record<string, unknown>;
+  const text = (question as Partial<ParsedQuestion> | null)?.text;
+  if (typeof text !== 'string' || !Array.isArray(results) || !Array.isArray(bindings)) return null;
+  const read = readQuestion(text);
+  // This module wrote it in the same window; only the question needs parsing.
+  return read.ok ? { ...(value as ShownAnswer), question: read.question } : null;
+}
+
+function readAll(value: unknown): All | null {
+  if (typeof value !== 'object' || value === null) return null;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, runs]) => [
+      name,
+      Array.isArray(runs) ? runs.map(readRun).filter((run) => run !== null) : [],
+    ]),
+  );
+}
+
+const usePins = create<{ readonly all: All }>()(() => ({
+  all: readStoredState(storageKey, readAll, {}, sessionStorage),
+}));
+
+function set(all: All): void {
+  usePins.setState({ all });
+  const stored = Object.entries(all).map(([name, runs]) => {
+    let room = maxStoredAnswers;
+    return [name, runs.filter(({ results }) => (room -= results.length) >= 0)] as const;
+  });
+  writeStored(storageKey, Object.fromEntries(stored), sessionStorage);
+}
+
+useCredential.subscribe((now, before) => {
+  if (now.person !== before.person) set({});
+});
+
+function nameOf({ database, tenant }: Where): string {
+  return `${database}/${tenant}`;
+}
+
+/** Pins a run; the oldest pin goes if there are too many. */
+export function pinRun(space: Where, run: ShownAnswer): void {
+  const { all } = usePins.getState();
+  const name = nameOf(space);
+  const others = (all[name] ?? none).filter(({ id }) => id !== run.id);
+  set({ ...all, [name]: [run, ...others].slice(0, maxPinned) });
+}
+
+/** Removes a pin. */
+export function unpinRun(space: Where, id: string): void {
+  const { all } = usePins.getState();
+  const name = nameOf(space);
+  set({ ...all, [name]: (all[name] ?? none).filter((run) => run.id !== id) });
+}
+
+/** The pinned runs, the most recent first. */
+export function usePinnedRuns(space: Where): readonly ShownAnswer[] {
+  return usePins(({ all }) => all[nameOf(space)] ?? none);
+}
+
+/** Answers that took longer, in milliseconds, are not repeated automatically. */
+const quickMs = 300;
+
+/** The state of a tab's question, and its actions. */
+export interface Asking {
+  readonly runs: TabRuns;
+  /** The shown answer may be outdated. */
+  readonly isOld: boolean;
+  again(): void;
+  /** Asks again with ten times the limit that was exceeded; null if it is at the maximum. */
+  raise(part: keyof Allowance): (() => void) | null;
+  cancel(): void;
+}
+
+/** Repeats outdated answers, and questions that failed while the service was unreachable. */
+function useCurrency(runs: TabRuns, isLive: boolean, again: () => void): boolean {
+  const version = useLive((live) => live.versions.answers);
+  const { result, failure, runningSince } = runs.state;
+  const isOld = result !== null && version !== runs.version;
+  const wasAway = failure?.code === 'Unreachable' || failure?.code === 'NotReady';
+  const onChange = useEffectEvent(() => {
+    if (runningSince !== null) return;
+    const isQuick = isOld && isLive && (result?.elapsedMs ?? 0) <= quickMs;
+    if (isQuick || wasAway) again();
+  });
+  const isRunning = runningSince !== null;
+  const hasChanged = isOld || (wasAway && version !== runs.version);
+  useEffect(() => {
+    if (hasChanged && !isRunning) onChange();
+  }, [hasChanged, isRunning, version, isLive]);
+  return isOld;
+}
+
+/** Answers the question of a tab. */
+export function useAnswer(tab: AskTab, isLive: boolean): Asking {
+  const session = useSession();
+  const { endpoint, space } = session;
+  const { question } = tab.shown;
+  const isStoredOnly = tab.shown.stored === 'true';
+  const runs = useTabRuns(endpoint, tab.id);
+  const wanted = JSON.stringify([question, isStoredOnly, scopeKey(space.scope)]);
+
+  const ask = useCallback(
+    (allowance: Allowance, isNoted: boolean, known: ShownAnswer | null = null) => {
+      if (question === undefined) return;
+      startRun(endpoint, tab.id, wanted, allowance, async (signal) => {
+        const answer = await askOnce(session, question, isStoredOnly, allowance, known, signal);
+        if (isNoted && !signal.aborted) noteAsked(space, answer.question.text, answer.results.length);
+        return answer;
+      });
+    },
+    [endpoint, session, space, tab.id, question, isStoredOnly, wanted],
+  );
+
+  const onWanted = useEffectEvent(() => {
+    if (question !== undefined && runs.asked !== wanted) ask(usualAllowance, true);
+  });
+  useEffect(() => onWanted(), [wanted, tab.id, endpoint]);
+
+  const isOld = useCurrency(runs, isLive, () => ask(runs.allowance, false));
+  return {
+    runs,
+    isOld,
+    again: () => ask(runs.allowance, true),
+    raise(part) {
+      const more = raised(runs.allowance, part);
+      const known = part === 'limit' && runs.asked === wanted ? runs.state.result : null;
+      return more === null ? null : () => ask(more, true, known);
+    },
+    cancel: () => cancelRun(tab.id),
+  };
 }

@@ -9,7 +9,7 @@ import { useSession } from '../../api/session.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
 import { type AskTab, type AskTabs, isUnasked, titleOf } from './ask-tabs.ts';
 import { useIsRunning } from './runs-store.ts';
-import styles from './tab-bar.module.css';
+import styles from './ask.module.css';
 
 /** What users can do with tabs. */
 export interface TabActions {
@@ -56,7 +56,7 @@ function Tab({ tab, isActive, actions, panelId }: TabProps) {
         aria-selected={isActive}
         aria-controls={panelId}
         tabIndex={isActive ? 0 : -1}
-        className={styles.title}
+        className={`flex-row gap-6 ${styles.title}`}
         title={tab.shown.question ?? title}
         onClick={(event) => {
           // After a click the focus returns to the editor; after a key it stays on the tabs.
@@ -157,7 +157,7 @@ export function TabBar({ tabs, actions, panelId }: TabBarProps) {
   }
 
   return (
-    <div className={styles.bar}>
+    <div className={`flex-row gap-2 ${styles.bar}`}>
       <div ref={list} role="tablist" aria-label="Questions" className={styles.list} onKeyDown={onKeyDown}>
         {tabs.tabs.map((tab) => (
           <Tab key={tab.id} tab={tab} isActive={tab.id === tabs.active} actions={actions} panelId={panelId} />
@@ -168,7 +168,7 @@ export function TabBar({ tabs, actions, panelId }: TabBarProps) {
           <IconPlus size={16} aria-hidden />
         </ActionIcon>
       </Tooltip>
-      <span className={styles.grow} />
+      <span className="grow" />
       <TabMenu tabs={tabs} actions={actions} />
     </div>
   );

@@ -3,9 +3,8 @@ import { ActionIcon, Button, NumberInput, Slider, TagsInput, TextInput, Tooltip 
 import { IconArrowUp, IconPlus, IconX } from '@tabler/icons-react';
 import { useId } from 'react';
 import { formatCount } from '../../ui/format.ts';
-import { type BucketDraft, nearestStop, newBucket, weightStops } from './buckets.ts';
+import { type BucketDraft, nearestStop, newBucket, predicatesOfList, weightStops } from './form.ts';
 import styles from './context.module.css';
-import { predicatesOfList } from './read-form.ts';
 
 interface BucketFieldsProps {
   buckets: readonly BucketDraft[];
@@ -35,10 +34,10 @@ function Bucket({ bucket, index, predicates, problems, onBucket, onUp, onRemove 
   const called = bucket.name === '' ? `bucket ${index + 1}` : bucket.name;
   const change = (part: Partial<BucketDraft>) => onBucket({ ...bucket, ...part });
   return (
-    <li className={styles.bucket}>
-      <div className={styles.bucketHead}>
+    <li className={`flex-column boxed gap-6 ${styles.bucket}`}>
+      <div className="align-start flex gap-4">
         <TextInput
-          className={styles.grow ?? ''}
+          className="rest-width"
           aria-label={`Name of bucket ${index + 1}`}
           placeholder="Name"
           value={bucket.name}
@@ -77,9 +76,9 @@ function Bucket({ bucket, index, predicates, problems, onBucket, onUp, onRemove 
         error={problemOf(problems, `${path}.weight`)}
         onValue={(value) => change({ weight: value === '' ? 1 : Number(value) })}
       />
-      <div className={styles.barField}>
+      <div className={`flex-row gap-2-12 flex-wrap ${styles.barField}`}>
         <span className={styles.label}>At most</span>
-        <span className={styles.grow} />
+        <span className="rest-width" />
         <NumberInput
           className={styles.number ?? ''}
           aria-label={`Most facts of ${called}`}
@@ -109,7 +108,7 @@ export function BucketFields({ buckets, onBuckets, predicates, problems }: Bucke
   return (
     <>
       {buckets.length > 0 && (
-        <ol className={styles.buckets} aria-label="Buckets">
+        <ol className="plain-list flex-column gap-8" aria-label="Buckets">
           {buckets.map((bucket, index) => (
             <Bucket
               // Keyed by position: the name changes while being typed.
@@ -170,7 +169,7 @@ export function BarField(props: BarFieldProps) {
     return stop === undefined ? noLimit : decimals > 0 ? String(stop) : formatCount(stop);
   };
   return (
-    <div className={styles.barField}>
+    <div className={`flex-row gap-2-12 flex-wrap ${styles.barField}`}>
       <label htmlFor={id} className={styles.label}>
         {label}
       </label>

@@ -9,16 +9,14 @@ import { IconFrame } from '@tabler/icons-react';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import type { ScopeSelection } from '../../api/space.ts';
 import { useIsOld } from '../../api/use-run.ts';
-import { BusyFrame } from '../../ui/busy-frame.tsx';
-import { AgeBanner, Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { Running } from '../../ui/running.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { AgeBanner, Banner, BusyFrame, EmptyState, PaneProblem, Running } from '../../ui/notices.tsx';
+import { type Pane, Split } from '../../ui/pane.tsx';
 import { type ContextSearch, isSameChoice } from './context-search.ts';
 import type { RenderRetract } from './contradiction-list.tsx';
 import { FormPane } from './form-pane.tsx';
-import { type Form, useForm } from './use-form.ts';
+import { type Form, useForm } from './form.ts';
 import { type SessionWork, useSessionWork } from './use-session-work.ts';
-import { useWindow } from './use-window.ts';
+import { useWindow } from './window-rows.ts';
 import { WindowPane } from './window-pane.tsx';
 
 interface ContextViewProps {

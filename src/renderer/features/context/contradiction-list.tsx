@@ -14,16 +14,15 @@ import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
 import { CodeLine, CodeText } from '../../editor/code-text.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatRelative } from '../../ui/format.ts';
 import { ProofLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import styles from './context.module.css';
-import { type ContradictionRow, contradictionRows, givenInWords } from './window-rows.ts';
-import type { ChosenWindow } from './use-window.ts';
+import { type ChosenWindow, type ContradictionRow, contradictionRows, givenInWords } from './window-rows.ts';
 
 /** Renders the dialog that retracts a fact and shows what would go with it; the facts feature provides it. */
 export type RenderRetract = (fact: StoredFact, onClose: () => void, onRetracted: () => void) => ReactNode;
@@ -67,10 +66,10 @@ interface SideProps {
 
 function Stored({ facts, onRetract }: { facts: readonly StoredFact[]; onRetract: SideProps['onRetract'] }) {
   return (
-    <ul className={styles.plainList}>
+    <ul className="plain-list flex-column gap-4">
       {facts.map((fact) => (
-        <li key={fact.id} className={styles.storedSide}>
-          <span className={styles.grow}>
+        <li key={fact.id} className="flex-row gap-8">
+          <span className="rest-width">
             {fact.scope === null ? 'no scope' : `scope ${fact.scope}`}
             <span className="dim"> · asserted {formatRelative(fact.createdAt, Date.now())}</span>
           </span>
@@ -103,8 +102,11 @@ function Side({ row, side, onRetract }: SideProps) {
   });
   const isGiven = row.given === side || row.given === 'both';
   return (
-    <section className={styles.side} aria-label={isTrue ? 'True' : 'False'}>
-      <div className={styles.sideHead}>
+    <section
+      className={`flex-column boxed gap-8 flat-text ${styles.side}`}
+      aria-label={isTrue ? 'True' : 'False'}
+    >
+      <div className="flex-row flex-wrap gap-8">
         <strong>{isTrue ? 'True' : 'False'}</strong>
         <Meter value={isTrue ? positiveSalience : negativeSalience} />
         {isGiven && <Tag tone="good">in the window</Tag>}
@@ -118,7 +120,7 @@ function Side({ row, side, onRetract }: SideProps) {
       {stored.data?.length === 0 && (
         <p className="dim">It is not stored but derived: retract what it depends on, or change the rule.</p>
       )}
-      <div className={styles.links}>
+      <div className="gap-4-12 flex-wrap flex">
         <ProofLink question={atom}>Why</ProofLink>
         {stored.data !== undefined && stored.data.length > 0 && (
           <WhatIfLink changes={{ retract: `${atom}.` }}>What if it were retracted</WhatIfLink>
@@ -166,9 +168,7 @@ function Sides({ row, ...props }: ContradictionListProps & { row: ContradictionR
 export function ContradictionList(props: ContradictionListProps) {
   const { chosen, fact, onFact } = props;
   const rows = useMemo(() => contradictionRows(chosen.window), [chosen]);
-  const found = rows.findIndex(({ positive, negative }) => fact === positive || fact === negative);
-  const selected = found < 0 ? 0 : found;
-  const row = rows[selected];
+  const row = rows.find(({ positive, negative }) => fact === positive || fact === negative) ?? rows[0];
   if (row === undefined)
     return (
       <EmptyState icon={<IconScale size={30} stroke={1.3} aria-hidden />} title="No contradictions">
@@ -176,13 +176,12 @@ export function ContradictionList(props: ContradictionListProps) {
       </EmptyState>
     );
   const list = (
-    <DataGrid
+    <ListGrid
       label="Contradictions"
       columns={columns}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={selected}
-      onSelect={(index) => onFact(rows[index]?.positive)}
+      rows={rows}
+      isSelected={(each) => each === row}
+      onSelect={({ positive }) => onFact(positive)}
     />
   );
   const panes: Pane[] = [

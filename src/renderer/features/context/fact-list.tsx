@@ -9,16 +9,14 @@ import { useMemo, useState } from 'react';
 import { omissionReasons, type OmissionReason } from '../../../engine/contract/context.ts';
 import { CodeLine } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
-import { FirstFacts } from '../../ui/first-facts.tsx';
+import { EmptyState, FirstFacts } from '../../ui/notices.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { EmptyState } from '../../ui/notices.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, Split } from '../../ui/pane.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import type { WindowRowFilter } from './context-search.ts';
 import styles from './context.module.css';
 import { RowDetail } from './row-detail.tsx';
-import type { ChosenWindow } from './use-window.ts';
-import { reasonCounts, type WindowRow, windowRows } from './window-rows.ts';
+import { type ChosenWindow, reasonCounts, type WindowRow, windowRows } from './window-rows.ts';
 import { categoryWords, reasonWords } from './words.ts';
 
 /** Where the budget ended, in words. */
@@ -85,7 +83,7 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
       grow: 3,
       cell: (row) =>
         row.kind === 'cut' ? (
-          <span className={styles.cutText}>
+          <span className={`inline-row gap-6 text-warn ${styles.cutText}`}>
             <IconScissors size={14} aria-hidden /> {cutInWords(chosen)}
           </span>
         ) : (
@@ -143,7 +141,7 @@ function Filters({ chosen: { window }, counts, rows, onRows, reason, onReason }:
   const omitted = window.omitted?.length ?? 0;
   const isPart = window.omittedComplete === false;
   return (
-    <div className={styles.filters}>
+    <div className={`controls-bar gap-6-8 padded-6 line-below ${styles.filters}`}>
       <SegmentedControl
         aria-label="Which rows"
         value={rows ?? 'all'}
@@ -214,7 +212,7 @@ export function WindowFacts({ chosen, rows: filter, onRows, fact, onFact }: Fact
   const shown = rows[selected];
 
   const list = (
-    <div className={styles.facts}>
+    <div className="flex-column full-height">
       <Filters
         chosen={chosen}
         counts={counts}
@@ -223,7 +221,7 @@ export function WindowFacts({ chosen, rows: filter, onRows, fact, onFact }: Fact
         reason={wanted}
         onReason={setReason}
       />
-      <div className={styles.grid}>
+      <div className="rest-height">
         {rows.length === 0 ? (
           <NoRows chosen={chosen} rows={filter} />
         ) : (

@@ -11,15 +11,20 @@ import type { RunState } from '../../api/use-run.ts';
 import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { FormProblemList, FormSection, formStyles } from '../../ui/form-section.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { CancelledNote, RunningActions } from '../../ui/running.tsx';
+import { CancelledNote, RunningActions } from '../../ui/notices.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
 import { useSubmitKey } from '../../ui/use-submit-key.ts';
 import { BarField, BucketFields } from './bucket-fields.tsx';
-import { bucketsText, charStops, factStops, readBuckets } from './buckets.ts';
+import {
+  bucketsText,
+  charStops,
+  defaultMaxFacts,
+  factStops,
+  type Form,
+  predicatesOfList,
+  readBuckets,
+} from './form.ts';
 import type { WindowFields } from './context-search.ts';
-import styles from './context.module.css';
-import { defaultMaxFacts, predicatesOfList } from './read-form.ts';
-import type { Form } from './use-form.ts';
 import type { SessionWork } from './use-session-work.ts';
 
 /** The scope of the whole workbench, which the form can change too. */
@@ -275,7 +280,7 @@ function SessionFields({ session, onSession, problem, work, isReadable }: Sessio
           onSession(event.currentTarget.value === '' ? undefined : event.currentTarget.value)
         }
       />
-      <div className={styles.buttons}>
+      <div className="flex-wrap flex gap-6">
         <Button
           variant="default"
           disabled={!isReady || !isReadable}

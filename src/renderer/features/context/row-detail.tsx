@@ -9,9 +9,9 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { type ScopeSelection, scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
-import { CodeText } from '../../editor/code-text.tsx';
-import { DetailPane } from '../../ui/detail-pane.tsx';
-import { Pairs } from '../../ui/pairs.tsx';
+import { AtomLink, CodeText } from '../../editor/code-text.tsx';
+import { DetailPane } from '../../ui/pane.tsx';
+import { Pairs } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
 import { ProofLink } from '../../ui/knowledge-links.tsx';
@@ -85,12 +85,10 @@ function Derivation({ rule, premises }: { rule: string; premises: readonly strin
       </dd>
       <dt>From</dt>
       <dd>
-        <ul className={styles.plainList}>
+        <ul className="plain-list flex-column gap-4">
           {premises.map((premise) => (
             <li key={premise}>
-              <Link to="/proof" search={{ question: premise }} className={styles.atomLink ?? ''}>
-                <CodeText text={premise} />
-              </Link>
+              <AtomLink atom={premise} />
             </li>
           ))}
         </ul>
@@ -152,14 +150,14 @@ export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void 
       title={row.kind === 'entry' ? `Fact ${row.position} of the window` : 'Left out'}
       onClose={onClose}
     >
-      <div className={styles.detail}>
-        <div className={styles.atom}>
+      <div className={`flex-column gap-8 ${styles.detail}`}>
+        <div className={`flex-row gap-4-8 flex-wrap ${styles.atom}`}>
           <CodeText text={row.atom} />
           <CopyButton text={row.atom} label="Copy the atom" />
           <ProofLink question={row.atom}>Why</ProofLink>
           {detail !== null && detail !== undefined && <FactLink detail={detail} />}
         </div>
-        <p className={styles.meaning}>
+        <p className="no-margin">
           <Tag tone={tone}>{word}</Tag> {meaning}
         </p>
         {stored.error !== null && <ProblemNotice failure={apiFailureOf(stored.error)} />}

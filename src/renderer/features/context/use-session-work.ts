@@ -7,7 +7,7 @@ import { useSession } from '../../api/session.tsx';
 import { type RunState, useRun } from '../../api/use-run.ts';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { apiFailureOf, isCancelled } from '../../api/problem.ts';
-import { diffRequest, type WindowRequest } from './read-form.ts';
+import { diffRequest, type WindowRequest } from './form.ts';
 
 /** A diff with the session it belongs to. */
 interface SessionDiff {

@@ -16,16 +16,20 @@ import { EmptyState } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { compareWindows, requestAsJson, windowAsJson, windowAsText } from './window-rows.ts';
+import {
+  type ChosenWindow,
+  compareWindows,
+  requestAsJson,
+  windowAsJson,
+  windowAsText,
+} from './window-rows.ts';
 import { type ContextSearch, type WindowPart, windowParts } from './context-search.ts';
 import styles from './context.module.css';
 import { ContradictionList, type RenderRetract } from './contradiction-list.tsx';
 import { WindowFacts } from './fact-list.tsx';
 import { goalInWords, goalsTitle, goalWords } from './words.ts';
-import { pinWindow, PinnedComparison, usePinnedWindow } from './pinned-comparison.tsx';
-import { SessionDiffView } from './session-diff.tsx';
+import { PinnedComparison, pinWindow, SessionDiffView, usePinnedWindow } from './window-differences.tsx';
 import type { SessionWork } from './use-session-work.ts';
-import type { ChosenWindow } from './use-window.ts';
 
 function CopyMenu({
   chosen: { window, request },
@@ -64,7 +68,7 @@ function CopyMenu({
 
 function Summary({ chosen: { window, elapsedMs } }: { chosen: ChosenWindow }) {
   return (
-    <span role="status" className={styles.summary}>
+    <span role="status" className="truncate">
       <strong>{formatAmount(window.totalFactsIncluded, 'fact')}</strong>
       <span className="dim number">
         {' '}
@@ -136,7 +140,7 @@ function Parts(props: WindowPaneProps) {
         const part = windowParts.find((known) => known === value);
         onLook({ part: part === 'facts' ? undefined : part });
       }}
-      className={styles.tabs ?? ''}
+      className="flex-column rest-height"
     >
       <Tabs.List>
         {windowParts.map((part) => (
@@ -146,7 +150,7 @@ function Parts(props: WindowPaneProps) {
         ))}
       </Tabs.List>
       {windowParts.map((part) => (
-        <Tabs.Panel key={part} value={part} className={styles.tabPanel ?? ''}>
+        <Tabs.Panel key={part} value={part} className="rest-height">
           {panels[part].content}
         </Tabs.Panel>
       ))}
@@ -181,7 +185,7 @@ export function WindowPane(props: WindowPaneProps) {
         </>
       }
     >
-      <div className={styles.window}>
+      <div className="flex-column full-height">
         <UsageBars chosen={chosen} />
         <Parts {...props} />
       </div>
@@ -204,8 +208,8 @@ function UsageBar({ label, used, limit, note, title }: UsageBarProps) {
   const words =
     limit === null ? `${formatCount(used)}, no limit` : `${formatCount(used)} of ${formatCount(limit)}`;
   return (
-    <div className={styles.usage} {...(title === undefined ? {} : { title })}>
-      <div className={styles.usageHead}>
+    <div {...(title === undefined ? {} : { title })}>
+      <div className="spread flex gap-8 no-wrap">
         <span className={styles.usageLabel}>{label}</span>
         <span className="number">{words}</span>
       </div>
@@ -250,7 +254,7 @@ function UsageBars({ chosen }: { chosen: ChosenWindow }) {
   const buckets = Object.entries(window.bucketStats);
   const predicatesOf = new Map((request.relevanceBuckets ?? []).map((each) => [each.name, each.predicates]));
   return (
-    <section className={styles.usages} aria-label="Usage">
+    <section className="fixed-size padded-8 line-below" aria-label="Usage">
       <div
         className={styles.bars}
         {...(buckets.length > 6 ? { tabIndex: 0, role: 'group', 'aria-label': 'Bars' } : {})}
@@ -288,8 +292,8 @@ function GoalList({ chosen: { window } }: { chosen: ChosenWindow }) {
         return (
           // Goals can repeat.
           <li key={`${position} ${each.goal}`} className={styles.goal}>
-            <span className={styles.goalHead}>
-              <span className={styles.grow}>
+            <span className="flex-row gap-8">
+              <span className="rest-width">
                 <CodeText text={each.goal} />
               </span>
               <span title={meaning}>
@@ -321,7 +325,7 @@ function RuleList({ chosen: { window } }: { chosen: ChosenWindow }) {
         const rule = known.find((candidate) => candidate.text === text);
         return (
           <li key={text}>
-            <span className={styles.grow}>
+            <span className="rest-width">
               <CodeText text={text} />
             </span>
             {rule !== undefined && (

@@ -26,8 +26,14 @@ import { formatAmount, formatTime } from '../../ui/format.ts';
 import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { draftTime, dropDraft, useDraft } from '../../ui/use-draft.ts';
-import { contentOfInput } from './edit-form.ts';
-import { emptyForm, type FactForm, factOfForm, factsOfStatements, type FieldProblems } from './fact-form.ts';
+import {
+  contentOfInput,
+  emptyForm,
+  type FactForm,
+  factOfForm,
+  factsOfStatements,
+  type FieldProblems,
+} from './fact-form.ts';
 import styles from './facts.module.css';
 import { mergedContent, recordChanges, storedContent } from './staging-actions.ts';
 import { nameOfFacts } from './staged-rows.ts';
@@ -41,7 +47,7 @@ interface PartProps {
 /** Says that the editor contains a draft from `at` (epoch ms; null: unknown), with a button to clear it. */
 function DraftLine({ at, onClear }: { at: number | null; onClear: () => void }) {
   return (
-    <p className={styles.draftLine}>
+    <p className={`flex-row gap-8 ${styles.draftLine}`}>
       <span className="dim">{at === null ? 'A saved draft.' : `Draft from ${formatTime(at)}.`}</span>
       <Button variant="subtle" size="compact-xs" onClick={onClear}>
         Clear
@@ -280,7 +286,7 @@ function Arguments({ form, onForm, problems }: FactFormFieldsProps) {
     onForm({ ...form, args: form.args.map((arg, at) => (at === index ? value : arg)) });
   }
   return (
-    <fieldset className={styles.fieldset}>
+    <fieldset className={`boxed gap-8 flex-wrap align-start flex no-margin ${styles.fieldset}`}>
       <legend>Arguments</legend>
       {form.args.map((arg, index) => (
         <TextInput

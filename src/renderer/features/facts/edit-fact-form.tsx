@@ -5,8 +5,7 @@
 import { Autocomplete, SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
 import { useScopes } from '../../api/queries.ts';
-import { type EditForm, factOfEdit, formOfFact } from './edit-form.ts';
-import type { FieldProblems } from './fact-form.ts';
+import { type EditForm, factOfEdit, type FieldProblems, formOfFact } from './fact-form.ts';
 import styles from './facts.module.css';
 import { identityOf, isSameContent, type FactContent } from './staged-edits.ts';
 
@@ -127,7 +126,11 @@ export function EditFactForm({ fact, focus, onFact }: EditFactFormProps) {
   const now = Date.now();
   const staged = factOfEdit(fact.predicate, form).fact;
   return (
-    <div className={styles.editForm} role="group" aria-label="Edit the fact">
+    <div
+      className={`flex-column boxed gap-8 flat-text ${styles.editForm}`}
+      role="group"
+      aria-label="Edit the fact"
+    >
       <div>
         <span className={styles.label}>Truth</span>
         <SegmentedControl

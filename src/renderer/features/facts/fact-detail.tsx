@@ -12,13 +12,13 @@ import { queryKeyOf, useLive } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
-import { CodeText } from '../../editor/code-text.tsx';
+import { AtomLink, CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { DetailPane } from '../../ui/detail-pane.tsx';
+import { DetailPane } from '../../ui/pane.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
-import { Guarded } from '../../ui/guarded.tsx';
+import { Guarded } from '../../api/permitted.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { MetadataPairs, Pairs } from '../../ui/pairs.tsx';
+import { MetadataPairs, Pairs } from '../../ui/blocks.tsx';
 import { Meter } from '../../ui/tags.tsx';
 import { EditFactForm } from './edit-fact-form.tsx';
 import { EditMark, OriginTag, TruthTag, Validity } from './fact-columns.tsx';
@@ -32,8 +32,8 @@ import type { Staging } from './use-staging.ts';
 function StagedPart({ edit, onRevert }: { edit: StagedEdit; onRevert: () => void }) {
   const fields = edit.kind === 'changed' ? fieldDifferences(edit.base, edit.fact) : [];
   return (
-    <section className={styles.stagedPart} aria-label="Staged">
-      <div className={styles.stagedHead}>
+    <section className={`flex-column boxed gap-6 ${styles.stagedPart}`} aria-label="Staged">
+      <div className="flex-row gap-8">
         <EditMark kind={edit.kind} />
         <span className="dim">with Apply</span>
         <Button variant="subtle" ml="auto" flex="none" onClick={onRevert}>
@@ -94,16 +94,16 @@ function Actions({ row, isEditing, onEdit, onRemove, onRetract }: ActionsProps) 
   if (stored?.derived === true)
     return (
       <>
-        <div className={styles.actions}>
+        <div className="flex-row flex-wrap gap-8">
           <Explaining statement={renderFact(stored)} derived />
         </div>
-        <p className={`dim ${styles.note}`}>
+        <p className="dim no-margin">
           A conclusion cannot be edited: it follows from facts and rules, and changes with them.
         </p>
       </>
     );
   return (
-    <div className={styles.actions}>
+    <div className="flex-row flex-wrap gap-8">
       {stored !== null && <Explaining statement={renderFact(stored)} derived={false} />}
       <Guarded reason={reason}>
         <Button
@@ -138,11 +138,11 @@ function Head({ row }: { row: FactGridRow }) {
   const statement = renderFact(fact);
   return (
     <>
-      <div className={styles.atom}>
+      <div className={`align-start flex gap-6 ${styles.atom}`}>
         <CodeText text={statement} />
         <CopyButton text={statement} label="Copy the statement" />
       </div>
-      <div className={styles.tags}>
+      <div className="flex-row flex-wrap gap-8">
         <TruthTag value={fact.truthVal} />
         {stored !== null && <OriginTag derived={stored.derived} />}
         <span className="dim">{fact.scope === null ? 'no scope' : `scope ${fact.scope}`}</span>
@@ -254,7 +254,7 @@ export function FactDetailPane(props: FactDetailProps) {
   const row = isGone || failure !== null ? null : rowOf(shown, detail, staging);
   return (
     <DetailPane title={row?.stored?.derived === true ? 'Conclusion' : 'Fact'} onClose={onClose}>
-      <div className={styles.detail}>
+      <div className={`flex-column gap-12 ${styles.detail}`}>
         {isGone || failure?.code === 'FactNotFound' ? (
           <EmptyState title="This fact is gone">It was retracted, or its validity has ended.</EmptyState>
         ) : (
@@ -275,14 +275,6 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
       <h3>{title}</h3>
       {children}
     </section>
-  );
-}
-
-function AtomLink({ atom }: { atom: string }) {
-  return (
-    <Link to="/proof" search={{ question: atom }} className={styles.atomLink}>
-      <CodeText text={atom} />
-    </Link>
   );
 }
 
@@ -326,7 +318,7 @@ function StoredParts({ detail }: { detail: Detail }) {
         {detail.dependents.length === 0 ? (
           <p className="dim">None known. Conclusions become known when questions derive them.</p>
         ) : (
-          <ul className={styles.plainList}>
+          <ul className="plain-list flex-column gap-4">
             {detail.dependents.map((atom) => (
               <li key={atom}>
                 <AtomLink atom={atom} />
@@ -336,7 +328,7 @@ function StoredParts({ detail }: { detail: Detail }) {
         )}
       </Section>
       <Section title="History">
-        <ol className={styles.history}>
+        <ol className={`plain-list flex-column gap-4 ${styles.history}`}>
           {detail.history.map((entry) => (
             <li key={`${entry.generation} ${entry.change}`}>
               <span>{entry.change}</span>
@@ -362,7 +354,7 @@ function Provenance({ fact }: { fact: StoredFact }) {
       <p>
         <CodeText text={fact.provenance.rule} />
       </p>
-      <ul className={styles.plainList}>
+      <ul className="plain-list flex-column gap-4">
         {fact.provenance.premises.map((atom) => (
           <li key={atom}>
             <CodeText text={atom} />

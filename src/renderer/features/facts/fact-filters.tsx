@@ -17,18 +17,91 @@ import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { TextFilter } from '../../ui/text-filter.tsx';
-import styles from './fact-filters.module.css';
+import styles from './facts.module.css';
 import type { FactsSearch } from './facts-search.ts';
-import chipStyles from './facts.module.css';
-import {
-  chipsOf,
-  type FactFilter,
-  type FilterChip,
-  isSameFilter,
-  readFilters,
-  switched,
-  withActiveFilters,
-} from './recent-filters.ts';
+
+/** A filter by text or by truth value. */
+export type FactFilter =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'truth'; readonly value: 'true' | 'false' };
+
+/** A filter, and whether the address contains it. */
+interface FilterChip {
+  readonly filter: FactFilter;
+  readonly isOn: boolean;
+}
+
+type Filters = Pick<FactsSearch, 'q' | 'truth'>;
+
+const maxFilters = 8;
+
+/** True if both filter by the same value. */
+function isSameFilter(one: FactFilter, other: FactFilter): boolean {
+  if (one.kind === 'text') return other.kind === 'text' && one.text === other.text;
+  return other.kind === 'truth' && one.value === other.value;
+}
+
+/** The filters in the address. */
+function activeFilters({ q, truth }: Filters): FactFilter[] {
+  return [
+    ...(q === undefined ? [] : [{ kind: 'text', text: q } as const]),
+    ...(truth === undefined ? [] : [{ kind: 'truth', value: truth } as const]),
+  ];
+}
+
+/**
+ * Adds the filters of the address to the list. A longer text replaces the prefix it was typed from, and a
+ * text being deleted is not added, so that only intended filters remain. `before`: the previous text.
+ */
+export function withActiveFilters(
+  recent: readonly FactFilter[],
+  search: Filters,
+  before: string | undefined,
+): readonly FactFilter[] {
+  const { q } = search;
+  const isBeingDeleted =
+    q !== undefined && before !== undefined && before.length > q.length && before.startsWith(q);
+  const fresh = activeFilters(search).filter(
+    (filter) =>
+      !(filter.kind === 'text' && isBeingDeleted) && !recent.some((each) => isSameFilter(each, filter)),
+  );
+  if (fresh.length === 0) return recent;
+  const isTypedOn = q !== undefined && before !== undefined && q.startsWith(before) && q !== before;
+  const others = isTypedOn
+    ? recent.filter((filter) => filter.kind !== 'text' || filter.text !== before)
+    : recent;
+  return [...others, ...fresh].slice(-maxFilters);
+}
+
+/** The listed filters and those of the address, without duplicates, in order of first use. */
+export function chipsOf(recent: readonly FactFilter[], search: Filters): FilterChip[] {
+  const active = activeFilters(search);
+  const isIn = (list: readonly FactFilter[], filter: FactFilter) =>
+    list.some((each) => isSameFilter(each, filter));
+  const others = active.filter((filter) => !isIn(recent, filter));
+  return [...recent, ...others].map((filter) => ({ filter, isOn: isIn(active, filter) }));
+}
+
+/** The change of the address when a filter is switched on or off. */
+export function switched({ filter, isOn }: FilterChip): Partial<Filters> {
+  return filter.kind === 'text'
+    ? { q: isOn ? undefined : filter.text }
+    : { truth: isOn ? undefined : filter.value };
+}
+
+/** Parses stored filters; null if malformed. */
+export function readFilters(value: unknown): readonly FactFilter[] | null {
+  if (!Array.isArray(value)) return null;
+  const filters = value.map(readFilter).filter((filter) => filter !== null);
+  return filters.length === value.length ? filters : null;
+}
+
+function readFilter(value: unknown): FactFilter | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { kind, text, value: truth } = value as Record<string, unknown>;
+  if (kind === 'text' && typeof text === 'string' && text !== '') return { kind, text };
+  return kind === 'truth' && (truth === 'true' || truth === 'false') ? { kind, value: truth } : null;
+}
 
 interface FactFiltersProps {
   search: FactsSearch;
@@ -40,7 +113,7 @@ interface FactFiltersProps {
 function PlainFactFilters({ search, total, onSearch, onAdd }: FactFiltersProps) {
   return (
     <div className={styles.filters}>
-      <div className={styles.line}>
+      <div className={`flex-row gap-4-6 flex-wrap to-end ${styles.line}`}>
         <span className={styles.text}>
           <TextFilter
             label="Filter facts by text"
@@ -61,7 +134,7 @@ function PlainFactFilters({ search, total, onSearch, onAdd }: FactFiltersProps) 
         />
         <Switch
           label="Conclusions"
-          classNames={{ label: styles.label ?? '' }}
+          classNames={{ label: styles.filterLabel ?? '' }}
           title={
             search.predicate === undefined
               ? 'Conclusions are shown for one predicate: choose it first'
@@ -71,7 +144,7 @@ function PlainFactFilters({ search, total, onSearch, onAdd }: FactFiltersProps) 
           checked={search.derived === 'true'}
           onChange={(event) => onSearch({ derived: event.currentTarget.checked ? 'true' : undefined })}
         />
-        <span className={`number dim ${styles.total}`} role="status">
+        <span className={`number dim ${styles.matches}`} role="status">
           {total === null ? '' : formatAmount(total, search.derived === 'true' ? 'row' : 'fact')}
         </span>
         <Tooltip label="Import a file">
@@ -122,10 +195,10 @@ function Chip({ chip: { filter, isOn }, onToggle, onRemove }: ChipProps) {
   const words = wordsOf(filter);
   const Icon = isOn ? IconFilter : IconFilterOff;
   return (
-    <li className={isOn ? chipStyles.chip : `${chipStyles.chip} ${chipStyles.chipOff}`}>
+    <li className={isOn ? styles.chip : `${styles.chip} ${styles.chipOff}`}>
       <button
         type="button"
-        className={chipStyles.chipSwitch}
+        className={styles.chipSwitch}
         aria-pressed={isOn}
         title={isOn ? 'On: press to switch it off and keep it' : 'Off: press to switch it on'}
         onClick={onToggle}
@@ -135,7 +208,7 @@ function Chip({ chip: { filter, isOn }, onToggle, onRemove }: ChipProps) {
       </button>
       <button
         type="button"
-        className={chipStyles.chipRemove}
+        className={styles.chipRemove}
         aria-label={`Remove the filter: ${words}`}
         onClick={onRemove}
       >
@@ -171,7 +244,7 @@ function ChipsOf({ storageKey, search, onSearch }: FilterChipsProps & { storageK
   const chips = chipsOf(recent, search);
   if (chips.length === 0) return null;
   return (
-    <ul className={chipStyles.chips} aria-label="Filters">
+    <ul className={`fixed-size no-margin line-below on-panel ${styles.chips}`} aria-label="Filters">
       {chips.map((chip) => (
         <Chip
           key={wordsOf(chip.filter)}

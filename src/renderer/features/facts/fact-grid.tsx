@@ -12,15 +12,14 @@ import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { matchesKeys } from '../../ui/keys.ts';
-import { HintLines } from '../../ui/hint-lines.tsx';
+import { HintLines } from '../../ui/blocks.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { isMac } from '../../ui/tags.tsx';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { type CellKind, cellKindOf, cellText, editedCell } from './cell-edit.ts';
-import { CellEditor } from './cell-editor.tsx';
+import { CellEditor, type CellKind, cellKindOf, cellText, editedCell } from './cell-editor.tsx';
 import { factColumns, useArity } from './fact-columns.tsx';
 import { FactFilters, FilterChips } from './fact-filters.tsx';
 import { useFactMenu } from './fact-menu.tsx';
@@ -290,7 +289,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
   }
 
   return (
-    <div className={styles.rows}>
+    <div className="flex-column tall">
       <div className={styles.rowsGrid}>
         <DataGrid
           label="Facts"
@@ -321,7 +320,7 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
   const { predicate, q, truth, derived, sort, order } = search;
   if (state.error !== null)
     return (
-      <div className={styles.padded}>
+      <div className="padded">
         <ProblemNotice failure={apiFailureOf(state.error)} onRetry={() => pages.refresh()} />
       </div>
     );
@@ -357,10 +356,10 @@ export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
     <PaneFrame
       scroll="own"
       label="Facts"
-      title={<h1 className={styles.viewTitle}>{search.predicate ?? 'All facts'}</h1>}
+      title={<h1 className={`pane-title truncate ${styles.viewTitle}`}>{search.predicate ?? 'All facts'}</h1>}
       actions={<FactFilters search={search} total={state.total} onSearch={onSearch} onAdd={onAdd} />}
     >
-      <div className={styles.gridAndFooter}>
+      <div className="flex-column tall">
         <FilterChips search={search} onSearch={onSearch} />
         <div className={styles.gridBody}>
           <GridBody {...props} pages={pages} state={state} />

@@ -14,10 +14,10 @@ import {
 import { useNavigate } from '@tanstack/react-router';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
-import { copyText } from '../../ui/copy-text.ts';
+import { copyText } from '../../ui/notify.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import type { RowMenuGroups, RowMenuItem } from '../../ui/row-menu.tsx';
-import { cellKindOf, cellText } from './cell-edit.ts';
+import { cellKindOf, cellText } from './cell-editor.tsx';
 import type { FactsSearch } from './facts-search.ts';
 import { renderFact } from './render-fact.ts';
 import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';

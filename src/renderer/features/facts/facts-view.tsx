@@ -25,8 +25,7 @@ import { conclusionsInWords, type CountedConclusions, countOfConclusions } from 
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { isInDialog, matchesKeys } from '../../ui/keys.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { isMac } from '../../ui/tags.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { FactDetailPane, type ShownFact } from './fact-detail.tsx';
@@ -228,7 +227,7 @@ interface RowProps {
 function Row({ name, arity, facts, conclusions }: RowProps) {
   return (
     <>
-      <span className={`truncate ${styles.predicateName}`} title={name}>
+      <span className="truncate rest-width" title={name}>
         {name}
         <span className="dim">{arity}</span>
       </span>
@@ -262,7 +261,7 @@ function PredicateList({ selected, onSelect }: PredicateListProps) {
     <PaneFrame title="Predicates" tone="panel" scroll="own" label="Predicates">
       <div className={styles.predicates}>
         <TextInput
-          className={styles.predicateFilter}
+          className="padded-6"
           aria-label="Filter predicates"
           placeholder="Filter"
           leftSection={<IconFilter size={14} aria-hidden />}
@@ -270,11 +269,11 @@ function PredicateList({ selected, onSelect }: PredicateListProps) {
           onChange={(event) => setFilter(event.currentTarget.value)}
         />
         {error !== null && data === undefined ? (
-          <div className={styles.padded}>
+          <div className="padded">
             <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
           </div>
         ) : isPending ? (
-          <div className={styles.padded}>
+          <div className="padded">
             <Skeleton height={12} width="60%" mb={12} />
             <Skeleton height={12} width="75%" />
           </div>

@@ -10,7 +10,7 @@ import { formatAmount } from '../../ui/format.ts';
 import { isTextField } from '../../ui/keys.ts';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { keysLabel } from '../../ui/tags.tsx';
-import { type PastedRows, rowsOfClipboard } from './pasted-rows.ts';
+import { type PastedRows, rowsOfClipboard } from './rows-text.ts';
 import { type FactContent, maxStagedRows } from './staged-edits.ts';
 import { useArity } from './fact-columns.tsx';
 

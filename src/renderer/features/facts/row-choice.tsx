@@ -4,23 +4,45 @@
  * Rows not loaded yet are fetched first. When rows are added or removed the selection is dropped, since its
  * indexes would denote other rows.
  */
-import { useState } from 'react';
 import { ActionIcon, Button, Loader, Menu, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconX } from '@tabler/icons-react';
+import { useState } from 'react';
 import { Permitted } from '../../api/permitted.tsx';
 import { apiFailureOf, isCancelled } from '../../api/problem.ts';
-import { copyText } from '../../ui/copy-text.ts';
+import { copyText } from '../../ui/notify.tsx';
 import { download } from '../../ui/download.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { type RowRanges, chosenRowCount } from '../../ui/grid-cells.ts';
+import { chosenRowCount, type RowRange, type RowRanges } from '../../ui/grid-cells.ts';
 import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
 import { keysLabel } from '../../ui/tags.tsx';
 import type { FactPages } from './fact-pages.ts';
 import styles from './facts.module.css';
-import { clampedRanges, maxSelectedRows } from './row-range.ts';
 import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';
 import { type FactGridRow, removeRows, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
+
+/** Maximum number of rows in a selection. */
+const maxSelectedRows = 10_000;
+
+/**
+ * The ranges, shortened to the limit if they are a single range; several ranges beyond the limit leave the
+ * selection unchanged.
+ */
+export function clampedRanges(before: RowRanges, next: RowRanges, most: number = maxSelectedRows): RowRanges {
+  if (chosenRowCount(next) <= most) return next;
+  const [only, ...others] = next;
+  return only === undefined || others.length > 0
+    ? before
+    : [clampedRange(before.length === 1 ? (before[0] ?? null) : null, only, most)];
+}
+
+/** The part of a range within the limit, measured from the end that did not move. */
+function clampedRange(before: RowRange | null, next: RowRange, most: number): RowRange {
+  const isFromLast = before !== null && before.last === next.last && before.first !== next.first;
+  return isFromLast
+    ? { first: next.last - most, last: next.last }
+    : { first: next.first, last: next.first + most };
+}
 
 interface RowChoice {
   /** Empty: no selection. */
@@ -156,7 +178,7 @@ export function RowChoiceBar({ choice }: { choice: RowChoice }) {
   const { count, isBusy } = choice;
   if (count === 0) return null;
   return (
-    <section className={styles.choice} aria-label="Selected rows">
+    <section className={`controls-bar gap-4-8 on-panel ${styles.choice}`} aria-label="Selected rows">
       <strong className="number" role="status">
         {formatAmount(count, 'row')} selected
       </strong>
@@ -179,7 +201,7 @@ export function RowChoiceBar({ choice }: { choice: RowChoice }) {
         </Button>
       </Permitted>
       {isBusy && <Loader size={14} role="status" aria-label="Reading rows" />}
-      <span className={styles.barActions}>
+      <span className="flex-row gap-6 to-right">
         <Tooltip label={`Drop the selection (${keysLabel('Escape')})`}>
           <ActionIcon aria-label="Drop the selection" onClick={choice.drop}>
             <IconX size={15} aria-hidden />

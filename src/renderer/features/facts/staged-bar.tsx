@@ -16,7 +16,7 @@ import { CodeText } from '../../editor/code-text.tsx';
 import { consequencesInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import { StepList } from '../../ui/step-list.tsx';
+import { StepList } from '../../ui/blocks.tsx';
 import { KeyCaps, keysLabel } from '../../ui/tags.tsx';
 import { EditMark } from './fact-columns.tsx';
 import { fieldText, fieldWord, renderFact } from './render-fact.ts';
@@ -34,7 +34,7 @@ import type { Staging } from './use-staging.ts';
 function Counts({ edits }: { edits: StagedEdits }) {
   const counts = editCountsOf(edits);
   return (
-    <span className={styles.counts}>
+    <span className="inline-row gap-4-8 flex-wrap">
       <strong className="number">{formatCount(edits.length)} staged</strong>
       {(['added', 'changed', 'removed'] as const)
         .filter((kind) => counts[kind] > 0)
@@ -50,9 +50,7 @@ function Effect({ staging }: { staging: Staging }) {
   const { preview, clashes, running } = staging;
   if (clashes.size > 0)
     return (
-      <span className={styles.bad}>
-        {formatAmount(clashes.size, 'row')} would be the same fact as another.
-      </span>
+      <span className="text-bad">{formatAmount(clashes.size, 'row')} would be the same fact as another.</span>
     );
   if (running === 'apply')
     return (
@@ -68,7 +66,7 @@ function Effect({ staging }: { staging: Staging }) {
     );
   if (preview.failure !== null)
     return (
-      <span className={styles.bad} title={`Request ${preview.failure.requestId}`}>
+      <span className="text-bad" title={`Request ${preview.failure.requestId}`}>
         The effect is unknown: {preview.failure.detail}
       </span>
     );
@@ -131,7 +129,7 @@ function DropDialog({ count, onDrop, onClose }: { count: number; onDrop: () => v
         {formatAmount(count, 'staged row')} will be dropped; none of them was stored. You can still undo this
         until the window is closed.
       </p>
-      <div className={styles.dialogActions}>
+      <div className="to-end flex gap-8">
         <Button variant="default" onClick={onClose} data-autofocus>
           Keep them
         </Button>
@@ -154,12 +152,12 @@ function Line({ staging, onApply, onDrop }: StagedBarProps & { onDrop: () => voi
   const { edits, clashes, running, preview } = staging;
   const hasConflicts = (preview.preview?.conflicts.length ?? 0) > 0;
   return (
-    <div className={styles.barLine}>
+    <div className={`controls-bar gap-4-12 ${styles.barLine}`}>
       {edits.length === 0 ? <span className="dim">Nothing is staged.</span> : <Counts edits={edits} />}
       <span className={styles.effect} role="status">
         {edits.length === 0 ? null : <Effect staging={staging} />}
       </span>
-      <span className={styles.barActions}>
+      <span className="flex-row gap-6 to-right">
         <Steps staging={staging} />
         {edits.length > 0 && (
           <>
@@ -192,10 +190,10 @@ export function StagedBar(props: StagedBarProps) {
   const conflicts = preview.preview?.conflicts ?? [];
   if (edits.length + done.length + undone.length === 0 && failure === null) return null;
   return (
-    <section className={styles.bar} aria-label="Staged edits">
+    <section className={`flex-column fixed-size on-panel ${styles.bar}`} aria-label="Staged edits">
       {conflicts.length > 0 && <ConflictList conflicts={conflicts} staging={staging} onShow={onShow} />}
       {failure !== null && (
-        <div className={styles.barFailure}>
+        <div className={`align-start flex gap-6 scrolls ${styles.barFailure}`}>
           <ProblemNotice failure={failure} />
           <ActionIcon aria-label="Dismiss" onClick={staging.dismissFailure}>
             <IconX size={15} aria-hidden />
@@ -297,7 +295,7 @@ function ConflictItem({ conflict, onShow, onDrop, onKeep }: ConflictItemProps) {
         {whatHappened(conflict)}.
       </p>
       <Versions conflict={conflict} />
-      <div className={styles.actions}>
+      <div className="flex-row flex-wrap gap-8">
         {theirs !== null && (
           <Button variant="default" aria-label={`Show theirs: ${name}`} onClick={() => onShow(theirs.id)}>
             Show theirs
@@ -333,13 +331,13 @@ function ConflictList({ conflicts, staging, onShow }: ConflictListProps) {
   const drop = resolve('dropped mine where others changed it', (edits, { key }) => unstage(edits, key));
   const keep = resolve('kept mine over what others changed', keepMine);
   return (
-    <section className={styles.conflicts} aria-label="Conflicts">
-      <div className={styles.conflictsHead} role="alert">
+    <section className={`flex-column line-below ${styles.conflicts}`} aria-label="Conflicts">
+      <div className={`controls-bar gap-4-8 padded-6 ${styles.conflictsHead}`} role="alert">
         <IconArrowsSplit2 size={16} aria-hidden />
         <strong>{formatAmount(conflicts.length, 'staged row')} met a change made elsewhere.</strong>
         <span>Nothing is applied until you choose.</span>
         {conflicts.length > 1 && (
-          <span className={styles.conflictsActions}>
+          <span className="flex gap-6 to-right">
             <Button variant="default" onClick={() => drop(conflicts)}>
               Drop all mine
             </Button>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { cellKindOf, editedCell } from './cell-edit.ts';
+import { cellKindOf, editedCell } from './cell-editor.tsx';
 import {
   contentOf,
   type FactContent,

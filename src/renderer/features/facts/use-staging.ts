@@ -2,7 +2,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { type HistoryActions, useHistory } from '../../api/use-history.ts';
+import { type HistoryActions, useHistory } from '../../api/history.ts';
 import { invalidate, queryKeyOf, topics } from '../../api/live.ts';
 import { type ApiFailure, apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';

@@ -2,17 +2,15 @@
 import { Button, Group, Modal, Radio } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { type CreatedKey, keyRoles, type KeyView } from '../../../engine/contract/authentication.ts';
-import { keySnippets } from '../../api/key-text.ts';
+import { keySnippets, roleWords } from '../../api/key-text.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useWhoAmI, useWrite } from '../../api/queries.ts';
-import { roleWords } from '../../api/role-words.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { ShownOnce } from '../../ui/shown-once.tsx';
-import { TypedNameDialog } from '../../ui/typed-name-dialog.tsx';
-import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
+import { ShownOnce, TypedNameDialog } from '../../ui/dialogs.tsx';
+import { useReturnedFocus } from '../../ui/use-focus.ts';
 import { KeyFields } from './key-fields.tsx';
 import {
   changeOf,
@@ -20,12 +18,12 @@ import {
   emptyKeyForm,
   formOfKey,
   type KeyFormFields,
-  losesPlace,
   keyFormProblems,
+  losesPlace,
+  useKeysChanged,
 } from './key-form.ts';
-import { reachInWords, revocationWarnings } from './key-words.ts';
+import { reachInWords, revocationWarnings } from './key-columns.tsx';
 import styles from './keys.module.css';
-import { useKeysChanged } from './use-keys.ts';
 
 function Roles({
   role,
@@ -87,7 +85,7 @@ function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onC
   }
 
   return (
-    <form onSubmit={onSubmit} className={styles.form}>
+    <form onSubmit={onSubmit} className="flex-column gap-12 flat-text">
       <Roles role={form.role} onRole={(role) => setForm({ ...form, role })} />
       <KeyFields
         form={form}
@@ -97,7 +95,7 @@ function MakeForm({ onMade, onClose }: { onMade: (made: CreatedKey) => void; onC
       />
       {failure !== null && <ProblemNotice failure={failure} />}
       {failure?.code === 'Unreachable' && (
-        <p className={styles.hint}>
+        <p className="small-print">
           The service may have made a key that was not shown. Check the list, and revoke it before you make
           another.
         </p>
@@ -124,7 +122,7 @@ function Made({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
   };
   return (
     <form
-      className={styles.form}
+      className="flex-column gap-12 flat-text"
       onSubmit={(event) => {
         event.preventDefault();
         if (isStored) onClose();
@@ -132,7 +130,6 @@ function Made({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
     >
       <ShownOnce
         secret={made.key}
-        what="key"
         snippets={keySnippets(place, made.key)}
         isStored={isStored}
         onStored={setIsStored}
@@ -182,7 +179,7 @@ interface ChangeKeyDialogProps {
 function OwnKey({ form }: { form: KeyFormFields }) {
   const { space } = useSession();
   return (
-    <p className={styles.warning} role="status">
+    <p className="tint-warn padded-8" role="status">
       {losesPlace(form, space)
         ? 'You are signed in with this key, and it would no longer reach the current database and tenant.'
         : 'You are signed in with this key.'}
@@ -243,7 +240,7 @@ export function ChangeKeyDialog({ stored, onClose }: ChangeKeyDialogProps) {
         </>
       }
     >
-      <form onSubmit={onSubmit} className={styles.form}>
+      <form onSubmit={onSubmit} className="flex-column gap-12 flat-text">
         <KeyFields
           form={form}
           problems={problems}
@@ -347,7 +344,7 @@ export function RevokeKeyDialog({ stored, keys, onClose, focusAfter }: RevokeKey
     >
       <Statement stored={stored} />
       {warnings.map((warning) => (
-        <p key={warning} className={styles.warning}>
+        <p key={warning} className="tint-warn padded-8">
           {warning}
         </p>
       ))}

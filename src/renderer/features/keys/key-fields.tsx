@@ -84,7 +84,7 @@ function Restrictions({ form, problems, onForm }: FieldsProps) {
         onChange={(names) => onForm({ tenants: names })}
       />
       {limit !== null && (
-        <p className={styles.hint} role="status">
+        <p className="small-print" role="status">
           {limit}
         </p>
       )}
@@ -147,7 +147,7 @@ export function KeyFields(props: FieldsProps) {
         onChange={(event) => onForm({ description: event.currentTarget.value })}
       />
       {form.role === 'replica' ? (
-        <p className={styles.hint}>A follower copies everything: its key has no restrictions.</p>
+        <p className="small-print">A follower copies everything: its key has no restrictions.</p>
       ) : (
         <Restrictions {...props} />
       )}

@@ -1,3 +1,4 @@
+import '../../api/testing/browser.ts';
 import { describe, expect, test } from 'vitest';
 import { createKeySchema, type KeyView, updateKeySchema } from '../../../engine/contract/authentication.ts';
 import { validate } from '../../../engine/contract/validation.ts';

@@ -1,9 +1,11 @@
 /**
- * The form of a key, and the requests that create and change one.
+ * The form of a key, the requests that create and change one, and the list of keys.
  *
  * A new key expires a number of days after its creation; an existing one at a given time. Empty lists mean no
  * restriction, so a restricted caller must name something.
  */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
 import type {
   CreateKeyInput,
   KeyRole,
@@ -12,6 +14,7 @@ import type {
 } from '../../../engine/contract/authentication.ts';
 import { databaseNameProblem, tenantNameProblem } from '../../api/names.ts';
 import { reaches, type Rights } from '../../api/rights.ts';
+import { useSession } from '../../api/session.tsx';
 
 const dayMs = 86_400_000;
 const maxDescription = 1_000;
@@ -150,4 +153,28 @@ export function losesPlace(
   place: { readonly database: string; readonly tenant: string },
 ): boolean {
   return !reaches({ databases: [...databases], tenants: [...tenants] }, place);
+}
+
+/** Polling interval while visible, in milliseconds: no event stream covers keys. */
+const keysEveryMs = 10_000;
+
+/** The keys that the caller can see. */
+export function useKeys(isAdmin: boolean) {
+  const { call } = useSession();
+  return useQuery({
+    queryKey: ['keys'],
+    queryFn: async ({ signal }) => (await call('listKeys', {}, { signal })).keys,
+    enabled: isAdmin,
+    refetchInterval: keysEveryMs,
+    refetchOnWindowFocus: true,
+  });
+}
+
+/** Returns a function to call after a key was made, changed or revoked. */
+export function useKeysChanged(): () => void {
+  const client = useQueryClient();
+  return useCallback(() => {
+    void client.invalidateQueries({ queryKey: ['keys'] });
+    void client.invalidateQueries({ queryKey: ['service', 'whoami'] });
+  }, [client]);
 }

@@ -11,17 +11,16 @@ import type { AuthenticationMode, KeyRole, KeyView } from '../../../engine/contr
 import { apiFailureOf } from '../../api/problem.ts';
 import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { Banner, EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { ChangeKeyDialog, MakeKeyDialog, RevokeKeyDialog } from './key-dialogs.tsx';
-import { keyColumns } from './key-columns.tsx';
-import { keysWith } from './key-words.ts';
+import { keyColumns, keysWith } from './key-columns.tsx';
 import type { KeysSearch } from './keys-search.ts';
 import styles from './keys.module.css';
-import { useKeys } from './use-keys.ts';
+import { useKeys } from './key-form.ts';
 
 interface KeysViewProps {
   search: KeysSearch;
@@ -38,25 +37,19 @@ interface RowsProps {
 function Rows({ rows, ownId, onChange, onRevoke }: RowsProps) {
   const [selected, setSelected] = useState<string | null>(null);
   const columns = useMemo(() => keyColumns({ ownId, onChange, onRevoke }), [ownId, onChange, onRevoke]);
-  const position = rows.findIndex(({ id }) => id === selected);
-  const withRow = (index: number, act: (row: KeyView) => void) => {
-    const row = rows[index];
-    if (row !== undefined) act(row);
-  };
-  function onKey(event: KeyboardEvent, index: number): void {
+  function onKey(event: KeyboardEvent, row: KeyView): void {
     if (rowKeyOf(event, 'accessKeys') !== 'revoke') return;
     event.preventDefault();
-    withRow(index, onRevoke);
+    onRevoke(row);
   }
   return (
-    <DataGrid
+    <ListGrid
       label="Keys"
       columns={columns}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={position < 0 ? null : position}
-      onSelect={(index) => withRow(index, ({ id }) => setSelected(id))}
-      onOpen={(index) => withRow(index, onChange)}
+      rows={rows}
+      isSelected={({ id }) => id === selected}
+      onSelect={({ id }) => setSelected(id)}
+      onOpen={onChange}
       onKey={onKey}
     />
   );
@@ -173,9 +166,9 @@ function KeyList({ search, onSearch, ownId }: KeysViewProps & { ownId: string | 
   const [revoked, setRevoked] = useState<KeyView | null>(null);
   const list = useRef<HTMLDivElement>(null);
   return (
-    <div className={styles.view} ref={list}>
+    <div className="flex-column full-height" ref={list}>
       <Notices asked={asked} isByApiKey={ownId === 'api-key'} />
-      <div className={styles.body}>
+      <div className="rest-height">
         <PaneFrame
           scroll="own"
           label="Keys"
@@ -238,9 +231,9 @@ const settings = 'AUTH_ENABLED=true\nSERVICE_ADMIN_PASS=a password of your own';
 
 function HowTo({ after }: { after: string }) {
   return (
-    <div className={styles.how}>
+    <div className={`flex-column gap-8 flat-text ${styles.how}`}>
       <p>To have keys with roles, start the service with these in its environment:</p>
-      <div className={styles.settings}>
+      <div className={`boxed gap-8 align-start flex padded-8 ${styles.settings}`}>
         <pre className="mono" tabIndex={0} aria-label="Settings that turn keys on">
           {settings}
         </pre>

@@ -8,12 +8,12 @@ import { Permitted } from '../../api/permitted.tsx';
 import { useRules, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeLine } from '../../editor/code-text.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { Banner, EmptyState } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
-import { AtomList } from './atom-list.tsx';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
+import { AtomList, MeasuredDialog } from './measured.tsx';
 import {
   maxLeast,
   leastOf,
@@ -22,12 +22,10 @@ import {
   listedPredicatesOf,
   defaultLeast,
 } from './memory-search.ts';
-import { MeasuredDialog } from './measured-dialog.tsx';
 import { PredicateChoice } from './predicate-choice.tsx';
-import { neededByRules, skippedSentences } from './summaries.ts';
+import { neededByRules, skippedSentences } from './remembered.ts';
 import { consolidationBody, useConsolidation } from './use-memory.ts';
 import styles from './memory.module.css';
-import stack from '../../ui/stack.module.css';
 
 type Summary = Consolidated['summaries'][number];
 
@@ -63,16 +61,14 @@ const columns: readonly Column<Summary>[] = [
 
 function Preview({ summaries }: { summaries: readonly Summary[] }) {
   const [chosen, setChosen] = useState(0);
-  const place = Math.min(chosen, summaries.length - 1);
-  const shown = summaries[place];
+  const shown = summaries[Math.min(chosen, summaries.length - 1)];
   const list = (
-    <DataGrid
+    <ListGrid
       label="Summaries there would be"
       columns={columns}
-      count={summaries.length}
-      rowAt={(index) => summaries[index]}
-      selected={place}
-      onSelect={setChosen}
+      rows={summaries}
+      isSelected={(summary) => summary === shown}
+      onSelect={(_, index) => setChosen(index)}
     />
   );
   const members = shown !== undefined && (
@@ -194,7 +190,7 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
   const { data, error, isPlaceholderData } = preview;
   const isReady = data !== undefined && error === null && !isPlaceholderData && data.summariesCreated > 0;
   return (
-    <div className={stack.stack}>
+    <div className="flex-column full-height">
       <div className={styles.toolbar}>
         <PredicateChoice
           label="Predicates to consolidate"
@@ -226,7 +222,7 @@ export function ConsolidatePart({ search, onSearch }: ConsolidatePartProps) {
       <NeededBanner predicates={predicates} />
       {data !== undefined &&
         skippedSentences(data.skipped).map((sentence) => <Banner key={sentence}>{sentence}</Banner>)}
-      <div className={stack.fill}>
+      <div className="rest-height">
         <AnswerOrFailure asked={preview}>
           {({ summaries }) =>
             summaries.length === 0 ? (

@@ -2,8 +2,9 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconArrowUp, IconInfinity, IconPin, IconPinnedOff, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { CodeLine } from '../../editor/code-text.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import { rememberedAtomOf, isPinnedFact, type Remembered } from './remembered.ts';
@@ -175,25 +176,19 @@ interface EntryGridProps {
 
 /** Lists facts with actions by button and key. */
 export function EntryGrid({ label, rows, changes, open, onOpen }: EntryGridProps) {
-  const place = open === undefined ? -1 : rows.findIndex(({ id }) => id === open);
   const hasScopes = rows.some(({ scope }) => scope !== null);
-  const openRow = (index: number) => {
-    const id = rows[index]?.id;
-    if (id !== null && id !== undefined && id !== open) onOpen(id);
+  const openRow = ({ id }: Remembered) => {
+    if (id !== null && id !== open) onOpen(id);
   };
   return (
-    <DataGrid
+    <ListGrid
       label={label}
       columns={columnsOf(changes, hasScopes)}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={place < 0 ? null : place}
+      rows={rows}
+      isSelected={({ id }) => id === open}
       onSelect={openRow}
       onOpen={openRow}
-      onKey={(event, index) => {
-        const row = rows[index];
-        if (row !== undefined) actByKey(event, row, changes);
-      }}
+      onKey={(event, row) => actByKey(event, row, changes)}
     />
   );
 }

@@ -11,11 +11,9 @@ import { type ScopeSelection, scopeFieldsOf } from '../../api/space.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { notifyFailure, notifyHint } from '../../ui/notify.tsx';
-import { AtomList } from './atom-list.tsx';
-import { MeasuredDialog } from './measured-dialog.tsx';
+import { AtomList, MeasuredDialog } from './measured.tsx';
 import { findByAtom, type useEvictable } from './use-memory.ts';
 import styles from './memory.module.css';
-import stack from '../../ui/stack.module.css';
 
 /** Returns `12 expired and 3 faded facts`. */
 function wordsOf({ expired, lowSalience }: Pick<Decayed, 'expired' | 'lowSalience'>): string {
@@ -106,7 +104,7 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
               what would go.
             </EmptyState>
           ) : (
-            <div className={stack.stack}>
+            <div className="flex-column full-height">
               <div className={styles.toolbar}>
                 <span className="dim">
                   {wordsOf(data)} below {threshold}. Enter opens one, to pin or boost it.
@@ -123,7 +121,7 @@ export function EvictPart({ evictable, threshold, onOpen }: EvictPartProps) {
                   </Button>
                 </Permitted>
               </div>
-              <div className={stack.fill}>
+              <div className="rest-height">
                 <AtomList
                   label="Facts that would be evicted"
                   atoms={data.atoms}

@@ -12,23 +12,28 @@ import { Link } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { FactDetail } from '../../../engine/contract/facts.ts';
 import { AnswerOrFailure } from '../../api/answered.tsx';
-import { Permitted } from '../../api/permitted.tsx';
+import { Guarded, Permitted } from '../../api/permitted.tsx';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { DetailPane } from '../../ui/detail-pane.tsx';
-import { MetadataPairs, Pairs } from '../../ui/pairs.tsx';
+import { DetailPane } from '../../ui/pane.tsx';
+import { MetadataPairs, Pairs } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
-import { Guarded } from '../../ui/guarded.tsx';
 import { EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import { boostHint, keepHint, pinHint } from './entry-grid.tsx';
-import { rememberedAtomOf, importanceOf, isPinnedFact, rememberedOf } from './remembered.ts';
-import { summarizedCountOf, summarySourcesOf } from './summaries.ts';
+import {
+  importanceOf,
+  isPinnedFact,
+  rememberedAtomOf,
+  rememberedOf,
+  summarizedCountOf,
+  summarySourcesOf,
+} from './remembered.ts';
 import type { MemoryChanges } from './use-fact-changes.ts';
 import { useFact } from './use-memory.ts';
-import type { Restoring } from './use-restoring.ts';
+import type { Restoring } from './measured.tsx';
 import styles from './memory.module.css';
 
 /** Default importance. */
@@ -161,7 +166,7 @@ function Actions({ detail, id, changes, restoring }: ActionsProps) {
   const pinned = isPinnedFact(fact);
   const isBusy = changes.busy === id;
   return (
-    <div className={styles.actions}>
+    <div className="flex-wrap flex gap-6">
       <Action
         hint={boostHint}
         icon={<IconArrowUp {...small} />}
@@ -224,11 +229,11 @@ function Head({ detail }: { detail: FactDetail }) {
   const atom = rememberedAtomOf(fact);
   return (
     <>
-      <div className={styles.atom}>
+      <div className="align-start flex gap-6 wraps">
         <CodeText text={atom} />
         <CopyButton text={atom} label="Copy the statement" />
       </div>
-      <div className={styles.tags}>
+      <div className="flex-row gap-4-8 flex-wrap">
         {isPinnedFact(fact) && <Tag tone="computed">pinned</Tag>}
         {summarizedCountOf(detail.metadata) !== null && <Tag tone="derived">summary</Tag>}
         <span className="dim">{detail.scope === null ? 'no scope' : `scope ${detail.scope}`}</span>
@@ -257,7 +262,7 @@ function Origin({ metadata }: Pick<FactDetail, 'metadata'>) {
         {formatAmount(count, 'fact')} of <span className="mono">{from}</span> that differ in argument{' '}
         {position + 1}, asserted {formatTime(first)} to {formatTime(last)}
       </p>
-      <ul className={styles.plainList} tabIndex={0} aria-label="Values it stands for">
+      <ul className={`plain-list ${styles.plainList}`} tabIndex={0} aria-label="Values it stands for">
         {values.slice(0, maxEpisodes).map(({ value, createdAt }) => (
           <li key={`${value} ${createdAt}`}>
             <span className="mono truncate" title={value}>
@@ -303,7 +308,7 @@ function Content({ id, changes, restoring }: MemoryDetailProps) {
   return (
     <AnswerOrFailure asked={fact}>
       {(detail) => (
-        <div className={styles.detail}>
+        <div className={`flex-column gap-12 ${styles.detail}`}>
           <Head detail={detail} />
           <Actions detail={detail} id={id} changes={changes} restoring={restoring} />
           <Breakdown breakdown={detail.salienceBreakdown} />

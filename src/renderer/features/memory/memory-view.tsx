@@ -8,10 +8,8 @@ import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
 import { conclusionsInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { FirstFacts } from '../../ui/first-facts.tsx';
-import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { EmptyState, FirstFacts, ProblemNotice } from '../../ui/notices.tsx';
+import { type Pane, PaneFrame, PaneTitle, Split } from '../../ui/pane.tsx';
 import { ConsolidatePart } from './consolidate-part.tsx';
 import { EntryGrid } from './entry-grid.tsx';
 import { EvictPart } from './evict-part.tsx';
@@ -32,9 +30,8 @@ import { RunsPart } from './runs-part.tsx';
 import { SummariesPart } from './summaries-part.tsx';
 import { type MemoryChanges, useMemoryChanges } from './use-fact-changes.ts';
 import { listLength, useEvictable, useExpiring, useSalient, useStats } from './use-memory.ts';
-import { type Restoring, useRestoring } from './use-restoring.ts';
+import { type Restoring, useRestoring } from './measured.tsx';
 import styles from './memory.module.css';
-import stack from '../../ui/stack.module.css';
 
 interface PartProps {
   search: MemorySearch;
@@ -52,7 +49,7 @@ function SalientPart(props: PartProps) {
   const predicates = listedPredicatesOf(search.predicates);
   const salient = useSalient(predicates);
   return (
-    <div className={stack.stack}>
+    <div className="flex-column full-height">
       <div className={styles.toolbar}>
         <PredicateChoice
           label="Predicates of the most salient facts"
@@ -66,7 +63,7 @@ function SalientPart(props: PartProps) {
             `${formatCount(salient.data.returned)} of ${formatAmount(salient.data.totalFacts, 'fact')}`}
         </span>
       </div>
-      <div className={stack.fill}>
+      <div className="rest-height">
         <AnswerOrFailure asked={salient}>
           {({ facts }) =>
             facts.length === 0 ? (
@@ -98,7 +95,7 @@ function ExpiringPart(props: PartProps) {
   const within = search.within ?? 'day';
   const expiring = useExpiring(within);
   return (
-    <div className={stack.stack}>
+    <div className="flex-column full-height">
       <div className={styles.toolbar}>
         <SegmentedControl
           aria-label="How soon they expire"
@@ -113,7 +110,7 @@ function ExpiringPart(props: PartProps) {
           {expiring.data?.length === listLength && `The first ${formatCount(listLength)} to end.`}
         </span>
       </div>
-      <div className={stack.fill}>
+      <div className="rest-height">
         <AnswerOrFailure asked={expiring}>
           {(rows) =>
             rows.length === 0 ? (
@@ -175,7 +172,7 @@ function Parts(props: PartsProps) {
   const { search, onSearch } = props;
   return (
     <Tabs
-      className={styles.parts}
+      className={`flex-column tall ${styles.parts}`}
       value={search.part ?? 'salient'}
       onChange={(value) => {
         const part = memoryParts.find((known) => known === value);
@@ -190,7 +187,7 @@ function Parts(props: PartsProps) {
         ))}
       </Tabs.List>
       {memoryParts.map((part) => (
-        <Tabs.Panel key={part} value={part} className={styles.part ?? ''}>
+        <Tabs.Panel key={part} value={part} className="rest-height">
           <PartContent {...props} part={part} />
         </Tabs.Panel>
       ))}
@@ -202,7 +199,7 @@ function Parts(props: PartsProps) {
 function ChangeProblem({ changes }: { changes: MemoryChanges }) {
   if (changes.failure === null) return null;
   return (
-    <div className={styles.notice}>
+    <div className="fixed-size padded-8">
       <ProblemNotice failure={changes.failure} />
       <Button mt={6} size="compact-xs" variant="default" onClick={changes.dismiss}>
         Dismiss
@@ -266,10 +263,10 @@ export function MemoryView({ search, onSearch, renderForget }: MemoryViewProps) 
           data.facts === 0 && evictable.data?.evicted === 0 && search.part === undefined ? (
             <Nothing />
           ) : (
-            <div className={stack.stack}>
+            <div className="flex-column full-height">
               <ChangeProblem changes={changes} />
               <Overview stats={data} evictable={evictable} search={search} onSearch={patch} />
-              <div className={stack.fill}>
+              <div className="rest-height">
                 <Parts {...props} stats={data} />
               </div>
             </div>

@@ -41,7 +41,7 @@ function Evictable({ evictable, isSettled, isListed, onList }: EvictableProps) {
   const isCurrent = data !== undefined && isSettled && !isPlaceholderData;
   return (
     <div className={styles.evictable}>
-      <p role="status" className={styles.verdict}>
+      <p role="status" className={`flex-row gap-6 ${styles.verdict}`}>
         {isCurrent ? (
           <>
             Would evict <strong>{formatAmount(data.evicted, 'fact')}</strong>
@@ -75,7 +75,11 @@ function Expiring({ expiring, search, onSearch }: ExpiringProps) {
   const counts = { hour: expiring.within1h, day: expiring.within24h, week: expiring.within7d };
   const words = { hour: 'an hour', day: 'a day', week: 'a week' };
   return (
-    <div className={styles.expiring} role="group" aria-label="Facts that expire">
+    <div
+      className={`flex-row gap-4-6 flex-wrap ${styles.expiring}`}
+      role="group"
+      aria-label="Facts that expire"
+    >
       <span className="dim">Expiring within</span>
       {horizons.map((horizon) => (
         <button
@@ -146,10 +150,10 @@ export function Overview({ stats, evictable, search, onSearch }: OverviewProps) 
   const [look, setLook] = useState('bars');
   const label = `Salience of ${formatAmount(stats.facts, 'fact')}`;
   return (
-    <section className={styles.overview} aria-label="Overview">
+    <section className={`flex fixed-size padded-8 line-below ${styles.overview}`} aria-label="Overview">
       <div className={styles.figure}>
-        <div className={styles.figureHead}>
-          <h2>{label}</h2>
+        <div className={`flex-row gap-8 ${styles.figureHead}`}>
+          <h2 className="pane-title">{label}</h2>
           <SegmentedControl
             aria-label="How the histogram is shown"
             value={look}
@@ -170,7 +174,7 @@ export function Overview({ stats, evictable, search, onSearch }: OverviewProps) 
           <HistogramTable histogram={stats.histogram} label={label} />
         )}
       </div>
-      <div className={styles.side}>
+      <div className={`flex-column gap-12 ${styles.side}`}>
         <ThresholdField threshold={moved} onThreshold={move} />
         <Evictable
           evictable={evictable}

@@ -1,17 +1,16 @@
 import { IconHistory } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useSession } from '../../api/session.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { AtomList } from './atom-list.tsx';
+import { AtomList } from './measured.tsx';
 import { Histogram, SalienceAxis } from './histogram.tsx';
 import { type MemoryMoment, type MemoryRun, useMemoryRuns } from './memory-runs.ts';
 import styles from './memory.module.css';
-import stack from '../../ui/stack.module.css';
 
 const kindWords = { decay: 'eviction', consolidate: 'consolidation', restore: 'restoring' } as const;
 
@@ -67,8 +66,8 @@ function RunDetail({ run }: { run: MemoryRun }) {
   const { before, after, list, atoms, atomCount } = run;
   return (
     <PaneFrame scroll="own" tone="panel" label="Run" title={`Run ${run.number}`}>
-      <div className={stack.stack}>
-        <div className={styles.moments}>
+      <div className="flex-column full-height">
+        <div className="flex-column gap-12 fixed-size padded-8 line-below">
           <Moment title="Before" moment={before} />
           {after === null ? (
             <p className="dim">The figures afterwards could not be read.</p>
@@ -82,7 +81,7 @@ function RunDetail({ run }: { run: MemoryRun }) {
             {atomCount > atoms.length && `, of which the first ${formatCount(atoms.length)} are kept here`}
           </span>
         </div>
-        <div className={stack.fill}>
+        <div className="rest-height">
           <AtomList key={run.number} label={`${list} facts`} atoms={atoms} />
         </div>
       </div>
@@ -103,19 +102,14 @@ export function RunsPart() {
         window is closed.
       </EmptyState>
     );
-  const place = Math.max(
-    0,
-    runs.findIndex(({ number }) => number === chosen),
-  );
-  const shown = runs[place];
+  const shown = runs.find(({ number }) => number === chosen) ?? runs[0];
   const list = (
-    <DataGrid
+    <ListGrid
       label="Runs"
       columns={columnsOf()}
-      count={runs.length}
-      rowAt={(index) => runs[index]}
-      selected={place}
-      onSelect={(index) => setChosen(runs[index]?.number ?? null)}
+      rows={runs}
+      isSelected={(run) => run === shown}
+      onSelect={({ number }) => setChosen(number)}
     />
   );
   const panes: Pane[] = [

@@ -3,17 +3,15 @@ import { IconRestore, IconStack3 } from '@tabler/icons-react';
 import { AnswerOrFailure } from '../../api/answered.tsx';
 import { Permitted } from '../../api/permitted.tsx';
 import { CodeLine } from '../../editor/code-text.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Meter } from '../../ui/tags.tsx';
-import { rememberedAtomOf, type Remembered } from './remembered.ts';
-import { summarizedCountOf } from './summaries.ts';
+import { type Remembered, rememberedAtomOf, summarizedCountOf } from './remembered.ts';
 import { useSummaries } from './use-memory.ts';
-import type { Restoring } from './use-restoring.ts';
-import styles from './memory.module.css';
-import stack from '../../ui/stack.module.css';
+import type { Restoring } from './measured.tsx';
 
 function columnsOf(restoring: Restoring): Column<Remembered>[] {
   return [
@@ -88,13 +86,13 @@ interface SummariesPartProps {
 export function SummariesPart({ restoring, open, onOpen }: SummariesPartProps) {
   const summaries = useSummaries();
   return (
-    <div className={stack.stack}>
+    <div className="flex-column full-height">
       {restoring.failure !== null && (
-        <div className={styles.notice}>
+        <div className="fixed-size padded-8">
           <ProblemNotice failure={restoring.failure} />
         </div>
       )}
-      <div className={stack.fill}>
+      <div className="rest-height">
         <AnswerOrFailure asked={summaries}>
           {(rows) => {
             if (rows.length === 0)
@@ -104,23 +102,19 @@ export function SummariesPart({ restoring, open, onOpen }: SummariesPartProps) {
                   lost: a summary can be restored.
                 </EmptyState>
               );
-            const place = rows.findIndex(({ id }) => id === open);
-            const choose = (index: number) => {
-              const id = rows[index]?.id;
-              if (id !== null && id !== undefined && id !== open) onOpen(id);
+            const choose = ({ id }: Remembered) => {
+              if (id !== null && id !== open) onOpen(id);
             };
             return (
-              <DataGrid
+              <ListGrid
                 label="Summaries"
                 columns={columnsOf(restoring)}
-                count={rows.length}
-                rowAt={(index) => rows[index]}
-                selected={place < 0 ? null : place}
+                rows={rows}
+                isSelected={({ id }) => id === open}
                 onSelect={choose}
                 onOpen={choose}
-                onKey={(event, index) => {
-                  const row = rows[index];
-                  if (row === undefined || rowKeyOf(event, 'summaries') !== 'restore') return;
+                onKey={(event, row) => {
+                  if (rowKeyOf(event, 'summaries') !== 'restore') return;
                   event.preventDefault();
                   restoring.restore(row);
                 }}

@@ -15,8 +15,7 @@ import { usePredicates } from '../../api/queries.ts';
 import { type WorkbenchSession, useSession } from '../../api/session.tsx';
 import { type ScopeSelection, scopeFieldsOf, scopeKey } from '../../api/space.ts';
 import type { Horizon } from './memory-search.ts';
-import { rememberedAtomOf, type Remembered, rememberedOf } from './remembered.ts';
-import { summaryPredicates } from './summaries.ts';
+import { type Remembered, rememberedAtomOf, rememberedOf, summaryPredicates } from './remembered.ts';
 
 /** Minimum time between an answer and the next query after a change, in milliseconds. */
 const pauseMs = 500;
@@ -26,7 +25,7 @@ const everyMs = 30_000;
 export const listLength = 500;
 
 /** Returns `scope` and `unscoped` as query parameters. */
-export function scopeQueryOf(scope: ScopeSelection): { scope?: string; unscoped?: 'true' } {
+function scopeQueryOf(scope: ScopeSelection): { scope?: string; unscoped?: 'true' } {
   if (scope.kind === 'named') return { scope: scope.name };
   return scope.kind === 'unscoped' ? { unscoped: 'true' } : {};
 }

@@ -5,7 +5,7 @@ import { elsewhere, stepWords } from '../../../proof/step-words.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
-import { useRowHeight } from '../../ui/use-row-height.ts';
+import { useRowHeight } from '../../ui/preferences.ts';
 import { useVirtualRows } from '../../ui/use-virtual-rows.ts';
 import styles from './proof.module.css';
 import type { StepActions } from './step-actions.ts';

@@ -1,5 +1,5 @@
 import { IconRoute } from '@tabler/icons-react';
-import { NoQuestion } from '../../ui/no-question.tsx';
+import { NoQuestion } from '../../ui/notices.tsx';
 import { ProofPane } from './proof-panel.tsx';
 import type { ProofSearch } from './proof-search.ts';
 

@@ -2,7 +2,7 @@ import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { CodeText } from '../../editor/code-text.tsx';
-import { Bindings } from '../../ui/bindings.tsx';
+import { Bindings } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { RuleLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';

@@ -25,7 +25,7 @@ export interface RelationNode {
 }
 
 /** A dependency. */
-export interface RelationEdge {
+interface RelationEdge {
   readonly from: string;
   readonly to: string;
   readonly completes: boolean;

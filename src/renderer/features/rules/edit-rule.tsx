@@ -10,13 +10,13 @@ import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import { ruleForEditor } from '../../editor/format-text.ts';
 import { LazyCodeDiff } from '../../editor/lazy-editors.tsx';
-import { Guarded } from '../../ui/guarded.tsx';
+import { Guarded } from '../../api/permitted.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
-import { EditorBody } from './editor-body.tsx';
+import { EditorBody, useValidation } from './editor-body.tsx';
 import {
   draftConflictsOf,
   editedOf,
@@ -33,10 +33,7 @@ import {
 import { recordChanged } from './rule-steps.ts';
 import styles from './rules.module.css';
 import { lessonOf, scopeSearchOf } from './teaching.ts';
-import { TryButton } from './try-button.tsx';
-import { TryPanel, WithTry } from './try-panel.tsx';
-import { useTryIsOpen } from './use-try.ts';
-import { useValidation } from './use-validation.ts';
+import { TryButton, TryPanel, useTryIsOpen, WithTry } from './try-panel.tsx';
 
 const fieldWords: Record<RuleField, string> = { text: 'Rule', name: 'Name', description: 'Description' };
 
@@ -57,7 +54,7 @@ function RuleConflict({ fields, stored, mine, onMine, onTheirs }: RuleConflictPr
         <IconArrowsSplit2 size={16} aria-hidden />
         <strong>Somebody else changed this rule while you wrote.</strong>
         <span>Nothing is saved until you choose.</span>
-        <span className={styles.conflictActions}>
+        <span className="flex gap-6 to-right">
           <Button variant="default" onClick={onTheirs}>
             Take what is stored
           </Button>
@@ -244,7 +241,7 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
     <PaneFrame
       scroll="own"
       label="Rule"
-      title={<h1 className={styles.viewTitle}>Rule</h1>}
+      title={<h1 className="pane-title">Rule</h1>}
       actions={
         <Actions
           isTrying={isTrying}
@@ -258,7 +255,7 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
         />
       }
     >
-      <div className={styles.editor}>
+      <div className="flex-column full-height">
         <Names edited={edited} onChange={change} />
         <EditorBody
           label="Rule"

@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Menu, Tooltip } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import {
   IconAlertTriangle,
   IconBulb,
@@ -6,19 +7,49 @@ import {
   IconCircleX,
   IconInfoCircle,
 } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useRef } from 'react';
 import type { Diagnostic } from '../../../engine/contract/rules.ts';
+import { queryKeyOf } from '../../api/live.ts';
 import { usePredicates } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
 import type { CodeEditorHandle } from '../../editor/code-editor.tsx';
 import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { type Fix, fixerOf } from '../../editor/quick-fixes.ts';
 import type { TextEdit } from '../../editor/read-text.ts';
+import { type Diagnosed, useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { formatAmount } from '../../ui/format.ts';
 import styles from './rules.module.css';
 
+/** Problems that depend on other rules; the service would count the edited rule among them. */
+const amongRules: ReadonlySet<Diagnostic['code']> = new Set(['negative_cycle', 'duplicate']);
+
+/** Returns the diagnostics. `instead`: the id of the stored rule that the text would replace. */
+export function useValidation(text: string, instead: string | null = null): Diagnosed {
+  const { call, endpoint } = useSession();
+  const local = useDiagnostics(text, 'program', instead);
+  const [settled] = useDebouncedValue(text, 600);
+  const remote = useQuery({
+    queryKey: queryKeyOf('rules', endpoint, 'validate', settled),
+    queryFn: ({ signal }) => call('validateRules', { body: { text: settled } }, { signal }),
+    enabled: settled.trim() !== '' && settled === text,
+    gcTime: 60_000,
+  });
+  const told = settled === text ? remote.data?.diagnostics : undefined;
+  return useMemo(() => {
+    if (told === undefined) return local;
+    if (instead === null) return { diagnostics: told, of: text };
+    const diagnostics = [
+      ...told.filter(({ code }) => !amongRules.has(code)),
+      ...local.diagnostics.filter(({ code }) => amongRules.has(code)),
+    ];
+    return { diagnostics, of: text };
+  }, [told, local, instead, text]);
+}
+
 const icons = {
-  error: <IconCircleX size={15} aria-hidden className={styles.error} />,
-  warning: <IconAlertTriangle size={15} aria-hidden className={styles.warning} />,
+  error: <IconCircleX size={15} aria-hidden className="text-bad" />,
+  warning: <IconAlertTriangle size={15} aria-hidden className="text-warn" />,
   info: <IconInfoCircle size={15} aria-hidden />,
 } as const;
 
@@ -30,7 +61,7 @@ function Fixes({ fixes, onFix }: { fixes: readonly Fix[]; onFix: (edits: readonl
   const [first, ...others] = fixes;
   if (first === undefined) return null;
   return (
-    <span className={styles.fixes}>
+    <span className={`flex-row gap-2 ${styles.fixes}`}>
       <Button
         size="compact-xs"
         variant="default"
@@ -87,7 +118,7 @@ function ProblemList({ text, diagnostics, onGoTo, onFix }: ProblemListProps) {
             <button type="button" onClick={() => onGoTo(startLine, startColumn)}>
               {icons[severity]}
               <span className="visually-hidden">{severity}: </span>
-              <span className={styles.message}>{message}</span>
+              <span className="rest-width">{message}</span>
               <span className="dim number">
                 {startLine}:{startColumn}
               </span>
@@ -135,7 +166,7 @@ export function EditorBody(props: EditorBodyProps) {
           autoFocus
         />
       </div>
-      {notice !== undefined && <div className={styles.notice}>{notice}</div>}
+      {notice !== undefined && <div className="fixed-size padded-8">{notice}</div>}
       <ProblemList
         diagnostics={diagnostics}
         text={text}

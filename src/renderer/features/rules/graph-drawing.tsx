@@ -9,17 +9,65 @@ import {
   useRef,
   useState,
 } from 'react';
-import { neighboursOf, nodeInWords, type RelationNode } from './dependency-graph.ts';
-import styles from './graph.module.css';
+import { neighboursOf, nodeInWords, type RelationGraph, type RelationNode } from './dependency-graph.ts';
 import {
+  type GraphLayout,
   isDirection,
   type LaidEdge,
   type LaidNode,
   nextNode,
   nodeHeight,
   nodeWidth,
+  type RuleLayoutAnswer,
+  type RuleLayoutRequest,
 } from './graph-layout.ts';
-import type { LaidGraph } from './use-graph-layout.ts';
+import LayoutWorker from './graph-layout.worker.ts?worker';
+import styles from './rules.module.css';
+
+/** A graph with its layout. */
+interface LaidGraph {
+  /** The graph of this layout. */
+  readonly graph: RelationGraph;
+  readonly layout: GraphLayout;
+}
+
+/** Returns the layout; `isFailed`: the worker failed and there is nothing to draw. */
+export function useGraphLayout(graph: RelationGraph | null): { laid: LaidGraph | null; isFailed: boolean } {
+  const [laid, setLaid] = useState<LaidGraph | null>(null);
+  const [isFailed, setIsFailed] = useState(false);
+  const worker = useRef<Worker | null>(null);
+  const lastId = useRef(0);
+
+  useEffect(() => {
+    const started = new LayoutWorker();
+    worker.current = started;
+    return () => {
+      worker.current = null;
+      started.terminate();
+    };
+  }, []);
+
+  useEffect(() => {
+    const asked = worker.current;
+    if (asked === null || graph === null) return;
+    lastId.current += 1;
+    const id = lastId.current;
+    asked.onmessage = (event: MessageEvent<RuleLayoutAnswer>) => {
+      if (event.data.id !== lastId.current) return;
+      setIsFailed(false);
+      setLaid({ graph, layout: event.data.layout });
+    };
+    asked.onerror = () => setIsFailed(true);
+    const request: RuleLayoutRequest = {
+      id,
+      nodes: graph.nodes.map((node) => ({ id: node.id, stratum: node.stratum })),
+      edges: graph.edges,
+    };
+    asked.postMessage(request);
+  }, [graph]);
+
+  return { laid, isFailed };
+}
 
 const margin = 16;
 const minScale = 0.2;

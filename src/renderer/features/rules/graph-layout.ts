@@ -39,7 +39,7 @@ interface Point {
 }
 
 /** The band of a stratum. */
-export interface Band {
+interface Band {
   readonly stratum: number;
   readonly x: number;
   readonly width: number;

@@ -7,11 +7,9 @@ import { usePredicates, useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import type { ScopeSelection } from '../../api/space.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { DetailPane } from '../../ui/detail-pane.tsx';
+import { DetailPane, type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import {
@@ -21,12 +19,10 @@ import {
   type RelationGraph,
   type RelationNode,
 } from './dependency-graph.ts';
-import { GraphDrawing } from './graph-drawing.tsx';
-import styles from './graph.module.css';
+import { GraphDrawing, useGraphLayout } from './graph-drawing.tsx';
+import styles from './rules.module.css';
 import { ListOrGraph } from './list-or-graph.tsx';
 import type { RulesSearch } from './rules-search.ts';
-import rulesStyles from './rules.module.css';
-import { useGraphLayout } from './use-graph-layout.ts';
 
 interface RelationLinksProps {
   title: string;
@@ -302,7 +298,7 @@ export function GraphPane({ search, onSearch }: GraphPaneProps) {
           A rule says what follows: write one above and teach it.
         </EmptyState>
       ) : (
-        <div className={rulesStyles.graph}>
+        <div className="flex-column full-height">
           {graph.isUnscopedOnly && (
             <Banner>
               Rules of scopes are left out: taken all together they have no strata. Choose a scope to see its

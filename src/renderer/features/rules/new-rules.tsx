@@ -10,19 +10,15 @@ import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeLabel } from '../../api/space.ts';
 import { formatAmount } from '../../ui/format.ts';
-import { Guarded } from '../../ui/guarded.tsx';
+import { Guarded } from '../../api/permitted.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
-import { EditorBody } from './editor-body.tsx';
-import styles from './rules.module.css';
+import { EditorBody, useValidation } from './editor-body.tsx';
 import { recordTaught } from './rule-steps.ts';
 import { type Lesson, lessonOf } from './teaching.ts';
-import { TryButton } from './try-button.tsx';
-import { TryPanel, WithTry } from './try-panel.tsx';
-import { useTryIsOpen } from './use-try.ts';
-import { useValidation } from './use-validation.ts';
+import { TryButton, TryPanel, useTryIsOpen, WithTry } from './try-panel.tsx';
 
 /** Maximum number of hint messages at a time. */
 const maxHintsShown = 3;
@@ -134,7 +130,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
     <PaneFrame
       scroll="own"
       label="New rules"
-      title={<h1 className={styles.viewTitle}>New rules</h1>}
+      title={<h1 className="pane-title">New rules</h1>}
       actions={
         <>
           {space.scope.kind === 'named' && <span className="dim">into scope {scopeLabel(space.scope)}</span>}
@@ -153,7 +149,7 @@ export function NewRules({ draft: [text, setText] }: NewRulesProps) {
         </>
       }
     >
-      <div className={styles.editor}>
+      <div className="flex-column full-height">
         <EditorBody
           label="New rules and facts"
           placeholder="grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)."

@@ -12,11 +12,10 @@ import { runTransaction } from '../../api/transaction.ts';
 import { useRunAtOnce } from '../../api/use-run.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { Guarded } from '../../ui/guarded.tsx';
-import { Banner, ProblemNotice } from '../../ui/notices.tsx';
+import { Guarded } from '../../api/permitted.tsx';
+import { Banner, ProblemNotice, Running } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { Running } from '../../ui/running.tsx';
-import { useReturnedFocus } from '../../ui/use-returned-focus.ts';
+import { useReturnedFocus } from '../../ui/use-focus.ts';
 import {
   maxRenamedFacts,
   nameProblem,
@@ -129,7 +128,7 @@ function Preview({ preview, merges, to }: { preview: RenamePreview; merges: bool
     );
   return (
     <>
-      <p role="status" className={styles.renameCounts}>
+      <p role="status" className="no-margin">
         <strong>
           {formatAmount(rules.length, 'rule')} and {formatAmount(facts.length, 'fact')}
         </strong>{' '}
@@ -236,7 +235,7 @@ function Outcome({ form, choices }: Pick<FieldsProps, 'form' | 'choices'>) {
   const { run, renaming, problem, name, from } = form;
   const { result, failure, runningSince } = run.state;
   return (
-    <div className={styles.renamePreview} aria-busy={runningSince !== null}>
+    <div className={`flex-column gap-8 ${styles.renamePreview}`} aria-busy={runningSince !== null}>
       {renaming.error !== null && <ProblemNotice failure={apiFailureOf(renaming.error)} />}
       {failure !== null && <ProblemNotice failure={failure} onRetry={run.again} />}
       {result !== null && problem === null && (
@@ -261,9 +260,9 @@ export function RenameDialog(props: RenameDialogProps) {
   useReturnedFocus();
   return (
     <Modal opened onClose={onClose} title="Rename a predicate" size="lg">
-      <form onSubmit={form.onSubmit} className={styles.rename}>
+      <form onSubmit={form.onSubmit} className="flex-column gap-12">
         <Fields form={form} choices={choices} isChosen={rename !== ''} />
-        <p className={`dim ${styles.renameHint}`}>
+        <p className="dim no-margin">
           In all rules, and in the facts of this tenant in every scope. Facts of other tenants and saved
           questions keep the old name.
         </p>

@@ -23,17 +23,16 @@ import { useSession } from '../../api/session.tsx';
 import { runTransaction } from '../../api/transaction.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { consequencesInWords, notWorkedOutInWords } from '../../ui/consequences.ts';
-import { copyText } from '../../ui/copy-text.ts';
-import { DataGrid } from '../../ui/data-grid.tsx';
+import { copyText } from '../../ui/notify.tsx';
 import { formatAmount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { ListOrGraph } from './list-or-graph.tsx';
-import { type RuleActions, ruleColumns } from './rule-columns.tsx';
-import { rulesInOrder, type RuleSort, ruleSortOf } from './rule-order.ts';
+import { type RuleActions, ruleColumns, rulesInOrder, type RuleSort, ruleSortOf } from './rule-columns.tsx';
 import { recordChanged, recordDeleted } from './rule-steps.ts';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
@@ -202,7 +201,6 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
   const reason = useReason('updateRule');
   // By id, since sorting changes the index.
   const [chosen, setChosen] = useState<string | null>(null);
-  const place = rules.findIndex(({ id }) => id === (open ?? chosen));
 
   function onToggle(rule: StoredRule): void {
     update.mutate(
@@ -222,10 +220,9 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
     );
   }
 
-  function onKey(event: KeyboardEvent, index: number): void {
-    const rule = rules[index];
+  function onKey(event: KeyboardEvent, rule: StoredRule): void {
     const key = rowKeyOf(event, 'rules');
-    if (rule === undefined || key === null) return;
+    if (key === null) return;
     if (key === 'whatIf') explaining.onWhatIf(rule);
     else if (reason !== null) notifyHint(reason);
     else if (key === 'toggle') onToggle(rule);
@@ -233,24 +230,15 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
   }
 
   return (
-    <DataGrid
+    <ListGrid
       label="Rules"
       columns={ruleColumns({ reason, onToggle, onEdit, onDelete, ...explaining }, sort, onSort)}
-      count={rules.length}
-      rowAt={(index) => rules[index]}
-      selected={place < 0 ? null : place}
-      onSelect={(index) => setChosen(rules[index]?.id ?? null)}
-      onOpen={(index) => {
-        const rule = rules[index];
-        if (rule !== undefined) onEdit(rule);
-      }}
+      rows={rules}
+      isSelected={({ id }) => id === (open ?? chosen)}
+      onSelect={({ id }) => setChosen(id)}
+      onOpen={onEdit}
       onKey={onKey}
-      menu={(index) => {
-        const rule = rules[index];
-        return rule === undefined
-          ? []
-          : ruleMenu(rule, { reason, onToggle, onEdit, onDelete, ...explaining });
-      }}
+      menu={(rule) => ruleMenu(rule, { reason, onToggle, onEdit, onDelete, ...explaining })}
     />
   );
 }
@@ -311,7 +299,7 @@ export function RuleList({ search, onSearch }: RuleListProps) {
     >
       {rules === undefined ? (
         error !== null && (
-          <div className={styles.notice}>
+          <div className="fixed-size padded-8">
             <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
           </div>
         )

@@ -11,7 +11,7 @@ import type { WorkbenchSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 
 /** The content of a rule that a step restores. */
-export type RuleContent = Pick<StoredRule, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
+type RuleContent = Pick<StoredRule, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
 
 interface Placed {
   readonly id: string;
@@ -34,7 +34,7 @@ function bodyOf({ text, scope, name, description, enabled }: RuleContent) {
 const longest = 60;
 
 /** Returns the rule's label in steps. */
-export function ruleLabel({ name, text }: Pick<RuleContent, 'name' | 'text'>): string {
+function ruleLabel({ name, text }: Pick<RuleContent, 'name' | 'text'>): string {
   const label = name ?? text;
   return label.length > longest ? `${label.slice(0, longest - 1)}…` : label;
 }

@@ -5,7 +5,7 @@ import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { renameInText } from '../../editor/read-text.ts';
 import { EmptyState } from '../../ui/notices.tsx';
-import { Split } from '../../ui/split.tsx';
+import { Split } from '../../ui/pane.tsx';
 import { dropDraft, storedDraft, useDraft } from '../../ui/use-draft.ts';
 import { EditRule } from './edit-rule.tsx';
 import { NewRules } from './new-rules.tsx';

@@ -1,20 +1,139 @@
+/** Trying a text of rules and facts without teaching it. */
 import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { IconArrowsMaximize, IconEqual, IconFlask, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
-import { useIsOld } from '../../api/use-run.ts';
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
+import { ruleProblems } from '../../../engine/language/check.ts';
+import { renderRule } from '../../../engine/language/print.ts';
+import { useSession } from '../../api/session.tsx';
+import { type Run, useIsOld, useRun } from '../../api/use-run.ts';
 import { CodeLine } from '../../editor/code-text.tsx';
-import { BusyFrame } from '../../ui/busy-frame.tsx';
-import { ChangeTag } from '../../ui/change-tag.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { AgeBanner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { RunningActions } from '../../ui/running.tsx';
-import { Split } from '../../ui/split.tsx';
-import styles from './rules.module.css';
-import type { RuleTrialResult, TriedLine, RuleTrial } from './trying.ts';
-import { type Trying, useTry } from './use-try.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
+import { AgeBanner, BusyFrame, EmptyState, PaneProblem, RunningActions } from '../../ui/notices.tsx';
+import { PaneFrame, Split } from '../../ui/pane.tsx';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
+import { ChangeTag } from '../../ui/tags.tsx';
+import { type Lesson, lessonOf } from './teaching.ts';
+
+/** A text to try, in place of a stored rule or in addition to everything. */
+interface RuleTrial {
+  readonly text: string;
+  readonly scope: { readonly scope?: string; readonly unscoped?: true };
+  /** Id of the stored rule that the text would replace; null if it is new or replaces a disabled one. */
+  readonly instead: string | null;
+}
+
+/** One gained or lost conclusion. */
+interface TriedLine {
+  readonly change: 'gained' | 'lost';
+  readonly atom: string;
+}
+
+/** Result of a trial. */
+interface RuleTrialResult {
+  readonly lines: readonly TriedLine[];
+  readonly gained: number;
+  readonly lost: number;
+}
+
+function requestFor({ facts, rules }: Lesson, { scope, instead }: RuleTrial) {
+  return {
+    assert: facts.map((fact) => ({ ...fact, args: [...fact.args], ...scope })),
+    rules: rules.map((rule) => ({ text: renderRule(rule), ...scope })),
+    withoutRules: instead === null ? [] : [instead],
+    ...scope,
+    timeoutMs: 20_000,
+  };
+}
+
+/** Returns the body of POST /whatIf; null if the text is empty, cannot be parsed or has an unsafe rule. */
+export function ruleTrialRequestOf(trial: RuleTrial) {
+  const lesson = lessonOf(trial.text);
+  const isSafe = lesson.rules.every((rule) => ruleProblems(rule).length === 0);
+  return lesson.isReady && isSafe ? requestFor(lesson, trial) : null;
+}
+
+/** Returns lost, then gained conclusions, without duplicates among goals. */
+export function triedOf({ goals }: WhatIfResult): RuleTrialResult {
+  const lost = [...new Set(goals.flatMap((goal) => goal.lost))];
+  const gained = [...new Set(goals.flatMap((goal) => goal.gained))];
+  const lines = [
+    ...lost.map((atom): TriedLine => ({ change: 'lost', atom })),
+    ...gained.map((atom): TriedLine => ({ change: 'gained', atom })),
+  ];
+  return { lines, gained: gained.length, lost: lost.length };
+}
+
+const openKey = 'corollary.rules.try';
+const pauseMs = 500;
+
+/** Returns whether the panel is open, and the setter; survives a restart. */
+export function useTryIsOpen(): [boolean, (isOpen: boolean) => void] {
+  const [isOpen, setIsOpen] = useState(() =>
+    readStoredState(openKey, (value) => (typeof value === 'boolean' ? value : null), false),
+  );
+  const set = useCallback((next: boolean) => {
+    writeStored(openKey, next);
+    setIsOpen(next);
+  }, []);
+  return [isOpen, set];
+}
+
+/** A running or finished trial. */
+interface Trying extends Run<RuleTrialResult> {
+  /** False if the text contains nothing to try. */
+  readonly isReady: boolean;
+  again(): void;
+}
+
+/** Runs the trial. `hasErrors`: the checker rejects the text, so it is not sent. */
+function useTry({ text, scope, instead }: RuleTrial, hasErrors: boolean): Trying {
+  const { call } = useSession();
+  const scopeText = JSON.stringify(scope);
+  const run = useRun<RuleTrialResult>();
+  const { start, clear } = run;
+  const wanted = useMemo(() => {
+    const trial = { text, scope: JSON.parse(scopeText) as RuleTrial['scope'], instead };
+    const request = hasErrors ? null : ruleTrialRequestOf(trial);
+    return request === null ? null : JSON.stringify(request);
+  }, [text, scopeText, instead, hasErrors]);
+  const [settled] = useDebouncedValue(wanted, pauseMs);
+  const again = useCallback(() => {
+    if (settled === null) return;
+    const body = JSON.parse(settled) as NonNullable<ReturnType<typeof ruleTrialRequestOf>>;
+    start(async (signal) => triedOf(await call('whatIf', { body }, { signal })));
+  }, [call, settled, start]);
+  useEffect(() => {
+    if (settled === null) clear();
+    else again();
+  }, [again, clear, settled]);
+  return { ...run, isReady: wanted !== null, again };
+}
+
+interface TryButtonProps {
+  isOpen: boolean;
+  onOpen: (isOpen: boolean) => void;
+}
+
+/** Shows the button that toggles the Try panel. */
+export function TryButton({ isOpen, onOpen }: TryButtonProps) {
+  return (
+    <Tooltip label="What it would add and take away, before it is saved">
+      <Button
+        variant={isOpen ? 'light' : 'default'}
+        leftSection={<IconFlask size={14} aria-hidden />}
+        aria-pressed={isOpen}
+        onClick={() => onOpen(!isOpen)}
+      >
+        Try
+      </Button>
+    </Tooltip>
+  );
+}
 
 const columns: readonly Column<TriedLine>[] = [
   { id: 'change', title: 'Change', width: 92, cell: ({ change }) => <ChangeTag change={change} /> },
@@ -39,17 +158,7 @@ const columns: readonly Column<TriedLine>[] = [
 ];
 
 function Lines({ lines }: { lines: RuleTrialResult['lines'] }) {
-  const [selected, setSelected] = useState<number | null>(null);
-  return (
-    <DataGrid
-      label="What would change"
-      columns={columns}
-      count={lines.length}
-      rowAt={(index) => lines[index]}
-      selected={selected}
-      onSelect={setSelected}
-    />
-  );
+  return <ListGrid label="What would change" columns={columns} rows={lines} />;
 }
 
 function Outcome({ trying }: { trying: Trying }) {
@@ -138,7 +247,7 @@ export function TryPanel({ trial, hasErrors, whatIf, onClose }: TryPanelProps) {
       title="Try"
       actions={
         <>
-          <span role="status" className={`number ${styles.totals}`}>
+          <span role="status" className="number no-wrap">
             {totals(state)}
           </span>
           {state.runningSince !== null && <RunningActions since={state.runningSince} onCancel={cancel} />}

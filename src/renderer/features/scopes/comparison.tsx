@@ -8,9 +8,8 @@ import { consequencesInWords } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { isTextField, matchesKeys } from '../../ui/keys.ts';
 import { Banner, ProblemNotice } from '../../ui/notices.tsx';
-import stack from '../../ui/stack.module.css';
 import { isMac, KeyCaps } from '../../ui/tags.tsx';
-import { baseInWords } from './base-in-words.ts';
+import { baseInWords } from './fact-rows.tsx';
 import { MergeConclusions } from './conclusions.tsx';
 import { FactComparison } from './fact-comparison.tsx';
 import { RulesCompared } from './rules-compared.tsx';
@@ -155,7 +154,7 @@ function Outcome({ comparison }: { comparison: ScopeComparison }) {
   const { counts } = comparison;
   if (isRefused(comparison))
     return (
-      <span className={styles.refused}>
+      <span className="wraps text-bad">
         Refused while {formatAmount(counts.unresolved, 'conflict is', 'conflicts are')} unresolved
       </span>
     );
@@ -163,7 +162,7 @@ function Outcome({ comparison }: { comparison: ScopeComparison }) {
   if (error !== null) {
     const failure = apiFailureOf(error);
     return (
-      <span className={styles.refused} title={failure.detail}>
+      <span className="wraps text-bad" title={failure.detail}>
         {failure.title}: {failure.detail}
       </span>
     );
@@ -196,7 +195,7 @@ interface MergeBarProps {
 function MergeBar({ comparison, merge, onStrategy }: MergeBarProps) {
   const { strategy, pair, differences } = comparison;
   return (
-    <section className={styles.mergeBar} aria-label="Merge">
+    <section className={`controls-bar gap-6-12 padded-6 on-panel ${styles.mergeBar}`} aria-label="Merge">
       <Select
         className={styles.strategy}
         aria-label="Strategy for conflicts"
@@ -208,7 +207,7 @@ function MergeBar({ comparison, merge, onStrategy }: MergeBarProps) {
           if (chosen !== undefined) onStrategy(chosen);
         }}
       />
-      <span role="status" className={styles.outcome}>
+      <span role="status" className="flex-row rest-width gap-2-12 flex-wrap">
         {differences.isSuccess && <Outcome comparison={comparison} />}
       </span>
       <Permitted operation="commitTransaction">
@@ -253,7 +252,7 @@ function FactsOrWhyNot(props: PartsProps) {
   const { data, error, refetch } = props.comparison.differences;
   if (error !== null)
     return (
-      <div className={styles.padded}>
+      <div className="padded">
         <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
       </div>
     );
@@ -271,7 +270,7 @@ function Parts(props: PartsProps) {
   const part = search.part ?? 'facts';
   return (
     <Tabs
-      className={styles.parts}
+      className="flex-column tall"
       value={part}
       onChange={(value) => {
         const next = comparedParts.find((known) => known === value);
@@ -284,7 +283,7 @@ function Parts(props: PartsProps) {
         <Tabs.Tab value="conclusions">Conclusions</Tabs.Tab>
       </Tabs.List>
       {comparedParts.map((one) => (
-        <Tabs.Panel key={one} value={one} className={styles.part ?? ''}>
+        <Tabs.Panel key={one} value={one} className="rest-height">
           {one === 'rules' ? <RulesCompared pair={comparison.pair} /> : <FactsOrWhyNot {...props} />}
         </Tabs.Panel>
       ))}
@@ -306,9 +305,9 @@ export function ComparisonView({ pair, search, onSearch }: ComparisonViewProps) 
   const { state } = merge;
   const isRefusedByConflicts = state.kind === 'failed' && state.failure.code === 'Conflict';
   return (
-    <div className={stack.stack}>
+    <div className="flex-column full-height">
       <MergeNotices comparison={comparison} merge={merge} />
-      <p className={styles.baseNote} role="status">
+      <p className="fixed-size dim no-margin padded-6 line-below" role="status">
         {comparison.differences.data !== undefined && baseInWords(comparison.differences.data)}
       </p>
       {isRefusedByConflicts && state.what === 'merge' && (
@@ -322,7 +321,7 @@ export function ComparisonView({ pair, search, onSearch }: ComparisonViewProps) 
           </Button>
         </div>
       )}
-      <div className={stack.fill}>
+      <div className="rest-height">
         <Parts comparison={comparison} search={search} onSearch={onSearch} />
       </div>
       <MergeBar

@@ -1,23 +1,21 @@
 import { Button } from '@mantine/core';
 import { IconEqual, IconRefresh } from '@tabler/icons-react';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo } from 'react';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import { withoutSupposedAway } from '../../api/supposed.ts';
 import { useIsOld, useRun } from '../../api/use-run.ts';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { CodeLine } from '../../editor/code-text.tsx';
-import { ChangeTag } from '../../ui/change-tag.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { ChangeTag } from '../../ui/tags.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
-import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { CancelledNote, Running } from '../../ui/running.tsx';
+import { ListGrid } from '../../ui/list-grid.tsx';
+import { Banner, CancelledNote, EmptyState, ProblemNotice, Running } from '../../ui/notices.tsx';
 import { sideLabel } from './scopes-search.ts';
 import { supposedOf } from './undo.ts';
 import type { ScopeComparison } from './use-comparison.ts';
 import { isRefused } from './use-merge.ts';
-import styles from './scopes.module.css';
-import stack from '../../ui/stack.module.css';
 
 interface ConclusionRow {
   readonly change: 'gained' | 'lost';
@@ -75,17 +73,7 @@ function useTried(comparison: ScopeComparison) {
 }
 
 function Tried({ rows }: { rows: readonly ConclusionRow[] }) {
-  const [selected, setSelected] = useState<number | null>(null);
-  return (
-    <DataGrid
-      label="What would change"
-      columns={columns}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={selected}
-      onSelect={setSelected}
-    />
-  );
+  return <ListGrid label="What would change" columns={columns} rows={rows} />;
 }
 
 /** Why a trial is impossible; null if it is possible. */
@@ -112,20 +100,18 @@ export function MergeConclusions({ comparison }: { comparison: ScopeComparison }
     );
   if (failure !== null)
     return (
-      <div className={styles.padded}>
+      <div className="padded">
         <ProblemNotice failure={failure} onRetry={again} />
       </div>
     );
   if (result === null)
     return runningSince === null ? (
-      <div className={styles.padded}>
-        {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
-      </div>
+      <div className="padded">{cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}</div>
     ) : (
       <Running what="Working out what would follow" since={runningSince} onCancel={run.cancel} />
     );
   return (
-    <div className={stack.stack} aria-busy={runningSince !== null}>
+    <div className="flex-column full-height" aria-busy={runningSince !== null}>
       {isOld && (
         <Banner
           action={
@@ -142,11 +128,11 @@ export function MergeConclusions({ comparison }: { comparison: ScopeComparison }
           The knowledge has moved on since this was worked out.
         </Banner>
       )}
-      <p role="status" className={`number ${styles.noteLine}`}>
+      <p role="status" className="number fixed-size no-margin padded-6">
         In {sideLabel(comparison.pair.target)}: <strong>{formatAmount(gained, 'conclusion')}</strong> gained,{' '}
         <strong>{formatCount(rows.length - gained)}</strong> lost
       </p>
-      <div className={stack.fill}>
+      <div className="rest-height">
         {rows.length === 0 ? (
           <EmptyState icon={<IconEqual size={30} stroke={1.3} aria-hidden />} title="The same holds">
             What can be concluded in {sideLabel(comparison.pair.target)} stays as it is.

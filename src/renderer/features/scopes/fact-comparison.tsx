@@ -4,25 +4,23 @@ import { useMemo } from 'react';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
-import stack from '../../ui/stack.module.css';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
-import { baseName } from './base-in-words.ts';
-import { type Take, takeOptions } from './choices.ts';
-import { FactRows, KindTag, ResultTag, takeLabel } from './fact-rows.tsx';
-import type { RowResult, Version } from './merge-result.ts';
+import { baseName, FactRows, fieldsInFull, KindTag, ResultTag, takeLabel } from './fact-rows.tsx';
 import {
   type DifferingFactField,
   filterRows,
   type MergeRow,
   nextUnresolved,
   type RowCounts,
-} from './merge-rows.ts';
+  type RowResult,
+  type Take,
+  takeOptions,
+  type Version,
+} from './merge.ts';
 import { type MergeRowFilter, mergeRowFilters, type ScopesSearch, sideLabel } from './scopes-search.ts';
 import styles from './scopes.module.css';
 import type { ScopeComparison } from './use-comparison.ts';
-import { fieldsInFull } from './version-text.tsx';
 
 const fieldNames: readonly (readonly [DifferingFactField, string])[] = [
   ['truthVal', 'Truth'],
@@ -90,8 +88,8 @@ function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
       title="Versions"
       actions={<CloseButton size="sm" aria-label="Close the versions" onClick={onClose} />}
     >
-      <div className={styles.versions}>
-        <div className={styles.versionAtom}>
+      <div className={`flex-column gap-12 ${styles.versions}`}>
+        <div className="flex-row flex-wrap gap-8 no-margin">
           <KindTag row={row} isChosen={choice !== undefined} />
           <CodeText text={row.key} />
         </div>
@@ -115,7 +113,7 @@ function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
         />
         <section className={styles.version}>
           <h3>{sideLabel(pair.target)} after the merge</h3>
-          <p className={styles.versionAtom}>
+          <p className="flex-row flex-wrap gap-8 no-margin">
             <ResultTag result={result} /> <span className="dim">{reasonOf(result, row, comparison)}</span>
           </p>
           {result.take !== 'refused' &&
@@ -195,7 +193,7 @@ function Resolved({ counts, onNext }: { counts: RowCounts; onNext: () => void })
   if (counts.conflicting === 0) return null;
   return (
     <>
-      <span role="status" className={`number ${styles.nowrap}`}>
+      <span role="status" className="number no-wrap">
         <strong>{formatCount(counts.resolved)}</strong> of {formatCount(counts.conflicting)} resolved
       </span>
       <Button variant="default" disabled={counts.unresolved === 0} onClick={onNext}>
@@ -283,8 +281,8 @@ export function FactComparison(props: FactComparisonProps) {
       ),
     });
   return (
-    <div className={stack.stack}>
-      <div className={styles.filters}>
+    <div className="flex-column full-height">
+      <div className="controls-bar gap-6-8 padded-6 line-below">
         <KindFilter counts={counts} kind={kind} onKind={(next) => onSearch({ kind: next })} />
         <TextFilter
           label="Filter differences by text"
@@ -292,12 +290,12 @@ export function FactComparison(props: FactComparisonProps) {
           value={q}
           onValue={(next) => onSearch({ q: next === '' ? undefined : next })}
         />
-        <span className={styles.choosing}>
+        <span className="inline-row gap-8 to-right">
           <Resolved counts={counts} onNext={() => goToNext(selected ?? -1)} />
           <ChooseForAll comparison={comparison} rows={shown} />
         </span>
       </div>
-      <div className={stack.fill}>
+      <div className="rest-height">
         <Split id="scopes-facts" orientation="horizontal" label="Resize" panes={panes} />
       </div>
     </div>

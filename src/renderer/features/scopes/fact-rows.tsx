@@ -1,16 +1,89 @@
 import { IconArrowsSplit2, IconCheck } from '@tabler/icons-react';
 import { type KeyboardEvent, useMemo } from 'react';
+import type { ScopeDiff, ScopeFact } from '../../../engine/contract/scopes.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
+import { CodeText } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { formatTime, formatValidity } from '../../ui/format.ts';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Tag, type Tone } from '../../ui/tags.tsx';
-import { type Choices, type Take, takeOptions } from './choices.ts';
-import type { RowResult } from './merge-result.ts';
-import type { MergeRow } from './merge-rows.ts';
+import {
+  type Choices,
+  type DifferingFactField,
+  type MergeRow,
+  type RowResult,
+  type Take,
+  takeOptions,
+  type Version,
+} from './merge.ts';
 import { sideLabel } from './scopes-search.ts';
-import type { ScopeComparison, Pair } from './use-comparison.ts';
-import { versionAtomOf, notesOf, VersionText } from './version-text.tsx';
-import { CodeText } from '../../editor/code-text.tsx';
 import styles from './scopes.module.css';
+import type { Pair, ScopeComparison } from './use-comparison.ts';
+
+/** Returns the name of the base; null if there is none. */
+export function baseName({ base = null, ancestor = null }: ScopeDiff): string | null {
+  if (ancestor !== null) return `${sideLabel(ancestor.scope)} as of ${formatTime(ancestor.time)}`;
+  return typeof base === 'object' ? (base?.scope ?? null) : base;
+}
+
+/** Returns a sentence about the base. */
+export function baseInWords(diff: ScopeDiff): string {
+  const name = baseName(diff);
+  const [from, into] = [sideLabel(diff.source), sideLabel(diff.target)];
+  if (name === null)
+    return `Two-way, without a base: every fact with two versions is a conflict, and nothing is deleted from ${into}.`;
+  const what = diff.base === 'fork' ? `what both last had in common, ${name}` : name;
+  return `Base: ${what}. Only what both changed since is a conflict; what ${from} deleted is deleted from ${into}.`;
+}
+
+/** Returns the atom with the truth value of a version. */
+function versionAtomOf(row: MergeRow, version: Version): string {
+  const fact = row.source ?? row.target;
+  return fact === null ? '' : renderAtom({ ...fact, negated: !version.truthVal });
+}
+
+/** Returns the other fields of a version. `fields`: those that differ; null for all set ones. */
+function notesOf(version: Version, fields: readonly DifferingFactField[] | null): string[] {
+  const { validFrom, validUntil, metadata } = version;
+  const isBound = validFrom !== null || validUntil !== null;
+  const showsValidity =
+    fields === null ? isBound : fields.includes('validFrom') || fields.includes('validUntil');
+  const showsMetadata = fields === null ? Object.keys(metadata).length > 0 : fields.includes('metadata');
+  return [
+    showsValidity ? formatValidity(validFrom, validUntil) : '',
+    showsMetadata ? JSON.stringify(metadata) : '',
+  ].filter((note) => note !== '');
+}
+
+/** Shows a version; null if the scope does not have the fact. */
+function VersionText({ row, version }: { row: MergeRow; version: Version | null }) {
+  if (version === null) return <span className={`dim ${styles.absent}`}>not there</span>;
+  const atom = versionAtomOf(row, version);
+  const notes = notesOf(version, row.kind === 'modified' ? row.fields : null);
+  return (
+    <span title={[atom, ...notes].join('  ')}>
+      <CodeText isLine text={atom} />
+      {notes.map((note) => (
+        <span key={note} className={`dim ${styles.note}`}>
+          {note}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Returns all comparable fields of a fact as text. */
+export function fieldsInFull(version: Version | ScopeFact | null): Record<DifferingFactField, string> {
+  if (version === null) return { truthVal: '', validFrom: '', validUntil: '', metadata: '' };
+  const { truthVal, validFrom, validUntil, metadata } = version;
+  const time = (at: number | null, none: string) => (at === null ? none : new Date(at).toISOString());
+  return {
+    truthVal: truthVal ? 'true' : 'false',
+    validFrom: time(validFrom, 'always'),
+    validUntil: time(validUntil, 'never'),
+    metadata: JSON.stringify(metadata, null, 2),
+  };
+}
 
 const kinds: Record<MergeRow['kind'], { readonly word: string; readonly tone: Tone }> = {
   added: { word: 'added', tone: 'good' },
@@ -53,7 +126,7 @@ export function ResultTag({ result }: { result: RowResult }) {
 function ResultText({ row, result }: { row: MergeRow; result: RowResult }) {
   const { versions, take } = result;
   return (
-    <span className={styles.result}>
+    <span className={`inline-row gap-8 ${styles.result}`}>
       <ResultTag result={result} />
       {take !== 'refused' && versions.length === 0 && (
         <span className={`dim ${styles.absent}`}>not there</span>
@@ -97,7 +170,7 @@ function TakeButtons({ row, pair, choice, onTake }: TakeButtonsProps) {
           key={take}
           type="button"
           tabIndex={-1}
-          className={styles.toggle}
+          className={`truncate ${styles.toggle}`}
           aria-pressed={choice === take}
           aria-label={`Take ${takeLabel(take, pair)} for ${row.key}`}
           title={takeLabel(take, pair)}

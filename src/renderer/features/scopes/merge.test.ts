@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { ScopeDiff, ScopeFact } from '../../../engine/contract/scopes.ts';
-import { readChoices, resolutionsOf, withChoice, writeChoices } from './choices.ts';
-import { isSameJson, joinVersions, resultOf } from './merge-result.ts';
-import { mergeRowCountsOf, filterRows, mergeKeyOf, mergeRowsOf } from './merge-rows.ts';
+import {
+  filterRows,
+  isSameJson,
+  joinVersions,
+  mergeKeyOf,
+  mergeRowCountsOf,
+  mergeRowsOf,
+  readChoices,
+  resolutionsOf,
+  resultOf,
+  withChoice,
+  writeChoices,
+} from './merge.ts';
 import { supposedOf, undoOf } from './undo.ts';
 
 const nothing: ScopeDiff = {

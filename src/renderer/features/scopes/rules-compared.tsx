@@ -6,7 +6,6 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { useRules } from '../../api/queries.ts';
 import { LazyCodeDiff } from '../../editor/lazy-editors.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import stack from '../../ui/stack.module.css';
 import { type Side, sideLabel } from './scopes-search.ts';
 import styles from './scopes.module.css';
 import type { Pair } from './use-comparison.ts';
@@ -37,7 +36,7 @@ export function RulesCompared({ pair }: { pair: Pair }) {
     return error === null ? (
       <Loader size={16} className={styles.loading} role="status" aria-label="Loading rules" />
     ) : (
-      <div className={styles.padded}>
+      <div className="padded">
         <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />
       </div>
     );
@@ -48,8 +47,8 @@ export function RulesCompared({ pair }: { pair: Pair }) {
       </EmptyState>
     );
   return (
-    <div className={stack.stack}>
-      <p className={`dim ${styles.noteLine}`}>
+    <div className="flex-column full-height">
+      <p className="dim fixed-size no-margin padded-6">
         {left === right ? 'Both have the same rules.' : 'What is marked is a rule of that scope alone.'} A
         merge brings facts over and leaves the rules as they are.
       </p>
@@ -57,7 +56,7 @@ export function RulesCompared({ pair }: { pair: Pair }) {
         <h3>{sideLabel(source)}</h3>
         <h3>{sideLabel(target)}</h3>
       </div>
-      <div className={stack.fill}>
+      <div className="rest-height">
         <LazyCodeDiff
           left={{ text: left, label: `Rules of ${sideLabel(source)}` }}
           right={{ text: right, label: `Rules of ${sideLabel(target)}` }}

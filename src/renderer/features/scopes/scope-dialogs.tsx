@@ -7,13 +7,27 @@ import { recordStuck } from '../../api/history.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
+import { TypedNameDialog } from '../../ui/dialogs.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { TypedNameDialog } from '../../ui/typed-name-dialog.tsx';
 import { type Side, sideLabel } from './scopes-search.ts';
-import { sideOfValue, sideOptions, valueOfSide } from './side-options.ts';
-import styles from './scopes.module.css';
+
+/** Returns the value of a side in a select. */
+export function valueOfSide(side: Side): string {
+  return side === null ? 'none' : `scope ${side}`;
+}
+
+/** The inverse of `valueOfSide`. */
+export function sideOfValue(value: string): Side {
+  return value === 'none' ? null : value.slice('scope '.length);
+}
+
+/** Returns the options; `also` adds selected sides that may not be listed. */
+export function sideOptions(sides: readonly Side[], also: readonly (Side | undefined)[] = []) {
+  const all = [...new Set([...sides, ...also.filter((side) => side !== undefined)])];
+  return all.map((side) => ({ value: valueOfSide(side), label: sideLabel(side) }));
+}
 
 /** A scope in the list. */
 export type ScopeRow = ScopeList['scopes'][number];
@@ -61,7 +75,7 @@ export function ForkDialog({ source: chosen, scopes, onClose, onForked }: ForkDi
 
   return (
     <Modal opened onClose={onClose} title="Fork a scope" size="sm">
-      <form onSubmit={onSubmit} className={styles.form}>
+      <form onSubmit={onSubmit} className="flex-column gap-12">
         <Select
           label="From"
           description="Its facts and rules are copied; it stays as it is."

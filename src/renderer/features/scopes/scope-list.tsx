@@ -1,12 +1,13 @@
 import { ActionIcon, Button, Loader } from '@mantine/core';
 import { IconGitFork, IconStack2, IconTrash } from '@tabler/icons-react';
-import { type KeyboardEvent, useMemo, useState } from 'react';
+import { type KeyboardEvent, useMemo } from 'react';
 import { Permitted } from '../../api/permitted.tsx';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useRules } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
@@ -28,7 +29,7 @@ interface Row {
 }
 
 /** Role of a side in a comparison. */
-export type MergeRole = 'source' | 'target' | 'base';
+type MergeRole = 'source' | 'target' | 'base';
 
 interface ListActions {
   readonly onRole: (side: Side, role: MergeRole) => void;
@@ -103,7 +104,7 @@ function RoleButtons({
           key={one}
           type="button"
           tabIndex={-1}
-          className={styles.toggle}
+          className={`truncate ${styles.toggle}`}
           aria-pressed={role === one}
           aria-label={`${roleNames[one]}: ${name}`}
           onClick={(event) => {
@@ -169,7 +170,6 @@ function columnsOf(search: ScopesSearch, actions: ListActions): Column<Row>[] {
 }
 
 function Rows({ rows, search, ...actions }: { rows: readonly Row[]; search: ScopesSearch } & ListActions) {
-  const [selected, setSelected] = useState<number | null>(null);
   const reason = useReason('forkScope');
 
   function withReason(act: () => void): void {
@@ -177,30 +177,22 @@ function Rows({ rows, search, ...actions }: { rows: readonly Row[]; search: Scop
     else notifyHint(reason);
   }
 
-  function onKey(event: KeyboardEvent, index: number): void {
-    const row = rows[index];
+  function onKey(event: KeyboardEvent, { side, stored }: Row): void {
     const key = rowKeyOf(event, 'scopes');
-    if (row === undefined || key === null) return;
+    if (key === null) return;
     event.preventDefault();
-    const { side, stored } = row;
     if (key === 'fork') withReason(() => actions.onFork(side));
     else if (key !== 'remove') actions.onRole(side, key);
     else if (stored !== null) withReason(() => actions.onDelete(stored));
   }
 
   return (
-    <DataGrid
+    <ListGrid
       label="Scopes"
       columns={columnsOf(search, actions)}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={selected}
-      onSelect={setSelected}
+      rows={rows}
       onKey={onKey}
-      menu={(index) => {
-        const row = rows[index];
-        return row === undefined ? [] : scopeMenu(row, actions, reason);
-      }}
+      menu={(row) => scopeMenu(row, actions, reason)}
     />
   );
 }
@@ -252,7 +244,7 @@ export function ScopeListPane({ search, ...actions }: { search: ScopesSearch } &
     <PaneFrame
       scroll="own"
       label="Scopes"
-      title={<h1 className={styles.title}>Scopes</h1>}
+      title={<h1 className="pane-title">Scopes</h1>}
       actions={
         <>
           <span className="dim number" role="status">
@@ -270,7 +262,7 @@ export function ScopeListPane({ search, ...actions }: { search: ScopesSearch } &
       }
     >
       {error !== null ? (
-        <div className={styles.padded}>
+        <div className="padded">
           <ProblemNotice failure={apiFailureOf(error)} onRetry={refetch} />
         </div>
       ) : rows === null ? (

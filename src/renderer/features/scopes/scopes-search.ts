@@ -17,7 +17,7 @@ export type MergeRowFilter = (typeof mergeRowFilters)[number];
 /** Parts of the comparison. */
 export const comparedParts = ['facts', 'rules', 'conclusions'] as const;
 /** A part of the comparison. */
-export type ComparedPart = (typeof comparedParts)[number];
+type ComparedPart = (typeof comparedParts)[number];
 
 /** The search parameters. */
 export interface ScopesSearch {

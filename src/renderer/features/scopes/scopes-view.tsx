@@ -2,15 +2,19 @@ import { ActionIcon, Select, Tooltip } from '@mantine/core';
 import { IconArrowsExchange, IconGitCompare } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { EmptyState } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
-import stack from '../../ui/stack.module.css';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { ComparisonView } from './comparison.tsx';
-import { DeleteDialog, ForkDialog, type ScopeRow } from './scope-dialogs.tsx';
+import {
+  DeleteDialog,
+  ForkDialog,
+  type ScopeRow,
+  sideOfValue,
+  sideOptions,
+  valueOfSide,
+} from './scope-dialogs.tsx';
 import { ScopeListPane } from './scope-list.tsx';
 import { parameterOf, type ScopesSearch, type Side, sideOf } from './scopes-search.ts';
 import styles from './scopes.module.css';
-import { sideOfValue, sideOptions, valueOfSide } from './side-options.ts';
 import { type Pair, useScopeList } from './use-comparison.ts';
 
 interface PairPickersProps {
@@ -94,7 +98,7 @@ function PairPickers({ search, scopes, onSearch }: PairPickersProps) {
   const { source, target, base, ways } = search;
   const sides: Side[] = [null, ...scopes];
   return (
-    <span className={styles.pickers}>
+    <span className="flex-row flex-wrap to-end gap-6">
       <Picker
         label="From"
         value={valueOfParameter(source)}
@@ -250,7 +254,7 @@ export function ScopesView({ search, onSearch }: ScopesViewProps) {
     { id: 'comparison', least: '260px', content: comparison },
   ];
   return (
-    <div className={stack.stack}>
+    <div className="flex-column full-height">
       <Split id="scopes" orientation="vertical" label="Resize" panes={panes} />
       <Dialogs
         search={search}

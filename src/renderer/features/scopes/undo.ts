@@ -7,8 +7,7 @@
 import type { TransactionWrite } from '../../api/transaction.ts';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import type { ScopeFact } from '../../../engine/contract/scopes.ts';
-import type { RowResult, Version } from './merge-result.ts';
-import type { MergeRow } from './merge-rows.ts';
+import type { MergeRow, RowResult, Version } from './merge.ts';
 import type { Side } from './scopes-search.ts';
 
 /** A row with its result. */
@@ -18,7 +17,7 @@ export interface ChangedRow {
 }
 
 /** The writes of an undo. */
-export type UndoWrite = Extract<TransactionWrite, { operation: 'assertFact' | 'retract' }>;
+type UndoWrite = Extract<TransactionWrite, { operation: 'assertFact' | 'retract' }>;
 
 /** Maximum number of changed facts of an undo, since each takes a request. */
 export const maxUndone = 10_000;

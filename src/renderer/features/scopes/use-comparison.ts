@@ -9,9 +9,19 @@ import type { MergeStrategy } from '../../../engine/contract/scopes.ts';
 import { queryKeyOf } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
-import { type Choices, readChoices, resolutionsOf, type Take, withChoice, writeChoices } from './choices.ts';
-import { resultOf, type RowResult } from './merge-result.ts';
-import { mergeRowCountsOf, type MergeRow, mergeRowsOf } from './merge-rows.ts';
+import {
+  type Choices,
+  type MergeRow,
+  mergeRowCountsOf,
+  mergeRowsOf,
+  readChoices,
+  resolutionsOf,
+  resultOf,
+  type RowResult,
+  type Take,
+  withChoice,
+  writeChoices,
+} from './merge.ts';
 import { parameterOf, type Side } from './scopes-search.ts';
 import type { ChangedRow } from './undo.ts';
 

@@ -192,7 +192,7 @@ function ProviderKey({ provider, settings, shell, onDo }: ProviderProps) {
 
   return (
     <Setting title={title} hint={keyHints[state]}>
-      <form onSubmit={onSubmit} className={styles.control}>
+      <form onSubmit={onSubmit} className={`flex-row gap-6 ${styles.control}`}>
         <PasswordInput
           aria-label={`Key of ${title}`}
           className={styles.key}
@@ -265,7 +265,7 @@ export function DesktopSection({ shell }: { shell: ShellApi }) {
       </section>
       <section>
         <h2>Keys of language models</h2>
-        <p className={styles.note}>
+        <p className={`small-print no-margin ${styles.note}`}>
           {secretNotes[settings.secrets]} With a key, facts can be extracted from text.
         </p>
         {desktopProviderNames.map((provider) => (

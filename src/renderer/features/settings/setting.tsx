@@ -10,12 +10,12 @@ interface SettingProps {
 /** One line of the settings: title, explanation, and control. */
 export function Setting({ title, hint, children }: SettingProps) {
   return (
-    <div className={styles.setting}>
+    <div className={`flex-row gap-24 ${styles.setting}`}>
       <div>
         <h3>{title}</h3>
         <p>{hint}</p>
       </div>
-      <div className={styles.control}>{children}</div>
+      <div className={`flex-row gap-6 ${styles.control}`}>{children}</div>
     </div>
   );
 }

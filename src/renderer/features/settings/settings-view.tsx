@@ -3,12 +3,10 @@ import { Button, SegmentedControl, Switch } from '@mantine/core';
 import { useHealth } from '../../api/queries.ts';
 import { useCredential } from '../../api/credential.ts';
 import { desktopShell } from '../../api/desktop.ts';
-import { useSession } from '../../api/session.tsx';
-import { useSignOut } from '../../api/use-sign-out.ts';
+import { useSession, useSignOut } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { setSingleKeys, usePreferences } from '../../ui/preferences.ts';
+import { setDensity, setSingleKeys, useDensity, usePreferences } from '../../ui/preferences.ts';
 import { readChoice, setTheme, useTheme } from '../../ui/theme-choice.ts';
-import { setDensity, useDensity } from '../../ui/use-row-height.ts';
 import { DesktopSection } from './desktop-section.tsx';
 import { Setting } from './setting.tsx';
 import styles from './settings.module.css';
@@ -131,7 +129,7 @@ function Service() {
 export function SettingsView() {
   const shell = desktopShell();
   return (
-    <div className={styles.page}>
+    <div className="tall scrolls">
       <div className={styles.column}>
         <h1>Settings</h1>
         <Appearance />

@@ -18,10 +18,8 @@ import { formatCount } from '../../ui/format.ts';
 import { ProofLink, RuleLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
-import { Split } from '../../ui/split.tsx';
+import { Split } from '../../ui/pane.tsx';
 import { Tag, type Tone } from '../../ui/tags.tsx';
-import type { Looking } from './trace-memory.ts';
-import { type EventPosition, type RulePosition, TracePositions } from './trace-positions.ts';
 import {
   allEvents,
   type EventFilter,
@@ -29,8 +27,10 @@ import {
   eventPredicatesOf,
   type EventRow,
   filtered,
+  type Looking,
   type Port,
 } from './trace-rows.ts';
+import { type EventPosition, type RulePosition, TracePositions } from './trace-positions.ts';
 import styles from './trace.module.css';
 
 interface RulePlaceViewProps {
@@ -48,7 +48,7 @@ function RulePositionView({ title, place, word }: RulePlaceViewProps) {
   const marked = isHead ? [] : at;
   return (
     <div className={styles.place}>
-      <div className={styles.placeTitle}>
+      <div className="flex-row gap-8">
         <span className="dim">{title}</span>
         <RuleLink rule={ruleId} />
       </div>
@@ -152,7 +152,7 @@ function Filters({ trace, filter, onFilter }: FiltersProps) {
   const predicates = useMemo(() => eventPredicatesOf(trace.events), [trace]);
   const isNarrowed = Object.values(filter).some((value) => value !== null);
   return (
-    <div className={styles.filters}>
+    <div className={`flex-row gap-6 ${styles.filters}`}>
       <Select
         aria-label="Rule"
         placeholder="Any rule"
@@ -210,7 +210,7 @@ function Stepper({ place, count, onPlace }: StepperProps) {
     </Tooltip>
   );
   return (
-    <div className={styles.stepper} role="group" aria-label="Step">
+    <div className="flex-row gap-4 fixed-size to-right" role="group" aria-label="Step">
       {button('First event', 0, <IconChevronsLeft size={16} aria-hidden />)}
       {button('Step back', place - 1, <IconChevronLeft size={16} aria-hidden />)}
       <span className="number" role="status">
@@ -233,8 +233,8 @@ function EventDetail({ event, place, onCaller }: EventDetailProps) {
   const { port, atom, scope } = event;
   const { concluded, asked, caller } = place;
   return (
-    <section className={styles.event} aria-label="Event">
-      <div className={styles.eventHead}>
+    <section className={`tall on-panel scrolls ${styles.event}`} aria-label="Event">
+      <div className="flex-row flex-wrap gap-8">
         <Tag tone={toneOf[port]}>{port}</Tag>
         <CodeText text={atom} />
         {scope !== null && <span className="dim">in {scope}</span>}
@@ -255,7 +255,7 @@ function EventDetail({ event, place, onCaller }: EventDetailProps) {
         )}
       </div>
       <p className="dim">{sentenceOf(event)}</p>
-      <div className={styles.places}>
+      <div className={`gap-8-24 flex-wrap flex ${styles.places}`}>
         {concluded !== null && (
           <RulePositionView title="The rule that concludes" place={concluded} word="concluded" />
         )}
@@ -310,12 +310,12 @@ export function EventList({ trace, looking, onLook }: EventListProps) {
     />
   );
   return (
-    <div className={styles.events}>
-      <div className={styles.eventBar}>
+    <div className="flex-column full-height">
+      <div className="controls-bar gap-6-12 spread padded-6 line-below">
         <Filters trace={trace} filter={filter} onFilter={setFilter} />
         <Stepper place={place} count={shown.length} onPlace={setPlace} />
       </div>
-      <div className={styles.grid}>
+      <div className="rest-height">
         {event === undefined || eventPlace === null ? (
           <EmptyState
             title="No event"

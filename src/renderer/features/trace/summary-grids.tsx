@@ -4,10 +4,11 @@ import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { Trace } from '../../../engine/contract/explanation.ts';
 import { CodeLine, CodeText } from '../../editor/code-text.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
-import { RowAction } from '../../ui/row-action.tsx';
+import { RowAction } from '../../ui/row-menu.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import {
   type Order,
@@ -121,26 +122,18 @@ interface RulesOfTraceProps {
 export function RulesOfTrace({ trace, onEvents }: RulesOfTraceProps) {
   const navigate = useNavigate();
   const [order, setOrder] = useState<Order<RuleColumn>>({ key: 'elapsedMs', direction: 'desc' });
-  const [selected, setSelected] = useState<number | null>(null);
   const rows = useMemo(() => sorted(trace.rules, order), [trace, order]);
   if (rows.length === 0)
     return <EmptyState title="No rule took part">The question was answered from stored facts.</EmptyState>;
   const maxMs = rows.reduce((greatest, { elapsedMs }) => Math.max(greatest, elapsedMs), 0);
   return (
-    <DataGrid
+    <ListGrid
       label="Rules by time"
       columns={ruleColumns(order, setOrder, maxMs, onEvents)}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={selected}
-      onSelect={setSelected}
-      onOpen={(index) => {
-        const row = rows[index];
-        if (row !== undefined) void navigate({ to: '/rules', search: { rule: row.ruleId } });
-      }}
-      onKey={(event, index) => {
-        const row = rows[index];
-        if (row !== undefined && rowKeyOf(event, 'calls') === 'events') onEvents(row.ruleId);
+      rows={rows}
+      onOpen={({ ruleId }) => void navigate({ to: '/rules', search: { rule: ruleId } })}
+      onKey={(event, { ruleId }) => {
+        if (rowKeyOf(event, 'calls') === 'events') onEvents(ruleId);
       }}
     />
   );
@@ -212,24 +205,17 @@ interface SubgoalsOfTraceProps {
 export function SubgoalsOfTrace({ trace, onEvents }: SubgoalsOfTraceProps) {
   const navigate = useNavigate();
   const [order, setOrder] = useState<Order<SubgoalKey>>({ key: 'calls', direction: 'desc' });
-  const [selected, setSelected] = useState<number | null>(null);
   const rows = useMemo(() => sorted(trace.subgoals, order), [trace, order]);
   if (rows.length === 0)
     return <EmptyState title="No subgoals">The question needed nothing to be derived.</EmptyState>;
   return (
-    <DataGrid
+    <ListGrid
       label="Subgoals"
       columns={subgoalColumns(order, setOrder, onEvents)}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={selected}
-      onSelect={setSelected}
-      onOpen={(index) => {
-        const row = rows[index];
-        if (row !== undefined) void navigate({ to: '/ask', search: { question: row.goal } });
-      }}
-      onKey={(event, index) => {
-        const predicate = eventPredicateOf(rows[index]?.goal ?? '');
+      rows={rows}
+      onOpen={({ goal }) => void navigate({ to: '/ask', search: { question: goal } })}
+      onKey={(event, { goal }) => {
+        const predicate = eventPredicateOf(goal);
         if (predicate !== null && rowKeyOf(event, 'calls') === 'events') onEvents(predicate);
       }}
     />

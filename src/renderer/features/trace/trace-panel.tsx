@@ -2,20 +2,26 @@ import { ActionIcon, Button, Tabs, Tooltip } from '@mantine/core';
 import { IconRefresh, IconTimeline } from '@tabler/icons-react';
 import { useCallback } from 'react';
 import type { Trace } from '../../../engine/contract/explanation.ts';
-import { bareQuestion, refuseUnreadable } from '../../api/question-text.ts';
+import { bareQuestion, type QuestionSearch, refuseUnreadable } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { useIsOld, useRunAtOnce } from '../../api/use-run.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { BesideActions } from '../../ui/beside-actions.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
-import { AgeBanner, Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { CancelledNote, Running, RunningActions } from '../../ui/running.tsx';
+import {
+  AgeBanner,
+  Banner,
+  CancelledNote,
+  EmptyState,
+  NoQuestion,
+  PaneProblem,
+  Running,
+  RunningActions,
+} from '../../ui/notices.tsx';
+import { BesideActions, PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { EventList } from './event-list.tsx';
 import { RulesOfTrace, SubgoalsOfTrace } from './summary-grids.tsx';
-import { traceParts, useLooking } from './trace-memory.ts';
-import { allEvents, type EventFilter } from './trace-rows.ts';
+import { allEvents, type EventFilter, traceParts, useLooking } from './trace-rows.ts';
 import styles from './trace.module.css';
 
 function useTrace(question: string) {
@@ -41,20 +47,20 @@ function Traced({ trace, question }: { trace: Trace; question: string }) {
     <Tabs
       value={looking.part}
       onChange={(value) => look({ ...looking, part: traceParts.find((part) => part === value) ?? 'rules' })}
-      className={styles.tabs ?? ''}
+      className="flex-column full-height"
     >
       <Tabs.List>
         <Tabs.Tab value="rules">Rules ({formatCount(rules.length)})</Tabs.Tab>
         <Tabs.Tab value="subgoals">Subgoals ({formatCount(subgoals.length)})</Tabs.Tab>
         <Tabs.Tab value="events">Events ({formatCount(events.length)})</Tabs.Tab>
       </Tabs.List>
-      <Tabs.Panel value="rules" className={styles.tabPanel ?? ''}>
+      <Tabs.Panel value="rules" className="rest-height">
         <RulesOfTrace trace={trace} onEvents={(ruleId) => onEvents({ ruleId })} />
       </Tabs.Panel>
-      <Tabs.Panel value="subgoals" className={styles.tabPanel ?? ''}>
+      <Tabs.Panel value="subgoals" className="rest-height">
         <SubgoalsOfTrace trace={trace} onEvents={(predicate) => onEvents({ predicate })} />
       </Tabs.Panel>
-      <Tabs.Panel value="events" className={styles.tabPanel ?? ''}>
+      <Tabs.Panel value="events" className="rest-height">
         <EventList trace={trace} looking={looking} onLook={look} />
       </Tabs.Panel>
     </Tabs>
@@ -134,7 +140,7 @@ export function TracePanel({ question, onClose }: TracePanelProps) {
         </>
       }
     >
-      <div className={styles.panel}>
+      <div className="flex-column full-height">
         {isOld && (
           <AgeBanner action="Trace again" onAgain={run.again}>
             The knowledge has moved on since this was traced. It is shown as it was.
@@ -146,10 +152,10 @@ export function TracePanel({ question, onClose }: TracePanelProps) {
             {formatAmount(result.subgoals.length, 'subgoal')}. The counts of rules are complete.
           </Banner>
         )}
-        <div className={styles.question}>
+        <div className={`fixed-size wraps padded-8 scrolls ${styles.question}`}>
           <CodeText text={question} />
         </div>
-        <div className={styles.body}>
+        <div className="rest-height">
           {result === null || run.state.failure !== null ? (
             <NotTraced run={run} />
           ) : (
@@ -159,4 +165,27 @@ export function TracePanel({ question, onClose }: TracePanelProps) {
       </div>
     </PaneFrame>
   );
+}
+
+interface TraceViewProps {
+  search: QuestionSearch;
+  onSearch: (search: QuestionSearch) => void;
+}
+
+/** Shows the Trace view: one trace by its address. */
+export function TraceView({ search, onSearch }: TraceViewProps) {
+  if (search.question === undefined)
+    return (
+      <NoQuestion
+        icon={<IconTimeline size={30} stroke={1.3} aria-hidden />}
+        title="No question is chosen"
+        label="Question to trace"
+        placeholder="ancestor(?who, nora)"
+        action="Trace it"
+        onQuestion={(question) => onSearch({ question })}
+      >
+        Type a question, or write one in Ask and choose Trace beside it.
+      </NoQuestion>
+    );
+  return <TracePanel question={search.question} />;
 }

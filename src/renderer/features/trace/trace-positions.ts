@@ -63,7 +63,7 @@ function bindingsOfHead(head: Atom, demand: Atom): Bindings | null {
 }
 
 /** Returns how well a premise agrees with a subgoal under the bindings; null if not at all. */
-export function agreement(premise: Atom, subgoal: Atom, bindings: Bindings): number | null {
+function agreement(premise: Atom, subgoal: Atom, bindings: Bindings): number | null {
   if (relationOf(premise) !== relationOf(subgoal)) return null;
   const bound = new Map(bindings);
   let score = 0;

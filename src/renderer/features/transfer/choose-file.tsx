@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { IconFileImport } from '@tabler/icons-react';
-import { type DragEvent, useRef, useState } from 'react';
+import { type DragEvent, type ReactNode, useRef, useState } from 'react';
 import { acceptedFiles } from './formats.ts';
 import styles from './transfer.module.css';
 
@@ -9,7 +9,7 @@ interface ChooseFileProps {
 }
 
 /** Returns true while a drag contains files. */
-export function hasFiles(event: DragEvent): boolean {
+function hasFiles(event: DragEvent): boolean {
   return event.dataTransfer.types.includes('Files');
 }
 
@@ -58,6 +58,51 @@ export function ChooseFile({ onFile }: ChooseFileProps) {
           if (file !== undefined) onFile(file);
         }}
       />
+    </div>
+  );
+}
+
+interface DropAreaProps {
+  onFile: (file: File) => void;
+  children: ReactNode;
+}
+
+/** Shows content onto which a file can be dropped for import. */
+export function DropArea({ onFile, children }: DropAreaProps) {
+  const [isOver, setIsOver] = useState(false);
+
+  function onDragOver(event: DragEvent): void {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    setIsOver(true);
+  }
+
+  function onDrop(event: DragEvent): void {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    setIsOver(false);
+    const file = event.dataTransfer.files[0];
+    if (file !== undefined) onFile(file);
+  }
+
+  return (
+    <div
+      className={styles.drop}
+      onDragOver={onDragOver}
+      onDragLeave={(event) => {
+        // Only when leaving the view, not between its parts.
+        const to = event.relatedTarget;
+        if (!(to instanceof Node) || !event.currentTarget.contains(to)) setIsOver(false);
+      }}
+      onDrop={onDrop}
+    >
+      {children}
+      {isOver && (
+        <div className={`flex-column gap-8 ${styles.dropHere}`}>
+          <IconFileImport size={36} stroke={1.3} aria-hidden />
+          Drop the file to import it
+        </div>
+      )}
     </div>
   );
 }

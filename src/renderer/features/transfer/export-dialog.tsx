@@ -16,9 +16,8 @@ import {
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf, scopeKey, type ScopeSelection } from '../../api/space.ts';
 import { formatBytes } from '../../ui/format.ts';
-import { ProblemNotice } from '../../ui/notices.tsx';
+import { Elapsed, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { Elapsed } from '../../ui/running.tsx';
 import { exportFormatSpecs } from './formats.ts';
 import { ProgressBar } from './import-progress.tsx';
 import styles from './transfer.module.css';
@@ -78,7 +77,7 @@ function runExport(
 }
 
 /** The filter of the Facts view, as far as an export supports it. */
-export interface ExportStart {
+interface ExportStart {
   readonly predicate: string | undefined;
   /** True if the view also filters by text or truth, so that it shows less than the export contains. */
   readonly isFiltered: boolean;
@@ -158,7 +157,7 @@ function ScopeSelect({
 function Progressing({ under }: { under: Under }) {
   return (
     <div className={styles.outcome}>
-      <div className={styles.failuresTitle}>
+      <div className="flex-row spread gap-8">
         <h3 role="status">Exporting…</h3>
         <Button
           color="red"
@@ -170,7 +169,7 @@ function Progressing({ under }: { under: Under }) {
         </Button>
       </div>
       <ProgressBar label="Exporting" share={null} />
-      <div className={`number ${styles.figures}`}>
+      <div className={`number small-print flex-wrap spread flex ${styles.figures}`}>
         <span>{formatBytes(under.bytes)}</span>
         <Elapsed since={under.since} />
       </div>
@@ -194,7 +193,7 @@ function FormatChoice({
         if (chosen !== undefined) onFormat(chosen);
       }}
     >
-      <div className={styles.formats}>
+      <div className={`flex-column gap-8 ${styles.formats}`}>
         {exportFormats.map((name) => (
           <Radio
             key={name}
@@ -221,7 +220,7 @@ function Choices({ plan, onPlan, problem }: ChoicesProps) {
   const { holdsRules } = exportFormatSpecs[format];
   return (
     <>
-      <div className={styles.fields}>
+      <div className={`flex-wrap align-start flex ${styles.fields}`}>
         <Autocomplete
           label="Facts of the predicate"
           placeholder="All predicates"
@@ -270,7 +269,7 @@ export function ExportDialog({ start, onClose }: { start: ExportStart; onClose: 
       closeOnEscape={!isBusy}
       closeOnClickOutside={!isBusy}
     >
-      <div className={styles.body}>
+      <div className={`flex-column gap-12 ${styles.body}`}>
         <Choices plan={plan} problem={problem} onPlan={(part) => setPlan({ ...plan, ...part })} />
         {start.isFiltered && (
           <p className={styles.small}>

@@ -1,5 +1,7 @@
-/** Import formats, their detection by name or content, and what exports contain. */
+/** Import formats, their detection by name or content, and what exports contain; what may be transferred. */
+import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 import type { ExportFormat, ImportType } from '../../../engine/contract/transfer.ts';
+import { useWhoAmI } from '../../api/queries.ts';
 
 /** An import format. */
 export type ImportFormat = 'ndjson' | 'csv' | 'tsv' | 'statements' | 'turtle' | 'ntriples';
@@ -133,3 +135,29 @@ export const exportFormatSpecs: Readonly<Record<ExportFormat, ExportFormatSpec>>
       'Left out: rules, facts that are explicitly false or do not have two arguments, and the scope, validity and metadata of the others.',
   },
 };
+
+interface TransferRights {
+  /** Why nothing can be imported; null if it can. */
+  readonly cannotImport: string | null;
+  /** True if the service will refuse every rule of a file. */
+  readonly rulesAreRefused: boolean;
+}
+
+/** Returns what a caller may import. */
+export function rightsOf(who: WhoAmI): TransferRights {
+  const mayWrite = who.role === 'writer' || who.role === 'admin';
+  return {
+    cannotImport: mayWrite
+      ? null
+      : `The key in use has the role ${who.role}: it may preview and check a file; importing needs the role writer or admin.`,
+    rulesAreRefused: mayWrite && who.tenants.length > 0,
+  };
+}
+
+const unknown: TransferRights = { cannotImport: null, rulesAreRefused: false };
+
+/** Returns what the current user may import; everything while unknown, since the service decides. */
+export function useRights(): TransferRights {
+  const { data } = useWhoAmI();
+  return data === undefined ? unknown : rightsOf(data);
+}

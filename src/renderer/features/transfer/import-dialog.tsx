@@ -9,15 +9,17 @@ import { useSession } from '../../api/session.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Banner } from '../../ui/notices.tsx';
 import { ChooseFile } from './choose-file.tsx';
-import { formatOf, type ImportFormat, importFormats, isTabular } from './formats.ts';
+import { formatOf, type ImportFormat, importFormats, isTabular, useRights } from './formats.ts';
 import { ImportProgressView } from './import-progress.tsx';
-import { ImportResult, UndoButton } from './import-result.tsx';
+import { ImportResult, RecentImports, UndoButton } from './import-result.tsx';
 import { MappingFields } from './mapping-fields.tsx';
 import { type Mapping, mappingProblem, predicateOfFileName, proposedMapping } from './mapping.ts';
-import { MappedRows, PlainRows, PreviewNote } from './preview-table.tsx';
 import {
   type Beginning,
+  MappedRows,
   plainPreview,
+  PlainRows,
+  PreviewNote,
   type PreviewRow,
   previewRows,
   readBeginning,
@@ -25,11 +27,9 @@ import {
   type TablePreview,
   tablePreview,
   widthOf,
-} from './preview.ts';
-import { RecentImports } from './recent-imports.tsx';
+} from './preview-table.tsx';
 import { startImport, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
 import styles from './transfer.module.css';
-import { useRights } from './use-rights.ts';
 
 /** How to parse a file. */
 interface FormChoices {
@@ -153,7 +153,7 @@ function isFormat(value: string | null): value is ImportFormat {
 
 function FileLine({ file, onOther }: { file: File; onOther: () => void }) {
   return (
-    <div className={styles.file}>
+    <div className={`flex-row gap-8 ${styles.file}`}>
       <IconFile size={18} stroke={1.5} aria-hidden />
       <span className={`truncate ${styles.fileName}`} title={file.name}>
         {file.name}
@@ -211,7 +211,7 @@ function Preview({ form }: { form: ImportForm }) {
 
 function Problem({ text }: { text: string }) {
   return (
-    <p className={styles.bad} role="status">
+    <p className="text-bad" role="status">
       {text}
     </p>
   );
@@ -242,7 +242,7 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
   return (
     <>
       <FileLine file={file} onOther={onOther} />
-      <div className={styles.fields}>
+      <div className={`flex-wrap align-start flex ${styles.fields}`}>
         <Select
           label="Format"
           className={styles.narrow}
@@ -384,7 +384,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
       title={`Import into ${space.database} / ${space.tenant}`}
       size={file === null && !isShown ? 'md' : 'xl'}
     >
-      <div className={styles.body}>
+      <div className={`flex-column gap-12 ${styles.body}`}>
         {rights.cannotImport !== null && <Banner>{rights.cannotImport}</Banner>}
         {isShown ? (
           <Shown onOther={onOther} onClose={close} />

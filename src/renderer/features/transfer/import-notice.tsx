@@ -1,10 +1,7 @@
 import { Button, CloseButton } from '@mantine/core';
 import { useEffect } from 'react';
-import { outcomeTitle } from './outcome-words.ts';
-import { phaseOf, ProgressBar } from './import-progress.tsx';
-import { UndoButton } from './import-result.tsx';
-import { isAllSent, progressOf } from './progress.ts';
-import { entryWords } from './recent-imports.tsx';
+import { entryWords, outcomeTitle, UndoButton } from './import-result.tsx';
+import { isAllSent, phaseOf, ProgressBar, progressOf } from './import-progress.tsx';
 import { cancel, dismiss, type ImportEntry, isRunning, useTransfers } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
@@ -39,7 +36,7 @@ function Running({ entry, onShow }: { entry: ImportEntry; onShow: () => void }) 
 function Ended({ entry, onShow }: { entry: ImportEntry; onShow: () => void }) {
   return (
     <>
-      <div className={styles.file}>
+      <div className={`flex-row gap-8 ${styles.file}`}>
         <strong className={`truncate ${styles.grow}`}>
           {outcomeTitle(entry.state, entry.plan.file.name)}
         </strong>

@@ -1,15 +1,48 @@
-/** The result of an import, and its undo. */
+/** The result of an import in words and figures, its undo, and the recent ones. */
 import { Button } from '@mantine/core';
 import { IconArrowBackUp } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { formatAmount, formatCount } from '../../ui/format.ts';
+import { formatAmount, formatCount, formatRelative } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
-import type { ImportOutcome, Undoing } from './import-run.ts';
-import { failuresText, partialImportWords } from './outcome-words.ts';
-import { idOf, type ImportEntry, lookAgain, undo } from './transfer-store.ts';
+import type { ImportOutcome, ImportState, PartialImport, Undoing } from './import-run.ts';
+import { idOf, type ImportEntry, isRunning, lookAgain, undo } from './transfer-store.ts';
 import styles from './transfer.module.css';
+
+/** Returns the non-zero counts of an outcome. */
+export function outcomeParts({ asserted, updated, unchanged, rules, failed }: ImportOutcome): string[] {
+  const parts = [
+    asserted > 0 && `${formatAmount(asserted, 'fact')} asserted`,
+    updated > 0 && `${formatAmount(updated, 'fact')} updated`,
+    unchanged > 0 && `${formatAmount(unchanged, 'fact')} known already`,
+    rules > 0 && `${formatAmount(rules, 'rule')} taught`,
+    failed > 0 && `${formatAmount(failed, 'row')} failed`,
+  ].filter((part) => part !== false);
+  return parts.length === 0 ? ['nothing in it'] : parts;
+}
+
+/** Returns what an import that ended early has stored. */
+export function partialImportWords(left: PartialImport): string {
+  if (left.kind === 'unknown') return 'What it has stored could not be found out; it stays stored.';
+  const { facts, isAtLeast } = left.stored;
+  if (facts === 0) return 'It had asserted nothing new.';
+  const amount = formatAmount(facts, 'fact');
+  if (isAtLeast) return `More than ${amount} had been asserted by then, and stay stored until you undo it.`;
+  return `${amount} had been asserted by then, and ${facts === 1 ? 'stays' : 'stay'} stored until you undo it.`;
+}
+
+/** Returns the failures as text to copy, one per line. */
+export function failuresText({ errors }: ImportOutcome): string {
+  return errors.map(({ line, message }) => `${line}\t${message}`).join('\n');
+}
+
+/** Returns the title of a finished import. */
+export function outcomeTitle(state: ImportState, fileName: string): string {
+  if (state.kind === 'done') return `Imported ${fileName}`;
+  const isCancelled = state.kind === 'ended' && state.failure === null;
+  return isCancelled ? `Cancelled ${fileName}` : `${fileName} broke off`;
+}
 
 /** Shows the counts of an import or check, and the rows that failed. */
 function Counts({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boolean }) {
@@ -22,14 +55,14 @@ function Counts({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boolean
     { label: wouldBe ? 'would fail' : 'failed', count: failed, isShown: true },
   ];
   return (
-    <dl className={styles.counts}>
+    <dl className={`flex-wrap flex no-margin ${styles.counts}`}>
       {counts
         .filter(({ isShown }) => isShown)
         .map(({ label, count }) => (
           <div key={label}>
             <dt>{label}</dt>
             <dd
-              className={`number ${label.endsWith('fail') || label === 'failed' ? (count > 0 ? styles.bad : '') : ''}`}
+              className={`number ${label.endsWith('fail') || label === 'failed' ? (count > 0 ? 'text-bad' : '') : ''}`}
             >
               {formatCount(count)}
             </dd>
@@ -45,7 +78,7 @@ function Failures({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boole
   const what = wouldBe ? 'would fail' : 'failed';
   return (
     <>
-      <div className={styles.failuresTitle}>
+      <div className="flex-row spread gap-8">
         <span className={styles.small}>
           {errors.length < failed
             ? `The first ${formatCount(errors.length)} of ${formatAmount(failed, 'row')} that ${what}`
@@ -163,5 +196,45 @@ export function ImportResult({ entry }: { entry: ImportEntry }) {
         </div>
       )}
     </>
+  );
+}
+
+/** Returns the result of an import on one line. */
+export function entryWords({ state, undoing }: ImportEntry): string {
+  if (undoing.kind === 'undone') {
+    const { retracted, kept } = undoing.undone;
+    return `undone: ${formatAmount(retracted, 'fact')} retracted${kept.length === 0 ? '' : `, ${kept.length} kept`}`;
+  }
+  if (undoing.kind === 'failed') return `not undone: ${undoing.failure.detail}`;
+  if (state.kind === 'done') return outcomeParts(state.outcome).join(', ');
+  if (state.kind !== 'ended') return 'running';
+  const { failure, left } = state;
+  const how = failure === null ? 'cancelled' : 'broke off';
+  if (left.kind === 'unknown') return `${how}; what is stored is not known`;
+  const { facts, isAtLeast } = left.stored;
+  return `${how}, ${isAtLeast ? 'more than ' : ''}${formatAmount(facts, 'fact')} stored`;
+}
+
+/** Lists the imports of this window with result and undo. */
+export function RecentImports({ entries }: { entries: readonly ImportEntry[] }) {
+  const past = entries.filter((entry) => !isRunning(entry));
+  if (past.length === 0) return null;
+  const now = Date.now();
+  return (
+    <section className={`flex-column gap-6 ${styles.recent}`} aria-labelledby="recent-imports">
+      <h3 id="recent-imports">Imports of this window</h3>
+      <ul>
+        {past.map((entry) => (
+          <li key={entry.number}>
+            <span className="truncate">{entry.plan.file.name}</span>
+            <span className={`dim truncate ${styles.grow}`} title={entryWords(entry)}>
+              {entryWords(entry)}
+            </span>
+            <span className="dim">{formatRelative(entry.startedAt, now)}</span>
+            <UndoButton entry={entry} size="compact-xs" />
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -32,7 +32,7 @@ function Argument({ mapping, onMapping, header, index }: MappingFieldsProps & { 
   const name = columnName(header, columns[index] ?? 0);
   const move = (by: 1 | -1) => onMapping({ ...mapping, columns: withMovedColumn(columns, index, by) });
   return (
-    <li className={styles.argument}>
+    <li className={`flex-row gap-2 ${styles.argument}`}>
       <span className={`number ${styles.place}`}>{index + 1}</span>
       <span className={`truncate ${styles.columnName}`} title={name}>
         {name}
@@ -78,7 +78,7 @@ function Arguments(props: MappingFieldsProps) {
       <span id={id} className={styles.label}>
         Arguments
       </span>
-      <ol className={styles.arguments}>
+      <ol className="plain-list flex-row flex-wrap gap-6">
         {columns.map((column, index) => (
           <Argument key={column} {...props} index={index} />
         ))}
@@ -172,7 +172,7 @@ export function MappingFields(props: MappingFieldsProps) {
   const { mapping, onMapping } = props;
   return (
     <>
-      <div className={styles.fields}>
+      <div className={`flex-wrap align-start flex ${styles.fields}`}>
         <Predicate {...props} />
         <Select
           label="Separator"

@@ -5,7 +5,7 @@ import TransformWorker from './transform.worker.ts?worker';
 import type { TransformAnswer, TransformRequest } from './transform.worker.ts';
 
 /** A converted table. */
-export interface PreparedTable {
+interface PreparedTable {
   readonly blob: Blob;
   readonly outcome: Transformed;
 }

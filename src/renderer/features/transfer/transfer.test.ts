@@ -4,13 +4,18 @@ import type { ImportDone } from '../../../engine/contract/transfer.ts';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { keepingSink } from '../../api/save-answer.ts';
-import { formatOf, importFormats } from './formats.ts';
+import { formatOf, importFormats, rightsOf } from './formats.ts';
 import { importUrl, importOutcomeOf, type ImportState, importsAmong, AnswerLines } from './import-run.ts';
-import { failuresText, partialImportWords, outcomeParts } from './outcome-words.ts';
-import { beginningOf, plainPreview, previewRows, recordsOfBeginning, tablePreview } from './preview.ts';
-import { isAllSent, progressOf, writtenLeft } from './progress.ts';
+import { failuresText, outcomeParts, partialImportWords } from './import-result.tsx';
+import {
+  beginningOf,
+  plainPreview,
+  previewRows,
+  recordsOfBeginning,
+  tablePreview,
+} from './preview-table.tsx';
+import { isAllSent, progressOf, writtenLeft } from './import-progress.tsx';
 import { exportFileName, type ExportPlan, exportUrl } from './export-dialog.tsx';
-import { rightsOf } from './use-rights.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const endpoint = { origin: 'http://service', database: 'default', tenant: 'default', key: null };

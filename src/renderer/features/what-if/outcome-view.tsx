@@ -4,16 +4,45 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { CodeLine, CodeText } from '../../editor/code-text.tsx';
-import { ChangeTag } from '../../ui/change-tag.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
+import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
+import { ChangeTag } from '../../ui/tags.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
-import { type GoalOutcome, type OutcomeRow, outcomeRowsOf, totalsOf } from './outcome.ts';
-import styles from './what-if.module.css';
+
+/** The outcome of a goal. */
+type GoalOutcome = WhatIfResult['goals'][number];
+
+/** A line. */
+interface OutcomeRow {
+  readonly change: 'gained' | 'lost' | 'unchanged';
+  readonly atom: string;
+  readonly goal: string;
+}
+
+/** Returns how many conclusions the changes add and remove; one shown by several goals counts once. */
+export function totalsOf(goals: readonly GoalOutcome[]): { gained: number; lost: number } {
+  return {
+    gained: new Set(goals.flatMap(({ gained }) => gained)).size,
+    lost: new Set(goals.flatMap(({ lost }) => lost)).size,
+  };
+}
+
+/** Returns the lines of the goals: lost, gained, then, if wanted, unchanged, each in order. */
+export function outcomeRowsOf(goals: readonly GoalOutcome[], withUnchanged: boolean): OutcomeRow[] {
+  const rows: OutcomeRow[] = [];
+  for (const { goal, before, after, gained, lost } of goals) {
+    for (const atom of lost) rows.push({ change: 'lost', atom, goal });
+    for (const atom of gained) rows.push({ change: 'gained', atom, goal });
+    if (!withUnchanged) continue;
+    const stays = new Set(after);
+    for (const atom of before) if (stays.has(atom)) rows.push({ change: 'unchanged', atom, goal });
+  }
+  return rows;
+}
 
 /** Links a line to its explanation in the current knowledge. */
 function NowLink({ row }: { row: OutcomeRow }) {
@@ -55,17 +84,7 @@ const nowColumn: Column<OutcomeRow> = {
 };
 
 function Changed({ rows }: { rows: readonly OutcomeRow[] }) {
-  const [selected, setSelected] = useState<number | null>(null);
-  return (
-    <DataGrid
-      label="What would change"
-      columns={[changeColumn, atomColumn, nowColumn]}
-      count={rows.length}
-      rowAt={(index) => rows[index]}
-      selected={selected}
-      onSelect={setSelected}
-    />
-  );
+  return <ListGrid label="What would change" columns={[changeColumn, atomColumn, nowColumn]} rows={rows} />;
 }
 
 function countsInWords({ before, after, gained, lost }: GoalOutcome): string {
@@ -100,10 +119,10 @@ function Goals({ goals, chosen, onChoose }: GoalsProps) {
           if (goal === undefined) return <span>Everything</span>;
           return (
             <>
-              <span className={styles.goal} title={goal.goal}>
+              <span className="truncate rest-width" title={goal.goal}>
                 <CodeText isLine text={goal.goal} />
               </span>
-              <span className={`dim number ${styles.counts}`}>{countsInWords(goal)}</span>
+              <span className="dim number fixed-size no-wrap">{countsInWords(goal)}</span>
             </>
           );
         }}
@@ -151,7 +170,7 @@ function OutcomeFrame({ goals, withUnchanged, onUnchanged, text, children }: Out
       scroll="own"
       label="Outcome"
       title={
-        <span role="status" className={styles.totals}>
+        <span role="status" className="no-wrap">
           <strong>
             {formatAmount(gained, 'conclusion')} gained, {formatCount(lost)} lost
           </strong>

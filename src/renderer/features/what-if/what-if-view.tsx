@@ -4,13 +4,10 @@ import type { WhatIfResult } from '../../../engine/contract/explanation.ts';
 import { useSession } from '../../api/session.tsx';
 import { withoutSupposedAway } from '../../api/supposed.ts';
 import { type Run, useIsOld, useRun } from '../../api/use-run.ts';
-import { BusyFrame } from '../../ui/busy-frame.tsx';
-import { AgeBanner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { Running } from '../../ui/running.tsx';
-import { type Pane, Split } from '../../ui/split.tsx';
+import { AgeBanner, BusyFrame, EmptyState, PaneProblem, Running } from '../../ui/notices.tsx';
+import { type Pane, Split } from '../../ui/pane.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
-import { ChangesForm } from './changes-form.tsx';
-import { readChanges, whatIfRequestOf } from './changes.ts';
+import { ChangesForm, readChanges, whatIfRequestOf } from './changes-form.tsx';
 import { OutcomeView } from './outcome-view.tsx';
 import { isSameSearch, type WhatIfSearch, whatIfSearchOf } from './what-if-search.ts';
 

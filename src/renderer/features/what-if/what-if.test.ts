@@ -1,7 +1,8 @@
+import '../../api/testing/browser.ts';
 import { describe, expect, test } from 'vitest';
 import { whatIfInputSchema } from '../../../engine/contract/explanation.ts';
-import { readChanges, whatIfRequestOf } from './changes.ts';
-import { outcomeRowsOf, totalsOf } from './outcome.ts';
+import { readChanges, whatIfRequestOf } from './changes-form.tsx';
+import { outcomeRowsOf, totalsOf } from './outcome-view.tsx';
 import { isSameSearch, whatIfSearchOf } from './what-if-search.ts';
 
 const staged = {

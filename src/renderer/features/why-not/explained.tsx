@@ -12,16 +12,81 @@ import {
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { blockReasons, WhyNot } from '../../../engine/contract/explanation.ts';
+import { type Atom, isVariable, type Literal } from '../../../engine/contract/language.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
-import { renderAtom } from '../../../engine/language/print.ts';
+import { parseBody, parseRule } from '../../../engine/language/parse.ts';
+import { renderAtom, renderLiteral } from '../../../engine/language/print.ts';
+import { isAbsence, isAggregate, isBuiltin } from '../../../engine/language/terms.ts';
 import { useRules } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';
-import { Bindings } from '../../ui/bindings.tsx';
+import { Bindings } from '../../ui/blocks.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProofLink, RuleLink, WhatIfLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { type Attempt, attemptPremisesOf, type PremiseOfAttempt } from './premises.ts';
 import styles from './why-not.module.css';
+
+/** An attempt of a rule. */
+export type Attempt = WhyNot['attempts'][number];
+
+/** A premise. */
+interface PremiseOfAttempt {
+  readonly text: string;
+  readonly holds: boolean;
+  /** The atom stated, or whose absence is; null for comparisons, arithmetic and aggregates. */
+  readonly atom: Atom | null;
+  /** True if it requires the absence of `atom`. */
+  readonly isAbsence: boolean;
+  /** True if `atom` has no variables. */
+  readonly isGround: boolean;
+}
+
+function bind(term: string, bindings: Readonly<Record<string, string>>): string {
+  return isVariable(term) ? (bindings[term.slice(1)] ?? term) : term;
+}
+
+function substitute(literal: Literal, bindings: Readonly<Record<string, string>>): Literal {
+  if (!isAggregate(literal)) return { ...literal, args: literal.args.map((term) => bind(term, bindings)) };
+  return {
+    ...literal,
+    result: bind(literal.result, bindings),
+    over: literal.over.map((term) => bind(term, bindings)),
+    body: literal.body.map((inner) => substitute(inner, bindings)),
+  };
+}
+
+/** The literals of the rule's body with the bindings substituted, as text. */
+function expectedOrder({ rule, bindings }: Attempt): string[] {
+  return parseRule(rule).body.map((literal) => renderLiteral(substitute(literal, bindings)));
+}
+
+function premiseOf(text: string, holds: boolean): PremiseOfAttempt {
+  const literal = parseBody(text)[0];
+  const plain = { text, holds, atom: null, isAbsence: false, isGround: false };
+  if (literal === undefined || isAggregate(literal) || isBuiltin(literal)) return plain;
+  const { predicate, args, negated } = literal;
+  return {
+    ...plain,
+    atom: { predicate, args, negated },
+    isAbsence: isAbsence(literal),
+    isGround: !args.some(isVariable),
+  };
+}
+
+/** Returns the premises of an attempt. */
+export function attemptPremisesOf(attempt: Attempt): PremiseOfAttempt[] {
+  const held = new Set(attempt.satisfied);
+  const failed = new Set(attempt.missing);
+  const ordered: PremiseOfAttempt[] = [];
+  for (const text of expectedOrder(attempt)) {
+    if (held.delete(text)) ordered.push(premiseOf(text, true));
+    else if (failed.delete(text)) ordered.push(premiseOf(text, false));
+  }
+  return [
+    ...ordered,
+    ...[...held].map((text) => premiseOf(text, true)),
+    ...[...failed].map((text) => premiseOf(text, false)),
+  ];
+}
 
 const shownAtOnce = 50;
 
@@ -67,17 +132,17 @@ function PremiseLinks({ premise, goal, onQuestion }: PremiseProps) {
 function Premise(props: PremiseProps) {
   const { text, holds } = props.premise;
   return (
-    <li className={styles.premise}>
+    <li className={`flex-row gap-2-8 flex-wrap ${styles.premise}`}>
       {holds ? (
-        <IconCheck size={15} className={styles.held} aria-hidden />
+        <IconCheck size={15} className="text-good" aria-hidden />
       ) : (
-        <IconX size={15} className={styles.failed} aria-hidden />
+        <IconX size={15} className="text-bad" aria-hidden />
       )}
       <span className={styles.premiseText}>
         <CodeText text={text} />
       </span>
       <Tag tone={holds ? 'good' : 'bad'}>{holds ? 'holds' : 'missing'}</Tag>
-      <span className={styles.links}>
+      <span className={`gap-2-12 flex-wrap to-right ${styles.links}`}>
         <PremiseLinks {...props} />
       </span>
     </li>
@@ -98,10 +163,10 @@ function AttemptCard({ attempt, goal, onQuestion }: AttemptProps) {
   );
   return (
     <li className={styles.attempt}>
-      <div className={styles.rule}>
+      <div className="wraps padded-8 line-below on-panel">
         <CodeText text={attempt.rule} />
       </div>
-      <p className={styles.ruleNote}>
+      <p className={`flex-row flex-wrap spread no-margin ${styles.ruleNote}`}>
         <span className="number">
           {formatCount(held)} of {formatAmount(premises.length, 'premise')} met
         </span>
@@ -190,14 +255,14 @@ function Blocked({ explained, rules }: { explained: WhyNot; rules: readonly Stor
             <Tag tone="warn">{reasons[reason].word}</Tag>
             <span className={styles.detail}>{detail}</span>
             {reason === 'other_scope' && (
-              <span className={styles.links}>
+              <span className={`gap-2-12 flex-wrap to-right ${styles.links}`}>
                 <WhyNotLink question={explained.atom} inAllScopes>
                   Look in all scopes
                 </WhyNotLink>
               </span>
             )}
             {reason === 'rule_disabled' && (
-              <span className={styles.links}>
+              <span className={`gap-2-12 flex-wrap to-right ${styles.links}`}>
                 {rulesNamedIn(detail, rules).map((rule) => (
                   <RuleLinks key={rule.id} rule={rule} goal={explained.atom} />
                 ))}
@@ -257,8 +322,8 @@ function Missing({ explained, onQuestion }: ExplainedProps) {
 export function Explained({ explained, onQuestion }: ExplainedProps) {
   const { atom, holds } = explained;
   return (
-    <div className={styles.explained}>
-      <div className={styles.head}>
+    <div className={`flex-column gap-12 ${styles.explained}`}>
+      <div className="flex-row flex-wrap gap-8">
         <CodeText text={atom} />
         <Tag tone={holds ? 'good' : 'bad'}>{holds ? 'holds' : 'does not hold'}</Tag>
         <span className={styles.grow} />

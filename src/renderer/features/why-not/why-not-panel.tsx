@@ -2,19 +2,102 @@ import { Button, TextInput } from '@mantine/core';
 import { IconHelpCircle } from '@tabler/icons-react';
 import { useId, useMemo, useState } from 'react';
 import type { WhyNot } from '../../../engine/contract/explanation.ts';
+import { type Atom, isVariable } from '../../../engine/contract/language.ts';
+import { parseBody } from '../../../engine/language/parse.ts';
+import { renderAtom } from '../../../engine/language/print.ts';
+import { isNamedVariable, isPositiveAtom } from '../../../engine/language/terms.ts';
+import { bareQuestion, type QuestionSearch } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { useIsOld, useRunAtOnce } from '../../api/use-run.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
-import { BesideActions } from '../../ui/beside-actions.tsx';
-import { AgeBanner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
-import { CancelledNote, Running, RunningActions } from '../../ui/running.tsx';
-import { type Blank, type Expected, fillIn, readExpected } from './expected.ts';
+import {
+  AgeBanner,
+  CancelledNote,
+  EmptyState,
+  PaneProblem,
+  Running,
+  RunningActions,
+} from '../../ui/notices.tsx';
+import { BesideActions, PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { Explained } from './explained.tsx';
 import styles from './why-not.module.css';
+
+/** A variable of a pattern that needs a value. */
+interface Blank {
+  /** Identifies the blank in its pattern. */
+  readonly id: string;
+  /** `?who`, or `argument 2` for a `?_`. */
+  readonly label: string;
+}
+
+/** A parsed expectation. */
+type Expected =
+  | { readonly kind: 'ground'; readonly atom: Atom; readonly text: string }
+  | {
+      readonly kind: 'pattern';
+      readonly atom: Atom;
+      readonly text: string;
+      readonly blanks: readonly Blank[];
+    }
+  /** Several conditions: their atoms as text, without duplicates. */
+  | { readonly kind: 'several'; readonly atoms: readonly string[] }
+  | { readonly kind: 'wrong'; readonly message: string };
+
+function blankOf(term: string, index: number): Blank {
+  return isNamedVariable(term)
+    ? { id: term, label: term }
+    : { id: `argument ${index + 1}`, label: `argument ${index + 1}` };
+}
+
+/** The blanks of a pattern in argument order, without duplicates. */
+function blanksOf(atom: Atom): Blank[] {
+  const found = new Map<string, Blank>();
+  for (const [index, term] of atom.args.entries()) {
+    if (!isVariable(term)) continue;
+    const blank = blankOf(term, index);
+    found.set(blank.id, blank);
+  }
+  return [...found.values()];
+}
+
+/** Parses a question; a final question mark is allowed. */
+export function readExpected(text: string): Expected {
+  const bare = bareQuestion(text);
+  try {
+    const body = parseBody(bare);
+    const atoms = body.filter(isPositiveAtom);
+    const [only] = atoms;
+    if (only === undefined)
+      return { kind: 'wrong', message: 'Write the statement that you expect, such as parent(alice, bob).' };
+    if (body.length > 1) return { kind: 'several', atoms: [...new Set(atoms.map(renderAtom))] };
+    const atom: Atom = { predicate: only.predicate, args: only.args, negated: only.negated };
+    const blanks = blanksOf(atom);
+    const rendered = renderAtom(atom);
+    return blanks.length === 0
+      ? { kind: 'ground', atom, text: rendered }
+      : { kind: 'pattern', atom, text: rendered, blanks };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { kind: 'wrong', message: error.message };
+  }
+}
+
+/**
+ * Returns the pattern with a value for every blank, as text; null while one is missing. Values are constants as typed:
+ * surrounding white space is ignored, and none may start with a question mark.
+ */
+export function fillIn(pattern: Atom, values: Readonly<Record<string, string>>): string | null {
+  const args: string[] = [];
+  for (const [index, term] of pattern.args.entries()) {
+    const value = isVariable(term) ? (values[blankOf(term, index).id] ?? '').trim() : term;
+    if (isVariable(term) && (value === '' || isVariable(value))) return null;
+    args.push(value);
+  }
+  return renderAtom({ ...pattern, args });
+}
 
 interface BlanksProps {
   blanks: readonly Blank[];
@@ -26,7 +109,7 @@ function Blanks({ blanks, values, onValue }: BlanksProps) {
   const hint = useId();
   return (
     <>
-      <p id={hint} className={`dim ${styles.hint}`}>
+      <p id={hint} className="dim no-margin">
         Say which one you expected: only a statement without variables can be explained.
       </p>
       <div className={styles.blanks}>
@@ -47,8 +130,8 @@ function Blanks({ blanks, values, onValue }: BlanksProps) {
 function Choice({ atoms, onChoose }: { atoms: readonly string[]; onChoose: (atom: string) => void }) {
   return (
     <>
-      <p className={`dim ${styles.hint}`}>Several conditions: choose the one that you expected to hold.</p>
-      <ul className={styles.choice}>
+      <p className="dim no-margin">Several conditions: choose the one that you expected to hold.</p>
+      <ul className="plain-list flex-column gap-2">
         {atoms.map((atom) => (
           <li key={atom}>
             <button type="button" className={styles.choiceButton} onClick={() => onChoose(atom)}>
@@ -95,14 +178,14 @@ function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
 
   return (
     <form
-      className={styles.form}
+      className="flex-column gap-8 padded-8 line-below"
       aria-label="What you expected"
       onSubmit={(event) => {
         event.preventDefault();
         submit(draft);
       }}
     >
-      <div className={styles.statement}>
+      <div className={`align-start flex gap-8 ${styles.statement}`}>
         <div className={styles.editor}>
           <LazyCodeEditor
             label="Statement"
@@ -125,7 +208,7 @@ function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
         </Button>
       </div>
       {expected.kind === 'wrong' && draft.trim() !== '' && (
-        <p className={`dim ${styles.hint}`} role="status">
+        <p className="dim no-margin" role="status">
           {expected.message}
         </p>
       )}
@@ -234,4 +317,14 @@ export function WhyNotPanel({ question, onQuestion, onClose }: WhyNotPanelProps)
       <Result run={run} onQuestion={onQuestion} />
     </PaneFrame>
   );
+}
+
+interface WhyNotViewProps {
+  search: QuestionSearch;
+  onSearch: (search: QuestionSearch) => void;
+}
+
+/** Shows the Why-not view: one explanation by its address. */
+export function WhyNotView({ search, onSearch }: WhyNotViewProps) {
+  return <WhyNotPanel question={search.question ?? ''} onQuestion={(question) => onSearch({ question })} />;
 }

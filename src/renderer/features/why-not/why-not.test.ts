@@ -1,6 +1,7 @@
+import '../../api/testing/browser.ts';
 import { describe, expect, test } from 'vitest';
-import { fillIn, readExpected } from './expected.ts';
-import { type Attempt, attemptPremisesOf } from './premises.ts';
+import { fillIn, readExpected } from './why-not-panel.tsx';
+import { type Attempt, attemptPremisesOf } from './explained.tsx';
 
 function attempt(rule: string, bindings: Record<string, string>, satisfied: string[], missing: string[]) {
   return { rule, ruleId: 'r1', bindings, satisfied, missing } satisfies Attempt;

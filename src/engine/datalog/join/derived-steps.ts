@@ -1,0 +1,318 @@
+import { present } from '../../base/assert.ts';
+import type { AggregateName } from '../../contract/language.ts';
+import { type RunningAggregate, runningAggregate } from '../../language/arithmetic.ts';
+import type { ChainIndex } from '../../store/chain-index.ts';
+import type { Tuples } from '../../store/tuples.ts';
+import type { Constants } from '../model/constants.ts';
+import type { Derived } from '../model/derived.ts';
+import type { Reader } from '../model/reader.ts';
+import {
+  type AtomShape,
+  bindRow,
+  DeltaStep,
+  KeyedStep,
+  type Machine,
+  noRow,
+  type Premises,
+  rowsAtOnce,
+  Step,
+  type Window,
+} from './machine.ts';
+
+/** The live rows of a delta of a derived relation. */
+export class DerivedDelta extends DeltaStep {
+  readonly source: Derived;
+
+  constructor(source: Derived, shape: AtomShape) {
+    super(shape);
+    this.source = source;
+  }
+
+  override advance(machine: Machine): boolean {
+    const { rows } = this.source;
+    const end = this.from + rowsAtOnce;
+    while (this.from < this.to) {
+      if (this.from === end) return machine.stall();
+      const at = this.from++;
+      const row = this.list === null ? at : (this.list[at] as number);
+      if (rows.isDead(row)) continue;
+      if (!this.matches(rows.columns, row, machine.registers)) continue;
+      if (rows.heights !== null) this.height = rows.heights.of[row] as number;
+      machine.registers[this.rowRegister] = row;
+      if (!this.pass()) continue;
+      if (!this.collects) return true;
+      machine.collect();
+    }
+    return false;
+  }
+
+  override get premises(): Premises | null {
+    const { support } = this.source;
+    return support === null ? null : { kind: 'derived', support };
+  }
+}
+
+/**
+ * Dead rows to rederive. With heights, rows that one rule has revived are checked by the other rules too,
+ * which may give a lesser height.
+ */
+export class RederivationDelta extends DerivedDelta {
+  override advance(machine: Machine): boolean {
+    const { rows } = this.source;
+    const end = this.from + rowsAtOnce;
+    while (this.from < this.to) {
+      if (this.from === end) return machine.stall();
+      const row = (this.list as readonly number[])[this.from++] as number;
+      if (rows.heights === null && !rows.isDead(row)) continue;
+      if (this.matches(rows.columns, row, machine.registers) && this.pass()) return true;
+    }
+    return false;
+  }
+  override get premises(): null {
+    return null;
+  }
+}
+
+/** A literal over a derived relation: an index chain, or a full scan if nothing is bound. */
+export class DerivedStep extends KeyedStep {
+  readonly source: Derived;
+  readonly shape: AtomShape;
+  readonly window: Window;
+  readonly #key: Int32Array;
+  readonly #whole: boolean;
+  #index: ChainIndex | null = null;
+  /** The rows of the index: a dropped table gets new rows, perhaps for the same reader. */
+  #indexed: Tuples | null = null;
+  #cursor = 0;
+  /** For look-ups: the number of rows that the step may see, and the index of their chains. */
+  #seen = 0;
+  #chains: ChainIndex | null = null;
+
+  constructor(source: Derived, shape: AtomShape, window: Window) {
+    super();
+    this.source = source;
+    this.shape = shape;
+    this.window = window;
+    this.#key = new Int32Array(shape.keyPositions.length);
+    this.#whole = shape.keyPositions.length === source.rows.arity;
+  }
+
+  override bind(): void {}
+
+  override enter(machine: Machine): void {
+    const { keyPositions, keyRegisters } = this.shape;
+    const registers = machine.registers;
+    const rows = this.source.rows;
+    const key = this.#key;
+    for (let index = 0; index < keyRegisters.length; index++)
+      key[index] = registers[keyRegisters[index] as number] as number;
+    if (this.#whole) this.#cursor = rows.find(key) + 1;
+    else if (keyPositions.length === 0) this.#cursor = rows.count;
+    else {
+      if (this.#indexed !== rows) {
+        this.#index = rows.index(keyPositions);
+        this.#indexed = rows;
+      }
+      const index = this.#index as ChainIndex;
+      this.#cursor = keyPositions.length === 1 ? index.firstOf(key[0] as number) : index.first(key);
+    }
+  }
+
+  override advance(machine: Machine): boolean {
+    const { rows } = this.source;
+    const { columns, dead, heights } = rows;
+    const { registers } = machine;
+    const { shape, rowRegister, collects } = this;
+    const limit = this.#limit(machine);
+    const chain = this.#index === null ? null : this.#index.next;
+    const scan = this.#index === null && !this.#whole;
+    const isGuarded = this.guards.length > 0;
+    const column = shape.binds === null ? null : (columns[shape.binds.position] as Int32Array);
+    const register = shape.binds === null ? 0 : shape.binds.register;
+    let cursor = this.#cursor;
+    let left = rowsAtOnce;
+    while (cursor !== 0) {
+      if (left-- === 0) {
+        this.#cursor = cursor;
+        return machine.stall();
+      }
+      const row = cursor - 1;
+      cursor = chain !== null ? (chain[row] as number) : scan ? row : 0;
+      if (row >= limit || (dead !== null && dead[row] !== 0)) continue;
+      if (column !== null) registers[register] = column[row] as number;
+      else if (!bindRow(columns, row, shape, registers)) continue;
+      if (heights !== null) this.height = heights.of[row] as number;
+      registers[rowRegister] = row;
+      if (isGuarded && !this.pass()) continue;
+      if (collects) {
+        machine.collect();
+        continue;
+      }
+      this.#cursor = cursor;
+      return true;
+    }
+    this.#cursor = 0;
+    return false;
+  }
+
+  override begin(machine: Machine): void {
+    this.#seen = this.#limit(machine);
+    this.#chains = null;
+  }
+
+  override get isSure(): boolean {
+    return true;
+  }
+
+  override rowOf(values: Int32Array): number {
+    const row = this.source.rows.find(values);
+    return row < this.#seen ? row : noRow;
+  }
+
+  override chain(positions: readonly number[], values: Int32Array): number {
+    const { rows } = this.source;
+    if (positions.length === 0) return rows.count;
+    this.#chains ??= rows.index(positions);
+    return this.#chains.first(values);
+  }
+
+  override next(row: number): number {
+    return this.#chains === null ? row : (this.#chains.next[row] as number);
+  }
+
+  override meets(row: number): boolean {
+    return row < this.#seen && !this.source.rows.isDead(row);
+  }
+
+  override valueAt(row: number, position: number): number {
+    return (this.source.rows.columns[position] as Int32Array)[row] as number;
+  }
+
+  override heightOf(row: number): number {
+    const { heights } = this.source.rows;
+    return heights === null ? 0 : (heights.of[row] as number);
+  }
+
+  #limit(machine: Machine): number {
+    if (this.window === 'done') return this.source.done;
+    return this.window === 'before' ? machine.chunkStart : machine.chunkEnd;
+  }
+
+  override get premises(): Premises | null {
+    const { support } = this.source;
+    return support === null ? null : { kind: 'derived', support };
+  }
+}
+
+/**
+ * Negation step: matches once if the inner step, whose columns are all bound or irrelevant, has no match. The
+ * relation that it reads is at the fixpoint of its demand.
+ */
+export class AbsentStep extends Step {
+  readonly #inner: Step;
+  #isOver = false;
+
+  constructor(inner: Step) {
+    super();
+    this.#inner = inner;
+  }
+
+  override bind(reader: Reader): void {
+    this.#inner.rowRegister = this.rowRegister;
+    this.#inner.bind(reader);
+  }
+
+  override enter(machine: Machine): void {
+    this.#inner.enter(machine);
+    this.#isOver = false;
+  }
+
+  override advance(machine: Machine): boolean {
+    if (this.#isOver) return false;
+    const isThere = this.#inner.advance(machine);
+    if (machine.isStalled) return false;
+    this.#isOver = true;
+    return !isThere && this.pass();
+  }
+}
+
+/**
+ * What to do with the aggregate's value: bind the result, require the same text, or compare it as `=` does.
+ */
+type Way = 'bind' | 'match' | 'compare';
+
+/**
+ * Aggregate step: matches at most once, with the value over all matches of the inner step. The relation that
+ * it reads is at the fixpoint of its demand.
+ */
+export class AggregateStep extends Step {
+  readonly #name: AggregateName;
+  readonly #inner: Step;
+  readonly #value: number;
+  readonly #result: number;
+  readonly #way: Way;
+  readonly #constants: Constants;
+  #isOver = false;
+  #running: RunningAggregate | null = null;
+
+  constructor(
+    name: AggregateName,
+    inner: Step,
+    value: number,
+    result: number,
+    way: Way,
+    constants: Constants,
+  ) {
+    super();
+    this.#name = name;
+    this.#inner = inner;
+    this.#value = value;
+    this.#result = result;
+    this.#way = way;
+    this.#constants = constants;
+  }
+
+  override bind(reader: Reader): void {
+    this.#inner.rowRegister = this.rowRegister;
+    this.#inner.bind(reader);
+  }
+
+  override enter(machine: Machine): void {
+    this.#inner.enter(machine);
+    this.#isOver = false;
+    this.#running = runningAggregate(this.#name);
+    this.height = 0;
+  }
+
+  override advance(machine: Machine): boolean {
+    if (this.#isOver) return false;
+    this.#take(machine);
+    if (machine.isStalled) return false;
+    this.#isOver = true;
+    const { registers } = machine;
+    const value = present(this.#running, 'the step was entered').value();
+    if (value === null) return false;
+    const id = this.#constants.idOf(value);
+    const at = this.#result;
+    if (this.#way === 'bind') registers[at] = id;
+    else if (this.#way === 'match' && registers[at] !== id) return false;
+    else if (this.#way === 'compare' && !this.#constants.equal(registers[at] as number, id)) return false;
+    return this.pass();
+  }
+
+  /** Takes the matches of the inner step until the end, or until the machine must yield. */
+  #take(machine: Machine): void {
+    const inner = this.#inner;
+    const { registers } = machine;
+    const running = present(this.#running, 'the step was entered');
+    const readsText = this.#name !== 'count';
+    let left = rowsAtOnce;
+    while (inner.advance(machine)) {
+      running.add(readsText ? this.#constants.text(registers[this.#value] as number) : '');
+      this.height = Math.max(this.height, inner.height);
+      if (--left > 0) continue;
+      machine.stall();
+      return;
+    }
+  }
+}
