@@ -22,14 +22,14 @@ test('GET /docs shows the description in the browser, offline, and calls the ser
 }) => {
   const seen = watch(page, service.url);
   await page.goto(`${service.url}/docs`);
-  await expect(page.getByText('every answer can be proved')).toBeVisible();
+  await expect(page.getByText('get the proof of every answer')).toBeVisible();
   // Groups and operations are listed at the left.
   for (const group of ['facts', 'inference', 'authentication', 'service'])
     await expect(page.locator(`[id="link-tag--${group}"]`)).toBeVisible();
 
   await page.locator('[id="link-post-/ask"]').click();
   const ask = page.locator('[id="post-/ask"]');
-  await expect(ask).toContainText('The answer is complete, distinct');
+  await expect(ask).toContainText('answer is complete, without duplicates');
   await expect(ask).toContainText('grandparent');
 
   await page.locator('[id="link-get-/health"]').click();
