@@ -19,6 +19,8 @@ export class AtomCopies {
   through = 0;
   /** The relation's columns, which it may replace by larger ones: one for each argument, then the scope. */
   readonly columns: readonly Int32Array[];
+  /** One tuple of arguments per atom, with the indexes that joins ask for. */
+  readonly atoms: Tuples;
   readonly #distinct: DistinctAtoms;
   /** By atom: its youngest row. */
   #youngest = new Int32Array(16);
@@ -26,11 +28,7 @@ export class AtomCopies {
   constructor(columns: readonly Int32Array[]) {
     this.columns = columns;
     this.#distinct = new DistinctAtoms(columns.length - 1);
-  }
-
-  /** One tuple of arguments per atom, with the indexes that joins ask for. */
-  get atoms(): Tuples {
-    return this.#distinct.atoms;
+    this.atoms = this.#distinct.atoms;
   }
 
   get bytes(): number {
