@@ -136,12 +136,7 @@ function Fold({ title, count, isFolded, onToggle, isFolder = false, children }: 
   return (
     <section>
       <Heading className={isFolder ? styles.folder : styles.group}>
-        <button
-          type="button"
-          aria-expanded={!isFolded}
-          className={`flex-row gap-4 ${styles.fold}`}
-          onClick={onToggle}
-        >
+        <button type="button" aria-expanded={!isFolded} className={styles.fold} onClick={onToggle}>
           <Chevron size={13} aria-hidden />
           {isFolder && <Folder size={14} stroke={1.6} aria-hidden />}
           <span className="truncate">{title}</span>

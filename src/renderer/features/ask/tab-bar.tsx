@@ -56,7 +56,7 @@ function Tab({ tab, isActive, actions, panelId }: TabProps) {
         aria-selected={isActive}
         aria-controls={panelId}
         tabIndex={isActive ? 0 : -1}
-        className={`flex-row gap-6 ${styles.title}`}
+        className={styles.title}
         title={tab.shown.question ?? title}
         onClick={(event) => {
           // After a click the focus returns to the editor; after a key it stays on the tabs.

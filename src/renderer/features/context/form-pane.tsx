@@ -306,7 +306,7 @@ function SessionFields({ session, onSession, problem, work, isReadable }: Sessio
         checked={work.isByForm}
         onChange={(event) => work.setIsByForm(event.currentTarget.checked)}
       />
-      <p className={`dim ${formStyles.hint}`}>
+      <p className="dim no-margin">
         Only these buttons change the session. A diff compares its last window with the current one, which
         then becomes its last.
       </p>

@@ -302,9 +302,7 @@ export function ChangesForm(props: ChangesFormProps) {
           />
           <FormProblemList problems={problems.goals} />
         </FormSection>
-        <p className={`dim ${formStyles.hint}`}>
-          Nothing is changed by this. It only works out what would follow.
-        </p>
+        <p className="dim no-margin">Nothing is changed by this. It only works out what would follow.</p>
       </div>
     </PaneFrame>
   );
