@@ -258,7 +258,7 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
 }
 
 /** An unanswered dialog stays open until its signal aborts it. */
-const unanswered = '(no response)';
+const unanswered = '(nobody answers)';
 
 async function showMessageBox(
   ...args: [unknown, Electron.MessageBoxOptions] | [Electron.MessageBoxOptions]
