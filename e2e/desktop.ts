@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { canShowWindows } from '../scripts/display.mjs';
+import { hasDisplay } from '../scripts/display.mjs';
 import { findElectron25 } from '../scripts/electron-25.mjs';
 import { makeApplication } from './electron-25/application.ts';
 
@@ -50,8 +50,8 @@ const binary = pinned ?? findElectron25();
 export const missing =
   binary === null
     ? 'no Electron binary on this machine (npm run test:desktop fetches one)'
-    : !canShowWindows()
-      ? 'no display for Electron, and no Xvfb, openbox and dbus'
+    : !hasDisplay()
+      ? 'no display for Electron (npm run test:desktop starts one)'
       : isRoot && !isOpenToAll(root)
         ? 'Electron does not run as root, and other users cannot read this folder'
         : null;

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { Refusal } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
 
 /**
@@ -10,18 +11,19 @@ import { runProgram } from './run-program.mjs';
 const programs = ['/usr/bin/Xvfb', '/usr/bin/openbox', '/usr/bin/dbus-run-session'];
 
 /** Whether a display exists or can be started. */
-export function canShowWindows() {
+function canShowWindows() {
   return hasDisplay() || programs.every((path) => existsSync(path));
 }
 
-function hasDisplay() {
+/** Whether programs started from here find a display. */
+export function hasDisplay() {
   const { DISPLAY, WAYLAND_DISPLAY } = process.env;
   return process.platform !== 'linux' || (DISPLAY ?? WAYLAND_DISPLAY ?? '') !== '';
 }
 
-/** Installs a virtual display on Debian and its kin, if there is no display; whether there is one afterwards. */
+/** Installs a virtual display on Debian and its kin, if there is no display. */
 export async function ensureDisplay() {
-  if (canShowWindows() || !existsSync('/usr/bin/apt-get')) return canShowWindows();
+  if (canShowWindows() || !existsSync('/usr/bin/apt-get')) return;
   console.log('No display found: installing a virtual one with apt-get.');
   const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
   const apt = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q'];
@@ -29,18 +31,22 @@ export async function ensureDisplay() {
     const [program = '', ...given] = [...apt, ...rest];
     await runProgram(program, given, { show: true });
   }
-  return canShowWindows();
 }
 
-/** Starts a virtual display if there is none. Returns the environment of programs on it, and how to end it. */
+/**
+ * Starts a virtual display if there is none. Returns the environment of programs on it, and how to end it. Throws a
+ * Refusal that says why it cannot.
+ */
 export async function startDisplay() {
   if (hasDisplay()) return { environment: {}, end: () => undefined };
+  if (!canShowWindows())
+    throw new Refusal('There is no display, and no Xvfb, openbox and dbus to start one.');
   const server = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1920x1200x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
   const number = await new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.once('exit', (code) => reject(new Error(`Xvfb ended with code ${code}`)));
+    server.once('error', (error) => reject(new Refusal(`Xvfb cannot be started: ${error.message}`)));
+    server.once('exit', (code) => reject(new Refusal(`Xvfb ended with code ${code}.`)));
     server.stdio[3]?.once('data', (chunk) => resolve(String(chunk).trim()));
   });
   const environment = { DISPLAY: `:${number}` };

@@ -62,7 +62,8 @@ export async function ensureElectron25() {
     writeFileSync(join(application, 'resources/app/package.json'), JSON.stringify(description));
     writeFileSync(join(application, 'resources/app/main.cjs'), 'require(process.env.COROLLARY_TEST_MAIN);\n');
     chmodSync(application, 0o755);
-    renameSync(application, folder);
+    // Another run may have been faster: then this one's is removed with the rest.
+    if (findElectron25() === null) renameSync(application, folder);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { ensureDisplay, startDisplay } from './display.mjs';
 import { ensureElectron25 } from './electron-25.mjs';
-import { build, install, Refusal, root, runCommand } from './prepare.mjs';
+import { findElectron } from './electron-binary.mjs';
+import { build, install, root, runCommand } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
 
 /**
@@ -12,9 +13,8 @@ import { runProgram } from './run-program.mjs';
 await runCommand(async () => {
   await install();
   await build();
-  await ensureElectron25();
-  if (!(await ensureDisplay()))
-    throw new Refusal('There is no display, and no Xvfb, openbox and dbus to start one.');
+  if (findElectron() === null) await ensureElectron25();
+  await ensureDisplay();
   const display = await startDisplay();
   try {
     const { code } = await runProgram(

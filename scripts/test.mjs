@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { check, longestNote, tool } from './check.mjs';
 import { ensureChromium } from './chromium.mjs';
-import { canShowWindows, ensureDisplay, startDisplay } from './display.mjs';
+import { ensureDisplay, startDisplay } from './display.mjs';
 import { ensureElectron25, findElectron25 } from './electron-25.mjs';
+import { findElectron } from './electron-binary.mjs';
 import { mutants } from './mutants.mjs';
 import { build, filesBelow, install, Refusal, runCommand } from './prepare.mjs';
 
@@ -60,20 +61,23 @@ async function endToEnd(argumentList, long) {
 }
 
 /**
- * The display of the tests in the real Electron, where there is one to be had; they skip themselves without. The long
- * run fetches an Electron first.
+ * The display of the tests in the real Electron, if there is one to be had; without, they skip themselves. The long run
+ * fetches an Electron first.
  * @param {boolean} long
  */
 async function displayForElectron(long) {
-  if (long)
-    try {
-      await ensureElectron25();
+  try {
+    const isThere = () => findElectron() !== null || findElectron25() !== null;
+    if (long) {
+      if (!isThere()) await ensureElectron25();
       await ensureDisplay();
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      console.log(`No Electron for the tests of the desktop application: ${error.message}`);
     }
-  return findElectron25() !== null && canShowWindows() ? startDisplay() : null;
+    return isThere() ? await startDisplay() : null;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    console.log(`The desktop application is not tested in a real Electron: ${error.message}`);
+    return null;
+  }
 }
 
 /**
