@@ -16,7 +16,7 @@ import { setImmediate as atEndOfTurn } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, invalid, Slices } from '../../engine/index.ts';
 import { namesPrototype } from '../base/prototype-field.ts';
-import { answerOn } from './connections.ts';
+import { answerOn } from './quiet-connections.ts';
 import { limits } from './limits.ts';
 import { randomUUID } from 'node:crypto';
 

@@ -8,8 +8,9 @@ import type { FastifyRequest } from 'fastify';
 import { isDatabaseName, isTenantName } from '../../engine/contract/fields.ts';
 import { type Caller, EngineError, present } from '../../engine/index.ts';
 import { type Identity, requireCoverage } from '../base/dispatch.ts';
+import { networkOf } from '../base/network.ts';
 import type { HttpHost } from './host.ts';
-import { createRateLimit, networkOf } from './limits.ts';
+import { createRateLimit } from './limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

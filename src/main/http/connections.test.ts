@@ -6,10 +6,11 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { AggregateResult } from '../../engine/contract/aggregation.ts';
+import { networkOf } from '../base/network.ts';
 import { startServiceUnderTest } from '../testing/service-under-test.ts';
 import { readBody } from './body.ts';
 import { limitConnections, serverOptions } from './connections.ts';
-import { createRateLimit, type Limits, limits, networkOf } from './limits.ts';
+import { createRateLimit, type Limits, limits } from './limits.ts';
 
 /** How a server treats slow, silent, greedy or ambiguous clients, with limits short enough for a test. */
 const ends: (() => unknown)[] = [];

@@ -11,12 +11,13 @@
  * moment, so that the client sees the answer.
  */
 import type { FastifyBaseLogger } from 'fastify';
-import { type IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { type Limits, limits } from './limits.ts';
 import { randomUUID } from 'node:crypto';
 import { EngineError } from '../../engine/index.ts';
+import { answerOn, atIntervals, boundQuiet } from './quiet-connections.ts';
 import { problemBytes, problemOf, problemType, requestIdOf, standingHeaders } from './answers.ts';
 
 /** The options of every server. */
@@ -53,6 +54,7 @@ export function limitConnections(
   server.on('connect', (_request: IncomingMessage, socket: Socket) => refuseConnect(socket));
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   warnOfDropped(server, log, own.connections);
+  boundQuiet(server, log, own);
   answerInTurn(server, own);
 }
 
@@ -70,13 +72,8 @@ function endHalfClosed(socket: Socket, afterMs: number): void {
 
 /** Logs at intervals that connections are turned away. */
 function warnOfDropped(server: Server, log: Pick<FastifyBaseLogger, 'warn'>, connections: number): void {
-  const everyMs = 60_000;
-  let saidAt = Number.NEGATIVE_INFINITY;
-  server.on('drop', () => {
-    if (performance.now() - saidAt < everyMs) return;
-    saidAt = performance.now();
-    log.warn({ connections }, 'too many connections: refusing further ones');
-  });
+  const warn = atIntervals(() => log.warn({ connections }, 'too many connections: refusing further ones'));
+  server.on('drop', warn);
 }
 
 function answerInTurn(server: Server | SecureServer, own: Limits): void {
@@ -247,12 +244,6 @@ function flawOf({ rawHeaders, headers, httpVersionMajor, httpVersionMinor }: Inc
   if (coding === undefined) return null;
   if (httpVersionMajor === 1 && httpVersionMinor === 0) return 'HTTP/1.0 has no Transfer-Encoding';
   return coding.toLowerCase() === 'chunked' ? null : 'the Transfer-Encoding must be chunked alone';
-}
-
-/** The answer in progress on this connection; null: none. */
-export function answerOn(socket: Socket): ServerResponse | null {
-  const message: unknown = Reflect.get(socket, '_httpMessage');
-  return message instanceof ServerResponse ? message : null;
 }
 
 function refuse(problem: EngineError, socket: Socket): void {

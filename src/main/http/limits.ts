@@ -4,7 +4,6 @@
  * Calls end with an answer, streams last. The number of streams is bounded, in total and per owner, so that no client
  * takes them from others. At shutdown streams end at once; calls get time to finish before they are cancelled.
  */
-import { isIPv6 } from 'node:net';
 import { type Cancellation, CancellationSource, EngineError } from '../../engine/index.ts';
 
 /**
@@ -45,6 +44,13 @@ export const limits = {
    * open.
    */
   connections: 2000,
+  /**
+   * Of them, those of one address, an IPv6 network counting as one: at most this many that are idle, or have sent only
+   * a part of a request; beyond it the ones that were silent for longest are closed ...
+   */
+  quietOfOne: 256,
+  /** ... and this many with those that wait for an answer or read a stream: so one address never takes them all. */
+  connectionsOfOne: 1500,
   /** Pipelined requests on one connection: beyond this number it is not read any further ... */
   waitingRequests: 64,
   /**
@@ -210,26 +216,4 @@ export function createRateLimit(perMinute: number, now: () => number, most = max
       buckets.set(client, { tokens: tokens - 1, at });
     },
   };
-}
-
-/**
- * The part of an address that is counted: all of an IPv4 address, also if mapped into IPv6; the first 64 bits of an
- * IPv6 address.
- */
-export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail] = plain.toLowerCase().split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups =
-    tail === undefined ? before : [...before, ...zeros(8 - before.length - after.length), ...after];
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
-}
-
-function zeros(count: number): string[] {
-  return Array.from({ length: Math.max(0, count) }, () => '0');
 }

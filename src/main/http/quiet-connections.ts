@@ -1,0 +1,128 @@
+/**
+ * The bound on what one address may hold open: connections that are idle or have sent only a part of a request, and
+ * connections in all, so that no client takes the connections of the others.
+ *
+ * A connection is quiet while no complete request on it waits for its answer: in its TLS handshake, before or within a
+ * head, within a body, between two requests. Beyond the bound the ones that were silent for longest are closed, so that
+ * a client that sends its request at once is served, whatever others of its address hold open. Answers and streams in
+ * progress are not quiet.
+ *
+ * Requests pay nothing for this: the state of a connection is read when its address has more than the bound, and its
+ * activity is the count of bytes that its socket keeps anyway. An IPv6 address counts by its network. Clients behind one
+ * proxy share an address, and so do all programs of this machine.
+ */
+import type { FastifyBaseLogger } from 'fastify';
+import { type Server, ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { networkOf } from '../base/network.ts';
+import type { Limits } from './limits.ts';
+
+/** A connection; `socket` is the secure one once its handshake is over. */
+interface Held {
+  socket: Socket;
+  /** Bytes received when it was last looked at. */
+  bytesRead: number;
+}
+
+/** The connections of one network by peer; as of the last look, those that were silent for longest come first. */
+type Connections = Map<string, Held>;
+
+/** Enforces the bounds on a server that does not listen yet. */
+export function boundQuiet(
+  server: Server | SecureServer,
+  log: Pick<FastifyBaseLogger, 'warn'>,
+  { quietOfOne, connectionsOfOne, lookMs }: Limits,
+): void {
+  const networks = new Map<string, Connections>();
+  const warn = atIntervals(() => {
+    const bounds = { quietOfOne, connectionsOfOne };
+    log.warn(bounds, 'too many connections of one address: closing the idle and unfinished ones');
+  });
+  const look = (connections: Connections): void => {
+    if (connections.size > quietOfOne && closeQuiet(connections, quietOfOne) > 0) warn();
+  };
+  const crowded = new Set<Connections>();
+  const lookSoon = (connections: Connections): void => {
+    crowded.add(connections);
+    if (crowded.size > 1) return;
+    afterNextReads(() => {
+      for (const each of crowded) look(each);
+      crowded.clear();
+    });
+  };
+  server.on('connection', (socket: Socket) => {
+    const { network, peer } = endOf(socket);
+    const connections = networks.get(network) ?? new Map<string, Held>();
+    if (connections.size >= connectionsOfOne) {
+      warn();
+      socket.destroy();
+      return;
+    }
+    const held: Held = { socket, bytesRead: 0 };
+    networks.set(network, connections.set(peer, held));
+    socket.once('close', () => {
+      if (connections.get(peer) === held) connections.delete(peer);
+      if (connections.size === 0 && networks.get(network) === connections) networks.delete(network);
+    });
+    if (connections.size > quietOfOne) lookSoon(connections);
+  });
+  server.on('secureConnection', (socket: Socket) => {
+    const { network, peer } = endOf(socket);
+    const held = networks.get(network)?.get(peer);
+    if (held !== undefined) Object.assign(held, { socket, bytesRead: 0 });
+  });
+  // Connections also become quiet while none is opened.
+  const timer = setInterval(() => networks.forEach(look), lookMs).unref();
+  server.once('close', () => clearInterval(timer));
+}
+
+/**
+ * Closes the quiet connections beyond `most`, those that were silent for longest first, and returns how many. Puts those
+ * that received something since the last look behind the others.
+ */
+function closeQuiet(connections: Connections, most: number): number {
+  for (const [peer, held] of [...connections]) {
+    const { bytesRead } = held.socket;
+    if (bytesRead === held.bytesRead) continue;
+    held.bytesRead = bytesRead;
+    connections.delete(peer);
+    connections.set(peer, held);
+  }
+  const quiet = [...connections.values()].filter(({ socket }) => isQuiet(socket));
+  const excess = quiet.slice(0, Math.max(0, quiet.length - most));
+  for (const { socket } of excess) socket.destroy();
+  return excess.length;
+}
+
+function isQuiet(socket: Socket): boolean {
+  const answer = answerOn(socket);
+  return answer === null ? socket.writableLength === 0 : !answer.req.complete;
+}
+
+/** The answer in progress on this connection; null: none. */
+export function answerOn(socket: Socket): ServerResponse | null {
+  const message: unknown = Reflect.get(socket, '_httpMessage');
+  return message instanceof ServerResponse ? message : null;
+}
+
+function endOf({ remoteAddress = '', remotePort = 0 }: Socket): { network: string; peer: string } {
+  return { network: networkOf(remoteAddress), peer: `${remoteAddress} ${remotePort}` };
+}
+
+/** Runs the task when what had arrived on the connections that were just accepted has been read. */
+function afterNextReads(task: () => void): void {
+  setImmediate(() => setImmediate(task));
+}
+
+const warnedEveryMs = 60_000;
+
+/** A function that runs `warn` at most once a minute. */
+export function atIntervals(warn: () => void): () => void {
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (performance.now() - warnedAt < warnedEveryMs) return;
+    warnedAt = performance.now();
+    warn();
+  };
+}
