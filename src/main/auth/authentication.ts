@@ -23,6 +23,7 @@ import type {
 import { type Caller, type Engine, EngineError, type KeyRecord } from '../../engine/index.ts';
 import { type Config, defaultAdminPassword } from '../base/config.ts';
 import { anonymous, type Identity } from '../base/dispatch.ts';
+import { networkOf } from '../base/network.ts';
 import { crc32 } from 'node:zlib';
 
 type AuthenticationSettings = Pick<
@@ -265,13 +266,16 @@ function inBase62(value: bigint, length: number): string {
 }
 
 const maxTries = 5;
+/** Addresses whose attempts are kept. */
+const maxAddresses = 10_000;
 const minuteMs = 60_000;
 
 /**
  * Limits password attempts: a sliding window of a minute for each address.
  *
  * Refused attempts do not count, so a caller who waits a minute can always try again. Addresses without an attempt for
- * a minute are dropped at the next attempt of another address.
+ * a minute are dropped at the next attempt of another address, and the one with the oldest latest attempt if there are
+ * too many. An IPv6 address counts by its network.
  */
 export class Tries {
   readonly #now: () => number;
@@ -285,7 +289,7 @@ export class Tries {
 
   /** Refuses an address that has used up its attempts with RateLimited and the seconds to wait. */
   admit(address: string): void {
-    const tries = this.#recent(normal(address));
+    const tries = this.#recent(networkOf(address));
     const [oldest] = tries;
     if (oldest === undefined || tries.length < maxTries) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((oldest + minuteMs - this.#now()) / 1000));
@@ -299,12 +303,13 @@ export class Tries {
   /** Like `admit`, and counts one attempt. */
   take(address: string): void {
     this.admit(address);
-    const name = normal(address);
+    const name = networkOf(address);
     const tries = [...this.#recent(name), this.#now()];
     this.#tries.delete(name);
     this.#tries.set(name, tries);
     for (const [other, times] of this.#tries) {
-      if ((times.at(-1) ?? 0) > this.#now() - minuteMs) break;
+      const isRecent = (times.at(-1) ?? 0) > this.#now() - minuteMs;
+      if (isRecent && this.#tries.size <= maxAddresses) break;
       this.#tries.delete(other);
     }
   }
@@ -312,9 +317,4 @@ export class Tries {
   #recent(name: string): number[] {
     return (this.#tries.get(name) ?? []).filter((time) => time > this.#now() - minuteMs);
   }
-}
-
-/** An IPv4 address mapped into IPv6 counts as the same address. */
-function normal(address: string): string {
-  return address.replace(/^::ffff:/i, '');
 }

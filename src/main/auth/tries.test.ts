@@ -30,6 +30,23 @@ it('treats an IPv4 address that arrives as IPv6 as the same address', () => {
   expect(taken('::FFFF:10.0.0.1')).toBe(false);
 });
 
+it('counts an IPv6 network as one address', () => {
+  const { taken } = tries();
+  for (let host = 1; host <= 5; host++) expect(taken(`2001:db8:0:1::${host}`)).toBe(true);
+  expect(taken('2001:db8:0:1:ffff::6')).toBe(false);
+  expect(taken('2001:db8:0:2::1')).toBe(true);
+});
+
+it('keeps the attempts of 10,000 addresses at most, and forgets the oldest first', () => {
+  const { clock, taken } = tries();
+  for (let count = 0; count < 5; count++) taken('first');
+  for (let count = 0; count < 5; count++) taken('second');
+  clock.now += 1;
+  for (let other = 0; other < 9999; other++) taken(`address ${other}`);
+  expect(taken('second')).toBe(false);
+  expect(taken('first')).toBe(true);
+});
+
 it('admits again one minute after the oldest of the five attempts, and returns that time', () => {
   const { clock, all, taken } = tries();
   for (let count = 0; count < 5; count++) {

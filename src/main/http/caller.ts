@@ -32,17 +32,72 @@ declare module 'fastify' {
 /** Identifies the caller and notes it on the request. Refuses with Unauthenticated, then with RateLimited. */
 export type Identify = (request: FastifyRequest) => Identity;
 
-/** Creates the check that every route with a credential passes, with a rate limit if the settings have one. */
+/** Credentials that were accepted from an address, kept so that a flood of wrong ones from there does not lock them out. */
+const maxAccepted = 10_000;
+
+/**
+ * Creates the check that every route with a credential passes, with a rate limit if the settings have one.
+ *
+ * Failed authentication counts for the address. An address that has used up its limit is refused alike for wrong keys and
+ * for right ones, so that guessing ends; a credential that was accepted from there before goes on under its own limit.
+ */
 export function createIdentify(host: HttpHost): Identify {
   const { rateLimitPerMinute } = host.settings;
-  const limit =
-    rateLimitPerMinute === null ? null : createRateLimit(rateLimitPerMinute, () => performance.now());
-  return (request) => {
-    const identity = host.authenticate(request.headers);
-    limit?.take(identity.credential ?? `address ${networkOf(request.ip)}`);
+  const noted = (request: FastifyRequest, identity: Identity): Identity => {
     request.identity = identity;
     return identity;
   };
+  if (rateLimitPerMinute === null) return (request) => noted(request, host.authenticate(request.headers));
+  const limit = createRateLimit(rateLimitPerMinute, () => performance.now());
+  const accepted = new RecentNames(maxAccepted);
+  return (request) => {
+    const address = `address ${networkOf(request.ip)}`;
+    const identity = authenticated(host, request, () => limit.take(address));
+    const { credential } = identity;
+    if (credential === null) limit.take(address);
+    else {
+      const name = `${address} ${credential}`;
+      if (!accepted.has(name)) limit.require(address);
+      accepted.add(name);
+      limit.take(credential);
+    }
+    return noted(request, identity);
+  };
+}
+
+/** The identity of the caller; calls `failed` before it refuses one with Unauthenticated. */
+function authenticated(host: HttpHost, request: FastifyRequest, failed: () => void): Identity {
+  try {
+    return host.authenticate(request.headers);
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'Unauthenticated') failed();
+    throw error;
+  }
+}
+
+/** The names added last. */
+class RecentNames {
+  readonly #most: number;
+  /** Least recently added first. */
+  readonly #names = new Set<string>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  add(name: string): void {
+    this.#names.delete(name);
+    this.#names.add(name);
+    if (this.#names.size <= this.#most) return;
+    for (const oldest of this.#names) {
+      this.#names.delete(oldest);
+      return;
+    }
+  }
 }
 
 /** The database and tenant that a request names; null if the header is missing. */

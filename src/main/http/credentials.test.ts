@@ -85,9 +85,36 @@ describe('with RATE_LIMIT_PER_MINUTE', () => {
     await service.close();
   });
 
-  it('does not count requests that are refused before it', async () => {
+  it('counts failed authentication for the address, and refuses then what it cannot tell from a guess', async () => {
+    const service = await startServiceUnderTest({ RATE_LIMIT_PER_MINUTE: '3', API_KEY: key });
+    const statusOf = async (headers: Record<string, string>): Promise<number> =>
+      (await service.call('GET', '/rules', undefined, { headers })).status;
+    expect(await statusOf({})).toBe(401);
+    expect(await statusOf({ 'x-api-key': 'wrong' })).toBe(401);
+    expect(await statusOf({ authorization: 'Bearer wrong too' })).toBe(401);
+    const refused = await service.call('GET', '/rules', undefined, { headers: { 'x-api-key': 'wrong' } });
+    expect([refused.status, refused.body.code]).toEqual([429, 'RateLimited']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    // The guess may be right: the answer must not say so.
+    expect(await statusOf({ 'x-api-key': key })).toBe(429);
+    expect((await service.call('GET', '/health')).status).toBe(200);
+    await service.close();
+  });
+
+  it('lets a credential that was accepted from the address go on under its own limit', async () => {
+    const service = await startServiceUnderTest({ RATE_LIMIT_PER_MINUTE: '3', API_KEY: key });
+    const statuses: number[] = [];
+    for (const shown of [key, 'wrong', 'wrong', 'wrong', 'wrong', key, key, key])
+      statuses.push(
+        (await service.call('GET', '/rules', undefined, { headers: { 'x-api-key': shown } })).status,
+      );
+    expect(statuses).toEqual([200, 401, 401, 401, 429, 200, 200, 429]);
+    await service.close();
+  });
+
+  it('does not count what is refused before authentication', async () => {
     const service = await startServiceUnderTest({ RATE_LIMIT_PER_MINUTE: '1', API_KEY: key });
-    for (let index = 0; index < 3; index++) expect((await service.call('GET', '/rules')).status).toBe(401);
+    for (let index = 0; index < 3; index++) expect((await service.call('GET', '/nowhere')).status).toBe(404);
     const headers = { 'x-api-key': key };
     expect((await service.call('GET', '/rules', undefined, { headers })).status).toBe(200);
     expect((await service.call('GET', '/rules', undefined, { headers })).status).toBe(429);

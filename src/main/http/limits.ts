@@ -169,6 +169,8 @@ function tooMany(count: number, whose: string): EngineError {
 interface RateLimit {
   /** Takes a token of `client`, or refuses with RateLimited and the seconds until there is one. */
   take(client: string): void;
+  /** Refuses like `take` a client that has no token, and takes none. */
+  require(client: string): void;
 }
 
 interface Bucket {
@@ -194,7 +196,17 @@ export function createRateLimit(perMinute: number, now: () => number, most = max
   const buckets = new Map<string, Bucket>();
   const level = (bucket: Bucket, at: number): number =>
     Math.min(perMinute, bucket.tokens + (at - bucket.at) * perMs);
+  /** The bucket's level, refused if it has no token. */
+  const required = (client: string, at: number): number => {
+    const bucket = buckets.get(client);
+    const tokens = bucket === undefined ? perMinute : level(bucket, at);
+    if (tokens >= 1) return tokens;
+    const retryAfterSeconds = Math.max(1, Math.ceil((1 - tokens) / perMs / 1000));
+    const message = `more than ${perMinute} requests a minute: try again in ${retryAfterSeconds} s`;
+    throw new EngineError('RateLimited', message, { retryAfterSeconds });
+  };
   return {
+    require: (client) => void required(client, now()),
     take(client) {
       const at = now();
       let left = lookedAt;
@@ -202,16 +214,7 @@ export function createRateLimit(perMinute: number, now: () => number, most = max
         if (left-- === 0 || (buckets.size < most && level(bucket, at) < perMinute)) break;
         if (name !== client) buckets.delete(name);
       }
-      const bucket = buckets.get(client);
-      const tokens = bucket === undefined ? perMinute : level(bucket, at);
-      if (tokens < 1) {
-        const retryAfterSeconds = Math.max(1, Math.ceil((1 - tokens) / perMs / 1000));
-        throw new EngineError(
-          'RateLimited',
-          `more than ${perMinute} requests a minute: try again in ${retryAfterSeconds} s`,
-          { retryAfterSeconds },
-        );
-      }
+      const tokens = required(client, at);
       buckets.delete(client);
       buckets.set(client, { tokens: tokens - 1, at });
     },

@@ -14,6 +14,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Caller, type Change, EngineError } from '../../engine/index.ts';
 import type { CheckedInput, Streaming } from '../base/dispatch.ts';
+import { networkOf } from '../base/network.ts';
 import type { Upload } from '../base/streams.ts';
 import { type Activity, limits, type Task } from './limits.ts';
 import { ClientGone, discardRest } from './body.ts';
@@ -156,7 +157,7 @@ export async function streamEvents(
   const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
   if (request.method === 'HEAD') return reply.headers(headers).send();
   const lastEventId = request.headers['last-event-id'];
-  const task = activity.startStream(request.identity?.credential ?? peerOf(request) ?? '');
+  const task = activity.startStream(request.identity?.credential ?? networkOf(peerOf(request) ?? ''));
   const caller = callerFor(request, place, task);
   let changes: AsyncIterable<Change>;
   try {

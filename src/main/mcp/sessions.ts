@@ -10,6 +10,7 @@ import type { Server, Transport } from '@modelcontextprotocol/server';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import { type Caller, EngineError } from '../../engine/index.ts';
 import type { ConnectionBinding } from '../base/agent-host.ts';
+import { networkOf } from '../base/network.ts';
 import type { ConnectedClient } from './client.ts';
 
 export interface SessionLimits {
@@ -176,5 +177,5 @@ async function makeRoomAmong(sessions: readonly McpSession[], whose: string, now
 
 /** The owner of a session or a request, for limits. */
 export function ownerOf({ credential, peer }: Caller): string {
-  return credential ?? `address ${peer ?? ''}`;
+  return credential ?? `address ${networkOf(peer ?? '')}`;
 }
