@@ -167,7 +167,7 @@ const variables = {
     'ALLOWED_HOSTS',
     hostList,
     [],
-    'Host names allowed over loopback besides the loopback names',
+    'Names by which the service may be called where the Host header is checked: over loopback besides the loopback names, elsewhere while authentication is off, besides IP addresses',
     'none',
   ),
   endpointFile: variable(

@@ -5,15 +5,16 @@
  * every answer of the framework; code that writes to the raw response, such as a stream, sets them first.
  *
  * A browser sends the page's Origin: one that is neither the service's own nor allowed is refused, for reads and writes
- * alike. DNS rebinding, a name that resolves to a loopback address, shows in Host: a connection that arrives on
- * loopback must carry a loopback name or an allowed one. Programs that send no Origin pass.
+ * alike. DNS rebinding, a name of a foreign page that resolves to an address of this service, shows in Host: on loopback
+ * it must be a loopback name or an allowed one, and on other addresses, while authentication is off, one of these or an IP
+ * address, which no page can rebind. Programs that send no Origin pass.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { HttpHost } from './host.ts';
 import { sendProblem, setStandingHeaders } from './answers.ts';
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIPv4, isIPv6, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
 /** Routes that answer in every phase. */
@@ -56,7 +57,8 @@ export interface Admission {
 
 /** Creates the first refusals for the settings of the host. */
 export function createAdmission(host: HttpHost): Admission {
-  const policy = createOriginPolicy(host.settings.corsAllowedOrigins, host.settings.allowedHosts);
+  const { settings, needsCredential } = host;
+  const policy = createOriginPolicy(settings.corsAllowedOrigins, settings.allowedHosts, needsCredential);
   const routes = new RouteMap();
   const admit = (request: FastifyRequest): void => {
     request.startedAt = performance.now();
@@ -174,14 +176,26 @@ const sameOrigin: Readonly<Record<string, string>> = {};
 
 const exposedHeaders = 'X-Request-ID, X-API-Version, Retry-After, ETag';
 
-/** Creates the policy for the allowed origins and hosts. */
+/** Creates the policy for the allowed origins and hosts, of a service whose authentication is on or off. */
 export function createOriginPolicy(
   allowedOrigins: readonly string[],
   allowedHosts: readonly string[],
+  needsCredential: boolean,
 ): OriginPolicy {
   const allowsAll = allowedOrigins.includes('*');
   const origins = new Set(allowedOrigins);
   const hosts = new Set(allowedHosts);
+  const requireHost = (host: string, onLoopback: boolean): void => {
+    const name = nameOf(host);
+    if (isLoopbackName(name) || hosts.has(host) || hosts.has(name)) return;
+    if (!onLoopback && (needsCredential || isAddress(name))) return;
+    throw new EngineError(
+      'Forbidden',
+      onLoopback
+        ? 'the Host header names another host: call localhost, or add the name to ALLOWED_HOSTS'
+        : 'without authentication the service answers only to its IP addresses and to the names in ALLOWED_HOSTS: call an address, add the name of the Host header to ALLOWED_HOSTS, or set API_KEY or AUTH_ENABLED=true',
+    );
+  };
   // The last admitted pair of address and host without an Origin: most calls repeat it.
   let admitted: { readonly host: string | undefined; readonly localAddress: string | undefined } | null =
     null;
@@ -193,11 +207,7 @@ export function createOriginPolicy(
         return sameOrigin;
       const host = (named ?? '').toLowerCase();
       const onLoopback = isLoopbackAddress(localAddress ?? '');
-      if (onLoopback && !isLoopbackName(nameOf(host)) && !hosts.has(host) && !hosts.has(nameOf(host)))
-        throw new EngineError(
-          'Forbidden',
-          'the Host header names another host; ALLOWED_HOSTS lists the names allowed beside loopback',
-        );
+      requireHost(host, onLoopback);
       if (from === undefined) {
         admitted = { host: named, localAddress };
         return sameOrigin;
@@ -240,6 +250,11 @@ export function isLoopbackAddress(address: string): boolean {
 
 function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
+}
+
+/** Whether the host of an authority is an IP address, IPv6 in brackets. */
+function isAddress(name: string): boolean {
+  return isIPv4(name) || (/^\[.*\]$/.test(name) && isIPv6(name.slice(1, -1)));
 }
 
 /** The host of `host:port`; an IPv6 address keeps its brackets. */

@@ -234,6 +234,7 @@ describe('a restricted credential', () => {
         headers['x-api-key'] === 'reader' ? { ...limited, role: 'reader' } : limited,
       holds: () => true,
       admitTry: () => {},
+      needsCredential: false,
     });
     await http.app.listen({ host: '127.0.0.1', port: 0 });
     address = `http://127.0.0.1:${(http.app.server.address() as AddressInfo).port}`;

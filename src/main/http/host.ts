@@ -16,7 +16,7 @@ export interface HttpSettings {
   readonly maxRequestBodyBytes: number;
   /** Origins besides the service's own; `*` for all. */
   readonly corsAllowedOrigins: readonly string[];
-  /** Host names besides the loopback ones that a loopback connection may name. */
+  /** Names besides the loopback ones that the Host header may have where it is checked. */
   readonly allowedHosts: readonly string[];
   readonly rateLimitPerMinute: number | null;
 }
@@ -34,6 +34,8 @@ export interface HttpHost {
   readonly version: string;
   readonly log: FastifyBaseLogger;
   readonly settings: HttpSettings;
+  /** False: authentication is off. */
+  readonly needsCredential: boolean;
   readonly dispatcher: Dispatcher;
   readonly metrics: HttpObserver;
   /** Metrics of the last day, each sample with its time, in Prometheus' text format. */

@@ -1,5 +1,7 @@
 import { IncomingMessage } from 'node:http';
-import { Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
@@ -53,6 +55,64 @@ describe('Host, over loopback', () => {
     expect(await answered([], 'GET /databases HTTP/1.0')).toBe('403 Forbidden');
   });
 });
+
+describe('Host, beyond loopback', () => {
+  const names = [
+    'kb.example',
+    'kb.example:9300',
+    'other.internal:1',
+    '',
+    '1.2.3',
+    '[::zz]',
+    'evil.example@1.2.3.4',
+  ];
+  const accepts = (host: string, needsCredential: boolean): void => {
+    const policy = createOriginPolicy([], ['kb.internal', 'other.internal:8443'], needsCredential);
+    expect(policy.admit(requestTo('192.0.2.7', host, undefined))).toEqual({});
+  };
+
+  it.each([
+    '192.0.2.7',
+    '192.0.2.7:9300',
+    '10.0.0.1',
+    '[2001:db8::1]:9300',
+    '[::1]',
+    'localhost:9300',
+    'KB.internal:99',
+    'other.internal:8443',
+  ])('accepts %s, with authentication or without', (host) => {
+    accepts(host, true);
+    accepts(host, false);
+  });
+
+  it.each(names)('accepts %j only with authentication, and says what to set', (host) => {
+    accepts(host, true);
+    expect(() => accepts(host, false)).toThrow(
+      'add the name of the Host header to ALLOWED_HOSTS, or set API_KEY',
+    );
+  });
+
+  it('is checked on every address of a service without authentication', async () => {
+    const open = await startServiceUnderTest({ HOST: '0.0.0.0', ALLOWED_HOSTS: 'kb.internal' });
+    const reached = addressBeyondLoopback();
+    const asked = async (host: string, more = ''): Promise<string> => {
+      const socket = connect(open.port, reached);
+      socket.end(`GET /databases HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${more}\r\n`);
+      return (await text(socket)).slice(9, 12);
+    };
+    expect(await asked('evil.example')).toBe('403');
+    expect(await asked('evil.example', 'Origin: http://evil.example\r\n')).toBe('403');
+    expect(await asked(`${reached}:${open.port}`)).toBe('200');
+    expect(await asked('kb.internal')).toBe('200');
+    await open.close();
+  });
+});
+
+/** An IPv4 address of this machine that other machines use; a loopback one if it has no other. */
+function addressBeyondLoopback(): string {
+  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+}
 
 describe('Origin', () => {
   const foreign = [
@@ -113,7 +173,7 @@ describe('Origin', () => {
     async (origin) => {
       const headers = { origin };
       expect((await service.call('GET', '/rules', undefined, { headers })).status).toBe(200);
-      const policy = createOriginPolicy(['https://app.example'], []);
+      const policy = createOriginPolicy(['https://app.example'], [], false);
       expect(() => policy.admit(requestTo('127.0.0.1', 'localhost:9300', origin))).toThrow(
         'CORS_ALLOWED_ORIGINS',
       );
@@ -123,8 +183,8 @@ describe('Origin', () => {
     },
   );
 
-  it('applies the same rule on a bind beyond loopback, where any Host is accepted', () => {
-    const policy = createOriginPolicy(['http://localhost:3000'], []);
+  it('applies the same rule on a bind beyond loopback, where any Host is accepted with authentication', () => {
+    const policy = createOriginPolicy(['http://localhost:3000'], [], true);
     for (const host of ['192.0.2.7:9300', 'kb.example', 'evil.example:1'])
       expect(policy.admit(requestTo('192.0.2.7', host, `http://${host}`))).toEqual({});
     for (const origin of ['https://192.0.2.7:9300', 'http://192.0.2.7', 'http://localhost:9300', 'null'])
@@ -181,11 +241,11 @@ describe('Origin', () => {
 });
 
 /** A request as it would arrive at an address that this machine may lack. */
-function requestTo(localAddress: string, host: string, origin: string): IncomingMessage {
+function requestTo(localAddress: string, host: string, origin: string | undefined): IncomingMessage {
   const socket = new Socket();
   Object.defineProperties(socket, { localAddress: { value: localAddress }, localPort: { value: 9300 } });
   const request = new IncomingMessage(socket);
-  request.headers = { host, origin };
+  request.headers = { host, ...(origin === undefined ? {} : { origin }) };
   return request;
 }
 

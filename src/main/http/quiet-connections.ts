@@ -82,7 +82,7 @@ export function boundQuiet(
  * that received something since the last look behind the others.
  */
 function closeQuiet(connections: Connections, most: number): number {
-  for (const [peer, held] of [...connections]) {
+  for (const [peer, held] of connections) {
     const { bytesRead } = held.socket;
     if (bytesRead === held.bytesRead) continue;
     held.bytesRead = bytesRead;

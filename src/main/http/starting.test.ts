@@ -96,6 +96,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
     authenticate: (headers) => state.authentication.authenticate(headers),
     holds: () => state.engine,
     admitTry: () => {},
+    needsCredential: false,
   });
   await made.app.listen({ host: '127.0.0.1', port: 0 });
   return [made, `http://127.0.0.1:${(made.app.server.address() as AddressInfo).port}`];

@@ -322,6 +322,7 @@ class RunningService implements Service, ServiceState {
         version: this.version,
         log: this.#log,
         settings: this.#config,
+        needsCredential: this.authentication.mode !== 'disabled',
         dispatcher: this.#dispatcher,
         metrics: this.#metrics,
         metricsHistory: () => this.#metricsHistory.text(),
