@@ -599,6 +599,8 @@ export type ExportQuery = {
   predicate?: string | null | undefined;
   /** Export rules too; absent: true in ndjson and datalog, the formats that can express them. */
   rules?: 'true' | 'false' | null | undefined;
+  /** CSV: put an apostrophe before each value that a spreadsheet would run as a formula. */
+  escape?: 'spreadsheet' | null | undefined;
 };
 
 export type ExtractInput = {
@@ -2107,6 +2109,8 @@ export interface Operations {
       predicate?: string | null | undefined;
       /** Export rules too; absent: true in ndjson and datalog, the formats that can express them. */
       rules?: boolean | null | undefined;
+      /** CSV: put an apostrophe before each value that a spreadsheet would run as a formula. */
+      escape?: 'spreadsheet' | null | undefined;
     },
     options?: CallOptions,
   ): AsyncIterable<Uint8Array>;

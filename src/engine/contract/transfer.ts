@@ -112,6 +112,13 @@ export const exportQuerySchema = z
     rules: optional(queryFlag).describe(
       'Export rules too; absent: true in ndjson and datalog, the formats that can express them',
     ),
+    escape: optional(z.literal('spreadsheet')).describe(
+      'CSV: put an apostrophe before each value that a spreadsheet would run as a formula',
+    ),
   })
-  .superRefine(oneScopeChoice);
+  .superRefine(oneScopeChoice)
+  .superRefine(({ format, escape }, context) => {
+    if (escape !== null && format !== 'csv')
+      context.addIssue({ code: 'custom', path: ['escape'], message: 'is for format=csv' });
+  });
 export type ExportQuery = z.output<typeof exportQuerySchema>;

@@ -18,6 +18,7 @@ it('parses a command with its words and options, in any order', () => {
     format: null,
     predicate: null,
     dryRun: false,
+    escape: null,
     output: null,
   });
 });

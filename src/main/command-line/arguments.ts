@@ -34,6 +34,8 @@ export interface ParsedCommand {
   readonly format: string | null;
   readonly predicate: string | null;
   readonly dryRun: boolean;
+  /** For export: what csv is made safe for; null: nothing. */
+  readonly escape: string | null;
   /** For export: the file to write; null: standard output. */
   readonly output: string | null;
 }
@@ -67,6 +69,7 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     format: values.format ?? null,
     predicate: values.predicate ?? null,
     dryRun: values['dry-run'] ?? false,
+    escape: values.escape ?? null,
     output: values.output ?? null,
   };
 }
@@ -102,6 +105,7 @@ function parse(argv: readonly string[]) {
         format: { type: 'string' },
         predicate: { type: 'string' },
         'dry-run': { type: 'boolean' },
+        escape: { type: 'string' },
         output: { type: 'string', short: 'o' },
         'reset-admin': { type: 'boolean', default: false },
         verify: { type: 'boolean', default: false },
@@ -140,10 +144,13 @@ function requireAlone(values: Readonly<Record<string, unknown>>, positionals: re
 }
 
 /** Options that other commands refuse: if they ignored them, the command would do something else than intended. */
-const optionsOf: Readonly<Record<'format' | 'predicate' | 'dry-run' | 'output', readonly string[]>> = {
+const optionsOf: Readonly<
+  Record<'format' | 'predicate' | 'dry-run' | 'escape' | 'output', readonly string[]>
+> = {
   format: ['import', 'export'],
   predicate: ['import', 'export'],
   'dry-run': ['import'],
+  escape: ['export'],
   output: ['export'],
 };
 
@@ -185,6 +192,13 @@ const options = {
     ],
   },
   dryRun: { usage: '--dry-run', about: ['import: shows what it would do, without doing it'] },
+  escape: {
+    usage: '--escape FOR',
+    about: [
+      'export of csv: spreadsheet puts an apostrophe before each value',
+      'that a spreadsheet would run as a formula',
+    ],
+  },
   output: { usage: '-o, --output FILE', about: ['export: writes this file'] },
 } as const satisfies Record<string, OptionHelp>;
 
@@ -240,7 +254,7 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
   export: {
     takes: '',
     about: 'writes the stored knowledge to standard output or --output',
-    options: ['scope', 'format', 'predicate', 'output'],
+    options: ['scope', 'format', 'predicate', 'escape', 'output'],
     more: [],
     example: 'corollary export --output knowledge.ndjson',
   },

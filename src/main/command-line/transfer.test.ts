@@ -145,6 +145,21 @@ it('export writes a file in the format of its name and reports what it left out'
   expect((await readFile(text, 'utf8')).split('\n').toSorted()).toEqual(['', '-p(c).', 'p(a, b).', 'p(d).']);
 });
 
+it('export makes csv safe for spreadsheets, and no other format', async () => {
+  await service.call(
+    'POST',
+    '/assert/fact',
+    { predicate: 'p', args: ['=1+1'] },
+    { headers: { 'x-tenant-id': 'sheet' } },
+  );
+  const asked = ['export', '--tenant', 'sheet', '--escape', 'spreadsheet'];
+  expect((await run([...asked, '--format', 'csv'])).output).toBe("p,'=1+1\r\n");
+  expect(await run(asked)).toMatchObject({
+    code: 2,
+    complaints: [expect.stringContaining('is for the format csv')],
+  });
+});
+
 it('export leaves no partial file when it fails', async () => {
   const half = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });

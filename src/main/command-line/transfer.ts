@@ -74,10 +74,11 @@ export async function exportFile(
   command: ParsedCommand,
   terminal: Terminal,
 ): Promise<number> {
-  const { scope, predicate, output, words } = command;
+  const { scope, predicate, escape, output, words } = command;
   if (words.length > 0) throw new UsageError('export takes no arguments: --output names the file');
   const format = chosen(exportFormats, command.format, output) ?? 'ndjson';
-  const answer = await client.open(`/export${queryOf({ format, scope, predicate })}`);
+  if (escape !== null && format !== 'csv') throw new UsageError('--escape is for the format csv');
+  const answer = await client.open(`/export${queryOf({ format, scope, predicate, escape })}`);
   if (output === null) await poured(answer, terminal.output, terminal);
   else await written(answer, output, terminal);
   terminal.progress(null);

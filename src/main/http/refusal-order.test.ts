@@ -115,7 +115,12 @@ function request(target: Target, flaws: readonly Flaw[]) {
     ...(has('database') ? { 'x-database': 'nowhere' } : {}),
   };
   // A wrong key has no limit of its own; that of its address is in credentials.test.ts.
-  return (has('rate') && !has('credential') ? limited : service).call(method, `${target.path}${query}`, sent, { headers });
+  return (has('rate') && !has('credential') ? limited : service).call(
+    method,
+    `${target.path}${query}`,
+    sent,
+    { headers },
+  );
 }
 
 describe.each(targets)('$method $path', (target) => {

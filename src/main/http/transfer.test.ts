@@ -380,6 +380,68 @@ it('exports predicate and arguments of true facts as CSV, and counts what it lea
   expect((await exported(other, '?format=csv&predicate=h')).body).toBe(body);
 });
 
+it('puts an apostrophe before what a spreadsheet takes for a formula, on request', async () => {
+  const tenant = newTenant();
+  const values = [
+    '=1+1',
+    '+1',
+    '-5',
+    '-5.25',
+    '-1e-3',
+    '-1+1',
+    '-a',
+    '@SUM(A1)',
+    '\tx',
+    '\rx',
+    'a=b',
+    "'=x",
+    '5',
+    '=","',
+  ];
+  for (const value of ['=p', ...values])
+    await service.call(
+      'POST',
+      '/assert/fact',
+      value === '=p' ? { predicate: value, args: [] } : { predicate: 'p', args: [value] },
+      {
+        headers: { 'x-tenant-id': tenant },
+      },
+    );
+  const { body } = await exported(tenant, '?format=csv&escape=spreadsheet');
+  const fields = body
+    .split('\r\n')
+    .slice(0, -1)
+    .map((line) => line.replace(/^p,/, ''));
+  expect(fields).toEqual([
+    "'=p",
+    "'=1+1",
+    "'+1",
+    '-5',
+    '-5.25',
+    '-1e-3',
+    "'-1+1",
+    "'-a",
+    "'@SUM(A1)",
+    "'\tx",
+    '"\'\rx"',
+    'a=b',
+    "'=x",
+    '5',
+    '"\'="","""',
+  ]);
+  expect((await exported(tenant, '?format=csv')).body).toContain('p,=1+1\r\n');
+  const [wrong, other, unknown] = await Promise.all(
+    ['?escape=spreadsheet', '?format=datalog&escape=spreadsheet', '?format=csv&escape=excel'].map((query) =>
+      exported(tenant, query),
+    ),
+  );
+  expect([wrong?.status, other?.status, unknown?.status]).toEqual([400, 400, 400]);
+  expect(JSON.parse(other?.body ?? '')).toMatchObject({
+    code: 'ValidationException',
+    errors: [{ path: 'escape', message: 'is for format=csv' }],
+  });
+});
+
 it('exports true binary facts as N-Triples, and counts what it leaves out', async () => {
   const [tenant, other] = [newTenant(), newTenant()];
   const csv = hostile.map((one) => `http://e/p,http://e/s,"${one.replaceAll('"', '""')}"\r\n`).join('');

@@ -28,7 +28,7 @@ const charactersInPart = 64 * 1024;
 
 /** Creates the download of an export. */
 export function exportDownload(engine: Engine, caller: Caller, query: ExportQuery): Download {
-  const format = formats[query.format];
+  const format = query.escape === 'spreadsheet' ? spreadsheetCsv : formats[query.format];
   const holdsRules = query.format === 'ndjson' || query.format === 'datalog';
   const { scope, unscoped, predicate } = query;
   const choice = { scope, unscoped, predicate, rules: query.rules ?? holdsRules };
@@ -58,6 +58,9 @@ export function exportDownload(engine: Engine, caller: Caller, query: ExportQuer
     },
   };
 }
+
+/** CSV with what a spreadsheet would run as a formula made text. */
+const spreadsheetCsv = csvWith((text) => csvField(isFormula(text) ? `'${text}` : text));
 
 const formats: Readonly<Record<ExportFormat, Format>> = {
   ndjson: {
@@ -93,13 +96,7 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
       `${renderAtom({ predicate, args: [...args], negated: !truthVal })}.\n`,
     rule: ({ text }) => `${text}.\n`,
   },
-  csv: {
-    type: 'text/csv; charset=utf-8; header=absent',
-    extension: 'csv',
-    fact: ({ predicate, args, truthVal }) =>
-      truthVal ? `${[predicate, ...args].map(csvField).join(',')}\r\n` : null,
-    rule: () => null,
-  },
+  csv: csvWith(csvField),
   ntriples: {
     type: 'application/n-triples',
     extension: 'nt',
@@ -111,6 +108,21 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
     rule: () => null,
   },
 };
+
+function csvWith(field: (text: string) => string): Format {
+  return {
+    type: 'text/csv; charset=utf-8; header=absent',
+    extension: 'csv',
+    fact: ({ predicate, args, truthVal }) =>
+      truthVal ? `${[predicate, ...args].map(field).join(',')}\r\n` : null,
+    rule: () => null,
+  };
+}
+
+/** Whether a spreadsheet takes the text for a formula: by its first character, except for numbers such as -5. */
+function isFormula(text: string): boolean {
+  return /^[=+\-@\t\r]/.test(text) && !/^-\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text);
+}
 
 function csvField(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -80,7 +80,9 @@ export const transferOperations = {
     description:
       'NDJSON imports back to the same knowledge; datalog has facts and rules as statements; CSV and ' +
       'N-Triples have the predicate and arguments of true facts. The trailer `X-Omitted` counts what the ' +
-      'format cannot express. If an export fails midway, the connection is closed.',
+      'format cannot express. In CSV, `escape=spreadsheet` puts an apostrophe before a value that begins with ' +
+      '`=`, `+`, `-`, `@`, a tab or a carriage return and is no number, so that no spreadsheet runs it as a formula; ' +
+      'an import keeps these apostrophes. If an export fails midway, the connection is closed.',
     query: exportQuerySchema,
     output: z.string(),
     stream: 'file',

@@ -30,10 +30,13 @@ export interface ExportPlan {
   /** null: all predicates. */
   readonly predicate: string | null;
   readonly rules: boolean;
+  /** CSV: values that a spreadsheet would run as formulas become text. */
+  readonly isForSpreadsheets: boolean;
 }
 
 /** Returns the URL of the file. */
-export function exportUrl({ endpoint, format, scope, predicate, rules }: ExportPlan): string {
+export function exportUrl(plan: ExportPlan): string {
+  const { endpoint, format, scope, predicate, rules, isForSpreadsheets } = plan;
   const { scope: name, unscoped } = scopeFieldsOf(scope);
   return addressOf(endpoint, 'exportKnowledge', {
     query: {
@@ -42,6 +45,7 @@ export function exportUrl({ endpoint, format, scope, predicate, rules }: ExportP
       unscoped: unscoped === true ? 'true' : undefined,
       predicate,
       rules: exportFormatSpecs[format].holdsRules ? (rules ? 'true' : 'false') : undefined,
+      escape: isForSpreadsheets && format === 'csv' ? 'spreadsheet' : undefined,
     },
   });
 }
@@ -216,7 +220,7 @@ interface ChoicesProps {
 
 function Choices({ plan, onPlan, problem }: ChoicesProps) {
   const predicates = usePredicates().data ?? [];
-  const { format, scope, predicate, rules } = plan;
+  const { format, scope, predicate, rules, isForSpreadsheets } = plan;
   const { holdsRules } = exportFormatSpecs[format];
   return (
     <>
@@ -241,6 +245,14 @@ function Choices({ plan, onPlan, problem }: ChoicesProps) {
         />
       </div>
       <FormatChoice format={format} onFormat={(chosen) => onPlan({ format: chosen })} />
+      {format === 'csv' && (
+        <Switch
+          label="For spreadsheets"
+          description="Puts an apostrophe before each value that a spreadsheet would run as a formula. An import keeps it."
+          checked={isForSpreadsheets}
+          onChange={(event) => onPlan({ isForSpreadsheets: event.currentTarget.checked })}
+        />
+      )}
     </>
   );
 }
@@ -254,6 +266,7 @@ export function ExportDialog({ start, onClose }: { start: ExportStart; onClose: 
     scope: space.scope,
     predicate: start.predicate ?? null,
     rules: true,
+    isForSpreadsheets: false,
   });
   const exporting = useExporting(onClose);
   const { under, failure } = exporting;

@@ -245,6 +245,7 @@ describe('an export', () => {
     scope: { kind: 'all' },
     predicate: null,
     rules: true,
+    isForSpreadsheets: false,
   };
 
   test('is requested with the chosen options, without rules for a format that has none', () => {
@@ -261,6 +262,10 @@ describe('an export', () => {
     expect(exportUrl({ ...plan, scope: { kind: 'unscoped' }, rules: false })).toBe(
       'http://service/export?format=ndjson&unscoped=true&rules=false',
     );
+    expect(exportUrl({ ...plan, format: 'csv', isForSpreadsheets: true })).toBe(
+      'http://service/export?format=csv&escape=spreadsheet',
+    );
+    expect(exportUrl({ ...plan, isForSpreadsheets: true })).not.toContain('escape');
   });
 
   test('has a file name that says what it contains', () => {
