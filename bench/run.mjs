@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark named by the first argument (storage, memory, space, packages, context, import, http, mcp, ui),
- * or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So it
- * measures what ships, code that went through the bundler, and not a development server.
+ * Starts the benchmark named by the first argument (storage, memory, space, packages, context, import, http, fairness,
+ * mcp, ui), or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So
+ * it measures what ships, code that went through the bundler, and not a development server.
  */
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -32,6 +32,9 @@ await build({
         space: join(root, 'bench', 'space.ts'),
         packages: join(root, 'bench', 'packages.ts'),
         http: join(root, 'bench', 'http', 'main.ts'),
+        fairness: join(root, 'bench', 'fairness', 'main.ts'),
+        'fairness-prober-child': join(root, 'bench', 'fairness', 'prober-child.ts'),
+        'turn-monitor': join(root, 'bench', 'fairness', 'turn-monitor.ts'),
         mcp: join(root, 'bench', 'mcp', 'main.ts'),
         'sdk-child': join(root, 'bench', 'mcp', 'sdk-child.ts'),
         'sdk-v1-child': join(root, 'bench', 'mcp', 'sdk-v1-child.ts'),
@@ -48,7 +51,18 @@ await build({
 });
 
 const [first, ...rest] = process.argv.slice(2);
-const others = ['storage', 'memory', 'space', 'packages', 'context', 'import', 'http', 'mcp', 'ui'];
+const others = [
+  'storage',
+  'memory',
+  'space',
+  'packages',
+  'context',
+  'import',
+  'http',
+  'fairness',
+  'mcp',
+  'ui',
+];
 const program = others.includes(first) ? `${first}.js` : 'main.js';
 const args = others.includes(first) || first === 'engine' ? rest : process.argv.slice(2);
 const result = spawnSync(process.execPath, ['--expose-gc', join(outDir, program), ...args], {

@@ -44,6 +44,8 @@ export const limits = {
    * open.
    */
   connections: 2000,
+  /** Connections that wait to be accepted: beyond this number clients of a burst would try again after a second. */
+  waitingConnections: 4096,
   /**
    * Of them, those of one address, an IPv6 network counting as one: at most this many that are idle, or have sent only
    * a part of a request; beyond it the ones that were silent for longest are closed ...

@@ -120,6 +120,15 @@ it('keeps the idle connections that were used last', async () => {
   expect(warnings).toHaveLength(1);
 });
 
+it('does not take a new connection for the one that was silent for longest', async () => {
+  const { port } = await serving({ quietOfOne: 20 });
+  const pool = Array.from({ length: 20 }, () => opened(port, greedy, get('/')));
+  await Promise.all(pool.map((socket) => once(socket, 'data')));
+  const silent = opened(port, greedy);
+  await expect.poll(() => openOf(pool).length).toBe(19);
+  expect(silent.closed).toBe(false);
+});
+
 it('counts no request that waits for its answer, until it is answered', async () => {
   const { port, waiting } = await serving({ quietOfOne: 20 });
   const sockets = Array.from({ length: 50 }, () => opened(port, greedy, get('/wait')));

@@ -18,10 +18,16 @@ import type { Socket } from 'node:net';
 import { networkOf } from '../base/network.ts';
 import type { Limits } from './limits.ts';
 
+/**
+ * Milliseconds from the connection that exceeds the bound to the look at all of its network: time for a burst of clients
+ * to send their requests, and one look for many connections.
+ */
+const graceMs = 50;
+
 /** A connection; `socket` is the secure one once its handshake is over. */
 interface Held {
   socket: Socket;
-  /** Bytes received when it was last looked at. */
+  /** Bytes received when it was last looked at; -1 before that, so that a new one does not count as silent. */
   bytesRead: number;
 }
 
@@ -46,20 +52,21 @@ export function boundQuiet(
   const lookSoon = (connections: Connections): void => {
     crowded.add(connections);
     if (crowded.size > 1) return;
-    afterNextReads(() => {
+    setTimeout(() => {
       for (const each of crowded) look(each);
       crowded.clear();
-    });
+    }, graceMs).unref();
   };
   server.on('connection', (socket: Socket) => {
     const { network, peer } = endOf(socket);
     const connections = networks.get(network) ?? new Map<string, Held>();
+    if (connections.size >= connectionsOfOne) look(connections);
     if (connections.size >= connectionsOfOne) {
       warn();
       socket.destroy();
       return;
     }
-    const held: Held = { socket, bytesRead: 0 };
+    const held: Held = { socket, bytesRead: -1 };
     networks.set(network, connections.set(peer, held));
     socket.once('close', () => {
       if (connections.get(peer) === held) connections.delete(peer);
@@ -70,7 +77,7 @@ export function boundQuiet(
   server.on('secureConnection', (socket: Socket) => {
     const { network, peer } = endOf(socket);
     const held = networks.get(network)?.get(peer);
-    if (held !== undefined) Object.assign(held, { socket, bytesRead: 0 });
+    if (held !== undefined) Object.assign(held, { socket, bytesRead: -1 });
   });
   // Connections also become quiet while none is opened.
   const timer = setInterval(() => networks.forEach(look), lookMs).unref();
@@ -89,9 +96,12 @@ function closeQuiet(connections: Connections, most: number): number {
     connections.delete(peer);
     connections.set(peer, held);
   }
-  const quiet = [...connections.values()].filter(({ socket }) => isQuiet(socket));
+  const quiet = [...connections].filter(([, { socket }]) => isQuiet(socket));
   const excess = quiet.slice(0, Math.max(0, quiet.length - most));
-  for (const { socket } of excess) socket.destroy();
+  for (const [peer, { socket }] of excess) {
+    connections.delete(peer);
+    socket.destroy();
+  }
   return excess.length;
 }
 
@@ -108,11 +118,6 @@ export function answerOn(socket: Socket): ServerResponse | null {
 
 function endOf({ remoteAddress = '', remotePort = 0 }: Socket): { network: string; peer: string } {
   return { network: networkOf(remoteAddress), peer: `${remoteAddress} ${remotePort}` };
-}
-
-/** Runs the task when what had arrived on the connections that were just accepted has been read. */
-function afterNextReads(task: () => void): void {
-  setImmediate(() => setImmediate(task));
 }
 
 const warnedEveryMs = 60_000;

@@ -11,6 +11,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { serverOptions } from './connections.ts';
+import { limits } from './limits.ts';
 
 /** Milliseconds for the TLS handshake. */
 const handshakeTimeoutMs = 10_000;
@@ -72,7 +73,7 @@ export function createSecureServer(
   const sockets = trackSockets(server);
   return {
     async listen(host, port) {
-      server.listen({ host, port });
+      server.listen({ host, port, backlog: limits.waitingConnections });
       await once(server, 'listening');
       return server.address() as AddressInfo;
     },

@@ -31,7 +31,7 @@ import {
   saysDryRun,
 } from '../base/dispatch.ts';
 import { removeEndpoint, writeEndpoint } from '../base/endpoint-file.ts';
-import type { Activity } from '../http/limits.ts';
+import { type Activity, limits } from '../http/limits.ts';
 import { createHttpApp, type HttpApp } from '../http/app.ts';
 import {
   callerFor,
@@ -381,7 +381,7 @@ class RunningService implements Service, ServiceState {
     const { host: asked, port, tlsEnabled } = this.#config;
     const host = tlsEnabled && !isLoopbackAddress(asked) ? '127.0.0.1' : asked;
     try {
-      await app.listen({ host, port });
+      await app.listen({ host, port, backlog: limits.waitingConnections });
     } catch (error) {
       const failure = listenFailure(error, host, port, 'PORT');
       const isTaken = failure instanceof StartRefusal && failure.kind === 'port-taken';
