@@ -183,3 +183,30 @@ test('begins with a reset if missed calls are, or may be, forgotten', async () =
   for (let index = 0; index < 20_001; index++) wide.publish(call(`1.${index}`, `tenant ${index}`));
   expect(await reader(wide, '1.0').take(1)).toEqual(['reset']);
 });
+
+/** Changes of 1 MB each. */
+const long = (generation: number, tenant = 't'): Change => {
+  const one = change(`${generation}.0`, { tenant });
+  return { ...one, data: { ...one.data, atom: 'x'.repeat(500_000) } };
+};
+
+test('remembers fewer events if they are long: at most 32 MiB', async () => {
+  const feed = new ChangeFeed();
+  for (let generation = 1; generation <= 100; generation++) feed.publish(long(generation));
+  expect(await reader(feed, '99.0').take(1)).toEqual(['100.0']);
+  expect(await reader(feed, '90.0').take(1)).toEqual(['91.0']);
+  expect(await reader(feed, '60.0').take(1)).toEqual(['reset']);
+});
+
+test('resets a subscriber that is 16 MiB behind, and goes on from there', async () => {
+  const feed = new ChangeFeed();
+  const slow = reader(feed);
+  const other = reader(feed, null, of('u'));
+  feed.publish(change('0.0', { tenant: 'u' }));
+  for (let generation = 1; generation <= 16; generation++) feed.publish(long(generation));
+  expect(await slow.take(2)).toEqual(['0.0', '1.0']);
+  for (let generation = 17; generation <= 20; generation++) feed.publish(long(generation));
+  // What made it too long is missed too.
+  expect(await slow.take(3)).toEqual(['reset', '19.0', '20.0']);
+  expect(await other.take(1)).toEqual(['0.0']);
+});

@@ -6,6 +6,11 @@ import type { FactChange, FactChanges, Report } from '../state/report.ts';
 /** Events remembered for subscribers that reconnect, and events queued for one subscriber. */
 const historySize = 10_000;
 const maxQueued = 10_000;
+/** Bytes of the same: an atom may be long. */
+const historyBytes = 16 * 1024 * 1024;
+const maxQueuedBytes = 16 * 1024 * 1024;
+/** Approximate bytes of an event without its atom. */
+const bytesOfEvent = 250;
 
 /** Spaces (database and tenant) whose last evicted event is remembered. */
 const maxSpaces = 1000;
@@ -15,7 +20,7 @@ const maxSpaces = 1000;
  *
  * Changes and tool calls are remembered separately, so that many calls do not evict changes. A subscriber that
  * reconnects receives all events since that concern it, in order, or a `reset`, never only some. A subscriber that
- * falls too far behind receives a `reset`, so queues stay bounded.
+ * falls too far behind receives a `reset`, so queues stay bounded. History and queues are bounded in events and in bytes.
  */
 export class ChangeFeed {
   readonly #changes = new History();
@@ -72,9 +77,15 @@ interface Published {
   readonly change: Change;
 }
 
+/** Approximate bytes of an event in memory. */
+function bytesOf({ data }: Change): number {
+  return bytesOfEvent + 2 * (data.atom?.length ?? 0);
+}
+
 /** The latest published events, and the last evicted one of each space. */
 class History {
   entries: Published[] = [];
+  #bytes = 0;
   /** By space, most recently evicted last. */
   readonly #evicted = new Map<string, Published>();
   /** Position of the last evicted event of all other spaces. */
@@ -82,13 +93,25 @@ class History {
 
   add(published: Published): void {
     this.entries.push(published);
-    if (this.entries.length <= 2 * historySize) return;
-    const gone = this.entries.slice(0, -historySize);
-    this.entries = this.entries.slice(-historySize);
-    for (const each of gone) {
-      const space = `${each.change.database} ${each.change.tenant ?? ''}`;
+    this.#bytes += bytesOf(published.change);
+    // Half of it at a time.
+    if (this.entries.length <= 2 * historySize && this.#bytes <= 2 * historyBytes) return;
+    let kept = 0;
+    let first = this.entries.length;
+    for (; first > 0 && this.entries.length - first < historySize; first--) {
+      const bytes = bytesOf((this.entries[first - 1] as Published).change);
+      if (kept + bytes > historyBytes) break;
+      kept += bytes;
+    }
+    const gone = this.entries.slice(0, first);
+    this.entries = this.entries.slice(first);
+    this.#bytes = kept;
+    for (const { at, change } of gone) {
+      const space = `${change.database} ${change.tenant ?? ''}`;
+      const { generation, time, requestId } = change.data;
       this.#evicted.delete(space);
-      this.#evicted.set(space, each);
+      // Without its atom.
+      this.#evicted.set(space, { at, change: { ...change, data: { generation, time, requestId } } });
     }
     for (const [space, { at }] of this.#evicted) {
       if (this.#evicted.size <= maxSpaces) break;
@@ -108,6 +131,7 @@ class History {
 class Subscription implements AsyncIterableIterator<Change> {
   onEnd: () => void = () => {};
   #queue: Change[];
+  #bytes = 0;
   #wake: (() => void) | null = null;
   #isOver = false;
   readonly #reset: () => Change;
@@ -116,6 +140,7 @@ class Subscription implements AsyncIterableIterator<Change> {
 
   constructor(waiting: Change[], reset: () => Change, signal: AbortSignal) {
     this.#queue = waiting;
+    for (const change of waiting) this.#bytes += bytesOf(change);
     this.#reset = reset;
     this.#signal = signal;
     if (signal.aborted) this.#end();
@@ -123,15 +148,24 @@ class Subscription implements AsyncIterableIterator<Change> {
   }
 
   add(change: Change): void {
-    if (this.#queue.length >= maxQueued) this.#queue = [this.#reset()];
-    else this.#queue.push(change);
+    const bytes = bytesOf(change);
+    if (this.#queue.length >= maxQueued || this.#bytes + bytes > maxQueuedBytes) {
+      this.#queue = [this.#reset()];
+      this.#bytes = bytesOfEvent;
+    } else {
+      this.#queue.push(change);
+      this.#bytes += bytes;
+    }
     this.#wake?.();
   }
 
   async next(): Promise<IteratorResult<Change>> {
     while (!this.#isOver) {
       const change = this.#queue.shift();
-      if (change !== undefined) return { done: false, value: change };
+      if (change !== undefined) {
+        this.#bytes -= bytesOf(change);
+        return { done: false, value: change };
+      }
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

@@ -148,6 +148,8 @@ type Listener = (notice: Notice) => void;
 
 /** Milliseconds within which changes are reported together. */
 const gatherMs = 100;
+/** Addresses reported together; beyond that any document may have changed. */
+const maxGathered = 1000;
 
 /** Collects changes and reports them to the clients of each space. */
 export class Notices {
@@ -236,6 +238,7 @@ class SpaceWatch {
 
   #touch(...uris: string[]): void {
     for (const uri of uris) this.#uris?.add(uri);
+    if ((this.#uris?.size ?? 0) > maxGathered) this.#uris = null;
   }
 
   #tell(): void {
