@@ -1,12 +1,12 @@
 /**
  * `GET /docs`: the API described by `/openapi.json`, in the browser and without a network.
  *
- * The viewer is a file of the built workbench, `docs/openapi-explorer.js`. The page has no inline script, so the
- * service's content policy applies to it. If the description needs a key, the page asks for one and keeps it until the
+ * The viewer is a file of the built workbench, `docs/openapi-explorer.js`. The page has no inline script, as the service's
+ * content policy demands. If the description needs a key, the page asks for one and keeps it until the
  * tab is closed.
  */
 import type { FastifyInstance } from 'fastify';
-import { contentPolicy } from './files.ts';
+import { viewerPolicy } from './files.ts';
 
 const page = `<!doctype html>
 <html lang="en">
@@ -86,7 +86,7 @@ export function addDocs(app: FastifyInstance): void {
   const add = (url: string, type: string, content: string): void => {
     app.get(url, { config: { isStatic: true } }, (_request, reply) =>
       reply
-        .headers({ 'content-security-policy': contentPolicy, 'cache-control': 'no-cache' })
+        .headers({ 'content-security-policy': viewerPolicy, 'cache-control': 'no-cache' })
         .type(type)
         .send(content),
     );

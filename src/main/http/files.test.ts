@@ -55,6 +55,28 @@ it("serves the compressed copy of a file to clients that accept it, and only at 
   await app.close();
 });
 
+it('gives each answer of the page a nonce of its own, for the styles that its scripts add', async () => {
+  const workbench = join(folder, 'page');
+  mkdirSync(workbench);
+  const page = '<!doctype html><meta property="csp-nonce" nonce="STYLE-NONCE">';
+  writeFileSync(join(workbench, 'index.html'), page);
+  writeFileSync(join(workbench, 'index.html.br'), brotliCompressSync(page));
+  const app = fastify();
+  await addFiles(app, { workbench, samples: join(folder, 'none'), bundle: null });
+  const nonces = new Set<string>();
+  for (const url of ['/', '/', '/index.html']) {
+    const { headers, body } = await app.inject({ url, headers: { 'accept-encoding': 'br' } });
+    const directives = String(headers['content-security-policy']).split('; ');
+    const nonce = /nonce="([\w+/=]{24})"/.exec(body)?.[1] ?? '';
+    nonces.add(nonce);
+    expect(directives).toContain(`style-src 'self' 'nonce-${nonce}'`);
+    expect(directives).toContain("script-src 'self'");
+    expect(headers['cache-control']).toBe('no-store');
+  }
+  expect(nonces.size).toBe(3);
+  await app.close();
+});
+
 it('offers the bundle of the bridge as a download if it was built, else 404', async () => {
   const { statusCode, headers, body } = await get(join(folder, 'corollary.mcpb'));
   expect({ statusCode, body }).toEqual({ statusCode: 200, body: 'PK of a bundle' });

@@ -4,27 +4,47 @@
  * Every file has its own route, listed once at the start, so no request can name anything outside the folders. Files
  * with a hash in their name are cached for good, all others never. If the build has also written a compressed version
  * (scripts/compress-files.mjs), clients that accept it get that. The content policy lets the workbench load only from
- * the service itself; Monaco and Mantine add styles to the page at run time.
+ * the service itself.
+ *
+ * Monaco and Mantine add style elements to the page at run time. So the page gets a nonce with each answer, which its own
+ * scripts give to the style elements that they create (src/renderer/ui/style-nonce.ts): markup that got into the page has
+ * none. Monaco also writes lines of text as markup with style attributes, which have no nonce: they stay allowed.
  */
-import { readdirSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** For pages of the service: nothing from other origins, no inline script, no framing. */
-export const contentPolicy = [
-  "default-src 'self'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "worker-src 'self' blob:",
-  "connect-src 'self'",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/**
+ * For pages of the service: nothing from other origins, no inline script, no framing. `styles` are the style elements
+ * allowed beside the service's files.
+ */
+function policyWith(styles: string): string {
+  return [
+    "default-src 'self'",
+    "script-src 'self'",
+    `style-src 'self' ${styles}`.trimEnd(),
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "worker-src 'self' blob:",
+    "connect-src 'self'",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+const contentPolicy = policyWith('');
+
+/** The policy of the page of the API: its viewer writes style elements as markup, which can have no nonce. */
+export const viewerPolicy = policyWith("'unsafe-inline'");
+
+/** What stands in the built page for the nonce. */
+const noncePlaceholder = 'STYLE-NONCE';
+const nonceBytes = 16;
 
 /** The path of the MCP bridge's bundle, if it was built. */
 export const bundlePath = '/corollary.mcpb';
@@ -39,13 +59,26 @@ export async function addFiles(
 ): Promise<void> {
   await app.register(fastifyStatic, { root: folders.samples, serve: false, preCompressed: true });
   const files = filesIn(folders.workbench).filter((file) => !compressed.test(file));
-  for (const file of files)
+  for (const file of files.filter((each) => each !== 'index.html'))
     addFile(app, folders.workbench, file, `/${file}`, file.startsWith('assets/') ? forGood : 'no-store');
-  if (files.includes('index.html')) addFile(app, folders.workbench, 'index.html', '/', 'no-store');
-  else app.get('/', { config: { isStatic: true } }, (_request, reply) => sayNotBuilt(reply));
+  if (files.includes('index.html')) {
+    const page = readFileSync(join(folders.workbench, 'index.html'), 'utf8');
+    for (const url of ['/', '/index.html']) addWorkbench(app, url, page);
+  } else app.get('/', { config: { isStatic: true } }, (_request, reply) => sayNotBuilt(reply));
   for (const file of filesIn(folders.samples))
     addFile(app, folders.samples, file, `/samples/${file}`, 'no-store');
   if (folders.bundle !== null) addBundle(app, folders.bundle);
+}
+
+/** Adds the workbench's page; each answer has a nonce of its own in place of `STYLE-NONCE`. */
+function addWorkbench(app: FastifyInstance, url: string, page: string): void {
+  app.get(url, { config: { isStatic: true } }, (_request, reply) => {
+    const nonce = randomBytes(nonceBytes).toString('base64');
+    return reply
+      .headers({ 'content-security-policy': policyWith(`'nonce-${nonce}'`), 'cache-control': 'no-store' })
+      .type('text/html; charset=utf-8')
+      .send(page.replaceAll(noncePlaceholder, nonce));
+  });
 }
 
 /** Adds the bundle of the MCP bridge, for download; the program that installs it opens it. */

@@ -1,4 +1,6 @@
 /** Entry of the workbench: styles, providers, router. */
+import '../ui/no-eval.ts';
+import '../ui/style-nonce.ts';
 import { MantineProvider } from '@mantine/core';
 import '@mantine/core/styles.css';
 import { Notifications } from '@mantine/notifications';
@@ -12,7 +14,6 @@ import { restoreKey } from '../api/credential.ts';
 import { desktopShell } from '../api/desktop.ts';
 import { createQueryClient } from '../api/queries.ts';
 import '../ui/controls.css';
-import '../ui/no-eval.ts';
 import { notifyTrouble } from '../ui/notify.tsx';
 import { readStoredState, readString } from '../ui/stored-state.ts';
 import { startTheme, type ThemeChoice, useShownTheme, useTheme } from '../ui/theme-choice.ts';
