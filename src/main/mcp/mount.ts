@@ -83,11 +83,13 @@ export function mountMcp(
     stateless.endRefused();
     const isOverOrStuck = (session: McpSession): boolean =>
       isOver(session) || session.unreadBytes() > maxUnreadBytes;
-    Promise.all([streamable.sessions.endWhere(isOver), sse.sessions.endWhere(isOverOrStuck)]).catch(
-      (error: unknown) => {
-        host.logger.error({ err: error }, 'ending MCP sessions of revoked keys failed');
-      },
-    );
+    Promise.all([
+      streamable.sessions.endWhere(isOver),
+      sse.sessions.endWhere(isOverOrStuck),
+      sse.sessions.endUnread(maxUnreadOfAll),
+    ]).catch((error: unknown) => {
+      host.logger.error({ err: error }, 'ending MCP sessions of revoked keys failed');
+    });
   }, lookMs).unref();
   app.addHook('preClose', async () => {
     clearInterval(sweeper);
@@ -144,6 +146,8 @@ const keepAliveMs = 15_000;
 const maxUnreadAtSend = 16 * 1024 * 1024;
 /** ... and after which it is cut off, since earlier calls are still being answered. */
 const maxUnreadBytes = 64 * 1024 * 1024;
+/** Bytes of unread answers of all clients, beyond which those with the most are cut off. */
+const maxUnreadOfAll = 256 * 1024 * 1024;
 
 interface SseEndpoint extends SessionSurroundings {
   readonly sessions: Sessions<SSEServerTransport>;

@@ -23,6 +23,7 @@ async function openIn(
   id: string,
   now: number,
   credential: string | null = null,
+  unreadBytes = () => 0,
 ): Promise<McpSession> {
   const opener = { ...anybody, credential };
   await sessions.makeRoom(opener, now);
@@ -35,7 +36,7 @@ async function openIn(
     connectedAt: now,
     info: () => server.getClientVersion(),
   });
-  const session = new McpSession({ opener, transport, server, client, now });
+  const session = new McpSession({ opener, transport, server, client, now, unreadBytes });
   server.onclose = () => sessions.remove(id);
   await server.connect(transport);
   sessions.add(id, session);
@@ -53,6 +54,15 @@ describe('sessions', () => {
     expect(sessions.get('used')).toBe(used);
     await sessions.sweep(1500);
     expect(sessions.size).toBe(0);
+  });
+
+  it('end with the most unread bytes first, if all together have too many', async () => {
+    const sessions = new Sessions<InMemoryTransport>({ maxSessions: 10, maxSessionsOfOne: 10, idleMs: 1000 });
+    for (const bytes of [10, 40, 0, 30]) await openIn(sessions, `${bytes}`, 0, null, () => bytes);
+    await sessions.endUnread(80);
+    expect(sessions.size).toBe(4);
+    await sessions.endUnread(20);
+    expect(['10', '40', '0', '30'].filter((id) => sessions.get(id) !== undefined)).toEqual(['10', '0']);
   });
 
   it('are not idle while a call runs or a stream is open', async () => {

@@ -147,6 +147,21 @@ export class Sessions<Kind extends Transport> {
     await Promise.all(ended.map((session) => session.end()));
   }
 
+  /** Ends sessions, those with the most unread bytes first, until all together have at most `mostBytes`. */
+  async endUnread(mostBytes: number): Promise<void> {
+    const unread = [...this.#open.values()]
+      .map((session) => ({ session, bytes: session.unreadBytes() }))
+      .toSorted((left, right) => right.bytes - left.bytes);
+    let sum = unread.reduce((all, { bytes }) => all + bytes, 0);
+    const ended: McpSession<Kind>[] = [];
+    for (const { session, bytes } of unread) {
+      if (sum <= mostBytes) break;
+      sum -= bytes;
+      ended.push(session);
+    }
+    await Promise.all(ended.map((session) => session.end()));
+  }
+
   /** Makes room for one more session of this opener. Refuses with RateLimited if all are in use. */
   async makeRoom(opener: Caller, now: number): Promise<void> {
     const { maxSessions, maxSessionsOfOne } = this.#limits;
