@@ -232,7 +232,8 @@ describe('a message of one line', () => {
 
   it(`refuses more than ${maxLineUnits} characters`, async () => {
     const headers = fresh();
-    const long = (units: number) => `long(${'x'.repeat(units - 'long().'.length)}).`;
+    const long = (units: number) =>
+      `long(a, ${'x'.repeat(50_000)}, ${'x'.repeat(units - 50_000 - 'long(a, , ).'.length)}).`;
     expect((await said(service, long(maxLineUnits), headers)).data).toMatchObject([{ status: 'asserted' }]);
     const { data, text } = await said(service, long(maxLineUnits + 1), headers);
     expect(data).toEqual([
