@@ -2,6 +2,7 @@ import type { StoredImport } from '../write/importing.ts';
 import type { SnapshotTaken, StorageState } from '../contract/administration.ts';
 import type { Caller } from '../base/caller.ts';
 import { notLeader } from '../base/errors.ts';
+import { steady } from '../base/clock.ts';
 import { Slices } from '../base/slices.ts';
 import { Databases } from '../write/databases.ts';
 import { DecaySchedule, decayEverywhere } from '../memory/decay.ts';
@@ -41,6 +42,8 @@ export interface EngineCounters extends LiveCounters {
 /** The engine's current figures, for gauges. */
 export interface EngineFigures extends LiveFigures {
   readonly openTransactions: number;
+  /** For how long the oldest open transaction has been open; 0: none is. */
+  readonly oldestTransactionMs: number;
   /** Sessions with a remembered context window. */
   readonly windowSessions: number;
   /** Bytes of all log segments on disk. */
@@ -75,6 +78,9 @@ export interface EngineParts extends LiveParts {
   readonly onWarn: (message: string) => void;
 }
 
+/** Scheduled decay, which is final, waits this long after the clock was set: it may be put right again. */
+const decayWaitsMs = 3_600_000;
+
 /** After these there may be much less than there was. */
 const clearing: ReadonlySet<Operation['kind']> = new Set([
   'deleteTenant',
@@ -108,10 +114,11 @@ export class EngineContext implements Writer {
     this.parts = parts;
     this.live = new LiveState(parts);
     const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
-    this.transactions = new Transactions(this, clock);
+    this.transactions = new Transactions(this, steady(clock));
     this.windows = new Windows(this.live, this.newId);
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
-    this.pipeline = new CommitPipeline(state, log, clock, pause, {
+    const judging = { now: (): number => this.live.showTime() };
+    this.pipeline = new CommitPipeline(state, log, judging, pause, {
       applying: (record) => this.live.applying(record),
       applied: (record, report) => {
         this.transactions.applied(record, report);
@@ -120,7 +127,7 @@ export class EngineContext implements Writer {
       },
     });
     this.databases = new Databases(state, this);
-    this.keys = new Keys(state, this, clock);
+    this.keys = new Keys(state, this);
     const talliesOf = (database: DatabaseState): Tallies => this.live.talliesOf(database);
     const neededAfter = (): number => this.leader.neededAfter();
     const { pipeline } = this;
@@ -142,10 +149,11 @@ export class EngineContext implements Writer {
     const { decayIntervalMs, onBug } = parts;
     const run = (signal: AbortSignal): Promise<void> =>
       decayEverywhere({ writer: this, onWarn, onBug }, signal);
+    const mayRun = (): boolean => this.live.clockOffset.steadyForMs >= decayWaitsMs;
     this.decaySchedule =
       decayIntervalMs === null || follows
         ? null
-        : new DecaySchedule({ clock, intervalMs: decayIntervalMs, run });
+        : new DecaySchedule({ clock, intervalMs: decayIntervalMs, mayRun, run });
   }
 
   /** Resolves once the write is durable and applied; a repeated request gets the report of the first one. */
@@ -262,6 +270,7 @@ export class EngineContext implements Writer {
     return {
       ...this.live.figures(),
       openTransactions: this.transactions.count,
+      oldestTransactionMs: this.transactions.oldestMs,
       windowSessions: this.windows.sessions,
       logBytes: storedBytes,
       logSegments: segments,

@@ -54,6 +54,8 @@ interface StateHead {
   readonly version: number;
   readonly sequence: number;
   readonly time: number;
+  /** `State.wall`; absent where it is `time`. */
+  readonly wall?: number;
   readonly databases: number;
   /** Deleted databases with their last generations. */
   readonly gone: readonly (readonly [string, number])[];
@@ -91,10 +93,17 @@ interface PinnedDatabase {
 
 /** Pins the state. Call it between two records; one pin at a time. */
 export function pinState(state: State, talliesOf: (database: DatabaseState) => Tallies): PinnedState {
-  const { sequence, time } = state;
+  const { sequence, time, wall } = state;
   const databases = Array.from(state.databases.values(), (database) => pinned(database, talliesOf(database)));
   const gone = [...state.goneDatabases];
-  const head: StateHead = { version: contentVersion, sequence, time, databases: databases.length, gone };
+  const head: StateHead = {
+    version: contentVersion,
+    sequence,
+    time,
+    ...(wall === time ? {} : { wall }),
+    databases: databases.length,
+    gone,
+  };
   const outcomes = [...state.idempotency.all()];
   const keys = [...state.keys.all()];
   const keyUses = state.keys.uses();
@@ -150,6 +159,7 @@ export async function readState(
   assert(await columns.isAtEnd(), 'a snapshot holds what its head says');
   state.sequence = head.sequence;
   state.time = head.time;
+  state.wall = head.wall ?? head.time;
   return { state, tallies: withObserved ? await readObserved(log, state, slices) : new Map() };
 }
 
@@ -222,14 +232,14 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 async function readDatabase(
   columns: ColumnReader,
-  { time, version }: StateHead,
+  { time, wall = time, version }: StateHead,
   slices: Slices,
 ): Promise<DatabaseState> {
   const { name, createdAt, firstGeneration, tenants, gone } = (await columns.json()) as DatabaseHead;
   const rules = await readRules(columns);
   const stores = new Map<string, TenantState>();
   for (const tenant of tenants) {
-    const facts = await readFacts(columns, time, slices);
+    const facts = await readFacts(columns, wall, slices);
     stores.set(tenant, { facts, uses: new FactUses(facts) });
   }
   const generations = await readGenerations(columns);

@@ -106,6 +106,8 @@ export class FactStore {
   version = 0;
   readonly dictionary: ConstantIds;
   readonly boundaries = new Boundaries();
+  /** The latest time whose earlier bounds of validity were left out of `boundaries`. */
+  #boundariesAfter = Number.NEGATIVE_INFINITY;
   readonly #ended = new EndedFacts();
   readonly relations = new Map<string, StoredRelation>();
   /** The same by predicate alone, for look-ups without a key. */
@@ -452,8 +454,12 @@ export class FactStore {
     return ({ identity }) => scope === null || identity.at(-1) === scope;
   }
 
-  /** Processes, in slices, the validities that ended up to this time; see `ScopeRecords`. */
+  /**
+   * Processes, in slices, the validities that ended up to this time; see `ScopeRecords`. At a time before an earlier one,
+   * facts that had ended then count again.
+   */
   settleScopes(time: number): Generator<'more', void, undefined> {
+    if (this.scopes.settledThrough > time) this.scopes.turnBack(time, this.#aliveInScopes());
     return this.scopes.settle(time, (number, instant) => {
       const fact = this.versionOf(number);
       const { relation, row } = fact;
@@ -463,8 +469,41 @@ export class FactStore {
     });
   }
 
+  *#aliveInScopes(): Generator<AliveFact> {
+    for (const relation of this.relations.values())
+      for (let row = 0; row < relation.count; row++) {
+        if (!relation.isAlive(row)) continue;
+        const scope = this.#scopeNumberOf({ relation, row });
+        const { until } = relation.boundsOf(row);
+        if (scope !== 0) yield { scope, number: relation.number[row] as number, until };
+      }
+  }
+
+  /**
+   * Makes every bound of validity after this time a boundary again, and returns the facts that have one up to `from`, by
+   * number: the clock was set back from there.
+   */
+  turnBack(time: number, from: number): number[] {
+    const turned: number[] = [];
+    if (time >= Math.max(this.#boundariesAfter, from)) return turned;
+    this.#boundariesAfter = time;
+    this.boundaries.clear();
+    for (const relation of this.relations.values()) {
+      if (relation.validFrom === null && relation.validUntil === null) continue;
+      for (let row = 0; row < relation.count; row++) {
+        if (!relation.isAlive(row)) continue;
+        const bounds = relation.boundsOf(row);
+        const number = relation.number[row] as number;
+        this.#noteBounds(number, bounds.from, bounds.until, time);
+        const isWithin = (bound: number): boolean => bound > time && bound <= from;
+        if (isWithin(bounds.from) || isWithin(bounds.until)) turned.push(number);
+      }
+    }
+    return turned;
+  }
+
   #settle(time: number): void {
-    if (this.scopes.settledThrough >= time) return;
+    if (this.scopes.settledThrough === time) return;
     for (const slice of this.settleScopes(time)) assert(slice === 'more', 'every slice is worked off');
   }
 
@@ -695,6 +734,7 @@ export class FactStore {
   }
 
   #noteBounds(number: number, from: number, until: number, time: number): void {
+    if (time > this.#boundariesAfter) this.#boundariesAfter = time;
     if (Number.isFinite(from) && from > time) this.boundaries.add(from, number);
     if (Number.isFinite(until) && until > time) this.boundaries.add(until, number);
   }

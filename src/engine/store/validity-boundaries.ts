@@ -23,6 +23,11 @@ export class Boundaries {
     }
   }
 
+  clear(): void {
+    this.#times.length = 0;
+    this.#facts.length = 0;
+  }
+
   /** Removes every instant up to and including `time`, and returns their facts. */
   takeUntil(time: number): Set<number> {
     const facts = new Set<number>();

@@ -24,11 +24,7 @@ function fresh(): Record<string, string> {
   return { 'x-tenant-id': randomUUID() };
 }
 
-async function stored(
-  predicate: string,
-  headers: Record<string, string>,
-  args = ['?x'],
-): Promise<unknown[]> {
+async function stored(predicate: string, headers: Record<string, string>, args = ['?x']): Promise<unknown[]> {
   const pattern = { predicate, args };
   return (await service.call<unknown[]>('POST', '/query', pattern, { headers })).body;
 }
