@@ -6,7 +6,7 @@ import { steady } from '../base/clock.ts';
 import { Slices } from '../base/slices.ts';
 import { Databases } from '../write/databases.ts';
 import { DecaySchedule, decayEverywhere } from '../memory/decay.ts';
-import { markOf, spaceOf } from '../state/idempotency.ts';
+import { markOf, outcomeOf, spaceOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
 import { type LiveCounters, type LiveFigures, type LiveParts, LiveState } from '../session/live-state.ts';
 import type { Writer } from '../session/writer.ts';
@@ -161,6 +161,7 @@ export class EngineContext implements Writer {
     this.refuseWrites();
     const outcome = this.earlierOutcome(write.caller);
     if (outcome !== null) return repeatedReport(databaseOf(write), outcome);
+    if (write.caller.idempotency !== null) this.parts.state.idempotency.refuseMore(this.live.showTime());
     const report = await this.pipeline.write(write);
     if (typeof write.operation !== 'function' && clearing.has(write.operation.kind)) this.snapshots.soon();
     return report;
@@ -245,7 +246,7 @@ export class EngineContext implements Writer {
     const { idempotency } = this.parts.state;
     const kept = idempotency.get(caller.credential, spaceOf(caller), key, this.live.showTime());
     if (kept === null) return null;
-    const { note } = JSON.parse(kept.outcome) as { readonly note?: string };
+    const { note } = JSON.parse(outcomeOf(kept)) as { readonly note?: string };
     return { fingerprint: kept.mark.fingerprint, answer: note ?? null };
   }
 

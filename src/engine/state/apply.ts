@@ -57,8 +57,10 @@ export function* applying(state: State, record: LogRecord): Generator<Slice, Rep
   state.wall = judged.time;
   const report = show();
   const { actor, time, idempotency: mark } = judged;
+  const { outcome } = report;
+  const generation = 'generation' in outcome ? outcome.generation : null;
   if (mark !== undefined)
-    state.idempotency.put({ actor, mark, time, outcome: JSON.stringify(report.outcome) });
+    state.idempotency.put({ actor, mark, time, outcome: JSON.stringify(outcome), generation });
   return report;
 }
 

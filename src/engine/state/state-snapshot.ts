@@ -44,7 +44,9 @@ export interface RestoredState {
 }
 
 /** Version of the snapshot's content, raised with every change. Newer versions are refused. */
-const contentVersion = 4;
+const contentVersion = 5;
+/** What is written as long as no outcome of an idempotency key was dropped: earlier programs can read it. */
+const versionWithoutDropped = 4;
 
 /** The first versions with keys and with imports. */
 const versionWithKeys = 3;
@@ -94,17 +96,18 @@ interface PinnedDatabase {
 /** Pins the state. Call it between two records; one pin at a time. */
 export function pinState(state: State, talliesOf: (database: DatabaseState) => Tallies): PinnedState {
   const { sequence, time, wall } = state;
+  const { hasDropped } = state.idempotency;
   const databases = Array.from(state.databases.values(), (database) => pinned(database, talliesOf(database)));
   const gone = [...state.goneDatabases];
   const head: StateHead = {
-    version: contentVersion,
+    version: hasDropped ? contentVersion : versionWithoutDropped,
     sequence,
     time,
     ...(wall === time ? {} : { wall }),
     databases: databases.length,
     gone,
   };
-  const outcomes = [...state.idempotency.all()];
+  const outcomes = state.idempotency.all();
   const keys = [...state.keys.all()];
   const keyUses = state.keys.uses();
   return {
@@ -194,7 +197,7 @@ async function* writeState(
     keys,
   }: {
     readonly databases: readonly PinnedDatabase[];
-    readonly outcomes: readonly StoredOutcome[];
+    readonly outcomes: Iterable<StoredOutcome>;
     readonly keys: readonly KeyRecord[];
   },
   slices: Slices,
@@ -215,7 +218,7 @@ async function* writeState(
 }
 
 /** Each as JSON in UTF-8. */
-function* utf8Of(all: readonly (StoredOutcome | KeyRecord | KnownImport)[]): Generator<Uint8Array> {
+function* utf8Of(all: Iterable<StoredOutcome | KeyRecord | KnownImport>): Generator<Uint8Array> {
   for (const each of all) yield encoder.encode(JSON.stringify(each));
 }
 
