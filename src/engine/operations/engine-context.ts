@@ -78,6 +78,8 @@ export interface EngineParts extends LiveParts {
   readonly onWarn: (message: string) => void;
 }
 
+/** Milliseconds between two looks at the clock. */
+const clockLookMs = 1000;
 /** Scheduled decay, which is final, waits this long after the clock was set: it may be put right again. */
 const decayWaitsMs = 3_600_000;
 
@@ -109,6 +111,8 @@ export class EngineContext implements Writer {
   readonly decaySchedule: DecaySchedule | null;
   readonly newId = (): string => crypto.randomUUID();
   readonly journals: Journal[] = [];
+  /** Notices a clock that was set even if nobody asks. */
+  readonly #clockTimer: ReturnType<typeof setInterval>;
 
   constructor(parts: EngineParts) {
     this.parts = parts;
@@ -149,6 +153,8 @@ export class EngineContext implements Writer {
     const { decayIntervalMs, onBug } = parts;
     const run = (signal: AbortSignal): Promise<void> =>
       decayEverywhere({ writer: this, onWarn, onBug }, signal);
+    this.#clockTimer = setInterval(() => this.live.showTime(), clockLookMs);
+    this.#clockTimer.unref();
     const mayRun = (): boolean => this.live.clockOffset.steadyForMs >= decayWaitsMs;
     this.decaySchedule =
       decayIntervalMs === null || follows
@@ -284,6 +290,11 @@ export class EngineContext implements Writer {
     };
   }
 
+  /** By how many milliseconds the wall clock was set since the start; 0: it was not, or was put right. */
+  clockOffsetMs(): number {
+    return this.live.clockOffset.offset;
+  }
+
   /**
    * What the service keeps beside the log under this name; one owner, which loads it first. Closed with the
    * engine.
@@ -300,6 +311,7 @@ export class EngineContext implements Writer {
    */
   async close(snapshotWithinMs = lastSnapshotMs): Promise<void> {
     if (this.live.isClosed) return;
+    clearInterval(this.#clockTimer);
     this.transactions.close();
     const decayed = this.decaySchedule?.close();
     await this.live.close();
