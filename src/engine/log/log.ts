@@ -700,8 +700,11 @@ class SegmentedLog implements Log {
     try {
       for (const { name, bytes } of files) {
         const file = await this.#backend.open(name, 'read');
-        const size = await file.size().finally(() => file.close());
-        if (size < bytes) throw this.#writer.misplaced();
+        try {
+          if ((await file.size()) < bytes) throw this.#writer.misplaced();
+        } finally {
+          await file.close();
+        }
       }
     } catch (error) {
       throw systemErrorCode(error) === '' ? error : this.#writer.misplaced();

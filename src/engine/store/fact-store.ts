@@ -27,7 +27,7 @@ import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { maxBatch } from './hash-slots.ts';
 import { RelationNames } from './relation-names.ts';
-import { type Bounds, StoredRelation } from './stored-relation.ts';
+import { aliveIn, type Bounds, StoredRelation } from './stored-relation.ts';
 
 /** A fact to store. */
 export interface FactToStore {
@@ -106,8 +106,6 @@ export class FactStore {
   version = 0;
   readonly dictionary: ConstantIds;
   readonly boundaries = new Boundaries();
-  /** The latest time whose earlier bounds of validity were left out of `boundaries`. */
-  #boundariesAfter = Number.NEGATIVE_INFINITY;
   readonly #ended = new EndedFacts();
   readonly relations = new Map<string, StoredRelation>();
   /** The same by predicate alone, for look-ups without a key. */
@@ -147,7 +145,7 @@ export class FactStore {
         if (!relation.isAlive(row)) continue;
         const { from, until } = relation.boundsOf(row);
         const number = relation.number[row] as number;
-        store.#noteBounds(number, from, until, time);
+        store.boundaries.note(number, from, until, time);
         const scope = store.#scopeNumberOf({ relation, row });
         if (scope !== 0) inScopes.push({ scope, number, until });
       }
@@ -378,7 +376,7 @@ export class FactStore {
     const number = this.#numbers.give(relation.storeIndex, generation);
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
-    this.#noteBounds(number, from, until, time);
+    this.boundaries.note(number, from, until, time);
     this.scopes.asserted(identity[relation.arity] as number, number, until, time, generation);
     return { status: 'asserted', relation, row };
   }
@@ -459,7 +457,7 @@ export class FactStore {
    * facts that had ended then count again.
    */
   settleScopes(time: number): Generator<'more', void, undefined> {
-    if (this.scopes.settledThrough > time) this.scopes.turnBack(time, this.#aliveInScopes());
+    if (this.scopes.settledThrough > time) this.scopes.turnBack(time, aliveIn(this.relations.values()));
     return this.scopes.settle(time, (number, instant) => {
       const fact = this.versionOf(number);
       const { relation, row } = fact;
@@ -469,37 +467,9 @@ export class FactStore {
     });
   }
 
-  *#aliveInScopes(): Generator<AliveFact> {
-    for (const relation of this.relations.values())
-      for (let row = 0; row < relation.count; row++) {
-        if (!relation.isAlive(row)) continue;
-        const scope = this.#scopeNumberOf({ relation, row });
-        const { until } = relation.boundsOf(row);
-        if (scope !== 0) yield { scope, number: relation.number[row] as number, until };
-      }
-  }
-
-  /**
-   * Makes every bound of validity after this time a boundary again, and returns the facts that have one up to `from`, by
-   * number: the clock was set back from there.
-   */
+  /** See `Boundaries.turnBack`. */
   turnBack(time: number, from: number): number[] {
-    const turned: number[] = [];
-    if (time >= Math.max(this.#boundariesAfter, from)) return turned;
-    this.#boundariesAfter = time;
-    this.boundaries.clear();
-    for (const relation of this.relations.values()) {
-      if (relation.validFrom === null && relation.validUntil === null) continue;
-      for (let row = 0; row < relation.count; row++) {
-        if (!relation.isAlive(row)) continue;
-        const bounds = relation.boundsOf(row);
-        const number = relation.number[row] as number;
-        this.#noteBounds(number, bounds.from, bounds.until, time);
-        const isWithin = (bound: number): boolean => bound > time && bound <= from;
-        if (isWithin(bounds.from) || isWithin(bounds.until)) turned.push(number);
-      }
-    }
-    return turned;
+    return this.boundaries.turnBack(time, from, aliveIn(this.relations.values()));
   }
 
   #settle(time: number): void {
@@ -715,7 +685,7 @@ export class FactStore {
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
-    this.#noteBounds(number, from, until, time);
+    this.boundaries.note(number, from, until, time);
     if (until !== before.until)
       this.scopes.moved(identity[relation.arity] as number, number, until, time, generation);
     this.#numbers.noteChange(number, generation);
@@ -731,12 +701,6 @@ export class FactStore {
       identity[position] = id;
     }
     return identity;
-  }
-
-  #noteBounds(number: number, from: number, until: number, time: number): void {
-    if (time > this.#boundariesAfter) this.#boundariesAfter = time;
-    if (Number.isFinite(from) && from > time) this.boundaries.add(from, number);
-    if (Number.isFinite(until) && until > time) this.boundaries.add(until, number);
   }
 
   #relationFor(predicate: string, arity: number, negated: boolean): StoredRelation {
