@@ -27,6 +27,10 @@ class Hand {
   now(): number {
     return this.time;
   }
+
+  monotonic(): number {
+    return this.time;
+  }
 }
 
 /** Reproducible pseudo-random numbers. */

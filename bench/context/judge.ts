@@ -15,6 +15,10 @@ class Ages {
   now(): number {
     return this.time;
   }
+
+  monotonic(): number {
+    return this.time;
+  }
 }
 
 const factOf = ({ predicate, args }: StoredAtom) => fact(predicate, args);

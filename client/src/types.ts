@@ -1190,6 +1190,12 @@ export type Readiness = {
     mcp: 'ready' | 'off' | 'stale' | 'failed';
     llm: 'ready' | 'off' | 'stale' | 'failed';
   };
+  /** By how far the wall clock was set while the service runs; absent while it is right. */
+  clock?:
+    | {
+        offsetMs: number;
+      }
+    | undefined;
 };
 
 export type RecallInput = {

@@ -45,6 +45,7 @@ export {
   parseProgram,
   parseRule,
   programSteps,
+  refuseLongConstant,
   type Statement,
 } from './language/parse.ts';
 export { renderAtom, renderRule } from './language/print.ts';

@@ -110,10 +110,23 @@ export async function openEngineOn(
     decayIntervalMs: options.decayIntervalMs ?? null,
     leaderUrl: options.leaderUrl ?? null,
     onWarn,
+    onClockStep: (by, offset) => onWarn(clockStepWarning(by, offset)),
     onBug: options.onBug ?? ((error) => onWarn(`a bug: ${String(error)}`)),
     pause,
   });
   return { engine, state };
+}
+
+function clockStepWarning(by: number, offset: number): string {
+  const seconds = Math.round(Math.abs(by) / 1000);
+  const now =
+    offset === 0
+      ? 'It is now as it was at the start.'
+      : `It is now ${Math.round(Math.abs(offset) / 1000)} s ${offset > 0 ? 'ahead of' : 'behind'} its course since the start.`;
+  return (
+    `The wall clock moved ${by > 0 ? 'forward' : 'back'} by ${seconds} s, or this machine slept. ${now} ` +
+    'Validity, ttl and decay follow it; scheduled decay waits an hour. Check the time of this machine.'
+  );
 }
 
 /** A log and the state recovered from it. */

@@ -1,28 +1,119 @@
-/** The source of time, in epoch milliseconds. Injected, so that tests control it. */
+/** The source of time, in milliseconds. Injected, so that tests control it. */
 export interface Clock {
+  /** The wall clock, since the epoch. An operator or a time server can set it, forward and back. */
   now(): number;
+  /** A clock that only runs, from an arbitrary start: for durations. */
+  monotonic(): number;
 }
 
-export const systemClock: Clock = { now: () => Date.now() };
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+/** The same clock for code that measures durations: its `now` is the monotonic time. */
+export function steady(clock: Clock): Clock {
+  const monotonic = (): number => clock.monotonic();
+  return { now: monotonic, monotonic };
+}
 
 /** A clock that moves only when a test sets or advances it. */
 export class ManualClock implements Clock {
   #now: number;
+  #stepped = 0;
 
   constructor(start: number) {
     this.#now = start;
   }
 
   now(): number {
+    return this.#now + this.#stepped;
+  }
+
+  monotonic(): number {
     return this.#now;
   }
 
+  /** Lets time pass until this moment. */
   set(time: number): void {
-    this.#now = time;
+    this.#now = time - this.#stepped;
   }
 
   advance(milliseconds: number): void {
     this.#now += milliseconds;
+  }
+
+  /** Sets the wall clock forward, or back by a negative number, while no time passes. */
+  step(milliseconds: number): void {
+    this.#stepped += milliseconds;
+  }
+}
+
+/** A wall clock that moves further or less than the monotonic clock by more than this was set. */
+export const maxClockStepMs = 60_000;
+
+/** What watches over the wall clock. */
+interface ClockWatcher {
+  /** The wall clock was set, by this many milliseconds; `offset` is what all steps since the start add up to. */
+  readonly stepped: (by: number, offset: number) => void;
+}
+
+/**
+ * The time by which validity, ttl and decay are judged: the wall clock, which is distrusted.
+ *
+ * A clock that is set back by at most a minute is waited for, so that small corrections move nothing. One that is set
+ * back further is followed. A clock that differs from the monotonic one by more than a minute since the last look was
+ * set: that is reported, and adds to `offset`. Slower differences are drift, which time servers correct.
+ */
+export class WallClock {
+  readonly #clock: Clock;
+  readonly #watcher: ClockWatcher;
+  #latest: number;
+  #looked: { readonly now: number; readonly monotonic: number };
+  #offset = 0;
+  #steppedAt = Number.NEGATIVE_INFINITY;
+
+  /** `latest`: a time that an earlier process or another service may have shown. */
+  constructor(clock: Clock, latest: number, watcher: ClockWatcher) {
+    this.#clock = clock;
+    this.#watcher = watcher;
+    this.#latest = Number.NEGATIVE_INFINITY;
+    this.#looked = { now: clock.now(), monotonic: clock.monotonic() };
+    this.heard(latest);
+  }
+
+  /** By how many milliseconds the clock was set since the start; 0: it was not, or was put right. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Milliseconds since the clock was set; Infinity: it was not. */
+  get steadyForMs(): number {
+    return this.#clock.monotonic() - this.#steppedAt;
+  }
+
+  /** The time now. It goes back only if the clock was set back by more than a minute. */
+  read(): number {
+    const now = this.#look();
+    if (now >= this.#latest || this.#latest - now > maxClockStepMs) this.#latest = now;
+    return this.#latest;
+  }
+
+  /** Another service judged by this time: this one does not fall behind it, unless the clocks differ by over a minute. */
+  heard(time: number): void {
+    if (time > this.#latest && time - this.#look() <= maxClockStepMs) this.#latest = time;
+  }
+
+  #look(): number {
+    const now = this.#clock.now();
+    const monotonic = this.#clock.monotonic();
+    const step = now - this.#looked.now - (monotonic - this.#looked.monotonic);
+    this.#looked = { now, monotonic };
+    if (Math.abs(step) > maxClockStepMs) {
+      const offset = this.#offset + step;
+      // What time servers corrected meanwhile remains of a step that was taken back.
+      this.#offset = Math.abs(offset) <= maxClockStepMs ? 0 : Math.round(offset);
+      this.#steppedAt = monotonic;
+      this.#watcher.stepped(Math.round(step), this.#offset);
+    }
+    return now;
   }
 }
 

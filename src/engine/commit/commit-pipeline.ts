@@ -17,12 +17,12 @@ export interface Write {
   /** Default: the caller's. */
   readonly database?: string;
   /**
-   * The operation; or a function that decides it from the state at the given logical time, which makes the commit
+   * The operation; or a function that decides it from the state at the given time of the wall clock, which makes the commit
    * exclusive. null: there is nothing to write.
    */
   readonly operation: Operation | ((time: number) => Promise<DecidedWrite | null>);
   /**
-   * Refuses what the state does not allow at the given logical time, in slices if that takes long. Makes the commit
+   * Refuses what the state does not allow at the given time of the wall clock, in slices if that takes long. Makes the commit
    * exclusive.
    */
   readonly check?: (time: number) => void | Promise<void>;
@@ -68,7 +68,7 @@ export interface CommitObserver {
 export class CommitPipeline {
   readonly #state: State;
   readonly #log: Log;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #observer: CommitObserver;
   readonly #slices: Slices;
   /** Durable writes that wait for an earlier one to be applied. */
@@ -83,7 +83,14 @@ export class CommitPipeline {
   #stamp: number;
   isClosed = false;
 
-  constructor(state: State, log: Log, clock: Clock, pause: () => Promise<void>, watcher: CommitObserver) {
+  /** `clock` tells the time by which writes are judged. */
+  constructor(
+    state: State,
+    log: Log,
+    clock: Pick<Clock, 'now'>,
+    pause: () => Promise<void>,
+    watcher: CommitObserver,
+  ) {
     this.#state = state;
     this.#slices = new Slices(pause);
     this.#log = log;
@@ -115,8 +122,9 @@ export class CommitPipeline {
 
   async #seal(write: Write, isBarrier: boolean): Promise<Report> {
     if (this.isClosed) throw closed();
-    this.#stamp = Math.max(this.#clock.now(), this.#stamp, this.#state.time);
-    const time = this.#stamp;
+    const time = this.#clock.now();
+    this.#stamp = Math.max(time, this.#stamp, this.#state.time);
+    const stamp = this.#stamp;
     this.#state.database(databaseOf(write));
     this.#isExclusive = isBarrier;
     this.#underWay++;
@@ -126,7 +134,7 @@ export class CommitPipeline {
       const { operation } = write;
       const decided = typeof operation === 'function' ? await operation(time) : { ...write, operation };
       if (decided === null) return nothingWritten(this.#state.database(databaseOf(write)));
-      return await this.#commit(write, time, decided);
+      return await this.#commit(write, { time: stamp, ...(stamp === time ? {} : { wall: time }) }, decided);
     } finally {
       this.#underWay--;
       if (isBarrier) this.#isExclusive = false;
@@ -165,12 +173,16 @@ export class CommitPipeline {
     while (this.#underWay > 0) await this.#change();
   }
 
-  async #commit(write: Write, time: number, { operation, encoded }: DecidedWrite): Promise<Report> {
+  async #commit(
+    write: Write,
+    times: Pick<LogRecord, 'time' | 'wall'>,
+    { operation, encoded }: DecidedWrite,
+  ): Promise<Report> {
     const database = databaseOf(write);
     const mark = markOf(write.caller);
     const record: LogRecord = {
       sequence: this.#log.nextSequence,
-      time,
+      ...times,
       requestId: write.caller.requestId,
       actor: write.caller.credential,
       ...(mark === null ? {} : { idempotency: mark }),
@@ -235,7 +247,7 @@ export class CommitPipeline {
     // Whatever the callbacks do, a durable record must be applied.
     try {
       this.#observer.applying(record);
-      write.before?.(record.time);
+      write.before?.(judgedAt(record));
     } finally {
       const shown = steps.next();
       assert(shown.done === true, 'showing is the last step');
@@ -254,6 +266,11 @@ export class CommitPipeline {
     this.#waiting = [];
     for (const resolve of waiting) resolve();
   }
+}
+
+/** The wall clock by which a record is judged. */
+export function judgedAt({ time, wall }: Pick<LogRecord, 'time' | 'wall'>): number {
+  return wall ?? time;
 }
 
 /** The database that the write changes. */

@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import type { EngineOptions } from '../open-engine.ts';
-import { chainOf, day, openSession, refusal, type Session, startTime } from '../testing/engine-fixtures.ts';
+import {
+  chainOf,
+  day,
+  factInput,
+  openSession,
+  refusal,
+  type Session,
+  startTime,
+} from '../testing/engine-fixtures.ts';
 
 /** Snapshots of a service with a folder: contract section 9. */
 
@@ -187,4 +195,23 @@ test('an engine that has closed takes no snapshot', async () => {
   const session = await openFolder(await temporaryFolder());
   await session.engine.close();
   expect((await refusal(session.engine.snapshot())).code).toBe('NotReady');
+});
+
+test('a folder with a longer constant than is accepted today opens, and keeps it', async () => {
+  const folder = await temporaryFolder();
+  const first = await openFolder(folder);
+  // An earlier version of the schemas accepted this fact.
+  const long = 'x'.repeat(200_000);
+  await first.engine.tell(first.caller, { ...factInput('p(a, b)'), args: ['a', long] });
+  await first.teach('q(?x) :- p(?x, ?y), ?y != "z"');
+  const fromLog = await afterKill(first, folder);
+  await first.engine.fork(first.caller, { source: null, target: 's' });
+  await first.engine.snapshot();
+  const fromSnapshot = await afterKill(first, folder);
+  for (const session of [first, fromLog, fromSnapshot]) {
+    const { bindings } = await session.ask('p(a, ?long)', { unscoped: true });
+    expect(bindings).toEqual([{ long }]);
+    expect(await session.results('q(?x)', { unscoped: true })).toEqual(['q(a)']);
+  }
+  expect((await first.forgetPattern('p(a, ?any)')).retracted).toBe(2);
 });

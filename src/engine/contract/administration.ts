@@ -88,6 +88,10 @@ export const readinessSchema = z.object({
     mcp: subsystemStateSchema,
     llm: subsystemStateSchema,
   }),
+  clock: z
+    .object({ offsetMs: z.int() })
+    .optional()
+    .describe('By how far the wall clock was set while the service runs; absent while it is right'),
 });
 export type Readiness = z.output<typeof readinessSchema>;
 

@@ -19,9 +19,9 @@ import {
   timeSchema,
 } from './fields.ts';
 import {
+  constantProblem,
   constantsSchema,
   isBuiltinName,
-  isWellFormed,
   maxArguments,
   predicateProblem,
   predicateSchema,
@@ -140,7 +140,7 @@ export function plainFact(value: unknown): FactInput | null {
   if (args.length > maxArguments || !isPlainPredicate(predicate)) return null;
   if (scope !== null && (typeof scope !== 'string' || !isPlainScope(scope))) return null;
   for (const text of args as unknown[])
-    if (typeof text !== 'string' || text.startsWith('?') || !isWellFormed(text)) return null;
+    if (typeof text !== 'string' || text.startsWith('?') || constantProblem(text) !== null) return null;
   return { ...plainest, predicate, args: args as string[], truthVal, scope };
 }
 

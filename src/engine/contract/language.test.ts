@@ -7,6 +7,8 @@ import {
   predicateSchema,
   termsSchema,
 } from './language.ts';
+import { plainFact } from './facts.ts';
+import { areTerms } from './plain-input.ts';
 
 function terms(...values: unknown[]): string[] {
   return termsSchema.parse(values);
@@ -58,6 +60,23 @@ test('rejects other values, null and lone surrogates as arguments', () => {
   ])
     expect(termsSchema.safeParse([value]).success, JSON.stringify(value)).toBe(false);
   expect(terms('😀', '')).toEqual(['😀', '']);
+});
+
+test('accepts constants of at most 65,536 bytes of UTF-8', () => {
+  for (const unit of ['a', 'é', '名', '😀']) {
+    const bytes = Buffer.byteLength(unit);
+    const longest = unit.repeat(Math.floor(65_536 / bytes));
+    const longer = `${longest}${unit}`;
+    expect(terms(longest)).toEqual([longest]);
+    expect(areTerms([longest])).toBe(true);
+    expect(areTerms([longer])).toBe(false);
+    expect(plainFact({ predicate: 'p', args: [longer] })).toBeNull();
+    const { error } = termsSchema.safeParse(['a', longer]);
+    expect(error?.issues).toMatchObject([{ path: [1] }]);
+    expect(error?.issues[0]?.message).toBe(
+      `a constant has at most 65536 bytes of UTF-8; this one has ${Buffer.byteLength(longer)}`,
+    );
+  }
 });
 
 test('accepts at most 64 arguments', () => {

@@ -51,6 +51,37 @@ export function isWellFormed(text: string): boolean {
   return !loneSurrogate.test(text);
 }
 
+/** Maximum size of a constant: its UTF-8 bytes. */
+export const maxConstantBytes = 65_536;
+
+/** Why the text is not a valid constant; null if it is. It may be a variable. */
+export function constantProblem(text: string): string | null {
+  // A UTF-16 code unit takes one to three bytes.
+  if (text.length * 3 > maxConstantBytes) {
+    const bytes = text.length > maxConstantBytes ? text.length : utf8Bytes(text);
+    if (bytes > maxConstantBytes)
+      return `a constant has at most ${maxConstantBytes} bytes of UTF-8; this one has ${utf8Bytes(text)}`;
+  }
+  return isWellFormed(text) ? null : 'the text holds a lone surrogate';
+}
+
+/** The bytes of the text in UTF-8; a lone surrogate counts as three. */
+function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    // The two units of a surrogate pair take four bytes together.
+    if (unit >= 0x80) bytes += unit < 0x800 || isHalfOfPair(text, at, unit) ? 1 : 2;
+  }
+  return bytes;
+}
+
+function isHalfOfPair(text: string, at: number, unit: number): boolean {
+  if (unit < 0xd800 || unit > 0xdfff) return false;
+  const other = unit < 0xdc00 ? text.charCodeAt(at + 1) : text.charCodeAt(at - 1);
+  return unit < 0xdc00 ? other >= 0xdc00 && other <= 0xdfff : other >= 0xd800 && other <= 0xdbff;
+}
+
 /** Why the text is not a valid predicate; null if it is. */
 export function predicateProblem(name: string): string | null {
   if (name.length < 1 || name.length > 256) return 'a predicate has 1 to 256 characters';
@@ -103,7 +134,8 @@ export const termSchema = z
   })
   .transform((value) => (typeof value === 'string' ? value : scalarText(value)))
   .superRefine((text, context) => {
-    if (!isWellFormed(text)) context.addIssue({ code: 'custom', message: 'the text holds a lone surrogate' });
+    const problem = constantProblem(text);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
     else if (isVariable(text) && !variablePattern.test(text))
       context.addIssue({
         code: 'custom',

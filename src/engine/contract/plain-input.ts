@@ -6,7 +6,7 @@
  * which alone defines what is allowed.
  */
 import type { z } from 'zod';
-import { isWellFormed, maxArguments } from './language.ts';
+import { constantProblem, maxArguments } from './language.ts';
 
 /** True for a value that the field accepts unchanged; false leaves the decision to the schema. */
 export type IsPlain = (value: unknown) => boolean;
@@ -44,7 +44,7 @@ export function areTerms(value: unknown): boolean {
   if (!Array.isArray(value) || value.length > maxArguments) return false;
   for (const term of value as unknown[]) {
     if (typeof term !== 'string') return false;
-    if (term.startsWith('?') ? !plainVariable.test(term) : !isWellFormed(term)) return false;
+    if (term.startsWith('?') ? !plainVariable.test(term) : constantProblem(term) !== null) return false;
   }
   return true;
 }

@@ -48,7 +48,7 @@ export const problems = {
   Conflict: {
     status: 409,
     title: 'Conflict',
-    when: 'the stored state conflicts with the write, or a write with the same Idempotency-Key is still running',
+    when: 'the stored state conflicts with the write, or a write with the same Idempotency-Key is still running, or its answer is no longer remembered',
   },
   PreconditionFailed: {
     status: 412,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EngineError } from '../base/errors.ts';
+import { maxConstantBytes } from '../contract/language.ts';
 import { aggregate, calculate, maxIntegerDigits } from './arithmetic.ts';
 import { nearestDouble } from './exact.ts';
 
@@ -63,13 +64,26 @@ test("agrees with the machine's double wherever the machine rounds once", () => 
   );
 });
 
-test('ends the question, not the service, at an integer of more than the maximum length', () => {
+test('has no result where the text would be longer than a constant may be', () => {
+  const nines = '9'.repeat(maxConstantBytes);
+  const zeros = '0'.repeat(maxConstantBytes - 1);
+  expect(calculate('+', nines, '0')).toBe(nines);
+  expect(calculate('+', nines, '1')).toBeNull();
+  expect(calculate('-', `-${nines.slice(1)}`, '0')).toBe(`-${nines.slice(1)}`);
+  expect(calculate('-', `-${nines.slice(1)}`, '1')).toBeNull();
+  expect(calculate('*', `1${zeros}`, '9')).toBe(`9${zeros}`);
+  expect(calculate('*', `1${zeros}`, '10')).toBeNull();
+  expect(calculate('*', '0', `${nines}9`)).toBe('0');
+  expect(calculate('*', '9'.repeat(maxIntegerDigits), '9'.repeat(maxIntegerDigits))).toBeNull();
+  expect(calculate('*', `-${nines.slice(1)}`, '2')).toBeNull();
+  expect(aggregate('sum', [nines])).toBe(nines);
+  expect(aggregate('sum', [nines, '1'])).toBeNull();
+  expect(aggregate('avg', [nines, nines])).toBe(nines);
+});
+
+test('ends the question, not the service, at a stored integer of more than the maximum length', () => {
   const long = '9'.repeat(maxIntegerDigits);
-  for (const act of [
-    () => calculate('*', long, long),
-    () => calculate('+', `${long}9`, '1'),
-    () => aggregate('sum', [`${long}9`]),
-  ])
+  for (const act of [() => calculate('+', `${long}9`, '1'), () => aggregate('sum', [`${long}9`])])
     try {
       act();
       expect.unreachable();

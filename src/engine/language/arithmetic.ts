@@ -1,22 +1,25 @@
 /**
  * Arithmetic and aggregates on constants, from text to text.
  *
- * Integers are exact at any size, everything else is an IEEE double in its shortest form. Without a finite
- * result, or for text, the result is null: the literal does not match. No result depends on the order of the
+ * Integers are exact up to the length of a constant, everything else is an IEEE double in its shortest form. Without a
+ * finite result that fits a constant, or for text, the result is null: the literal does not match. No result depends on the order of the
  * values.
  */
 import { compareText } from '../base/text-order.ts';
 import { EngineError } from '../base/errors.ts';
-import type { AggregateName } from '../contract/language.ts';
+import { type AggregateName, maxConstantBytes } from '../contract/language.ts';
 import { ExactSum, nearestDouble } from './exact.ts';
 import { compareConstants, isInteger, isNumber, parseNumber } from './numbers.ts';
 
-/** Integers with more digits are refused: one operation could hold up the whole service. */
+/** Longer integers, which an old folder may hold, are refused: one operation could hold up the whole service. */
 export const maxIntegerDigits = 100_000;
 
-/** A number's shortest text, or null if it is not finite. */
+/** A number's shortest text, or null if it is not finite or too long for a constant. */
 function numberText(value: number | bigint): string | null {
-  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'bigint') {
+    const text = value < beyond && value > -beyond ? value.toString() : null;
+    return text !== null && text.length <= maxConstantBytes ? text : null;
+  }
   if (!Number.isFinite(value)) return null;
   return value === 0 ? '0' : String(value);
 }
@@ -24,7 +27,7 @@ function numberText(value: number | bigint): string | null {
 function refuseTooLong(): never {
   throw new EngineError(
     'InferenceLimitExceeded',
-    `arithmetic met an integer of more than ${maxIntegerDigits} digits: bound the rule that makes it grow`,
+    `arithmetic met a stored integer of more than ${maxIntegerDigits} digits: retract it, or leave it out of the rule`,
     { limit: 'memory' },
   );
 }
@@ -34,22 +37,23 @@ function operand(text: string): number | bigint | null {
   return parseNumber(text);
 }
 
-function withinDigits(value: bigint): bigint {
-  // A hexadecimal digit is 1.2 decimal ones: close enough, and cheap.
-  if (value > largest || value < -largest) refuseTooLong();
-  return value;
-}
+/** A power of two past every integer that a constant can hold. */
+const beyond = 1n << BigInt(Math.ceil(maxConstantBytes * Math.log2(10)));
 
-const largest = 1n << BigInt(Math.floor(maxIntegerDigits * Math.log2(10)));
+/** Whether the product of two integers is longer than any constant, decided by their lengths alone. */
+function isProductTooLong(left: string, right: string): boolean {
+  const sign = left.startsWith('-') ? 1 : 0;
+  return left.length + right.length - sign - (right.startsWith('-') ? 1 : 0) - 1 > maxConstantBytes;
+}
 
 function integerResult(operator: string, left: bigint, right: bigint): number | bigint | null {
   switch (operator) {
     case '+':
-      return withinDigits(left + right);
+      return left + right;
     case '-':
-      return withinDigits(left - right);
+      return left - right;
     case '*':
-      return withinDigits(left * right);
+      return left * right;
     case '/':
       if (right === 0n) return null;
       return left % right === 0n ? left / right : nearestDouble(left, right);
@@ -87,8 +91,8 @@ function quickResult(operator: string, left: number, right: number): number | nu
 
 /**
  * The result of `left operator right` (operator one of `+ - * / mod`), or null if there is none: an operand
- * is text, the divisor is 0, or the result is not finite. Throws 422 InferenceLimitExceeded past
- * `maxIntegerDigits`.
+ * is text, the divisor is 0, or the result is not finite or too long for a constant. Throws 422
+ * InferenceLimitExceeded for an operand past `maxIntegerDigits`.
  */
 export function calculate(operator: string, left: string, right: string): string | null {
   const a = operand(left);
@@ -99,6 +103,7 @@ export function calculate(operator: string, left: string, right: string): string
     return result === null ? null : numberText(result);
   }
   const quick = typeof a === 'number' && typeof b === 'number' ? quickResult(operator, a, b) : null;
+  if (quick === null && operator === '*' && a !== 0 && b !== 0 && isProductTooLong(left, right)) return null;
   const result = quick ?? integerResult(operator, BigInt(a), BigInt(b));
   return result === null ? null : numberText(result);
 }
@@ -112,7 +117,7 @@ export interface RunningAggregate {
 
 /**
  * The aggregate over the first variables of its distinct tuples (one value a tuple, so values may repeat).
- * Its value is null for sum and avg if a value is text or not finite, and for min, max and avg of no values.
+ * Its value is null for sum and avg if a value is text or not finite or the result too long for a constant, and for min, max and avg of no values.
  */
 export function runningAggregate(name: AggregateName): RunningAggregate {
   switch (name) {

@@ -89,6 +89,16 @@ test('rejects with 400 a quoted argument that starts with ? or has a lone surrog
   expect(refusal(() => parseAtom('p(\ud800)')).status).toBe(400);
 });
 
+test('rejects with 400 an argument or operand of more than 65,536 bytes', () => {
+  const long = 'é'.repeat(32_769);
+  const said = /line 1, column \d+: a constant has at most 65536 bytes of UTF-8; this one has 65538/;
+  expect(parseAtom(`p("${long.slice(1)}")`).args).toEqual([long.slice(1)]);
+  for (const bad of [`p(${long})`, `p(a, "${long}")`])
+    expect(refusal(() => parseAtom(bad)).message).toMatch(said);
+  expect(refusal(() => parseRule(`h(?x) :- p(?x), ?x != "${long}"`)).message).toMatch(said);
+  expect(refusal(() => parseBody(`?x < ${'1'.repeat(65_538)}`)).message).toMatch(said);
+});
+
 test('reads ? followed by letters, digits or _ as a variable', () => {
   expect(parseAtom('p(?x1, ?größe, ?_, ?_a)').args).toEqual(['?x1', '?größe', '?_', '?_a']);
   for (const bad of ['p(?)', 'p(?a-b)', 'p(?a b)', 'p(?a.b)', 'p(??)'])

@@ -17,9 +17,10 @@ import {
   type Literal,
   maxArguments,
   maxBodyLiterals,
+  maxConstantBytes,
   type Rule,
 } from '../contract/language.ts';
-import { isSpace, Scanner, SyntaxFailure } from './scanner.ts';
+import { isSpace, Scanner, SyntaxFailure, TooLongConstant } from './scanner.ts';
 import { type LineTable, type LiteralSource, lineTable, type Range, type Span } from './source.ts';
 import { maxAggregateDepth } from './terms.ts';
 
@@ -581,6 +582,28 @@ export function parseFreeTextLine(line: string): Statement[] | null {
   const { statements, errors } = runAtOnce(readProgram(line, dialect, { maxErrors: 1 }));
   if (errors.length > 0 || statements.length === 0) return null;
   return hasStop || statements.length === 1 ? [...statements] : null;
+}
+
+/**
+ * Throws a 400 ValidationException if this line of a free text would be statements but for a constant that is too long:
+ * it must not pass for natural language.
+ */
+export function refuseLongConstant(text: string, line: Span, path: string): void {
+  if ((line.end - line.start) * 3 <= maxConstantBytes) return;
+  const parser = new Parser(text.slice(line.start, line.end), wholeLineDialect);
+  try {
+    while (!parser.scanner.atEnd) {
+      parser.statement();
+      parser.scanner.skip();
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxFailure)) throw error;
+    // Any other failure makes the line natural language.
+    if (!(error instanceof TooLongConstant)) return;
+    const { start, end } = error.span;
+    const span = { start: line.start + start, end: line.start + end };
+    throw failure(text, path, { message: error.message, span });
+  }
 }
 
 /**

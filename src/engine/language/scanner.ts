@@ -5,7 +5,7 @@
  * character more than a constant number of times, so any text is read in linear time. `parse.ts` gives tokens
  * their meaning.
  */
-import { isWellFormed, predicateProblem } from '../contract/language.ts';
+import { constantProblem, isWellFormed, predicateProblem } from '../contract/language.ts';
 import type { Span } from './source.ts';
 
 /** Thrown by the scanner and caught by the parser; it never leaves `parse.ts`. */
@@ -17,6 +17,9 @@ export class SyntaxFailure extends Error {
     this.span = { start, end };
   }
 }
+
+/** A constant with more than `maxConstantBytes`. */
+export class TooLongConstant extends SyntaxFailure {}
 
 const variable = /\?[\p{L}\p{N}_]*/uy;
 const operandNumber = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -181,7 +184,7 @@ export class Scanner {
         start,
         end + 1,
       );
-    if (!isWellFormed(value)) this.fail('the text holds a lone surrogate', start, end + 1);
+    this.#checkConstant(value, start, end + 1);
     if (value.startsWith('?'))
       this.fail('a quoted text is a constant, and a constant does not start with ?', start, end + 1);
     this.position = end + 1;
@@ -199,7 +202,7 @@ export class Scanner {
     const end = this.#bareEnd(start);
     const value = this.text.slice(start, end);
     if (value === '') this.failUnexpected('expected an argument (an empty one is written "")');
-    if (!isWellFormed(value)) this.fail('the text holds a lone surrogate', start, end);
+    this.#checkConstant(value, start, end);
     if (value.startsWith('?') && matchAt(variable, this.text, start).length !== value.length)
       this.fail('a variable is ? and letters, digits or _; a constant does not start with ?', start, end);
     if (value === '?') this.fail('a variable has a name after its ?', start, end);
@@ -284,8 +287,16 @@ export class Scanner {
     if (value === '?') this.fail('a variable has a name after its ?', start, start + 1);
     if (value === '')
       this.failUnexpected('expected a variable, a number, a word or a text in quotation marks');
+    this.#checkConstant(value, start, start + value.length);
     this.position = start + value.length;
     return { value, span: { start, end: this.position } };
+  }
+
+  #checkConstant(value: string, start: number, end: number): void {
+    const problem = constantProblem(value);
+    if (problem === null) return;
+    if (isWellFormed(value)) throw new TooLongConstant(problem, start, end);
+    this.fail(problem, start, end);
   }
 }
 

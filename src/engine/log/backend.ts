@@ -19,8 +19,13 @@ export interface StorageBackend {
   remove(name: string): Promise<void>;
   /** Makes name changes durable: files created, renamed and removed. */
   syncDirectory(): Promise<void>;
-  /** A file's location for messages: a path, or a name in memory. */
+  /** A file's location for messages: a path, or a name in memory; '' is the folder. */
   location(name: string): string;
+  /**
+   * What is at a file's location now, '' for the folder: a value that no other file has; null: nothing. Absent where
+   * nobody else can move files. A folder that was moved, removed or replaced rejects changes of names with ESTALE.
+   */
+  identityOf?(name: string): Promise<string | null>;
 }
 
 /** An open file. Positions and sizes are bytes from its start. */
@@ -33,6 +38,8 @@ export interface StorageFile {
   truncate(size: number): Promise<void>;
   /** Makes contents and size durable. */
   sync(): Promise<void>;
+  /** The file's own value of `StorageBackend.identityOf`, wherever it is; absent beside that. */
+  identity?(): Promise<string>;
   close(): Promise<void>;
 }
 

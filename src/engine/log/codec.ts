@@ -35,7 +35,9 @@ const FRAME_HEAD_BYTES = 52;
 const NEW_LINE = 0x0a;
 
 /**
- * One accepted write. `sequence` counts the service's records from 1 without a gap; `time` is epoch milliseconds;
+ * One accepted write. `sequence` counts the service's records from 1 without a gap; `time` is its stamp in epoch
+ * milliseconds, never before the last record's; `wall` is the wall clock, by which the write is judged, absent where it
+ * is the stamp;
  * `actor` is the credential's id, null for an anonymous caller; `idempotency` identifies a repeated request;
  * `generation` is interpreted by the engine; `version` is the version of the operation's shape; `operation` is any JSON
  * value, opaque to the log.
@@ -43,6 +45,7 @@ const NEW_LINE = 0x0a;
 export interface LogRecord {
   readonly sequence: number;
   readonly time: number;
+  readonly wall?: number;
   readonly requestId: string;
   readonly actor: string | null;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string; readonly space: string };
@@ -116,6 +119,7 @@ export function encodeRecord(record: LogRecord, operation?: Uint8Array): Uint8Ar
   const fields = {
     sequence: record.sequence,
     time: record.time,
+    wall: record.wall,
     requestId: record.requestId,
     actor: record.actor,
     idempotency: record.idempotency,
@@ -164,10 +168,11 @@ function checkedRecord(value: unknown): LogRecord {
   if (typeof value !== 'object' || value === null) throw new Error('a record is no JSON object');
   const record = value as Partial<Record<keyof LogRecord, unknown>>;
   const whole = [record.sequence, record.time, record.generation, record.version].every(Number.isSafeInteger);
+  const wall = record.wall === undefined || Number.isSafeInteger(record.wall);
   const text = typeof record.requestId === 'string' && typeof record.database === 'string';
   const actor = record.actor === null || typeof record.actor === 'string';
   const mark = record.idempotency === undefined || isMark(record.idempotency);
-  if (!whole || !text || !actor || !mark || !('operation' in record)) {
+  if (!whole || !wall || !text || !actor || !mark || !('operation' in record)) {
     throw new Error('a record lacks a field, or has one of another type');
   }
   return value as LogRecord;

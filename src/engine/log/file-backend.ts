@@ -1,7 +1,8 @@
 /**
  * The folder on disk, through node:fs.
  *
- * It keeps no state and retries nothing: system errors are passed on, and the log decides what they mean. Files are
+ * It retries nothing: system errors are passed on, and the log decides what they mean. It knows the folder that it was
+ * opened on, so that nothing is created, renamed or removed in another one at its path. Files are
  * created for their owner only. `sync` is fdatasync, which also makes the size durable; a folder is synced through its
  * own descriptor, which Windows neither offers nor needs.
  */
@@ -15,6 +16,10 @@ import { StartupError } from './startup-error.ts';
 export async function openFileBackend(folder: string): Promise<StorageBackend> {
   const root = resolve(folder);
   await makeFolder(root);
+  const opened = await identityAt(root);
+  const inPlace = async (): Promise<void> => {
+    if ((await identityAt(root)) !== opened) throw elsewhere(root);
+  };
   return {
     list: async () => {
       const entries = await readdir(root, { withFileTypes: true });
@@ -24,14 +29,44 @@ export async function openFileBackend(folder: string): Promise<StorageBackend> {
         .map((entry) => entry.name)
         .sort();
     },
-    create: async (name) => storageFile(await openDescriptor(join(root, name), 'wx+')),
+    create: async (name) => {
+      await inPlace();
+      return storageFile(await openDescriptor(join(root, name), 'wx+'));
+    },
     open: async (name, access) =>
       storageFile(await openDescriptor(join(root, name), access === 'read' ? 'r' : 'r+')),
-    rename: (from, to) => rename(join(root, from), join(root, to)),
-    remove: (name) => unlink(join(root, name)),
+    rename: async (from, to) => {
+      await inPlace();
+      await rename(join(root, from), join(root, to));
+    },
+    remove: async (name) => {
+      await inPlace();
+      await unlink(join(root, name));
+    },
     syncDirectory: () => syncFolder(root),
     location: (name) => join(root, name),
+    identityOf: (name) => identityAt(join(root, name)),
   };
+}
+
+/** Device and inode of what is at the path; null: nothing. */
+export function identityAt(path: string): Promise<string | null> {
+  return new Promise((done, fail) => {
+    fs.stat(path, { bigint: true }, (error, found) => {
+      if (error === null) done(identityIn(found));
+      else if (error.code === 'ENOENT' || error.code === 'ENOTDIR') done(null);
+      else fail(error);
+    });
+  });
+}
+
+function identityIn({ dev, ino }: fs.BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
+/** The error of a change in a folder that is not the one at its path any more. */
+function elsewhere(root: string): Error {
+  return systemError('ESTALE', `${root} is not the folder that was opened`);
 }
 
 async function makeFolder(root: string): Promise<void> {
@@ -70,6 +105,12 @@ function storageFile(descriptor: number): StorageFile {
     },
     truncate: (size) => settled((done) => fs.ftruncate(descriptor, size, done)),
     sync: () => settled((done) => fs.fdatasync(descriptor, done)),
+    identity: () =>
+      new Promise((done, fail) =>
+        fs.fstat(descriptor, { bigint: true }, (error, found) =>
+          error === null ? done(identityIn(found)) : fail(error),
+        ),
+      ),
     close: () => settled((done) => fs.close(descriptor, done)),
   };
 }

@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemErrorCode } from './backend.ts';
+import { identityAt } from './file-backend.ts';
 
 /** The holder of a folder. */
 export interface LockOwner {
@@ -48,6 +49,8 @@ export class LockHolder {
   readonly #onWarn: (message: string) => void;
   #owner: LockOwner;
   #number = 0;
+  /** Identity of the folder when it was first written to. */
+  #folder: string | null = null;
   #ended: Promise<void> | null = null;
   /** Writes of lock.json run one after another; an earlier one that finished later would turn `next` back. */
   #writing: Promise<boolean> = Promise.resolve(true);
@@ -94,6 +97,9 @@ export class LockHolder {
 
   /** The sockets are the lock and lock.json only assists, so a full disk must not prevent a start. */
   async #put(file: LockFile): Promise<boolean> {
+    // Another folder at this path may be another service's.
+    this.#folder ??= await identityAt(this.root);
+    if ((await identityAt(this.root)) !== this.#folder) return false;
     const draft = join(this.root, temporaryName());
     const text = JSON.stringify({ next: file.next, ...(file.owner ?? NOBODY) });
     try {

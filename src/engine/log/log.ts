@@ -193,7 +193,8 @@ export async function openLog(backend: StorageBackend, options: LogOptions): Pro
   const contents = await recover(backend, options.onWarn, options.key ?? null);
   const last = contents.segments.at(-1);
   if (last !== undefined) last.lastChecksum = await checksumAt(backend, contents, contents.lastSequence);
-  return { log: new SegmentedLog(backend, contents, options), lastSequence: contents.lastSequence };
+  const folder = (await backend.identityOf?.('')) ?? null;
+  return { log: new SegmentedLog(backend, contents, options, folder), lastSequence: contents.lastSequence };
 }
 
 /** The encoded records of one append. */
@@ -226,6 +227,8 @@ const MAX_APPEND_BYTES = MAX_PAYLOAD_BYTES / 2;
 const SYNC_INTERVAL_MS = 50;
 /** Readiness must return within 5 s after space becomes available. */
 const PROBE_INTERVAL_MS = 1000;
+/** A folder that was moved must stop writes within 2 s. */
+const LOOK_INTERVAL_MS = 1000;
 const PROBE_BYTES = { least: 4096, most: MEBIBYTE };
 
 class SegmentedLog implements Log {
@@ -254,12 +257,16 @@ class SegmentedLog implements Log {
   #syncDue = false;
   #probeTimer: ReturnType<typeof setTimeout> | null = null;
   #probeDue = false;
+  /** null: nobody can move the folder. */
+  #lookTimer: ReturnType<typeof setInterval> | null = null;
+  #lookDue = false;
   /** Bytes of the last frame that failed for lack of space; 0: no failure. */
   #failedBytes = 0;
   #closing: Promise<void> | null = null;
   readonly #totals = { records: 0, commits: 0, bytes: 0 };
 
-  constructor(backend: StorageBackend, contents: LogContents, options: LogOptions) {
+  /** `folder`: see `StorageBackend.identityOf`; null: nobody can move it. */
+  constructor(backend: StorageBackend, contents: LogContents, options: LogOptions, folder: string | null) {
     this.#backend = backend;
     this.#segments = contents.segments;
     this.fsync = options.fsync;
@@ -276,12 +283,19 @@ class SegmentedLog implements Log {
       segmentBytes: options.segmentBytes ?? 64 * MEBIBYTE,
       isSyncedLater: options.fsync === 'interval',
       branch: this.#branch,
+      folder,
       key: options.key ?? null,
       now: options.now,
       random: options.random,
       onWarn: options.onWarn,
       onSync: options.onSync ?? (() => {}),
     });
+    if (folder === null) return;
+    this.#lookTimer = setInterval(() => {
+      this.#lookDue = true;
+      this.#wake();
+    }, LOOK_INTERVAL_MS);
+    this.#lookTimer.unref();
   }
 
   get historyId(): string {
@@ -452,6 +466,7 @@ class SegmentedLog implements Log {
     await this.#running;
     if (this.#syncTimer !== null) clearTimeout(this.#syncTimer);
     if (this.#probeTimer !== null) clearTimeout(this.#probeTimer);
+    if (this.#lookTimer !== null) clearInterval(this.#lookTimer);
     await this.#writer.close();
   }
 
@@ -547,6 +562,7 @@ class SegmentedLog implements Log {
       const task = this.#tasks.shift();
       if (task !== undefined) await task.run().then(task.resolve, task.reject);
       else if (this.#syncDue) await this.#syncWritten();
+      else if (this.#lookDue) await this.#look();
       else if (this.#queue.length > 0) await this.#commitGroup();
       else if (this.#probeDue) await this.#probe();
       else break;
@@ -560,6 +576,7 @@ class SegmentedLog implements Log {
     const bytes = heldBytes(group);
     let written: number;
     try {
+      if (this.#failedBytes > 0) await this.#checkFiles();
       written = await this.#writer.write(
         { firstSequence: this.#lastSequence + 1, count: parts.length, parts },
         this.fsync === 'always',
@@ -664,11 +681,42 @@ class SegmentedLog implements Log {
     }, PROBE_INTERVAL_MS);
   }
 
+  /** Refuses writes while the folder is not in its place; the probe finds it when it is back. */
+  async #look(): Promise<void> {
+    this.#lookDue = false;
+    if (this.#failedBytes > 0 || this.#writer.latched !== null) return;
+    try {
+      if (!(await this.#writer.isInPlace())) throw this.#writer.misplaced();
+    } catch (error) {
+      this.#fail(error, PROBE_BYTES.least);
+    }
+  }
+
+  /** Throws if a file of the log is missing or shorter than what it holds. */
+  async #checkFiles(): Promise<void> {
+    if (this.#lookTimer === null) return;
+    const files = this.#segments.map(({ name, end }) => ({ name, bytes: end }));
+    if (this.#snapshot !== null) files.push(this.#snapshot);
+    try {
+      for (const { name, bytes } of files) {
+        const file = await this.#backend.open(name, 'read');
+        try {
+          if ((await file.size()) < bytes) throw this.#writer.misplaced();
+        } finally {
+          await file.close();
+        }
+      }
+    } catch (error) {
+      throw systemErrorCode(error) === '' ? error : this.#writer.misplaced();
+    }
+  }
+
   /** Tests whether a write would succeed now, so that readiness returns without a write. */
   async #probe(): Promise<void> {
     this.#probeDue = false;
     if (this.#failedBytes === 0) return;
     try {
+      await this.#checkFiles();
       await this.#writer.probe(Math.min(Math.max(this.#failedBytes, PROBE_BYTES.least), PROBE_BYTES.most));
       this.#recovered();
     } catch (error) {

@@ -9,7 +9,7 @@
  */
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import { systemErrorCode, type StorageBackend, type StorageFile } from './backend.ts';
+import { systemError, systemErrorCode, type StorageBackend, type StorageFile } from './backend.ts';
 import { type FolderKey, type Sealer, sealingOf } from './cipher.ts';
 import {
   encodeFrame,
@@ -28,6 +28,8 @@ interface SegmentWriterOptions {
   /** Frames may be written before earlier frames are synced, and are flagged accordingly. */
   readonly isSyncedLater: boolean;
   readonly branch: Branch;
+  /** See `StorageBackend.identityOf`; null: nobody can move it. */
+  readonly folder: string | null;
   /** The folder's key; null: no encryption. */
   readonly key: FolderKey | null;
   readonly now: () => number;
@@ -56,6 +58,8 @@ interface CurrentSegment {
   readonly segment: Segment;
   readonly file: StorageFile;
   readonly sealer: Sealer;
+  /** See `StorageFile.identity`; null: nobody can move it. */
+  readonly identity: string | null;
 }
 
 /** The writer of one log's segments. */
@@ -99,7 +103,8 @@ export class SegmentWriter {
    * unknown, otherwise with nothing written. Resolves with the frame's bytes.
    */
   async write(group: Group, durable: boolean): Promise<number> {
-    const { segment, file, sealer } = await this.#ready();
+    const current = await this.#ready();
+    const { segment, file, sealer } = current;
     const { historyId, epoch } = this.#branch;
     const { isSyncedLater } = this.#options;
     const { firstSequence, count } = group;
@@ -113,7 +118,14 @@ export class SegmentWriter {
       sealer,
     );
     await this.#put(file, frame, segment.end);
+    // The folder's place is looked up while the disk works.
+    const place = this.#isAt(current).catch((error: unknown) => unavailable(error));
     if (durable) await this.#sync(file);
+    const isInPlace = await place;
+    if (isInPlace !== true) {
+      await this.#cutBack(file, segment.end);
+      throw isInPlace === false ? this.misplaced() : isInPlace;
+    }
     this.#dirty = !durable;
     markFrame(segment, segment.end, firstSequence);
     segment.end += frame.length;
@@ -142,9 +154,30 @@ export class SegmentWriter {
   /** Tests whether this many bytes could be written now, and leaves none behind. Rejects like `write`. */
   async probe(bytes: number): Promise<void> {
     const { segment, file } = await this.#ready();
+    if (!(await this.isInPlace())) throw this.misplaced();
     // Zeros are not a frame: after a power cut, recovery would cut them off.
     await this.#put(file, new Uint8Array(bytes), segment.end);
     await this.#cutBack(file, segment.end);
+  }
+
+  /** True if the folder, and the segment being written, are where they were. */
+  async isInPlace(): Promise<boolean> {
+    const { identityOf } = this.#backend;
+    if (identityOf === undefined) return true;
+    return (
+      (await identityOf('')) === this.#options.folder &&
+      (this.#current === null || (await this.#isAt(this.#current)))
+    );
+  }
+
+  /** The refusal of a write to a folder that is not in its place. */
+  misplaced(): EngineError {
+    return unavailable(systemError('ESTALE', `${this.#backend.location('')} was moved, removed or replaced`));
+  }
+
+  async #isAt({ segment, identity }: CurrentSegment): Promise<boolean> {
+    if (identity === null) return true;
+    return (await this.#backend.identityOf?.(segment.name)) === identity;
   }
 
   /** Forgets all segments, which the caller removes, and continues after this record in another history. */
@@ -229,7 +262,7 @@ export class SegmentWriter {
     const { opener, sealer } = sealing;
     const start = bytes.length;
     const segment = { name, header, start, opener, end: start, lastSequence, lastChecksum, marks: [] };
-    return { segment, file, sealer };
+    return { segment, file, sealer, identity: (await file.identity?.()) ?? null };
   }
 
   /**
@@ -303,8 +336,17 @@ export class SegmentWriter {
 /** The refusal of a write or snapshot of which nothing was stored. */
 export function unavailable(cause: unknown, what: 'write' | 'snapshot' = 'write'): EngineError {
   const code = systemErrorCode(cause) || 'an error';
-  const why = code === 'ENOSPC' || code === 'EDQUOT' ? 'the disk is full' : `the disk answered ${code}`;
   const file = what === 'write' ? 'log' : 'snapshot';
-  const detail = `The ${file} could not be written: ${why}. Nothing of this ${what} was stored; try again later. Reads continue.`;
+  const detail = `The ${file} could not be written: ${causeOf(code)}. Nothing of this ${what} was stored; try again later. Reads continue.`;
   return new EngineError('StorageUnavailable', detail, {}, { cause });
+}
+
+function causeOf(code: string): string {
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'the disk is full';
+  if (code === 'ESTALE')
+    return (
+      'the storage folder, or its log, was moved, removed or replaced under the service: move it back, or restart the ' +
+      'service with the folder in its place'
+    );
+  return `the disk answered ${code}`;
 }

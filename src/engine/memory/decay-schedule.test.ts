@@ -6,12 +6,15 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** A schedule whose runs end on command. */
+let isTrusted = true;
+
 function scheduled(intervalMs: number) {
   const clock = new ManualClock(0);
   const runs: { readonly at: number; readonly signal: AbortSignal; readonly end: () => void }[] = [];
   const schedule = new DecaySchedule({
     clock,
     intervalMs,
+    mayRun: () => isTrusted,
     run: (signal) => new Promise((end) => void runs.push({ at: clock.now(), signal, end })),
   });
   const pass = async (ms: number): Promise<void> => {
@@ -62,9 +65,19 @@ test('makes one run for all that were missed during sleep', async () => {
 
 test('delays a run by at most one interval if the clock is set back', async () => {
   const { clock, pass, begun } = scheduled(1000);
-  clock.set(-1_000_000);
+  clock.step(-1_000_000);
   await pass(2000);
   expect(begun()).toEqual([-999_000 + 1000]);
+});
+
+test('waits while the clock is not to be trusted', async () => {
+  const { pass, begun } = scheduled(1000);
+  isTrusted = false;
+  await pass(5000);
+  expect(begun()).toEqual([]);
+  isTrusted = true;
+  await pass(1000);
+  expect(begun()).toHaveLength(1);
 });
 
 test('aborts and awaits the current run at the end, and begins no other', async () => {

@@ -279,6 +279,8 @@ interface DecayScheduleHost {
   readonly clock: Clock;
   /** Milliseconds between the starts of two runs. */
   readonly intervalMs: number;
+  /** False while the clock is not to be trusted: a run that is due waits. */
+  readonly mayRun: () => boolean;
   /** Never rejects. Ends soon after the signal. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
@@ -337,6 +339,10 @@ export class DecaySchedule {
     const start = clock.now();
     if (start < this.#due) {
       this.#wait();
+      return;
+    }
+    if (!this.#host.mayRun()) {
+      this.#schedule(Math.min(maxWaitMs, intervalMs));
       return;
     }
     this.#running = run(this.#closing.signal).finally(() => {

@@ -2,10 +2,11 @@ import type { StoredImport } from '../write/importing.ts';
 import type { SnapshotTaken, StorageState } from '../contract/administration.ts';
 import type { Caller } from '../base/caller.ts';
 import { notLeader } from '../base/errors.ts';
+import { steady } from '../base/clock.ts';
 import { Slices } from '../base/slices.ts';
 import { Databases } from '../write/databases.ts';
 import { DecaySchedule, decayEverywhere } from '../memory/decay.ts';
-import { markOf, spaceOf } from '../state/idempotency.ts';
+import { markOf, outcomeOf, spaceOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
 import { type LiveCounters, type LiveFigures, type LiveParts, LiveState } from '../session/live-state.ts';
 import type { Writer } from '../session/writer.ts';
@@ -41,6 +42,8 @@ export interface EngineCounters extends LiveCounters {
 /** The engine's current figures, for gauges. */
 export interface EngineFigures extends LiveFigures {
   readonly openTransactions: number;
+  /** For how long the oldest open transaction has been open; 0: none is. */
+  readonly oldestTransactionMs: number;
   /** Sessions with a remembered context window. */
   readonly windowSessions: number;
   /** Bytes of all log segments on disk. */
@@ -75,6 +78,11 @@ export interface EngineParts extends LiveParts {
   readonly onWarn: (message: string) => void;
 }
 
+/** Milliseconds between two looks at the clock. */
+const clockLookMs = 1000;
+/** Scheduled decay, which is final, waits this long after the clock was set: it may be put right again. */
+const decayWaitsMs = 3_600_000;
+
 /** After these there may be much less than there was. */
 const clearing: ReadonlySet<Operation['kind']> = new Set([
   'deleteTenant',
@@ -103,15 +111,18 @@ export class EngineContext implements Writer {
   readonly decaySchedule: DecaySchedule | null;
   readonly newId = (): string => crypto.randomUUID();
   readonly journals: Journal[] = [];
+  /** Notices a clock that was set even if nobody asks. */
+  readonly #clockTimer: ReturnType<typeof setInterval>;
 
   constructor(parts: EngineParts) {
     this.parts = parts;
     this.live = new LiveState(parts);
     const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
-    this.transactions = new Transactions(this, clock);
+    this.transactions = new Transactions(this, steady(clock));
     this.windows = new Windows(this.live, this.newId);
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
-    this.pipeline = new CommitPipeline(state, log, clock, pause, {
+    const judging = { now: (): number => this.live.showTime() };
+    this.pipeline = new CommitPipeline(state, log, judging, pause, {
       applying: (record) => this.live.applying(record),
       applied: (record, report) => {
         this.transactions.applied(record, report);
@@ -120,7 +131,7 @@ export class EngineContext implements Writer {
       },
     });
     this.databases = new Databases(state, this);
-    this.keys = new Keys(state, this, clock);
+    this.keys = new Keys(state, this);
     const talliesOf = (database: DatabaseState): Tallies => this.live.talliesOf(database);
     const neededAfter = (): number => this.leader.neededAfter();
     const { pipeline } = this;
@@ -142,10 +153,13 @@ export class EngineContext implements Writer {
     const { decayIntervalMs, onBug } = parts;
     const run = (signal: AbortSignal): Promise<void> =>
       decayEverywhere({ writer: this, onWarn, onBug }, signal);
+    this.#clockTimer = setInterval(() => this.live.showTime(), clockLookMs);
+    this.#clockTimer.unref();
+    const mayRun = (): boolean => this.live.clockOffset.steadyForMs >= decayWaitsMs;
     this.decaySchedule =
       decayIntervalMs === null || follows
         ? null
-        : new DecaySchedule({ clock, intervalMs: decayIntervalMs, run });
+        : new DecaySchedule({ clock, intervalMs: decayIntervalMs, mayRun, run });
   }
 
   /** Resolves once the write is durable and applied; a repeated request gets the report of the first one. */
@@ -153,6 +167,7 @@ export class EngineContext implements Writer {
     this.refuseWrites();
     const outcome = this.earlierOutcome(write.caller);
     if (outcome !== null) return repeatedReport(databaseOf(write), outcome);
+    if (write.caller.idempotency !== null) this.parts.state.idempotency.refuseMore(this.live.showTime());
     const report = await this.pipeline.write(write);
     if (typeof write.operation !== 'function' && clearing.has(write.operation.kind)) this.snapshots.soon();
     return report;
@@ -237,7 +252,7 @@ export class EngineContext implements Writer {
     const { idempotency } = this.parts.state;
     const kept = idempotency.get(caller.credential, spaceOf(caller), key, this.live.showTime());
     if (kept === null) return null;
-    const { note } = JSON.parse(kept.outcome) as { readonly note?: string };
+    const { note } = JSON.parse(outcomeOf(kept)) as { readonly note?: string };
     return { fingerprint: kept.mark.fingerprint, answer: note ?? null };
   }
 
@@ -262,6 +277,7 @@ export class EngineContext implements Writer {
     return {
       ...this.live.figures(),
       openTransactions: this.transactions.count,
+      oldestTransactionMs: this.transactions.oldestMs,
       windowSessions: this.windows.sessions,
       logBytes: storedBytes,
       logSegments: segments,
@@ -272,6 +288,11 @@ export class EngineContext implements Writer {
       isEncrypted: log.isEncrypted,
       backupAt: this.backups.last?.takenAt ?? null,
     };
+  }
+
+  /** By how many milliseconds the wall clock was set since the start; 0: it was not, or was put right. */
+  clockOffsetMs(): number {
+    return this.live.clockOffset.offset;
   }
 
   /**
@@ -290,6 +311,7 @@ export class EngineContext implements Writer {
    */
   async close(snapshotWithinMs = lastSnapshotMs): Promise<void> {
     if (this.live.isClosed) return;
+    clearInterval(this.#clockTimer);
     this.transactions.close();
     const decayed = this.decaySchedule?.close();
     await this.live.close();

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { chainOf, gate, openSession, refusal, type Session, testCaller } from '../testing/engine-fixtures.ts';
 
 /** A long question, small ones and writes at the same time: contract section 5. */
@@ -185,4 +188,43 @@ test('makes only those questions wait that use tables under maintenance', async 
   expect(await waiting).toMatchObject({ count: 1, truncated: false, generation });
   // Everything was derived once: by the first question and the maintenance of its tables.
   expect(engine.counters().rulesFired - rulesFired).toBeLessThan(pairs + 100);
+});
+
+test('dead rows are removed when the transaction that held them ends, and no snapshot has them', async () => {
+  const storageDir = await mkdtemp(join(tmpdir(), 'corollary-dead-rows-'));
+  onTestFinished(() => rm(storageDir, { recursive: true, force: true }));
+  const session = await openSession({ storageDir });
+  const { engine, caller } = session;
+  const text = 'x'.repeat(1000);
+  const atoms = (round: number): string[] =>
+    Array.from({ length: 300 }, (_, at) => `p(${round}, ${at}, ${text})`);
+  await session.tell('p(kept, 0, y)');
+  for (const end of ['rollback', 'commit', 'expiry'] as const) {
+    const { id } = await engine.begin(caller);
+    for (let round = 0; round < 3; round++) {
+      await session.tellAll(atoms(round));
+      await session.forgetPattern('p(?round, ?at, ?text)');
+    }
+    expect(engine.figures().deadRows).toBeGreaterThan(900);
+    if (end === 'rollback') await engine.rollback(caller, id);
+    else if (end === 'commit') await engine.commit(caller, id, false);
+    else session.clock.advance(5 * 60_000);
+    expect(engine.figures().openTransactions).toBe(0);
+    await Promise.resolve();
+    expect(engine.figures().deadRows).toBe(0);
+    expect((await engine.snapshot()).bytes).toBeLessThan(10_000);
+    await session.tell('p(kept, 0, y)');
+  }
+});
+
+test('dead rows are removed when the last reader that held them ends', async () => {
+  const { session, hold, release } = await longQuestion();
+  const { engine } = session;
+  await session.tellAll(Array.from({ length: 1000 }, (_, at) => `p(${at})`));
+  const { answer } = await heldQuestion(session, hold);
+  const forgotten = session.forgetPattern('p(?x)');
+  await vi.waitFor(() => expect(engine.figures().deadRows).toBe(1000));
+  release();
+  await Promise.all([answer, forgotten]);
+  expect(engine.figures().deadRows).toBe(0);
 });

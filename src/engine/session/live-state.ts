@@ -14,7 +14,7 @@ import { BackgroundCounts } from './background-counts.ts';
 import { BackgroundMaintenance } from './background-maintenance.ts';
 import { present } from '../base/assert.ts';
 import { type Caller, signalOf } from '../base/caller.ts';
-import { type Clock, ValidityTimer } from '../base/clock.ts';
+import { type Clock, ValidityTimer, WallClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { LookupContext, ReadContext } from './read-context.ts';
 import type { Answer } from '../contract/inference.ts';
@@ -32,7 +32,7 @@ import type { Operation } from '../state/operation.ts';
 import type { ClearedTenants, Report } from '../state/report.ts';
 import { type DatabaseState, newTenant, type State, type TenantState } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
-import type { CommitObserver } from '../commit/commit-pipeline.ts';
+import { type CommitObserver, judgedAt } from '../commit/commit-pipeline.ts';
 
 /** What the live state is made of. */
 export interface LiveParts {
@@ -42,6 +42,8 @@ export interface LiveParts {
   readonly pause: Pause;
   /** How often rules fired before the start, if known. */
   readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
+  /** Called when the wall clock was set, with the step and the offset since the start, in milliseconds. */
+  readonly onClockStep?: ((by: number, offset: number) => void) | undefined;
   /** Receives internal errors that no caller sees: bugs. */
   readonly onBug: (error: unknown) => void;
 }
@@ -96,13 +98,14 @@ export class LiveState implements CommitObserver {
   readonly #programs = new WeakMap<DatabaseState, { version: number; program: Program }>();
   /** How often each rule derived something new, by database. */
   readonly #tallies: Map<DatabaseState, Tallies>;
-  readonly #counters = { factsAsserted: 0, factsRetracted: 0, factsEvicted: 0 };
+  readonly #counters = { factsAsserted: 0, factsRetracted: 0, factsEvicted: 0, clockSteps: 0 };
   /** Firings of rules that were removed with their whole database. */
   #firedBefore = 0;
   /** The generation after which a tenant's dead rows are still needed; Infinity: none are. */
   rememberedSince: (database: string, tenant: string) => number = () => Number.POSITIVE_INFINITY;
-  /** The latest time that any reader saw. */
-  #latestTimeRead = 0;
+  readonly #wall: WallClock;
+  /** The time that the last reader saw. */
+  #lastTimeRead = 0;
   #isClosed = false;
 
   constructor(parts: LiveParts) {
@@ -111,11 +114,21 @@ export class LiveState implements CommitObserver {
     this.#memory = new MemoryBudget(parts.memoryBytes);
     this.#listings = new ListingCache(parts.memoryBytes / listingsDivisor);
     this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
-    const { clock, pause, onBug } = parts;
+    const { clock, pause, onBug, onClockStep } = parts;
+    const stepped = (by: number, offset: number): void => {
+      this.#counters.clockSteps++;
+      onClockStep?.(by, offset);
+    };
+    this.#wall = new WallClock(clock, parts.state.wall, { stepped });
     this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });
     // Boundaries before the start are not published.
-    const start = this.showTime();
-    for (const { tenant } of this.everyTenant()) tenant.facts.boundaries.takeUntil(start);
+    this.#lastTimeRead = this.#wall.read();
+    const start = this.#lastTimeRead;
+    for (const { tenant } of this.everyTenant()) {
+      tenant.facts.turnBack(start, start);
+      tenant.facts.boundaries.takeUntil(start);
+      tenant.uses.turnBack(start);
+    }
     // Start with ids that an earlier process cannot have assigned.
     for (const database of parts.state.databases.values())
       this.#eventIds.set(database, new EventIds(database.name, database.generation, start));
@@ -156,6 +169,7 @@ export class LiveState implements CommitObserver {
       throw context.pacer.withElapsed(error);
     } finally {
       context.reasoner.readers--;
+      this.#compactLeft(context.database, caller.tenant, context.tenant);
     }
   }
 
@@ -228,6 +242,7 @@ export class LiveState implements CommitObserver {
         seen.known.losses?.end();
         reasoner.withdrawals.release(seen.hold, claim);
         reasoner.onLeft();
+        this.#compactLeft(seen.context.database, caller.tenant, seen.context.tenant);
       },
     };
   }
@@ -315,10 +330,37 @@ export class LiveState implements CommitObserver {
     tenant.uses.note(fact, database.createdAtOf(tenant.facts, fact), reader.time);
   }
 
-  /** The current visible time: never earlier than any time already shown, nor than logical time. */
+  /** The current visible time: the wall clock. It goes back only if that was set back by more than a minute. */
   showTime(): number {
-    this.#latestTimeRead = Math.max(this.#latestTimeRead, this.#now());
-    return this.#latestTimeRead;
+    const time = this.#wall.read();
+    if (time < this.#lastTimeRead) this.#turnBack(time);
+    else this.#lastTimeRead = time;
+    return time;
+  }
+
+  /** By how many milliseconds the wall clock was set since the start, and for how long it has not been set. */
+  get clockOffset(): Pick<WallClock, 'offset' | 'steadyForMs'> {
+    this.showTime();
+    return this.#wall;
+  }
+
+  /** Makes visible again whose validity ended, and hides what began, between this time and the last one read. */
+  #turnBack(time: number): void {
+    const from = this.#lastTimeRead;
+    this.#lastTimeRead = time;
+    for (const { database, tenant } of this.everyTenant()) {
+      const turned = tenant.facts.turnBack(time, from);
+      tenant.uses.turnBack(time);
+      if (turned.length > 0) {
+        this.#reasoners.get(tenant)?.turnedBack(turned, time);
+        const ids = present(this.#eventIds.get(database), 'every database has event ids');
+        this.#maintenance.get(tenant)?.changed({ ids, time, requestId: null });
+      }
+      this.#listings.forget(tenant.facts);
+      this.#timer.expect(tenant.facts.boundaries.next);
+    }
+    for (const { name, generation } of this.#parts.state.databases.values())
+      this.#feed.publish(resetChange(name, null, generation, time));
   }
 
   refuseClosed(): void {
@@ -378,7 +420,16 @@ export class LiveState implements CommitObserver {
       conclusions,
       derivedBytes: this.#memory.heldBytes,
       derivedBudgetBytes: this.#memory.limit,
+      deadRows: this.#deadRows(),
+      clockOffsetMs: this.clockOffset.offset,
     };
+  }
+
+  #deadRows(): number {
+    let rows = 0;
+    for (const { tenant } of this.everyTenant())
+      for (const { count, live } of tenant.facts.relations.values()) rows += count - live;
+    return rows;
   }
 
   counters(): LiveCounters {
@@ -394,13 +445,17 @@ export class LiveState implements CommitObserver {
   }
 
   /** Publishes validity boundaries that passed before a write, before the write. */
-  applying({ database: name, time, operation }: LogRecord): void {
+  applying(record: LogRecord): void {
     this.#counts.disturbed();
-    const about = operation as Operation;
+    this.#wall.heard(judgedAt(record));
+    const about = record.operation as Operation;
     if (!('tenant' in about)) return;
-    const database = this.#parts.state.database(name);
+    const database = this.#parts.state.database(record.database);
     const tenant = database.tenants.get(about.tenant);
-    if (tenant !== undefined) this.#passBoundaries(database, tenant, about.tenant, time);
+    if (tenant !== undefined) {
+      const time = Math.min(this.showTime(), judgedAt(record));
+      this.#passBoundaries(database, tenant, about.tenant, time);
+    }
   }
 
   /** Updates everything that depends on a change, in the turn of the change. */
@@ -413,6 +468,9 @@ export class LiveState implements CommitObserver {
     this.#counters.factsEvicted += changes.countOf('memory.evicted');
     const state = tenant === null ? undefined : database.tenants.get(tenant);
     const reasoner = state === undefined ? undefined : this.#reasoners.get(state);
+    // The clock that judged the record is ahead: of this one, or it was set back since.
+    const judged = judgedAt(record);
+    if (judged > this.#lastTimeRead) state?.facts.turnBack(this.#lastTimeRead, judged);
     if (changes.length > 0) reasoner?.touched(changes.numbers(), report.generation);
     for (const change of changesOf(report, origin)) this.#feed.publish(change);
     if (state !== undefined && changes.length > 0) {
@@ -436,6 +494,7 @@ export class LiveState implements CommitObserver {
     const time = this.showTime();
     const { databases, goneDatabases } = this.#parts.state;
     for (const { tenant } of this.everyTenant()) {
+      tenant.facts.turnBack(time, time);
       tenant.facts.boundaries.takeUntil(time);
       this.#timer.expect(tenant.facts.boundaries.next);
     }
@@ -484,6 +543,20 @@ export class LiveState implements CommitObserver {
     if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
     const through = Math.min(database.generation, this.rememberedSince(database.name, name));
     this.#uncompacted.set(tenant, new Set(tenant.facts.compact(relations, through)));
+  }
+
+  /** Removes dead rows that a reader or a transaction held, which has ended. */
+  #compactLeft(database: DatabaseState, name: string, tenant: TenantState): void {
+    if ((this.#uncompacted.get(tenant)?.size ?? 0) > 0) this.#compact(database, name, tenant, []);
+  }
+
+  /** Removes dead rows that a transaction of this tenant held, when its caller is done with them. */
+  compactSoon({ database: of, tenant: name }: Pick<Caller, 'database' | 'tenant'>): void {
+    queueMicrotask(() => {
+      const database = this.#parts.state.databases.get(of);
+      const tenant = database?.tenants.get(name);
+      if (database !== undefined && tenant !== undefined) this.#compactLeft(database, name, tenant);
+    });
   }
 
   /** The origin of the write's events: its generation, time and request. */
@@ -615,10 +688,6 @@ export class LiveState implements CommitObserver {
     this.#maintenance.set(tenant, maintenance);
     return reasoner;
   }
-
-  #now(): number {
-    return Math.max(this.#parts.clock.now(), this.#parts.state.time);
-  }
 }
 
 /** Totals since the start, except `facts`. */
@@ -627,6 +696,8 @@ export interface LiveCounters {
   factsRetracted: number;
   /** Facts retracted because they had expired or faded; included in `factsRetracted`. */
   factsEvicted: number;
+  /** Steps of the wall clock by more than a minute. */
+  clockSteps: number;
   rulesFired: number;
   /** Facts stored now, over all databases and tenants. */
   facts: number;
@@ -641,4 +712,8 @@ export interface LiveFigures {
   readonly conclusions: number;
   readonly derivedBytes: number;
   readonly derivedBudgetBytes: number;
+  /** Rows of facts that were retracted or replaced, and wait for compaction. */
+  readonly deadRows: number;
+  /** By how much the wall clock was set since the start; 0: it was not, or was put right. */
+  readonly clockOffsetMs: number;
 }

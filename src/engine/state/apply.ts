@@ -27,7 +27,7 @@ import { RuleStore } from '../store/rule-store.ts';
  * The state is a fold of the log: `apply(state, record)` is deterministic, and live writes, recovery and followers all
  * call it. It decides the outcome, assigns ids and reports the changes; everything derived from changes works from that
  * report. Checks run before a record is logged (`check`), so `apply` never refuses an operation. Its only time is the
- * record's stamp.
+ * record's: the wall clock at the write, by which everything is judged, and the stamp, which only ever grows.
  *
  * A large write is applied in slices (`applying`). Its versions are created and ended in the next generation, which no
  * reader sees (MVCC); one last step publishes that generation, so readers see all of a write or nothing. Records are
@@ -48,15 +48,19 @@ export function* applying(state: State, record: LogRecord): Generator<Slice, Rep
   assert(record.sequence === state.sequence + 1, 'records are applied one after the other');
   assert(record.version === operationVersion, `operations of version ${record.version} are known`);
   state.isChanging = true;
-  const show = yield* prepared(state, record);
+  const judged = record.wall === undefined ? record : { ...record, time: record.wall };
+  const show = yield* prepared(state, judged);
   yield 'ready';
   state.isChanging = false;
   state.sequence = record.sequence;
   state.time = Math.max(state.time, record.time);
+  state.wall = judged.time;
   const report = show();
-  const { actor, time, idempotency: mark } = record;
+  const { actor, time, idempotency: mark } = judged;
+  const { outcome } = report;
+  const generation = 'generation' in outcome ? outcome.generation : null;
   if (mark !== undefined)
-    state.idempotency.put({ actor, mark, time, outcome: JSON.stringify(report.outcome) });
+    state.idempotency.put({ actor, mark, time, outcome: JSON.stringify(outcome), generation });
   return report;
 }
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Caller } from '../base/caller.ts';
-import { StoredOutcomes, idempotencyWindowMs, markOf } from './idempotency.ts';
+import { EngineError } from '../base/errors.ts';
+import { type StoredOutcome, StoredOutcomes, idempotencyWindowMs, markOf } from './idempotency.ts';
 import {
   day,
   factInput,
@@ -122,4 +123,70 @@ describe('stored outcomes', () => {
     expect([...kept.all()].map(({ mark: { key } }) => key)).toEqual(['b', 'a']);
     expect(kept.find(null, mark('a'), 4)).toEqual({ kind: 'created', createdAt: 3 });
   });
+
+  test('drop the oldest outcomes past the limit of bytes, and answer a repeat with the generation', () => {
+    const kept = new StoredOutcomes(1000);
+    const long = (at: number): string =>
+      JSON.stringify({ kind: 'facts', note: 'x'.repeat(200), generation: at });
+    for (let at = 1; at <= 20; at++)
+      kept.put({ actor: null, mark: mark(`k${at}`), time: at, outcome: long(at) });
+    expect(kept.bytes).toBeLessThanOrEqual(1000);
+    expect([kept.size, kept.hasDropped]).toEqual([20, true]);
+    expect(kept.find(null, mark('k20'), 20)).toMatchObject({ generation: 20 });
+    const again = new StoredOutcomes(1000);
+    for (const each of JSON.parse(JSON.stringify([...kept.all()])) as StoredOutcome[]) again.put(each);
+    expect([...again.all()]).toEqual([...kept.all()]);
+    for (const outcomes of [kept, again]) {
+      expect(thrownBy(() => outcomes.find(null, mark('k1'), 20))).toMatchObject({
+        code: 'Conflict',
+        members: { generation: 1 },
+      });
+      const other = { ...mark('k1'), fingerprint: 'another' };
+      expect(thrownBy(() => outcomes.find(null, other, 20)).code).toBe('IdempotencyMismatch');
+      expect(outcomes.hasDropped).toBe(true);
+    }
+  });
+
+  test('stay as they were for a snapshot that is read later', () => {
+    const kept = new StoredOutcomes(1000);
+    for (let at = 1; at <= 3000; at++) keep(kept, `k${at}`, at);
+    const before = kept.all();
+    const read = [...before];
+    for (let at = 3001; at <= 6000; at++) keep(kept, `k${at}`, at);
+    expect([...before]).toEqual(read);
+    expect(read).toHaveLength(3000);
+  });
+
+  test('refuse more keys than may be remembered, until the oldest is a day old', () => {
+    const kept = new StoredOutcomes(1000, 2);
+    keep(kept, 'a', 1);
+    kept.refuseMore(1);
+    keep(kept, 'b', 2);
+    expect(thrownBy(() => kept.refuseMore(3))).toMatchObject({
+      code: 'RateLimited',
+      members: { retryAfterSeconds: 60 },
+    });
+    kept.refuseMore(1 + idempotencyWindowMs);
+  });
+
+  test('made while the clock was ahead are remembered for a day once it is right', () => {
+    const kept = new StoredOutcomes();
+    keep(kept, 'ahead', 10 * day);
+    keep(kept, 'right', 0);
+    expect(kept.find(null, mark('ahead'), day - 1)).toEqual({ kind: 'created', createdAt: 10 * day });
+    keep(kept, 'later', day + 1);
+    keep(kept, 'last', day + 2);
+    expect(kept.get(null, '', 'ahead', day + 2)).toBeNull();
+    expect(kept.size).toBe(2);
+  });
 });
+
+function thrownBy(act: () => unknown): EngineError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof EngineError) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}

@@ -44,7 +44,9 @@ export interface RestoredState {
 }
 
 /** Version of the snapshot's content, raised with every change. Newer versions are refused. */
-const contentVersion = 4;
+const contentVersion = 5;
+/** What is written as long as no outcome of an idempotency key was dropped: earlier programs can read it. */
+const versionWithoutDropped = 4;
 
 /** The first versions with keys and with imports. */
 const versionWithKeys = 3;
@@ -54,6 +56,8 @@ interface StateHead {
   readonly version: number;
   readonly sequence: number;
   readonly time: number;
+  /** `State.wall`; absent where it is `time`. */
+  readonly wall?: number;
   readonly databases: number;
   /** Deleted databases with their last generations. */
   readonly gone: readonly (readonly [string, number])[];
@@ -91,11 +95,19 @@ interface PinnedDatabase {
 
 /** Pins the state. Call it between two records; one pin at a time. */
 export function pinState(state: State, talliesOf: (database: DatabaseState) => Tallies): PinnedState {
-  const { sequence, time } = state;
+  const { sequence, time, wall } = state;
+  const { hasDropped } = state.idempotency;
   const databases = Array.from(state.databases.values(), (database) => pinned(database, talliesOf(database)));
   const gone = [...state.goneDatabases];
-  const head: StateHead = { version: contentVersion, sequence, time, databases: databases.length, gone };
-  const outcomes = [...state.idempotency.all()];
+  const head: StateHead = {
+    version: hasDropped ? contentVersion : versionWithoutDropped,
+    sequence,
+    time,
+    ...(wall === time ? {} : { wall }),
+    databases: databases.length,
+    gone,
+  };
+  const outcomes = state.idempotency.all();
   const keys = [...state.keys.all()];
   const keyUses = state.keys.uses();
   return {
@@ -150,6 +162,7 @@ export async function readState(
   assert(await columns.isAtEnd(), 'a snapshot holds what its head says');
   state.sequence = head.sequence;
   state.time = head.time;
+  state.wall = head.wall ?? head.time;
   return { state, tallies: withObserved ? await readObserved(log, state, slices) : new Map() };
 }
 
@@ -184,7 +197,7 @@ async function* writeState(
     keys,
   }: {
     readonly databases: readonly PinnedDatabase[];
-    readonly outcomes: readonly StoredOutcome[];
+    readonly outcomes: Iterable<StoredOutcome>;
     readonly keys: readonly KeyRecord[];
   },
   slices: Slices,
@@ -205,7 +218,7 @@ async function* writeState(
 }
 
 /** Each as JSON in UTF-8. */
-function* utf8Of(all: readonly (StoredOutcome | KeyRecord | KnownImport)[]): Generator<Uint8Array> {
+function* utf8Of(all: Iterable<StoredOutcome | KeyRecord | KnownImport>): Generator<Uint8Array> {
   for (const each of all) yield encoder.encode(JSON.stringify(each));
 }
 
@@ -222,14 +235,14 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 async function readDatabase(
   columns: ColumnReader,
-  { time, version }: StateHead,
+  { time, wall = time, version }: StateHead,
   slices: Slices,
 ): Promise<DatabaseState> {
   const { name, createdAt, firstGeneration, tenants, gone } = (await columns.json()) as DatabaseHead;
   const rules = await readRules(columns);
   const stores = new Map<string, TenantState>();
   for (const tenant of tenants) {
-    const facts = await readFacts(columns, time, slices);
+    const facts = await readFacts(columns, wall, slices);
     stores.set(tenant, { facts, uses: new FactUses(facts) });
   }
   const generations = await readGenerations(columns);

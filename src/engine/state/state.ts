@@ -99,8 +99,10 @@ export class State {
   idempotency = new StoredOutcomes();
   keys = new KeyStore();
   sequence = 0;
-  /** Logical time: the stamp of the last record. */
+  /** Logical time: the stamp of the last record, never before that of an earlier one. */
   time = 0;
+  /** The wall clock by which the last record was judged; it may have been set back since an earlier one. */
+  wall = 0;
   /** True while a record is being applied and is not published yet: rows of the next generation already exist. */
   isChanging = false;
 
@@ -114,6 +116,7 @@ export class State {
     this.keys = other.keys;
     this.sequence = other.sequence;
     this.time = other.time;
+    this.wall = other.wall;
   }
 
   database(name: string): DatabaseState {

@@ -27,7 +27,7 @@ import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { maxBatch } from './hash-slots.ts';
 import { RelationNames } from './relation-names.ts';
-import { type Bounds, StoredRelation } from './stored-relation.ts';
+import { aliveIn, type Bounds, StoredRelation } from './stored-relation.ts';
 
 /** A fact to store. */
 export interface FactToStore {
@@ -145,7 +145,7 @@ export class FactStore {
         if (!relation.isAlive(row)) continue;
         const { from, until } = relation.boundsOf(row);
         const number = relation.number[row] as number;
-        store.#noteBounds(number, from, until, time);
+        store.boundaries.note(number, from, until, time);
         const scope = store.#scopeNumberOf({ relation, row });
         if (scope !== 0) inScopes.push({ scope, number, until });
       }
@@ -376,7 +376,7 @@ export class FactStore {
     const number = this.#numbers.give(relation.storeIndex, generation);
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
-    this.#noteBounds(number, from, until, time);
+    this.boundaries.note(number, from, until, time);
     this.scopes.asserted(identity[relation.arity] as number, number, until, time, generation);
     return { status: 'asserted', relation, row };
   }
@@ -452,8 +452,12 @@ export class FactStore {
     return ({ identity }) => scope === null || identity.at(-1) === scope;
   }
 
-  /** Processes, in slices, the validities that ended up to this time; see `ScopeRecords`. */
+  /**
+   * Processes, in slices, the validities that ended up to this time; see `ScopeRecords`. At a time before an earlier one,
+   * facts that had ended then count again.
+   */
   settleScopes(time: number): Generator<'more', void, undefined> {
+    if (this.scopes.settledThrough > time) this.scopes.turnBack(time, aliveIn(this.relations.values()));
     return this.scopes.settle(time, (number, instant) => {
       const fact = this.versionOf(number);
       const { relation, row } = fact;
@@ -463,8 +467,13 @@ export class FactStore {
     });
   }
 
+  /** See `Boundaries.turnBack`. */
+  turnBack(time: number, from: number): number[] {
+    return this.boundaries.turnBack(time, from, aliveIn(this.relations.values()));
+  }
+
   #settle(time: number): void {
-    if (this.scopes.settledThrough >= time) return;
+    if (this.scopes.settledThrough === time) return;
     for (const slice of this.settleScopes(time)) assert(slice === 'more', 'every slice is worked off');
   }
 
@@ -676,7 +685,7 @@ export class FactStore {
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
-    this.#noteBounds(number, from, until, time);
+    this.boundaries.note(number, from, until, time);
     if (until !== before.until)
       this.scopes.moved(identity[relation.arity] as number, number, until, time, generation);
     this.#numbers.noteChange(number, generation);
@@ -692,11 +701,6 @@ export class FactStore {
       identity[position] = id;
     }
     return identity;
-  }
-
-  #noteBounds(number: number, from: number, until: number, time: number): void {
-    if (Number.isFinite(from) && from > time) this.boundaries.add(from, number);
-    if (Number.isFinite(until) && until > time) this.boundaries.add(until, number);
   }
 
   #relationFor(predicate: string, arity: number, negated: boolean): StoredRelation {

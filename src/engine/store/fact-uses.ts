@@ -54,6 +54,19 @@ export class FactUses {
     this.#bounds.used(newest, this.of(newest, assertedAt), time, this.#facts.metadataOf(newest));
   }
 
+  /** Moves uses after this time to it: the clock was ahead when they were recorded, and has been set back. */
+  turnBack(time: number): void {
+    for (const number of this.#uses.numbers()) {
+      const { count, first, latest } = present(this.#uses.get(number), 'it was used');
+      if (first <= time && (latest.at(-1) as number) <= time) continue;
+      this.version++;
+      this.#keep(number);
+      const earlier = (each: number): number => Math.min(each, time);
+      this.#uses.set(number, { count, first: earlier(first), latest: latest.map(earlier) });
+    }
+    this.#bounds = null;
+  }
+
   /** Forgets the uses of a retracted fact. */
   drop(fact: FactRow): void {
     this.version++;
@@ -192,6 +205,12 @@ export class UseColumns {
       for (let before = start + 1; before < after; before++) columns[before - 1] = columns[before] as number;
       columns[after - 1] = time;
     }
+  }
+
+  /** The numbers of all facts with uses. */
+  *numbers(): Generator<number> {
+    for (const [page, slots] of this.#pages.entries())
+      for (const [at, slot] of slots?.entries() ?? []) if (slot > 0) yield (page << pageBits) + at;
   }
 
   /** True if there were any. */

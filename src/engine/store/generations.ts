@@ -46,8 +46,13 @@ export class Generations {
     this.#last = Math.max(this.#last, generation);
   }
 
-  /** Begins the next generation and returns it. */
+  /**
+   * Begins the next generation and returns it. Where earlier ones were made by a clock that was ahead, they now count as
+   * made at this time: times never decrease, and none is in the future for long.
+   */
   advance(time: number, requestId: string): number {
+    for (let at = this.#count - 1; at >= 0 && (this.#times[at] as number) > time; at--)
+      this.#times[at] = time;
     if (this.#count === this.#numbers.length) {
       const room = Math.max(64, this.#count * 2);
       this.#numbers = enlarged(this.#numbers, room);

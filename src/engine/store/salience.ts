@@ -43,9 +43,10 @@ export function used(uses: Uses, time: number): Uses {
   return { count: uses.count + 1, first: uses.first, latest };
 }
 
-/** A, 0..1, at the time `now`; later uses do not count. */
+/** A, 0..1, at the time `now`; later uses do not count. Asserted by a clock that was ahead is asserted just now. */
 export function activation(uses: Uses, now: number): number {
   const { count, first, latest } = uses;
+  if (count === 1) return activationOnce(first, now);
   let sum = 0;
   for (const time of latest) if (time <= now) sum += 1 / Math.sqrt(ageInDays(time, now));
   const older = count - latest.length;
@@ -98,7 +99,6 @@ export function salienceOf(uses: Uses, metadata: Metadata, now: number): number 
 
 /** A of a fact that was used once, at `time`: equals `activation`. */
 export function activationOnce(time: number, now: number): number {
-  if (time > now) return 0;
   const sum = 1 / Math.sqrt(ageInDays(time, now));
   return sum / (1 + sum);
 }

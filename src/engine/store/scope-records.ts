@@ -170,6 +170,13 @@ export class ScopeRecords {
     record.forkedAt = null;
   }
 
+  /** Counts the facts of each scope again, as of this earlier time: the clock was set back. */
+  turnBack(time: number, alive: Iterable<AliveFact>): void {
+    const { records } = this.saved();
+    this.#ends.clear();
+    this.restore({ settledThrough: time, records }, alive);
+  }
+
   saved(): SavedScopes {
     const { settledThrough } = this;
     return {

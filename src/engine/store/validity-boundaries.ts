@@ -1,3 +1,10 @@
+/** The number of a fact, and its validity. */
+export interface FactBounds {
+  readonly number: number;
+  readonly from: number;
+  readonly until: number;
+}
+
 /**
  * The instants at which a validity begins or ends, earliest first, each with its fact number: a binary heap.
  * Instants of facts that are gone stay in it and cost only a look.
@@ -5,6 +12,8 @@
 export class Boundaries {
   readonly #times: number[] = [];
   readonly #facts: number[] = [];
+  /** The latest time at which earlier bounds were left out. */
+  #after = Number.NEGATIVE_INFINITY;
 
   /** The earliest instant, Infinity if there is none. */
   get next(): number {
@@ -21,6 +30,35 @@ export class Boundaries {
       this.#swap(at, parent);
       at = parent;
     }
+  }
+
+  /** Adds the bounds of a fact's validity that are to come at this time. */
+  note(number: number, from: number, until: number, time: number): void {
+    if (time > this.#after) this.#after = time;
+    if (Number.isFinite(from) && from > time) this.add(from, number);
+    if (Number.isFinite(until) && until > time) this.add(until, number);
+  }
+
+  /**
+   * Makes every bound of these facts after this time a boundary again, and returns the numbers of those that have one up
+   * to `from`: the clock was set back from there.
+   */
+  turnBack(time: number, from: number, facts: Iterable<FactBounds>): number[] {
+    const turned: number[] = [];
+    if (time >= Math.max(this.#after, from)) return turned;
+    this.#after = time;
+    this.clear();
+    const isWithin = (bound: number): boolean => bound > time && bound <= from;
+    for (const { number, from: begin, until } of facts) {
+      this.note(number, begin, until, time);
+      if (isWithin(begin) || isWithin(until)) turned.push(number);
+    }
+    return turned;
+  }
+
+  clear(): void {
+    this.#times.length = 0;
+    this.#facts.length = 0;
   }
 
   /** Removes every instant up to and including `time`, and returns their facts. */

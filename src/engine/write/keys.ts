@@ -1,5 +1,4 @@
 import type { Caller } from '../base/caller.ts';
-import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { KeyList, KeyView, RevokedKey, UpdateKeyInput } from '../contract/authentication.ts';
 import { type KeyRecord, outcomeKey } from '../state/key-store.ts';
@@ -24,12 +23,10 @@ import type { State } from '../state/state.ts';
 export class Keys {
   readonly #state: State;
   readonly #writer: Writer;
-  readonly #clock: Clock;
 
-  constructor(state: State, writer: Writer, clock: Clock) {
+  constructor(state: State, writer: Writer) {
     this.#state = state;
     this.#writer = writer;
-    this.#clock = clock;
   }
 
   /** True if an admin key exists, even an expired one: the bootstrap is closed. */
@@ -140,9 +137,9 @@ export class Keys {
     return { ...key, lastUsedAt: this.#state.keys.lastUsedAt(key.id) };
   }
 
-  /** Setting the clock back does not revive an expired key. */
+  /** Setting the clock back by up to a minute does not revive an expired key. */
   #now(): number {
-    return Math.max(this.#clock.now(), this.#state.time);
+    return this.#writer.live.showTime();
   }
 }
 

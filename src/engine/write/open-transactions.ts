@@ -14,6 +14,8 @@ export interface OpenTransaction {
   readonly space: TransactionSpace;
   /** The generation of the database when it began. */
   readonly generation: number;
+  /** On the monotonic clock. */
+  readonly begunAt: number;
   expiresAt: number;
   /** Number of calls that are using it now. */
   active: number;
@@ -53,7 +55,8 @@ interface Siblings {
   bytes: number;
 }
 
-const idleMs = 5 * 60_000;
+/** A transaction that no call uses for this long is rolled back. */
+export const idleMs = 5 * 60_000;
 const defaultLimits = {
   /** Open transactions per tenant. */
   open: 10_000,
@@ -89,7 +92,10 @@ export class OpenTransactions {
   #bytes = 0;
   #now = 0;
 
-  /** `newId` makes unguessable ids. */
+  /** Called in the turn in which a transaction ended. */
+  onEnded: (space: Pick<TransactionSpace, 'database' | 'tenant'>) => void = () => {};
+
+  /** `clock` is a monotonic one; `newId` makes unguessable ids. */
   constructor(clock: Clock, newId: () => string, limits: Partial<typeof defaultLimits> = {}) {
     this.#clock = clock;
     this.#limits = { ...defaultLimits, ...limits };
@@ -124,6 +130,7 @@ export class OpenTransactions {
       id: this.#newId(),
       space: { database, tenant, credential },
       generation,
+      begunAt: now,
       expiresAt: now + idleMs,
       active: 0,
       status: 'open',
@@ -229,6 +236,20 @@ export class OpenTransactions {
     siblings?.open.delete(transaction);
     if (siblings?.open.size === 0) openIn.tenants.delete(space.tenant);
     if (openIn.tenants.size === 0) this.#databases.delete(space.database);
+    this.onEnded(space);
+  }
+
+  /** For how many milliseconds the oldest one has been open; 0: none is. */
+  get oldestMs(): number {
+    const now = this.#expire();
+    let oldest = now;
+    for (const { tenants } of this.#databases.values())
+      for (const { open } of tenants.values())
+        for (const { begunAt } of open) {
+          oldest = Math.min(oldest, begunAt);
+          break;
+        }
+    return now - oldest;
   }
 
   /** The generation at which the tenant's oldest open transaction began; Infinity: none is open. */

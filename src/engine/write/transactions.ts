@@ -26,6 +26,7 @@ import { hintsPart } from '../read/hints.ts';
 import { writeBytes, type NetWrites, type WriteChange } from './net-writes.ts';
 import {
   hasEnded,
+  idleMs,
   OpenTransactions,
   type OpenTransaction,
   asRolledBack,
@@ -67,6 +68,7 @@ export class Transactions {
   constructor(writer: Writer, clock: Clock) {
     this.#writer = writer;
     this.#open = new OpenTransactions(clock, writer.newId);
+    this.#open.onEnded = (space) => writer.live.compactSoon(space);
   }
 
   close(): void {
@@ -76,6 +78,11 @@ export class Transactions {
   /** Number of open transactions. */
   get count(): number {
     return this.#open.count;
+  }
+
+  /** For how many milliseconds the oldest open transaction has been open; 0: none is. */
+  get oldestMs(): number {
+    return this.#open.oldestMs;
   }
 
   /** Must be called for every change, in the same turn. */
@@ -92,8 +99,8 @@ export class Transactions {
   async begin(caller: Caller): Promise<TransactionBegun> {
     this.#writer.refuseWrites();
     const { generation } = this.#writer.live.database(caller);
-    const { id, expiresAt } = this.#open.begin(caller, generation);
-    return { id, status: 'open', expiresAt };
+    const { id } = this.#open.begin(caller, generation);
+    return { id, status: 'open', expiresAt: this.#writer.live.showTime() + idleMs };
   }
 
   /** The writes of the transaction that the caller names. */

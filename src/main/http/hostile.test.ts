@@ -105,7 +105,7 @@ describe('malicious JSON', () => {
 describe('excessive input', () => {
   const body = (size: number): string => {
     const shell = '{"predicate":"p","args":[""]}';
-    return shell.replace('""', `"${'x'.repeat(size - shell.length)}"`);
+    return shell.replace('""', `""${' '.repeat(size - shell.length)}`);
   };
 
   it('returns 413 for one byte over the limit and keeps the connection usable', async () => {

@@ -155,7 +155,9 @@ export class IdempotencyCache {
   #keep(place: string, fingerprint: string, answer: HttpAnswer): void {
     const bytes = answer.body.length + place.length + entryBytes;
     if (bytes > this.#maxBytes) return;
-    this.#entries.set(place, { fingerprint, answer, at: this.#now(), bytes });
+    // A small buffer is a part of a pool of 8 KiB, which it would keep.
+    const body = Buffer.from(new Uint8Array(answer.body).buffer);
+    this.#entries.set(place, { fingerprint, answer: { ...answer, body }, at: this.#now(), bytes });
     this.#bytes += bytes;
     for (const [oldest, entry] of this.#entries) {
       if (entry.answer === null) continue;

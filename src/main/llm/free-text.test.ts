@@ -7,7 +7,7 @@ const breathe = async (): Promise<void> => {};
 
 /** What is read, as texts. */
 async function read(text: string) {
-  const { facts, rules, prose } = await readFreeText(text, breathe);
+  const { facts, rules, prose } = await readFreeText(text, 'text', breathe);
   return {
     facts: facts.map(({ atom }) => renderAtom(atom)),
     rules: rules.map(({ span: { start, end } }) => text.slice(start, end)),
@@ -65,7 +65,7 @@ describe('free text', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(lines, ends), { maxLength: 12 }), async (parts) => {
         const text = parts.flat().join('');
-        const { facts, prose } = await readFreeText(text, breathe);
+        const { facts, prose } = await readFreeText(text, 'text', breathe);
         for (const { atom, span } of facts)
           expect(await read(text.slice(span.start, span.end))).toMatchObject({ facts: [renderAtom(atom)] });
         const covered = [...facts.map(({ span }) => span), ...prose].sort((a, b) => a.start - b.start);

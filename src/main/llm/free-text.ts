@@ -4,7 +4,7 @@
  * A line counts as statements only if all of it is; nothing is read from any other line. Offsets are UTF-16 code units
  * of the original text. Blank lines are neither.
  */
-import { parseFreeTextLine, type Statement } from '../../engine/index.ts';
+import { parseFreeTextLine, refuseLongConstant, type Statement } from '../../engine/index.ts';
 
 /** A range of the text: offsets, the end exclusive. */
 export interface TextSpan {
@@ -23,8 +23,15 @@ export interface FreeText {
   readonly prose: readonly TextSpan[];
 }
 
-/** `breathe` yields to other work between lines. */
-export async function readFreeText(text: string, breathe: () => Promise<void>): Promise<FreeText> {
+/**
+ * Separates statements and natural language. `breathe` yields to other work between lines. Refuses a statement with a
+ * constant that is too long with ValidationException at `path`.
+ */
+export async function readFreeText(
+  text: string,
+  path: string,
+  breathe: () => Promise<void>,
+): Promise<FreeText> {
   const facts: FactStatement[] = [];
   const rules: RuleStatement[] = [];
   const prose: TextSpan[] = [];
@@ -35,6 +42,7 @@ export async function readFreeText(text: string, breathe: () => Promise<void>): 
     if (written === null) continue;
     const statements = parseFreeTextLine(text.slice(line.start, line.end));
     if (statements === null) {
+      refuseLongConstant(text, line, path);
       const start = (isInRun ? prose.pop()?.start : null) ?? written.start;
       prose.push({ start, end: written.end });
     }

@@ -286,7 +286,7 @@ interface TextWithHint extends ViewFields {
  */
 async function readStatements(text: string, path: string): Promise<FreeText> {
   const slices = new Slices(() => setImmediate());
-  const free = await readFreeText(text, () => slices.breathe());
+  const free = await readFreeText(text, path, () => slices.breathe());
   if (free.facts.length > maxFactsPerRequest)
     throw invalid(path, `the text states ${free.facts.length} facts: send at most ${maxFactsPerRequest}`);
   return free;

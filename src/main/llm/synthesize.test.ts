@@ -307,7 +307,7 @@ describe('a wording', () => {
     const { service, inputs } = await startLanguageUnderTest(
       planThenWord([plan(['p', '?x'])], [words('Zed, it is.')]),
     );
-    const long = Array.from({ length: 5 }, (_, at) => `${at}${'long '.repeat(40_000)}end`);
+    const long = Array.from({ length: 5 }, (_, at) => `${at}${'long '.repeat(13_000)}end`);
     for (const each of [...long, 'short'])
       await service.call('POST', '/tell', { predicate: 'p', args: [each] });
     await service.call('POST', '/tell', { predicate: 'q', args: ['zed'] });

@@ -29,7 +29,7 @@ let client: Client;
  * the order of those told a moment apart changes, from that of their atoms to that of their ages.
  */
 let time = Date.UTC(2026, 0, 7);
-const clock = { now: () => time };
+const clock = { now: () => time, monotonic: () => time };
 
 beforeAll(async () => {
   service = await startServiceUnderTest({}, { clock });

@@ -263,6 +263,7 @@ class RunningService implements Service, ServiceState {
     const isOpen = this.#phase === 'ready';
     const storage = this.#engine === null ? 'off' : this.#engine.storage();
     const replication = this.#replicationReadiness();
+    const offsetMs = this.#engine?.clockOffsetMs() ?? 0;
     return {
       status: isOpen && storage === 'ready' && replication !== 'failed' ? 'ready' : 'not_ready',
       subsystems: {
@@ -272,6 +273,7 @@ class RunningService implements Service, ServiceState {
         mcp: isOpen ? 'ready' : 'off',
         llm: this.#hasLanguageModel ? 'ready' : 'off',
       },
+      ...(offsetMs === 0 ? {} : { clock: { offsetMs } }),
     };
   }
 

@@ -4,8 +4,8 @@
  * Facts are validated here as `/assert/fact` does, whatever the format; rules are validated when they are taught.
  */
 import {
+  constantProblem,
   isBuiltinName,
-  isWellFormed,
   maxArguments,
   predicateProblem,
 } from '../../engine/contract/language.ts';
@@ -70,7 +70,8 @@ function problemOf(predicate: string, args: readonly string[]): string | null {
   if (args.length > maxArguments) return `args: at most ${maxArguments} arguments`;
   for (const [at, arg] of args.entries()) {
     if (arg.startsWith('?')) return `args.${at}: a fact must be ground: a constant cannot start with ?`;
-    if (!isWellFormed(arg)) return `args.${at}: the text contains a lone surrogate`;
+    const problem = constantProblem(arg);
+    if (problem !== null) return `args.${at}: ${problem}`;
   }
   return null;
 }

@@ -79,7 +79,9 @@ export const serviceOperations = {
     method: 'GET',
     path: '/health/ready',
     summary: 'Whether the service is ready; if not, 503 with the same body',
-    description: 'Answers in every phase of the service, with the state of each of its parts.',
+    description:
+      'Answers in every phase of the service, with the state of each of its parts, and `clock` while the wall clock ' +
+      'is off its course.',
     role: 'public',
     output: readinessSchema,
     problems: [],

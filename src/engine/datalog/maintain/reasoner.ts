@@ -173,7 +173,8 @@ export class Reasoner implements TableCacheHost {
    */
   reader(generation: number, time: number, program: Program = this.#program): PinnedReader {
     const { generation: changedIn, time: changedAt } = this.#lastChange;
-    const isCurrent = generation >= changedIn && time >= changedAt && program === this.#program;
+    const isInTime = time >= changedAt && time < this.facts.boundaries.next;
+    const isCurrent = generation >= changedIn && isInTime && program === this.#program;
     const version = isCurrent ? this.version : -1;
     return { facts: this.facts, generation, time, overlay: null, program, version };
   }
@@ -191,6 +192,12 @@ export class Reasoner implements TableCacheHost {
   /** Records that the validity of these stored facts began or ended, up to this time. */
   passed(facts: readonly number[], time: number): void {
     this.#lastChange.time = Math.max(this.#lastChange.time, time);
+    this.#changed(facts);
+  }
+
+  /** Records that the time was set back to this one, before bounds of the validity of these stored facts. */
+  turnedBack(facts: readonly number[], time: number): void {
+    this.#lastChange.time = time;
     this.#changed(facts);
   }
 

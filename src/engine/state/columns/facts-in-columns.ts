@@ -108,7 +108,7 @@ export async function* writeFacts(
   for (const each of pinned.archive) yield* writeArchived(each, selection.ids, columns, slices);
 }
 
-/** Reads what `writeFacts` wrote. `time` is the snapshot's logical time. */
+/** Reads what `writeFacts` wrote. `time` is the wall clock of the last record. */
 export async function readFacts(columns: ColumnReader, time: number, slices: Slices): Promise<FactStore> {
   const head = (await columns.json()) as FactsHead;
   const dictionary = new Dictionary();

@@ -1,0 +1,190 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ManualClock, WallClock } from '../base/clock.ts';
+import { decayInputSchema } from '../contract/memory.ts';
+import {
+  day,
+  factInput,
+  hour,
+  openSession,
+  second,
+  type Session,
+  startTime,
+} from '../testing/engine-fixtures.ts';
+
+/** A wall clock that is set while the service runs: contract section 16. */
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'corollary-clock-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+const tenDays = 10 * day;
+
+/** What is visible of `p`, stored and concluded. */
+async function visible({ query, results }: Session): Promise<unknown> {
+  const stored = (await query('p(?x)')).map(({ args }) => args[0]);
+  return { stored, concluded: await results('q(?x)') };
+}
+
+async function scopesOf({ engine, caller }: Session): Promise<string[]> {
+  return (await engine.scopes(caller)).scopes.map(({ name }) => name);
+}
+
+const both = (...names: string[]): unknown => ({
+  stored: names,
+  concluded: names.map((name) => `q(${name})`),
+});
+
+test('a clock that was ten days ahead for one write, then right, leaves nothing hidden or immortal', async () => {
+  const session = await openSession();
+  const { clock, tell } = session;
+  await session.teach('q(?x) :- p(?x)');
+  await tell('p(always)');
+  await tell('p(today)', { ttl: day });
+  await tell('p(soon)', { validFrom: startTime + hour });
+  expect(await visible(session)).toEqual(both('always', 'today'));
+  clock.step(tenDays);
+  expect(await visible(session)).toEqual(both('always', 'soon'));
+  await tell('p(ahead)');
+  expect(await visible(session)).toEqual(both('ahead', 'always', 'soon'));
+  clock.step(-tenDays);
+  expect(await visible(session)).toEqual(both('ahead', 'always', 'today'));
+  await tell('p(brief)', { ttl: 5 * second });
+  expect(await visible(session)).toEqual(both('ahead', 'always', 'brief', 'today'));
+  clock.advance(5 * second);
+  expect(await visible(session)).toEqual(both('ahead', 'always', 'today'));
+  clock.advance(hour);
+  expect(await visible(session)).toEqual(both('ahead', 'always', 'soon', 'today'));
+  clock.advance(day);
+  expect(await visible(session)).toEqual(both('ahead', 'always', 'soon'));
+});
+
+test('the times of generations never decrease, and none stays in the future', async () => {
+  const session = await openSession();
+  const { clock } = session;
+  clock.step(tenDays);
+  await session.tell('p(ahead)');
+  clock.step(-tenDays);
+  clock.advance(second);
+  await session.tell('p(right)');
+  const { facts } = await session.list({ sort: 'createdAt' });
+  expect(facts.map(({ args, createdAt, salience }) => [args[0], createdAt, salience])).toEqual([
+    ['ahead', startTime + second, facts[1]?.salience],
+    ['right', startTime + second, facts[1]?.salience],
+  ]);
+});
+
+test('decay spares what was told and used while the clock was ahead', async () => {
+  const session = await openSession();
+  const { clock, engine, caller } = session;
+  await session.tell('p(before)');
+  clock.step(400 * day);
+  await session.tell('p(ahead)');
+  await session.results('p(?x)');
+  clock.step(-400 * day);
+  expect(await engine.decay(caller, decayInputSchema.parse({}))).toMatchObject({ evicted: 0 });
+  clock.advance(362 * day);
+  expect(await engine.decay(caller, decayInputSchema.parse({ threshold: 0.1 }))).toMatchObject({
+    evicted: 2,
+  });
+});
+
+test('after a restart everything is judged as before, from the log and from a snapshot', async () => {
+  const storageDir = await folder();
+  const clock = new ManualClock(startTime);
+  const first = await openSession({ storageDir, clock });
+  await first.teach('q(?x) :- p(?x)');
+  await first.tell('p(today)', { ttl: day });
+  await first.tell('p(there)', { scope: 's', ttl: day });
+  clock.step(tenDays);
+  await first.tell('p(ahead)');
+  await first.tell('p(later)', { validFrom: startTime + 5 * day });
+  expect(await scopesOf(first)).toEqual([]);
+  clock.step(-tenDays);
+  await first.tell('p(brief)', { ttl: 5 * second });
+  const seen = both('ahead', 'brief', 'there', 'today');
+  expect(await visible(first)).toEqual(seen);
+  expect(await scopesOf(first)).toEqual(['s']);
+  await first.engine.close(0);
+  const second_ = await openSession({ storageDir, clock });
+  expect(await visible(second_)).toEqual(seen);
+  await second_.engine.close();
+  const third = await openSession({ storageDir, clock });
+  expect(await visible(third)).toEqual(seen);
+  clock.advance(5 * second);
+  expect(await visible(third)).toEqual(both('ahead', 'there', 'today'));
+  clock.advance(5 * day);
+  expect(await visible(third)).toEqual(both('ahead', 'later'));
+});
+
+test('a clock set back by at most a minute is waited for', async () => {
+  const session = await openSession();
+  const { clock } = session;
+  await session.tell('p(a)', { ttl: second });
+  clock.advance(second);
+  expect(await session.query('p(?x)')).toEqual([]);
+  clock.step(-50 * second);
+  expect(await session.query('p(?x)')).toEqual([]);
+  await session.tell('p(b)', { ttl: second });
+  clock.advance(50 * second);
+  expect(await session.query('p(?x)')).toEqual([{ predicate: 'p', args: ['b'], truthVal: true }]);
+  clock.advance(second);
+  expect(await session.query('p(?x)')).toEqual([]);
+});
+
+test('reports each step of more than a minute, and what all of them add up to', () => {
+  const clock = new ManualClock(startTime);
+  const steps: [number, number][] = [];
+  const wall = new WallClock(clock, 0, { stepped: (by, offset) => steps.push([by, offset]) });
+  const look = (): number => wall.read();
+  clock.step(30 * second);
+  look();
+  clock.advance(day);
+  look();
+  expect([steps, wall.offset, wall.steadyForMs]).toEqual([[], 0, Number.POSITIVE_INFINITY]);
+  clock.step(hour);
+  look();
+  clock.advance(2 * second);
+  expect([wall.offset, wall.steadyForMs]).toEqual([hour, 2 * second]);
+  clock.step(-hour - second);
+  look();
+  expect(steps).toEqual([
+    [hour, hour],
+    [-hour - second, 0],
+  ]);
+});
+
+test('subscribers are told to read again when the clock was set back, and figures show the offset', async () => {
+  const session = await openSession();
+  const { clock, engine } = session;
+  await session.tell('p(a)');
+  const kinds: string[] = [];
+  engine.subscribe(({ kind }) => kinds.push(kind));
+  clock.step(hour);
+  expect(engine.figures().clockOffsetMs).toBe(hour);
+  expect(kinds).toEqual([]);
+  clock.step(-hour);
+  expect(engine.figures().clockOffsetMs).toBe(0);
+  expect(kinds).toEqual(['reset']);
+  expect(engine.counters().clockSteps).toBe(2);
+});
+
+test('a transaction stays open for its five minutes, whatever the clock is set to', async () => {
+  const session = await openSession();
+  const { clock, engine, caller } = session;
+  const { id } = await engine.begin(caller);
+  clock.step(tenDays);
+  expect((await engine.within({ ...caller, transaction: id }).tell(factInput('p(a)'))).status).toBe(
+    'pending',
+  );
+  expect(engine.figures().openTransactions).toBe(1);
+  clock.step(-tenDays);
+  clock.advance(200 * second);
+  expect(engine.figures()).toMatchObject({ openTransactions: 1, oldestTransactionMs: 200 * second });
+  clock.advance(100 * second);
+  expect(engine.figures()).toMatchObject({ openTransactions: 0, oldestTransactionMs: 0 });
+});
