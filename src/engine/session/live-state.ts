@@ -126,6 +126,11 @@ export class LiveState implements CommitObserver {
     });
   }
 
+  /** Frees the memory of all derived tables that no question is using. */
+  evictTables(): void {
+    this.#memory.fits(this.#memory.limit, null);
+  }
+
   /** Refuses new work; resolves when no background work runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -397,7 +402,7 @@ export class LiveState implements CommitObserver {
   applying({ database: name, time, operation }: LogRecord): void {
     this.#counts.disturbed();
     const about = operation as Operation;
-    if (!('tenant' in about)) return;
+    if (!('tenant' in about) || about.tenant === null) return;
     const database = this.#parts.state.database(name);
     const tenant = database.tenants.get(about.tenant);
     if (tenant !== undefined) this.#passBoundaries(database, tenant, about.tenant, time);

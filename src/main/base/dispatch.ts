@@ -154,7 +154,7 @@ function requireLeader(
 const ranks = { public: 0, reader: 1, writer: 2, admin: 3 } as const;
 
 /** The fields of an operation that decide who may call it. */
-type Permission = Pick<OperationSpec, 'role' | 'changesRules' | 'dryRun' | 'isOfEverything'>;
+type Permission = Pick<OperationSpec, 'role' | 'changesRules' | 'dryRun' | 'isOfEverything' | 'isOfAllTenants'>;
 
 /**
  * Refuses with Forbidden a call that the role or a restriction does not allow. `dryRun`: the call is allowed if it
@@ -167,6 +167,8 @@ export function requirePermission(identity: Identity, spec: Permission): 'call' 
   const isRestricted = identity.databases.length > 0 || identity.tenants.length > 0;
   if ((spec.role === 'replica' || spec.isOfEverything === true) && isRestricted)
     throw new EngineError('Forbidden', 'this affects everything: it needs an unrestricted credential');
+  if (spec.isOfAllTenants === true && identity.tenants.length > 0)
+    throw new EngineError('Forbidden', 'this concerns all tenants: it needs a credential without a restriction to tenants');
   if (spec.changesRules === true) requireRuleChange(identity);
   return hasRole ? 'call' : 'dryRun';
 }
