@@ -28,8 +28,10 @@ export interface MemoryGauge {
 /** Bytes of writes, and milliseconds, after which the memory is measured again. */
 const maxUnmeasuredBytes = 1024 * 1024;
 const measuredForMs = 100;
-/** Memory is freed at most once in this time, unless something was deleted. */
+/** After freeing little memory, nothing is freed for this time, unless something was deleted. */
 const relievedForMs = 10_000;
+/** Freeing memory was worth it if this share of the mark was free afterwards. */
+const worthwhileShare = 1 / 16;
 
 /** Decides whether there is memory for a write. Without a gauge there always is. */
 export class HighWaterMark {
@@ -38,7 +40,8 @@ export class HighWaterMark {
   readonly #evict: () => void;
   #reading: MemoryReading | null = null;
   #measuredAt = Number.NEGATIVE_INFINITY;
-  #relievedAt = Number.NEGATIVE_INFINITY;
+  /** When memory was last freed in vain. */
+  #failedAt = Number.NEGATIVE_INFINITY;
   /** Bytes of the writes since the last measurement. */
   #unmeasured = 0;
 
@@ -58,22 +61,23 @@ export class HighWaterMark {
     return true;
   }
 
-  /** Frees derived data and garbage, unless that was tried a moment ago; then tries again to take room. */
+  /** Frees derived data and garbage, unless that was in vain a moment ago; then tries again to take room. */
   takeAfterRelief(bytes: number): boolean {
     const gauge = this.#gauge;
     if (gauge === null) return true;
-    if (gauge.now() - this.#relievedAt >= relievedForMs) {
+    if (gauge.now() - this.#failedAt >= relievedForMs) {
       this.#evict();
       gauge.collect();
-      this.#relievedAt = gauge.now();
       this.#measure(gauge);
+      const isWorthwhile = this.#room >= this.full().allowed * worthwhileShare;
+      this.#failedAt = isWorthwhile ? Number.NEGATIVE_INFINITY : gauge.now();
     }
     return this.take(bytes);
   }
 
   /** Called when something was deleted: freeing memory may now help. */
   deleted(): void {
-    this.#relievedAt = Number.NEGATIVE_INFINITY;
+    this.#failedAt = Number.NEGATIVE_INFINITY;
   }
 
   /** What is at its mark: the quantity, and the mark. */

@@ -84,7 +84,9 @@ const importDoneSchema = z.object({
   stopped: z
     .literal('QuotaExceeded')
     .optional()
-    .describe('The import ended at a line that a quota refused, the last of `errors`; what was before it is stored'),
+    .describe(
+      'The import ended at a line that a quota refused, the last of `errors`; what was before it is stored',
+    ),
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 });

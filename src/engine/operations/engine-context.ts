@@ -22,7 +22,7 @@ import type { Log } from '../log/log.ts';
 import { Transactions } from '../write/transactions.ts';
 import { Windows } from '../window/windows.ts';
 import { type CommitObserver, type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
-import { HighWaterMark, type MemoryGauge } from '../commit/high-water-mark.ts';
+import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
 
@@ -62,6 +62,8 @@ export interface EngineFigures extends LiveFigures {
   /** Sequence of the last record. */
   readonly position: number;
   readonly isEncrypted: boolean;
+  /** The memory of the process and its marks; null: it is not measured. */
+  readonly memory: MemoryReading | null;
   /** When the last complete backup was taken, epoch milliseconds; null: none since the start. */
   readonly backupAt: number | null;
 }
@@ -74,8 +76,8 @@ export interface EngineParts extends LiveParts {
   /** null: all is in memory. */
   readonly lock: FolderLock | null;
   readonly snapshotIntervalMs: number;
-  /** null: writes are not refused for want of memory. */
-  readonly memoryGauge: MemoryGauge | null;
+  /** null or absent: writes are not refused for want of memory. */
+  readonly memoryGauge?: MemoryGauge | null;
   /** null: nothing decays by the clock. */
   readonly decayIntervalMs: number | null;
   /** Address of the leader whose records these are; null: callers write. */
@@ -119,7 +121,7 @@ export class EngineContext implements Writer {
     this.parts = parts;
     this.live = new LiveState(parts);
     const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
-    const memory = new HighWaterMark(parts.memoryGauge, () => this.live.evictTables());
+    const memory = new HighWaterMark(parts.memoryGauge ?? null, () => this.live.evictTables());
     this.admission = new WriteAdmission(state, memory, new Slices(pause));
     this.questions = new QuestionQuotas(state, clock);
     this.transactions = new Transactions(this, clock);
@@ -296,6 +298,7 @@ export class EngineContext implements Writer {
       snapshotTookMs: this.snapshots.tookMs,
       position: log.lastSequence,
       isEncrypted: log.isEncrypted,
+      memory: this.parts.memoryGauge?.read() ?? null,
       backupAt: this.backups.last?.takenAt ?? null,
     };
   }

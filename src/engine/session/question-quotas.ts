@@ -69,7 +69,12 @@ export class QuestionQuotas {
   refuseTransaction({ database: name, tenant }: Caller, open: (tenant: string | null) => number): void {
     const database = this.#state.database(name);
     const quotas = [
-      { of: 'tenant', whose: `the tenant ${tenant}`, quota: database.tenantQuotas.get(tenant), those: tenant },
+      {
+        of: 'tenant',
+        whose: `the tenant ${tenant}`,
+        quota: database.tenantQuotas.get(tenant),
+        those: tenant,
+      },
       { of: 'database', whose: `the database ${name}`, quota: database.quota, those: null },
     ] as const;
     for (const { of, whose, quota, those } of quotas) {

@@ -39,7 +39,11 @@ export class StoredAmounts {
   }
 
   /** The amounts of the store at this time; counts them, in slices, if nobody has asked before. */
-  static async measured(store: CountedFacts, time: number, slices: Pick<Slices, 'breathe'>): Promise<StoredAmounts> {
+  static async measured(
+    store: CountedFacts,
+    time: number,
+    slices: Pick<Slices, 'breathe'>,
+  ): Promise<StoredAmounts> {
     let amounts = store.amounts;
     if (amounts === null) {
       store.amounts = amounts = new StoredAmounts(store, time);
@@ -121,7 +125,10 @@ export class StoredAmounts {
 const rowsInSlice = 1024;
 
 /** The bytes of a stored version: its rendered atom and its metadata. */
-export function bytesOfRow({ dictionary }: Pick<CountedFacts, 'dictionary'>, { relation, row }: FactRow): number {
+export function bytesOfRow(
+  { dictionary }: Pick<CountedFacts, 'dictionary'>,
+  { relation, row }: FactRow,
+): number {
   const { predicate, negated, arity, columns, metadata } = relation;
   let bytes = frameBytes(predicate, negated, arity) + bytesOfMetadata(metadata.get(row) ?? null);
   for (let position = 0; position < arity; position++) {

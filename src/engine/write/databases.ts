@@ -165,8 +165,7 @@ export class Databases {
   ): Promise<Omit<Cleared, 'status'>> {
     requireReach(caller, database, name);
     const check = (): void => {
-      if (!this.#state.database(database).tenants.has(name))
-        throw noTenant(database, name);
+      if (!this.#state.database(database).tenants.has(name)) throw noTenant(database, name);
     };
     const operation: Operation = { kind, tenant: name };
     const { outcome } = await this.#writer.write({ caller, database, operation, check });

@@ -19,6 +19,7 @@ import {
   failingLanguage,
   type Recipe,
   recipes,
+  silenced,
   type Sent,
   type World,
 } from './testing/answer-recipes.ts';
@@ -230,6 +231,9 @@ function sharedRecipe(code: ProblemCode, name: Subject, spec: OperationSpec): Re
       return () => ({ ...plain, body: '<p>', headers: { 'content-type': 'text/html' } });
     case 'TransactionNotFound':
       return async () => within('nowhere', await recipesOf(name).success(world));
+    case 'QuotaExceeded':
+      if (spec.counts === undefined) return null;
+      return async () => silenced(world, await recipesOf(name).success(world));
     case 'Conflict':
       if (spec.transaction === undefined) return null;
       return async () => within(await endedTransaction(world), await recipesOf(name).success(world));

@@ -158,7 +158,8 @@ interface PossibleProblem {
 /** The problems that an operation can answer with, by status: its own and those that follow from its kind. */
 export function problemsOf(spec: OperationSpec): PossibleProblem[] {
   const found = problemCodesOf(spec).map((code) => ({ code, status: statusOf(code, false) }));
-  if (spec.counts !== undefined) found.push({ code: 'QuotaExceeded', status: statusOf('QuotaExceeded', true) });
+  if (spec.counts !== undefined)
+    found.push({ code: 'QuotaExceeded', status: statusOf('QuotaExceeded', true) });
   return found.toSorted((left, right) => left.status - right.status);
 }
 

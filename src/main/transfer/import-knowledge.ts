@@ -188,7 +188,8 @@ class Tally {
       await this.#import.teach(rule);
       this.#counts.rules++;
     } catch (error) {
-      if (error instanceof EngineError && error.code === 'QuotaExceeded') return this.#stop(line, error.message);
+      if (error instanceof EngineError && error.code === 'QuotaExceeded')
+        return this.#stop(line, error.message);
       if (!(error instanceof EngineError) || error.status >= 500 || error.status === 404) throw error;
       // A refused permission is stated in the line, since the answer as a whole is 200.
       const isForbidden = error.code === 'Forbidden';

@@ -145,8 +145,7 @@ export const databaseOperations = {
     method: 'GET',
     path: '/admin/databases/:name/quota',
     summary: 'The quota of a database, and its use',
-    description:
-      'Sums over all tenants. A tenant can have a quota of its own; both apply.',
+    description: 'Sums over all tenants. A tenant can have a quota of its own; both apply.',
     pathNames: 'database',
     isOfAllTenants: true,
     params: databaseParams,
@@ -155,7 +154,13 @@ export const databaseOperations = {
     example: {
       params: { name: 'family' },
       answer: {
-        quota: { facts: null, bytes: 1000000000, runningQuestions: null, questionsPerMinute: null, openTransactions: null },
+        quota: {
+          facts: null,
+          bytes: 1000000000,
+          runningQuestions: null,
+          questionsPerMinute: null,
+          openTransactions: null,
+        },
         use: { facts: 0, bytes: 0, runningQuestions: 0, questionsPerMinute: 0, openTransactions: 0 },
       },
     },
@@ -177,7 +182,13 @@ export const databaseOperations = {
       params: { name: 'family' },
       body: { bytes: 1000000000 },
       answer: {
-        quota: { facts: null, bytes: 1000000000, runningQuestions: null, questionsPerMinute: null, openTransactions: null },
+        quota: {
+          facts: null,
+          bytes: 1000000000,
+          runningQuestions: null,
+          questionsPerMinute: null,
+          openTransactions: null,
+        },
         use: { facts: 0, bytes: 0, runningQuestions: 0, questionsPerMinute: 0, openTransactions: 0 },
       },
     },
@@ -187,8 +198,7 @@ export const databaseOperations = {
     method: 'GET',
     path: '/admin/databases/:name/tenants/:id/quota',
     summary: 'The quota of a tenant, and its use',
-    description:
-      'An unknown tenant is 404.',
+    description: 'An unknown tenant is 404.',
     pathNames: 'tenant',
     params: tenantParams,
     output: quotaStateSchema,
@@ -196,7 +206,13 @@ export const databaseOperations = {
     example: {
       params: { name: 'family', id: 'acme' },
       answer: {
-        quota: { facts: 100000, bytes: null, runningQuestions: 4, questionsPerMinute: null, openTransactions: null },
+        quota: {
+          facts: 100000,
+          bytes: null,
+          runningQuestions: 4,
+          questionsPerMinute: null,
+          openTransactions: null,
+        },
         use: { facts: 0, bytes: 0, runningQuestions: 0, questionsPerMinute: 0, openTransactions: 0 },
       },
     },
@@ -218,7 +234,13 @@ export const databaseOperations = {
       params: { name: 'family', id: 'acme' },
       body: { facts: 100000, runningQuestions: 4 },
       answer: {
-        quota: { facts: 100000, bytes: null, runningQuestions: 4, questionsPerMinute: null, openTransactions: null },
+        quota: {
+          facts: 100000,
+          bytes: null,
+          runningQuestions: 4,
+          questionsPerMinute: null,
+          openTransactions: null,
+        },
         use: { facts: 0, bytes: 0, runningQuestions: 0, questionsPerMinute: 0, openTransactions: 0 },
       },
     },

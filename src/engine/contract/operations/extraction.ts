@@ -120,7 +120,13 @@ export const extractionOperations = {
     kind: 'write',
     body: extractInputSchema,
     output: extractedSchema,
-    problems: ['RuleException', 'LlmProviderException', 'LlmUnavailable', 'StorageUnavailable', 'QuotaExceeded'],
+    problems: [
+      'RuleException',
+      'LlmProviderException',
+      'LlmUnavailable',
+      'StorageUnavailable',
+      'QuotaExceeded',
+    ],
     example: {
       body: { text: 'Carol is the mother of Emil.', assert: true },
       answer: {
