@@ -56,7 +56,7 @@ export class HighWaterMark {
     if (gauge === null) return true;
     const isOld = gauge.now() - this.#measuredAt >= measuredForMs;
     if (isOld || this.#unmeasured + bytes > maxUnmeasuredBytes) this.#measure(gauge);
-    if (this.#unmeasured + bytes > this.#room) return false;
+    if (this.#unmeasured + bytes >= this.#room) return false;
     this.#unmeasured += bytes;
     return true;
   }

@@ -141,14 +141,14 @@ class GrowthCount {
   store(fact: FactToStore): void {
     const key = keyOf(fact);
     const changed = this.#changed.get(key);
-    // null: not stored.
+    // In all of these, null: not stored.
     const before = changed === undefined ? this.#storedMetadata(fact) : changed;
-    const after = fact.metadata === undefined ? (before ?? 0) : bytesOfMetadata(fact.metadata);
-    if (before === null) {
-      this.facts++;
-      this.bytes += bytesOfFact(fact);
-    }
-    this.bytes += after - (before ?? 0);
+    const hasEnded = typeof fact.validUntil === 'number' && fact.validUntil <= this.#time;
+    const kept = fact.metadata === undefined ? (before ?? 0) : bytesOfMetadata(fact.metadata);
+    const after = hasEnded ? null : kept;
+    const atom = bytesOfFact(fact);
+    this.facts += (after === null ? 0 : 1) - (before === null ? 0 : 1);
+    this.bytes += (after === null ? 0 : atom + after) - (before === null ? 0 : atom + before);
     this.#changed.set(key, after);
   }
 
