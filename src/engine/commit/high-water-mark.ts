@@ -28,26 +28,30 @@ export interface MemoryGauge {
 /** Bytes of writes, and milliseconds, after which the memory is measured again. */
 const maxUnmeasuredBytes = 1024 * 1024;
 const measuredForMs = 100;
-/** After freeing little memory, nothing is freed for this time, unless something was deleted. */
-const relievedForMs = 10_000;
+/**
+ * After memory was freed in vain, it is not freed again for this many times as long as that took, and at least this many
+ * milliseconds, unless something was deleted.
+ */
+const pauseFactor = 20;
+const minPauseMs = 1000;
 /** Freeing memory was worth it if this share of the mark was free afterwards. */
 const worthwhileShare = 1 / 16;
 
 /** Decides whether there is memory for a write. Without a gauge there always is. */
 export class HighWaterMark {
   readonly #gauge: MemoryGauge | null;
-  /** Drops everything derived, which can be derived again. */
-  readonly #evict: () => void;
+  /** Frees what the engine can do without. */
+  readonly #free: () => void;
   #reading: MemoryReading | null = null;
   #measuredAt = Number.NEGATIVE_INFINITY;
-  /** When memory was last freed in vain. */
-  #failedAt = Number.NEGATIVE_INFINITY;
+  /** Until then it would be in vain to free memory. */
+  #vainUntil = Number.NEGATIVE_INFINITY;
   /** Bytes of the writes since the last measurement. */
   #unmeasured = 0;
 
-  constructor(gauge: MemoryGauge | null, evict: () => void) {
+  constructor(gauge: MemoryGauge | null, free: () => void) {
     this.#gauge = gauge;
-    this.#evict = evict;
+    this.#free = free;
   }
 
   /** Takes room for a write; false if there is none. */
@@ -65,19 +69,21 @@ export class HighWaterMark {
   takeAfterRelief(bytes: number): boolean {
     const gauge = this.#gauge;
     if (gauge === null) return true;
-    if (gauge.now() - this.#failedAt >= relievedForMs) {
-      this.#evict();
+    const start = gauge.now();
+    if (start >= this.#vainUntil) {
+      this.#free();
       gauge.collect();
       this.#measure(gauge);
       const isWorthwhile = this.#room >= this.full().allowed * worthwhileShare;
-      this.#failedAt = isWorthwhile ? Number.NEGATIVE_INFINITY : gauge.now();
+      const pause = Math.max(minPauseMs, (gauge.now() - start) * pauseFactor);
+      this.#vainUntil = isWorthwhile ? Number.NEGATIVE_INFINITY : gauge.now() + pause;
     }
     return this.take(bytes);
   }
 
   /** Called when something was deleted: freeing memory may now help. */
   deleted(): void {
-    this.#failedAt = Number.NEGATIVE_INFINITY;
+    this.#vainUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** What is at its mark: the quantity, and the mark. */

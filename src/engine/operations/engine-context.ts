@@ -121,7 +121,7 @@ export class EngineContext implements Writer {
     this.parts = parts;
     this.live = new LiveState(parts);
     const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
-    const memory = new HighWaterMark(parts.memoryGauge ?? null, () => this.live.evictTables());
+    const memory = new HighWaterMark(parts.memoryGauge ?? null, () => this.live.freeMemory());
     this.admission = new WriteAdmission(state, memory, new Slices(pause));
     this.questions = new QuestionQuotas(state, clock);
     this.transactions = new Transactions(this, clock);

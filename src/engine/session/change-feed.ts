@@ -5,6 +5,8 @@ import type { FactChange, FactChanges, Report } from '../state/report.ts';
 
 /** Events remembered for subscribers that reconnect, and events queued for one subscriber. */
 const historySize = 10_000;
+/** Characters of the texts of the remembered events. */
+const historyCharacters = 8_000_000;
 const maxQueued = 10_000;
 
 /** Spaces (database and tenant) whose last evicted event is remembered. */
@@ -75,6 +77,7 @@ interface Published {
 /** The latest published events, and the last evicted one of each space. */
 class History {
   entries: Published[] = [];
+  #characters = 0;
   /** By space, most recently evicted last. */
   readonly #evicted = new Map<string, Published>();
   /** Position of the last evicted event of all other spaces. */
@@ -82,13 +85,23 @@ class History {
 
   add(published: Published): void {
     this.entries.push(published);
-    if (this.entries.length <= 2 * historySize) return;
-    const gone = this.entries.slice(0, -historySize);
-    this.entries = this.entries.slice(-historySize);
-    for (const each of gone) {
-      const space = `${each.change.database} ${each.change.tenant ?? ''}`;
+    this.#characters += charactersOf(published);
+    if (this.entries.length <= 2 * historySize && this.#characters <= 2 * historyCharacters) return;
+    let first = this.entries.length;
+    this.#characters = 0;
+    while (first > Math.max(0, this.entries.length - historySize)) {
+      const characters = charactersOf(this.entries[first - 1] as Published);
+      if (this.#characters + characters > historyCharacters) break;
+      this.#characters += characters;
+      first--;
+    }
+    const gone = this.entries.slice(0, first);
+    this.entries = this.entries.slice(first);
+    for (const { at, change } of gone) {
+      const space = `${change.database} ${change.tenant ?? ''}`;
+      const { atom: _atom, rule: _rule, ...data } = change.data;
       this.#evicted.delete(space);
-      this.#evicted.set(space, each);
+      this.#evicted.set(space, { at, change: { ...change, data } });
     }
     for (const [space, { at }] of this.#evicted) {
       if (this.#evicted.size <= maxSpaces) break;
@@ -102,6 +115,10 @@ class History {
     if (this.#evictedElsewhere > at) return true;
     return [...this.#evicted.values()].some((each) => each.at > at && concerns(each.change));
   }
+}
+
+function charactersOf({ change: { data } }: Published): number {
+  return (data.atom?.length ?? 0) + (data.rule?.length ?? 0);
 }
 
 /** One subscriber's queue of events. */

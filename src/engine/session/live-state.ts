@@ -126,9 +126,12 @@ export class LiveState implements CommitObserver {
     });
   }
 
-  /** Frees the memory of all derived tables that no question is using. */
-  evictTables(): void {
+  /** Frees the memory of cached answers, and of derived tables and dead rows that no question is using. */
+  freeMemory(): void {
+    this.#answers.clear();
+    this.#listings.clear();
     this.#memory.fits(this.#memory.limit, null);
+    for (const { database, tenant, name } of this.everyTenant()) this.#compact(database, name, tenant, []);
   }
 
   /** Refuses new work; resolves when no background work runs. */

@@ -23,7 +23,8 @@ export function processMemory(limitBytes: number | null): MemoryGauge {
   let collectGarbage: (() => void) | null = null;
   return {
     read() {
-      const { used_heap_size: heap, heap_size_limit: heapLimit } = getHeapStatistics();
+      // All pages of the heap: memory lost to fragmentation cannot be used for anything else.
+      const { total_heap_size: heap, heap_size_limit: heapLimit } = getHeapStatistics();
       return { resident: memoryUsage.rss(), residentMark, heap, heapMark: Math.floor(heapLimit * heapShare) };
     },
     collect() {
