@@ -452,6 +452,7 @@ export const operations = {
     database: false,
     role: 'admin',
     kind: 'read',
+    isOfAllTenants: true,
   },
   setDatabaseQuota: {
     method: 'PUT',
@@ -460,6 +461,7 @@ export const operations = {
     database: false,
     role: 'admin',
     kind: 'write',
+    isOfAllTenants: true,
     fields: 'body',
   },
   tenantQuota: {

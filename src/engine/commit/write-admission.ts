@@ -222,7 +222,7 @@ function exceeded(quota: Quota, used: StoredUse, growth: StoredUse): Exceeded | 
 function overQuota({ of, whose }: AppliedQuota, { quota, allowed, used, added }: Exceeded): EngineError {
   return new EngineError(
     'QuotaExceeded',
-    `this write adds ${added} ${quota} to the ${used} of ${whose}, whose quota is ${allowed}: ` +
+    `this write adds ${added} ${added === 1 ? quota.slice(0, -1) : quota} to the ${used} of ${whose}, whose quota is ${allowed}: ` +
       'retract facts, or ask an administrator for a higher quota',
     { quota, of, allowed, used },
   );

@@ -58,7 +58,7 @@ test('refuses facts over the quota with 507 and says whose it is and how much is
   const refused = await refusal(tell('p(b)'));
   expect(refused).toMatchObject({ code: 'QuotaExceeded', status: 507 });
   expect(refused.members).toEqual({ quota: 'facts', of: 'tenant', allowed: 2, used: 2 });
-  expect(refused.message).toContain('adds 1 facts to the 2 of the tenant tenant');
+  expect(refused.message).toContain('adds 1 fact to the 2 of the tenant tenant');
   expect((await quotaOf({ tell, ...session })).use).toMatchObject({ facts: 2, bytes: 'p(a)-p(a)'.length });
   expect(session.engine.counters()).toMatchObject({ writesOverQuota: 1 });
 });

@@ -370,7 +370,7 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   ],
   IdempotencyMismatch: ['this Idempotency-Key was used for another request'],
   QuotaExceeded: [
-    'this write adds 1 fact to 1000 of the tenant acme, whose quota is 1000: retract facts, or ask an administrator for a higher quota',
+    'this write adds 1 fact to the 1000 of the tenant acme, whose quota is 1000: retract facts, or ask an administrator for a higher quota',
     { quota: 'facts', of: 'tenant', allowed: 1000, used: 1000 },
   ],
   RateLimited: ['more than 600 requests a minute: try again in 1 s', { retryAfterSeconds: 1 }],
