@@ -243,6 +243,22 @@ function membersOf(codes: readonly ProblemCode[]): JsonSchema {
   return { anyOf };
 }
 
+/** Members of QuotaExceeded. */
+const quotaMembers: Readonly<Record<string, JsonSchema>> = {
+  quota: {
+    type: 'string',
+    enum: [...quotaNames, 'memory'],
+    description: 'Of QuotaExceeded: the quota; memory: the limit of the process, MEMORY_LIMIT_BYTES',
+  },
+  of: {
+    type: 'string',
+    enum: ['tenant', 'database', 'process'],
+    description: 'Of QuotaExceeded: whose quota it is',
+  },
+  allowed: { type: 'integer', description: 'Of QuotaExceeded: the quota' },
+  used: { type: 'integer', description: 'Of QuotaExceeded: what is in use' },
+};
+
 /** The schema of every problem, with all possible members. */
 export function problemSchema(): JsonSchema {
   const text = (description: string): JsonSchema => ({ type: 'string', description });
@@ -298,18 +314,7 @@ export function problemSchema(): JsonSchema {
       elapsedMs: { type: 'number', description: 'Of InferenceLimitExceeded' },
       leader: text('Of NotLeader: the address for writes'),
       provider: text('Of LlmProviderException: the provider that failed'),
-      quota: {
-        type: 'string',
-        enum: [...quotaNames, 'memory'],
-        description: 'Of QuotaExceeded: the quota; memory: the limit of the process, MEMORY_LIMIT_BYTES',
-      },
-      of: {
-        type: 'string',
-        enum: ['tenant', 'database', 'process'],
-        description: 'Of QuotaExceeded: whose quota it is',
-      },
-      allowed: { type: 'integer', description: 'Of QuotaExceeded: the quota' },
-      used: { type: 'integer', description: 'Of QuotaExceeded: what is in use' },
+      ...quotaMembers,
       retryAfterSeconds: {
         type: 'integer',
         minimum: 1,

@@ -14,7 +14,7 @@ import {
   type QuotaTexts,
   quotaTextsOf,
   readQuota,
-  useOf,
+  inUse,
 } from './quota-form.ts';
 import { useAdminWrite } from './rights.ts';
 
@@ -87,7 +87,7 @@ function QuotaFields({ target, state, onClose }: QuotaDialogProps & { state: Quo
             inputMode="numeric"
             placeholder="No limit"
             label={quotaLabels[name].label}
-            description={`${quotaLabels[name].hint}. ${useOf(state, name)}.`}
+            description={`${quotaLabels[name].hint}. ${inUse(state, name)}.`}
             value={texts[name]}
             error={problemOf(name)}
             onChange={({ currentTarget }) => setTexts({ ...texts, [name]: currentTarget.value })}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noQuota } from '../../../engine/contract/quotas.ts';
-import { quotaTextsOf, readQuota, useOf } from './quota-form.ts';
+import { quotaTextsOf, readQuota, inUse } from './quota-form.ts';
 
 describe('the form of a quota', () => {
   it('shows every limit as text and reads it back', () => {
@@ -22,6 +22,6 @@ describe('the form of a quota', () => {
 
   it('says what is in use', () => {
     const use = { facts: 1200, bytes: 5, runningQuestions: 0, questionsPerMinute: 0, openTransactions: 0 };
-    expect(useOf({ quota: noQuota, use }, 'facts')).toBe('1,200 in use');
+    expect(inUse({ quota: noQuota, use }, 'facts')).toBe('1,200 in use');
   });
 });

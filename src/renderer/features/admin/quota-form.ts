@@ -48,7 +48,7 @@ export function readQuota(
 }
 
 /** What is in use of a limit, in words. */
-export function useOf({ use }: QuotaState, name: QuotaName): string {
+export function inUse({ use }: QuotaState, name: QuotaName): string {
   return `${formatCount(use[name])} in use`;
 }
 
