@@ -10,7 +10,7 @@ import { type Operation, operationVersion } from '../state/operation.ts';
 import type { State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { Log } from '../log/log.ts';
-import { type Admission, type Reservation, unlimitedAdmission } from './write-admission.ts';
+import { type GrowthGate, type Reservation, openGate } from './write-admission.ts';
 
 /** One write to the state. */
 export interface Write {
@@ -73,7 +73,7 @@ export class CommitPipeline {
   readonly #clock: Clock;
   readonly #observer: CommitObserver;
   readonly #slices: Slices;
-  readonly #admission: Admission;
+  readonly #admission: GrowthGate;
   /** Durable writes that wait for an earlier one to be applied. */
   #behind = 0;
   /** Resolves when the record being applied in slices is done; null: none is. */
@@ -92,7 +92,7 @@ export class CommitPipeline {
     clock: Clock,
     pause: () => Promise<void>,
     watcher: CommitObserver,
-    admission: Admission = unlimitedAdmission,
+    admission: GrowthGate = openGate,
   ) {
     this.#admission = admission;
     this.#state = state;

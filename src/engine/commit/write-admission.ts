@@ -1,7 +1,7 @@
 import { EngineError } from '../base/errors.ts';
 import { runInSlices, type Slices } from '../base/slices.ts';
 import type { Quota } from '../contract/quotas.ts';
-import { canGrow, fittingFacts, type Growth, type GrowingOperation, growthOf } from '../state/growth.ts';
+import { canGrow, fittingFacts, type Growth, type GrowingOperation, growthBy } from '../state/growth.ts';
 import type { Operation } from '../state/operation.ts';
 import { type DatabaseState, newTenant, type State } from '../state/state.ts';
 import type { FactToStore } from '../store/fact-store.ts';
@@ -138,7 +138,7 @@ export class WriteAdmission {
     { time, memory }: { readonly time: number; readonly memory: number },
   ): Promise<void> {
     const refusals = await this.refusals(database.name, tenant, time);
-    const steps = growthOf(database, operation, time);
+    const steps = growthBy(database, operation, time);
     const growth = await runInSlices(steps, () => this.#slices.breathe());
     const refusal = refusals(growth, memory);
     if (refusal === null) return;
@@ -159,10 +159,10 @@ export class WriteAdmission {
 }
 
 /** What the commit pipeline asks before it stamps a write. */
-export type Admission = Pick<WriteAdmission, 'reserve' | 'judge'>;
+export type GrowthGate = Pick<WriteAdmission, 'reserve' | 'judge'>;
 
 /** Admits every write. */
-export const unlimitedAdmission: Admission = { reserve: () => nothingReserved, judge: () => {} };
+export const openGate: GrowthGate = { reserve: () => nothingReserved, judge: () => {} };
 
 const nothingReserved: Reservation = { release: () => {} };
 

@@ -1,6 +1,6 @@
 /**
  * What quotas count: the amounts of a store are those of its facts at every moment, whatever was written, compacted and
- * counted in between; and `growthOf` predicts by how much every operation changes them.
+ * counted in between; and `growthBy` predicts by how much every operation changes them.
  */
 import { expect, test } from 'vitest';
 import { runAtOnce } from '../base/slices.ts';
@@ -10,7 +10,7 @@ import { StoredAmounts } from '../store/stored-amounts.ts';
 import { Prng } from '../testing/prng.ts';
 import { RandomRecords } from '../testing/random-records.ts';
 import { apply } from './apply.ts';
-import { canGrow, growthOf } from './growth.ts';
+import { canGrow, growthBy } from './growth.ts';
 import type { Operation } from './operation.ts';
 import { type DatabaseState, State } from './state.ts';
 
@@ -58,7 +58,7 @@ async function run(seed: number): Promise<Set<string>> {
     const store = tenant === null ? undefined : database?.tenants.get(tenant)?.facts;
     const isPredictable =
       database !== undefined && canGrow(operation) && isWritable(database, operation, record.time);
-    const growth = isPredictable ? runAtOnce(growthOf(database, operation, record.time)) : null;
+    const growth = isPredictable ? runAtOnce(growthBy(database, operation, record.time)) : null;
     const before = store === undefined ? { facts: 0, bytes: 0 } : counted(store, record.time);
     apply(state, record);
     if (prng.chance(0.1))

@@ -41,7 +41,7 @@ export function canGrow(operation: Operation): operation is GrowingOperation {
 }
 
 /** What the operation would add to the database if it were applied now, in slices. */
-export function* growthOf(
+export function* growthBy(
   database: DatabaseState,
   operation: GrowingOperation,
   time: number,
