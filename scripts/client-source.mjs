@@ -28,6 +28,7 @@ const members = /** @type {const} */ ([
   'kind',
   'changesRules',
   'isOfEverything',
+  'isOfAllTenants',
   'answer',
   'stream',
 ]);

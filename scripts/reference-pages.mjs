@@ -82,10 +82,11 @@ programs at \`/openapi.json\`.
 ${tables.join('\n')}`;
 }
 
-/** @param {Record<string, {status: number, title: string, when: string}>} problems */
+/** @param {Record<string, {status: number, retryStatus?: number, title: string, when: string}>} problems */
 function problemsPage(problems) {
   const rows = Object.entries(problems).map(
-    ([code, { status, title, when }]) => `| ${status} | \`${code}\` | ${title} | ${inCell(when)} |`,
+    ([code, { status, retryStatus, title, when }]) =>
+      `| ${retryStatus === undefined ? status : `${retryStatus}, ${status}`} | \`${code}\` | ${title} | ${inCell(when)} |`,
   );
   return `${notice}
 # Problems

@@ -14,6 +14,8 @@ export interface Operation {
   readonly changesRules?: boolean;
   /** True: not allowed for a key with any restriction. */
   readonly isOfEverything?: true;
+  /** True: it concerns all tenants of a database; not allowed for a key restricted to tenants. */
+  readonly isOfAllTenants?: true;
   /** Where its fields go; absent: it has none. */
   readonly fields?: 'query' | 'body';
   /** True: the caller's stream is its body. */

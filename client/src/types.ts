@@ -24,6 +24,7 @@ export type ProblemCode =
   | 'RuleException'
   | 'InferenceLimitExceeded'
   | 'IdempotencyMismatch'
+  | 'QuotaExceeded'
   | 'RateLimited'
   | 'Internal'
   | 'LlmProviderException'
@@ -816,6 +817,8 @@ export type ImportLine =
         line: number;
         message: string;
       }[];
+      /** The import ended at a line that a quota refused, the last of `errors`; what was before it is stored. */
+      stopped?: 'QuotaExceeded' | undefined;
       generation: number;
       dryRun?: true | undefined;
     }
@@ -1180,6 +1183,38 @@ export type QueryResult = {
   args: string[];
   truthVal: boolean;
 }[];
+
+export type QuotaInput = {
+  /** Stored facts, in all scopes; absent or null: no limit. */
+  facts?: number | null | undefined;
+  /** UTF-8 bytes of the stored facts: their rendered atoms and their metadata. */
+  bytes?: number | null | undefined;
+  /** Questions that run at the same time. */
+  runningQuestions?: number | null | undefined;
+  /** Questions in a minute, counted from the first one. */
+  questionsPerMinute?: number | null | undefined;
+  /** Transactions that are open at the same time. */
+  openTransactions?: number | null | undefined;
+};
+
+export type QuotaState = {
+  /** null: no limit. */
+  quota: {
+    facts: number | null;
+    bytes: number | null;
+    runningQuestions: number | null;
+    questionsPerMinute: number | null;
+    openTransactions: number | null;
+  };
+  use: {
+    facts: number;
+    bytes: number;
+    runningQuestions: number;
+    /** Questions so far in the current minute. */
+    questionsPerMinute: number;
+    openTransactions: number;
+  };
+};
 
 export type Readiness = {
   status: 'ready' | 'not_ready';
@@ -2136,6 +2171,14 @@ export interface Operations {
   deleteTenant(name: string, id: string, options?: WriteOptions): Promise<Cleared>;
   /** Delete the facts of a tenant; it remains: `POST /admin/databases/:name/tenants/:id/nuke`. */
   nukeTenant(name: string, id: string, options?: WriteOptions): Promise<Cleared>;
+  /** The quota of a database, and its use: `GET /admin/databases/:name/quota`. */
+  databaseQuota(name: string, options?: CallOptions): Promise<QuotaState>;
+  /** Set the quota of a database: `PUT /admin/databases/:name/quota`. */
+  setDatabaseQuota(name: string, fields?: QuotaInput, options?: WriteOptions): Promise<QuotaState>;
+  /** The quota of a tenant, and its use: `GET /admin/databases/:name/tenants/:id/quota`. */
+  tenantQuota(name: string, id: string, options?: CallOptions): Promise<QuotaState>;
+  /** Set the quota of a tenant: `PUT /admin/databases/:name/tenants/:id/quota`. */
+  setTenantQuota(name: string, id: string, fields?: QuotaInput, options?: WriteOptions): Promise<QuotaState>;
   /** Whether calls need a key, and whether the first one still has to be created: `GET /auth/status`. */
   authenticationStatus(options?: CallOptions): Promise<AuthenticationStatus>;
   /** Create the first admin key with user name and password; five attempts a minute: `POST /auth/bootstrap`. */

@@ -12,6 +12,7 @@ export { assert, present } from './base/assert.ts';
 export { EngineError, invalid, notLeader } from './base/errors.ts';
 export { keyReused } from './state/idempotency.ts';
 export { Slices } from './base/slices.ts';
+export type { MemoryGauge } from './commit/high-water-mark.ts';
 export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
 export type { Engine } from './operations/engine.ts';

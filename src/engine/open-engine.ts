@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
+import type { EngineParts } from './operations/engine-context.ts';
 import { type Engine, createEngine } from './operations/engine.ts';
 import { apply } from './state/apply.ts';
 import { type Operation, operationVersion } from './state/operation.ts';
@@ -27,6 +28,8 @@ export interface EngineOptions {
   readonly segmentBytes?: number;
   /** Memory budget of derived tables, in bytes; default 1 GiB. */
   readonly memoryBudgetBytes?: number;
+  /** Measures the memory of the process: near its limit, knowledge is no longer stored. null or absent: no limit. */
+  readonly memoryGauge?: EngineParts['memoryGauge'];
   /** Address of the service, shown to a process that finds the folder locked. */
   readonly address?: string;
   /** Milliseconds between two snapshots if anything changed; default five minutes. */
@@ -106,6 +109,7 @@ export async function openEngineOn(
       new Journal({ backend, name, key: folderKeyOf(options.encryptionKey), random, onWarn }),
     clock,
     memoryBytes: options.memoryBudgetBytes ?? defaultMemoryBytes,
+    memoryGauge: options.memoryGauge ?? null,
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
     decayIntervalMs: options.decayIntervalMs ?? null,
     leaderUrl: options.leaderUrl ?? null,

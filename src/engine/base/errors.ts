@@ -1,4 +1,4 @@
-import { problems, type ProblemCode, type ProblemDetail } from '../contract/problems.ts';
+import { type ProblemCode, type ProblemDetail, statusOf } from '../contract/problems.ts';
 
 /** Members beside `detail` that the client receives: `errors`, `limit`, `leader`, `conflicts`, … */
 type ErrorMembers = Readonly<Record<string, unknown>> & { errors?: readonly ProblemDetail[] };
@@ -19,7 +19,7 @@ export class EngineError extends Error {
   }
 
   get status(): number {
-    return problems[this.code].status;
+    return statusOf(this.code, this.members['retryAfterSeconds'] !== undefined);
   }
 }
 

@@ -59,6 +59,11 @@ export class LruCache<Owner extends object, Value> {
     this.#evict(this.#placeOf(owner, key));
   }
 
+  clear(): void {
+    this.#entries.clear();
+    this.#bytes = 0;
+  }
+
   /** Evicts everything of the owner, in time proportional to the entries of all. */
   deleteOwner(owner: Owner): void {
     const prefix = this.#placeOf(owner, '');

@@ -10,6 +10,7 @@ import { type Operation, operationVersion } from '../state/operation.ts';
 import type { State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { Log } from '../log/log.ts';
+import { type GrowthGate, type Reservation, openGate } from './write-admission.ts';
 
 /** One write to the state. */
 export interface Write {
@@ -62,7 +63,8 @@ export interface CommitObserver {
  *
  * There is one writer. Writes that cannot fail on the state are stamped one after another and share a sync (group
  * commit). A write with a check commits exclusively: it is checked when no write is in progress, and nothing else is
- * stamped until it is applied; otherwise two conflicting writes could both become durable. Durable records are applied
+ * stamped until it is applied; otherwise two conflicting writes could both become durable. So does a write that adds
+ * knowledge near a quota or the memory's limit (`WriteAdmission`). Durable records are applied
  * in log order, large ones in slices between which other work runs; later records wait.
  */
 export class CommitPipeline {
@@ -71,6 +73,7 @@ export class CommitPipeline {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #observer: CommitObserver;
   readonly #slices: Slices;
+  readonly #admission: GrowthGate;
   /** Durable writes that wait for an earlier one to be applied. */
   #behind = 0;
   /** Resolves when the record being applied in slices is done; null: none is. */
@@ -90,7 +93,9 @@ export class CommitPipeline {
     clock: Pick<Clock, 'now'>,
     pause: () => Promise<void>,
     watcher: CommitObserver,
+    admission: GrowthGate = openGate,
   ) {
+    this.#admission = admission;
     this.#state = state;
     this.#slices = new Slices(pause);
     this.#log = log;
@@ -101,7 +106,9 @@ export class CommitPipeline {
 
   /** Commits a write. Resolves with its report once it is durable and applied. */
   async write(write: Write): Promise<Report> {
-    const isBarrier = write.check !== undefined || typeof write.operation === 'function';
+    const { operation, encoded } = write;
+    let isBarrier = write.check !== undefined || typeof operation === 'function';
+    let reservation: Reservation | null = null;
     const before = this.#turn;
     let pass = (): void => {};
     this.#turn = new Promise((resolve) => {
@@ -111,16 +118,25 @@ export class CommitPipeline {
     try {
       await before;
       await this.#log.room();
-      while (this.#isExclusive || (isBarrier && this.#underWay > 0) || this.#behind >= maxBehind)
-        await this.#change();
-      committed = this.#seal(write, isBarrier);
+      while (this.#mustWait(isBarrier)) await this.#change();
+      if (!isBarrier && typeof operation !== 'function') {
+        reservation = this.#admission.reserve(databaseOf(write), operation, encoded);
+        isBarrier = reservation === null;
+        while (this.#mustWait(isBarrier)) await this.#change();
+      }
+      committed = this.#seal(write, isBarrier, reservation);
     } finally {
       pass();
     }
     return committed;
   }
 
-  async #seal(write: Write, isBarrier: boolean): Promise<Report> {
+  /** True if a write may not be stamped yet: an exclusive one waits for every other. */
+  #mustWait(isBarrier: boolean): boolean {
+    return this.#isExclusive || (isBarrier && this.#underWay > 0) || this.#behind >= maxBehind;
+  }
+
+  async #seal(write: Write, isBarrier: boolean, reservation: Reservation | null): Promise<Report> {
     if (this.isClosed) throw closed();
     const time = this.#clock.now();
     this.#stamp = Math.max(time, this.#stamp, this.#state.time);
@@ -134,8 +150,13 @@ export class CommitPipeline {
       const { operation } = write;
       const decided = typeof operation === 'function' ? await operation(time) : { ...write, operation };
       if (decided === null) return nothingWritten(this.#state.database(databaseOf(write)));
+      if (isBarrier) {
+        const judged = this.#admission.judge(databaseOf(write), decided.operation, time, decided.encoded);
+        if (judged !== undefined) await judged;
+      }
       return await this.#commit(write, { time: stamp, ...(stamp === time ? {} : { wall: time }) }, decided);
     } finally {
+      reservation?.release();
       this.#underWay--;
       if (isBarrier) this.#isExclusive = false;
       this.#wake();

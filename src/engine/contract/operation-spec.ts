@@ -84,6 +84,10 @@ export interface OperationSpec {
   changesRules?: boolean;
   /** Reads or writes everything; refused to a credential restricted to databases or tenants. */
   isOfEverything?: true;
+  /** Concerns every tenant of the database in the path; refused to a credential restricted to tenants. */
+  isOfAllTenants?: true;
+  /** What quotas count it as: over the quota, it is answered 429 `QuotaExceeded`. */
+  counts?: 'question' | 'transaction';
   /** Where `dryRun` is passed. A dry run needs only the role reader. */
   dryRun?: 'body' | 'query';
   /**

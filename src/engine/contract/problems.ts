@@ -2,7 +2,7 @@
  * The problem table: every error a client can receive, with status, title and, in `when`, its cause.
  *
  * The HTTP layer, the MCP tools, the OpenAPI document and the documentation are generated from it; no other code is
- * ever returned.
+ * ever returned. `retryStatus` is the status of a refusal that says when to try again.
  */
 export const problems = {
   ValidationException: {
@@ -81,6 +81,14 @@ export const problems = {
     title: 'Idempotency key reused',
     when: 'the Idempotency-Key was used for a different request: another body, path, method, database or tenant',
   },
+  QuotaExceeded: {
+    status: 507,
+    retryStatus: 429,
+    title: 'A quota is exceeded',
+    when:
+      '507: the write would store more than a quota of the tenant or the database allows, or than the memory of the process ' +
+      'holds; 429: more questions or open transactions than a quota allows',
+  },
   RateLimited: { status: 429, title: 'Too many requests', when: 'the rate limit is exceeded' },
   Internal: { status: 500, title: 'Internal error', when: 'a bug; the log has details under the request id' },
   LlmProviderException: {
@@ -99,10 +107,16 @@ export const problems = {
     title: 'Storage unavailable',
     when: 'the log could not be written; the write is not applied',
   },
-} as const satisfies Record<string, { status: number; title: string; when: string }>;
+} as const satisfies Record<string, { status: number; retryStatus?: number; title: string; when: string }>;
 
 /** A code of the problem table. */
 export type ProblemCode = keyof typeof problems;
+
+/** The status of a problem; `isTemporary`: the refusal says after how many seconds to try again. */
+export function statusOf(code: ProblemCode, isTemporary: boolean): number {
+  const problem: { readonly status: number; readonly retryStatus?: number } = problems[code];
+  return isTemporary ? (problem.retryStatus ?? problem.status) : problem.status;
+}
 
 /** One error in a request: `path` is a dotted path into the body, the query or the headers. */
 export interface ProblemDetail {

@@ -81,6 +81,12 @@ const importDoneSchema = z.object({
   errors: z
     .array(z.object({ line: z.int().describe('From 1'), message: z.string() }))
     .describe(`The first ${maxImportErrors}`),
+  stopped: z
+    .literal('QuotaExceeded')
+    .optional()
+    .describe(
+      'The import ended at a line that a quota refused, the last of `errors`; what was before it is stored',
+    ),
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 });

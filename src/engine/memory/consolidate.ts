@@ -55,6 +55,8 @@ export async function consolidate(
     return live.reading(caller, unlimited, async (context) => {
       const { generation, time } = context.reader;
       const plan = await planned(context, input, time);
+      const { operation } = await writeOf(caller, plan, null, context.pacer);
+      await writer.refuseGrowth(caller, operation);
       return { ...(await answerOf(context, plan)), generation, dryRun: true };
     });
   return decideAndWrite(writer, caller, 'consolidated', async (context, logical) => {

@@ -22,7 +22,10 @@ import type { FolderLock } from '../log/lock-file.ts';
 import type { Log } from '../log/log.ts';
 import { Transactions } from '../write/transactions.ts';
 import { Windows } from '../window/windows.ts';
-import { type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
+import { type CommitObserver, type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
+import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
+import { WriteAdmission } from '../commit/write-admission.ts';
+import { QuestionQuotas } from '../session/question-quotas.ts';
 
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
@@ -37,6 +40,10 @@ export interface EngineCounters extends LiveCounters {
   snapshots: number;
   /** Number of backups sent completely. */
   backups: number;
+  /** Writes refused by a quota, writes refused for want of memory, and questions and transactions refused by a quota. */
+  writesOverQuota: number;
+  writesOutOfMemory: number;
+  questionsOverQuota: number;
 }
 
 /** The engine's current figures, for gauges. */
@@ -58,6 +65,8 @@ export interface EngineFigures extends LiveFigures {
   /** Sequence of the last record. */
   readonly position: number;
   readonly isEncrypted: boolean;
+  /** The memory of the process and its marks; null: it is not measured. */
+  readonly memory: MemoryReading | null;
   /** When the last complete backup was taken, epoch milliseconds; null: none since the start. */
   readonly backupAt: number | null;
 }
@@ -70,6 +79,8 @@ export interface EngineParts extends LiveParts {
   /** null: all is in memory. */
   readonly lock: FolderLock | null;
   readonly snapshotIntervalMs: number;
+  /** null or absent: writes are not refused for want of memory. */
+  readonly memoryGauge?: MemoryGauge | null;
   /** null: nothing decays by the clock. */
   readonly decayIntervalMs: number | null;
   /** Address of the leader whose records these are; null: callers write. */
@@ -98,6 +109,8 @@ const clearing: ReadonlySet<Operation['kind']> = new Set([
 export class EngineContext implements Writer {
   readonly parts: EngineParts;
   readonly live: LiveState;
+  readonly admission: WriteAdmission;
+  readonly questions: QuestionQuotas;
   readonly pipeline: CommitPipeline;
   readonly transactions: Transactions;
   readonly databases: Databases;
@@ -118,19 +131,27 @@ export class EngineContext implements Writer {
     this.parts = parts;
     this.live = new LiveState(parts);
     const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
+    const memory = new HighWaterMark(parts.memoryGauge ?? null, () => this.live.freeMemory());
+    this.admission = new WriteAdmission(state, memory, new Slices(pause));
+    this.questions = new QuestionQuotas(state, clock);
     this.transactions = new Transactions(this, steady(clock));
     this.windows = new Windows(this.live, this.newId);
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
     const judging = { now: (): number => this.live.showTime() };
-    this.pipeline = new CommitPipeline(state, log, judging, pause, {
+    const observer: CommitObserver = {
       applying: (record) => this.live.applying(record),
       applied: (record, report) => {
         this.transactions.applied(record, report);
         this.live.applied(record, report);
         this.windows.applied(report);
+        if (report.cleared !== null || report.changes.countOf('fact.asserted') < report.changes.length)
+          memory.deleted();
       },
-    });
-    this.databases = new Databases(state, this);
+    };
+    this.pipeline = new CommitPipeline(state, log, judging, pause, observer, this.admission);
+    this.databases = new Databases(state, this, (database, tenant) =>
+      this.transactions.countIn(database, tenant),
+    );
     this.keys = new Keys(state, this);
     const talliesOf = (database: DatabaseState): Tallies => this.live.talliesOf(database);
     const neededAfter = (): number => this.leader.neededAfter();
@@ -176,6 +197,10 @@ export class EngineContext implements Writer {
   refuseWrites(): void {
     this.live.refuseClosed();
     if (this.parts.leaderUrl !== null) throw notLeader(this.parts.leaderUrl);
+  }
+
+  async refuseGrowth({ database }: Caller, operation: Operation): Promise<void> {
+    await this.admission.judge(database, operation, this.live.showTime());
   }
 
   slices(): Slices {
@@ -266,6 +291,9 @@ export class EngineContext implements Writer {
       logBytes,
       snapshots: this.snapshots.written,
       backups: this.backups.count,
+      writesOverQuota: this.admission.refused.quota,
+      writesOutOfMemory: this.admission.refused.memory,
+      questionsOverQuota: this.questions.refused,
     };
   }
 
@@ -286,6 +314,7 @@ export class EngineContext implements Writer {
       snapshotTookMs: this.snapshots.tookMs,
       position: log.lastSequence,
       isEncrypted: log.isEncrypted,
+      memory: this.parts.memoryGauge?.read() ?? null,
       backupAt: this.backups.last?.takenAt ?? null,
     };
   }

@@ -152,9 +152,12 @@ export function createEngine(parts: EngineParts) {
     ...methods(transactions, 'begin', 'within', 'abandon', 'commit', 'rollback'),
     ...methods(windows, 'optimizeContext', 'diffContext', 'clearContextSession'),
     ...methods(databases, 'databases', 'createDatabase', 'deleteDatabase', 'nukeDatabase'),
+    ...methods(databases, 'quota', 'setQuota'),
     ...methods(databases, 'tenants', 'createTenant', 'deleteTenant', 'nukeTenant'),
     ...methods(live, 'changes', 'subscribe', 'tellOfToolCall'),
     ...methods(context, 'position', 'snapshot', 'backup', 'storageState', 'storage', 'remembers'),
+    /** Begins a question; the returned function ends it. Throws QuotaExceeded. */
+    beginQuestion: (caller: Caller) => context.questions.begin(caller),
     ...methods(
       context,
       'hasDatabase',

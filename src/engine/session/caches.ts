@@ -65,6 +65,10 @@ export class AnswerCache {
     return this.#answers.bytes;
   }
 
+  clear(): void {
+    this.#answers.clear();
+  }
+
   /** The answer for the state that the reader sees, with the numbers of the facts that it used; null: there is none. */
   find(reasoner: Reasoner, reader: PinnedReader, key: string): Pick<CachedAnswer, 'answer' | 'used'> | null {
     if (reader.overlay !== null) return null;
@@ -195,6 +199,10 @@ export class ListingCache {
   /** Caches a listing, unless it is larger than the cache may be. */
   keep({ facts, ...state }: ListingState, listing: Listing): void {
     this.#listings.set(facts, state.key, { state, listing }, bytesOfListing(state.key, listing));
+  }
+
+  clear(): void {
+    this.#listings.clear();
   }
 
   /** Evicts the listings of a tenant that is gone. */

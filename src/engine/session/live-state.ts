@@ -139,6 +139,14 @@ export class LiveState implements CommitObserver {
     });
   }
 
+  /** Frees the memory of cached answers, and of derived tables and dead rows that no question is using. */
+  freeMemory(): void {
+    this.#answers.clear();
+    this.#listings.clear();
+    this.#memory.fits(this.#memory.limit, null);
+    for (const { database, tenant, name } of this.everyTenant()) this.#compact(database, name, tenant, []);
+  }
+
   /** Refuses new work; resolves when no background work runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -449,7 +457,7 @@ export class LiveState implements CommitObserver {
     this.#counts.disturbed();
     this.#wall.heard(judgedAt(record));
     const about = record.operation as Operation;
-    if (!('tenant' in about)) return;
+    if (!('tenant' in about) || about.tenant === null) return;
     const database = this.#parts.state.database(record.database);
     const tenant = database.tenants.get(about.tenant);
     if (tenant !== undefined) {

@@ -126,7 +126,7 @@ export function* applyCommit(
 }
 
 /** The facts that a transaction retracts; null for each that is not stored. */
-function* storedOf(facts: FactStore, { retract }: Commit, time: number): Generator<FactRow | null> {
+export function* storedOf(facts: FactStore, { retract }: Commit, time: number): Generator<FactRow | null> {
   for (const { predicate, args, truthVal, scope } of retract) {
     const fact = facts.find(predicate, args, truthVal, scope);
     yield fact !== null && facts.isStored(fact, time) ? fact : null;
@@ -203,14 +203,15 @@ export function* applyMemory(
 }
 
 /** The live versions of the facts with these numbers; null for each that has none. */
-function* aliveOf(facts: FactStore, numbers: readonly number[]): Generator<FactRow | null> {
+export function* aliveOf(facts: FactStore, numbers: readonly number[]): Generator<FactRow | null> {
   for (const number of numbers) {
     const fact = facts.versionOf(number);
     yield fact.row >= 0 && fact.relation.isAlive(fact.row) ? fact : null;
   }
 }
 
-function* summariesOf({ summaries, values }: Consolidate): Generator<FactToStore> {
+/** The summaries of a consolidation, with the values that each replaces. */
+export function* summariesOf({ summaries, values }: Consolidate): Generator<FactToStore> {
   let at = 0;
   for (const { metadata, predicate, args, truthVal, scope, ...summary } of summaries) {
     const { from, position, count, first, last } = summary;

@@ -149,7 +149,8 @@ export function copiedRules(
     }));
 }
 
-function* collected(
+/** The facts of the scope as stored in this generation and at this time, in slices. */
+export function* collected(
   facts: FactStore,
   scope: number,
   generation: number,

@@ -131,6 +131,12 @@ function* preparedIn(
     case 'createTenant':
       return () =>
         void database.tenants.set(operation.tenant, database.tenantOrNew(operation.tenant, record.time));
+    case 'setQuota':
+      return () => {
+        const { tenant: name, quota } = operation;
+        database.setQuota(name, quota);
+        if (name !== null) database.tenants.set(name, database.tenantOrNew(name, record.time));
+      };
     case 'deleteTenant':
     case 'nukeTenant':
       return yield* clearTenant(database, operation, record, draft);
@@ -224,6 +230,8 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
     case 'createDatabase':
     case 'createTenant':
       return { kind: 'created', createdAt: record.time };
+    case 'setQuota':
+      return { kind: 'quota', quota: operation.quota };
     case 'deleteTenant':
     case 'nukeTenant':
     case 'deleteDatabase':
@@ -298,6 +306,7 @@ function* clearTenant(
     else {
       database.tenants.delete(name);
       database.goneTenants.set(name, database.generation);
+      database.tenantQuotas.delete(name);
     }
     draft.cleared = { tenants: new Map([[name, tenant]]), facts, rules: 0, isDatabaseGone: false };
   };

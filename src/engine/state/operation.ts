@@ -2,6 +2,7 @@ import type { KeyRole, KeyView } from '../contract/authentication.ts';
 import type { Metadata } from '../contract/facts.ts';
 import type { Rule } from '../contract/language.ts';
 import type { Consolidated, ConsolidatedValue, Decayed, Restored } from '../contract/memory.ts';
+import type { Quota } from '../contract/quotas.ts';
 import type { MergeStrategy, Resolution, MergeConflict, Merged } from '../contract/scopes.ts';
 import type { FactIdentity, FactPattern, FactToStore, ScopeChoice } from '../store/fact-store.ts';
 import type { Cleared, CreatedTenant } from '../contract/administration.ts';
@@ -48,6 +49,8 @@ export type Operation =
   | Consolidate
   | Restore
   | { readonly kind: 'createTenant'; readonly tenant: string }
+  /** Of all tenants together if `tenant` is null; else of one, which is created if there is none. */
+  | { readonly kind: 'setQuota'; readonly tenant: string | null; readonly quota: Quota }
   /** `nuke` removes the tenant's facts and keeps the tenant. */
   | { readonly kind: 'deleteTenant' | 'nukeTenant'; readonly tenant: string }
   /** Removes facts and rules; `delete` removes the database too. */
@@ -230,6 +233,7 @@ export type Outcome =
       readonly generation: number;
     }
   | { readonly kind: 'created'; readonly createdAt: number }
+  | { readonly kind: 'quota'; readonly quota: Quota }
   /** The keys that were created, changed or revoked, without their hashes. */
   | { readonly kind: 'keys'; readonly keys: readonly OutcomeKey[] }
   | {

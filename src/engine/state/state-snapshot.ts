@@ -18,6 +18,7 @@ import type { Log, ReadableLog } from '../log/log.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { StartupError } from '../log/startup-error.ts';
 import type { Rule } from '../contract/language.ts';
+import type { Quota } from '../contract/quotas.ts';
 import { ruleIdentity, renderRule } from '../language/print.ts';
 
 /**
@@ -45,8 +46,8 @@ export interface RestoredState {
 
 /** Version of the snapshot's content, raised with every change. Newer versions are refused. */
 const contentVersion = 5;
-/** What is written as long as no outcome of an idempotency key was dropped: earlier programs can read it. */
-const versionWithoutDropped = 4;
+/** What is written as long as no outcome was dropped and there is no quota: earlier programs can read it. */
+const plainVersion = 4;
 
 /** The first versions with keys and with imports. */
 const versionWithKeys = 3;
@@ -70,6 +71,9 @@ interface DatabaseHead {
   readonly tenants: readonly string[];
   /** Deleted tenants with their last generations. */
   readonly gone: readonly (readonly [string, number])[];
+  /** The quota of all tenants together, and those of single tenants. Absent: none, or an earlier version. */
+  readonly quota?: Quota;
+  readonly tenantQuotas?: readonly (readonly [string, Quota])[];
 }
 
 /** How often each rule fired, by rule id. */
@@ -97,10 +101,13 @@ interface PinnedDatabase {
 export function pinState(state: State, talliesOf: (database: DatabaseState) => Tallies): PinnedState {
   const { sequence, time, wall } = state;
   const { hasDropped } = state.idempotency;
+  const hasQuota = [...state.databases.values()].some(
+    ({ quota, tenantQuotas }) => quota !== null || tenantQuotas.size > 0,
+  );
   const databases = Array.from(state.databases.values(), (database) => pinned(database, talliesOf(database)));
   const gone = [...state.goneDatabases];
   const head: StateHead = {
-    version: hasDropped ? contentVersion : versionWithoutDropped,
+    version: hasDropped || hasQuota ? contentVersion : plainVersion,
     sequence,
     time,
     ...(wall === time ? {} : { wall }),
@@ -167,7 +174,7 @@ export async function readState(
 }
 
 function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
-  const { name, createdAt, generation, firstGeneration, goneTenants } = database;
+  const { name, createdAt, generation, firstGeneration, goneTenants, quota, tenantQuotas } = database;
   const tenants = Array.from(database.tenants, ([tenant, { facts, uses }]): PinnedTenant => {
     uses.pin();
     return { name: tenant, facts: facts.pin(), uses };
@@ -179,6 +186,8 @@ function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
       firstGeneration,
       tenants: tenants.map((tenant) => tenant.name),
       gone: [...goneTenants],
+      ...(quota === null ? {} : { quota }),
+      ...(tenantQuotas.size === 0 ? {} : { tenantQuotas: [...tenantQuotas] }),
     },
     observed: { fired: Array.from(tallies, ([rule, { fired }]) => [rule, fired] as const) },
     generation,
@@ -238,7 +247,8 @@ async function readDatabase(
   { time, wall = time, version }: StateHead,
   slices: Slices,
 ): Promise<DatabaseState> {
-  const { name, createdAt, firstGeneration, tenants, gone } = (await columns.json()) as DatabaseHead;
+  const head = (await columns.json()) as DatabaseHead;
+  const { name, createdAt, firstGeneration, tenants, gone, quota, tenantQuotas = [] } = head;
   const rules = await readRules(columns);
   const stores = new Map<string, TenantState>();
   for (const tenant of tenants) {
@@ -250,6 +260,8 @@ async function readDatabase(
   if (version >= versionWithImports) await readImports(columns, database.imports);
   for (const [tenant, generation] of gone) database.goneTenants.set(tenant, generation);
   for (const [tenant, store] of stores) database.tenants.set(tenant, store);
+  if (quota !== undefined) database.setQuota(null, quota);
+  for (const [tenant, limits] of tenantQuotas) database.setQuota(tenant, limits);
   return database;
 }
 

@@ -1,4 +1,5 @@
 import { EngineError } from '../base/errors.ts';
+import { isUnlimited, type Quota } from '../contract/quotas.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { type FactRow, FactStore } from '../store/fact-store.ts';
 import { Generations, Imports } from '../store/generations.ts';
@@ -25,6 +26,10 @@ export class DatabaseState {
   /** The time and request of each generation. */
   readonly generations: Generations;
   readonly imports = new Imports();
+  /** null: no quota for all tenants together. */
+  quota: Quota | null = null;
+  /** The quotas of single tenants, by name. */
+  readonly tenantQuotas = new Map<string, Quota>();
 
   constructor(
     name: string,
@@ -56,6 +61,13 @@ export class DatabaseState {
 
   requestOf(generation: number): string {
     return this.generations.requestOf(generation);
+  }
+
+  /** Sets the quota of the tenant, or of all together if the tenant is null; one that limits nothing is none. */
+  setQuota(tenant: string | null, quota: Quota): void {
+    if (tenant === null) this.quota = isUnlimited(quota) ? null : quota;
+    else if (isUnlimited(quota)) this.tenantQuotas.delete(tenant);
+    else this.tenantQuotas.set(tenant, quota);
   }
 
   /** The last generation whose contents are lost for a tenant that does not exist; 0: none. */

@@ -28,6 +28,7 @@ import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './sc
 import { maxBatch } from './hash-slots.ts';
 import { RelationNames } from './relation-names.ts';
 import { aliveIn, type Bounds, StoredRelation } from './stored-relation.ts';
+import type { StoredAmounts } from './stored-amounts.ts';
 
 /** A fact to store. */
 export interface FactToStore {
@@ -106,6 +107,8 @@ export class FactStore {
   version = 0;
   readonly dictionary: ConstantIds;
   readonly boundaries = new Boundaries();
+  /** What is stored, in numbers; null until somebody asks for it. */
+  amounts: StoredAmounts | null = null;
   readonly #ended = new EndedFacts();
   readonly relations = new Map<string, StoredRelation>();
   /** The same by predicate alone, for look-ups without a key. */
@@ -364,6 +367,7 @@ export class FactStore {
       if (this.#isStored(relation, known, time))
         return this.#update(relation, known, identity, version, generation, time);
       relation.kill(known, generation);
+      this.amounts?.removed(relation, known);
       const ended = {
         identity: identity.slice(),
         until: relation.validUntil?.[known] as number,
@@ -378,6 +382,7 @@ export class FactStore {
     this.#numbers.move(number, row);
     this.boundaries.note(number, from, until, time);
     this.scopes.asserted(identity[relation.arity] as number, number, until, time, generation);
+    this.amounts?.added(relation, row);
     return { status: 'asserted', relation, row };
   }
 
@@ -401,6 +406,7 @@ export class FactStore {
     const version = this.versionAt(fact);
     this.#archiveDead(fact, version, generation);
     fact.relation.kill(fact.row, generation);
+    this.amounts?.removed(fact.relation, fact.row);
     this.#numbers.noteChange(numberOf(fact), generation);
     this.scopes.retracted(this.#scopeNumberOf(fact), version.until, generation);
   }
@@ -682,10 +688,12 @@ export class FactStore {
     this.version++;
     this.#archiveDead({ relation, row: known }, before, generation);
     relation.kill(known, generation);
+    this.amounts?.removed(relation, known);
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);
     this.#numbers.move(number, row);
     this.boundaries.note(number, from, until, time);
+    this.amounts?.added(relation, row);
     if (until !== before.until)
       this.scopes.moved(identity[relation.arity] as number, number, until, time, generation);
     this.#numbers.noteChange(number, generation);

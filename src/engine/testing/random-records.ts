@@ -7,6 +7,7 @@ import type { Prng } from './prng.ts';
 import type { FactIdentity, FactPattern, FactToStore } from '../store/fact-store.ts';
 import { parseRule } from '../language/parse.ts';
 import { type Operation, operationVersion } from '../state/operation.ts';
+import { noQuota } from '../contract/quotas.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
 
@@ -101,6 +102,11 @@ export class RandomRecords {
     return prng.chance(0.8) ? { kind: 'revokeKey', id } : { kind: 'revokeAdminKeys' };
   }
 
+  #quota(tenant: string | null): Operation {
+    const facts = this.#prng.chance(0.3) ? null : this.#prng.below(100);
+    return { kind: 'setQuota', tenant, quota: { ...noQuota, facts } };
+  }
+
   #mark(sequence: number): NonNullable<LogRecord['idempotency']> {
     const key = this.#prng.chance(0.2) ? 'again' : `key ${sequence}`;
     return { key, fingerprint: key, space: '' };
@@ -129,6 +135,7 @@ export class RandomRecords {
       return { kind: 'mergeScopes', tenant, source, target, strategy, base, resolutions: [], ...revision };
     }
     if (kind < 16) return { kind: 'deleteScope', tenant, scope: source ?? 's', withRules: prng.chance(0.5) };
+    if (prng.chance(0.2)) return this.#quota(prng.chance(0.3) ? null : tenant);
     if (!database.tenants.has(tenant)) return { kind: 'createTenant', tenant };
     if (kind < 18) return { kind: prng.pick(['deleteTenant', 'nukeTenant'] as const), tenant };
     if (kind < 19 || database.name === 'default') return { kind: 'nukeDatabase' };

@@ -43,6 +43,8 @@ export function toldState(state: State, more: ToldMore): unknown {
     generation: database.generation,
     rules: database.rules.all(),
     gone: [...database.goneTenants],
+    quota: database.quota,
+    tenantQuotas: [...database.tenantQuotas],
     imports: database.imports.saved(),
     tenants: [...database.tenants].map(([name, { facts, uses }]) => ({
       name,

@@ -9,7 +9,8 @@ import type {
   DeletedDatabase,
   TenantList,
 } from '../contract/administration.ts';
-import { type Operation, clearedPart, createdPart } from '../state/operation.ts';
+import { noQuota, type Quota, type QuotaState, type QuotaUse } from '../contract/quotas.ts';
+import { type Operation, clearedPart, createdPart, outcomeAs } from '../state/operation.ts';
 import type { Writer } from '../session/writer.ts';
 import type { DatabaseState, State, TenantState } from '../state/state.ts';
 
@@ -22,10 +23,17 @@ import type { DatabaseState, State, TenantState } from '../state/state.ts';
 export class Databases {
   readonly #state: State;
   readonly #writer: Writer;
+  readonly #openTransactions: (database: string, tenant: string | null) => number;
 
-  constructor(state: State, writer: Writer) {
+  /** `openTransactions` counts those of a tenant, or of all tenants of the database if it is null. */
+  constructor(
+    state: State,
+    writer: Writer,
+    openTransactions: (database: string, tenant: string | null) => number,
+  ) {
     this.#state = state;
     this.#writer = writer;
+    this.#openTransactions = openTransactions;
   }
 
   /** The databases that the caller can reach, by name. */
@@ -79,6 +87,42 @@ export class Databases {
     return { status: 'nuked', ...clearedPart(outcome) };
   }
 
+  /** The quota of the database, or of one of its tenants, and what is in use. Throws TenantNotFound. */
+  async quota(caller: Caller, name: string, tenant: string | null): Promise<QuotaState> {
+    this.#writer.live.refuseClosed();
+    requireReach(caller, name, tenant);
+    const database = this.#state.database(name);
+    if (tenant !== null && !database.tenants.has(tenant)) throw noTenant(name, tenant);
+    const quota = tenant === null ? database.quota : database.tenantQuotas.get(tenant);
+    return { quota: { ...(quota ?? noQuota) }, use: await this.#useOf(database, tenant) };
+  }
+
+  /** Sets the quota of the database, or of one of its tenants, which it creates if there is none. */
+  async setQuota(caller: Caller, name: string, tenant: string | null, quota: Quota): Promise<QuotaState> {
+    requireReach(caller, name, tenant);
+    // It concerns writes of others: the check makes the commit exclusive.
+    const check = (): void => {};
+    const operation: Operation = { kind: 'setQuota', tenant, quota };
+    const { outcome } = await this.#writer.write({ caller, database: name, operation, check });
+    const database = this.#state.database(name);
+    return {
+      quota: { ...outcomeAs(outcome, 'quota').quota },
+      use: await this.#useOf(database, tenant),
+    };
+  }
+
+  async #useOf(database: DatabaseState, tenant: string | null): Promise<QuotaUse> {
+    const { live, admission, questions } = this.#writer;
+    const { facts, bytes } = await admission.use(database.name, tenant, live.showTime());
+    const counted = tenant === null ? database : database.tenants.get(tenant);
+    return {
+      facts,
+      bytes,
+      ...questions.use(counted),
+      openTransactions: this.#openTransactions(database.name, tenant),
+    };
+  }
+
   /** The tenants that the caller can reach, by name. */
   async tenants(caller: Caller, database: string): Promise<TenantList> {
     this.#writer.live.refuseClosed();
@@ -121,8 +165,7 @@ export class Databases {
   ): Promise<Omit<Cleared, 'status'>> {
     requireReach(caller, database, name);
     const check = (): void => {
-      if (!this.#state.database(database).tenants.has(name))
-        throw new EngineError('TenantNotFound', `there is no tenant ${name} in the database ${database}`);
+      if (!this.#state.database(database).tenants.has(name)) throw noTenant(database, name);
     };
     const operation: Operation = { kind, tenant: name };
     const { outcome } = await this.#writer.write({ caller, database, operation, check });
@@ -132,6 +175,10 @@ export class Databases {
   #countStored(database: DatabaseState, tenant: TenantState): number {
     return tenant.facts.countStored(database.generation, this.#writer.live.showTime());
   }
+}
+
+function noTenant(database: string, tenant: string): EngineError {
+  return new EngineError('TenantNotFound', `there is no tenant ${tenant} in the database ${database}`);
 }
 
 function sorted<Item>(items: Iterable<Item>, nameOf: (item: Item) => string): Item[] {

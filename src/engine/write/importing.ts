@@ -5,6 +5,7 @@
  * store of its own, so its counts equal those of the real import as long as no one else writes.
  */
 import type { Caller, Idempotency } from '../base/caller.ts';
+import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Slices } from '../base/slices.ts';
 import { changeRules } from '../state/apply-rules.ts';
@@ -13,6 +14,8 @@ import type { RuleInput } from '../contract/rules.ts';
 import type { ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
+import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
+import type { Growth } from '../state/growth.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { type Operation, type RuleOperation, type Outcome, outcomeAs } from '../state/operation.ts';
 import {
@@ -31,7 +34,7 @@ type Batch = { -readonly [Key in keyof ImportedBatch]: ImportedBatch[Key] } & {
 
 const factsBetweenBreaths = 256;
 
-const newBatch = (): Batch => ({ asserted: 0, updated: 0, unchanged: 0, refused: [] });
+const newBatch = (): Batch => ({ asserted: 0, updated: 0, unchanged: 0, refused: [], stopped: null });
 
 /** Begins an import, with a new id; `dryRun`: it writes nothing, and counts what it would write. */
 export function beginImport(writer: Writer, caller: Caller, dryRun: boolean): Import {
@@ -63,6 +66,7 @@ class WritingImport implements Import {
     const now = this.#writer.live.showTime();
     let together: Wanted[] = [];
     for (const [index, input] of facts.entries()) {
+      if (batch.stopped !== null) break;
       if (index % factsBetweenBreaths === 0) await this.#slices.breathe();
       const wanted = wantedOf(input, index, now, batch);
       if (wanted === null) continue;
@@ -74,7 +78,7 @@ class WritingImport implements Import {
         await this.#store([wanted], batch);
       }
     }
-    await this.#store(together, batch);
+    if (batch.stopped === null) await this.#store(together, batch);
     batch.refused.sort((left, right) => left.index - right.index);
     return batch;
   }
@@ -105,9 +109,46 @@ class WritingImport implements Import {
     if (facts.length === 0) return;
     const isDoubtful = facts.some(({ fact, ifGeneration }) => ifGeneration !== null || dependsOnStored(fact));
     const wanted = isDoubtful
-      ? { operation: async (time: number) => this.#decided(await this.#accepted(facts, batch, time)) }
+      ? {
+          operation: async (time: number) => {
+            const accepted = await this.#accepted(facts, batch, time);
+            return this.#decided(accepted.map(({ fact }) => fact));
+          },
+        }
       : await this.#decided(facts.map(({ fact }) => fact));
-    const { asserted, updated, unchanged } = await this.#write(wanted);
+    try {
+      this.#tally(await this.#write(wanted), batch);
+    } catch (error) {
+      if (!isOverQuota(error)) throw error;
+      const tried = new Set(facts.map(({ index }) => index));
+      batch.refused = batch.refused.filter(({ index }) => !tried.has(index));
+      await this.#storeFitting(facts, batch, error);
+    }
+  }
+
+  /** Stores the facts up to the first that is over a quota, and stops the import there. */
+  async #storeFitting(facts: readonly Wanted[], batch: Batch, refusal: EngineError): Promise<void> {
+    const { admission } = this.#writer;
+    const { database, tenant } = this.#caller;
+    const operation = async (time: number): Promise<DecidedWrite> => {
+      const accepted = await this.#accepted(facts, batch, time);
+      const stored = accepted.map(({ fact }) => fact);
+      const count = await admission.fitting(database, tenant, stored, time);
+      // Others may have made room meanwhile.
+      const over = accepted[count];
+      if (over !== undefined) stopAt(over.index, refusal, batch);
+      return this.#decided(stored.slice(0, count));
+    };
+    try {
+      this.#tally(await this.#write({ operation }), batch);
+    } catch (error) {
+      if (!isOverQuota(error)) throw error;
+      // There is no memory left for any of them.
+      stopAt(present(facts[0], 'there is something to store').index, error, batch);
+    }
+  }
+
+  #tally({ asserted, updated, unchanged }: Extract<Outcome, { kind: 'facts' }>, batch: Batch): void {
     batch.asserted += asserted;
     batch.updated += updated;
     batch.unchanged += unchanged;
@@ -128,17 +169,18 @@ class WritingImport implements Import {
   }
 
   /** The facts that the stored state allows; checked in the exclusive commit. */
-  async #accepted(facts: readonly Wanted[], batch: Batch, time: number): Promise<FactToStore[]> {
+  async #accepted(facts: readonly Wanted[], batch: Batch, time: number): Promise<Wanted[]> {
     const store = this.#writer.live.storeOf(this.#caller);
     const validities = new ValidityCheck(store, time);
-    const those: FactToStore[] = [];
-    for (const [at, { fact, index, ifGeneration }] of facts.entries()) {
+    const those: Wanted[] = [];
+    for (const [at, wanted] of facts.entries()) {
+      const { fact, index, ifGeneration } = wanted;
       if (at % factsBetweenBreaths === 0) await this.#slices.breathe();
       const message = refusalOf(() => {
         if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
         validities.check(fact, '');
       });
-      if (message === null) those.push(fact);
+      if (message === null) those.push(wanted);
       else batch.refused.push({ index, message });
     }
     return those;
@@ -160,6 +202,16 @@ function wantedOf(input: ImportedFact, index: number, now: number, batch: Batch)
   return null;
 }
 
+/** Notes that the import stops at this fact: nothing after it counts. */
+function stopAt(at: number, { message }: EngineError, batch: Batch): void {
+  batch.stopped = { index: at, message };
+  batch.refused = batch.refused.filter(({ index }) => index < at);
+}
+
+function isOverQuota(error: unknown): error is EngineError {
+  return error instanceof EngineError && error.code === 'QuotaExceeded';
+}
+
 /** The refusal's message; null: not refused. */
 function refusalOf(check: () => void): string | null {
   try {
@@ -172,7 +224,7 @@ function refusalOf(check: () => void): string | null {
 }
 
 function supposedImport(writer: Writer, caller: Caller): Import {
-  const { live } = writer;
+  const { live, admission } = writer;
   const slices = writer.slices();
   const supposed = new SupposedFacts();
   let rules: RuleStore | null = null;
@@ -184,7 +236,10 @@ function supposedImport(writer: Writer, caller: Caller): Import {
         const batch = newBatch();
         const exists = database.tenants.get(caller.tenant) === tenant;
         const store = live.storeOf(caller);
+        const over = await admission.refusals(database.name, caller.tenant, reader.time);
+        const amounts = await supposed.amounts(reader.time, slices);
         for (const [index, input] of facts.entries()) {
+          if (batch.stopped !== null) break;
           if (index % factsBetweenBreaths === 0) await slices.breathe();
           const wanted = wantedOf(input, index, reader.time, batch);
           if (wanted === null) continue;
@@ -192,7 +247,10 @@ function supposedImport(writer: Writer, caller: Caller): Import {
           const message = refusalOf(() => {
             if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
             const stored = exists ? storedIn(tenant.facts, fact, reader.generation, reader.time) : null;
-            batch[supposed.store(fact, stored, ifGeneration, reader.time)]++;
+            const status = supposed.store(fact, stored, ifGeneration, reader.time);
+            const refusal = status === 'unchanged' ? null : over(supposed.growthOf(amounts));
+            if (refusal === null) batch[status]++;
+            else stopAt(index, refusal, batch);
           });
           if (message !== null) batch.refused.push({ index, message });
         }
@@ -233,6 +291,18 @@ class SupposedFacts {
   readonly #store = new FactStore(0);
   /** Even generations have what was stored, odd ones what the dry run changed. */
   #generation = 0;
+  /** What of the store is really stored. */
+  readonly #real = { facts: 0, bytes: 0 };
+
+  /** The amounts of the store. */
+  amounts(time: number, slices: Slices): Promise<StoredAmounts> {
+    return StoredAmounts.measured(this.#store, time, slices);
+  }
+
+  /** What the dry run has added so far. */
+  growthOf({ facts, bytes }: StoredAmounts): Growth {
+    return { facts: facts - this.#real.facts, bytes: bytes - this.#real.bytes, rules: 0 };
+  }
 
   /** `stored` is the fact as it is really stored. */
   store(
@@ -244,7 +314,11 @@ class SupposedFacts {
     const { predicate, args, truthVal, scope } = fact;
     const known = this.#store.find(predicate, args, truthVal, scope);
     if (known === null) {
-      if (stored !== null) this.#store.store(stored, this.#next(0), time);
+      if (stored !== null) {
+        const real = this.#store.store(stored, this.#next(0), time);
+        this.#real.facts++;
+        this.#real.bytes += bytesOfRow(this.#store, real);
+      }
     } else if (ifGeneration !== null && (known.relation.birth[known.row] as number) % 2 === 1)
       throw new EngineError('Conflict', 'an earlier line changes this fact: repeat it without ifGeneration');
     if (dependsOnStored(fact)) new ValidityCheck(this.#store, time).check(fact, '');
@@ -281,9 +355,11 @@ interface ImportedBatch {
   readonly unchanged: number;
   /** The refused facts by their positions in the batch, ascending. */
   readonly refused: readonly { readonly index: number; readonly message: string }[];
+  /** The fact that is over a quota, at which the import has stopped: nothing after it was looked at. null: none. */
+  readonly stopped: { readonly index: number; readonly message: string } | null;
 }
 
-/** One call at a time. Anything thrown, except where noted, ends the import; what was written before stays. */
+/** One call at a time, none after one that stopped the import. Anything thrown, except where noted, ends the import; what was written before stays. */
 export interface Import {
   readonly id: string;
   assert(facts: readonly ImportedFact[]): Promise<ImportedBatch>;

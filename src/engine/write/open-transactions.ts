@@ -116,6 +116,15 @@ export class OpenTransactions {
     return this.#open.size;
   }
 
+  /** Number of open transactions of the tenant; null: of all tenants of the database. */
+  countIn(database: string, tenant: string | null): number {
+    this.#expire();
+    let count = 0;
+    for (const [name, { open }] of this.#databases.get(database)?.tenants ?? [])
+      if (tenant === null || name === tenant) count += open.size;
+    return count;
+  }
+
   begin({ database, tenant, credential }: Caller, generation: number): OpenTransaction {
     const now = this.#expire();
     let siblings = this.#databases.get(database)?.tenants.get(tenant);

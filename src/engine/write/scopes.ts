@@ -222,8 +222,8 @@ async function mergeConsequences(
 }
 
 /** The answer of `mergeScopes` without changing anything. */
-async function tryMerge({ live }: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
-  return live.reading(
+async function tryMerge(writer: Writer, caller: Caller, input: MergeInput): Promise<Merged> {
+  return writer.live.reading(
     caller,
     unlimited,
     async (context) => {
@@ -232,6 +232,7 @@ async function tryMerge({ live }: Writer, caller: Caller, input: MergeInput): Pr
       const asked = await askedMerge(context, caller, input, reader.time);
       const { operation } = asked;
       const plan = await checkedPlan(context, asked, reader.time);
+      await writer.refuseGrowth(caller, operation);
       let found = noConsequences;
       if (plan.retracted.length + plan.stored.length > 0) {
         const overlay = new FactOverlay(reader);

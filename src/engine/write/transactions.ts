@@ -85,6 +85,11 @@ export class Transactions {
     return this.#open.oldestMs;
   }
 
+  /** Number of open transactions of the tenant; null: of all tenants of the database. */
+  countIn(database: string, tenant: string | null): number {
+    return this.#open.countIn(database, tenant);
+  }
+
   /** Must be called for every change, in the same turn. */
   applied(record: LogRecord, report: Report): void {
     this.#open.applied(record, report);
@@ -99,6 +104,7 @@ export class Transactions {
   async begin(caller: Caller): Promise<TransactionBegun> {
     this.#writer.refuseWrites();
     const { generation } = this.#writer.live.database(caller);
+    this.#writer.questions.refuseTransaction(caller, (tenant) => this.countIn(caller.database, tenant));
     const { id } = this.#open.begin(caller, generation);
     return { id, status: 'open', expiresAt: this.#writer.live.showTime() + idleMs };
   }
@@ -190,8 +196,10 @@ export class Transactions {
         this.#open.end(transaction, 'committed');
         return { id, status: 'committed', operations: transaction.operations, generation };
       } catch (error) {
-        // If the log could not be written, nothing was stored: the commit can be retried.
-        const isOpen = error instanceof EngineError && error.code === 'StorageUnavailable';
+        // Nothing was stored: the commit can be retried when there is room.
+        const isOpen =
+          error instanceof EngineError &&
+          (error.code === 'StorageUnavailable' || error.code === 'QuotaExceeded');
         throw isFinal(error) && !isOpen ? this.#rolledBack(transaction, error) : error;
       } finally {
         transaction.isCommitting = false;
@@ -238,7 +246,9 @@ export class Transactions {
       try {
         const { id, writes, operations } = transaction;
         const { reader, database } = before;
-        await checkCommit(transaction, this.#committed(caller), reader.time, this.#writer.slices());
+        const slices = this.#writer.slices();
+        await checkCommit(transaction, this.#committed(caller), reader.time, slices);
+        await this.#writer.refuseGrowth(caller, await operationOf(caller.tenant, transaction, slices));
         const written = writtenRules(writes, database.rules);
         const relations = new Set(writes.relations);
         for (const { relation } of written) relations.add(relation);

@@ -91,6 +91,13 @@ const variables = {
     'Memory for derived tables',
     'a quarter of the memory there is',
   ),
+  memoryLimitBytes: variable(
+    'MEMORY_LIMIT_BYTES',
+    nullable(integer(16_777_216, 2 ** 50)),
+    null,
+    'Resident memory at which no more knowledge is stored: 507',
+    'four fifths of the memory there is',
+  ),
   memoryDecayIntervalMs: variable(
     'MEMORY_DECAY_INTERVAL_MS',
     nullable(integer(1000, 365 * day)),

@@ -33,6 +33,8 @@ interface DispatchOptions {
   readonly leaderUrl: string | null;
   /** Checks every answer against its schema; a mismatch is a bug. For tests, as it costs time. */
   readonly checkOutputs: boolean;
+  /** Begins a question that quotas count; the returned function ends it. Throws QuotaExceeded. */
+  beginQuestion(caller: Caller): () => void;
   /** Called after each call that a handler answered or refused. */
   onCall(name: OperationName, input: CheckedInput, elapsedMs: number): void;
 }
@@ -71,12 +73,15 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
       authorize(operations[name], caller, input);
       requireLeader(options, operations[name], input);
       const handler = handlers[name] as (caller: Caller, input: CheckedInput) => unknown;
+      const spec: OperationSpec = operations[name];
+      const end = spec.counts === 'question' ? options.beginQuestion(caller) : null;
       const start = performance.now();
       try {
         const output = await handler(caller, input);
         if (options.checkOutputs) assertOutput(name, caller, output);
         return output;
       } finally {
+        end?.();
         options.onCall(name, input, performance.now() - start);
       }
     },
@@ -154,7 +159,10 @@ function requireLeader(
 const ranks = { public: 0, reader: 1, writer: 2, admin: 3 } as const;
 
 /** The fields of an operation that decide who may call it. */
-type Permission = Pick<OperationSpec, 'role' | 'changesRules' | 'dryRun' | 'isOfEverything'>;
+type Permission = Pick<
+  OperationSpec,
+  'role' | 'changesRules' | 'dryRun' | 'isOfEverything' | 'isOfAllTenants'
+>;
 
 /**
  * Refuses with Forbidden a call that the role or a restriction does not allow. `dryRun`: the call is allowed if it
@@ -167,6 +175,11 @@ export function requirePermission(identity: Identity, spec: Permission): 'call' 
   const isRestricted = identity.databases.length > 0 || identity.tenants.length > 0;
   if ((spec.role === 'replica' || spec.isOfEverything === true) && isRestricted)
     throw new EngineError('Forbidden', 'this affects everything: it needs an unrestricted credential');
+  if (spec.isOfAllTenants === true && identity.tenants.length > 0)
+    throw new EngineError(
+      'Forbidden',
+      'this concerns all tenants: it needs a credential without a restriction to tenants',
+    );
   if (spec.changesRules === true) requireRuleChange(identity);
   return hasRole ? 'call' : 'dryRun';
 }

@@ -180,14 +180,14 @@ export const problemType = 'application/problem+json';
 
 /** The body of an error answer. */
 export function problemOf(error: EngineError, requestId: string): Problem {
-  const { status, title } = problems[error.code];
+  const { title } = problems[error.code];
   const { errors, ...members } = error.members;
   return {
     ...members,
     ...(errors === undefined ? {} : { errors: [...errors] }),
     type: `urn:corollary:problem:${error.code}`,
     title,
-    status,
+    status: error.status,
     detail: error.message,
     code: error.code,
     requestId,

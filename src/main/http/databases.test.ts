@@ -221,6 +221,7 @@ describe('a restricted credential', () => {
       dispatcher: createDispatcher(createHandlers(state), {
         leaderUrl: null,
         checkOutputs: true,
+        beginQuestion: () => () => {},
         onCall: () => {},
       }),
       metrics: createMetrics(sources, []),

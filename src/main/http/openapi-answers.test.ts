@@ -19,6 +19,7 @@ import {
   failingLanguage,
   type Recipe,
   recipes,
+  silenced,
   type Sent,
   type World,
 } from './testing/answer-recipes.ts';
@@ -230,6 +231,9 @@ function sharedRecipe(code: ProblemCode, name: Subject, spec: OperationSpec): Re
       return () => ({ ...plain, body: '<p>', headers: { 'content-type': 'text/html' } });
     case 'TransactionNotFound':
       return async () => within('nowhere', await recipesOf(name).success(world));
+    case 'QuotaExceeded':
+      if (spec.counts === undefined) return null;
+      return async () => silenced(world, await recipesOf(name).success(world));
     case 'Conflict':
       if (spec.transaction === undefined) return null;
       return async () => within(await endedTransaction(world), await recipesOf(name).success(world));
@@ -434,6 +438,7 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
     'extract RuleException',
   ],
   'it is answered before a second request with its key can come': ['beginTransaction Conflict'],
+  'it takes a full memory': ['assertRule QuotaExceeded'],
   'it takes more facts than are read within ten seconds': [
     'memoryStats InferenceLimitExceeded',
     'summarizeContext InferenceLimitExceeded',

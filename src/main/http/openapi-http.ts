@@ -6,8 +6,9 @@
  */
 import type { JsonSchema } from '../../engine/contract/json-schema.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { type Problem, type ProblemCode, problems } from '../../engine/contract/problems.ts';
-import { EngineError, present } from '../../engine/index.ts';
+import { type Problem, type ProblemCode, problems, statusOf } from '../../engine/contract/problems.ts';
+import { quotaNames } from '../../engine/contract/quotas.ts';
+import { EngineError } from '../../engine/index.ts';
 import { isAnsweredAlways } from './admission.ts';
 import { takesKey } from './idempotency.ts';
 import { type Components, type Described, refersTo } from './openapi-schemas.ts';
@@ -148,8 +149,21 @@ export function headerParametersOf(spec: OperationSpec): Described[] {
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
-/** The codes that an operation can answer with, by status: its own and those that follow from its kind. */
-export function problemCodesOf(spec: OperationSpec): ProblemCode[] {
+/** A code with the status of one of its refusals. */
+interface PossibleProblem {
+  readonly status: number;
+  readonly code: ProblemCode;
+}
+
+/** The problems that an operation can answer with, by status: its own and those that follow from its kind. */
+export function problemsOf(spec: OperationSpec): PossibleProblem[] {
+  const found = problemCodesOf(spec).map((code) => ({ code, status: statusOf(code, false) }));
+  if (spec.counts !== undefined)
+    found.push({ code: 'QuotaExceeded', status: statusOf('QuotaExceeded', true) });
+  return found.toSorted((left, right) => left.status - right.status);
+}
+
+function problemCodesOf(spec: OperationSpec): ProblemCode[] {
   const codes = new Set<ProblemCode>(['ValidationException', 'Forbidden', 'Internal', ...spec.problems]);
   if (spec.role !== 'public') codes.add('Unauthenticated').add('RateLimited');
   if (!isAnsweredAlways(spec.path)) codes.add('NotReady');
@@ -159,29 +173,26 @@ export function problemCodesOf(spec: OperationSpec): ProblemCode[] {
   if (spec.kind === 'write') codes.add('NotLeader');
   if (takesKey(spec)) codes.add('Conflict').add('IdempotencyMismatch');
   if (spec.transaction !== undefined) codes.add('TransactionNotFound').add('Conflict');
-  return [...codes].toSorted((left, right) => problems[left].status - problems[right].status);
+  return [...codes];
 }
 
 /** The responses with these problems, by status. */
 export function problemResponses(
-  codes: readonly ProblemCode[],
+  possible: readonly PossibleProblem[],
   components: Components,
 ): Record<string, Described> {
   const byStatus = new Map<number, ProblemCode[]>();
-  for (const code of codes) {
-    const { status } = problems[code];
+  for (const { code, status } of possible) {
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, alike]) => [String(status), problemResponse(alike, components)]),
+    [...byStatus].map(([status, alike]) => [String(status), problemResponse(status, alike, components)]),
   );
 }
 
-/** A reference to the response for these codes, all of one status. */
-function problemResponse(codes: readonly ProblemCode[], components: Components): Described {
+/** A reference to the response with this status and one of these codes. */
+function problemResponse(status: number, codes: readonly ProblemCode[], components: Components): Described {
   const name = codes.join('Or');
-  const [first] = codes;
-  const { status } = problems[present(first, 'a response has a code')];
   components.responses[name] ??= {
     description: codes.map((code) => `\`${code}\`: ${problems[code].when}.`).join('\n\n'),
     headers: headersOf(
@@ -200,7 +211,7 @@ function problemResponse(codes: readonly ProblemCode[], components: Components):
           ...membersOf(codes),
         },
         examples: Object.fromEntries(
-          codes.map((code) => [code, { summary: problems[code].title, value: exampleOf(code) }]),
+          codes.map((code) => [code, { summary: problems[code].title, value: exampleOf(code, status) }]),
         ),
       },
     },
@@ -213,6 +224,7 @@ const ownMembers: Readonly<Partial<Record<ProblemCode, readonly string[]>>> = {
   NotLeader: ['leader'],
   InferenceLimitExceeded: ['limit', 'elapsedMs'],
   RateLimited: ['retryAfterSeconds'],
+  QuotaExceeded: ['quota', 'of', 'allowed', 'used'],
   LlmProviderException: ['provider'],
 };
 
@@ -230,6 +242,22 @@ function membersOf(codes: readonly ProblemCode[]): JsonSchema {
   });
   return { anyOf };
 }
+
+/** Members of QuotaExceeded. */
+const quotaMembers: Readonly<Record<string, JsonSchema>> = {
+  quota: {
+    type: 'string',
+    enum: [...quotaNames, 'memory'],
+    description: 'Of QuotaExceeded: the quota; memory: the limit of the process, MEMORY_LIMIT_BYTES',
+  },
+  of: {
+    type: 'string',
+    enum: ['tenant', 'database', 'process'],
+    description: 'Of QuotaExceeded: whose quota it is',
+  },
+  allowed: { type: 'integer', description: 'Of QuotaExceeded: the quota' },
+  used: { type: 'integer', description: 'Of QuotaExceeded: what is in use' },
+};
 
 /** The schema of every problem, with all possible members. */
 export function problemSchema(): JsonSchema {
@@ -286,16 +314,28 @@ export function problemSchema(): JsonSchema {
       elapsedMs: { type: 'number', description: 'Of InferenceLimitExceeded' },
       leader: text('Of NotLeader: the address for writes'),
       provider: text('Of LlmProviderException: the provider that failed'),
-      retryAfterSeconds: { type: 'integer', minimum: 1, description: 'Of RateLimited, as in Retry-After' },
+      ...quotaMembers,
+      retryAfterSeconds: {
+        type: 'integer',
+        minimum: 1,
+        description: 'Of RateLimited, and of QuotaExceeded with status 429, as in Retry-After',
+      },
     },
   };
 }
 
-/** An example problem with this code. */
-function exampleOf(code: ProblemCode): Problem {
-  const [detail, members = {}] = examples[code];
+/** An example problem with this code and status. */
+function exampleOf(code: ProblemCode, status: number): Problem {
+  const isTemporary = status !== statusOf(code, false);
+  const [detail, members = {}] = isTemporary ? temporaryQuotaExample : examples[code];
   return problemOf(new EngineError(code, detail, members), '7b1f8e9c-52d0-4c1c-9d5e-3f0a6f1f2c11');
 }
+
+/** QuotaExceeded has two statuses. */
+const temporaryQuotaExample: readonly [detail: string, members: EngineError['members']] = [
+  'the tenant acme runs 4 questions at once, and its quota is 4: try again in 1 s',
+  { quota: 'runningQuestions', of: 'tenant', allowed: 4, used: 4, retryAfterSeconds: 1 },
+];
 
 const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?: EngineError['members']]>> = {
   ValidationException: [
@@ -334,6 +374,10 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
     { limit: 'timeoutMs', elapsedMs: 10_000 },
   ],
   IdempotencyMismatch: ['this Idempotency-Key was used for another request'],
+  QuotaExceeded: [
+    'this write adds 1 fact to the 1000 of the tenant acme, whose quota is 1000: retract facts, or ask an administrator for a higher quota',
+    { quota: 'facts', of: 'tenant', allowed: 1000, used: 1000 },
+  ],
   RateLimited: ['more than 600 requests a minute: try again in 1 s', { retryAfterSeconds: 1 }],
   Internal: ['internal error: the log has more under the request id'],
   LlmProviderException: ['anthropic: refused the key (HTTP 401)', { provider: 'anthropic' }],

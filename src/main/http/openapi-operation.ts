@@ -5,7 +5,7 @@ import type { OperationName } from '../../engine/contract/operations.ts';
 import { pendingSchema } from '../../engine/contract/transactions.ts';
 import { present } from '../../engine/index.ts';
 import { takesKey } from './idempotency.ts';
-import { headerParametersOf, headersOf, problemCodesOf, problemResponses } from './openapi-http.ts';
+import { headerParametersOf, headersOf, problemsOf, problemResponses } from './openapi-http.ts';
 import { capital, type Components, type Described, described, refersTo } from './openapi-schemas.ts';
 
 /** The operation as a member of its path item; `id` differs if it has several paths. */
@@ -32,7 +32,7 @@ export function describeOperation(
     ...(requestBody === null ? {} : { requestBody }),
     responses: {
       ...describeSuccess(name, spec, components),
-      ...problemResponses(problemCodesOf(spec), components),
+      ...problemResponses(problemsOf(spec), components),
     },
   };
 }

@@ -4,7 +4,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import { type OperationSpec, operationTags } from '../../engine/contract/operation-spec.ts';
-import { type ProblemCode, problems } from '../../engine/contract/problems.ts';
+import { type ProblemCode, problems, statusOf } from '../../engine/contract/problems.ts';
 import { checkInput, checkParams } from '../base/dispatch.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { openApiDocument } from './openapi.ts';
@@ -265,21 +265,24 @@ const errorsTable: Readonly<Record<number, readonly ProblemCode[]>> = {
   415: ['UnsupportedMediaType'],
   421: ['NotLeader'],
   422: ['RuleException', 'InferenceLimitExceeded', 'IdempotencyMismatch'],
-  429: ['RateLimited'],
+  429: ['QuotaExceeded', 'RateLimited'],
   500: ['Internal'],
   502: ['LlmProviderException'],
   503: ['LlmUnavailable', 'NotReady'],
-  507: ['StorageUnavailable'],
+  507: ['QuotaExceeded', 'StorageUnavailable'],
 };
 
 describe('the table of errors', () => {
   it.each(Object.entries(errorsTable))('maps status %s to the codes of the contract', (status, codes) => {
-    const there = Object.entries(problems).filter(([, problem]) => String(problem.status) === status);
-    expect(there.map(([code]) => code).toSorted()).toEqual(codes.toSorted());
+    const all = Object.keys(problems) as ProblemCode[];
+    const there = all.filter((code) =>
+      [false, true].some((isTemporary) => String(statusOf(code, isTemporary)) === status),
+    );
+    expect(there.toSorted()).toEqual(codes.toSorted());
   });
 
   it('has no other code, and describes each possible one with an example', () => {
-    const known = Object.values(errorsTable).flat();
+    const known = [...new Set(Object.values(errorsTable).flat())];
     expect(Object.keys(problems).toSorted()).toEqual(known.toSorted());
     const described = new Set(
       contents().flatMap(({ type, content }) =>

@@ -7,7 +7,7 @@
  */
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import { type OperationSpec, operationTags } from '../../engine/contract/operation-spec.ts';
-import type { ProblemCode } from '../../engine/contract/problems.ts';
+import { type ProblemCode, statusOf } from '../../engine/contract/problems.ts';
 import {
   answerHeaders,
   headerParameters,
@@ -112,7 +112,10 @@ function serviceDocuments(components: Components): Record<string, Described> {
       parameters: [{ $ref: '#/components/parameters/RequestId' }],
       responses: {
         '200': { description: summary, headers: headersOf(), content },
-        ...problemResponses(codes, components),
+        ...problemResponses(
+          codes.map((code) => ({ code, status: statusOf(code, false) })),
+          components,
+        ),
       },
     },
   });

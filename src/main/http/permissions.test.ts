@@ -66,7 +66,7 @@ function expected(spec: OperationSpec, role: KeyRole, restriction: Restriction, 
     : rank[role] >= rank[needed];
   if (!hasRole) return 403;
   if (spec.isOfEverything === true && databases.length + tenants.length > 0) return 403;
-  if (spec.changesRules === true && tenants.length > 0) return 403;
+  if ((spec.changesRules ?? spec.isOfAllTenants) === true && tenants.length > 0) return 403;
   const namesDatabase = spec.database || spec.pathNames !== undefined;
   const namesTenant = spec.tenant || spec.pathNames === 'tenant';
   if (namesDatabase && restriction === 'another database') return 403;

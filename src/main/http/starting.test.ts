@@ -84,6 +84,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
     dispatcher: createDispatcher(createHandlers(state), {
       leaderUrl: null,
       checkOutputs: true,
+      beginQuestion: () => () => {},
       onCall: () => {},
     }),
     metrics: createMetrics(sources, []),

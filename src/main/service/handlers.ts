@@ -124,6 +124,11 @@ function databaseHandlers(service: ServiceState): Pick<Handlers, keyof typeof da
       erasing(service.engine.deleteTenant(caller, params.name, params.id), params.name, params.id),
     nukeTenant: (caller, { params }) =>
       erasing(service.engine.nukeTenant(caller, params.name, params.id), params.name, params.id),
+    databaseQuota: (caller, { params }) => service.engine.quota(caller, params.name, null),
+    setDatabaseQuota: (caller, { params, body }) => service.engine.setQuota(caller, params.name, null, body),
+    tenantQuota: (caller, { params }) => service.engine.quota(caller, params.name, params.id),
+    setTenantQuota: (caller, { params, body }) =>
+      service.engine.setQuota(caller, params.name, params.id, body),
   };
 }
 

@@ -7,8 +7,6 @@
  * desktop app's thread both call `startService`.
  */
 import type { AddressInfo } from 'node:net';
-import { constrainedMemory } from 'node:process';
-import { totalmem } from 'node:os';
 import type { Readiness } from '../../engine/contract/administration.ts';
 import type { AgentSetup } from '../../engine/contract/agents.ts';
 import { type OperationInput, type OperationName, operations } from '../../engine/contract/operations.ts';
@@ -30,6 +28,7 @@ import {
   requirePermission,
   saysDryRun,
 } from '../base/dispatch.ts';
+import { availableMemory, processMemory } from '../base/memory-gauge.ts';
 import { removeEndpoint, writeEndpoint } from '../base/endpoint-file.ts';
 import { type Activity, limits } from '../http/limits.ts';
 import { createHttpApp, type HttpApp } from '../http/app.ts';
@@ -230,6 +229,7 @@ class RunningService implements Service, ServiceState {
     this.#dispatcher = createDispatcher(createHandlers(this), {
       leaderUrl: this.#leaderUrl,
       checkOutputs,
+      beginQuestion: (caller) => this.engine.beginQuestion(caller),
       onCall: (name, input, elapsedMs) => {
         if (isQuestion(name, input)) this.#metrics.inferenceDone(elapsedMs);
       },
@@ -409,7 +409,7 @@ class RunningService implements Service, ServiceState {
 
   async open(): Promise<void> {
     const { storageDir, encryptionKey, fsync, snapshotIntervalMs, endpointFile } = this.#config;
-    const { memoryDecayIntervalMs: decayIntervalMs, memoryBudgetBytes } = this.#config;
+    const { memoryDecayIntervalMs: decayIntervalMs, memoryBudgetBytes, memoryLimitBytes } = this.#config;
     try {
       this.#engine = await openEngine({
         storageDir,
@@ -419,6 +419,7 @@ class RunningService implements Service, ServiceState {
         decayIntervalMs,
         leaderUrl: this.#leaderUrl,
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
+        memoryGauge: processMemory(memoryLimitBytes),
         address: this.address,
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),
@@ -649,10 +650,4 @@ async function disconnectSecure(port: SecurePort | null, afterMs: number): Promi
 function reachableHost(address: string): string {
   if (address === '0.0.0.0' || address === '::') return '127.0.0.1';
   return address.includes(':') ? `[${address}]` : address;
-}
-
-/** Bytes that this process may use: of the machine, or of its container. */
-function availableMemory(): number {
-  const limit = constrainedMemory();
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }

@@ -210,6 +210,17 @@ const engineTotals: readonly Row<EngineCounters>[] = [
   ['service_log_written_bytes_total', 'Bytes written to the log since the start', (now) => now.logBytes],
   ['service_snapshots_total', 'Snapshots written since the start', (now) => now.snapshots],
   ['service_backups_total', 'Backups sent whole since the start', (now) => now.backups],
+  ['service_quota_refused_writes_total', 'Writes that a quota refused', (now) => now.writesOverQuota],
+  [
+    'service_quota_refused_calls_total',
+    'Questions and transactions that a quota refused',
+    (now) => now.questionsOverQuota,
+  ],
+  [
+    'service_memory_refused_writes_total',
+    'Writes refused because the memory is full',
+    (now) => now.writesOutOfMemory,
+  ],
 ];
 
 const trafficTotals: readonly Row<Traffic>[] = [
@@ -231,6 +242,18 @@ const figureGauges: readonly Row<EngineFigures>[] = [
   ['service_derived_conclusions', 'Cached conclusions', (now) => now.conclusions],
   ['service_derived_bytes', 'Memory of cached conclusions', (now) => now.derivedBytes],
   ['service_derived_budget_bytes', 'Maximum memory of cached conclusions', (now) => now.derivedBudgetBytes],
+  ['service_memory_resident_bytes', 'Resident memory of the process', (now) => now.memory?.resident ?? 0],
+  [
+    'service_memory_limit_bytes',
+    'Resident memory at which no more knowledge is stored',
+    (now) => now.memory?.residentMark ?? 0,
+  ],
+  ['service_heap_used_bytes', 'Heap of V8 in use', (now) => now.memory?.heap ?? 0],
+  [
+    'service_heap_limit_bytes',
+    'Heap of V8 at which no more knowledge is stored',
+    (now) => now.memory?.heapMark ?? 0,
+  ],
   ['service_transactions_open', 'Open transactions', (now) => now.openTransactions],
   [
     'service_transactions_oldest_seconds',

@@ -114,6 +114,7 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
     for (const item of items) {
       if (tally.take(item)) continue;
       await tally.store();
+      if (tally.isStopped) break;
       if (item.what.kind === 'rule') await tally.teach(item.line, item.what.rule, run);
       else tally.take(item);
       run.signal.throwIfAborted();
@@ -123,6 +124,7 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
       told = processed;
       yield tally.progress();
     }
+    if (tally.isStopped) break;
     run.signal.throwIfAborted();
   }
   await tally.store();
@@ -137,6 +139,8 @@ class Tally {
   readonly #import: Import;
   #batch: ImportItem[] = [];
   #characters = 0;
+  /** True if a quota has stopped the import: nothing more is stored. */
+  isStopped = false;
   readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
   readonly #errors: { line: number; message: string }[] = [];
 
@@ -159,11 +163,16 @@ class Tally {
     if (batch.length === 0) return;
     this.#batch = [];
     this.#characters = 0;
+    if (this.isStopped) return;
     const facts = batch.flatMap(({ what }) => (what.kind === 'fact' ? [what.fact] : []));
     const stored = facts.length === 0 ? null : await this.#import.assert(facts);
     const refused = new Map(stored?.refused.map(({ index, message }) => [index, message]));
     let index = 0;
+    const stopped = stored?.stopped ?? null;
     for (const { line, what } of batch) {
+      const isLast = stopped?.index === index && what.kind === 'fact';
+      if (isLast) this.#stop(line, stopped.message);
+      if (isLast) break;
       const message = what.kind === 'problem' ? what.message : refused.get(index);
       if (what.kind === 'fact') index++;
       if (message !== undefined) this.#fail(line, message);
@@ -179,6 +188,8 @@ class Tally {
       await this.#import.teach(rule);
       this.#counts.rules++;
     } catch (error) {
+      if (error instanceof EngineError && error.code === 'QuotaExceeded')
+        return this.#stop(line, error.message);
       if (!(error instanceof EngineError) || error.status >= 500 || error.status === 404) throw error;
       // A refused permission is stated in the line, since the answer as a whole is 200.
       const isForbidden = error.code === 'Forbidden';
@@ -192,7 +203,13 @@ class Tally {
   }
 
   done(): Omit<ImportDone, 'generation' | 'dryRun'> {
-    return { done: true, id: this.#import.id, ...this.#counts, errors: this.#errors };
+    const stopped = this.isStopped ? { stopped: 'QuotaExceeded' as const } : {};
+    return { done: true, id: this.#import.id, ...this.#counts, errors: this.#errors, ...stopped };
+  }
+
+  #stop(line: number, message: string): void {
+    this.isStopped = true;
+    this.#fail(line, message);
   }
 
   #fail(line: number, message: string): void {

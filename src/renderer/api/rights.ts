@@ -58,6 +58,8 @@ export function reasonAgainst(
   const isOfEverything = spec.role === 'replica' || spec.isOfEverything === true;
   if (isOfEverything && rights.databases.length + rights.tenants.length > 0)
     return 'This needs a key without restrictions.';
+  if (spec.isOfAllTenants === true && rights.tenants.length > 0)
+    return 'This concerns all tenants: it needs a key that is not restricted to tenants.';
   if (spec.changesRules === true && rights.tenants.length > 0)
     return 'Rules serve all tenants: a key that is restricted to tenants cannot change them.';
   if (database !== null && !isAmong(rights.databases, database))

@@ -38,6 +38,7 @@ export const contextOperations = {
       'its facts.',
     body: optimizeInputSchema,
     output: contextWindowSchema,
+    counts: 'question',
     problems: ['InferenceLimitExceeded'],
     tool: {
       name: 'context',
@@ -117,6 +118,7 @@ export const contextOperations = {
       'what came and went. The new window replaces the old one.',
     body: windowDiffInputSchema,
     output: windowDiffSchema,
+    counts: 'question',
     problems: ['SessionNotFound', 'InferenceLimitExceeded'],
     example: {
       body: { sessionId: 'chat-1' },

@@ -12,9 +12,11 @@ import {
   tenantParams,
 } from '../administration.ts';
 import { type OperationSpec } from '../operation-spec.ts';
+import { quotaInputSchema, quotaStateSchema } from '../quotas.ts';
 
 const read = { tag: 'databases', tenant: false, database: false, role: 'reader', kind: 'read' } as const;
 const write = { tag: 'databases', tenant: false, database: false, role: 'admin', kind: 'write' } as const;
+const inspect = { ...write, kind: 'read' } as const;
 
 export const databaseOperations = {
   listDatabases: {
@@ -136,6 +138,111 @@ export const databaseOperations = {
     example: {
       params: { name: 'family', id: 'acme' },
       answer: { status: 'nuked', facts: 1, rules: 0, generation: 2 },
+    },
+  },
+  databaseQuota: {
+    ...inspect,
+    method: 'GET',
+    path: '/admin/databases/:name/quota',
+    summary: 'The quota of a database, and its use',
+    description: 'Sums over all tenants. A tenant can have a quota of its own; both apply.',
+    pathNames: 'database',
+    isOfAllTenants: true,
+    params: databaseParams,
+    output: quotaStateSchema,
+    problems: ['DatabaseNotFound'],
+    example: {
+      params: { name: 'family' },
+      answer: {
+        quota: {
+          facts: null,
+          bytes: 1000000000,
+          runningQuestions: null,
+          questionsPerMinute: null,
+          openTransactions: null,
+        },
+        use: { facts: 0, bytes: 0, runningQuestions: 0, questionsPerMinute: 0, openTransactions: 0 },
+      },
+    },
+  },
+  setDatabaseQuota: {
+    ...write,
+    method: 'PUT',
+    path: '/admin/databases/:name/quota',
+    summary: 'Set the quota of a database',
+    description:
+      'Replaces the quota: what is absent or null is not limited. A quota below what is in use refuses growth only.',
+    pathNames: 'database',
+    isOfAllTenants: true,
+    params: databaseParams,
+    body: quotaInputSchema,
+    output: quotaStateSchema,
+    problems: ['DatabaseNotFound', 'StorageUnavailable'],
+    example: {
+      params: { name: 'family' },
+      body: { bytes: 1000000000 },
+      answer: {
+        quota: {
+          facts: null,
+          bytes: 1000000000,
+          runningQuestions: null,
+          questionsPerMinute: null,
+          openTransactions: null,
+        },
+        use: { facts: 0, bytes: 0, runningQuestions: 0, questionsPerMinute: 0, openTransactions: 0 },
+      },
+    },
+  },
+  tenantQuota: {
+    ...inspect,
+    method: 'GET',
+    path: '/admin/databases/:name/tenants/:id/quota',
+    summary: 'The quota of a tenant, and its use',
+    description: 'An unknown tenant is 404.',
+    pathNames: 'tenant',
+    params: tenantParams,
+    output: quotaStateSchema,
+    problems: ['DatabaseNotFound', 'TenantNotFound'],
+    example: {
+      params: { name: 'family', id: 'acme' },
+      answer: {
+        quota: {
+          facts: 100000,
+          bytes: null,
+          runningQuestions: 4,
+          questionsPerMinute: null,
+          openTransactions: null,
+        },
+        use: { facts: 0, bytes: 0, runningQuestions: 0, questionsPerMinute: 0, openTransactions: 0 },
+      },
+    },
+  },
+  setTenantQuota: {
+    ...write,
+    method: 'PUT',
+    path: '/admin/databases/:name/tenants/:id/quota',
+    summary: 'Set the quota of a tenant',
+    description:
+      'Replaces the quota: what is absent or null is not limited. It creates the tenant if there is none, so that a tenant can be ' +
+      'limited before its first write.',
+    pathNames: 'tenant',
+    params: tenantParams,
+    body: quotaInputSchema,
+    output: quotaStateSchema,
+    problems: ['DatabaseNotFound', 'StorageUnavailable'],
+    example: {
+      params: { name: 'family', id: 'acme' },
+      body: { facts: 100000, runningQuestions: 4 },
+      answer: {
+        quota: {
+          facts: 100000,
+          bytes: null,
+          runningQuestions: 4,
+          questionsPerMinute: null,
+          openTransactions: null,
+        },
+        use: { facts: 0, bytes: 0, runningQuestions: 0, questionsPerMinute: 0, openTransactions: 0 },
+      },
     },
   },
 } as const satisfies Record<string, OperationSpec>;

@@ -30,7 +30,7 @@ export const extractionOperations = {
     kind: 'write',
     body: turnsInputSchema,
     output: turnsContextSchema,
-    problems: ['RuleException', 'LlmProviderException', 'StorageUnavailable'],
+    problems: ['RuleException', 'LlmProviderException', 'StorageUnavailable', 'QuotaExceeded'],
     example: {
       body: { turns: ['parent(carol, emil).', 'Who is the grandparent of emil?'], maxFacts: 1 },
       answer: {
@@ -63,6 +63,7 @@ export const extractionOperations = {
       'LlmProviderException',
       'LlmUnavailable',
       'StorageUnavailable',
+      'QuotaExceeded',
     ],
     example: {
       body: {
@@ -119,7 +120,13 @@ export const extractionOperations = {
     kind: 'write',
     body: extractInputSchema,
     output: extractedSchema,
-    problems: ['RuleException', 'LlmProviderException', 'LlmUnavailable', 'StorageUnavailable'],
+    problems: [
+      'RuleException',
+      'LlmProviderException',
+      'LlmUnavailable',
+      'StorageUnavailable',
+      'QuotaExceeded',
+    ],
     example: {
       body: { text: 'Carol is the mother of Emil.', assert: true },
       answer: {
@@ -152,6 +159,7 @@ export const extractionOperations = {
     kind: 'read',
     body: synthesizeInputSchema,
     output: synthesizedSchema,
+    counts: 'question',
     problems: ['InferenceLimitExceeded', 'LlmProviderException', 'LlmUnavailable'],
     example: {
       body: { question: 'Who is a grandparent of Carol?' },

@@ -70,7 +70,7 @@ export const factOperations = {
     body: factInputSchema,
     quick: plainFactInput,
     output: factOutcomeSchema,
-    problems: ['Conflict', 'StorageUnavailable'],
+    problems: ['Conflict', 'StorageUnavailable', 'QuotaExceeded'],
     tool: {
       name: 'tell',
       title: 'Tell facts',
@@ -98,7 +98,7 @@ export const factOperations = {
     body: factsInputSchema,
     longList: factsList,
     output: factsOutcomeSchema,
-    problems: ['StorageUnavailable'],
+    problems: ['StorageUnavailable', 'QuotaExceeded'],
     example: {
       body: {
         facts: [
@@ -174,6 +174,7 @@ export const factOperations = {
     body: queryInputSchema,
     quick: plainQuery,
     output: queryResultSchema,
+    counts: 'question',
     problems: [],
     example: {
       body: { predicate: 'parent', args: ['bob', '?child'] },
@@ -305,6 +306,7 @@ export const factOperations = {
       'each group; with `infer`, over conclusions too. Sums and means are exact, rounded once.',
     body: aggregateInputSchema,
     output: aggregateResultSchema,
+    counts: 'question',
     problems: ['InferenceLimitExceeded'],
     example: {
       body: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },

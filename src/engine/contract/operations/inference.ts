@@ -31,6 +31,7 @@ export const inferenceOperations = {
     queryFlags: { proof: 'withProof' },
     quick: plainQuestion,
     output: answerSchema,
+    counts: 'question',
     problems: ['InferenceLimitExceeded', 'RuleException'],
     tool: {
       name: 'ask',
@@ -104,6 +105,7 @@ export const inferenceOperations = {
       'rule that could conclude it gets, what is missing, and what blocks it.',
     body: explainInputSchema,
     output: explanationSchema,
+    counts: 'question',
     problems: ['InferenceLimitExceeded'],
     example: {
       body: { predicate: 'grandparent', args: ['bob', 'carol'], mode: 'whyNot' },
@@ -133,6 +135,7 @@ export const inferenceOperations = {
       'after. Without goals, the answer covers every predicate that the change can reach.',
     body: whatIfInputSchema,
     output: whatIfResultSchema,
+    counts: 'question',
     problems: ['InferenceLimitExceeded', 'RuleException', 'RuleNotFound'],
     example: {
       body: {
@@ -162,6 +165,7 @@ export const inferenceOperations = {
       'a use of the facts.',
     body: traceInputSchema,
     output: traceSchema,
+    counts: 'question',
     problems: ['InferenceLimitExceeded', 'RuleException'],
     example: {
       body: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 2 },

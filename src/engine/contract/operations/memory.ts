@@ -48,6 +48,7 @@ export const memoryOperations = {
     query: recallQuerySchema,
     lists: ['predicates'],
     output: recalledSchema,
+    counts: 'question',
     problems: ['InferenceLimitExceeded'],
     example: {
       query: { maxFacts: '1', minSalience: '0.1', predicates: 'parent,grandparent' },
@@ -62,6 +63,7 @@ export const memoryOperations = {
     description: 'Like the GET, with the fields in the body.',
     body: recallInputSchema,
     output: recalledSchema,
+    counts: 'question',
     problems: ['InferenceLimitExceeded'],
     tool: {
       name: 'recall',
@@ -115,7 +117,7 @@ export const memoryOperations = {
     dryRun: 'body',
     body: consolidateInputSchema,
     output: consolidatedSchema,
-    problems: ['StorageUnavailable'],
+    problems: ['StorageUnavailable', 'QuotaExceeded'],
     tool: {
       name: 'compress',
       title: 'Consolidate episodes',
@@ -168,7 +170,7 @@ export const memoryOperations = {
     description: 'The facts return with their validity and metadata, under new ids; the summary goes.',
     body: restoreInputSchema,
     output: restoredSchema,
-    problems: ['FactNotFound', 'StorageUnavailable'],
+    problems: ['FactNotFound', 'StorageUnavailable', 'QuotaExceeded'],
     example: {
       body: { id: 'f17-0' },
       answer: { restored: 3, atoms: visits, generation: 18 },

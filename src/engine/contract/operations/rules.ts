@@ -49,7 +49,7 @@ export const ruleOperations = {
     etag: true,
     body: ruleInputSchema,
     output: ruleOutcomeSchema,
-    problems: ['RuleException', 'StorageUnavailable'],
+    problems: ['RuleException', 'StorageUnavailable', 'QuotaExceeded'],
     tool: {
       name: 'teach',
       title: 'Teach a rule',

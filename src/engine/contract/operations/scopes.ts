@@ -59,7 +59,7 @@ export const scopeOperations = {
       'is 409. The fork remembers its source as it was: the base of later merges between the two.',
     body: forkInputSchema,
     output: forkedSchema,
-    problems: ['ScopeNotFound', 'Conflict', 'RuleException', 'StorageUnavailable'],
+    problems: ['ScopeNotFound', 'Conflict', 'RuleException', 'StorageUnavailable', 'QuotaExceeded'],
     example: {
       body: { source: 'plan', target: 'plan-b' },
       answer: { source: 'plan', target: 'plan-b', facts: 2, rules: 0, generation: 9 },
@@ -105,7 +105,7 @@ export const scopeOperations = {
     body: mergeInputSchema,
     longList: resolutionsList,
     output: mergedSchema,
-    problems: ['ScopeNotFound', 'Conflict', 'StorageUnavailable'],
+    problems: ['ScopeNotFound', 'Conflict', 'StorageUnavailable', 'QuotaExceeded'],
     example: {
       body: { source: 'plan-b', target: 'plan', strategy: 'SOURCE_WINS' },
       answer: {

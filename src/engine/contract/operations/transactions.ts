@@ -20,6 +20,7 @@ export const transactionOperations = {
       'Send its `id` as `X-Transaction-ID`. A transaction is rolled back when it is unused for five ' +
       'minutes or the process ends.',
     output: transactionBegunSchema,
+    counts: 'transaction',
     problems: [],
     example: {
       answer: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f', status: 'open', expiresAt: 1782900302400 },
@@ -37,7 +38,7 @@ export const transactionOperations = {
     params: transactionParams,
     body: commitInputSchema,
     output: committedSchema,
-    problems: ['TransactionNotFound', 'Conflict', 'RuleException', 'StorageUnavailable'],
+    problems: ['TransactionNotFound', 'Conflict', 'RuleException', 'StorageUnavailable', 'QuotaExceeded'],
     example: {
       params: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f' },
       body: { dryRun: false },

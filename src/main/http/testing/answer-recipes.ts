@@ -97,6 +97,25 @@ async function tenant(world: World): Promise<{ name: string; id: string }> {
   return { name, id };
 }
 
+/** A new tenant that may store this many facts. */
+async function limited(world: World, facts: number): Promise<{ headers: Record<string, string> }> {
+  const headers = { 'x-tenant-id': world.fresh() };
+  await limit(world, headers, { facts });
+  return { headers };
+}
+
+async function limit(world: World, headers: Record<string, string>, quota: object): Promise<void> {
+  const path = `/admin/databases/default/tenants/${headers['x-tenant-id']}/quota`;
+  await world.call('PUT', path, quota);
+}
+
+/** The call by a new tenant whose quota allows no question and no transaction. */
+export async function silenced(world: World, sent: Sent): Promise<Sent> {
+  const headers = { 'x-tenant-id': world.fresh() };
+  await limit(world, headers, { runningQuestions: 0, openTransactions: 0 });
+  return { ...sent, headers: { ...sent.headers, ...headers } };
+}
+
 async function begun(world: World): Promise<string> {
   return (await world.call('POST', '/tx/begin')).id;
 }
@@ -114,6 +133,10 @@ async function key(world: World): Promise<Sent> {
 
 const knowledge = {
   assertFact: {
+    QuotaExceeded: async (world) => ({
+      ...(await limited(world, 0)),
+      body: { predicate: 'p', args: ['a'] },
+    }),
     success: (world) => ({
       body: { predicate: world.fresh(), args: ['a', 1, true], metadata: { a: [null] } },
     }),
@@ -123,6 +146,10 @@ const knowledge = {
     },
   },
   assertFacts: {
+    QuotaExceeded: async (world) => ({
+      ...(await limited(world, 0)),
+      body: [{ predicate: 'p', args: ['a'] }],
+    }),
     success: (world) => ({ body: [{ predicate: world.fresh(), args: [] }] }),
   },
   retract: {
@@ -161,6 +188,8 @@ const knowledge = {
     }),
   },
   assertRule: {
+    // Quotas do not count rules; memory does, in a test of its own.
+    QuotaExceeded: null,
     success: (world) => ({ body: { text: `${world.fresh()}(?x) :- edge(?x, ?_), ?x != b` } }),
     RuleException: () => ({ body: { text: unsafeRule } }),
   },
@@ -217,6 +246,13 @@ const knowledge = {
   },
   beginTransaction: { success: none },
   commitTransaction: {
+    QuotaExceeded: async (world) => {
+      const { headers } = await limited(world, 0);
+      const { id } = await world.call('POST', '/tx/begin', undefined, headers);
+      const within = { ...headers, 'x-transaction-id': id };
+      await world.call('POST', '/tell', { predicate: 'p', args: [] }, within);
+      return { ...withId(id), headers };
+    },
     success: async (world) => {
       const id = await begun(world);
       await world.call('POST', '/tell', { predicate: world.fresh(), args: [] }, { 'x-transaction-id': id });
@@ -239,6 +275,11 @@ const knowledge = {
   },
   listScopes: { success: async (world) => (await scope(world), {}) },
   forkScope: {
+    QuotaExceeded: async (world) => {
+      const { headers } = await limited(world, 1);
+      await world.call('POST', '/tell', { predicate: 'p', args: [], scope: 'plan' }, headers);
+      return { headers, body: { source: 'plan', target: 'copy' } };
+    },
     success: async (world) => ({ body: { source: await scope(world), target: world.fresh() } }),
     ScopeNotFound: (world) => ({ body: { source: nowhere, target: world.fresh() } }),
     Conflict: async (world) => ({ body: { source: await scope(world), target: await scope(world) } }),
@@ -255,6 +296,11 @@ const knowledge = {
     ScopeNotFound: () => ({ body: { source: nowhere, target: null } }),
   },
   mergeScopes: {
+    QuotaExceeded: async (world) => {
+      const { headers } = await limited(world, 1);
+      await world.call('POST', '/tell', { predicate: 'p', args: [], scope: 'plan' }, headers);
+      return { headers, body: { source: 'plan', target: null, strategy: 'REJECT' } };
+    },
     success: async (world) => ({
       body: { source: await scope(world), target: world.fresh(), strategy: 'KEEP_BOTH' },
     }),
@@ -283,9 +329,23 @@ const memory = {
   },
   memoryStats: { success: none, InferenceLimitExceeded: null },
   consolidate: {
+    QuotaExceeded: async (world) => {
+      const { headers } = await limited(world, 3);
+      const predicate = await episodes(world, headers);
+      await limit(world, headers, { bytes: 1 });
+      return { headers, body: { predicates: [predicate] } };
+    },
     success: async (world) => ({ body: { predicates: [await episodes(world)] } }),
   },
   restore: {
+    QuotaExceeded: async (world) => {
+      const { headers } = await limited(world, 3);
+      const predicate = await episodes(world, headers);
+      await world.call('POST', '/memory/consolidate', { predicates: [predicate] }, headers);
+      await limit(world, headers, { facts: 1 });
+      const { facts } = await world.call('GET', `/facts?predicate=${predicate}_summary`, undefined, headers);
+      return { headers, body: { id: facts[0]?.id } };
+    },
     success: async (world) => {
       const predicate = await episodes(world);
       await world.call('POST', '/memory/consolidate', { predicates: [predicate] });
@@ -324,11 +384,19 @@ const memory = {
   summarizeContext: { success: none, InferenceLimitExceeded: null },
   clearContextSession: { success: () => ({ body: { sessionId: nowhere } }) },
   contextOfTurns: {
+    QuotaExceeded: async (world) => ({
+      ...(await limited(world, 0)),
+      body: { turns: ['p(a).'] },
+    }),
     success: (world) => ({ body: { turns: [`${world.fresh()}(a).`, naturalLanguage], maxFacts: 2 } }),
     RuleException: () => ({ body: { turns: [`${unsafeRule}.`] } }),
     LlmProviderException: () => ({ body: { turns: [failingLanguage] } }),
   },
   ingest: {
+    QuotaExceeded: async (world) => ({
+      ...(await limited(world, 0)),
+      body: { text: 'p(a).' },
+    }),
     success: (world) => ({ body: { text: `${world.fresh()}(a).`, maxFacts: 2 } }),
     RuleException: () => ({ body: { text: `${unsafeRule}.` } }),
     InferenceLimitExceeded: (world) => ({
@@ -339,6 +407,10 @@ const memory = {
     LlmUnavailable: () => ({ isAtSmall: true, body: { text: naturalLanguage } }),
   },
   extract: {
+    QuotaExceeded: async (world) => ({
+      ...(await limited(world, 0)),
+      body: { text: 'p(a).', assert: true },
+    }),
     success: (world) => ({
       body: { text: `${world.fresh()}(a).\n${naturalLanguage}`, assert: true, rules: true },
     }),
@@ -355,10 +427,10 @@ const memory = {
 } satisfies Partial<Recipes>;
 
 /** Three facts that differ only in one argument. */
-async function episodes(world: World): Promise<string> {
+async function episodes(world: World, headers: Record<string, string> = {}): Promise<string> {
   const predicate = world.fresh();
   const facts = [1, 2, 3].map((day) => ({ predicate, args: ['a', day] }));
-  await world.call('POST', '/assert/facts', { facts });
+  await world.call('POST', '/assert/facts', { facts }, headers);
   return predicate;
 }
 
@@ -411,6 +483,23 @@ export const recipes: Recipes = {
     success: async (world) => ({ params: await tenant(world) }),
     DatabaseNotFound: () => ({ params: { name: nowhere, id: 'default' } }),
     TenantNotFound: () => ({ params: { name: 'default', id: nowhere } }),
+  },
+  databaseQuota: {
+    success: async (world) => ({ params: { name: await database(world) } }),
+    DatabaseNotFound: () => ({ params: { name: nowhere } }),
+  },
+  setDatabaseQuota: {
+    success: async (world) => ({ params: { name: await database(world) }, body: { facts: 10 } }),
+    DatabaseNotFound: () => ({ params: { name: nowhere }, body: {} }),
+  },
+  tenantQuota: {
+    success: async (world) => ({ params: await tenant(world) }),
+    DatabaseNotFound: () => ({ params: { name: nowhere, id: 'default' } }),
+    TenantNotFound: () => ({ params: { name: 'default', id: nowhere } }),
+  },
+  setTenantQuota: {
+    success: async (world) => ({ params: await tenant(world), body: { questionsPerMinute: 10 } }),
+    DatabaseNotFound: () => ({ params: { name: nowhere, id: 'default' }, body: {} }),
   },
   authenticationStatus: { success: none },
   bootstrap: {

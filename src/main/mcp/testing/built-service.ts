@@ -20,8 +20,8 @@ export interface BuiltService {
 
 const program = fileURLToPath(new URL('../../../../out/main/headless.js', import.meta.url));
 
-/** Resolves when it is ready. Rejects if it was not built, or with its output if it does not start. */
-export async function startBuiltService(): Promise<BuiltService> {
+/** `nodeOptions` are for the process. Resolves when it is ready. Rejects if it was not built, or with its output if it does not start. */
+export async function startBuiltService(nodeOptions: readonly string[] = []): Promise<BuiltService> {
   if (!existsSync(program)) throw new Error('build the service first: npm run build');
   const folder = mkdtempSync(join(tmpdir(), 'corollary-built-'));
   const apiKey = 'the-key-of-the-test';
@@ -37,7 +37,7 @@ export async function startBuiltService(): Promise<BuiltService> {
     LOG_LEVEL: 'WARN',
   };
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
-  let running = await startProcess({ ...env, PORT: '0' }).catch((error: unknown) => {
+  let running = await startProcess({ ...env, PORT: '0' }, nodeOptions).catch((error: unknown) => {
     removeFolder();
     throw error;
   });
@@ -53,7 +53,7 @@ export async function startBuiltService(): Promise<BuiltService> {
     },
     async killAndStartAgain() {
       await endProcess(running.child, 'SIGKILL');
-      running = await startProcess({ ...env, PORT: port });
+      running = await startProcess({ ...env, PORT: port }, nodeOptions);
     },
   };
 }
@@ -63,8 +63,11 @@ interface RunningProcess {
   readonly port: string;
 }
 
-async function startProcess(env: NodeJS.ProcessEnv): Promise<RunningProcess> {
-  const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+async function startProcess(env: NodeJS.ProcessEnv, nodeOptions: readonly string[]): Promise<RunningProcess> {
+  const child = spawn(process.execPath, [...nodeOptions, program], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const log = text(child.stderr);
   let said = '';
   for await (const chunk of child.stdout.setEncoding('utf8')) {

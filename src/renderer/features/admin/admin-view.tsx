@@ -21,6 +21,8 @@ import { type Pane, Split } from '../../ui/pane.tsx';
 import type { AdminSearch } from './admin-search.ts';
 import { type Erasure, nextSpace, statementOf, type Target } from './erasing.ts';
 import { DatabaseRows, type ListProps, ScopeRows, TenantRows } from './lists.tsx';
+import { QuotaDialog } from './quota-dialog.tsx';
+import type { QuotaTarget } from './quota-form.ts';
 import { forgetRefusal, useAdminWrite, useRefusal } from './rights.ts';
 
 interface AdminViewProps {
@@ -109,11 +111,12 @@ function NoDatabase({ name, onBack }: { name: string; onBack: () => void }) {
 
 interface AdminListsProps extends Omit<ListProps, 'administer'> {
   onErase: (erasure: Erasure) => void;
+  onQuota: (target: QuotaTarget) => void;
   ask: (question: NameQuestion) => void;
 }
 
 /** The lists, one above the other. */
-function AdminLists({ search, onSearch, goTo, onErase, ask }: AdminListsProps) {
+function AdminLists({ search, onSearch, goTo, onErase, onQuota, ask }: AdminListsProps) {
   const { space } = useSession();
   const databases = useDatabases().data;
   const database = search.of ?? space.database;
@@ -122,7 +125,7 @@ function AdminLists({ search, onSearch, goTo, onErase, ask }: AdminListsProps) {
   const isAdministered = useRefusal() === null;
   const isMissing = databases !== undefined && !databases.some(({ name }) => name === database);
   const administer = (question: NameQuestion) =>
-    isAdministered ? { onErase, onCreate: () => ask(question) } : null;
+    isAdministered ? { onErase, onQuota, onCreate: () => ask(question) } : null;
   const list = { search, onSearch, goTo };
   const panes: Pane[] = [
     {
@@ -160,6 +163,7 @@ function AdminLists({ search, onSearch, goTo, onErase, ask }: AdminListsProps) {
 export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
   const { space } = useSession();
   const [erasure, setErasure] = useState<Erasure | null>(null);
+  const [limited, setLimited] = useState<QuotaTarget | null>(null);
   const [question, setQuestion] = useState<NameQuestion | null>(null);
   const lists = useRef<HTMLDivElement>(null);
   const patch = useCallback(
@@ -180,11 +184,19 @@ export function AdminView({ search, onSearch, goTo }: AdminViewProps) {
     <div className="flex-column full-height" ref={lists}>
       <NotOffered />
       <div className="rest-height">
-        <AdminLists search={search} onSearch={patch} goTo={goTo} onErase={setErasure} ask={setQuestion} />
+        <AdminLists
+          search={search}
+          onSearch={patch}
+          goTo={goTo}
+          onErase={setErasure}
+          onQuota={setLimited}
+          ask={setQuestion}
+        />
       </div>
       {question !== null && (
         <NameDialog question={question} failureOf={apiFailureOf} onClose={() => setQuestion(null)} />
       )}
+      {limited !== null && <QuotaDialog target={limited} onClose={() => setLimited(null)} />}
       {erasure !== null && (
         <EraseDialog
           erasure={erasure}

@@ -6,6 +6,7 @@ import {
   IconDatabase,
   IconEraser,
   IconExternalLink,
+  IconGauge,
   IconLogin2,
   IconPlus,
   IconStack2,
@@ -31,6 +32,7 @@ import { type AdminSearch, scopesAddress } from './admin-search.ts';
 import styles from './admin.module.css';
 import type { Erasure } from './erasing.ts';
 import { NamedList } from './named-list.tsx';
+import type { QuotaTarget } from './quota-form.ts';
 
 /** How often the lists are reread while visible, in milliseconds: other spaces send no change events. */
 const listsEveryMs = 5_000;
@@ -45,7 +47,11 @@ export interface ListProps {
   onSearch: (part: Partial<AdminSearch>) => void;
   goTo: (space: Space) => void;
   /** Null if administration is not offered. */
-  administer: { readonly onErase: (erasure: Erasure) => void; readonly onCreate: () => void } | null;
+  administer: {
+    readonly onErase: (erasure: Erasure) => void;
+    readonly onQuota: (target: QuotaTarget) => void;
+    readonly onCreate: () => void;
+  } | null;
 }
 
 const bigIcon = { size: 30, stroke: 1.3, 'aria-hidden': true } as const;
@@ -110,6 +116,10 @@ export function DatabaseRows({ search, onSearch, goTo, administer, chosen }: Lis
     enter: (row) =>
       isHere(row) ? null : () => goTo({ ...space, database: row.name, scope: { kind: 'all' } }),
     nuke: (row) => erase('nuke', row),
+    quota: ({ name }) =>
+      administer === null || !may('setDatabaseQuota', { database: name, tenant: null })
+        ? null
+        : () => administer.onQuota({ database: name, tenant: null }),
     // The default database cannot be deleted.
     remove: (row) => (row.name === defaultName ? null : erase('delete', row)),
   };
@@ -167,6 +177,10 @@ export function TenantRows({ search, onSearch, goTo, administer, database, chose
   const actions: RowActions<Tenant> = {
     enter: (row) => (isHere(row) ? null : () => goTo({ database, tenant: row.name, scope: { kind: 'all' } })),
     nuke: (row) => erase('nuke', row),
+    quota: ({ name }) =>
+      administer === null || !may('setTenantQuota', { database, tenant: name })
+        ? null
+        : () => administer.onQuota({ database, tenant: name }),
     remove: (row) => erase('delete', row),
   };
   const columns: Column<Tenant>[] = [
@@ -315,20 +329,22 @@ function createdColumn<Row extends { readonly createdAt: number }>(): Column<Row
 interface RowActions<Row> {
   readonly enter: (row: Row) => (() => void) | null;
   readonly nuke: (row: Row) => (() => void) | null;
+  readonly quota: (row: Row) => (() => void) | null;
   readonly remove: (row: Row) => (() => void) | null;
 }
 
 /** The same keys work on the row: Enter uses it, N empties it, Delete deletes it. */
-function actionsColumn<Row extends Named>({ enter, nuke, remove }: RowActions<Row>): Column<Row> {
+function actionsColumn<Row extends Named>({ enter, nuke, quota, remove }: RowActions<Row>): Column<Row> {
   const size = { size: 15, 'aria-hidden': true } as const;
   return {
     id: 'actions',
     title: 'Actions',
-    width: 108,
+    width: 136,
     holds: 'controls',
     cell: (row) => {
       const actions = [
         { act: enter(row), label: `Use ${row.name}`, icon: <IconLogin2 {...size} /> },
+        { act: quota(row), label: `Quota of ${row.name}`, icon: <IconGauge {...size} /> },
         { act: nuke(row), label: `Empty ${row.name}`, icon: <IconEraser {...size} /> },
         { act: remove(row), label: `Delete ${row.name}`, icon: <IconTrash {...size} /> },
       ];

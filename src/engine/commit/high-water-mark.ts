@@ -1,0 +1,115 @@
+/**
+ * The memory of the process, and the mark above which no more knowledge is stored.
+ *
+ * A process that runs out of memory dies for every client. Below the mark there is room for questions and for what the
+ * operating system or V8 needs beyond the knowledge. The memory is not measured with each write: between two
+ * measurements, the writes since the last one count with an estimate of their bytes.
+ */
+
+/** Memory in bytes, and how much of it may be used before writes are refused. */
+export interface MemoryReading {
+  /** The resident memory of the process. */
+  readonly resident: number;
+  readonly residentMark: number;
+  /** The heap of V8, which has a limit of its own. */
+  readonly heap: number;
+  readonly heapMark: number;
+}
+
+/** Measures the memory of the process; the service provides it. */
+export interface MemoryGauge {
+  read(): MemoryReading;
+  /** Frees what is no longer needed, at once: garbage counts as used. */
+  collect(): void;
+  /** A time in milliseconds that never goes back. */
+  now(): number;
+}
+
+/** Bytes of writes, and milliseconds, after which the memory is measured again. */
+const maxUnmeasuredBytes = 1024 * 1024;
+const measuredForMs = 100;
+/**
+ * After memory was freed in vain, it is not freed again for this many times as long as that took, and at least this many
+ * milliseconds, unless something was deleted.
+ */
+const pauseFactor = 20;
+const minPauseMs = 1000;
+/** Freeing memory was worth it if this share of the mark was free afterwards. */
+const worthwhileShare = 1 / 16;
+
+/** Decides whether there is memory for a write. Without a gauge there always is. */
+export class HighWaterMark {
+  readonly #gauge: MemoryGauge | null;
+  /** Frees what the engine can do without. */
+  readonly #free: () => void;
+  #reading: MemoryReading | null = null;
+  #measuredAt = Number.NEGATIVE_INFINITY;
+  /** Until then it would be in vain to free memory. */
+  #vainUntil = Number.NEGATIVE_INFINITY;
+  /** Bytes of the writes since the last measurement. */
+  #unmeasured = 0;
+
+  constructor(gauge: MemoryGauge | null, free: () => void) {
+    this.#gauge = gauge;
+    this.#free = free;
+  }
+
+  /** Takes room for a write; false if there is none. */
+  take(bytes: number): boolean {
+    const gauge = this.#gauge;
+    if (gauge === null) return true;
+    const isOld = gauge.now() - this.#measuredAt >= measuredForMs;
+    if (isOld || this.#unmeasured + bytes > maxUnmeasuredBytes) this.#measure(gauge);
+    if (this.#unmeasured + bytes >= this.#room) return false;
+    this.#unmeasured += bytes;
+    return true;
+  }
+
+  /** Frees derived data and garbage, unless that was in vain a moment ago; then tries again to take room. */
+  takeAfterRelief(bytes: number): boolean {
+    const gauge = this.#gauge;
+    if (gauge === null) return true;
+    const start = gauge.now();
+    if (start >= this.#vainUntil) {
+      this.#free();
+      gauge.collect();
+      this.#measure(gauge);
+      const isWorthwhile = this.#room >= this.full().allowed * worthwhileShare;
+      const pause = Math.max(minPauseMs, (gauge.now() - start) * pauseFactor);
+      this.#vainUntil = isWorthwhile ? Number.NEGATIVE_INFINITY : gauge.now() + pause;
+    }
+    return this.take(bytes);
+  }
+
+  /** Called when something was deleted: freeing memory may now help. */
+  deleted(): void {
+    this.#vainUntil = Number.NEGATIVE_INFINITY;
+  }
+
+  /** What is at its mark: the quantity, and the mark. */
+  full(): { readonly used: number; readonly allowed: number; readonly isHeap: boolean } {
+    const { resident, residentMark, heap, heapMark } = this.#reading ?? nothingRead;
+    const isHeap = heapMark - heap < residentMark - resident;
+    return isHeap
+      ? { used: heap, allowed: heapMark, isHeap }
+      : { used: resident, allowed: residentMark, isHeap };
+  }
+
+  get #room(): number {
+    const { used, allowed } = this.full();
+    return allowed - used;
+  }
+
+  #measure(gauge: MemoryGauge): void {
+    this.#reading = gauge.read();
+    this.#measuredAt = gauge.now();
+    this.#unmeasured = 0;
+  }
+}
+
+const nothingRead: MemoryReading = {
+  resident: 0,
+  residentMark: Number.POSITIVE_INFINITY,
+  heap: 0,
+  heapMark: Number.POSITIVE_INFINITY,
+};
