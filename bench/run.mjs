@@ -37,6 +37,8 @@ await build({
         'sdk-v1-child': join(root, 'bench', 'mcp', 'sdk-v1-child.ts'),
         collecting: join(root, 'bench', 'mcp', 'collecting.ts'),
         ui: join(root, 'bench', 'ui', 'main.ts'),
+        turns: join(root, 'bench', 'turns', 'main.ts'),
+        'turn-monitor': join(root, 'bench', 'turns', 'monitor.ts'),
         'fastify-child': join(root, 'bench', 'http', 'fastify-child.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
@@ -48,7 +50,7 @@ await build({
 });
 
 const [first, ...rest] = process.argv.slice(2);
-const others = ['storage', 'memory', 'space', 'packages', 'context', 'import', 'http', 'mcp', 'ui'];
+const others = ['storage', 'memory', 'space', 'packages', 'context', 'import', 'http', 'mcp', 'ui', 'turns'];
 const program = others.includes(first) ? `${first}.js` : 'main.js';
 const args = others.includes(first) || first === 'engine' ? rest : process.argv.slice(2);
 const result = spawnSync(process.execPath, ['--expose-gc', join(outDir, program), ...args], {
