@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { builtService, type Server, startServer } from '../http/server.ts';
 import type { Turns } from './monitor.ts';
@@ -23,6 +24,8 @@ export interface Answered {
   readonly bytes: number;
   readonly begins: string;
 }
+
+const warmingMs = 2000;
 
 /** The service and the monitor in it. */
 export class WatchedService {
@@ -47,7 +50,12 @@ export class WatchedService {
       RATE_LIMIT_PER_MINUTE: '1000000',
     };
     const args = ['--import', monitor, ...program.args];
-    return new WatchedService(await startServer({ ...program, args, environment }, folder), socket);
+    const server = await startServer({ ...program, args, environment }, folder);
+    const service = new WatchedService(server, socket);
+    // The start, and the warming up after it, count for nothing.
+    while ((await service.call('GET', '/health/ready')).status !== 200) await sleep(50);
+    await sleep(warmingMs);
+    return service;
   }
 
   /** Sends a call and reads its answer to the end. */

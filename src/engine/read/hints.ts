@@ -16,6 +16,8 @@ import { spellingOf } from '../store/relation-names.ts';
 export const maxHints = 5;
 /** Maximum number of literals or facts examined per request. */
 const maxExamined = 1000;
+/** A longer constant is a text: nobody meant another one. */
+const maxHintedCharacters = 1000;
 
 /** The `hints` field of an answer; absent if there are none. */
 export function hintsPart(hints: readonly string[]): { hints?: string[] } {
@@ -277,6 +279,7 @@ function* toldConstants(known: KnownNames, atom: Atom): Generator<string> {
   const { predicate, args } = atom;
   for (let position = 0; position < args.length; position++) {
     const constant = args[position] as string;
+    if (constant.length > maxHintedCharacters) continue;
     if (isSingleCapital(constant)) {
       if (!known.hasConstant(constant))
         yield `${constant} is stored as a constant: a fact has no variables, and in rules and questions a variable begins with ?`;
