@@ -188,7 +188,8 @@ async function withinLimits(search: () => Promise<Dependents>): Promise<Dependen
 function viewsOf({ tenant }: ReadContext, retracted: readonly FactRow[]): ScopeChoice[] {
   const views: ScopeChoice[] = [{ kind: 'all' }];
   const numbers = new Set<number>();
-  for (const { relation, row } of retracted) numbers.add((relation.columns[relation.arity] as Int32Array)[row] as number);
+  for (const { relation, row } of retracted)
+    numbers.add((relation.columns[relation.arity] as Int32Array)[row] as number);
   const scopes = Array.from(numbers, (number) => tenant.facts.scopeNames[number] ?? null);
   for (const scope of scopes) views.push(scope === null ? { kind: 'unscoped' } : { kind: 'scope', scope });
   return views;

@@ -6,6 +6,7 @@
  * the same ids. A fact whose versions were all dropped keeps its number but is not found any more. The
  * contents of a version are in its relation.
  */
+import { NumberMap } from '../base/number-map.ts';
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 
@@ -29,9 +30,9 @@ export interface NumberedFacts {
   readonly generations: Float64Array;
   readonly firsts: Int32Array;
   /** By number: the last ten generations that changed a fact after its assertion, ascending. */
-  readonly changes: Map<number, number[]>;
+  readonly changes: NumberMap<number[]>;
   /** By number: see `createdAtOf`. */
-  readonly createdAt: Map<number, number>;
+  readonly createdAt: NumberMap<number>;
 }
 
 /** A write that asserted facts: those numbered from `first` up to, not including, `end`. */
@@ -58,10 +59,10 @@ export class FactNumbers {
   #generations: Float64Array;
   #firsts: Int32Array;
   #writes: number;
-  readonly #changes: Map<number, number[]>;
-  readonly #createdAt: Map<number, number>;
+  readonly #changes: NumberMap<number[]>;
+  readonly #createdAt: NumberMap<number>;
   /** While a moment is pinned: the changes, as of then, of facts that have changed since. */
-  #before: Map<number, readonly number[]> | null = null;
+  #before: NumberMap<readonly number[]> | null = null;
 
   constructor(facts: NumberedFacts | null = null) {
     this.#relationOf = facts?.relations ?? new Int32Array(64);
@@ -70,8 +71,8 @@ export class FactNumbers {
     this.#generations = facts?.generations ?? new Float64Array(8);
     this.#firsts = facts?.firsts ?? new Int32Array(8);
     this.#writes = facts?.generations.length ?? 0;
-    this.#changes = facts?.changes ?? new Map();
-    this.#createdAt = facts?.createdAt ?? new Map();
+    this.#changes = facts?.changes ?? new NumberMap();
+    this.#createdAt = facts?.createdAt ?? new NumberMap();
   }
 
   get count(): number {
@@ -149,7 +150,7 @@ export class FactNumbers {
   /** Pins the current changes, to be read with `pinnedChanges`, until `unpin`. One moment at a time. */
   pin(): void {
     assert(this.#before === null, 'one moment is pinned at a time');
-    this.#before = new Map();
+    this.#before = new NumberMap();
   }
 
   unpin(): void {
@@ -159,7 +160,7 @@ export class FactNumbers {
   /** The facts that had changed after their assertion at the pinned moment, with `changesOf`, unordered. */
   *pinnedChanges(): Generator<readonly [number, readonly number[]]> {
     const before = present(this.#before, 'a moment is pinned');
-    for (const [number, changes] of this.#changes) {
+    for (const [number, changes] of this.#changes.entries()) {
       const known = before.get(number) ?? changes;
       if (known.length > 0) yield [number, known];
     }
