@@ -237,8 +237,12 @@ export function hintsOfFacts(
 ): string[] {
   const hints = new Hints();
   const seen = new Set<string>();
-  for (let at = 0; at < facts.length && !hints.isFull; at++) {
+  let [last, lastArity] = ['', -1];
+  for (let at = 0; at < facts.length && !hints.isFull && seen.size < maxExamined; at++) {
     const { predicate, args, truthVal } = facts[at] as (typeof facts)[number];
+    // Facts of one relation mostly come together.
+    if (at >= maxExamined && predicate === last && args.length === lastArity) continue;
+    [last, lastArity] = [predicate, args.length];
     const relation = `${predicate}/${args.length}`;
     const atom = { predicate, args: [...args], negated: !truthVal };
     if (!seen.has(relation)) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../../engine/testing/prng.ts';
-import { jsonPieceBytes, parseLongJson } from './long-json.ts';
+import { jsonPieceBytes, maxJsonFields, parseLongJson } from './long-json.ts';
 
 /** Long JSON parsed in pieces gives the result of JSON.parse, and is refused if JSON.parse refuses it. */
 
@@ -133,6 +133,14 @@ test('splits whatever is long: several lists, objects of many fields, long texts
       expect(JSON.stringify(got)).toBe(text);
     }
   }
+});
+
+test('rejects an object of more fields than anything takes, wherever it is', async () => {
+  const object = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`field ${at}`, at]));
+  expect(await byPieces(JSON.stringify([object(maxJsonFields)]))).toEqual([object(maxJsonFields)]);
+  for (const value of [object(maxJsonFields + 1), { facts: [{ metadata: object(1_000_000) }] }])
+    expect(await reading(JSON.stringify(value))).toEqual({ problem: { kind: 'tooManyFields' } });
 });
 
 test('takes escapes and characters of several bytes wherever a text is cut', async () => {

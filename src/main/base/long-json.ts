@@ -12,6 +12,12 @@ import { namesPrototype } from './prototype-field.ts';
 /** Texts up to this length are parsed at once, and no piece is shorter, unless it is the last one. */
 export const jsonPieceBytes = 64 * 1024;
 
+/**
+ * Maximum number of fields of an object. None that the service takes has so many, and to go over a million fields, even
+ * to refuse them, takes long.
+ */
+export const maxJsonFields = 16_384;
+
 /** A part of the text that is longer than a piece. */
 interface LongPart {
   readonly kind: 'list' | 'object' | 'text';
@@ -28,6 +34,7 @@ interface LongPart {
 export type JsonProblem =
   | { readonly kind: 'malformed'; readonly from: number; readonly to: number }
   | { readonly kind: 'tooDeep' }
+  | { readonly kind: 'tooManyFields' }
   | { readonly kind: 'prototype' };
 
 /** The value of a text, or why there is none. */
@@ -35,7 +42,7 @@ export type JsonReading = { readonly value: unknown } | { readonly problem: Json
 
 /**
  * The value of JSON in UTF-8. `malformed`: it is not JSON, and bytes `from` to `to` show it; `tooDeep`: it nests deeper
- * than `maxDepth`; `prototype`: it has a field that would be lost. Calls `breathe` after each piece.
+ * than `maxDepth`; `tooManyFields`: an object has more than `maxJsonFields`; `prototype`: it has a field that would be lost. Calls `breathe` after each piece.
  */
 export async function parseLongJson(
   bytes: Buffer,
@@ -268,6 +275,7 @@ class Reader {
     const list: unknown[] = [];
     const fields: Record<string, unknown> = {};
     const least = cuts.length === 0 ? 0 : 1;
+    let fieldCount = 0;
     let [from, next] = [start + 1, 0];
     for (const to of [...cuts, end]) {
       const inside: LongPart[] = [];
@@ -279,7 +287,12 @@ class Reader {
       } else {
         const found = (await this.piece(from, to, inside, '{', '}', least)) as Record<string, unknown>;
         // A text with such a field is refused in the end.
-        if (!this.hasPrototype) for (const name of Object.keys(found)) fields[name] = found[name];
+        if (!this.hasPrototype)
+          for (const name of Object.keys(found)) {
+            if (!Object.hasOwn(fields, name) && ++fieldCount > maxJsonFields)
+              this.problem ??= { kind: 'tooManyFields' };
+            fields[name] = found[name];
+          }
       }
       if (this.problem !== null) return null;
       from = to + 1;

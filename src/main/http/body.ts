@@ -12,7 +12,7 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate as atEndOfTurn } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, invalid, Slices } from '../../engine/index.ts';
-import { jsonPieceBytes, parseLongJson } from '../base/long-json.ts';
+import { jsonPieceBytes, maxJsonFields, parseLongJson } from '../base/long-json.ts';
 import { namesPrototype } from '../base/prototype-field.ts';
 import { answerOn } from './connections.ts';
 import { limits } from './limits.ts';
@@ -246,6 +246,8 @@ async function parseLong(bytes: Buffer): Promise<unknown> {
   if ('value' in reading) return reading.value;
   const { problem } = reading;
   if (problem.kind === 'tooDeep') throw malformed(tooDeep);
+  if (problem.kind === 'tooManyFields')
+    throw malformed(`an object in it has more than ${maxJsonFields} fields`);
   if (problem.kind === 'prototype') throw malformed(prototype);
   throw malformed(`it is not valid JSON (between byte ${problem.from} and byte ${problem.to})`);
 }

@@ -4,7 +4,7 @@
  * A line counts as statements only if all of it is; nothing is read from any other line. Offsets are UTF-16 code units
  * of the original text. Blank lines are neither.
  */
-import { parseFreeTextLine, type Statement } from '../../engine/index.ts';
+import { freeTextLineSteps, runInSlices, type Statement } from '../../engine/index.ts';
 
 /** A range of the text: offsets, the end exclusive. */
 export interface TextSpan {
@@ -23,17 +23,16 @@ export interface FreeText {
   readonly prose: readonly TextSpan[];
 }
 
-/** `breathe` yields to other work between lines. */
+/** `breathe` yields to other work between lines, and within long ones. */
 export async function readFreeText(text: string, breathe: () => Promise<void>): Promise<FreeText> {
   const facts: FactStatement[] = [];
   const rules: RuleStatement[] = [];
   const prose: TextSpan[] = [];
   let isInRun = false;
   for (const line of linesOf(text)) {
-    await breathe();
     const written = withinSpace(text, line);
     if (written === null) continue;
-    const statements = parseFreeTextLine(text.slice(line.start, line.end));
+    const statements = await runInSlices(freeTextLineSteps(text.slice(line.start, line.end)), breathe);
     if (statements === null) {
       const start = (isInRun ? prose.pop()?.start : null) ?? written.start;
       prose.push({ start, end: written.end });
