@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isLarge, jsonBytes, jsonSlices, pieceLength } from './json-slices.ts';
+import { isLarge, jsonBytes, jsonLength, jsonSlices, pieceLength } from './json-slices.ts';
 
 const long = Array.from({ length: 5000 }, (_, index) => ({ index, text: '",]}' }));
 const longText = `${'x'.repeat(pieceLength - 2)}"\u{1f600}\\\n\u2028${'é\u{1f600}'.repeat(pieceLength)}`;
@@ -33,6 +33,7 @@ it.each([
   for await (const piece of jsonSlices(value)) text += piece;
   expect(text).toBe(JSON.stringify(value));
   expect((await jsonBytes(value)).toString('utf8')).toBe(text);
+  expect(await jsonLength(value)).toBe(text.length);
 });
 
 it.each([

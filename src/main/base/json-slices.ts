@@ -111,6 +111,16 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
+/** UTF-16 code units of JSON.stringify(value), counted in pieces. */
+export async function jsonLength(
+  value: unknown,
+  pause: () => Promise<void> = () => setImmediate(),
+): Promise<number> {
+  let length = 0;
+  for await (const piece of jsonSlices(value, pause)) length += piece.length;
+  return length;
+}
+
 /** The JSON of the value in UTF-8, written in pieces. */
 export async function jsonBytes(
   value: unknown,
