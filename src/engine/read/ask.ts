@@ -1,5 +1,4 @@
 import { present } from '../base/assert.ts';
-import { ByteMeter } from '../base/byte-meter.ts';
 import type { Answer, AskedForms, AskInput, Proof } from '../contract/inference.ts';
 import { isVariable, type Literal } from '../contract/language.ts';
 import { type ReadContext, type LookupContext, scopeChoice } from '../session/read-context.ts';
@@ -125,10 +124,8 @@ function hintsOf(
   return hintsPart(hintsOfNothing(KnownNames.of(context), body));
 }
 
-/** How often the text of an answer is gone over: to decode it, to render it, and to find its facts. */
-const textsOfAnswer = 4;
-/** What visiting a fact costs, as bytes of text. */
-const bytesOfVisit = 128;
+/** Answers rendered and facts visited between pauses. */
+const workBetweenBreaths = 1024;
 
 /** Stored facts by number, each once. */
 type UsedFacts = Map<number, FactRow>;
@@ -156,20 +153,21 @@ async function renderPage(
   const named = variables.filter(isNamed);
   const results: string[] = [];
   const bindings: Record<string, string>[] = [];
-  const meter = new ByteMeter();
+  let work = 0;
   for (const row of page.page) {
     const constantOf = (variable: string): string | undefined => {
       const at = columnOf.get(variable);
       return at === undefined ? undefined : textOf((columns[at] as Int32Array)[row] as number);
     };
-    const rendered = renderInstance(asked, constantOf);
-    results.push(rendered);
+    results.push(renderInstance(asked, constantOf));
     const binding: Record<string, string> = Object.create(null) as Record<string, string>;
     for (const variable of named) binding[variable.slice(1)] = constantOf(variable) ?? '';
     bindings.push(binding);
-    let visited = 0;
-    for (const literal of instance(asked, constantOf)) visited += noteUsed(context, view, literal, used);
-    if (meter.counts(textsOfAnswer * rendered.length + visited * bytesOfVisit)) await context.pacer.breathe();
+    work++;
+    for (const literal of instance(asked, constantOf)) work += noteUsed(context, view, literal, used);
+    if (work < workBetweenBreaths) continue;
+    work = 0;
+    await context.pacer.breathe();
   }
   return { results, bindings };
 }

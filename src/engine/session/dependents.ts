@@ -35,9 +35,14 @@ export function patternOf(input: RetractInput): FactPattern {
 }
 
 /** The relations of these facts. */
-export function relationsOf(facts: readonly FactRow[]): Set<string> {
+export function relationsOf(facts: Iterable<FactRow>): Set<string> {
   const relations = new Set<FactRow['relation']>();
-  for (const { relation } of facts) relations.add(relation);
+  let last: FactRow['relation'] | null = null;
+  for (const { relation } of facts) {
+    // Facts of one relation mostly come together.
+    if (relation !== last) relations.add(relation);
+    last = relation;
+  }
   return new Set(
     Array.from(relations, ({ predicate, arity, negated }) => relationKey(predicate, arity, negated)),
   );
