@@ -21,6 +21,6 @@ it('answers like a Map, whatever comes and in whatever order', () => {
     }
     expect(numbers.size).toBe(model.size);
     expect(new Map(numbers.entries())).toEqual(model);
-    expect([...numbers.keys()].sort()).toEqual([...model.keys()].sort());
+    expect(new Set(numbers.keys())).toEqual(new Set(model.keys()));
   }
 });

@@ -30,7 +30,7 @@ export interface NumberedFacts {
   readonly generations: Float64Array;
   readonly firsts: Int32Array;
   /** By number: the last ten generations that changed a fact after its assertion, ascending. */
-  readonly changes: NumberMap<number[]>;
+  readonly changes: NumberMap<number | number[]>;
   /** By number: see `createdAtOf`. */
   readonly createdAt: NumberMap<number>;
 }
@@ -59,7 +59,8 @@ export class FactNumbers {
   #generations: Float64Array;
   #firsts: Int32Array;
   #writes: number;
-  readonly #changes: NumberMap<number[]>;
+  /** Most facts change once: a number instead of a list saves an object for each. */
+  readonly #changes: NumberMap<number | number[]>;
   readonly #createdAt: NumberMap<number>;
   /** While a moment is pinned: the changes, as of then, of facts that have changed since. */
   #before: NumberMap<readonly number[]> | null = null;
@@ -117,16 +118,20 @@ export class FactNumbers {
 
   /** Records that the fact changed after its assertion. */
   noteChange(number: number, generation: number): void {
-    const changes = this.#changes.get(number) ?? [];
-    if (this.#before?.has(number) === false) this.#before.set(number, [...changes]);
-    changes.push(generation);
-    if (changes.length > maxHistory) changes.shift();
-    this.#changes.set(number, changes);
+    if (this.#before?.has(number) === false) this.#before.set(number, [...this.changesOf(number)]);
+    const changes = this.#changes.get(number);
+    if (changes === undefined) this.#changes.set(number, generation);
+    else if (typeof changes === 'number') this.#changes.set(number, [changes, generation]);
+    else {
+      changes.push(generation);
+      if (changes.length > maxHistory) changes.shift();
+    }
   }
 
   /** Generations of the fact's last changes after its assertion, ascending, at most ten. */
   changesOf(number: number): readonly number[] {
-    return this.#changes.get(number) ?? [];
+    const changes = this.#changes.get(number) ?? [];
+    return typeof changes === 'number' ? [changes] : changes;
   }
 
   /**
@@ -160,8 +165,8 @@ export class FactNumbers {
   /** The facts that had changed after their assertion at the pinned moment, with `changesOf`, unordered. */
   *pinnedChanges(): Generator<readonly [number, readonly number[]]> {
     const before = present(this.#before, 'a moment is pinned');
-    for (const [number, changes] of this.#changes.entries()) {
-      const known = before.get(number) ?? changes;
+    for (const number of this.#changes.keys()) {
+      const known = before.get(number) ?? this.changesOf(number);
       if (known.length > 0) yield [number, known];
     }
   }

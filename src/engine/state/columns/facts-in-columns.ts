@@ -332,11 +332,11 @@ async function* writeChanges(
   );
 }
 
-async function readChanges(columns: ColumnReader, slices: Slices): Promise<NumberMap<number[]>> {
+async function readChanges(columns: ColumnReader, slices: Slices): Promise<NumberMap<number | number[]>> {
   const changed = await columns.int32();
   const counts = await columns.int32();
   const generations = await columns.float64();
-  const changes = new NumberMap<number[]>();
+  const changes = new NumberMap<number | number[]>();
   let from = 0;
   for (const [at, number] of changed.entries()) {
     if (at % rowsInSlice === rowsInSlice - 1) await slices.breathe();
