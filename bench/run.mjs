@@ -40,6 +40,8 @@ await build({
         'sdk-v1-child': join(root, 'bench', 'mcp', 'sdk-v1-child.ts'),
         collecting: join(root, 'bench', 'mcp', 'collecting.ts'),
         ui: join(root, 'bench', 'ui', 'main.ts'),
+        turns: join(root, 'bench', 'turns', 'main.ts'),
+        'turn-monitor': join(root, 'bench', 'turns', 'monitor.ts'),
         'fastify-child': join(root, 'bench', 'http', 'fastify-child.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
@@ -61,6 +63,7 @@ const others = [
   'http',
   'fairness',
   'mcp',
+  'turns',
   'ui',
 ];
 const program = others.includes(first) ? `${first}.js` : 'main.js';

@@ -11,7 +11,7 @@ export type { Clock } from './base/clock.ts';
 export { assert, present } from './base/assert.ts';
 export { EngineError, invalid, notLeader } from './base/errors.ts';
 export { keyReused } from './state/idempotency.ts';
-export { Slices } from './base/slices.ts';
+export { runInSlices, Slices } from './base/slices.ts';
 export type { MemoryGauge } from './commit/high-water-mark.ts';
 export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
@@ -41,6 +41,7 @@ export { ruleIdentity } from './language/print.ts';
 export {
   parseAtom,
   parseBody,
+  freeTextLineSteps,
   parseFreeTextLine,
   parseFreeTextQuestion,
   parseProgram,

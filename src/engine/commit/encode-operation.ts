@@ -1,3 +1,4 @@
+import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import type { Slices } from '../base/slices.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import type { DecidedWrite } from './commit-pipeline.ts';
@@ -14,7 +15,7 @@ export async function encodeWrite(
   operation: Operation,
   slices: Pick<Slices, 'breathe'>,
 ): Promise<DecidedWrite> {
-  if (itemsOf(operation) <= itemsInSlice) return { operation };
+  if (itemsOf(operation) <= itemsInSlice && !isLong(operation)) return { operation };
   const json = new JsonBytes();
   for (const [at, [field, value]] of Object.entries(operation).entries()) {
     json.write(`${at === 0 ? '{' : ','}${JSON.stringify(field)}:`);
@@ -42,15 +43,43 @@ async function writeList<Item>(
 ): Promise<void> {
   json.write('[');
   const before = json.bytes.length;
-  for (let start = 0; start < items.length; start += itemsInSlice) {
+  for (let start = 0; start < items.length; ) {
+    const end = endOfSlice(items, start);
     if (start > 0) json.write(',');
-    write(items.slice(start, start + itemsInSlice));
+    write(items.slice(start, end));
     // Estimates the total from the first items; a bad estimate wastes little.
     if (start === 0)
-      json.expect(Math.min(maxExpectedBytes, ((json.bytes.length - before) * items.length) / itemsInSlice));
+      json.expect(Math.min(maxExpectedBytes, ((json.bytes.length - before) * items.length) / end));
+    start = end;
     await slices.breathe();
   }
   json.write(']');
+}
+
+/** The end of the items that are encoded in one slice: some, or fewer if they are facts with long constants. */
+function endOfSlice(items: readonly unknown[], from: number): number {
+  const most = Math.min(items.length, from + itemsInSlice);
+  const meter = new ByteMeter();
+  let end = from;
+  while (end < most) if (meter.counts(lengthOf(items[end++]))) break;
+  return end;
+}
+
+/** Characters of the arguments if the item is a fact; else 0. */
+function lengthOf(item: unknown): number {
+  if (typeof item !== 'object' || item === null || !('args' in item)) return 0;
+  return charactersOf(item.args as readonly string[]);
+}
+
+/** Whether the operation stores facts with so much text that one slice is too short for it. */
+function isLong(operation: Operation): boolean {
+  const facts =
+    operation.kind === 'assert' || operation.kind === 'restore'
+      ? operation.facts
+      : operation.kind === 'commit'
+        ? operation.assert
+        : [];
+  return endOfSlice(facts, 0) < facts.length;
 }
 
 /** A growing buffer of JSON in UTF-8. */

@@ -448,8 +448,8 @@ function closingQuote(text: string, start: number): number {
   return text.length;
 }
 
-/** Statements parsed between two yields. */
-const statementsOfStep = 64;
+/** Characters parsed between two yields. */
+const charactersOfStep = 16_384;
 
 /** The first variable of a fact, which must not have any. */
 function firstVariable(statement: Statement): Span | null {
@@ -481,13 +481,17 @@ function* readProgram(
   const { scanner } = parser;
   const statements: Statement[] = [];
   const errors: SyntaxProblem[] = [];
+  let yieldsAt = 0;
   function report(code: SyntaxProblem['code'], message: string, span: Span): void {
     errors.push({ code, message, span, range: lines.range(span) });
   }
   while (errors.length < maxErrors) {
     scanner.skip(true);
     if (scanner.atEnd) break;
-    if (statements.length % statementsOfStep === 0) yield 'more';
+    if (scanner.position >= yieldsAt) {
+      yieldsAt = scanner.position + charactersOfStep;
+      yield 'more';
+    }
     try {
       const statement = parser.statement();
       const missing = parser.takeMissingStop();
@@ -574,12 +578,17 @@ export function parseAtom(text: string, path = 'text'): Atom {
  * is a single statement, the full stop may be missing.
  */
 export function parseFreeTextLine(line: string): Statement[] | null {
+  return runAtOnce(freeTextLineSteps(line));
+}
+
+/** Like `parseFreeTextLine`, in small steps. */
+export function* freeTextLineSteps(line: string): Generator<'more', Statement[] | null, undefined> {
   const written = line.trimEnd();
   const hasStop = written.endsWith('.');
   // Most natural language is recognized by its end, without parsing.
   if (!hasStop && !written.includes('(')) return null;
   const dialect = hasStop ? freeTextDialect : wholeLineDialect;
-  const { statements, errors } = runAtOnce(readProgram(line, dialect, { maxErrors: 1 }));
+  const { statements, errors } = yield* readProgram(line, dialect, { maxErrors: 1 });
   if (errors.length > 0 || statements.length === 0) return null;
   return hasStop || statements.length === 1 ? [...statements] : null;
 }

@@ -54,12 +54,13 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
   if (input.dryRun)
     return live.reading(caller, unlimited, async (context) => {
       const { generation, time } = context.reader;
-      const evictions = await inOrder(context, await evictionsIn(context, wanted));
+      const evictions = await inOrder(context, await evictionsIn(context, wanted, evictionWith));
       return { ...(await answerOf(context, wanted, evictions, time)), generation, dryRun: true };
     });
   const found = await live.reading(caller, unlimited, async (context) => {
-    const evictions = await evictionsIn(context, wanted);
-    return { tenant: context.tenant, facts: evictions.map(({ fact }) => factNumberOf(fact)) };
+    // The numbers alone: there may be millions.
+    const facts = await evictionsIn(context, wanted, (_, fact) => factNumberOf(fact));
+    return { tenant: context.tenant, facts };
   });
   return decideAndWrite(writer, caller, 'decayed', (context, logical) =>
     decide(context, caller, wanted, found, logical),
@@ -78,7 +79,9 @@ async function decide(
   const time = Math.max(logical, context.reader.time);
   const again = (facts: readonly number[]): Promise<Eviction[]> => stillEvicted(context, wanted, facts, time);
   // A tenant that was deleted and created again in the meantime has other facts under these numbers.
-  let evictions = await (tenant === found.tenant ? again(found.facts) : evictionsIn(context, wanted));
+  let evictions = await (tenant === found.tenant
+    ? again(found.facts)
+    : evictionsIn(context, wanted, evictionWith));
   for (let attempt = 1; ; attempt++) {
     const { version } = tenant.uses;
     evictions = await inOrder(context, evictions);
@@ -100,19 +103,25 @@ async function decide(
   }
 }
 
-/** The facts to evict in the view as the reader sees it. */
-async function evictionsIn(context: ReadContext, { view, threshold }: Wanted): Promise<Eviction[]> {
+/** The facts to evict in the view as the reader sees it, each in the form that `of` gives it. */
+async function evictionsIn<Form>(
+  context: ReadContext,
+  { view, threshold }: Wanted,
+  of: (context: ReadContext, fact: FactRow, fate: Fate, salience: () => number) => Form,
+): Promise<Form[]> {
   const { tenant, reader, pacer } = context;
   const scope = tenant.facts.chosenScope(view);
-  const evictions: Eviction[] = [];
+  const evictions: Form[] = [];
   for (const relation of tenant.facts.relations.values()) {
     const count = relation.rowsAt(reader.generation);
     for (let row = 0; row < count; row++) {
       if (row % rowsInSlice === 0) await pacer.breathe();
       if (scope !== null && (relation.columns[relation.arity] as Int32Array)[row] !== scope) continue;
       if (!relation.wasAlive(row, reader.generation)) continue;
-      const found = evictionOf(context, { relation, row }, threshold, reader.time);
-      if (found !== null) evictions.push(found);
+      const fact = { relation, row };
+      const salience = salienceOf(context, fact, reader.time);
+      const fate = fateOf(fact, reader.time, threshold, salience);
+      if (fate !== null) evictions.push(of(context, fact, fate, salience));
     }
   }
   return evictions;
@@ -130,21 +139,27 @@ async function stillEvicted(
     if (at % rowsInSlice === rowsInSlice - 1) await context.pacer.breathe();
     const fact = context.tenant.facts.versionOf(number);
     if (fact.row < 0 || !fact.relation.isAlive(fact.row)) continue;
-    const found = evictionOf(context, fact, threshold, time);
-    if (found !== null) evictions.push(found);
+    const salience = salienceOf(context, fact, time);
+    const fate = fateOf(fact, time, threshold, salience);
+    if (fate !== null) evictions.push(evictionWith(context, fact, fate, salience));
   }
   return evictions;
 }
 
-function evictionOf(
+function salienceOf(
   { database, tenant: { facts, uses } }: ReadContext,
   fact: FactRow,
-  threshold: number,
   time: number,
-): Eviction | null {
-  const salience = (): number => uses.salience(fact, database.createdAtOf(facts, fact), time).salience;
-  const fate = fateOf(fact, time, threshold, salience);
-  if (fate === null) return null;
+): () => number {
+  return () => uses.salience(fact, database.createdAtOf(facts, fact), time).salience;
+}
+
+function evictionWith(
+  { tenant: { facts } }: ReadContext,
+  fact: FactRow,
+  fate: Fate,
+  salience: () => number,
+): Eviction {
   return { fact, fate, salience: salience(), atom: renderIdentity(facts.identityOf(fact)) };
 }
 

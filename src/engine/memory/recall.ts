@@ -4,6 +4,7 @@
  * Stored facts come from `salientFacts`; requested conclusions are proved and merged into the same order. Recalling is
  * not a use of a fact.
  */
+import { ByteMeter } from '../base/byte-meter.ts';
 import { compareText } from '../base/text-order.ts';
 import { countVisible, type ReadContext, scopeChoice, storedFact } from '../session/read-context.ts';
 import type { StoredFact } from '../contract/facts.ts';
@@ -31,8 +32,9 @@ export async function recall(context: ReadContext, input: RecallInput): Promise<
   const streamed = salientFacts(context, view, isWanted, maxFacts);
   let next = await firstOf(streamed);
   let at = 0;
+  const meter = new ByteMeter();
   while (facts.length < maxFacts) {
-    if ((facts.length & 0xff) === 0xff) await pacer.breathe();
+    if (meter.counts(entryBytes + (facts.at(-1)?.charCount ?? 0))) await pacer.breathe();
     const conclusion = concluded.best[at];
     const isStored = next !== null && (conclusion === undefined || isBefore(context, next, conclusion));
     const salience = isStored ? next?.salience : conclusion?.salience;
@@ -48,6 +50,9 @@ export async function recall(context: ReadContext, input: RecallInput): Promise<
   const totalFacts = stored + concluded.count;
   return { facts, totalFacts, returned: facts.length, generatedAt: reader.time };
 }
+
+/** What an entry costs beside its text, as bytes of text. */
+const entryBytes = 1024;
 
 async function firstOf(streamed: AsyncGenerator<SalientFact>): Promise<SalientFact | null> {
   const { value, done } = await streamed.next();
@@ -112,9 +117,11 @@ async function mostSalient(
   pacer: ReadContext['pacer'],
 ): Promise<Candidate[]> {
   const atoms: string[] = [];
+  const meter = new ByteMeter();
   for (const { matches, row } of candidates) {
-    atoms.push(renderAtom(answerAt(matches, row)));
-    if ((atoms.length & 0x3ff) === 0) await pacer.breathe();
+    const atom = renderAtom(answerAt(matches, row));
+    atoms.push(atom);
+    if (meter.counts(atom.length)) await pacer.breathe();
   }
   const salience = (at: number): number => (candidates[at] as Candidate).salience;
   const order = await leastRows(

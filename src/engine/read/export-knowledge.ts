@@ -1,10 +1,11 @@
-/** Facts or rules per chunk. */
+import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { compareText } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import type { Metadata } from '../contract/facts.ts';
 
+/** Facts or rules per chunk, if they are short. */
 const itemsPerChunk = 256;
 const rowsBetweenBreaths = 0x3ff;
 
@@ -45,20 +46,24 @@ async function exportRelation(
   const scope = facts.chosenScope(scopeChoice(choice));
   const count = relation.rowsAt(reader.generation);
   let chunk: ExportedFact[] = [];
+  const meter = new ByteMeter();
   for (let row = 0; row < count; row++) {
     if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
     if (scope !== null && (relation.columns[relation.arity] as Int32Array)[row] !== scope) continue;
     if (!relation.isHeld(row, reader.generation, reader.time)) continue;
     const { from, until, metadata } = facts.versionAt({ relation, row });
+    const identity = facts.identityOf({ relation, row });
     chunk.push({
-      ...facts.identityOf({ relation, row }),
+      ...identity,
       validFrom: Number.isFinite(from) ? from : null,
       validUntil: Number.isFinite(until) ? until : null,
       metadata,
     });
-    if (chunk.length < itemsPerChunk) continue;
+    const isLong = meter.counts(charactersOf(identity.args));
+    if (chunk.length < itemsPerChunk && !isLong) continue;
     await taker.facts(chunk);
     chunk = [];
+    if (isLong) await pacer.breathe();
   }
   if (chunk.length > 0) await taker.facts(chunk);
 }

@@ -16,6 +16,8 @@ import { spellingOf } from '../store/relation-names.ts';
 export const maxHints = 5;
 /** Maximum number of literals or facts examined per request. */
 const maxExamined = 1000;
+/** A longer constant is a text: nobody meant another one. */
+const maxHintedCharacters = 1000;
 
 /** The `hints` field of an answer; absent if there are none. */
 export function hintsPart(hints: readonly string[]): { hints?: string[] } {
@@ -235,8 +237,12 @@ export function hintsOfFacts(
 ): string[] {
   const hints = new Hints();
   const seen = new Set<string>();
-  for (let at = 0; at < facts.length && !hints.isFull; at++) {
+  let [last, lastArity] = ['', -1];
+  for (let at = 0; at < facts.length && !hints.isFull && seen.size < maxExamined; at++) {
     const { predicate, args, truthVal } = facts[at] as (typeof facts)[number];
+    // Facts of one relation mostly come together.
+    if (at >= maxExamined && predicate === last && args.length === lastArity) continue;
+    [last, lastArity] = [predicate, args.length];
     const relation = `${predicate}/${args.length}`;
     const atom = { predicate, args: [...args], negated: !truthVal };
     if (!seen.has(relation)) {
@@ -277,6 +283,7 @@ function* toldConstants(known: KnownNames, atom: Atom): Generator<string> {
   const { predicate, args } = atom;
   for (let position = 0; position < args.length; position++) {
     const constant = args[position] as string;
+    if (constant.length > maxHintedCharacters) continue;
     if (isSingleCapital(constant)) {
       if (!known.hasConstant(constant))
         yield `${constant} is stored as a constant: a fact has no variables, and in rules and questions a variable begins with ?`;

@@ -1,3 +1,4 @@
+import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { invalid } from '../base/errors.ts';
 import { type ReadContext, storedFact } from '../session/read-context.ts';
 import { type FactList, isTextSort, type ListFactsQuery, type StoredFact } from '../contract/facts.ts';
@@ -72,11 +73,14 @@ async function shown(
   page: readonly number[],
 ): Promise<StoredFact[]> {
   const facts: StoredFact[] = [];
+  const meter = new ByteMeter();
   const concluded = new Map<number, { readonly rows: number[]; readonly indexes: number[] }>();
   for (const [index, at] of page.entries()) {
     const fact = factAt(context, listing, at);
     if (fact !== null) {
-      facts[index] = storedFact(context, fact, time);
+      const stored = storedFact(context, fact, time);
+      facts[index] = stored;
+      if (meter.counts(charactersOf(stored.args))) await context.pacer.breathe();
       continue;
     }
     const { relation, row } = conclusionAt(listing, at);

@@ -64,10 +64,13 @@ export async function sortedListing(
       ? (numbers[left] as number) - (numbers[right] as number)
       : left - right);
   const order = await sortedOrder(count, compare, pacer);
-  return {
-    places: order.map((entry) => places[entry] as number),
-    rows: order.map((entry) => rows[entry] as number),
-  };
+  const sorted = { places: new Int32Array(count), rows: new Int32Array(count) };
+  for (let entry = 0; entry < count; entry++) {
+    sorted.places[entry] = places[order[entry] as number] as number;
+    sorted.rows[entry] = rows[order[entry] as number] as number;
+    if ((entry & 0x3fff) === 0x3fff) await pacer.breathe();
+  }
+  return sorted;
 }
 
 /** Unordered entries: stored facts, then conclusions, encoded as in a `Listing`. */

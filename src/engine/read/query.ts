@@ -1,3 +1,4 @@
+import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import type { QueryInput, QueryResult } from '../contract/facts.ts';
 import { type ReadContext, type LookupContext, scopeChoice } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
@@ -57,11 +58,14 @@ export async function queryFacts(context: ReadContext, input: QueryInput): Promi
   const order = await rowsByText(columns, count, constants, pacer, end, (row) => negated[row] as number);
   const result: QueryResult = [];
   const facts: FactRow[] = [];
+  const meter = new ByteMeter();
   for (const row of order.subarray(offset, end)) {
     const copies = behind[row] as FactRow[];
     const first = copies[0] as FactRow;
-    result.push({ predicate, args: matchedArgs(constants, first, args), truthVal: !first.relation.negated });
+    const matched = matchedArgs(constants, first, args);
+    result.push({ predicate, args: matched, truthVal: !first.relation.negated });
     for (const fact of copies) if (!isAdded(reader, fact)) facts.push(fact);
+    if (meter.counts(charactersOf(matched))) await pacer.breathe();
   }
   return { result, facts };
 }

@@ -10,6 +10,8 @@ import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import { viewKey } from '../datalog/model/reader.ts';
 import type { TableSet } from '../datalog/tables/table-set.ts';
 import type { Relation, Table } from '../datalog/model/table.ts';
+import { sortedOrder } from '../datalog/tables/sorted.ts';
+import { ByteMeter } from '../base/byte-meter.ts';
 import { EngineError } from '../base/errors.ts';
 import type { RetractInput, RetractPatternOutcome } from '../contract/facts.ts';
 import { type ReadContext, scopeChoice } from './read-context.ts';
@@ -33,9 +35,14 @@ export function patternOf(input: RetractInput): FactPattern {
 }
 
 /** The relations of these facts. */
-export function relationsOf(facts: readonly FactRow[]): Set<string> {
+export function relationsOf(facts: Iterable<FactRow>): Set<string> {
   const relations = new Set<FactRow['relation']>();
-  for (const { relation } of facts) relations.add(relation);
+  let last: FactRow['relation'] | null = null;
+  for (const { relation } of facts) {
+    // Facts of one relation mostly come together.
+    if (relation !== last) relations.add(relation);
+    last = relation;
+  }
   return new Set(
     Array.from(relations, ({ predicate, arity, negated }) => relationKey(predicate, arity, negated)),
   );
@@ -185,7 +192,10 @@ async function withinLimits(search: () => Promise<Dependents>): Promise<Dependen
 /** The views that included the facts. */
 function viewsOf({ tenant }: ReadContext, retracted: readonly FactRow[]): ScopeChoice[] {
   const views: ScopeChoice[] = [{ kind: 'all' }];
-  const scopes = new Set(retracted.map((fact) => tenant.facts.scopeOf(fact)));
+  const numbers = new Set<number>();
+  for (const { relation, row } of retracted)
+    numbers.add((relation.columns[relation.arity] as Int32Array)[row] as number);
+  const scopes = Array.from(numbers, (number) => tenant.facts.scopeNames[number] ?? null);
   for (const scope of scopes) views.push(scope === null ? { kind: 'unscoped' } : { kind: 'scope', scope });
   return views;
 }
@@ -235,15 +245,25 @@ async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> 
         if (table.rows.rows.find(within(set, each.tuple)) < 0) lost.delete(each.key);
       }
     });
-  const gone = new Set(retracted.map((fact) => renderIdentity(facts.identityOf(fact))));
+  if (lost.size === 0) return [];
   const atoms = new Set<string>();
   const texts = constants ?? facts.dictionary;
+  const meter = new ByteMeter();
   for (const { of, tuple } of lost.values()) {
     const { predicate, negated } = of;
     const atom = renderAtom({ predicate, args: Array.from(tuple, (id) => texts.text(id)), negated });
-    if (!gone.has(atom)) atoms.add(atom);
+    atoms.add(atom);
+    if (meter.counts(atom.length)) await pacer.breathe();
   }
-  return [...atoms].sort(compareText);
+  for (const fact of retracted) {
+    const atom = renderIdentity(facts.identityOf(fact));
+    atoms.delete(atom);
+    if (meter.counts(atom.length)) await pacer.breathe();
+  }
+  const found = [...atoms];
+  const byText = (left: number, right: number): number =>
+    compareText(found[left] as string, found[right] as string);
+  return Array.from(await sortedOrder(found.length, byText, pacer), (at) => found[at] as string);
 }
 
 /** Those of the rows that the reader no longer derives, by relation. Refused by a limit if that takes too long. */

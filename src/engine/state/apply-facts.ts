@@ -1,3 +1,4 @@
+import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
 import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { renderIdentity } from '../language/print.ts';
@@ -31,10 +32,11 @@ export function* storeFacts(
     if (outcome.status !== 'unchanged') draft.changes.add('fact.asserted', outcome);
   };
   const { length } = operation.facts;
-  for (let from = 0; from < length; from += rowsInSlice) {
+  for (let from = 0; from < length; ) {
     if (from > 0) yield 'more';
-    const end = Math.min(length, from + rowsInSlice);
+    const end = endOfSlice(operation.facts, from);
     facts.storeAll(operation.facts, { from, end }, generation, record.time, noteStored);
+    from = end;
   }
   return () => {
     database.tenants.set(operation.tenant, tenant);
@@ -43,6 +45,15 @@ export function* storeFacts(
     if (operation.importId !== undefined)
       database.imports.note(operation.importId, operation.tenant, isChange ? generation : null);
   };
+}
+
+/** The end of the facts that are stored in one slice from `from` on: some, or fewer with long constants. */
+function endOfSlice(facts: readonly FactToStore[], from: number): number {
+  const most = Math.min(facts.length, from + rowsInSlice);
+  const meter = new ByteMeter();
+  let end = from;
+  while (end < most) if (meter.counts(charactersOf((facts[end++] as FactToStore).args))) break;
+  return end;
 }
 
 /** Retracts the facts found and publishes that in the next generation, if there are any. */
@@ -112,8 +123,9 @@ export function* applyCommit(
   const generation = database.generation + 1;
   const writer = new FactWriter(database, tenant, record, draft);
   yield* writer.retract(storedOf(facts, operation, time));
+  const meter = new ByteMeter();
   for (const [at, fact] of operation.assert.entries()) {
-    if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
+    if (meter.counts(charactersOf(fact.args)) || at % rowsInSlice === rowsInSlice - 1) yield 'more';
     const stored = writer.store(fact);
     draft.fact = stored;
     if (stored.status !== 'asserted') uses.note(stored, database.createdAtOf(facts, stored), time);
@@ -174,6 +186,9 @@ export function* applyMemory(
   const { facts, uses } = tenant;
   const writer = new FactWriter(database, tenant, record, draft);
   let stored = 0;
+  const meter = new ByteMeter();
+  const isDue = ({ args }: FactToStore): boolean =>
+    ++stored % rowsInSlice === 0 || meter.counts(charactersOf(args));
   switch (operation.kind) {
     case 'decay':
       yield* writer.retract(aliveOf(facts, operation.facts), 'memory.evicted');
@@ -182,13 +197,13 @@ export function* applyMemory(
       yield* writer.retract(aliveOf(facts, operation.retract));
       for (const summary of summariesOf(operation)) {
         writer.store(summary);
-        if (++stored % rowsInSlice === 0) yield 'more';
+        if (isDue(summary)) yield 'more';
       }
       break;
     case 'restore':
       yield* writer.retract(aliveOf(facts, [operation.summary]));
       for (const { createdAt, ...fact } of operation.facts) {
-        if (++stored % rowsInSlice === 0) yield 'more';
+        if (isDue(fact)) yield 'more';
         const outcome = writer.store(fact);
         if (outcome.status !== 'asserted') continue;
         facts.setCreatedAt(outcome, createdAt);

@@ -6,6 +6,7 @@
  * the same ids. A fact whose versions were all dropped keeps its number but is not found any more. The
  * contents of a version are in its relation.
  */
+import { NumberMap } from '../base/number-map.ts';
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 
@@ -29,9 +30,9 @@ export interface NumberedFacts {
   readonly generations: Float64Array;
   readonly firsts: Int32Array;
   /** By number: the last ten generations that changed a fact after its assertion, ascending. */
-  readonly changes: Map<number, number[]>;
+  readonly changes: NumberMap<number | number[]>;
   /** By number: see `createdAtOf`. */
-  readonly createdAt: Map<number, number>;
+  readonly createdAt: NumberMap<number>;
 }
 
 /** A write that asserted facts: those numbered from `first` up to, not including, `end`. */
@@ -58,10 +59,11 @@ export class FactNumbers {
   #generations: Float64Array;
   #firsts: Int32Array;
   #writes: number;
-  readonly #changes: Map<number, number[]>;
-  readonly #createdAt: Map<number, number>;
+  /** Most facts change once: a number instead of a list saves an object for each. */
+  readonly #changes: NumberMap<number | number[]>;
+  readonly #createdAt: NumberMap<number>;
   /** While a moment is pinned: the changes, as of then, of facts that have changed since. */
-  #before: Map<number, readonly number[]> | null = null;
+  #before: NumberMap<readonly number[]> | null = null;
 
   constructor(facts: NumberedFacts | null = null) {
     this.#relationOf = facts?.relations ?? new Int32Array(64);
@@ -70,8 +72,8 @@ export class FactNumbers {
     this.#generations = facts?.generations ?? new Float64Array(8);
     this.#firsts = facts?.firsts ?? new Int32Array(8);
     this.#writes = facts?.generations.length ?? 0;
-    this.#changes = facts?.changes ?? new Map();
-    this.#createdAt = facts?.createdAt ?? new Map();
+    this.#changes = facts?.changes ?? new NumberMap();
+    this.#createdAt = facts?.createdAt ?? new NumberMap();
   }
 
   get count(): number {
@@ -116,16 +118,20 @@ export class FactNumbers {
 
   /** Records that the fact changed after its assertion. */
   noteChange(number: number, generation: number): void {
-    const changes = this.#changes.get(number) ?? [];
-    if (this.#before?.has(number) === false) this.#before.set(number, [...changes]);
-    changes.push(generation);
-    if (changes.length > maxHistory) changes.shift();
-    this.#changes.set(number, changes);
+    if (this.#before?.has(number) === false) this.#before.set(number, [...this.changesOf(number)]);
+    const changes = this.#changes.get(number);
+    if (changes === undefined) this.#changes.set(number, generation);
+    else if (typeof changes === 'number') this.#changes.set(number, [changes, generation]);
+    else {
+      changes.push(generation);
+      if (changes.length > maxHistory) changes.shift();
+    }
   }
 
   /** Generations of the fact's last changes after its assertion, ascending, at most ten. */
   changesOf(number: number): readonly number[] {
-    return this.#changes.get(number) ?? [];
+    const changes = this.#changes.get(number) ?? [];
+    return typeof changes === 'number' ? [changes] : changes;
   }
 
   /**
@@ -149,7 +155,7 @@ export class FactNumbers {
   /** Pins the current changes, to be read with `pinnedChanges`, until `unpin`. One moment at a time. */
   pin(): void {
     assert(this.#before === null, 'one moment is pinned at a time');
-    this.#before = new Map();
+    this.#before = new NumberMap();
   }
 
   unpin(): void {
@@ -159,8 +165,8 @@ export class FactNumbers {
   /** The facts that had changed after their assertion at the pinned moment, with `changesOf`, unordered. */
   *pinnedChanges(): Generator<readonly [number, readonly number[]]> {
     const before = present(this.#before, 'a moment is pinned');
-    for (const [number, changes] of this.#changes) {
-      const known = before.get(number) ?? changes;
+    for (const number of this.#changes.keys()) {
+      const known = before.get(number) ?? this.changesOf(number);
       if (known.length > 0) yield [number, known];
     }
   }

@@ -1,3 +1,4 @@
+import { NumberMap } from '../base/number-map.ts';
 import { assert, present } from '../base/assert.ts';
 import type { FactRow, FactStore } from './fact-store.ts';
 import { breakdown, type SalienceBreakdown, salienceOf, keptUses, type Uses } from './salience.ts';
@@ -18,7 +19,7 @@ export class FactUses {
    * While a moment is pinned: the uses, as of then, of facts that have changed since; null: none was
    * recorded.
    */
-  #before: Map<number, Uses | null> | null = null;
+  #before: NumberMap<Uses | null> | null = null;
   #bounds: SalienceBounds | null = null;
 
   constructor(facts: FactStore) {
@@ -92,7 +93,7 @@ export class FactUses {
   /** Pins the current uses, to be read with `pinnedOf`, until `unpin`. One moment at a time. */
   pin(): void {
     assert(this.#before === null, 'one moment is pinned at a time');
-    this.#before = new Map();
+    this.#before = new NumberMap();
   }
 
   unpin(): void {

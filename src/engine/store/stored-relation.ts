@@ -1,3 +1,4 @@
+import { NumberMap } from '../base/number-map.ts';
 import { assert } from '../base/assert.ts';
 import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
@@ -41,13 +42,13 @@ export class StoredRelation {
   validUntil: Float64Array | null = null;
   /** The tenant's fact number, which all versions of a fact share. */
   number: Int32Array = new Int32Array(16);
-  readonly metadata = new Map<number, Metadata>();
+  readonly metadata = new NumberMap<Metadata>();
   /** By block of rows: the last generation in which one of them died; null until one does. */
   #lastDeaths: Float64Array | null = null;
   /** The last generation with a change, and its net change of live rows. */
   #latest = { generation: 0, net: 0 };
   /** By row born in that generation: the row that it replaced. */
-  readonly #replaced = new Map<number, number>();
+  readonly #replaced = new NumberMap<number>();
   /** The latest generation in which a dropped version died; see `compacted`. */
   forgottenThrough = 0;
   /** When to count droppable rows again: from this generation, or this number of rows, on. */

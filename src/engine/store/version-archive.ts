@@ -1,3 +1,4 @@
+import { NumberMap } from '../base/number-map.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { relationKey } from '../language/terms.ts';
 import type { Bounds, StoredRelation } from './stored-relation.ts';
@@ -120,7 +121,7 @@ export class ArchivedVersions {
   deaths: Float64Array;
   froms: Float64Array;
   untils: Float64Array;
-  readonly metadata = new Map<number, Metadata>();
+  readonly metadata = new NumberMap<Metadata>();
 
   constructor(arity: number, room = 16) {
     this.arity = arity;

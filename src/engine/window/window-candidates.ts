@@ -1,3 +1,4 @@
+import { ByteMeter } from '../base/byte-meter.ts';
 import { compareText } from '../base/text-order.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
@@ -67,6 +68,7 @@ async function fillWith(
     for await (const candidate of mergedByPrecedence(
       storedFacts(window, wanted),
       conclusions.filter(wanted),
+      window.context.pacer,
     )) {
       if (window.offer(candidate, false)) {
         refused = 0;
@@ -89,13 +91,19 @@ async function* storedFacts(
     yield candidateOf(seen, fact, salience);
 }
 
-/** Merges facts and conclusions, both sorted by precedence. */
+/** What a candidate costs beside its text, as bytes of text. */
+const candidateBytes = 1024;
+
+/** Merges facts and conclusions, both sorted by precedence. Breathes on the way, whoever takes them. */
 async function* mergedByPrecedence(
   facts: AsyncGenerator<Candidate>,
   conclusions: readonly Candidate[],
+  pacer: Pacer,
 ): AsyncGenerator<Candidate> {
   let next = 0;
+  const meter = new ByteMeter();
   for await (const fact of facts) {
+    if (meter.counts(candidateBytes + fact.atom.length)) await pacer.breathe();
     for (;;) {
       const conclusion = conclusions[next];
       if (conclusion === undefined || byPrecedence(fact, conclusion) <= 0) break;
@@ -194,7 +202,7 @@ export async function omittedFrom(window: OpenWindow, omissions: Omissions): Pro
   const sorted = await sortedByPrecedence(conclusions, context.pacer);
   const omitted: Omitted[] = [];
   const met = new Set<string>();
-  for await (const { atom, salience, predicate } of mergedByPrecedence(stored(), sorted)) {
+  for await (const { atom, salience, predicate } of mergedByPrecedence(stored(), sorted, context.pacer)) {
     const note = (reason: OmissionReason): void => {
       if (omitted.length < maxOmitted) omitted.push({ atom, salience, reason });
     };

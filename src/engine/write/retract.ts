@@ -72,6 +72,8 @@ export async function forgetById(writer: Writer, caller: Caller, id: string): Pr
   return { atom: present(atom, 'what was retracted by its id has an atom'), ...answer };
 }
 
+const rowsBetweenBreaths = 4096;
+
 /** Which dependents of a retraction to report, and how long to search for them. */
 interface Ways {
   readonly dependents: 'known' | 'all';
@@ -103,8 +105,12 @@ async function retract(
     const report = await write(check === undefined ? wanted : { ...wanted, check });
     if (report.isRepeated) return retracted(report.outcome, { ...noDependents, isComplete: false });
     const { context, known, hold } = watch.seen();
-    const gone = Array.from(report.changes, (change) => change.fact);
     const after = live.after(context, report.generation, context.reader.program, hold.version);
+    const gone: FactRow[] = [];
+    for (const { fact } of report.changes) {
+      gone.push(fact);
+      if (gone.length % rowsBetweenBreaths === 0) await context.pacer.breathe();
+    }
     const found = await dependentsOf(live, context, after, known, gone, ways, caller);
     live.publishWithdrawn(caller, report, found.atoms);
     if (gone.length > 0) watch.claim(ways.dependents === 'known' ? found : { ...found, isComplete: false });

@@ -21,7 +21,7 @@ import type {
   ScopeDiff,
   ScopeList,
 } from '../contract/scopes.ts';
-import type { FactStore, ScopeChoice } from '../store/fact-store.ts';
+import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
 import { relationsOf } from '../session/dependents.ts';
 import { defaultLimits } from '../session/live-state.ts';
 import { renderAtom, renderIdentity } from '../language/print.ts';
@@ -215,7 +215,11 @@ async function mergeConsequences(
   timeoutMs: number,
   { signal }: Caller,
 ): Promise<Consequences> {
-  const relations = relationsOf([...retracted, ...stored.map(({ fact }) => fact)]);
+  function* changed(): Generator<FactRow> {
+    yield* retracted;
+    for (const { fact } of stored) yield fact;
+  }
+  const relations = relationsOf(changed());
   const view: ScopeChoice = target === null ? { kind: 'unscoped' } : { kind: 'scope', scope: target };
   const limits = { ...defaultLimits, timeoutMs, signal };
   return consequencesOf({ before, after, relations, views: [view] }, limits);

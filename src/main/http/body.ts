@@ -5,20 +5,17 @@
  * client that reads only after sending still gets its answer. Parsing requires valid UTF-8 and bounds the depth, since
  * later code may recurse over the value.
  *
- * Long JSON is parsed in slices: JSON.parse would block the thread for as long as it takes. Long JSON of this service is
- * one list, by itself or as a field of an object. The text is cut between elements of that list, so every piece is valid
- * JSON, and the text around the list is parsed with a marker in its place. The value equals that of JSON.parse. Text
- * that cannot be cut this way is left to JSON.parse, which reports what is wrong.
+ * Long JSON is parsed in slices (`src/main/base/long-json.ts`).
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as atEndOfTurn } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, invalid, Slices } from '../../engine/index.ts';
+import { jsonPieceBytes, maxJsonFields, parseLongJson } from '../base/long-json.ts';
 import { namesPrototype } from '../base/prototype-field.ts';
 import { answerOn } from './quiet-connections.ts';
 import { limits } from './limits.ts';
-import { randomUUID } from 'node:crypto';
 
 /** Maximum nesting of arrays and objects in a body. */
 const maxJsonDepth = 64;
@@ -240,28 +237,32 @@ export function discardRest(request: IncomingMessage): void {
 export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw malformed('it is not valid UTF-8');
-  return bytes.length > pieceBytes ? parseLong(bytes) : jsonOf(textOf(bytes, nestsTooDeep(bytes)));
+  return bytes.length > jsonPieceBytes ? parseLong(bytes) : jsonOf(textOf(bytes, nestsTooDeep(bytes)));
 }
 
 async function parseLong(bytes: Buffer): Promise<unknown> {
-  const steps = scanJson(bytes);
   const slices = new Slices(() => setImmediate());
-  let step = steps.next();
-  for (; step.done !== true; step = steps.next()) await slices.breathe();
-  const { cut, isTooDeep } = step.value;
-  const text = textOf(bytes, isTooDeep);
-  const long = cut === null ? null : await parseInPieces(bytes, cut, () => slices.breathe());
-  return long === null ? jsonOf(text) : long.value;
+  const reading = await parseLongJson(bytes, maxJsonDepth, () => slices.breathe());
+  if ('value' in reading) return reading.value;
+  const { problem } = reading;
+  if (problem.kind === 'tooDeep') throw malformed(tooDeep);
+  if (problem.kind === 'tooManyFields')
+    throw malformed(`an object in it has more than ${maxJsonFields} fields`);
+  if (problem.kind === 'prototype') throw malformed(prototype);
+  throw malformed(`it is not valid JSON (between byte ${problem.from} and byte ${problem.to})`);
 }
+
+const tooDeep = `it nests deeper than ${maxJsonDepth} levels`;
+const prototype = '__proto__ cannot be the name of a field';
 
 /** The text of a scanned body. Refuses one that nests too deep, and a field that would be lost. */
 function textOf(bytes: Buffer, isTooDeep: boolean): string {
-  if (isTooDeep) throw malformed(`it nests deeper than ${maxJsonDepth} levels`);
+  if (isTooDeep) throw malformed(tooDeep);
   const read = bytes.toString('utf8');
   const text = read.startsWith('\uFEFF') ? read.slice(1) : read;
   if (!namesPrototype(text)) return text;
   jsonOf(text);
-  throw malformed('__proto__ cannot be the name of a field');
+  throw malformed(prototype);
 }
 
 function jsonOf(text: string): unknown {
@@ -323,66 +324,10 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
-const comma = 0x2c;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Bodies up to this length are scanned and parsed in one go, and no piece of a list is shorter. */
-const pieceBytes = 64 * 1024;
-
-/** The long list in a text: positions of its opening bracket, of the cuts (commas), and of its closing bracket. */
-interface Cut {
-  readonly start: number;
-  readonly commas: readonly number[];
-  readonly end: number;
-}
-
-/** The bracket structure of a text. */
-interface Scan {
-  readonly isTooDeep: boolean;
-  /** null: there is no single long list. */
-  readonly cut: Cut | null;
-}
-
-/**
- * Scans UTF-8 for brackets outside of strings: whether they nest deeper than `maxJsonDepth` (it stops at the first that
- * does), and the position of the first list of at least 64 KiB that is the whole text or a field of it. Yields every
- * 64 KiB, so that other work can run.
- */
-export function* scanJson(bytes: Buffer): Generator<void, Scan> {
-  let depth = 0;
-  let inString = false;
-  let open: { start: number; depth: number; commas: number[] } | null = null;
-  let cut: Cut | null = null;
-  let nextLook = pieceBytes;
-  for (let index = 0; index < bytes.length; index++) {
-    if (index >= nextLook) {
-      nextLook = index + pieceBytes;
-      yield;
-    }
-    const byte = bytes[index];
-    if (inString) {
-      if (byte === backslash) index++;
-      else if (byte === quote) inString = false;
-    } else if (byte === quote) inString = true;
-    else if (byte === openBracket || byte === openBrace) {
-      if (++depth > maxJsonDepth) return { isTooDeep: true, cut: null };
-      if (byte === openBracket && depth <= 2 && open === null && cut === null)
-        open = { start: index, depth, commas: [] };
-    } else if (byte === closeBracket || byte === closeBrace) {
-      if (open !== null && depth === open.depth) {
-        if (open.commas.length > 0 && byte === closeBracket) cut = { ...open, end: index };
-        open = null;
-      }
-      depth--;
-    } else if (byte === comma && open !== null && depth === open.depth) {
-      if (index - (open.commas.at(-1) ?? open.start) >= pieceBytes) open.commas.push(index);
-    }
-  }
-  return { isTooDeep: false, cut };
-}
-
-/** The first of it alone, for short texts: a generator costs four times as much. */
+/** Whether brackets nest deeper than `maxJsonDepth`, for short texts. */
 function nestsTooDeep(bytes: Buffer): boolean {
   let depth = 0;
   let inString = false;
@@ -397,43 +342,4 @@ function nestsTooDeep(bytes: Buffer): boolean {
     } else if (byte === closeBracket || byte === closeBrace) depth--;
   }
   return false;
-}
-
-/**
- * The value of the text, its list parsed in pieces; null if a piece is not JSON, in which case the text is not JSON
- * either.
- */
-export async function parseInPieces(
-  bytes: Buffer,
-  { start, commas, end }: Cut,
-  breathe: () => Promise<void>,
-): Promise<{ value: unknown } | null> {
-  const list: unknown[] = [];
-  let from = start + 1;
-  for (const to of [...commas, end]) {
-    const part = parsed(`[${bytes.toString('utf8', from, to)}]`);
-    // An element is missing between two commas, or between a comma and the bracket.
-    if (part === null || (part.value as unknown[]).length === 0) return null;
-    for (const element of part.value as unknown[]) list.push(element);
-    from = to + 1;
-    await breathe();
-  }
-  const marker = `the list ${randomUUID()}`;
-  const before = bytes.toString('utf8', 0, start);
-  const around = parsed(`${before}${JSON.stringify(marker)}${bytes.toString('utf8', end + 1)}`);
-  if (around === null) return null;
-  if (around.value === marker) return { value: list };
-  const fields = around.value as Record<string, unknown>;
-  // If a later field has the same name, the later one counts.
-  for (const name of Object.keys(fields)) if (fields[name] === marker) fields[name] = list;
-  return { value: fields };
-}
-
-function parsed(text: string): { value: unknown } | null {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    // The caller then parses the whole text, which reports where it is wrong.
-    return null;
-  }
 }

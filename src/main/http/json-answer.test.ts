@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Answer } from '../../engine/contract/inference.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
-import { jsonSlices } from './answers.ts';
 
 let service: ServiceUnderTest;
 
@@ -15,55 +14,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => service.close());
-
-async function sliced(value: unknown): Promise<string> {
-  let text = '';
-  for await (const slice of jsonSlices(value)) text += slice;
-  return text;
-}
-
-const long = Array.from({ length: 2500 }, (_, index) => ({ index, text: '",]}' }));
-
-it.each([
-  [
-    {
-      results: long,
-      bindings: [],
-      count: 7,
-      absent: undefined,
-      proof: { roots: [], steps: long },
-      last: null,
-    },
-  ],
-  [long],
-  [{ absent: undefined, deep: { a: { b: long } }, long }],
-  [[]],
-  [{}],
-  [{ results: long.slice(0, 1000) }],
-  [{ results: long.slice(0, 1001) }],
-  [{ facts: [{ a: 1 }, { metadata: { consolidated: { values: long } } }, undefined, { b: [] }] }],
-  [[long, long, 'between', long]],
-  [[...long.slice(0, 999), { long }, ...long.slice(0, 1200), { long }]],
-  [{ one: { two: { three: { four: { five: { six: { seven: long } } } } } } }],
-])('writes the same text in slices as JSON.stringify at once', async (value) => {
-  expect(await sliced(value)).toBe(JSON.stringify(value));
-});
-
-it('writes a long part of an A2A message in slices', async () => {
-  const slices = async (data: object): Promise<number> => {
-    const pieces = jsonSlices({
-      jsonrpc: '2.0',
-      id: 1,
-      result: { message: { parts: [{ text: '' }, { data }] } },
-    });
-    let count = 0;
-    for await (const piece of pieces) count += piece === '' ? 0 : 1;
-    return count;
-  };
-  expect(await slices({ results: [], proof: { roots: [], steps: [] } })).toBe(1);
-  expect(await slices({ results: long })).toBeGreaterThan(3);
-  expect(await slices({ proof: { roots: [], steps: long } })).toBeGreaterThan(3);
-});
 
 it('returns large answers complete', async () => {
   const question = { predicate: 'many', args: ['?n', '?text'], withProof: true };

@@ -54,7 +54,8 @@ import {
   takesKey,
   uploadOnce,
 } from './idempotency.ts';
-import { isLarge, jsonBytes, jsonType, sendJson, writeJson } from './answers.ts';
+import { isLarge, jsonBytes } from '../base/json-slices.ts';
+import { jsonType, sendJson, writeJson } from './answers.ts';
 
 const textType = 'text/plain; charset=utf-8';
 

@@ -4,7 +4,7 @@
  * A line counts as statements only if all of it is; nothing is read from any other line. Offsets are UTF-16 code units
  * of the original text. Blank lines are neither.
  */
-import { parseFreeTextLine, refuseLongConstant, type Statement } from '../../engine/index.ts';
+import { freeTextLineSteps, refuseLongConstant, runInSlices, type Statement } from '../../engine/index.ts';
 
 /** A range of the text: offsets, the end exclusive. */
 export interface TextSpan {
@@ -24,7 +24,7 @@ export interface FreeText {
 }
 
 /**
- * Separates statements and natural language. `breathe` yields to other work between lines. Refuses a statement with a
+ * Separates statements and natural language. `breathe` yields to other work between lines, and within long ones. Refuses a statement with a
  * constant that is too long with ValidationException at `path`.
  */
 export async function readFreeText(
@@ -37,10 +37,9 @@ export async function readFreeText(
   const prose: TextSpan[] = [];
   let isInRun = false;
   for (const line of linesOf(text)) {
-    await breathe();
     const written = withinSpace(text, line);
     if (written === null) continue;
-    const statements = parseFreeTextLine(text.slice(line.start, line.end));
+    const statements = await runInSlices(freeTextLineSteps(text.slice(line.start, line.end)), breathe);
     if (statements === null) {
       refuseLongConstant(text, line, path);
       const start = (isInRun ? prose.pop()?.start : null) ?? written.start;

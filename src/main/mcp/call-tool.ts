@@ -18,7 +18,7 @@ import type {
 import { validate } from '../../engine/contract/validation.ts';
 import { type Caller, EngineError, parseBody, renderAtom } from '../../engine/index.ts';
 import type { McpHost } from '../base/agent-host.ts';
-import { fitAnswer, projections, requireFits, slimWhyNot } from './tool-content.ts';
+import { fitAnswer, pauseIfLong, projections, requireFits, slimWhyNot } from './tool-content.ts';
 import { oneLine } from './client.ts';
 import { forgetTool } from './forget-tool.ts';
 import { proofAppResult } from './proof-app.ts';
@@ -82,11 +82,11 @@ async function attempt(host: McpHost, caller: Caller, tool: Tool, given: ToolArg
     requireTaken(tool, asked);
     const answer = await answerOf(run, tool.operation, asked);
     const content = await withHintsOfNothing(run, tool.operation, asked, answer);
-    return {
-      text: textOf(tool.operation, content, asked),
-      content,
-      contentChars: charactersOf(tool, content),
-    };
+    const contentChars = await charactersOf(tool, content);
+    await pauseIfLong(content);
+    const text = textOf(tool.operation, content, asked);
+    await pauseIfLong(content);
+    return { text, content, contentChars };
   } catch (error) {
     if (error instanceof EngineError) return errorOutcome(await refusalText(run, tool, asked, error));
     if (caller.signal.aborted) return errorOutcome('The call was cancelled.');
@@ -122,7 +122,7 @@ async function answerOf(run: ToolContext, operation: ToolOperation, given: ToolA
   }
 }
 
-function charactersOf({ operation, listing }: Tool, content: object): number {
+function charactersOf({ operation, listing }: Tool, content: object): Promise<number> {
   const isTried = 'dryRun' in content;
   return requireFits(listing.name, content, operations[operation].kind === 'write' && !isTried);
 }
@@ -222,7 +222,9 @@ async function askTool(run: ToolContext, given: ToolArguments): Promise<Answered
   const { whyNot, text, ...others } = given;
   const question = typeof text === 'string' ? { ...others, text: withoutMark(text) } : others;
   const output = await perform(run, 'ask', { body: { ...question, withProof: true } });
-  const answer = fitAnswer(projections.ask(output));
+  const slim = projections.ask(output);
+  await pauseIfLong(output.results);
+  const answer = await fitAnswer(slim);
   if (whyNot !== true || answer.count > 0) return answer;
   const atoms = atomsOf(question);
   const ground = atoms.filter(({ args }) => !args.some((arg) => arg.startsWith('?')));

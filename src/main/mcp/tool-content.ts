@@ -17,9 +17,11 @@ import type {
   SlimStep,
   SlimWhyNot,
 } from '../../engine/contract/tool-contents.ts';
+import { setImmediate } from 'node:timers/promises';
 import { EngineError, renderAtom } from '../../engine/index.ts';
 import { maxPremiseCharacters } from '../../proof/proof-text.ts';
 import { partOf } from '../../proof/proof-tree.ts';
+import { isLarge, jsonLength } from '../base/json-slices.ts';
 import { cutArguments } from './cut-arguments.ts';
 
 type Projection<Name extends ToolOperation> = (output: OperationOutput<Name>) => ToolContents[Name];
@@ -146,14 +148,18 @@ function slimStep({ id, atom, kind, rule, premises, scope, metadata, alternative
 /** Characters of JSON; the SDK's default maximum of one message. */
 const maxContentCharacters = 4 * 1024 * 1024;
 
-/** The answer, or the longest page of it found to fit. A proof that does not fit alone is left out. */
-export function fitAnswer(answer: Answered, limit = maxContentCharacters): Answered {
-  let size = sizeOf(answer) + premisesIn(answer);
+/**
+ * The answer, or the longest page of it found to fit. A proof that does not fit alone is left out. Other work runs
+ * between the parts of a long one.
+ */
+export async function fitAnswer(answer: Answered, limit = maxContentCharacters): Promise<Answered> {
+  let size = (await sizeOf(answer)) + premisesIn(answer);
   let page = answer;
   while (size > limit && page.count > 1) {
     const share = Math.floor((page.count * limit) / size);
     page = firstResults(answer, Math.max(1, Math.min(share, Math.floor(page.count / 2))));
-    size = sizeOf(page) + premisesIn(page);
+    await setImmediate();
+    size = (await sizeOf(page)) + premisesIn(page);
   }
   if (size <= limit) return page;
   const { proof: _, ...rest } = page;
@@ -164,13 +170,13 @@ export function fitAnswer(answer: Answered, limit = maxContentCharacters): Answe
  * The size of the content. Refuses content that is too large and has no pages; if it is of a write, the refusal says
  * that the write was made.
  */
-export function requireFits(
+export async function requireFits(
   tool: string,
   content: unknown,
   isWritten: boolean,
   limit = maxContentCharacters,
-): number {
-  const size = sizeOf(content);
+): Promise<number> {
+  const size = await sizeOf(content);
   if (size <= limit) return size;
   const done = isWritten ? 'the write was made; do not repeat it: ' : '';
   throw new EngineError(
@@ -188,14 +194,19 @@ function premisesIn({ proof }: Answered): number {
   return characters;
 }
 
+/** Lets other work run if the content is long: each way of going over it is a turn. */
+export async function pauseIfLong(content: unknown): Promise<void> {
+  if (isLarge(content)) await setImmediate();
+}
+
 /** Sizes already measured: an answer is measured when it is cut and again when it is checked. */
 const sizes = new WeakMap<object, number>();
 
 /** Characters of JSON. Content must not change after it was measured. */
-function sizeOf(content: unknown): number {
-  if (typeof content !== 'object' || content === null) return JSON.stringify(content).length;
+async function sizeOf(content: unknown): Promise<number> {
+  if (typeof content !== 'object' || content === null) return jsonLength(content);
   let size = sizes.get(content);
-  if (size === undefined) sizes.set(content, (size = JSON.stringify(content).length));
+  if (size === undefined) sizes.set(content, (size = await jsonLength(content)));
   return size;
 }
 

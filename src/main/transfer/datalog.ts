@@ -5,7 +5,8 @@
  * on its own line before another statement: the rest may continue in the next piece, and is parsed again with it. A
  * statement longer than the maximum length of a line is given up.
  */
-import { parseProgram, type Statement } from '../../engine/index.ts';
+import { setImmediate } from 'node:timers/promises';
+import { programSteps, runInSlices, Slices, type Statement } from '../../engine/index.ts';
 import {
   factItem,
   type ImportItem,
@@ -16,6 +17,7 @@ import {
 } from './items.ts';
 
 const pieceLength = 64 * 1024;
+const statementsBetweenBreaths = 512;
 
 /** Reads the statements of a file. */
 export async function* readDatalog(chunks: AsyncIterable<Uint8Array>, scope: string | null): ImportItems {
@@ -23,11 +25,12 @@ export async function* readDatalog(chunks: AsyncIterable<Uint8Array>, scope: str
   for await (const lines of readLines(chunks)) {
     for (const { number, text, problem } of lines) {
       if (text === null) reader.bad(number, problem ?? '');
-      const items = reader.take(text ?? '');
+      const taken = reader.take(text ?? '');
+      const items = taken instanceof Promise ? await taken : taken;
       if (items.length > 0) yield items;
     }
   }
-  yield reader.end();
+  yield await reader.end();
 }
 
 class StatementReader {
@@ -39,6 +42,7 @@ class StatementReader {
   /** The length at which the held text is parsed. */
   #enough = pieceLength;
   #problems: ImportItem[] = [];
+  readonly #slices = new Slices(() => setImmediate());
 
   constructor(scope: string | null) {
     this.#scope = scope;
@@ -48,24 +52,29 @@ class StatementReader {
     this.#problems.push(problemItem(line, problem));
   }
 
-  take(text: string): ImportItem[] {
+  /** The items that are certain with this line; a promise only if it parses. */
+  take(text: string): ImportItem[] | Promise<ImportItem[]> {
     this.#lines.push(text);
     this.#length += text.length + 1;
     return this.#length < this.#enough ? [] : this.#parse(false);
   }
 
-  end(): ImportItem[] {
+  end(): Promise<ImportItem[]> {
     return this.#parse(true);
   }
 
-  #parse(isAll: boolean): ImportItem[] {
+  async #parse(isAll: boolean): Promise<ImportItem[]> {
     const text = this.#lines.join('\n') + (isAll ? '' : '\n');
-    const { statements, errors } = parseProgram(text, { maxErrors: Number.POSITIVE_INFINITY });
+    const breathe = (): Promise<void> => this.#slices.breathe();
+    const steps = programSteps(text, { maxErrors: Number.POSITIVE_INFINITY });
+    const { statements, errors } = await runInSlices(steps, breathe);
     const certain = isAll ? text.length : certainEnd(text, statements);
     const lineOf = linesFrom(text, this.#first);
     const items = this.#problems;
+    const hadProblems = items.length > 0;
     this.#problems = [];
     let at = 0;
+    let looked = 0;
     for (const { message, span } of errors)
       if (span.start < certain) items.push(problemItem(lineOf(span.start), message));
     for (const statement of statements) {
@@ -75,12 +84,14 @@ class StatementReader {
       // A statement without its full stop is parsed and reported all the same.
       const isBad = (errors[at]?.span.start ?? Number.POSITIVE_INFINITY) < end;
       if (!isBad) items.push(itemOf(statement, lineOf(start), this.#scope));
+      if (++looked % statementsBetweenBreaths === 0) await breathe();
     }
     if (certain === 0 && this.#length > maxLineBytes) {
       items.push(problemItem(this.#first, 'the statement that begins here is too long'));
       this.#hold('', this.#first + this.#lines.length);
     } else this.#hold(text.slice(certain), lineOf(certain));
-    return items.sort((left, right) => left.line - right.line);
+    // Statements are in order: only problems are not in their places.
+    return errors.length === 0 && !hadProblems ? items : items.sort((left, right) => left.line - right.line);
   }
 
   /** Holds the rest, whose last line is complete. */

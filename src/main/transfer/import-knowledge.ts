@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import {
   type ImportDone,
@@ -15,6 +16,7 @@ import {
   type Idempotency,
   type Import,
   invalid,
+  Slices,
   signalOf,
 } from '../../engine/index.ts';
 import { requireRuleChange } from '../base/dispatch.ts';
@@ -24,6 +26,7 @@ import { readDatalog } from './datalog.ts';
 import { type ImportItem, type ImportItems, type Line, problemItem, readLines } from './items.ts';
 import { plainFact } from '../../engine/contract/facts.ts';
 import { validate, type Validated } from '../../engine/contract/validation.ts';
+import { maxJsonFields, parseLongJson } from '../base/long-json.ts';
 import { namesPrototype } from '../base/prototype-field.ts';
 
 /**
@@ -233,28 +236,60 @@ const longText = 64 * 1024;
  * `scope` is for lines without one.
  */
 async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: string | null): ImportItems {
+  const slices = new Slices(() => setImmediate());
   for await (const lines of readLines(chunks)) {
     const items: ImportItem[] = [];
     for (const line of lines) {
-      const item = itemOf(line, scope);
+      const { text } = line;
+      const isLong = text !== null && text.length > longText;
+      const item = isLong
+        ? await longItem(line.number, text, scope, () => slices.breathe())
+        : itemOf(line, scope);
       if (item !== null) items.push(item);
     }
     yield items;
   }
 }
 
+/** The item of a long line, which is parsed in slices. */
+async function longItem(
+  line: number,
+  text: string,
+  scope: string | null,
+  breathe: () => Promise<void>,
+): Promise<ImportItem | null> {
+  if (text.trim() === '') return null;
+  const reading = await parseLongJson(Buffer.from(text), maxDepth, breathe);
+  if ('value' in reading) return itemOfValue(line, text, reading.value, scope);
+  switch (reading.problem.kind) {
+    case 'malformed':
+      return problemItem(line, notJson);
+    case 'tooDeep':
+      return tooDeep(line);
+    case 'prototype':
+      return problemItem(line, prototype);
+    case 'tooManyFields':
+      return problemItem(line, `an object has at most ${maxJsonFields} fields`);
+  }
+}
+
+const notJson = 'the line is not valid JSON';
+const prototype = '__proto__ cannot be the name of a field';
+
 function itemOf({ number, text, problem }: Line, scope: string | null): ImportItem | null {
   if (text === null) return problemItem(number, problem ?? '');
   if (text.trim() === '') return null;
-  // Deep nesting also takes long to parse.
-  if (text.length > longText && isTooDeep(text)) return tooDeep(number);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) return problemItem(number, 'the line is not valid JSON');
+    if (error instanceof SyntaxError) return problemItem(number, notJson);
     throw error;
   }
+  return itemOfValue(number, text, value, scope);
+}
+
+function itemOfValue(number: number, text: string, value: unknown, scope: string | null): ImportItem {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return problemItem(number, 'a line must be an object: a fact, or a rule with its text in rule');
   return quickItem(number, text.length, value, scope) ?? carefulItem(number, text, value, scope);
@@ -269,7 +304,7 @@ function quickItem(line: number, size: number, value: object, scope: string | nu
 
 function carefulItem(line: number, text: string, value: object, scope: string | null): ImportItem {
   if (isTooDeep(text)) return tooDeep(line);
-  if (namesPrototype(text)) return problemItem(line, '__proto__ cannot be the name of a field');
+  if (namesPrototype(text)) return problemItem(line, prototype);
   const size = text.length;
   if ('rule' in value) {
     const rule = validate(importedRuleSchema, value);

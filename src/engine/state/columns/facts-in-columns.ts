@@ -5,6 +5,7 @@
  * retracted facts. Superseded versions, writes with no facts left and unused constants are dropped, so constant ids and
  * rows differ, which is invisible outside the store. Indexes are rebuilt on demand.
  */
+import { NumberMap } from '../../base/number-map.ts';
 import type { Slices } from '../../base/slices.ts';
 import type { Metadata } from '../../contract/facts.ts';
 import { Dictionary } from '../../store/dictionary.ts';
@@ -139,7 +140,7 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
     generations,
     firsts,
     changes,
-    createdAt: head.restored === undefined ? new Map() : await readRestored(columns),
+    createdAt: head.restored === undefined ? new NumberMap() : await readRestored(columns),
   };
   const archive: { relation: string; versions: ArchivedVersions }[] = [];
   for (const { relation, arity } of head.archived ?? [])
@@ -331,11 +332,11 @@ async function* writeChanges(
   );
 }
 
-async function readChanges(columns: ColumnReader, slices: Slices): Promise<Map<number, number[]>> {
+async function readChanges(columns: ColumnReader, slices: Slices): Promise<NumberMap<number | number[]>> {
   const changed = await columns.int32();
   const counts = await columns.int32();
   const generations = await columns.float64();
-  const changes = new Map<number, number[]>();
+  const changes = new NumberMap<number | number[]>();
   let from = 0;
   for (const [at, number] of changed.entries()) {
     if (at % rowsInSlice === rowsInSlice - 1) await slices.breathe();
@@ -421,10 +422,12 @@ async function* writeRestored(
   });
 }
 
-async function readRestored(columns: ColumnReader): Promise<Map<number, number>> {
+async function readRestored(columns: ColumnReader): Promise<NumberMap<number>> {
   const numbers = await columns.int32();
   const times = await columns.float64();
-  return new Map(Array.from(numbers, (number, at) => [number, times[at] as number] as const));
+  const restored = new NumberMap<number>();
+  for (let at = 0; at < numbers.length; at++) restored.set(numbers[at] as number, times[at] as number);
+  return restored;
 }
 
 function keyOf({ predicate, arity, negated }: StoredRelation): string {
