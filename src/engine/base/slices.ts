@@ -1,3 +1,5 @@
+import { type Pause, sliceMs } from './scheduler.ts';
+
 /**
  * Cooperative scheduling: splits long work into slices and yields to the event loop between them.
  *
@@ -5,11 +7,11 @@
  * slice lasts, so nothing that must be deterministic may depend on where a slice ends.
  */
 export class Slices {
-  readonly #pause: () => Promise<void>;
+  readonly #pause: Pause;
   #startedAt = performance.now();
 
-  /** `pause` yields to all waiting work, then resolves. */
-  constructor(pause: () => Promise<void>) {
+  /** `pause`: from `Scheduler.pauseOf`. */
+  constructor(pause: Pause) {
     this.#pause = pause;
   }
 
@@ -29,9 +31,6 @@ export class Slices {
     if (this.isOver) await this.pause();
   }
 }
-
-/** Length of a slice, in milliseconds. */
-const sliceMs = 5;
 
 /** Runs a generator of small steps to its result and calls `breathe` after each step. */
 export async function runInSlices<Result>(

@@ -107,11 +107,12 @@ export class EngineContext implements Writer {
   constructor(parts: EngineParts) {
     this.parts = parts;
     this.live = new LiveState(parts);
-    const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
+    const { state, log, clock, scheduler, snapshotIntervalMs: intervalMs, onWarn } = parts;
+    const pause = scheduler.pauseOf(null, 'snapshot');
     this.transactions = new Transactions(this, clock);
     this.windows = new Windows(this.live, this.newId);
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
-    this.pipeline = new CommitPipeline(state, log, clock, pause, {
+    this.pipeline = new CommitPipeline(state, log, clock, scheduler, {
       applying: (record) => this.live.applying(record),
       applied: (record, report) => {
         this.transactions.applied(record, report);
@@ -163,8 +164,8 @@ export class EngineContext implements Writer {
     if (this.parts.leaderUrl !== null) throw notLeader(this.parts.leaderUrl);
   }
 
-  slices(): Slices {
-    return new Slices(this.parts.pause);
+  slices(caller: Caller): Slices {
+    return new Slices(this.parts.scheduler.pauseOf(caller));
   }
 
   earlierOutcome(caller: Caller): Outcome | null {

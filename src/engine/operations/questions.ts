@@ -104,7 +104,7 @@ export async function validateRules(
 ): Promise<ValidateResult> {
   const { predicates: known } = await predicates(engine, caller);
   const stored = engine.live.database(caller).rules.all();
-  const slices = engine.slices();
+  const slices = engine.slices(caller);
   const steps = diagnosis(text, { predicates: known, rules: stored });
   const result = await runInSlices(steps, () => slices.breathe());
   return { valid: result.diagnostics.every(({ severity }) => severity !== 'error'), ...result };

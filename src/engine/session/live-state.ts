@@ -16,6 +16,7 @@ import { present } from '../base/assert.ts';
 import { type Caller, signalOf } from '../base/caller.ts';
 import { type Clock, ValidityTimer } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
+import type { Scheduler } from '../base/scheduler.ts';
 import type { LookupContext, ReadContext } from './read-context.ts';
 import type { Answer } from '../contract/inference.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
@@ -23,7 +24,7 @@ import type { Dependents, KnownBefore } from './dependents.ts';
 import { AnswerCache, ListingCache } from './caches.ts';
 import { relationOf } from '../language/terms.ts';
 import { countsAlike } from '../commit/prepare-rules.ts';
-import { type EvaluationLimits, type Pause, refuseGone } from '../datalog/tables/evaluation.ts';
+import { type EvaluationLimits, refuseGone } from '../datalog/tables/evaluation.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program, type Tallies } from '../datalog/model/program.ts';
 import { type PinnedReader, Reasoner, waitFor } from '../datalog/maintain/reasoner.ts';
@@ -39,7 +40,7 @@ export interface LiveParts {
   readonly state: State;
   readonly clock: Clock;
   readonly memoryBytes: number;
-  readonly pause: Pause;
+  readonly scheduler: Scheduler;
   /** How often rules fired before the start, if known. */
   readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
   /** Receives internal errors that no caller sees: bugs. */
@@ -111,7 +112,8 @@ export class LiveState implements CommitObserver {
     this.#memory = new MemoryBudget(parts.memoryBytes);
     this.#listings = new ListingCache(parts.memoryBytes / listingsDivisor);
     this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
-    const { clock, pause, onBug } = parts;
+    const { clock, scheduler, onBug } = parts;
+    const pause = scheduler.pauseOf(null, 'count conclusions');
     this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });
     // Boundaries before the start are not published.
     const start = this.showTime();
@@ -479,7 +481,7 @@ export class LiveState implements CommitObserver {
     for (const relation of touched) relations.add(relation);
     this.#uncompacted.set(tenant, relations);
     // A write in progress may refer to these rows, and has ended versions that still look alive.
-    if (this.#parts.state.isChanging) return;
+    if (database.isChanging) return;
     const reasoner = this.#reasoners.get(tenant);
     if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
     const through = Math.min(database.generation, this.rememberedSince(database.name, name));
@@ -599,7 +601,8 @@ export class LiveState implements CommitObserver {
       if (reasoner.program !== program) reasoner.use(program);
       return reasoner;
     }
-    const { pause, onBug } = this.#parts;
+    const { scheduler, onBug } = this.#parts;
+    const pause = scheduler.pauseOf({ database: database.name, tenant: name });
     reasoner = new Reasoner(tenant.facts, program, this.talliesOf(database), pause, this.#memory);
     reasoner.onBug = onBug;
     if (database.tenants.get(name) !== tenant) return reasoner;

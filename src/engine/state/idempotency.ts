@@ -49,6 +49,8 @@ export interface StoredOutcome {
 export class StoredOutcomes {
   /** Oldest first. */
   readonly #outcomes = new Map<string, StoredOutcome>();
+  /** Outcomes found already, to be stored when it is their turn in log order. */
+  readonly #expected = new Map<string, StoredOutcome>();
 
   /** All outcomes, oldest first; storing them again in this order restores the same state. */
   all(): IterableIterator<StoredOutcome> {
@@ -69,6 +71,12 @@ export class StoredOutcomes {
     const mapKey = mapKeyOf(stored.actor, stored.mark);
     this.#outcomes.delete(mapKey);
     this.#outcomes.set(mapKey, stored);
+    this.#expected.delete(mapKey);
+  }
+
+  /** Finds the outcome from now on; `put` will store it. */
+  expect(stored: StoredOutcome): void {
+    this.#expected.set(mapKeyOf(stored.actor, stored.mark), stored);
   }
 
   /**
@@ -84,7 +92,8 @@ export class StoredOutcomes {
 
   /** The stored outcome under this key in the day before `time`, whatever its request; null: none. */
   get(actor: string | null, space: string, key: string, time: number): StoredOutcome | null {
-    const stored = this.#outcomes.get(mapKeyOf(actor, { space, key }));
+    const mapKey = mapKeyOf(actor, { space, key });
+    const stored = this.#expected.get(mapKey) ?? this.#outcomes.get(mapKey);
     return stored === undefined || stored.time <= time - idempotencyWindowMs ? null : stored;
   }
 }

@@ -3,7 +3,7 @@ import { FactUses } from '../store/fact-uses.ts';
 import { type FactRow, FactStore } from '../store/fact-store.ts';
 import { Generations, Imports } from '../store/generations.ts';
 import { RuleStore } from '../store/rule-store.ts';
-import { StoredOutcomes } from './idempotency.ts';
+import { type StoredOutcome, StoredOutcomes } from './idempotency.ts';
 import { KeyStore } from './key-store.ts';
 
 /** The state of one tenant. `apply` alone changes `facts`; it may write the observed `uses` but never reads them. */
@@ -25,6 +25,8 @@ export class DatabaseState {
   /** The time and request of each generation. */
   readonly generations: Generations;
   readonly imports = new Imports();
+  /** True while a record is being applied and is not published yet: rows of the next generation already exist. */
+  isChanging = false;
 
   constructor(
     name: string,
@@ -98,11 +100,12 @@ export class State {
   readonly goneDatabases = new Map<string, number>();
   idempotency = new StoredOutcomes();
   keys = new KeyStore();
+  /** All records up to this one are applied. */
   sequence = 0;
-  /** Logical time: the stamp of the last record. */
+  /** Logical time: the latest stamp of an applied record. */
   time = 0;
-  /** True while a record is being applied and is not published yet: rows of the next generation already exist. */
-  isChanging = false;
+  /** Records applied before an earlier one of another database, with the outcomes to keep, by sequence. */
+  readonly #ahead = new Map<number, StoredOutcome | null>();
 
   /** Replaces everything in this state with the contents of another, which must not be used again. */
   become(other: State): void {
@@ -114,6 +117,39 @@ export class State {
     this.keys = other.keys;
     this.sequence = other.sequence;
     this.time = other.time;
+  }
+
+  hasApplied(sequence: number): boolean {
+    return sequence <= this.sequence || this.#ahead.has(sequence);
+  }
+
+  /** True while a record is being applied, or an earlier one than an applied one is not. */
+  get isChanging(): boolean {
+    for (const { isChanging } of this.databases.values()) if (isChanging) return true;
+    return this.#ahead.size > 0;
+  }
+
+  /**
+   * Records that a record is applied, with the outcome to keep under its idempotency key; null: it has none. Outcomes
+   * are kept in log order, and found at once.
+   */
+  applied(sequence: number, outcome: StoredOutcome | null): void {
+    if (sequence === this.sequence + 1) {
+      this.#advance(outcome);
+      for (let next = this.#ahead.get(this.sequence + 1); next !== undefined; ) {
+        this.#ahead.delete(this.sequence + 1);
+        this.#advance(next);
+        next = this.#ahead.get(this.sequence + 1);
+      }
+      return;
+    }
+    this.#ahead.set(sequence, outcome);
+    if (outcome !== null) this.idempotency.expect(outcome);
+  }
+
+  #advance(outcome: StoredOutcome | null): void {
+    this.sequence++;
+    if (outcome !== null) this.idempotency.put(outcome);
   }
 
   database(name: string): DatabaseState {

@@ -55,7 +55,7 @@ class WritingImport implements Import {
     this.#writer = writer;
     this.#caller = caller;
     this.id = writer.newId();
-    this.#slices = writer.slices();
+    this.#slices = writer.slices(caller);
   }
 
   async assert(facts: readonly ImportedFact[]): Promise<ImportedBatch> {
@@ -173,7 +173,7 @@ function refusalOf(check: () => void): string | null {
 
 function supposedImport(writer: Writer, caller: Caller): Import {
   const { live } = writer;
-  const slices = writer.slices();
+  const slices = writer.slices(caller);
   const supposed = new SupposedFacts();
   let rules: RuleStore | null = null;
   let taught = 0;

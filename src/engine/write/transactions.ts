@@ -207,7 +207,7 @@ export class Transactions {
     const { live, write } = this.#writer;
     const { writes } = transaction;
     if (writes.isEmpty) return live.database(caller).generation;
-    const slices = this.#writer.slices();
+    const slices = this.#writer.slices(caller);
     const operation = await operationOf(caller.tenant, transaction, slices);
     const check = async (time: number): Promise<void> => {
       // Its database or tenant may have been cleared while it waited.
@@ -231,7 +231,7 @@ export class Transactions {
       try {
         const { id, writes, operations } = transaction;
         const { reader, database } = before;
-        await checkCommit(transaction, this.#committed(caller), reader.time, this.#writer.slices());
+        await checkCommit(transaction, this.#committed(caller), reader.time, this.#writer.slices(caller));
         const written = writtenRules(writes, database.rules);
         const relations = new Set(writes.relations);
         for (const { relation } of written) relations.add(relation);
