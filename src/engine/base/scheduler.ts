@@ -50,6 +50,16 @@ interface Waiting {
   readonly resolve: () => void;
 }
 
+/** What runs in a turn. */
+interface Present {
+  /** null: no queue is charged. */
+  readonly key: string | null;
+  readonly operation: string;
+  readonly since: number;
+  /** It did not wait for its turn. */
+  readonly isNew: boolean;
+}
+
 interface WaitingQuestion {
   readonly admitted: () => void;
 }
@@ -106,7 +116,7 @@ export class Scheduler {
   #ready: RunQueue[] = [];
   #virtualTime = 0;
   /** Whose work runs in this turn, since when; null: not known. */
-  #present: { readonly key: string | null; readonly operation: string; since: number } | null = null;
+  #present: Present | null = null;
   #isPolling = false;
   #isEnding = false;
   #sweepAt = minQueuesToSweep;
@@ -127,32 +137,53 @@ export class Scheduler {
   enter(operation: string, owner?: Owner): void {
     const now = this.#now();
     this.#leave(now);
-    this.#begin(owner === undefined ? null : keyOf(owner), operation, now);
+    this.#begin({ key: owner === undefined ? null : keyOf(owner), operation, since: now, isNew: true });
     if (this.#isPolling || this.#isEnding || this.#host.afterTurn === undefined) return;
     this.#isEnding = true;
     this.#host.afterTurn(this.#ended);
   }
 
   /**
-   * Takes one of the tenant's places for running questions, waiting until there is one; the returned function gives it
-   * back. null: `wake` came first. Refuses with NotReady if too many wait already.
+   * Takes one of the tenant's places for running questions; the returned function gives it back. null: none is free, or
+   * the tenant has had more than its share. Then `waitForPlace`.
    */
-  async admit(
+  place(owner: Exclude<Owner, null>): (() => void) | null {
+    const queue = this.#queueOf(keyOf(owner));
+    const isTaken = queue.questions.size > 0 || queue.running >= this.maxRunning(owner);
+    return isTaken || this.#isAhead(queue) ? null : this.#taken(queue, owner);
+  }
+
+  /**
+   * Resolves with the place when it is this question's turn, and with null if `wake` comes first. Refuses with NotReady
+   * if too many wait already.
+   */
+  async waitForPlace(
     caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
     wake: Wake,
   ): Promise<(() => void) | null> {
     const queue = this.#queueOf(keyOf(caller));
     if (queue.questions.size > 0 || queue.running >= this.maxRunning(caller)) {
-      if (queue.questions.size >= maxWaitingQuestions) throw tooManyWaiting(queue.questions.size);
+      if (queue.questions.size >= maxWaitingQuestions) throw tooManyWaiting();
       if (!(await this.#placeIn(queue, caller, wake))) return null;
-    } else queue.running++;
-    const leave = (): void => {
+      // Its place was taken for it.
       queue.running--;
-      this.#admitNext(queue, caller);
-    };
-    if (!this.#isAhead(queue)) return leave;
-    await this.pauseOf(caller)(wake);
+    }
+    const leave = this.#taken(queue, caller);
+    if (this.#isAhead(queue)) await this.pauseOf(caller)(wake);
     return leave;
+  }
+
+  #taken(queue: RunQueue, owner: Exclude<Owner, null>): () => void {
+    queue.running++;
+    return () => {
+      queue.running--;
+      this.#admitNext(queue, owner);
+    };
+  }
+
+  /** How many queues are remembered. */
+  get tenants(): number {
+    return this.#queues.size;
   }
 
   figures(): SchedulerFigures {
@@ -194,23 +225,20 @@ export class Scheduler {
 
   #pause(key: string, name: string | null, wake: Wake | undefined): Promise<void> {
     const now = this.#now();
+    const isGoingOn = this.#present?.key === key;
     let operation = name ?? 'other';
-    if (this.#present?.key === key) {
+    if (this.#present !== null && isGoingOn) {
       operation = name ?? this.#present.operation;
       this.#leave(now);
     } else {
       // Nothing says when this slice began: it resumed by itself, after I/O for instance.
       const since = this.#present?.since ?? Number.NEGATIVE_INFINITY;
-      this.#charge(key, Math.min(sliceMs, now - since));
-      if (this.#present !== null) this.#present.since = now;
+      this.#charge(key, Math.min(sliceMs, now - since), true);
     }
     if (this.#host.isShared === false) return this.#host.poll();
     return new Promise((resolve) => {
       const queue = this.#queueOf(key);
-      if (queue.tasks.push({ operation, wake, resolve }) === 1) {
-        queue.virtualTime = Math.max(queue.virtualTime, this.#virtualTime);
-        this.#ready.push(queue);
-      }
+      if (queue.tasks.push({ operation, wake, resolve }) === 1) this.#ready.push(queue);
       if (!this.#isPolling) void this.#run();
     });
   }
@@ -227,7 +255,7 @@ export class Scheduler {
       this.#wakeDue(now);
       const next = this.#next();
       if (next === null) continue;
-      this.#begin(next.key, next.task.operation, now);
+      this.#begin({ key: next.key, operation: next.task.operation, since: now, isNew: false });
       next.task.resolve();
     }
     this.#isPolling = false;
@@ -255,9 +283,9 @@ export class Scheduler {
     return { key: first.key, task };
   }
 
-  #begin(key: string | null, operation: string, now: number): void {
-    this.#present = { key, operation, since: now };
-    this.turns.began(now);
+  #begin(present: Present): void {
+    this.#present = present;
+    this.turns.began(present.since);
   }
 
   readonly #ended = (): void => {
@@ -268,15 +296,17 @@ export class Scheduler {
   /** Charges what ran until now. */
   #leave(now: number): void {
     if (this.#present === null) return;
-    const { key, operation, since } = this.#present;
+    const { key, operation, since, isNew } = this.#present;
     this.#present = null;
     this.turns.ended(operation, now - since);
-    if (key !== null) this.#charge(key, now - since);
+    if (key !== null) this.#charge(key, now - since, isNew);
   }
 
-  #charge(key: string, elapsed: number): void {
+  /** `isNew`: by a task that did not wait for its turn. A queue without waiting tasks has saved up nothing. */
+  #charge(key: string, elapsed: number, isNew: boolean): void {
     const queue = this.#queueOf(key);
-    queue.virtualTime = Math.max(queue.virtualTime, this.#virtualTime) + elapsed;
+    if (isNew && queue.tasks.length === 0) queue.virtualTime = Math.max(queue.virtualTime, this.#virtualTime);
+    queue.virtualTime += elapsed;
     this.#virtualTime += elapsed / Math.max(1, this.#ready.length + (queue.tasks.length > 0 ? 0 : 1));
   }
 
@@ -310,10 +340,10 @@ function keyOf(owner: Owner): string {
   return owner === null ? systemKey : `${owner.database}\n${owner.tenant}`;
 }
 
-function tooManyWaiting(waiting: number): EngineError {
+function tooManyWaiting(): EngineError {
   return new EngineError(
     'NotReady',
-    `${waiting} questions of this tenant are waiting already: try again in a second, and ask fewer at once`,
+    `${maxWaitingQuestions} questions of this tenant are waiting already: try again in a second, and ask fewer at once`,
     { retryAfterSeconds: 1 },
   );
 }

@@ -48,7 +48,10 @@ export interface LiveParts {
 }
 
 /** The limits of a read. */
-export type ReadLimits = Pick<EvaluationLimits, 'timeoutMs' | 'maxDerivations' | 'patienceMs'> & {
+export type ReadLimits = Pick<
+  EvaluationLimits,
+  'timeoutMs' | 'maxDerivations' | 'patienceMs' | 'startedAt'
+> & {
   /** True for reads about background work, which do not interrupt it. */
   readonly isAside?: boolean;
 };
@@ -161,6 +164,46 @@ export class LiveState implements CommitObserver {
     }
   }
 
+  /**
+   * Runs a question in one of the tenant's places for running questions. Waiting for the place counts as its time:
+   * `run` gets the limits with the time of the call. Refuses with InferenceLimitExceeded if the time passes before.
+   */
+  async asQuestion<Limits extends ReadLimits, Result>(
+    caller: Caller,
+    limits: Limits,
+    run: (limits: Limits) => Promise<Result>,
+  ): Promise<Result> {
+    this.refuseClosed();
+    const { scheduler } = this.#parts;
+    let leave = scheduler.place(caller);
+    let timed = limits;
+    if (leave === null) {
+      timed = { ...limits, startedAt: performance.now() };
+      leave = await this.#placeFor(caller, timed);
+    }
+    try {
+      return await run(timed);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Waits for a place as long as the question may take. */
+  async #placeFor(caller: Caller, { timeoutMs, startedAt = 0 }: ReadLimits): Promise<() => void> {
+    const { signal } = caller;
+    const leave = await this.#parts.scheduler.waitForPlace(caller, {
+      deadline: startedAt + timeoutMs,
+      signal,
+    });
+    if (leave !== null) return leave;
+    refuseGone(signal);
+    throw new EngineError(
+      'InferenceLimitExceeded',
+      `the question waited longer than ${timeoutMs} ms for others of its tenant: ask fewer at once, or raise timeoutMs`,
+      { limit: 'timeoutMs', elapsedMs: Math.round(performance.now() - startedAt) },
+    );
+  }
+
   /** Reads stored facts synchronously, without pinning the state, and records the uses. Returns null if `read` does. */
   look<Result>(
     caller: Caller,
@@ -255,13 +298,13 @@ export class LiveState implements CommitObserver {
     const database = this.database(caller);
     const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
-    const { timeoutMs, maxDerivations, patienceMs = Number.POSITIVE_INFINITY } = limits;
+    const { timeoutMs, maxDerivations, startedAt, patienceMs = Number.POSITIVE_INFINITY } = limits;
     return {
       database,
       tenant,
       reasoner,
       reader: this.#readerOf(database, tenant, caller.tenant, reasoner),
-      pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, signal: caller.signal }),
+      pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, startedAt, signal: caller.signal }),
       listings: this.#listings,
     };
   }
