@@ -11,6 +11,7 @@ export type { Clock } from './base/clock.ts';
 export { assert, present } from './base/assert.ts';
 export { EngineError, invalid, notLeader } from './base/errors.ts';
 export { keyReused } from './state/idempotency.ts';
+export { type Owner, type Scheduler, serving } from './base/scheduler.ts';
 export { Slices } from './base/slices.ts';
 export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';

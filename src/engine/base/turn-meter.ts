@@ -20,6 +20,9 @@ export class TurnMeter {
   onLong: (operation: string, milliseconds: number) => void = () => {};
   readonly #cpuNow: () => number;
   readonly #long = new Map<string, LongTurns>();
+  /** Long turns so far, and as many as there were at the last tick. */
+  #count = 0;
+  #countThen = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #cpuThen = 0;
 
@@ -39,11 +42,22 @@ export class TurnMeter {
     this.#cpuThen = this.#cpuNow();
   }
 
+  /**
+   * Call it from a timer with how late the timer is, in milliseconds: if a turn held the thread whose operation is not
+   * known, it is counted as `other`.
+   */
+  tick(late: number): void {
+    if (late > longTurnMs && this.#count === this.#countThen) this.ended('other', late);
+    this.#countThen = this.#count;
+    this.#cpuThen = this.#cpuNow();
+  }
+
   /** The work that began last has ended. */
   ended(operation: string, elapsed: number): void {
     if (elapsed <= longTurnMs) return;
     const milliseconds = Math.min(elapsed, this.#cpuNow() - this.#cpuThen);
     if (milliseconds <= longTurnMs) return;
+    this.#count++;
     const { count, longestMs } = this.#long.get(operation) ?? { count: 0, longestMs: 0 };
     this.#long.set(operation, { count: count + 1, longestMs: Math.max(longestMs, milliseconds) });
     this.onLong(operation, milliseconds);
