@@ -286,7 +286,7 @@ export function problemSchema(): JsonSchema {
       elapsedMs: { type: 'number', description: 'Of InferenceLimitExceeded' },
       leader: text('Of NotLeader: the address for writes'),
       provider: text('Of LlmProviderException: the provider that failed'),
-      retryAfterSeconds: { type: 'integer', minimum: 1, description: 'Of RateLimited, as in Retry-After' },
+      retryAfterSeconds: { type: 'integer', minimum: 1, description: 'As in Retry-After' },
     },
   };
 }
