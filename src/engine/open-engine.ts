@@ -1,6 +1,7 @@
 import { systemClock, type Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
-import { serving, unshared } from './base/scheduler.ts';
+import { serving } from './base/serving.ts';
+import { unshared } from './base/scheduler.ts';
 import { type Engine, createEngine } from './operations/engine.ts';
 import { apply } from './state/apply.ts';
 import { type Operation, operationVersion } from './state/operation.ts';

@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest';
 import { CancellationSource } from './caller.ts';
 import { EngineError } from './errors.ts';
-import {
-  defaultRunningQuestions,
-  maxWaitingQuestions,
-  type Owner,
-  Scheduler,
-  type Wake,
-} from './scheduler.ts';
+import { defaultRunningQuestions, maxWaitingQuestions, type Owner, Scheduler } from './scheduler.ts';
+import type { Wake } from './slices.ts';
 
 /** A scheduler on a clock of its own, whose thread polls only when the test says so. */
 function bench() {

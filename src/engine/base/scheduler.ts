@@ -1,6 +1,7 @@
 import type { Caller } from './caller.ts';
 import { signalOf } from './caller.ts';
 import { EngineError } from './errors.ts';
+import { type Pause, sliceMs, type Wake } from './slices.ts';
 import { TurnMeter } from './turn-meter.ts';
 
 /**
@@ -16,21 +17,8 @@ import { TurnMeter } from './turn-meter.ts';
  * The scheduler also bounds how many questions of a tenant run at once, and how many wait for that.
  */
 
-/** What ends a pause before its turn comes: then the task looks at its limits, and ends. */
-export interface Wake {
-  /** By `performance.now()`. */
-  readonly deadline: number;
-  readonly signal: Pick<AbortSignal, 'aborted'>;
-}
-
-/** Lets all other waiting work run, then resolves. */
-export type Pause = (wake?: Wake) => Promise<void>;
-
 /** The tenant for whom work is done; null: it is the system's. */
 export type Owner = Pick<Caller, 'database' | 'tenant'> | null;
-
-/** How long a slice may hold the thread, in milliseconds. */
-export const sliceMs = 5;
 
 /** Questions of one tenant that may run at once, if nothing else is configured. */
 export const defaultRunningQuestions = 16;
@@ -352,13 +340,3 @@ function tooManyWaiting(): EngineError {
 export function unshared(poll: () => Promise<void>): Scheduler {
   return new Scheduler({ poll, isShared: false });
 }
-
-/** The scheduler of this thread: it has one event loop, so all that it serves shares one. */
-export const serving = new Scheduler({
-  poll: () => new Promise((resolve) => void setImmediate(resolve)),
-  afterTurn: (end) => void setImmediate(end),
-  cpuNow: () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  },
-});

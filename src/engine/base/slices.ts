@@ -1,4 +1,15 @@
-import { type Pause, sliceMs } from './scheduler.ts';
+/** What ends a pause before its turn comes: then the task looks at its limits, and ends. */
+export interface Wake {
+  /** By `performance.now()`. */
+  readonly deadline: number;
+  readonly signal: Pick<AbortSignal, 'aborted'>;
+}
+
+/** Lets all other waiting work run, then resolves. */
+export type Pause = (wake?: Wake) => Promise<void>;
+
+/** How long a slice may hold the thread, in milliseconds. */
+export const sliceMs = 5;
 
 /**
  * Cooperative scheduling: splits long work into slices and yields to the event loop between them.

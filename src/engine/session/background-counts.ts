@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
-import type { Pause } from '../base/scheduler.ts';
+import type { Pause } from '../base/slices.ts';
 import { relationKey } from '../language/terms.ts';
 import { demand, Pacer, settle } from '../datalog/tables/evaluation.ts';
 import { apart } from '../datalog/model/fact-overlay.ts';

@@ -1,5 +1,5 @@
 import { EngineError } from '../../base/errors.ts';
-import { type Pause, sliceMs, type Wake } from '../../base/scheduler.ts';
+import { type Pause, sliceMs, type Wake } from '../../base/slices.ts';
 import {
   type Consumer,
   type Derived,
