@@ -1,6 +1,8 @@
 import { systemClock, type Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
 import type { EngineParts } from './operations/engine-context.ts';
+import { serving } from './base/serving.ts';
+import { unshared } from './base/scheduler.ts';
 import { type Engine, createEngine } from './operations/engine.ts';
 import { apply } from './state/apply.ts';
 import { type Operation, operationVersion } from './state/operation.ts';
@@ -51,7 +53,10 @@ export interface EngineOptions {
   readonly clock?: Clock;
   /** Returns that many unpredictable random bytes; default: the system's generator. */
   readonly random?: (bytes: number) => Uint8Array;
-  /** Yields to all waiting work between two slices of a long question. */
+  /**
+   * Yields to all waiting work between two slices of a long task; by default the tasks take turns in the thread's
+   * scheduler.
+   */
   readonly pause?: () => Promise<void>;
 }
 
@@ -97,7 +102,8 @@ export async function openEngineOn(
 ): Promise<OpenedEngine> {
   const clock = options.clock ?? systemClock;
   const onWarn = options.onWarn ?? (() => {});
-  const pause = options.pause ?? (() => new Promise((resolve) => setImmediate(resolve)));
+  const scheduler = options.pause === undefined ? serving : unshared(options.pause);
+  const pause = scheduler.pauseOf(null, 'start');
   const random = options.random ?? systemRandom;
   const { log, state, tallies } = await openStored(backend, { ...options, pause });
   const engine = createEngine({
@@ -116,7 +122,7 @@ export async function openEngineOn(
     onWarn,
     onClockStep: (by, offset) => onWarn(clockStepWarning(by, offset)),
     onBug: options.onBug ?? ((error) => onWarn(`a bug: ${String(error)}`)),
-    pause,
+    scheduler,
   });
   return { engine, state };
 }

@@ -1,3 +1,16 @@
+/** What ends a pause before its turn comes: then the task looks at its limits, and ends. */
+export interface Wake {
+  /** By `performance.now()`. */
+  readonly deadline: number;
+  readonly signal: Pick<AbortSignal, 'aborted'>;
+}
+
+/** Lets all other waiting work run, then resolves. */
+export type Pause = (wake?: Wake) => Promise<void>;
+
+/** How long a slice may hold the thread, in milliseconds. */
+export const sliceMs = 5;
+
 /**
  * Cooperative scheduling: splits long work into slices and yields to the event loop between them.
  *
@@ -5,11 +18,11 @@
  * slice lasts, so nothing that must be deterministic may depend on where a slice ends.
  */
 export class Slices {
-  readonly #pause: () => Promise<void>;
+  readonly #pause: Pause;
   #startedAt = performance.now();
 
-  /** `pause` yields to all waiting work, then resolves. */
-  constructor(pause: () => Promise<void>) {
+  /** `pause`: from `Scheduler.pauseOf`. */
+  constructor(pause: Pause) {
     this.#pause = pause;
   }
 
@@ -29,9 +42,6 @@ export class Slices {
     if (this.isOver) await this.pause();
   }
 }
-
-/** Length of a slice, in milliseconds. */
-const sliceMs = 5;
 
 /** Runs a generator of small steps to its result and calls `breathe` after each step. */
 export async function runInSlices<Result>(

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
+import { unshared } from '../base/scheduler.ts';
 import { factToStore } from './prepare-facts.ts';
 import { apply } from '../state/apply.ts';
 import type { Operation } from '../state/operation.ts';
@@ -32,7 +33,7 @@ async function bench(): Promise<Bench> {
   const clock = new ManualClock(startTime);
   const applied: string[] = [];
   const pause = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
-  const pipeline = new CommitPipeline(state, log, clock, pause, {
+  const pipeline = new CommitPipeline(state, log, clock, unshared(pause), {
     applying: () => {},
     applied: (record) => {
       const operation = record.operation as Operation;

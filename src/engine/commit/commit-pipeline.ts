@@ -2,6 +2,7 @@ import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Caller } from '../base/caller.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Owner, Scheduler } from '../base/scheduler.ts';
 import { Slices } from '../base/slices.ts';
 import { applying } from '../state/apply.ts';
 import { nothingWritten, type Report, type Slice } from '../state/report.ts';
@@ -11,6 +12,7 @@ import type { State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { Log } from '../log/log.ts';
 import { type GrowthGate, type Reservation, openGate } from './write-admission.ts';
+import { WriteQueue } from './write-queue.ts';
 
 /** One write to the state. */
 export interface Write {
@@ -39,12 +41,6 @@ export interface DecidedWrite {
   readonly encoded?: Uint8Array;
 }
 
-/**
- * Maximum of durable writes waiting to be applied. Later writes wait before they are stamped, since waiting records are
- * held in memory.
- */
-const maxBehind = 64;
-
 /** The callback of a write that runs when it becomes visible. */
 type Showing = Pick<Write, 'before'>;
 
@@ -58,31 +54,32 @@ export interface CommitObserver {
   applied(record: LogRecord, report: Report): void;
 }
 
+/** `between` waits this often for a moment without an application before it holds new ones back. */
+const patientTries = 8;
+
 /**
  * The commit pipeline, the only way to change the state: check, stamp, append to the write-ahead log, apply, answer.
  *
  * There is one writer. Writes that cannot fail on the state are stamped one after another and share a sync (group
- * commit). A write with a check commits exclusively: it is checked when no write is in progress, and nothing else is
- * stamped until it is applied; otherwise two conflicting writes could both become durable. So does a write that adds
- * knowledge near a quota or the memory's limit (`WriteAdmission`). Durable records are applied
- * in log order, large ones in slices between which other work runs; later records wait.
+ * commit). A write with a check commits exclusively in its database: it is checked when no other write of the database
+ * is in progress, and nothing else is stamped there until it is applied; otherwise two conflicting writes could both
+ * become durable. So does a write that adds knowledge near a quota or the memory's limit (`WriteAdmission`). The durable records of a database are applied in log order, large ones in slices between which other
+ * work runs; later records of the database wait. Databases share no state that a record changes in slices, so the
+ * others do not wait; `State.applied` brings what they do share into log order.
  */
 export class CommitPipeline {
   readonly #state: State;
   readonly #log: Log;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #observer: CommitObserver;
-  readonly #slices: Slices;
   readonly #admission: GrowthGate;
-  /** Durable writes that wait for an earlier one to be applied. */
-  #behind = 0;
-  /** Resolves when the record being applied in slices is done; null: none is. */
-  #applying: Promise<void> | null = null;
-  /** Resolves when the previous write is stamped; writes are stamped in order of arrival. */
-  #turn: Promise<void> = Promise.resolve();
+  readonly #scheduler: Scheduler;
+  /** The writes of each database, by its name, while there are any. */
+  readonly #queues = new Map<string, WriteQueue>();
+  /** Holds back applications while `between` waits for the present ones. */
+  #cut: Promise<void> | null = null;
   #underWay = 0;
-  #isExclusive = false;
-  #waiting: (() => void)[] = [];
+  #closing: (() => void)[] = [];
   #stamp: number;
   isClosed = false;
 
@@ -91,13 +88,13 @@ export class CommitPipeline {
     state: State,
     log: Log,
     clock: Pick<Clock, 'now'>,
-    pause: () => Promise<void>,
+    scheduler: Scheduler,
     watcher: CommitObserver,
     admission: GrowthGate = openGate,
   ) {
     this.#admission = admission;
     this.#state = state;
-    this.#slices = new Slices(pause);
+    this.#scheduler = scheduler;
     this.#log = log;
     this.#clock = clock;
     this.#observer = watcher;
@@ -107,42 +104,31 @@ export class CommitPipeline {
   /** Commits a write. Resolves with its report once it is durable and applied. */
   async write(write: Write): Promise<Report> {
     const { operation, encoded } = write;
-    let isBarrier = write.check !== undefined || typeof operation === 'function';
-    let reservation: Reservation | null = null;
-    const before = this.#turn;
-    let pass = (): void => {};
-    this.#turn = new Promise((resolve) => {
-      pass = resolve;
-    });
-    let committed: Promise<Report>;
+    const database = databaseOf(write);
+    const isExclusive = write.check !== undefined || typeof operation === 'function';
+    const reserved: Reservation[] = [];
+    const becomesExclusive = (): boolean => {
+      if (typeof operation === 'function') return true;
+      const reservation = this.#admission.reserve(database, operation, encoded);
+      if (reservation !== null) reserved.push(reservation);
+      return reservation === null;
+    };
+    const room = (): Promise<void> => this.#log.room();
+    const start = (isAlone: boolean): Promise<Report> => this.#seal(write, isAlone);
     try {
-      await before;
-      await this.#log.room();
-      while (this.#mustWait(isBarrier)) await this.#change();
-      if (!isBarrier && typeof operation !== 'function') {
-        reservation = this.#admission.reserve(databaseOf(write), operation, encoded);
-        isBarrier = reservation === null;
-        while (this.#mustWait(isBarrier)) await this.#change();
-      }
-      committed = this.#seal(write, isBarrier, reservation);
+      return await this.#queueOf(database).run({ isExclusive, room, becomesExclusive, start });
     } finally {
-      pass();
+      for (const reservation of reserved) reservation.release();
+      this.#forget(database);
     }
-    return committed;
   }
 
-  /** True if a write may not be stamped yet: an exclusive one waits for every other. */
-  #mustWait(isBarrier: boolean): boolean {
-    return this.#isExclusive || (isBarrier && this.#underWay > 0) || this.#behind >= maxBehind;
-  }
-
-  async #seal(write: Write, isBarrier: boolean, reservation: Reservation | null): Promise<Report> {
+  async #seal(write: Write, isAlone: boolean): Promise<Report> {
     if (this.isClosed) throw closed();
     const time = this.#clock.now();
     this.#stamp = Math.max(time, this.#stamp, this.#state.time);
     const stamp = this.#stamp;
     this.#state.database(databaseOf(write));
-    this.#isExclusive = isBarrier;
     this.#underWay++;
     try {
       const checked = write.check?.(time);
@@ -150,16 +136,13 @@ export class CommitPipeline {
       const { operation } = write;
       const decided = typeof operation === 'function' ? await operation(time) : { ...write, operation };
       if (decided === null) return nothingWritten(this.#state.database(databaseOf(write)));
-      if (isBarrier) {
+      if (isAlone) {
         const judged = this.#admission.judge(databaseOf(write), decided.operation, time, decided.encoded);
         if (judged !== undefined) await judged;
       }
       return await this.#commit(write, { time: stamp, ...(stamp === time ? {} : { wall: time }) }, decided);
     } finally {
-      reservation?.release();
-      this.#underWay--;
-      if (isBarrier) this.#isExclusive = false;
-      this.#wake();
+      this.#ended();
     }
   }
 
@@ -178,20 +161,41 @@ export class CommitPipeline {
       });
       await Promise.all(applied);
     } finally {
-      this.#underWay--;
-      this.#wake();
+      for (const { database } of records) this.#forget(database);
+      this.#ended();
     }
   }
 
-  /** Calls `look` in a turn between two records. All records that were durable before the call are applied by then. */
+  /**
+   * Calls `look` in a turn between two records: all records that were durable before the call are applied by then, and
+   * none is in part.
+   */
   async between<Result>(look: () => Result): Promise<Result> {
-    return this.#applying === null ? look() : this.#inTurn(this.#applying.then(look));
+    for (let tries = 0; tries < patientTries; tries++) {
+      const applying = this.#applying();
+      if (applying.length === 0) return look();
+      await Promise.all(applying);
+    }
+    const applying = this.#applying();
+    let release = (): void => {};
+    const cut = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.#cut = cut;
+    for (const queue of this.#queues.values()) queue.hold(cut);
+    try {
+      await Promise.all(applying);
+      return look();
+    } finally {
+      if (this.#cut === cut) this.#cut = null;
+      release();
+    }
   }
 
   /** Refuses later writes; resolves when no write is in progress. */
   async close(): Promise<void> {
     this.isClosed = true;
-    while (this.#underWay > 0) await this.#change();
+    while (this.#underWay > 0) await new Promise<void>((resolve) => this.#closing.push(resolve));
   }
 
   async #commit(
@@ -224,42 +228,23 @@ export class CommitPipeline {
     return applied;
   }
 
-  /** Applies a durable record: in this turn if nothing else is being applied and there is little to do. */
+  /** Applies a durable record: in this turn if nothing of its database is being applied and there is little to do. */
   #apply(write: Showing, record: LogRecord): Report | Promise<Report> {
-    if (this.#applying !== null) {
-      this.#behind++;
-      return this.#inTurn(
-        this.#applying.then(() => {
-          this.#behind--;
-          return this.#inSlices(write, record);
-        }),
-      );
+    const queue = this.#queueOf(record.database);
+    // The names of deleted databases are kept in log order.
+    const others = (record.operation as Operation).kind === 'deleteDatabase' ? this.#applying() : [];
+    if (queue.applying !== null || others.length > 0) {
+      const before = Promise.all([queue.applying, ...others]);
+      return queue.apply(before, () => this.#inSlices(write, record, applying(this.#state, record)));
     }
     const steps = applying(this.#state, record);
     if (steps.next().value === 'ready') return this.#show(write, record, steps);
-    return this.#inTurn(this.#inSlices(write, record, steps));
+    return queue.apply(null, () => this.#inSlices(write, record, steps));
   }
 
-  /** Queues later applications behind this one, even if it fails. */
-  #inTurn<Result>(applied: Promise<Result>): Promise<Result> {
-    const ended = applied.then(
-      () => {},
-      // The write's caller receives the error.
-      () => {},
-    );
-    const isLast = ended.then(() => {
-      if (this.#applying === isLast) this.#applying = null;
-    });
-    this.#applying = isLast;
-    return applied;
-  }
-
-  async #inSlices(
-    write: Showing,
-    record: LogRecord,
-    steps: Steps = applying(this.#state, record),
-  ): Promise<Report> {
-    while (steps.next().value === 'more') await this.#slices.breathe();
+  async #inSlices(write: Showing, record: LogRecord, steps: Steps): Promise<Report> {
+    const slices = new Slices(this.#scheduler.pauseOf(...workOf(record)));
+    while (steps.next().value === 'more') await slices.breathe();
     return this.#show(write, record, steps);
   }
 
@@ -278,15 +263,37 @@ export class CommitPipeline {
     return report;
   }
 
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  #queueOf(database: string): WriteQueue {
+    let queue = this.#queues.get(database);
+    if (queue !== undefined) return queue;
+    queue = new WriteQueue();
+    if (this.#cut !== null) queue.hold(this.#cut);
+    this.#queues.set(database, queue);
+    return queue;
   }
 
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
+  #forget(database: string): void {
+    if (this.#queues.get(database)?.isIdle === true) this.#queues.delete(database);
   }
+
+  /** What is being applied: for each database, the end of its last durable record. */
+  #applying(): Promise<void>[] {
+    return [...this.#queues.values()].flatMap(({ applying: last }) => (last === null ? [] : [last]));
+  }
+
+  #ended(): void {
+    if (--this.#underWay > 0) return;
+    const closing = this.#closing;
+    this.#closing = [];
+    for (const resolve of closing) resolve();
+  }
+}
+
+/** For whom a record is applied, and the name of that work. */
+function workOf({ database, operation }: LogRecord): [Owner, string] {
+  const about = operation as Operation;
+  const tenant = 'tenant' in about ? about.tenant : null;
+  return [tenant === null ? null : { database, tenant }, `apply ${about.kind}`];
 }
 
 /** The wall clock by which a record is judged. */

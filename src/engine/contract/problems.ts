@@ -101,7 +101,11 @@ export const problems = {
     title: 'No LLM provider',
     when: 'the call needs a provider, but none is configured or enabled',
   },
-  NotReady: { status: 503, title: 'Not ready', when: 'the service is starting or shutting down' },
+  NotReady: {
+    status: 503,
+    title: 'Not ready',
+    when: 'the service is starting or shutting down, or too many questions of the tenant wait already',
+  },
   StorageUnavailable: {
     status: 507,
     title: 'Storage unavailable',

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { apply } from '../state/apply.ts';
 import { ManualClock } from '../base/clock.ts';
+import { unshared } from '../base/scheduler.ts';
 import type { Change } from '../session/change-feed.ts';
 import { createEngine } from '../operations/engine.ts';
 import { State } from '../state/state.ts';
@@ -72,7 +73,7 @@ test('reports a run that meets a full disk, and a later one evicts once there is
     leaderUrl: null,
     onWarn: (message) => void warnings.push(message),
     tallies: new Map(),
-    pause: () => new Promise((resolve) => void setImmediate(resolve)),
+    scheduler: unshared(() => new Promise((resolve) => void setImmediate(resolve))),
     onBug: (error) => {
       throw error;
     },

@@ -130,9 +130,10 @@ export class EngineContext implements Writer {
   constructor(parts: EngineParts) {
     this.parts = parts;
     this.live = new LiveState(parts);
-    const { state, log, clock, pause, snapshotIntervalMs: intervalMs, onWarn } = parts;
+    const { state, log, clock, scheduler, snapshotIntervalMs: intervalMs, onWarn } = parts;
+    const pause = scheduler.pauseOf(null, 'snapshot');
     const memory = new HighWaterMark(parts.memoryGauge ?? null, () => this.live.freeMemory());
-    this.admission = new WriteAdmission(state, memory, new Slices(pause));
+    this.admission = new WriteAdmission(state, memory, new Slices(scheduler.pauseOf(null, 'judge a write')));
     this.questions = new QuestionQuotas(state, clock);
     this.transactions = new Transactions(this, steady(clock));
     this.windows = new Windows(this.live, this.newId);
@@ -148,7 +149,7 @@ export class EngineContext implements Writer {
           memory.deleted();
       },
     };
-    this.pipeline = new CommitPipeline(state, log, judging, pause, observer, this.admission);
+    this.pipeline = new CommitPipeline(state, log, judging, scheduler, observer, this.admission);
     this.databases = new Databases(state, this, (database, tenant) =>
       this.transactions.countIn(database, tenant),
     );
@@ -203,8 +204,8 @@ export class EngineContext implements Writer {
     await this.admission.judge(database, operation, this.live.showTime());
   }
 
-  slices(): Slices {
-    return new Slices(this.parts.pause);
+  slices(caller: Caller): Slices {
+    return new Slices(this.parts.scheduler.pauseOf(caller));
   }
 
   earlierOutcome(caller: Caller): Outcome | null {

@@ -39,6 +39,15 @@ function reading<Input, Result>(
     live.reading(caller, limitsOf(input), (context) => read(context, input), about(input));
 }
 
+/** Like `reading`, in one of the tenant's places for running questions. */
+function asking<Input, Result>(...operation: Parameters<typeof reading<Input, Result>>) {
+  const [read, limitsOf = () => defaultLimits, about = () => []] = operation;
+  return ({ live }: EngineContext, caller: Caller, input: Input): Promise<Result> =>
+    live.asQuestion(caller, limitsOf(input), (limits) =>
+      live.reading(caller, limits, (context) => read(context, input), about(input)),
+    );
+}
+
 const limitsGiven = (input: ReadLimits): ReadLimits => input;
 const anyConclusion = (): null => null;
 
@@ -51,7 +60,7 @@ const operations = {
   forgetById,
   query,
   /** A page of the facts and conclusions of a tenant, filtered and ordered. */
-  facts: reading(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
+  facts: asking(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
   /** One stored fact with its history; FactNotFound if there is none. */
   fact: reading(
     async (context, id: string) => factDetail(context, requireFact(context, id)),
@@ -68,14 +77,16 @@ const operations = {
   ruleRefusals,
   ask: askQuestion,
   /** Aggregates over the matches of one atom. */
-  aggregate: reading(aggregateFacts, limitsGiven, anyConclusion),
+  aggregate: asking(aggregateFacts, limitsGiven, anyConclusion),
   explain: explainAtom,
   /** What would be true after hypothetical changes, beside what is. */
-  whatIf: reading(whatIf, limitsGiven, anyConclusion),
+  whatIf: asking(whatIf, limitsGiven, anyConclusion),
   /** How a question is evaluated, rule by rule. */
   trace: async ({ live }: EngineContext, caller: Caller, input: TraceInput) => {
     const body = bodyOf(input);
-    return live.reading(caller, input, (context) => trace(context, input, body));
+    return live.asQuestion(caller, input, (limits) =>
+      live.reading(caller, limits, (context) => trace(context, input, body)),
+    );
   },
   /** The relations that can be said and asked of in a view, those with the most facts first. */
   vocabulary: reading((context, view: ViewFields) => vocabularyOf(context, scopeChoice(view))),
@@ -91,7 +102,7 @@ const operations = {
   merge: mergeScopes,
   deleteScope,
   /** The facts of highest salience; reading them here is no use of them. */
-  recall: reading(
+  recall: asking(
     recall,
     ({ timeoutMs }: RecallInput) => ({ ...defaultLimits, timeoutMs }),
     ({ includeInferred }) => (includeInferred ? null : []),

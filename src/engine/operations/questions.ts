@@ -37,12 +37,17 @@ export async function askQuestion(engine: EngineContext, caller: Caller, input: 
     engine.live.keepAnswer(context, key, answer, used);
     return answer;
   };
-  if (caller.transaction !== null) return engine.transactions.reading(caller, input, answered);
+  if (caller.transaction !== null)
+    return engine.live.asQuestion(caller, input, (limits) =>
+      engine.transactions.reading(caller, limits, answered),
+    );
   const few = engine.live.look(caller, (context) => askByPointLookup(context, input, body));
   if (few !== null) return few;
   const isBound = body.some((each) => isPositiveAtom(each) && !each.args.every(isVariable));
   const limits = isBound ? { ...input, patienceMs: patienceOfBoundMs } : input;
-  return engine.live.reading(caller, limits, (context) => answered(context), relationsRead(body));
+  return engine.live.asQuestion(caller, limits, (timed) =>
+    engine.live.reading(caller, timed, (context) => answered(context), relationsRead(body)),
+  );
 }
 
 /** Stored facts that match, without inference. */
@@ -68,7 +73,7 @@ export async function explainAtom(
     await live.noteUses(context, used);
     return explanation;
   };
-  return live.reading(caller, input, explained, null);
+  return live.asQuestion(caller, input, (limits) => live.reading(caller, limits, explained, null));
 }
 
 /** The predicates of a tenant with counts; missing counts of conclusions are worked out when the engine is idle. */
@@ -104,7 +109,7 @@ export async function validateRules(
 ): Promise<ValidateResult> {
   const { predicates: known } = await predicates(engine, caller);
   const stored = engine.live.database(caller).rules.all();
-  const slices = engine.slices();
+  const slices = engine.slices(caller);
   const steps = diagnosis(text, { predicates: known, rules: stored });
   const result = await runInSlices(steps, () => slices.breathe());
   return { valid: result.diagnostics.every(({ severity }) => severity !== 'error'), ...result };

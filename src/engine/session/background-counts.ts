@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
+import type { Pause } from '../base/slices.ts';
 import { relationKey } from '../language/terms.ts';
-import { demand, Pacer, type Pause, settle } from '../datalog/tables/evaluation.ts';
+import { demand, Pacer, settle } from '../datalog/tables/evaluation.ts';
 import { apart } from '../datalog/model/fact-overlay.ts';
 import { countRows } from '../datalog/maintain/derived-counts.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';

@@ -16,6 +16,7 @@ import { present } from '../base/assert.ts';
 import { type Caller, signalOf } from '../base/caller.ts';
 import { type Clock, ValidityTimer, WallClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
+import type { Scheduler } from '../base/scheduler.ts';
 import type { LookupContext, ReadContext } from './read-context.ts';
 import type { Answer } from '../contract/inference.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
@@ -23,7 +24,7 @@ import type { Dependents, KnownBefore } from './dependents.ts';
 import { AnswerCache, ListingCache } from './caches.ts';
 import { relationOf } from '../language/terms.ts';
 import { countsAlike } from '../commit/prepare-rules.ts';
-import { type EvaluationLimits, type Pause, refuseGone } from '../datalog/tables/evaluation.ts';
+import { type EvaluationLimits, refuseGone } from '../datalog/tables/evaluation.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program, type Tallies } from '../datalog/model/program.ts';
 import { type PinnedReader, Reasoner, waitFor } from '../datalog/maintain/reasoner.ts';
@@ -39,7 +40,7 @@ export interface LiveParts {
   readonly state: State;
   readonly clock: Clock;
   readonly memoryBytes: number;
-  readonly pause: Pause;
+  readonly scheduler: Scheduler;
   /** How often rules fired before the start, if known. */
   readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
   /** Called when the wall clock was set, with the step and the offset since the start, in milliseconds. */
@@ -49,7 +50,10 @@ export interface LiveParts {
 }
 
 /** The limits of a read. */
-export type ReadLimits = Pick<EvaluationLimits, 'timeoutMs' | 'maxDerivations' | 'patienceMs'> & {
+export type ReadLimits = Pick<
+  EvaluationLimits,
+  'timeoutMs' | 'maxDerivations' | 'patienceMs' | 'startedAt'
+> & {
   /** True for reads about background work, which do not interrupt it. */
   readonly isAside?: boolean;
 };
@@ -114,7 +118,8 @@ export class LiveState implements CommitObserver {
     this.#memory = new MemoryBudget(parts.memoryBytes);
     this.#listings = new ListingCache(parts.memoryBytes / listingsDivisor);
     this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
-    const { clock, pause, onBug, onClockStep } = parts;
+    const { clock, scheduler, onBug, onClockStep } = parts;
+    const pause = scheduler.pauseOf(null, 'count conclusions');
     const stepped = (by: number, offset: number): void => {
       this.#counters.clockSteps++;
       onClockStep?.(by, offset);
@@ -179,6 +184,46 @@ export class LiveState implements CommitObserver {
       context.reasoner.readers--;
       this.#compactLeft(context.database, caller.tenant, context.tenant);
     }
+  }
+
+  /**
+   * Runs a question in one of the tenant's places for running questions. Waiting for the place counts as its time:
+   * `run` gets the limits with the time of the call. Refuses with InferenceLimitExceeded if the time passes before.
+   */
+  async asQuestion<Limits extends ReadLimits, Result>(
+    caller: Caller,
+    limits: Limits,
+    run: (limits: Limits) => Promise<Result>,
+  ): Promise<Result> {
+    this.refuseClosed();
+    const { scheduler } = this.#parts;
+    let leave = scheduler.place(caller);
+    let timed = limits;
+    if (leave === null) {
+      timed = { ...limits, startedAt: performance.now() };
+      leave = await this.#placeFor(caller, timed);
+    }
+    try {
+      return await run(timed);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Waits for a place as long as the question may take. */
+  async #placeFor(caller: Caller, { timeoutMs, startedAt = 0 }: ReadLimits): Promise<() => void> {
+    const { signal } = caller;
+    const leave = await this.#parts.scheduler.waitForPlace(caller, {
+      deadline: startedAt + timeoutMs,
+      signal,
+    });
+    if (leave !== null) return leave;
+    refuseGone(signal);
+    throw new EngineError(
+      'InferenceLimitExceeded',
+      `the question waited longer than ${timeoutMs} ms for others of its tenant: ask fewer at once, or raise timeoutMs`,
+      { limit: 'timeoutMs', elapsedMs: Math.round(performance.now() - startedAt) },
+    );
   }
 
   /** Reads stored facts synchronously, without pinning the state, and records the uses. Returns null if `read` does. */
@@ -276,13 +321,13 @@ export class LiveState implements CommitObserver {
     const database = this.database(caller);
     const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
-    const { timeoutMs, maxDerivations, patienceMs = Number.POSITIVE_INFINITY } = limits;
+    const { timeoutMs, maxDerivations, startedAt, patienceMs = Number.POSITIVE_INFINITY } = limits;
     return {
       database,
       tenant,
       reasoner,
       reader: this.#readerOf(database, tenant, caller.tenant, reasoner),
-      pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, signal: caller.signal }),
+      pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, startedAt, signal: caller.signal }),
       listings: this.#listings,
     };
   }
@@ -546,7 +591,7 @@ export class LiveState implements CommitObserver {
     for (const relation of touched) relations.add(relation);
     this.#uncompacted.set(tenant, relations);
     // A write in progress may refer to these rows, and has ended versions that still look alive.
-    if (this.#parts.state.isChanging) return;
+    if (database.isChanging) return;
     const reasoner = this.#reasoners.get(tenant);
     if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
     const through = Math.min(database.generation, this.rememberedSince(database.name, name));
@@ -680,7 +725,8 @@ export class LiveState implements CommitObserver {
       if (reasoner.program !== program) reasoner.use(program);
       return reasoner;
     }
-    const { pause, onBug } = this.#parts;
+    const { scheduler, onBug } = this.#parts;
+    const pause = scheduler.pauseOf({ database: database.name, tenant: name });
     reasoner = new Reasoner(tenant.facts, program, this.talliesOf(database), pause, this.#memory);
     reasoner.onBug = onBug;
     if (database.tenants.get(name) !== tenant) return reasoner;

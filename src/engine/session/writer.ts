@@ -75,8 +75,8 @@ export interface Writer {
   readonly questions: QuestionQuotas;
   /** The outcome of the first request with the caller's idempotency key, if it wrote something; else null. */
   earlierOutcome(caller: Caller): Outcome | null;
-  /** The slices of one operation. */
-  slices(): Slices;
+  /** The slices of one operation of the caller. */
+  slices(caller: Caller): Slices;
   /** A new, unguessable id for a transaction, a session or an import. */
   readonly newId: () => string;
 }

@@ -31,11 +31,12 @@ import { RuleStore } from '../store/rule-store.ts';
  *
  * A large write is applied in slices (`applying`). Its versions are created and ended in the next generation, which no
  * reader sees (MVCC); one last step publishes that generation, so readers see all of a write or nothing. Records are
- * applied strictly one after the other.
+ * applied one after the other within a database; another database's may be applied between two slices.
  */
 
 /** Applies the next record. Never refuses; anything it throws is a bug. */
 export function apply(state: State, record: LogRecord): Report {
+  assert(record.sequence === state.sequence + 1, 'records are applied one after the other');
   const steps = applying(state, record);
   for (;;) {
     const step = steps.next();
@@ -45,22 +46,22 @@ export function apply(state: State, record: LogRecord): Report {
 
 /** Like `apply`, in slices. Nothing is visible before the step after `ready`. */
 export function* applying(state: State, record: LogRecord): Generator<Slice, Report, undefined> {
-  assert(record.sequence === state.sequence + 1, 'records are applied one after the other');
+  assert(!state.hasApplied(record.sequence), 'a record is applied once');
   assert(record.version === operationVersion, `operations of version ${record.version} are known`);
-  state.isChanging = true;
+  const database = state.databases.get(record.database);
+  if (database !== undefined) database.isChanging = true;
   const judged = record.wall === undefined ? record : { ...record, time: record.wall };
   const show = yield* prepared(state, judged);
   yield 'ready';
-  state.isChanging = false;
-  state.sequence = record.sequence;
+  if (database !== undefined) database.isChanging = false;
   state.time = Math.max(state.time, record.time);
-  state.wall = judged.time;
   const report = show();
-  const { actor, time, idempotency: mark } = judged;
+  const { actor, sequence, time, idempotency: mark } = judged;
   const { outcome } = report;
   const generation = 'generation' in outcome ? outcome.generation : null;
-  if (mark !== undefined)
-    state.idempotency.put({ actor, mark, time, outcome: JSON.stringify(outcome), generation });
+  const kept =
+    mark === undefined ? null : { actor, mark, time, outcome: JSON.stringify(outcome), generation };
+  state.applied({ sequence, wall: time }, kept);
   return report;
 }
 

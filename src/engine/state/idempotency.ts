@@ -75,6 +75,8 @@ export class StoredOutcomes {
   readonly #keys = new Map<string, RememberedKey>();
   /** In the order of the keys, with those of replaced keys between them. */
   readonly #outcomes = new TextQueue();
+  /** Outcomes found already, to be stored when it is their turn in log order. */
+  readonly #expected = new Map<string, StoredOutcome>();
   readonly #maxBytes: number;
   readonly #maxKeys: number;
 
@@ -134,6 +136,12 @@ export class StoredOutcomes {
     const number = this.#outcomes.add(outcome ?? '');
     this.#keys.set(mapKey, { fingerprint: mark.fingerprint, time, generation, number });
     while (this.#outcomes.bytes > this.#maxBytes) this.#outcomes.removeFirst();
+    this.#expected.delete(mapKey);
+  }
+
+  /** Finds the outcome from now on; `put` will store it. */
+  expect(stored: StoredOutcome): void {
+    this.#expected.set(mapKeyOf(stored.actor, stored.mark), stored);
   }
 
   /**
@@ -150,6 +158,8 @@ export class StoredOutcomes {
   /** The stored outcome under this key in the day before `time`, whatever its request; null: none. */
   get(actor: string | null, space: string, key: string, time: number): StoredOutcome | null {
     const mapKey = mapKeyOf(actor, { space, key });
+    const expected = this.#expected.get(mapKey);
+    if (expected !== undefined) return expected.time <= time - idempotencyWindowMs ? null : expected;
     const remembered = this.#keys.get(mapKey);
     return remembered === undefined || remembered.time <= time - idempotencyWindowMs
       ? null

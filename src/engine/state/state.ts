@@ -4,7 +4,7 @@ import { FactUses } from '../store/fact-uses.ts';
 import { type FactRow, FactStore } from '../store/fact-store.ts';
 import { Generations, Imports } from '../store/generations.ts';
 import { RuleStore } from '../store/rule-store.ts';
-import { StoredOutcomes } from './idempotency.ts';
+import { type StoredOutcome, StoredOutcomes } from './idempotency.ts';
 import { KeyStore } from './key-store.ts';
 
 /** The state of one tenant. `apply` alone changes `facts`; it may write the observed `uses` but never reads them. */
@@ -30,6 +30,8 @@ export class DatabaseState {
   quota: Quota | null = null;
   /** The quotas of single tenants, by name. */
   readonly tenantQuotas = new Map<string, Quota>();
+  /** True while a record is being applied and is not published yet: rows of the next generation already exist. */
+  isChanging = false;
 
   constructor(
     name: string,
@@ -99,6 +101,12 @@ export class DatabaseState {
   }
 }
 
+/** What the state keeps of a record, in log order: when it was judged, and the outcome under its idempotency key. */
+interface AppliedRecord {
+  readonly wall: number;
+  readonly outcome: StoredOutcome | null;
+}
+
 /**
  * The state of the service: databases, keys, idempotency outcomes, and the position of the last applied record.
  *
@@ -110,13 +118,14 @@ export class State {
   readonly goneDatabases = new Map<string, number>();
   idempotency = new StoredOutcomes();
   keys = new KeyStore();
+  /** All records up to this one are applied. */
   sequence = 0;
-  /** Logical time: the stamp of the last record, never before that of an earlier one. */
+  /** Logical time: the latest stamp of an applied record. */
   time = 0;
   /** The wall clock by which the last record was judged; it may have been set back since an earlier one. */
   wall = 0;
-  /** True while a record is being applied and is not published yet: rows of the next generation already exist. */
-  isChanging = false;
+  /** Records applied before an earlier one of another database, by sequence. */
+  readonly #ahead = new Map<number, AppliedRecord>();
 
   /** Replaces everything in this state with the contents of another, which must not be used again. */
   become(other: State): void {
@@ -129,6 +138,40 @@ export class State {
     this.sequence = other.sequence;
     this.time = other.time;
     this.wall = other.wall;
+  }
+
+  hasApplied(sequence: number): boolean {
+    return sequence <= this.sequence || this.#ahead.has(sequence);
+  }
+
+  /** True while a record is being applied, or an earlier one than an applied one is not. */
+  get isChanging(): boolean {
+    for (const { isChanging } of this.databases.values()) if (isChanging) return true;
+    return this.#ahead.size > 0;
+  }
+
+  /**
+   * Records that a record is applied, with the outcome to keep under its idempotency key; null: it has none. Outcomes
+   * are kept in log order, and found at once.
+   */
+  applied({ sequence, wall }: { sequence: number; wall: number }, outcome: StoredOutcome | null): void {
+    if (sequence === this.sequence + 1) {
+      this.#advance({ wall, outcome });
+      for (let next = this.#ahead.get(this.sequence + 1); next !== undefined; ) {
+        this.#ahead.delete(this.sequence + 1);
+        this.#advance(next);
+        next = this.#ahead.get(this.sequence + 1);
+      }
+      return;
+    }
+    this.#ahead.set(sequence, { wall, outcome });
+    if (outcome !== null) this.idempotency.expect(outcome);
+  }
+
+  #advance({ wall, outcome }: AppliedRecord): void {
+    this.sequence++;
+    this.wall = wall;
+    if (outcome !== null) this.idempotency.put(outcome);
   }
 
   database(name: string): DatabaseState {

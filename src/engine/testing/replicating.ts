@@ -1,5 +1,6 @@
 /** The replicating parts of an engine on given files: log, state and snapshots, to lead or to follow, without APIs. */
 import type { ManualClock } from '../base/clock.ts';
+import { unshared } from '../base/scheduler.ts';
 import type { Prng } from './prng.ts';
 import { LiveState } from '../session/live-state.ts';
 import { openStored } from '../open-engine.ts';
@@ -31,6 +32,7 @@ export interface ReplicatingOptions {
 }
 
 const pause = async (): Promise<void> => {};
+const scheduler = unshared(pause);
 
 export async function openReplicating(
   backend: StorageBackend,
@@ -47,8 +49,8 @@ export async function openReplicating(
   const onBug = (error: unknown): never => {
     throw error;
   };
-  const live = new LiveState({ state, clock, memoryBytes: 1e8, pause, tallies, onBug });
-  const pipeline = new CommitPipeline(state, log, clock, pause, {
+  const live = new LiveState({ state, clock, memoryBytes: 1e8, scheduler, tallies, onBug });
+  const pipeline = new CommitPipeline(state, log, clock, scheduler, {
     applying: (record) => live.applying(record),
     applied: (record, report) => {
       live.applied(record, report);

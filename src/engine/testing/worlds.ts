@@ -375,6 +375,8 @@ export class Worlds {
     while (requests.length < count) {
       const { place, known } = await this.#known();
       const call = randomWrite(prng, known);
+      // Writes of different databases at once have no order, and others may need the new one.
+      if (newDatabase.test(call.what)) continue;
       if (call.kind !== 'prompt' && (call.kind !== 'later' || requests.length < count - 1)) continue;
       requests.push({ call, place, key: `key-${++this.#count}`, within: null });
     }
@@ -390,10 +392,13 @@ export class Worlds {
         idempotency: { key: key ?? '', fingerprint: `${call.what} ${JSON.stringify(place)}` },
       }),
     );
-    const last = isThere.lastIndexOf(true);
-    this.done.push(`${last + 1} of them survived`);
+    const databases = requests.map(databaseOf);
+    this.done.push(`${isThere.filter(Boolean).length} of them survived`);
     for (const [at, request] of requests.entries()) {
-      // A refused write among the surviving ones was refused before they were applied.
+      const last = databases.findLastIndex(
+        (each, later) => each === databases[at] && isThere[later] === true,
+      );
+      // A refused write among the surviving ones of its database was refused before they were applied.
       if (at < last && isThere[at] !== true) {
         same(Object.hasOwn(Object(wanted[at]), 'refused'), true, `${request.call.what} was refused`);
         continue;
@@ -456,6 +461,18 @@ export class Worlds {
         );
     return seen;
   }
+}
+
+/** Creates a database beside `default`. */
+const newDatabase = /^create (?!default$|tenant )/;
+
+/** The database whose writes the request has an order with. */
+function databaseOf({ call, place }: Pick<Request, 'call' | 'place'>): string {
+  const named = /^(?:create tenant|deleteTenant|nukeTenant|deleteDatabase|nukeDatabase) (\S+)/.exec(
+    call.what,
+  );
+  if (named?.[1] !== undefined) return named[1];
+  return call.what.startsWith('create ') ? 'default' : place.database;
 }
 
 /** Fails with the difference if the two differ. */

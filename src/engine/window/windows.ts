@@ -82,7 +82,9 @@ export class Windows {
   ): Promise<Result> {
     const limits = { timeoutMs, maxDerivations: Number.POSITIVE_INFINITY };
     const isDerived = includeInferred || (goals !== null && goals.length > 0);
-    return this.#live.reading(caller, limits, read, isDerived ? null : []);
+    return this.#live.asQuestion(caller, limits, (timed) =>
+      this.#live.reading(caller, timed, read, isDerived ? null : []),
+    );
   }
 
   async #keep(

@@ -39,7 +39,7 @@ export class Databases {
   /** The databases that the caller can reach, by name. */
   async databases(caller: Caller): Promise<DatabaseList> {
     this.#writer.live.refuseClosed();
-    const slices = this.#writer.slices();
+    const slices = this.#writer.slices(caller);
     const databases = [];
     for (const database of sorted(this.#state.databases.values(), ({ name }) => name)) {
       if (!covers(caller.databases, database.name)) continue;
@@ -127,7 +127,7 @@ export class Databases {
   async tenants(caller: Caller, database: string): Promise<TenantList> {
     this.#writer.live.refuseClosed();
     requireReach(caller, database, null);
-    const slices = this.#writer.slices();
+    const slices = this.#writer.slices(caller);
     const state = this.#state.database(database);
     const tenants = [];
     for (const [name, tenant] of sorted(reachable(caller, state), ([name]) => name)) {

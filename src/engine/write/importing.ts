@@ -58,7 +58,7 @@ class WritingImport implements Import {
     this.#writer = writer;
     this.#caller = caller;
     this.id = writer.newId();
-    this.#slices = writer.slices();
+    this.#slices = writer.slices(caller);
   }
 
   async assert(facts: readonly ImportedFact[]): Promise<ImportedBatch> {
@@ -225,7 +225,7 @@ function refusalOf(check: () => void): string | null {
 
 function supposedImport(writer: Writer, caller: Caller): Import {
   const { live, admission } = writer;
-  const slices = writer.slices();
+  const slices = writer.slices(caller);
   const supposed = new SupposedFacts();
   let rules: RuleStore | null = null;
   let taught = 0;

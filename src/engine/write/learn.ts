@@ -24,7 +24,7 @@ export async function learn(writer: Writer, caller: Caller, learning: Learning):
   const { live } = writer;
   const { facts, note } = learning;
   assert(facts.length + learning.rules.length > 0, 'something to learn');
-  const slices = writer.slices();
+  const slices = writer.slices(caller);
   const rules = learning.rules.map((rule): RuleOperation => ({ kind: 'teach', rule: ruleToStore(rule) }));
   const toStore: FactToStore[] = [];
   const operation: Commit = {

@@ -104,7 +104,7 @@ export async function ruleRefusals(
 ): Promise<(string | null)[]> {
   const { live } = writer;
   live.refuseClosed();
-  const slices = writer.slices();
+  const slices = writer.slices(caller);
   const { name, rules: stored } = live.database(caller);
   const copy = { name, rules: stored.copy() };
   const refusals: (string | null)[] = [];

@@ -56,7 +56,7 @@ export async function tellAll(
   inputs: readonly FactInput[],
 ): Promise<FactsOutcome> {
   const { live } = writer;
-  const slices = writer.slices();
+  const slices = writer.slices(caller);
   const now = live.showTime();
   const pathOf = (index: number): string => `facts.${index}.`;
   const facts: FactToStore[] = [];

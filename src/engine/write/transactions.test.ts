@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
+import { unshared } from '../base/scheduler.ts';
 import type { Caller } from '../base/caller.ts';
 import { ruleUpdateSchema } from '../contract/rules.ts';
 import { type Engine, createEngine } from '../operations/engine.ts';
@@ -558,7 +559,7 @@ test('refuses a commit on a full disk and keeps it open, so that it can be retri
     leaderUrl: null,
     onWarn: () => {},
     tallies: new Map(),
-    pause: () => new Promise((resolve) => void setImmediate(resolve)),
+    scheduler: unshared(() => new Promise((resolve) => void setImmediate(resolve))),
     onBug: (error) => {
       throw error;
     },

@@ -222,7 +222,7 @@ export class Transactions {
     const { live, write } = this.#writer;
     const { writes } = transaction;
     if (writes.isEmpty) return live.database(caller).generation;
-    const slices = this.#writer.slices();
+    const slices = this.#writer.slices(caller);
     const operation = await operationOf(caller.tenant, transaction, slices);
     const check = async (time: number): Promise<void> => {
       // Its database or tenant may have been cleared while it waited.
@@ -246,7 +246,7 @@ export class Transactions {
       try {
         const { id, writes, operations } = transaction;
         const { reader, database } = before;
-        const slices = this.#writer.slices();
+        const slices = this.#writer.slices(caller);
         await checkCommit(transaction, this.#committed(caller), reader.time, slices);
         await this.#writer.refuseGrowth(caller, await operationOf(caller.tenant, transaction, slices));
         const written = writtenRules(writes, database.rules);

@@ -16,10 +16,9 @@ import {
 } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import type { RetractOutcome } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
-import { type Caller, Slices } from '../../engine/index.ts';
+import { type Caller, serving, Slices } from '../../engine/index.ts';
 import type { A2aHost } from '../base/agent-host.ts';
 import { carryOut, internalDetail, type ItemOutcome } from './carry-out.ts';
 import { maxItems, readItems } from './lines.ts';
@@ -57,7 +56,7 @@ export function createAgent(host: A2aHost, caller: Caller, card: AgentCard): A2A
 /** Refuses a message that could not be carried out whole, before anything is done. */
 async function answer(host: A2aHost, caller: Caller, request: SendMessageRequest): Promise<Message> {
   const message = accepted(request, caller);
-  const slices = new Slices(() => setImmediate());
+  const slices = new Slices(serving.pauseOf(caller, 'read a message'));
   const items = await readItems(textOf(message), () => slices.breathe());
   if (items === null)
     throw new RequestMalformedError(

@@ -4,7 +4,6 @@
  * HTTP routes and MCP tools both dispatch through here, so they refuse and answer alike. A surface only identifies the
  * caller (`Identity`, `Caller`) and formats the outcome.
  */
-import { setImmediate } from 'node:timers/promises';
 import {
   type OperationInput,
   type OperationName,
@@ -16,7 +15,16 @@ import type { OperationSpec, Role } from '../../engine/contract/operation-spec.t
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { type Pending, pendingSchema } from '../../engine/contract/transactions.ts';
 import { validate, type Validated, validateLong } from '../../engine/contract/validation.ts';
-import { assert, type Caller, type Change, EngineError, notLeader, Slices } from '../../engine/index.ts';
+import {
+  assert,
+  type Caller,
+  type Change,
+  EngineError,
+  notLeader,
+  type Owner,
+  serving,
+  Slices,
+} from '../../engine/index.ts';
 import type { Download, Upload } from './streams.ts';
 
 /** The parts of a call as received, unchecked; absent: nothing was sent. */
@@ -70,6 +78,7 @@ export interface CheckedInput {
 export function createDispatcher(handlers: Handlers, options: DispatchOptions): Dispatcher {
   return {
     async run(name, caller, input) {
+      serving.enter(name, caller);
       authorize(operations[name], caller, input);
       requireLeader(options, operations[name], input);
       const handler = handlers[name] as (caller: Caller, input: CheckedInput) => unknown;
@@ -86,6 +95,7 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
       }
     },
     async *lines(name, caller, input, upload) {
+      serving.enter(name, caller);
       authorize(operations[name], caller, input);
       requireLeader(options, operations[name], input);
       const handler = handlers[name] as (
@@ -104,6 +114,7 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
       }
     },
     async file(name, caller, input) {
+      serving.enter(name, caller);
       authorize(operations[name], caller, input);
       const handler = handlers[name] as (caller: Caller, input: CheckedInput) => Download | Promise<Download>;
       const download = await handler(caller, input);
@@ -257,11 +268,15 @@ function withQueryFlags(flags: Readonly<Record<string, string>>, raw: RawInput):
   return { query: rest, body: isObject ? { ...body, ...set } : body };
 }
 
-/** Like `checkInput`, but checks a very long list in the body in slices and yields between them. */
-export async function checkLongInput(name: OperationName, raw: RawInput): Promise<CheckedInput> {
+/** Like `checkInput`, but checks a very long list in the body in slices of `owner` and yields between them. */
+export async function checkLongInput(
+  name: OperationName,
+  raw: RawInput,
+  owner: Owner,
+): Promise<CheckedInput> {
   const spec: OperationSpec = operations[name];
   if (spec.body === undefined || spec.longList === undefined) return checkInput(name, raw);
-  const slices = new Slices(() => setImmediate());
+  const slices = new Slices(serving.pauseOf(owner, name));
   const breathe = (): Promise<void> => slices.breathe();
   return checkedInput(spec, raw, await validateLong(spec.body, spec.longList, raw.body ?? {}, breathe));
 }

@@ -82,7 +82,8 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   const bodies: JsonBodies = {
     read: async (request) => {
       const bytes = await readBody(request.raw, host.settings.maxRequestBodyBytes);
-      return () => parseJsonBody(bytes);
+      const { database, tenant } = namedSpace(request);
+      return () => parseJsonBody(bytes, { database: database ?? 'default', tenant: tenant ?? 'default' });
     },
     send: sendJson,
   };

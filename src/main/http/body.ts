@@ -10,8 +10,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as atEndOfTurn } from 'node:timers';
-import { setImmediate } from 'node:timers/promises';
-import { EngineError, invalid, Slices } from '../../engine/index.ts';
+import { EngineError, invalid, type Owner, serving, Slices } from '../../engine/index.ts';
 import { jsonPieceBytes, maxJsonFields, parseLongJson } from '../base/long-json.ts';
 import { namesPrototype } from '../base/prototype-field.ts';
 import { answerOn } from './quiet-connections.ts';
@@ -232,16 +231,16 @@ export function discardRest(request: IncomingMessage): void {
 
 /**
  * The value of a JSON body, `undefined` if it is empty; for a long one a promise, parsed in slices. Refuses with
- * ValidationException.
+ * ValidationException. `owner`: for whom it is parsed.
  */
-export function parseJsonBody(bytes: Buffer): unknown {
+export function parseJsonBody(bytes: Buffer, owner: Owner = null): unknown {
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw malformed('it is not valid UTF-8');
-  return bytes.length > jsonPieceBytes ? parseLong(bytes) : jsonOf(textOf(bytes, nestsTooDeep(bytes)));
+  return bytes.length > jsonPieceBytes ? parseLong(bytes, owner) : jsonOf(textOf(bytes, nestsTooDeep(bytes)));
 }
 
-async function parseLong(bytes: Buffer): Promise<unknown> {
-  const slices = new Slices(() => setImmediate());
+async function parseLong(bytes: Buffer, owner: Owner): Promise<unknown> {
+  const slices = new Slices(serving.pauseOf(owner, 'parse a body'));
   const reading = await parseLongJson(bytes, maxJsonDepth, () => slices.breathe());
   if ('value' in reading) return reading.value;
   const { problem } = reading;

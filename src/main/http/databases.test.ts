@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseList, TenantList } from '../../engine/contract/administration.ts';
-import { type Engine, openEngine } from '../../engine/index.ts';
+import { type Engine, openEngine, serving } from '../../engine/index.ts';
 import { parseConfig } from '../base/config.ts';
 import { createDispatcher, type Identity } from '../base/dispatch.ts';
 import { findInstallation } from '../base/installation.ts';
@@ -211,6 +211,7 @@ describe('a restricted credential', () => {
       figures: () => null,
       traffic: () => null,
       replication: () => null,
+      scheduler: serving,
       isStorageReady: () => true,
       uptimeMs: state.uptimeMs,
     };

@@ -13,13 +13,13 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import {
   type Caller,
   EngineError,
   keyReused,
   present,
+  serving,
   Slices,
   type StoredImport,
 } from '../../engine/index.ts';
@@ -239,7 +239,7 @@ export async function idempotencyOf(
   const key = idempotencyKeyOf(request.headers);
   if (key === null) return null;
   const digest = digestOf(request, place);
-  const slices = new Slices(() => setImmediate());
+  const slices = new Slices(serving.pauseOf(place, 'digest a body'));
   for (let at = 0; body !== null && at < body.length; at += bytesAtOnce) {
     digest.update(body.subarray(at, at + bytesAtOnce));
     await slices.breathe();

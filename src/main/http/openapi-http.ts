@@ -315,11 +315,7 @@ export function problemSchema(): JsonSchema {
       leader: text('Of NotLeader: the address for writes'),
       provider: text('Of LlmProviderException: the provider that failed'),
       ...quotaMembers,
-      retryAfterSeconds: {
-        type: 'integer',
-        minimum: 1,
-        description: 'Of RateLimited, and of QuotaExceeded with status 429, as in Retry-After',
-      },
+      retryAfterSeconds: { type: 'integer', minimum: 1, description: 'As in Retry-After' },
     },
   };
 }

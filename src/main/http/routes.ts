@@ -285,12 +285,12 @@ class OperationCall {
     try {
       if (!isRemembered) requireDatabase(this.#of.host, spec, place, params);
       const query = parseQuery(this.#request.raw.url ?? '', spec.lists);
-      const sent = spec.takes === undefined ? this.#bodyOf(bytes) : undefined;
+      const sent = spec.takes === undefined ? this.#bodyOf(bytes, place) : undefined;
       const body = sent instanceof Promise ? ((await sent) as unknown) : sent;
       const input =
         spec.longList === undefined
           ? checkInput(this.#name, { query, body })
-          : await checkLongInput(this.#name, { query, body });
+          : await checkLongInput(this.#name, { query, body }, place);
       return params === undefined ? input : { ...input, params };
     } catch (error) {
       throw this.#rollingBack(error);
@@ -331,7 +331,7 @@ class OperationCall {
     let body: unknown;
     try {
       bytes = await this.#wholeBody();
-      body = await this.#bodyOf(bytes);
+      body = await this.#bodyOf(bytes, null);
     } catch (error) {
       throw error instanceof EngineError ? this.#noDryRun() : error;
     }
@@ -352,8 +352,8 @@ class OperationCall {
   }
 
   /** The value of the body; a promise if it is long. */
-  #bodyOf(bytes: Buffer | null): unknown {
-    if (bytes !== null) return parseJsonBody(bytes);
+  #bodyOf(bytes: Buffer | null, place: TargetSpace | null): unknown {
+    if (bytes !== null) return parseJsonBody(bytes, place);
     const { method, raw } = this.#request;
     if (hasBody(raw)) throw new EngineError('ValidationException', `a ${method} request takes no body`);
     return undefined;

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Problem } from '../../engine/contract/problems.ts';
-import { EngineError } from '../../engine/index.ts';
+import { EngineError, serving } from '../../engine/index.ts';
 import { Authentication, newKeyText } from '../auth/authentication.ts';
 import { type Config, parseConfig } from '../base/config.ts';
 import { createDispatcher } from '../base/dispatch.ts';
@@ -74,6 +74,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
     figures: () => null,
     traffic: () => null,
     replication: () => null,
+    scheduler: serving,
     isStorageReady: () => false,
     uptimeMs: state.uptimeMs,
   };

@@ -6,7 +6,6 @@
  * proposal. What is not legal or not grounded is discarded with a reason, so a text that gives orders can at most make
  * the model propose facts that the text itself names.
  */
-import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { constantsSchema, isWellFormed, predicateSchema } from '../../engine/contract/language.ts';
 import {
@@ -16,6 +15,8 @@ import {
   parseRule,
   renderAtom,
   renderRule,
+  type Owner,
+  serving,
   Slices,
 } from '../../engine/index.ts';
 import { partsOf, type TextPart, type TextSpan } from './free-text.ts';
@@ -62,6 +63,7 @@ interface TextToRead {
   readonly hint: string;
   readonly wantsRules: boolean;
   readonly requestId: string;
+  readonly owner: Owner;
   readonly signal: AbortSignal;
 }
 
@@ -121,7 +123,7 @@ export async function findFacts(
     return { part, answer };
   });
   const findings = new Findings(vocabulary);
-  const slices = new Slices(() => setImmediate());
+  const slices = new Slices(serving.pauseOf(reading.owner, 'extract'));
   for (const { part, answer } of answers) {
     const grounds = groundsOf(text, part, hint);
     for (const proposal of answer.facts) {

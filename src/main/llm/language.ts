@@ -25,10 +25,10 @@ import {
   renderAtom,
   renderRule,
   signalOf,
+  serving,
   Slices,
   type ViewFields,
 } from '../../engine/index.ts';
-import { setImmediate } from 'node:timers/promises';
 import { optimizeInputSchema } from '../../engine/contract/context.ts';
 import { maxFactsPerRequest } from '../../engine/contract/facts.ts';
 import { type RuleInput, ruleInputSchema } from '../../engine/contract/rules.ts';
@@ -95,7 +95,7 @@ async function contextOfTurns(
 
   async function readAndStore(): Promise<Stored<Note>> {
     const text = input.turns.join('\n\n');
-    const free = await readStatements(text, 'turns');
+    const free = await readStatements(caller, text, 'turns');
     if (free.rules.length > 0) requireRuleChange(caller);
     const read = await readText(engine, model, caller, free, textOf(text, input));
     const extraction = read.provider === 'statements' ? 'statements' : 'llm';
@@ -126,7 +126,7 @@ async function ingest(
   return { ...note, context, generation: learned?.generation ?? context.knowledgeGeneration };
 
   async function readAndStore(): Promise<Stored<Note>> {
-    const free = await readStatements(input.text, 'text');
+    const free = await readStatements(caller, input.text, 'text');
     if (free.rules.length > 0) requireRuleChange(caller);
     const model = free.prose.length === 0 ? null : requireModel(parts);
     const hint = input.contextHint ?? '';
@@ -159,7 +159,7 @@ async function extract(
   async function readAndStore(): Promise<Stored<Note>> {
     const model = requireModel(parts);
     const { text, context } = input;
-    const free = await readStatements(text, 'text');
+    const free = await readStatements(caller, text, 'text');
     const hint = { ...textOf(text, input, context ?? ''), wantsRules: input.rules };
     const read = await readText(engine, model, caller, free, hint);
     const { rules, discarded } = await teachable(engine, caller, input, read, free);
@@ -284,8 +284,8 @@ interface TextWithHint extends ViewFields {
  * Separates statements and natural language. `path` is the field of the request; too many statements are refused with
  * 400.
  */
-async function readStatements(text: string, path: string): Promise<FreeText> {
-  const slices = new Slices(() => setImmediate());
+async function readStatements(caller: Caller, text: string, path: string): Promise<FreeText> {
+  const slices = new Slices(serving.pauseOf(caller, 'read a text'));
   const free = await readFreeText(text, path, () => slices.breathe());
   if (free.facts.length > maxFactsPerRequest)
     throw invalid(path, `the text states ${free.facts.length} facts: send at most ${maxFactsPerRequest}`);
@@ -304,7 +304,7 @@ async function readText(
   input: TextWithHint,
 ): Promise<ReadText> {
   const facts = new Map<string, ReadFact>();
-  const slices = new Slices(() => setImmediate());
+  const slices = new Slices(serving.pauseOf(caller, 'read a text'));
   for (const { atom, span: source } of free.facts) {
     await slices.breathe();
     const key = renderAtom(atom);
@@ -318,7 +318,8 @@ async function readText(
   const vocabulary = new Vocabulary(await engine.vocabulary(caller, input));
   const { text, hint, wantsRules } = input;
   const { requestId } = caller;
-  const reading = { text, prose: free.prose, hint, wantsRules, requestId, signal: signalOf(caller) };
+  const told = { hint, wantsRules, requestId, owner: caller, signal: signalOf(caller) };
+  const reading = { text, prose: free.prose, ...told };
   const found = await findFacts(model, vocabulary, reading);
   for (const fact of found.facts) {
     const key = renderAtom(fact);

@@ -24,11 +24,10 @@ import {
   toolCallSchema,
   workbenchClientName,
 } from '../../engine/contract/agents.ts';
-import { type Caller, type Engine, invalid, type Journal, Slices } from '../../engine/index.ts';
+import { type Caller, type Engine, invalid, type Journal, serving, Slices } from '../../engine/index.ts';
 import type { ConnectionBinding, ToolCall } from '../base/agent-host.ts';
 import { ssePath, statelessRevision, streamablePath } from './mount.ts';
 import { tools } from './tools.ts';
-import { setImmediate } from 'node:timers/promises';
 import { cutText } from '../../proof/proof-text.ts';
 import { cutArguments } from './cut-arguments.ts';
 
@@ -153,7 +152,7 @@ export class ToolCallLog {
 
   /** Loads earlier calls, except those of databases or tenants that no longer exist, and stores new ones there. */
   async open(journal: Journal, isThere: (place: ConnectionBinding) => boolean): Promise<void> {
-    const slices = new Slices(() => setImmediate());
+    const slices = new Slices(serving.pauseOf(null, 'list calls'));
     let isErased = false;
     for (const record of await journal.load(() => this.#calls.slice(this.#start).flatMap(jsonOf))) {
       await slices.breathe();
@@ -196,7 +195,7 @@ export class ToolCallLog {
     limit: number,
     before: number | null,
   ): Promise<ToolCallRecord[]> {
-    const slices = new Slices(() => setImmediate());
+    const slices = new Slices(serving.pauseOf(null, 'list calls'));
     const found: Buffer[] = [];
     const end = before ?? Number.POSITIVE_INFINITY;
     for (let at = this.#calls.length - 1; at >= this.#start && found.length < limit; at--) {

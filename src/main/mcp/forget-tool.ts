@@ -24,7 +24,7 @@ export async function forgetTool(run: ToolContext, given: ToolArguments): Promis
   if (typeof ruleId === 'string') return forgetRules(run, [await ruleById(run, ruleId)], options);
   if (typeof text !== 'string')
     return projections.retractPattern(await perform(run, 'retractPattern', { body: options }));
-  const statements = await readStatements(text, true);
+  const statements = await readStatements(run.caller, text, true);
   const [only] = statements;
   if (statements.length > 1 || only === undefined) return forgetSeveral(run, statements, options);
   if (only.kind === 'fact')

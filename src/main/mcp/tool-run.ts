@@ -5,9 +5,8 @@
 import type { OperationName, OperationOutput } from '../../engine/contract/operations.ts';
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import type { Pending } from '../../engine/contract/transactions.ts';
-import { type Caller, EngineError, programSteps, Slices } from '../../engine/index.ts';
+import { type Caller, EngineError, programSteps, serving, Slices } from '../../engine/index.ts';
 import type { McpHost, OperationParts } from '../base/agent-host.ts';
-import { setImmediate } from 'node:timers/promises';
 import type { Atom, Rule } from '../../engine/contract/language.ts';
 
 export interface ToolContext {
@@ -88,8 +87,12 @@ const maxErrors = 20;
  * The statements in the order of the text, at least one. `allowsPatterns`: atoms may have variables. A statement that
  * ends with its line needs no full stop. A name alone is not a fact here, or a sentence of one word would be one.
  */
-export async function readStatements(text: string, allowsPatterns: boolean): Promise<ToolStatement[]> {
-  const slices = new Slices(() => setImmediate());
+export async function readStatements(
+  caller: Caller,
+  text: string,
+  allowsPatterns: boolean,
+): Promise<ToolStatement[]> {
+  const slices = new Slices(serving.pauseOf(caller, 'read statements'));
   const steps = programSteps(text, { maxErrors, allowsPatterns, lineEndsStatement: true });
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) await slices.breathe();

@@ -12,7 +12,15 @@ import type { AgentSetup } from '../../engine/contract/agents.ts';
 import { type OperationInput, type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import type { ReplicationStatus } from '../../engine/contract/replication.ts';
-import { type Clock, eitherOf, type Engine, EngineError, openEngine, present } from '../../engine/index.ts';
+import {
+  type Clock,
+  eitherOf,
+  type Engine,
+  EngineError,
+  openEngine,
+  present,
+  serving,
+} from '../../engine/index.ts';
 import type { A2aHost, McpHost } from '../base/agent-host.ts';
 import { mountA2a } from '../a2a/mount.ts';
 import { Authentication } from '../auth/authentication.ts';
@@ -57,6 +65,7 @@ import { heldFolder, listenFailure, openFailure } from '../base/start-failure.ts
 import { StartRefusal } from '../base/start-refusal.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { warnOfLongTurns } from '../telemetry/long-turns.ts';
 import { MetricsHistory } from '../telemetry/metrics-history.ts';
 import { type Rehearsal, warmUp } from './warm-up.ts';
 
@@ -145,6 +154,7 @@ class RunningService implements Service, ServiceState {
   readonly #startedAt = Date.now();
   readonly #installation = findInstallation();
   readonly #metrics: Metrics;
+  readonly #stopTurnWarnings: () => void;
   readonly authentication: Authentication;
   readonly language: Language;
   readonly agents: KnownAgents;
@@ -193,11 +203,17 @@ class RunningService implements Service, ServiceState {
         figures: () => this.#engine?.figures() ?? null,
         traffic: () => this.#http?.traffic.totals ?? null,
         replication: () => (this.#engine === null ? null : this.replicationStatus()),
+        scheduler: serving,
         isStorageReady: () => this.#engine?.storage() === 'ready',
         uptimeMs: () => this.uptimeMs(),
       },
       specs.flatMap(({ tool }) => (tool === undefined ? [] : [tool.name])),
       isOfProcess,
+    );
+    this.#stopTurnWarnings = warnOfLongTurns(
+      serving.turns,
+      (turn) => log.warn(turn, 'a long turn: meanwhile no other request was served'),
+      () => performance.now(),
     );
     const model = createLanguageModel(config, {
       onCall: (call) => this.#providerCalled(call),
@@ -486,6 +502,7 @@ class RunningService implements Service, ServiceState {
     this.#ending.abort();
     await this.#metricsHistory.close();
     this.#metrics.close();
+    this.#stopTurnWarnings();
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
       await finishCalls(this.#http.activity, this.#endLimits);
@@ -555,7 +572,7 @@ class RunningService implements Service, ServiceState {
         if (this.#phase !== 'ready' || this.#http === null)
           throw new EngineError('NotReady', 'the service is shutting down');
         const params = checkParams(name, input.params);
-        const checked = { params, ...(await checkLongInput(name, input)) };
+        const checked = { params, ...(await checkLongInput(name, input, caller)) };
         const task = this.#http.activity.startCall();
         try {
           const signal = eitherOf(caller.signal, task);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { serving } from '../../engine/index.ts';
 import { createMetrics, type MetricSources } from './metrics.ts';
 
 const nothingYet: MetricSources = {
@@ -6,6 +7,7 @@ const nothingYet: MetricSources = {
   figures: () => null,
   traffic: () => null,
   replication: () => null,
+  scheduler: serving,
   isStorageReady: () => true,
   uptimeMs: () => 0,
 };

@@ -8,7 +8,7 @@
 import type { ReplicationStatus } from '../../engine/contract/replication.ts';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type ProviderName, providerNames } from '../../engine/contract/extraction.ts';
-import type { EngineCounters, EngineFigures } from '../../engine/index.ts';
+import type { EngineCounters, EngineFigures, Scheduler } from '../../engine/index.ts';
 
 /** Read at the time of a scrape; null: not known yet, such as before the engine is open. */
 export interface MetricSources {
@@ -19,6 +19,8 @@ export interface MetricSources {
     ReplicationStatus,
     'lagRecords' | 'lagMs' | 'position' | 'followers'
   > | null;
+  /** Of the serving thread. */
+  readonly scheduler: Pick<Scheduler, 'figures' | 'turns'>;
   readonly isStorageReady: () => boolean;
   readonly uptimeMs: () => number;
 }
@@ -71,7 +73,8 @@ export function createMetrics(
   if (isOfProcess) collectDefaultMetrics({ register: registry });
   const read = addReadings(registers, sources);
   const durations = addDurations(registers, toolNames);
-  const lag = watchEventLoop(registry);
+  addLongTurns(registers, sources.scheduler.turns);
+  const lag = watchEventLoop(registry, sources.scheduler.turns);
   const requests = new RequestDurations(
     'service_http_request_duration_seconds',
     'Time from the head of a request to the end of its answer',
@@ -138,6 +141,31 @@ function addDurations(registers: Registry[], toolNames: readonly string[]): Dura
   };
 }
 
+/** The turns over 50 ms by operation; an operation's series exist from its first one. */
+function addLongTurns(registers: Registry[], turns: Scheduler['turns']): void {
+  new Counter({
+    name: 'service_turns_over_50ms_total',
+    help: 'Turns of the serving thread that took more than 50 ms of processor time, by operation',
+    labelNames: ['operation'],
+    registers,
+    collect() {
+      this.reset();
+      this.inc({ operation: 'other' }, 0);
+      for (const [operation, { count }] of turns.long) this.inc({ operation }, count);
+    },
+  });
+  new Gauge({
+    name: 'service_turn_longest_seconds',
+    help: 'The longest turn over 50 ms of processor time since the start, by operation; 0: there was none',
+    labelNames: ['operation'],
+    registers,
+    collect() {
+      this.set({ operation: 'other' }, 0);
+      for (const [operation, { longestMs }] of turns.long) this.set({ operation }, longestMs / 1000);
+    },
+  });
+}
+
 const lagGauges: readonly (readonly [name: string, help: string, of: keyof LagSummary])[] = [
   ['nodejs_eventloop_lag_seconds', 'Lag of the event loop at the last look', 'last'],
   ['nodejs_eventloop_lag_min_seconds', 'The least lag of the last minute', 'min'],
@@ -150,7 +178,7 @@ const lagGauges: readonly (readonly [name: string, help: string, of: keyof LagSu
 ];
 
 /** The library's own gauges of these names are wrong if two scrapes overlap, and never under 10 ms. */
-function watchEventLoop(registry: Registry): LagWatch {
+function watchEventLoop(registry: Registry, turns: Scheduler['turns']): LagWatch {
   const registers = [registry];
   for (const [name, help, of] of lagGauges) {
     registry.removeSingleMetric(name);
@@ -169,7 +197,10 @@ function watchEventLoop(registry: Registry): LagWatch {
     buckets: lags,
     registers,
   });
-  const watch = watchLag((seconds) => lag.observe(seconds));
+  const watch = watchLag((seconds) => {
+    lag.observe(seconds);
+    turns.tick(seconds * 1000);
+  });
   return watch;
 }
 
@@ -294,6 +325,21 @@ const figureGauges: readonly Row<EngineFigures>[] = [
   ],
 ];
 
+const schedulerGauges: readonly Row<ReturnType<Scheduler['figures']>>[] = [
+  ['service_scheduler_paused_tasks', 'Tasks that wait for their next slice', (now) => now.pausedTasks],
+  [
+    'service_questions_running',
+    'Questions that are being answered by inference',
+    (now) => now.runningQuestions,
+  ],
+  [
+    'service_questions_waiting',
+    'Questions that wait until another one of their tenant has ended',
+    (now) => now.waitingQuestions,
+  ],
+  ['service_reasoning_threads', 'Threads that answer questions', () => 1],
+];
+
 const trafficGauges: readonly Row<Traffic>[] = [
   ['service_http_connections', 'Open connections', (now) => now.open],
 ];
@@ -347,6 +393,7 @@ function addReadings(registers: Registry[], sources: MetricSources): () => void 
   add(sources.counters, countGauges, level);
   add(sources.figures, figureGauges, level);
   add(sources.traffic, trafficGauges, level);
+  add(() => sources.scheduler.figures(), schedulerGauges, level);
   add(sources.replication, replicationGauges, level);
   const setReady = level('service_storage_ready', '1 while the log takes writes');
   const setUptime = level('service_uptime_seconds', 'Time since the start');

@@ -28,9 +28,8 @@ import {
   wrongPassword,
 } from './keystore.ts';
 import forge from 'node-forge';
-import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Slices } from '../../engine/index.ts';
+import { serving, Slices } from '../../engine/index.ts';
 
 const dataId = '1.2.840.113549.1.7.1';
 const encryptedDataId = '1.2.840.113549.1.7.6';
@@ -361,7 +360,7 @@ async function deriveWide(
   rounds: number,
   length: number,
 ): Promise<Buffer> {
-  const slices = new Slices(() => setImmediate());
+  const slices = new Slices(serving.pauseOf(null, 'open a keystore'));
   const diversifier = Buffer.alloc(blockBytes, purpose);
   const state = Buffer.concat([filled(salt, blockBytes), filled(password, blockBytes)]);
   const parts: Buffer[] = [];

@@ -2,6 +2,8 @@ import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
 import { readCsv } from './csv.ts';
 
+const pause = (): Promise<void> => Promise.resolve();
+
 /** What the parser reads of the text, cut into chunks: the line and the arguments, or the problem. */
 async function read(text: string | Buffer, size = 65_536, separator: ',' | '\t' = ','): Promise<unknown[]> {
   const bytes = Buffer.from(text as string);
@@ -9,7 +11,7 @@ async function read(text: string | Buffer, size = 65_536, separator: ',' | '\t' 
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   })();
   const found: unknown[] = [];
-  for await (const items of readCsv(chunks, { separator, predicate: 'p', scope: null }))
+  for await (const items of readCsv(chunks, { separator, predicate: 'p', scope: null, pause }))
     for (const { line, what } of items)
       found.push(
         what.kind === 'fact'

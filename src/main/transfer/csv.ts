@@ -7,7 +7,6 @@
  * again without it. Blank lines are skipped.
  */
 import { Buffer } from 'node:buffer';
-import { setImmediate } from 'node:timers/promises';
 import { CsvError, type Options, Parser } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 import { Slices } from '../../engine/index.ts';
@@ -26,11 +25,13 @@ export interface CsvOptions {
   /** The predicate of every record; null: the first column. */
   readonly predicate: string | null;
   readonly scope: string | null;
+  /** Called between slices. */
+  readonly pause: () => Promise<void>;
 }
 
 /** Reads the records of a file as facts. */
 export async function* readCsv(chunks: AsyncIterable<Uint8Array>, options: CsvOptions): ImportItems {
-  const reader = new RecordReader(options.separator);
+  const reader = new RecordReader(options);
   const itemsOf = (records: readonly CsvRecord[]): ImportItem[] =>
     records.map((record) => itemOf(record, options));
   for await (const lines of readLines(chunks))
@@ -64,7 +65,7 @@ const neverClosed = 'the quotation mark of this record is never closed';
 class RecordReader {
   readonly #separator: string;
   readonly #options: Options;
-  readonly #slices = new Slices(() => setImmediate());
+  readonly #slices: Slices;
   #records: CsvRecord[] = [];
   /** Lines with quotation marks, all of them closed if they are valid. */
   #together: ReadableLine[] = [];
@@ -73,8 +74,9 @@ class RecordReader {
   /** Lines to read once more before any other. */
   #again: HeldLines | null = null;
 
-  constructor(separator: string) {
+  constructor({ separator, pause }: CsvOptions) {
     this.#separator = separator;
+    this.#slices = new Slices(pause);
     this.#options = { delimiter: separator, record_delimiter: '\n', relax_column_count: true };
   }
 

@@ -17,6 +17,7 @@ import {
   type Import,
   invalid,
   Slices,
+  serving,
   signalOf,
 } from '../../engine/index.ts';
 import { requireRuleChange } from '../base/dispatch.ts';
@@ -45,7 +46,7 @@ export function importKnowledge(
   const importing = engine.import(caller, query.dryRun);
   return runImport({
     import: importing,
-    items: itemsOf(type, upload.chunks, query, importing.id),
+    items: itemsOf(type, upload.chunks, query, importing.id, serving.pauseOf(caller, 'import')),
     isDryRun: query.dryRun,
     requireRuleChange: () => requireRuleChange(caller),
     once: upload.once,
@@ -58,22 +59,23 @@ function itemsOf(
   chunks: AsyncIterable<Uint8Array>,
   { scope, predicate }: ImportQuery,
   id: string,
+  pause: () => Promise<void>,
 ): ImportItems {
   switch (type) {
     case 'application/x-ndjson':
       return readNdjson(chunks, scope);
     case 'text/csv':
-      return readCsv(chunks, { separator: ',', predicate, scope });
+      return readCsv(chunks, { separator: ',', predicate, scope, pause });
     case 'text/tab-separated-values':
-      return readCsv(chunks, { separator: '\t', predicate, scope });
+      return readCsv(chunks, { separator: '\t', predicate, scope, pause });
     case 'text/x-datalog':
       return readDatalog(chunks, scope);
     case 'text/turtle':
       return readLater(async () =>
-        (await import('./triples.ts')).readTurtle(chunks, scope, `import-${id.slice(0, 8)}-`),
+        (await import('./triples.ts')).readTurtle(chunks, scope, pause, `import-${id.slice(0, 8)}-`),
       );
     case 'application/n-triples':
-      return readLater(async () => (await import('./triples.ts')).readNTriples(chunks, scope));
+      return readLater(async () => (await import('./triples.ts')).readNTriples(chunks, scope, pause));
   }
 }
 

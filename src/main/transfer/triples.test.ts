@@ -16,7 +16,7 @@ async function read(text: string): Promise<Read> {
   const facts: string[][] = [];
   const problems: number[] = [];
   let most = 0;
-  for await (const items of readTurtle(chunks, null, 'n')) {
+  for await (const items of readTurtle(chunks, null, () => Promise.resolve(), 'n')) {
     most = Math.max(most, items.length);
     for (const { line, what } of items)
       if (what.kind === 'fact') facts.push([what.fact.predicate, ...what.fact.args]);

@@ -6,7 +6,6 @@
  * ends with a full stop, and reading continues with the prefixes known by then.
  */
 import { EventEmitter } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
 import { DataFactory, Parser, type ParserOptions, type Quad } from 'n3';
 import { Slices } from '../../engine/index.ts';
 import {
@@ -30,8 +29,12 @@ const maxPrefixes = 200;
 const labelsKept = '_:';
 
 /** Reads N-Triples as facts. */
-export async function* readNTriples(chunks: AsyncIterable<Uint8Array>, scope: string | null): ImportItems {
-  const slices = new Slices(() => setImmediate());
+export async function* readNTriples(
+  chunks: AsyncIterable<Uint8Array>,
+  scope: string | null,
+  pause: () => Promise<void>,
+): ImportItems {
+  const slices = new Slices(pause);
   for await (const lines of readLines(chunks)) {
     const items: ImportItem[] = [];
     for (const { number, text, problem } of lines) {
@@ -71,10 +74,11 @@ function itemOf(
 export async function* readTurtle(
   chunks: AsyncIterable<Uint8Array>,
   scope: string | null,
+  pause: () => Promise<void>,
   nodes: string,
 ): ImportItems {
   const reader = new TurtleReader(scope, nodes);
-  const slices = new Slices(() => setImmediate());
+  const slices = new Slices(pause);
   const worked = async function* (steps: Iterable<void>): ImportItems {
     for (const _step of steps) {
       if (reader.count >= itemsAtOnce) yield reader.items();

@@ -3,7 +3,8 @@ import type { FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts'
 import { tupleAt, Tuples } from '../../store/tuples.ts';
 import { compareText } from '../../base/text-order.ts';
 import { relationKey, relationOf } from '../../language/terms.ts';
-import { type EvaluationLimits, Pacer, type Pause, sliceMs } from '../tables/evaluation.ts';
+import { type Pause, sliceMs } from '../../base/slices.ts';
+import { type EvaluationLimits, Pacer } from '../tables/evaluation.ts';
 import { type ConclusionCount, CountCache, countByRelation, provedBy } from './derived-counts.ts';
 import { type Candidates, KnownConclusions, plainRows } from '../model/known-conclusions.ts';
 import type { MemoryBudget } from '../model/memory-budget.ts';

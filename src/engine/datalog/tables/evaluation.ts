@@ -1,4 +1,5 @@
 import { EngineError } from '../../base/errors.ts';
+import { type Pause, sliceMs, type Wake } from '../../base/slices.ts';
 import {
   type Consumer,
   type Derived,
@@ -25,17 +26,14 @@ export interface EvaluationLimits {
   /** Bytes that the table set may take. */
   readonly memory: MemoryBudget;
   readonly signal: Pick<AbortSignal, 'aborted'>;
+  /** When the question was received, by `performance.now()`; default: now. */
+  readonly startedAt?: number | undefined;
   /**
    * How long, in total, to wait for maintenance by others before using private tables; unlimited by default.
    */
   readonly patienceMs?: number;
 }
 
-/** Lets all other waiting work run, then resolves. */
-export type Pause = () => Promise<void>;
-
-/** How long a slice may hold the thread, in milliseconds. */
-export const sliceMs = 5;
 /** Steps between two looks at the clock; one step can scan many rows that a filter rejects. */
 export const stepsBetweenChecks = 1024;
 const chunkRows = 4096;
@@ -64,11 +62,13 @@ export function toMicroseconds(milliseconds: number): number {
 export class Pacer {
   readonly limits: EvaluationLimits;
   readonly #pause: Pause;
-  readonly startedAt = performance.now();
+  readonly startedAt: number;
   derivations = 0;
   /** Milliseconds spent waiting for maintenance by others. */
   waitedMs = 0;
-  #sliceStartedAt = this.startedAt;
+  #sliceStartedAt = performance.now();
+  /** When to resume before its turn has come; made by the first pause. */
+  #wake: Wake | null = null;
   #nextMeasureAt = 0;
   /** Derivations at the last measurement of memory. */
   #measuredDerivations = 0;
@@ -76,6 +76,7 @@ export class Pacer {
   constructor(limits: EvaluationLimits, pause: Pause) {
     this.limits = limits;
     this.#pause = pause;
+    this.startedAt = limits.startedAt ?? this.#sliceStartedAt;
   }
 
   get elapsedMs(): number {
@@ -137,7 +138,8 @@ export class Pacer {
   /** Lets others run, whether or not the slice is over. */
   async rest(): Promise<void> {
     this.look();
-    await this.#pause();
+    const { timeoutMs, signal } = this.limits;
+    await this.#pause((this.#wake ??= { deadline: this.startedAt + timeoutMs, signal }));
     this.#sliceStartedAt = performance.now();
     this.look();
   }
