@@ -27,6 +27,8 @@ export interface EngineOptions {
   readonly segmentBytes?: number;
   /** Memory budget of derived tables, in bytes; default 1 GiB. */
   readonly memoryBudgetBytes?: number;
+  /** Memory that one question may take, in bytes; default a quarter of `memoryBudgetBytes`. */
+  readonly questionMemoryBytes?: number;
   /** Address of the service, shown to a process that finds the folder locked. */
   readonly address?: string;
   /** Milliseconds between two snapshots if anything changed; default five minutes. */
@@ -96,6 +98,7 @@ export async function openEngineOn(
   const onWarn = options.onWarn ?? (() => {});
   const pause = options.pause ?? (() => new Promise((resolve) => setImmediate(resolve)));
   const random = options.random ?? systemRandom;
+  const memoryBytes = options.memoryBudgetBytes ?? defaultMemoryBytes;
   const { log, state, tallies } = await openStored(backend, { ...options, pause });
   const engine = createEngine({
     state,
@@ -105,7 +108,8 @@ export async function openEngineOn(
     openJournal: (name) =>
       new Journal({ backend, name, key: folderKeyOf(options.encryptionKey), random, onWarn }),
     clock,
-    memoryBytes: options.memoryBudgetBytes ?? defaultMemoryBytes,
+    memoryBytes,
+    questionBytes: options.questionMemoryBytes ?? Math.floor(memoryBytes / 4),
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
     decayIntervalMs: options.decayIntervalMs ?? null,
     leaderUrl: options.leaderUrl ?? null,

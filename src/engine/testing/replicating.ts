@@ -47,7 +47,7 @@ export async function openReplicating(
   const onBug = (error: unknown): never => {
     throw error;
   };
-  const live = new LiveState({ state, clock, memoryBytes: 1e8, pause, tallies, onBug });
+  const live = new LiveState({ state, clock, memoryBytes: 1e8, questionBytes: 1e8, pause, tallies, onBug });
   const pipeline = new CommitPipeline(state, log, clock, pause, {
     applying: (record) => live.applying(record),
     applied: (record, report) => {

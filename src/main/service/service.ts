@@ -406,7 +406,7 @@ class RunningService implements Service, ServiceState {
 
   async open(): Promise<void> {
     const { storageDir, encryptionKey, fsync, snapshotIntervalMs, endpointFile } = this.#config;
-    const { memoryDecayIntervalMs: decayIntervalMs, memoryBudgetBytes } = this.#config;
+    const { memoryDecayIntervalMs: decayIntervalMs, memoryBudgetBytes, questionMemoryBytes } = this.#config;
     try {
       this.#engine = await openEngine({
         storageDir,
@@ -416,6 +416,7 @@ class RunningService implements Service, ServiceState {
         decayIntervalMs,
         leaderUrl: this.#leaderUrl,
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
+        ...(questionMemoryBytes === null ? {} : { questionMemoryBytes }),
         address: this.address,
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),

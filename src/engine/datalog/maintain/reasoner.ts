@@ -296,12 +296,17 @@ export class Reasoner implements TableCacheHost {
   ): Promise<Result> {
     const shared = withHeights ? this.#proofs : this.#answers;
     const { overlay } = reader;
-    if (overlay !== null) return work(this.tablesOver({ ...reader, overlay }, withHeights));
+    if (overlay !== null) {
+      const set = this.tablesOver({ ...reader, overlay }, withHeights);
+      set.charge(pacer.memory);
+      return work(set);
+    }
     await shared.caughtUp(reader, pacer, about);
-    if (!shared.isFor(reader)) return this.#evaluateApart(reader, withHeights, work);
-    const filled = await shared.fill(reader, work);
+    if (!shared.isFor(reader)) return this.#evaluateApart(reader, withHeights, pacer, work);
+    const filled = await shared.fill(reader, pacer, work);
     if (filled !== null) return filled.result;
     // The tables of earlier questions were evicted with it: now all the memory is available.
+    pacer.memory.free(pacer.memory.used);
     return this.evaluate(reader, withHeights, pacer, work, about);
   }
 
@@ -317,9 +322,11 @@ export class Reasoner implements TableCacheHost {
   async #evaluateApart<Result>(
     reader: PinnedReader,
     withHeights: boolean,
+    pacer: Pacer,
     work: (set: TableSet) => Promise<Result>,
   ): Promise<Result> {
     const own = new TableSet(this.facts, reader.program, { withHeights, isMaintained: false }, this.tallies);
+    own.charge(pacer.memory);
     own.holder = own;
     this.memory.use(own);
     try {

@@ -1,5 +1,6 @@
 import { compareText } from '../../base/text-order.ts';
-import type { ConstantIds } from '../../store/dictionary.ts';
+import { type ConstantIds, Dictionary } from '../../store/dictionary.ts';
+import { MemoryMeter } from '../../store/memory-meter.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import { calculate } from '../../language/arithmetic.ts';
 import { equalConstants, holdsComparison } from '../../language/numbers.ts';
@@ -16,57 +17,61 @@ const firstOwn = 0x4000_0000;
  */
 export class Constants {
   readonly dictionary: ConstantIds;
-  readonly #texts: string[] = [];
-  readonly #ids = new Map<string, number>();
-  #characters = 0;
+  /** What it asks before it grows. */
+  readonly memory: MemoryMeter;
+  /** The local constants; null until there is one. */
+  #own: Dictionary | null = null;
   /** Dictionary ids below this existed before the first local id. */
   readonly #firstNew: number;
 
-  constructor(dictionary: ConstantIds) {
+  constructor(dictionary: ConstantIds, memory = new MemoryMeter()) {
     this.dictionary = dictionary;
+    this.memory = memory;
     this.#firstNew = dictionary.size;
   }
 
   get size(): number {
-    return this.dictionary.size + this.#texts.length;
+    return this.dictionary.size + this.ownCount;
   }
 
   /** Number of local constants. */
   get ownCount(): number {
-    return this.#texts.length;
+    return this.#own === null ? 0 : this.#own.size;
   }
 
-  /** Approximate bytes of the local constants: two a character, and a map entry for each. */
+  /** Bytes of the local constants. */
   get bytes(): number {
-    return this.#characters * 2 + this.#texts.length * 100;
+    return this.#own === null ? 0 : this.#own.bytes;
   }
 
   /** True if the stored row has a constant that got a local id before it was interned. */
   clashes(relation: StoredRelation, row: number): boolean {
-    if (this.#texts.length === 0) return false;
+    if (this.#own === null) return false;
     for (let position = 0; position < relation.arity; position++) {
       const id = (relation.columns[position] as Int32Array)[row] as number;
-      if (id >= this.#firstNew && this.#ids.has(this.dictionary.text(id))) return true;
+      if (id >= this.#firstNew && this.#own.find(this.dictionary.text(id)) >= 0) return true;
     }
     return false;
   }
 
   /** The local or dictionary id of a constant, else -1. */
   find(text: string): number {
-    return this.#ids.get(text) ?? this.dictionary.find(text);
+    const own = this.#ownId(text);
+    return own >= 0 ? own : this.dictionary.find(text);
+  }
+
+  /** The local id of the text, -1 if it has none. */
+  #ownId(text: string): number {
+    const found = this.#own === null ? -1 : this.#own.find(text);
+    return found < 0 ? -1 : firstOwn + found;
   }
 
   /** The id of a constant; makes a local one if the dictionary has none. */
   idOf(text: string): number {
-    const own = this.#ids.get(text);
-    if (own !== undefined) return own;
-    const known = this.dictionary.find(text);
+    const known = this.find(text);
     if (known >= 0) return known;
-    const id = firstOwn + this.#texts.length;
-    this.#texts.push(text);
-    this.#ids.set(text, id);
-    this.#characters += text.length;
-    return id;
+    this.#own ??= new Dictionary(this.memory);
+    return firstOwn + this.#own.intern(text);
   }
 
   /** The dictionary id of the constant; interns a local constant. */
@@ -84,17 +89,19 @@ export class Constants {
    * text. A local id is returned as it is.
    */
   local(id: number): number {
-    if (this.#texts.length === 0 || id >= firstOwn) return id;
-    return this.#ids.get(this.dictionary.text(id)) ?? id;
+    if (this.#own === null || id >= firstOwn) return id;
+    const own = this.#ownId(this.dictionary.text(id));
+    return own >= 0 ? own : id;
   }
 
   /** The id of a constant of a rule, interned if it has no local id. */
   ofRule(text: string): number {
-    return this.#ids.get(text) ?? this.dictionary.intern(text);
+    const own = this.#ownId(text);
+    return own >= 0 ? own : this.dictionary.intern(text);
   }
 
   text(id: number): string {
-    return id < firstOwn ? this.dictionary.text(id) : (this.#texts[id - firstOwn] as string);
+    return id < firstOwn ? this.dictionary.text(id) : (this.#own as Dictionary).text(id - firstOwn);
   }
 
   /** Compares two constants by code point. */

@@ -191,8 +191,8 @@ export function answersOf(
 /** Evaluates the body as an anonymous rule, for this evaluation only. */
 async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: Pacer): Promise<Matches> {
   const level = questionLevel;
-  const demand = newDerived({ name: 'question', arity: 0, level });
-  const target = newDerived({ name: 'answers', arity: asked.variables.length, level });
+  const demand = newDerived({ name: 'question', arity: 0, level, memory: set.memory });
+  const target = newDerived({ name: 'answers', arity: asked.variables.length, level, memory: set.memory });
   const extra: Derived[] = [];
   const compiler = new BodyCompiler(set, null, extra, true);
   const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));
