@@ -248,6 +248,11 @@ export class ChainIndex {
   }
 }
 
+/** 1 + the newest row with the key, or 0: `first`, or `firstOf` for an index over one column. */
+export function firstIn(index: ChainIndex, key: Int32Array): number {
+  return key.length === 1 ? index.firstOf(key[0] as number) : index.first(key);
+}
+
 /** The indexes of one relation, each made on first use. */
 export class Indexes {
   readonly #columns: readonly Int32Array[];

@@ -19,6 +19,10 @@ export interface ConstantIds {
   text(id: number): string;
   /** Compares two texts by code point. */
   compare(left: number, right: number): number;
+  /** Bytes of the text. */
+  sizeOf(id: number): number;
+  /** False if the text begins as no number does. */
+  mayBeNumber(id: number): boolean;
 }
 
 /**
@@ -192,7 +196,12 @@ export class Dictionary implements ConstantIds {
     return false;
   }
 
-  /** Bytes of the text. */
+  mayBeNumber(id: number): boolean {
+    const start = this.#offsets[id] as number;
+    const first = this.#arena[start] as number;
+    return start < (this.#offsets[id + 1] as number) && (first === 0x2d || (first >= 0x30 && first <= 0x39));
+  }
+
   sizeOf(id: number): number {
     return (this.#offsets[id + 1] as number) - (this.#offsets[id] as number);
   }

@@ -76,7 +76,8 @@ export class Tuples {
   protected fetched = 0;
   readonly #indexes: Indexes;
   readonly #first: FirstRows | null;
-  readonly #memory: MemoryMeter | null;
+  /** What it asks before it grows; null for stored facts. */
+  readonly memory: MemoryMeter | null;
 
   /** `memory`: what the set asks before it grows; its first rows were paid for by whoever made them. */
   constructor(
@@ -87,7 +88,7 @@ export class Tuples {
   ) {
     this.arity = arity;
     this.#first = first;
-    this.#memory = memory;
+    this.memory = memory;
     if (first !== null) {
       this.count = first.count;
       this.#capacity = (first.columns[0] as Int32Array).length;
@@ -113,8 +114,8 @@ export class Tuples {
 
   /** An empty set like this one, which is no longer used: its memory is given back. */
   emptied(): Tuples {
-    this.#memory?.free(this.bytes);
-    return new Tuples(this.arity, this.heights !== null, null, this.#memory);
+    this.memory?.free(this.bytes);
+    return new Tuples(this.arity, this.heights !== null, null, this.memory);
   }
 
   /** Number of live rows. */
@@ -240,7 +241,7 @@ export class Tuples {
   }
 
   #newDead(): Uint8Array {
-    this.#memory?.take(this.#capacity);
+    this.memory?.take(this.#capacity);
     return new Uint8Array(this.#capacity);
   }
 
@@ -324,7 +325,7 @@ export class Tuples {
       this.columns[position] = grown[position] as Int32Array;
     if (this.heights !== null) this.heights.of = grown[this.arity] as Int32Array;
     this.#enlarging = null;
-    this.#memory?.free(this.#capacity * 4 * all.length);
+    this.memory?.free(this.#capacity * 4 * all.length);
     this.#growDead();
     this.#capacity = this.#nextCapacity;
     this.#growAt = firstStepOf(this.#capacity, count);
@@ -332,7 +333,7 @@ export class Tuples {
 
   #growDead(): void {
     if (this.dead === null) return;
-    this.#memory?.take(this.#capacity);
+    this.memory?.take(this.#capacity);
     const grown = new Uint8Array(this.#nextCapacity);
     grown.set(this.dead);
     this.dead = grown;
@@ -348,7 +349,7 @@ export class Tuples {
 
   #beginEnlarging(): Enlarging<Int32Array>[] {
     const all = this.#allColumns();
-    this.#memory?.take(this.#nextCapacity * 4 * all.length);
+    this.memory?.take(this.#nextCapacity * 4 * all.length);
     return all.map(() => new Enlarging(new Int32Array(this.#nextCapacity)));
   }
 
@@ -356,7 +357,7 @@ export class Tuples {
   #rehash(): void {
     this.#move(this.count);
     const old = this.#slots;
-    this.#memory?.take(old.byteLength * 2);
+    this.memory?.take(old.byteLength * 2);
     this.#slots = new Int32Array(old.length * 2);
     this.#oldSlots = old;
     this.#moved = this.#firstHashed;
@@ -373,7 +374,7 @@ export class Tuples {
     this.#moved = end;
     if (end < this.#toMove) return;
     this.#oldSlots = null;
-    this.#memory?.free(old.byteLength);
+    this.memory?.free(old.byteLength);
   }
 
   /** Writes the rows, which the slots lack, to the slots. */

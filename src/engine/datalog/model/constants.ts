@@ -7,6 +7,9 @@ import { equalConstants, holdsComparison } from '../../language/numbers.ts';
 
 // Ids from here on are local: constants that neither a fact nor a rule names.
 const firstOwn = 0x4000_0000;
+/** Arithmetic on n digits takes about n * n / `digitsPerStep` steps. */
+const digitsPerStep = 256;
+const readsOfNumeral = 4;
 
 /**
  * The constants of one table set: ids of the tenant's dictionary, and local ids for constants that no fact
@@ -19,6 +22,11 @@ export class Constants {
   readonly dictionary: ConstantIds;
   /** What it asks before it grows. */
   readonly memory: MemoryMeter;
+  /**
+   * Bytes read by comparisons and arithmetic, and more for what takes longer than a byte. Whoever bounds how
+   * long it works without a pause sets it to 0 at the beginning.
+   */
+  work = 0;
   /** The local constants; null until there is one. */
   #own: Dictionary | null = null;
   /** Dictionary ids below this existed before the first local id. */
@@ -104,26 +112,65 @@ export class Constants {
     return id < firstOwn ? this.dictionary.text(id) : (this.#own as Dictionary).text(id - firstOwn);
   }
 
+  /** The text of a constant with which to calculate; counted as work. */
+  operand(id: number): string {
+    const size = this.sizeOf(id);
+    // Reading and writing a number of n digits takes longer than n steps.
+    this.work += size + (size * size) / digitsPerStep;
+    return this.text(id);
+  }
+
+  /** Bytes of the constant's text. */
+  sizeOf(id: number): number {
+    return id < firstOwn ? this.dictionary.sizeOf(id) : (this.#own as Dictionary).sizeOf(id - firstOwn);
+  }
+
+  /** False if the constant begins as no number does. */
+  mayBeNumber(id: number): boolean {
+    return id < firstOwn
+      ? this.dictionary.mayBeNumber(id)
+      : (this.#own as Dictionary).mayBeNumber(id - firstOwn);
+  }
+
   /** Compares two constants by code point. */
   order(left: number, right: number): number {
+    this.work += Math.min(this.sizeOf(left), this.sizeOf(right));
     if (left < firstOwn && right < firstOwn) return this.dictionary.compare(left, right);
+    if (left >= firstOwn && right >= firstOwn)
+      return (this.#own as Dictionary).compare(left - firstOwn, right - firstOwn);
     return compareText(this.text(left), this.text(right));
   }
 
   /** Whether `left operator right` is true. */
   compare(operator: string, left: number, right: number): boolean {
     if (left === right) return operator === '=' || operator === '<=' || operator === '>=';
-    return holdsComparison(operator, this.text(left), this.text(right));
+    if (operator === '=' || operator === '!=') return this.equal(left, right) === (operator === '=');
+    if (this.#mayBeNumbers(left, right))
+      return holdsComparison(operator, this.#numeral(left), this.#numeral(right));
+    // Two constants are never the same text.
+    const isLess = this.order(left, right) < 0;
+    return isLess === (operator === '<' || operator === '<=');
   }
 
   /** Whether two constants are the same number or the same text. */
   equal(left: number, right: number): boolean {
-    return left === right || equalConstants(this.text(left), this.text(right));
+    if (left === right) return true;
+    return this.#mayBeNumbers(left, right) && equalConstants(this.#numeral(left), this.#numeral(right));
+  }
+
+  #mayBeNumbers(left: number, right: number): boolean {
+    return this.mayBeNumber(left) && this.mayBeNumber(right);
+  }
+
+  /** The text of a constant to be compared as a number, which reads it several times; counted as work. */
+  #numeral(id: number): string {
+    this.work += this.sizeOf(id) * readsOfNumeral;
+    return this.text(id);
   }
 
   /** The id of `left operator right`, -1 if it has no result. */
   calculate(operator: string, left: number, right: number): number {
-    const result = calculate(operator, this.text(left), this.text(right));
+    const result = calculate(operator, this.operand(left), this.operand(right));
     return result === null ? -1 : this.idOf(result);
   }
 }
