@@ -278,6 +278,11 @@ export class Tuples {
     return this.#indexes.over(positions, this.count, this.#capacity);
   }
 
+  /** True if the index over these positions lacks at most so many rows. */
+  hasIndex(positions: readonly number[], most: number): boolean {
+    return this.count - this.indexToBuild(positions).rows <= most;
+  }
+
   /** `index`, which may still lack rows; see `ChainIndex.takeIn`. */
   indexToBuild(positions: readonly number[]): ChainIndex {
     return this.#indexes.toBuild(positions, this.#capacity);

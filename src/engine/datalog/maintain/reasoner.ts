@@ -375,7 +375,7 @@ export class Reasoner implements TableCacheHost {
     const { columns, count, constants } = matches;
     const end = page.limit === null ? count : Math.min(count, page.offset + page.limit);
     const order = await rowsByText(columns, count, constants, pacer, end);
-    const rows = Array.from(order.subarray(Math.min(page.offset, end)));
+    const rows = await listOf(order.subarray(Math.min(page.offset, end)), pacer);
     const ordered = { matches, page: rows, isTruncated: end < count, total: count };
     if (!page.withProof) return { ...ordered, proof: null };
     const proof = await this.evaluate(reader, true, pacer, async (set) => {
@@ -410,7 +410,7 @@ export class Reasoner implements TableCacheHost {
         else if (!table.isKnown) this.#hasUnknown = true;
   }
 
-  /** The answers if a shared table has them all already, else null. */
+  /** The answers if a shared table has them all already, and few enough for one turn; else null. */
   settledMatches(asked: Question, reader: PinnedReader): Matches | null {
     const { set } = this.#answers;
     if (reader.overlay !== null) return null;
@@ -492,4 +492,17 @@ export class Reasoner implements TableCacheHost {
   #internConstants(): void {
     for (const text of this.#program.constants) this.facts.dictionary.intern(text);
   }
+}
+
+const elementsBetweenBreaths = 0x4_0000;
+
+/** The numbers as a list, made in slices. */
+async function listOf(numbers: Int32Array, pacer: Pacer): Promise<number[]> {
+  pacer.memory.take(numbers.length * 8);
+  const list: number[] = [];
+  for (let from = 0; from < numbers.length; from += elementsBetweenBreaths) {
+    if (from > 0) await pacer.breathe();
+    for (const number of numbers.subarray(from, from + elementsBetweenBreaths)) list.push(number);
+  }
+  return list;
 }
