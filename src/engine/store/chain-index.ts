@@ -5,7 +5,7 @@ import type { MemoryMeter } from './memory-meter.ts';
 /** Larger tables of heads are rebuilt in steps: this many slots for that many rows. */
 const maxHeadsAtOnce = 2 * maxRowsAtOnce;
 const rowsBetweenMoves = 128;
-const slotsPerMove = 16 * rowsBetweenMoves;
+const slotsPerMove = 64 * rowsBetweenMoves;
 /** Slots moved by a look-up that must ask the old heads too. */
 const slotsPerLookUp = 64;
 

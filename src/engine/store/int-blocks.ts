@@ -1,16 +1,18 @@
 import type { MemoryMeter } from './memory-meter.ts';
 
-const blockBits = 14;
+const blockBits = 20;
 const blockLength = 1 << blockBits;
 const minLength = 16;
 const noInts = new Int32Array(0);
 
 /**
- * Integers by index, 0 where none was written, in blocks: growing never copies more than a block. Only the
- * first block starts small, since most owners have few.
+ * Integers by index, 0 where none was written, in blocks of a million: growing never copies more than that.
+ * Only the first block starts small, since most owners have few.
  */
 export class IntBlocks {
-  #blocks: Int32Array[] = [];
+  #first: Int32Array = noInts;
+  /** The blocks after the first. */
+  #others: Int32Array[] = [];
   #bytes = 0;
   readonly #memory: MemoryMeter | null;
 
@@ -25,37 +27,52 @@ export class IntBlocks {
 
   /** Every index from here on is 0. */
   get length(): number {
-    return this.#blocks.length <= 1 ? (this.#blocks[0]?.length ?? 0) : this.#blocks.length << blockBits;
+    return this.#others.length === 0 ? this.#first.length : (this.#others.length + 1) << blockBits;
   }
 
   at(index: number): number {
-    const block = this.#blocks[index >>> blockBits];
-    return block === undefined ? 0 : (block[index & (blockLength - 1)] as number) | 0;
+    const first = this.#first;
+    return index < first.length ? (first[index] as number) : this.#atOther(index);
   }
 
   set(index: number, value: number): void {
-    const at = index & (blockLength - 1);
-    let block = this.#blocks[index >>> blockBits];
-    if (block === undefined || at >= block.length) block = this.#grow(index >>> blockBits, at);
-    block[at] = value;
+    const first = this.#first;
+    if (index < first.length) first[index] = value;
+    else this.#setOther(index, value);
+  }
+
+  #atOther(index: number): number {
+    const block = this.#others[(index >>> blockBits) - 1];
+    return block === undefined || block.length === 0 ? 0 : (block[index & (blockLength - 1)] as number);
+  }
+
+  #setOther(index: number, value: number): void {
+    const number = index >>> blockBits;
+    if (number === 0) {
+      this.#first = this.#grown(this.#first, Math.min(blockLength, Math.max(minLength, index * 2)));
+      this.#first[index] = value;
+      return;
+    }
+    const others = this.#others;
+    while (others.length < number) others.push(noInts);
+    let block = others[number - 1] as Int32Array;
+    if (block.length === 0) others[number - 1] = block = this.#grown(noInts, blockLength);
+    block[index & (blockLength - 1)] = value;
+  }
+
+  #grown(old: Int32Array, length: number): Int32Array {
+    const bytes = length * 4 - old.byteLength;
+    this.#memory?.take(bytes);
+    const block = new Int32Array(length);
+    block.set(old);
+    this.#bytes += bytes;
+    return block;
   }
 
   clear(): void {
     this.#memory?.free(this.#bytes);
-    this.#blocks = [];
+    this.#first = noInts;
+    this.#others = [];
     this.#bytes = 0;
-  }
-
-  #grow(number: number, at: number): Int32Array {
-    const blocks = this.#blocks;
-    const old = blocks[number] ?? noInts;
-    const length = number > 0 ? blockLength : Math.min(blockLength, Math.max(minLength, at * 2));
-    this.#memory?.take((length - old.length) * 4);
-    while (blocks.length < number) blocks.push(noInts);
-    const block = new Int32Array(length);
-    block.set(old);
-    blocks[number] = block;
-    this.#bytes += (length - old.length) * 4;
-    return block;
   }
 }

@@ -14,7 +14,7 @@ const rowsHashedAtOnce = 1024;
 /** Larger tables of slots are rebuilt in steps: this many rows for that many insertions. */
 const maxSlotsAtOnce = 2 * maxRowsAtOnce;
 const insertionsBetweenMoves = 128;
-const rowsPerMove = 1024;
+const rowsPerMove = 4096;
 /** Rows moved by a look-up, so that a set that no longer grows is rebuilt too. */
 const rowsPerLookUp = 64;
 
@@ -132,7 +132,7 @@ export class Tuples {
     let row = this.#first === null ? -1 : this.#first.find(tuple);
     if (row < 0) {
       const hash = hashOf(tuple, 0, this.arity);
-      row = this.#rowIn(this.#slots, this.#slot(this.#slots, tuple, 0, hash));
+      row = this.#rowIn(this.#slot(tuple, 0, hash));
       if (this.#oldSlots !== null) {
         if (row < 0) row = this.#oldRow(this.#oldSlots, tuple, 0, hash);
         this.#move(rowsPerLookUp);
@@ -168,8 +168,8 @@ export class Tuples {
     const first = this.#first === null ? -1 : this.#first.find(tuple);
     if (first >= 0) return this.#improve(first, height);
     const hash = hashOf(tuple, 0, this.arity);
-    const slot = this.#slot(this.#slots, tuple, 0, hash);
-    if (this.#slots[slot] !== 0) return this.#improve(this.#rowIn(this.#slots, slot), height);
+    const slot = this.#slot(tuple, 0, hash);
+    if (this.#slots[slot] !== 0) return this.#improve(this.#rowIn(slot), height);
     if (this.#oldSlots !== null) {
       const old = this.#oldRow(this.#oldSlots, tuple, 0, hash);
       if (old >= 0) return this.#improve(old, height);
@@ -194,7 +194,7 @@ export class Tuples {
     const before = this.count;
     for (let at = 0, from = 0; at < count; at++, from += width) {
       const hash = hashes[at] as number;
-      const slot = this.#slot(this.#slots, values, from, hash);
+      const slot = this.#slot(values, from, hash);
       const isKnown =
         this.#slots[slot] !== 0 ||
         (this.#oldSlots !== null && this.#oldRow(this.#oldSlots, values, from, hash) >= 0) ||
@@ -230,14 +230,21 @@ export class Tuples {
   }
 
   /** The row in the slot; -1 if it is empty. */
-  #rowIn(slots: Int32Array, slot: number): number {
-    const found = (slots[slot] as number) & (slots.length - 1);
+  #rowIn(slot: number): number {
+    const found = (this.#slots[slot] as number) & (this.#slots.length - 1);
     return found === 0 ? -1 : found - 1 + this.#firstHashed;
   }
 
   /** The row of the tuple in the slots before they are rebuilt; -1 if they lack it. */
   #oldRow(old: Int32Array, tuple: Int32Array, at: number, hash: number): number {
-    return this.#rowIn(old, this.#slot(old, tuple, at, hash));
+    const mask = old.length - 1;
+    const first = this.#firstHashed;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const found = old[slot] as number;
+      if (found === 0) return -1;
+      const row = (found & mask) - 1 + first;
+      if (((found ^ hash) & ~mask) === 0 && this.#equals(row, tuple, at)) return row;
+    }
   }
 
   #newDead(): Uint8Array {
@@ -289,7 +296,8 @@ export class Tuples {
   }
 
   /** The slot of the tuple with this hash, or the empty one for it. */
-  #slot(slots: Int32Array, tuple: Int32Array, at: number, hash: number): number {
+  #slot(tuple: Int32Array, at: number, hash: number): number {
+    const slots = this.#slots;
     const mask = slots.length - 1;
     const first = this.#firstHashed;
     let slot = hash & mask;

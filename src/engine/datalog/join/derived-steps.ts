@@ -30,6 +30,7 @@ export class DerivedDelta extends DeltaStep {
 
   override advance(machine: Machine): boolean {
     const { rows } = this.source;
+    const isGuarded = this.guards.length > 0;
     let end = this.from + rowsAtOnce;
     while (this.from < this.to) {
       if (this.from === end) return machine.stall();
@@ -39,9 +40,11 @@ export class DerivedDelta extends DeltaStep {
       if (!this.matches(rows.columns, row, machine.registers)) continue;
       if (rows.heights !== null) this.height = rows.heights.of[row] as number;
       machine.registers[this.rowRegister] = row;
-      const isMatch = this.pass();
-      if (machine.isWorn) end = this.from;
-      if (!isMatch) continue;
+      if (isGuarded) {
+        const isMatch = this.pass();
+        if (machine.isWorn) end = this.from;
+        if (!isMatch) continue;
+      }
       if (!this.collects) return true;
       machine.collect();
     }

@@ -274,9 +274,11 @@ export class Machine implements Consumer {
     this.isStalled = false;
   }
 
-  /** True if the guards have done so much work, on long constants, that the machine must yield. */
+  /** True if guards have done so much work, on long constants, that the machine must yield, which it then will. */
   get isWorn(): boolean {
-    return this.#constants.work > workAtOnce;
+    if (this.#constants.work <= workAtOnce) return false;
+    this.tests = Number.MAX_SAFE_INTEGER;
+    return true;
   }
 
   /** Called by a step that breaks off to yield. */
@@ -308,7 +310,7 @@ export class Machine implements Consumer {
     this.tests = 0;
     while (level >= 0) {
       const step = steps[level] as Step;
-      if (left <= 0 || this.matches >= end || this.tests >= maxTests || this.isWorn) {
+      if (left <= 0 || this.matches >= end || this.tests >= maxTests) {
         this.#level = level;
         return 0;
       }

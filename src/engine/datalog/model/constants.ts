@@ -9,6 +9,8 @@ import { equalConstants, holdsComparison } from '../../language/numbers.ts';
 const firstOwn = 0x4000_0000;
 /** Arithmetic on n digits takes about n * n / `digitsPerStep` steps. */
 const digitsPerStep = 256;
+/** The most that one operand counts, so that the sum stays a small integer. */
+const maxWork = 0x1000_0000;
 const readsOfNumeral = 4;
 
 /**
@@ -116,7 +118,7 @@ export class Constants {
   operand(id: number): string {
     const size = this.sizeOf(id);
     // Reading and writing a number of n digits takes longer than n steps.
-    this.work += size + (size * size) / digitsPerStep;
+    this.work += size + Math.min(maxWork, Math.floor((size * size) / digitsPerStep));
     return this.text(id);
   }
 

@@ -190,7 +190,7 @@ export function answersOf(
   const isOnlyKey = table.boundPositions.length === key.length && table.demand.rows.count === 1;
   if (isOnlyKey && equal.length === 0 && rows.deadCount === 0)
     return { ...about, columns, count: rows.count };
-  const isAlive = (row: number): boolean => !rows.isDead(row);
+  const isAlive = aliveIn(rows);
   const isKeyed = key.length > 0;
   if (!isKeyed && rows.count > maxCopiedAtOnce) return null;
   if (isKeyed && !selection.isGround && !rows.hasIndex(selection.positions, maxCopiedAtOnce)) return null;
@@ -207,6 +207,10 @@ export function answersOf(
   };
 }
 
+function aliveIn(rows: Tuples): (row: number) => boolean {
+  return (row) => !rows.isDead(row);
+}
+
 function columnsOf({ variables }: Question, { args }: AtomLiteral, rows: Tuples): Int32Array[] {
   return variables.map((variable) => rows.columns[args.indexOf(variable)] as Int32Array);
 }
@@ -220,7 +224,7 @@ async function copiedAnswers(
   pacer: Pacer,
 ): Promise<Matches> {
   const { rows } = table.rows;
-  const isAlive = (row: number): boolean => !rows.isDead(row);
+  const isAlive = aliveIn(rows);
   if (selection.key.length > 0) {
     const index = rows.indexToBuild(selection.positions);
     while (!index.takeIn(rows.count, maxCopiedAtOnce)) await pacer.breathe();
