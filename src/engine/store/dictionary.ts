@@ -71,7 +71,8 @@ export class Dictionary implements ConstantIds {
   }
 
   get bytes(): number {
-    const larger = (this.#largerArena?.larger.byteLength ?? 0) + (this.#largerOffsets?.larger.byteLength ?? 0);
+    const larger =
+      (this.#largerArena?.larger.byteLength ?? 0) + (this.#largerOffsets?.larger.byteLength ?? 0);
     const slots = this.#slots.bytes + (this.#oldSlots?.bytes ?? 0);
     return this.#arena.byteLength + this.#offsets.byteLength + larger + slots;
   }

@@ -48,9 +48,8 @@ test('a set of tuples copies its columns in steps, and moves its slots over many
   );
   expect(tuples.count).toBe(count);
   expect(largest()).toBeLessThanOrEqual(maxCopied);
-  // Columns and slots of 131,072 rows and more: a quarter and an eighth of the rows later.
-  expect(lengths.filter((length) => length > 0).length).toBeGreaterThanOrEqual(4);
-  expect(Math.max(...lengths)).toBeGreaterThan(16_000);
+  // The slots of 524,288 rows are moved while a 64th of that is inserted.
+  expect(lengths.some((length) => length > 4000)).toBe(true);
 });
 
 test('an index copies its chains in steps, and moves its heads over many rows', () => {
@@ -66,7 +65,7 @@ test('an index copies its chains in steps, and moves its heads over many rows', 
     },
   );
   expect(largest()).toBeLessThanOrEqual(maxCopied);
-  expect(lengths.filter((length) => length > 10_000).length).toBeGreaterThanOrEqual(2);
+  expect(lengths.filter((length) => length > 1000).length).toBeGreaterThanOrEqual(2);
   expect(index.keys).toBe(count);
 });
 

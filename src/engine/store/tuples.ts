@@ -1,5 +1,5 @@
 import { type ChainIndex, Indexes } from './chain-index.ts';
-import { Enlarging, firstStepOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
+import { Enlarging, firstStepOf, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 
@@ -11,10 +11,13 @@ export const gone = 2;
 /** Up to this many slots, prefetching does not pay. */
 const slotsInCache = 0x4000;
 const rowsHashedAtOnce = 1024;
-/** Larger tables of slots are rebuilt in steps: this many rows for that many insertions. */
-const maxSlotsAtOnce = 2 * maxRowsAtOnce;
+/**
+ * Larger tables of slots are rebuilt in steps: this many rows for that many insertions. Up to this size,
+ * rebuilding takes a few milliseconds, and in one go less than in steps.
+ */
+const maxSlotsAtOnce = 0x8_0000;
 const insertionsBetweenMoves = 128;
-const rowsPerMove = 4096;
+const rowsPerMove = 8192;
 /** Rows moved by a look-up, so that a set that no longer grows is rebuilt too. */
 const rowsPerLookUp = 64;
 

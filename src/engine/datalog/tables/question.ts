@@ -157,8 +157,7 @@ export async function matchesOf(
   const atom = onlyDerivedAtom(asked, set);
   if (atom === null) return matchBody(asked, set, reader, pacer);
   const held = set.work.isEmpty ? settledTableFor(atom, asked.view, set) : null;
-  if (held !== null)
-    return answersOf(asked, atom, held, set) ?? copiedAnswers(asked, atom, held, set, pacer);
+  if (held !== null) return answersOf(asked, atom, held, set) ?? copiedAnswers(asked, atom, held, set, pacer);
   const tableKey = tableFor(atom, asked.view, set);
   if (tableKey === null)
     return { question: asked, constants: set.constants, columns: asked.variables.map(() => noIds), count: 0 };
