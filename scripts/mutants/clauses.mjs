@@ -306,8 +306,8 @@ const joining = [
   {
     clause: 'dead rows are no answers',
     file: question,
-    from: 'const isAlive = (row: number): boolean => !rows.isDead(row);',
-    to: 'const isAlive = (): boolean => true;',
+    from: 'return (row) => !rows.isDead(row);',
+    to: 'return () => true;',
     by: joins,
   },
   {
@@ -371,14 +371,14 @@ const justifying = [
   {
     clause: 'a new justification replaces the old one',
     file: justifications,
-    from: 'support.since[row] = this.count;',
+    from: 'support.since.set(row, this.count);',
     to: '',
     by: joins,
   },
   {
     clause: 'old justifications no longer count',
     file: justifications,
-    from: 'edge >= (target.since[row] as number) && ',
+    from: 'edge >= target.since.at(row) && ',
     to: '',
     by: joins,
   },
@@ -558,8 +558,8 @@ const noting = [
   {
     clause: 'a dry run changes no shared table',
     file: reasoner,
-    from: '    if (overlay !== null) return work(',
-    to: '    if (overlay !== null && reader.version < -1) return work(',
+    from: '    if (overlay !== null) {',
+    to: '    if (overlay !== null && reader.version < -1) {',
     by: ['dependents plain'],
   },
 ];
@@ -641,7 +641,7 @@ const dropping = [
   {
     clause: 'a row keeps its justification when justifications are compacted',
     file: justifications,
-    from: 'since[row] = Math.max(0, (moved[since[row] as number] ?? 0) - 1);',
+    from: 'since.set(row, Math.max(0, (moved[since.at(row)] ?? 0) - 1));',
     to: '',
     variant: 'tight',
     by: joins,

@@ -32,6 +32,8 @@ export interface EngineOptions {
   readonly memoryBudgetBytes?: number;
   /** Measures the memory of the process: near its limit, knowledge is no longer stored. null or absent: no limit. */
   readonly memoryGauge?: EngineParts['memoryGauge'];
+  /** Memory that one question may take, in bytes; default a quarter of `memoryBudgetBytes`. */
+  readonly questionMemoryBytes?: number;
   /** Address of the service, shown to a process that finds the folder locked. */
   readonly address?: string;
   /** Milliseconds between two snapshots if anything changed; default five minutes. */
@@ -105,6 +107,7 @@ export async function openEngineOn(
   const scheduler = options.pause === undefined ? serving : unshared(options.pause);
   const pause = scheduler.pauseOf(null, 'start');
   const random = options.random ?? systemRandom;
+  const memoryBytes = options.memoryBudgetBytes ?? defaultMemoryBytes;
   const { log, state, tallies } = await openStored(backend, { ...options, pause });
   const engine = createEngine({
     state,
@@ -114,7 +117,8 @@ export async function openEngineOn(
     openJournal: (name) =>
       new Journal({ backend, name, key: folderKeyOf(options.encryptionKey), random, onWarn }),
     clock,
-    memoryBytes: options.memoryBudgetBytes ?? defaultMemoryBytes,
+    memoryBytes,
+    questionBytes: options.questionMemoryBytes ?? Math.floor(memoryBytes / 4),
     memoryGauge: options.memoryGauge ?? null,
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
     decayIntervalMs: options.decayIntervalMs ?? null,

@@ -68,6 +68,7 @@ test('reports a run that meets a full disk, and a later one evicts once there is
     lock: null,
     clock,
     memoryBytes: 1e9,
+    questionBytes: 1e9,
     snapshotIntervalMs: 3_600_000,
     decayIntervalMs: 20,
     leaderUrl: null,

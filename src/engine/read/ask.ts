@@ -124,8 +124,17 @@ function hintsOf(
   return hintsPart(hintsOfNothing(KnownNames.of(context), body));
 }
 
+/**
+ * Estimated bytes of rendered answers beside the characters of their texts: the head of a string and its
+ * element of a list; the object of the bindings, and each binding in it; the entry of a text in a map. V8's
+ * own sizes, rounded up.
+ */
+const [bytesOfText, bytesOfBindings, bytesOfBinding, bytesOfEntry] = [32, 80, 32, 64];
+
 /** Answers rendered and facts visited between pauses. */
 const workBetweenBreaths = 1024;
+/** So many bytes rendered count as much as one answer. */
+const bytesOfWork = 256;
 
 /** Stored facts by number, each once. */
 type UsedFacts = Map<number, FactRow>;
@@ -143,10 +152,14 @@ async function renderPage(
   const { matches } = page;
   const { question: asked, constants, columns } = matches;
   const { variables } = asked;
+  const { memory } = context.pacer;
   const texts = new Map<number, string>();
   const textOf = (id: number): string => {
     let text = texts.get(id);
-    if (text === undefined) texts.set(id, (text = constants.text(id)));
+    if (text === undefined) {
+      memory.take(constants.sizeOf(id) + bytesOfText + bytesOfEntry);
+      texts.set(id, (text = constants.text(id)));
+    }
     return text;
   };
   const columnOf = new Map(variables.map((variable, at) => [variable, at]));
@@ -159,11 +172,13 @@ async function renderPage(
       const at = columnOf.get(variable);
       return at === undefined ? undefined : textOf((columns[at] as Int32Array)[row] as number);
     };
-    results.push(renderInstance(asked, constantOf));
+    const result = renderInstance(asked, constantOf);
+    memory.take(result.length + bytesOfText + bytesOfBindings + named.length * bytesOfBinding);
+    results.push(result);
     const binding: Record<string, string> = Object.create(null) as Record<string, string>;
     for (const variable of named) binding[variable.slice(1)] = constantOf(variable) ?? '';
     bindings.push(binding);
-    work++;
+    work += 1 + result.length / bytesOfWork;
     for (const literal of instance(asked, constantOf)) work += noteUsed(context, view, literal, used);
     if (work < workBetweenBreaths) continue;
     work = 0;

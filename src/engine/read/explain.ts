@@ -101,6 +101,7 @@ export async function trace(
     { withHeights: false, isMaintained: false, observer: tracer },
     new Map(),
   );
+  set.charge(pacer.memory);
   const { count } = await matchesOf(asked, set, reader, pacer);
   const parts = await tracer.finish(set.constants, pacer);
   return { answers: count, elapsedMs: pacer.elapsedRounded, ...parts };

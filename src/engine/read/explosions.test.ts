@@ -214,7 +214,10 @@ test('refuses all explosive questions of many concurrent clients, and memory fal
 });
 
 test('shares the memory budget between all tenants: unused tables are evicted', async () => {
-  const { teach, as } = await openSession({ memoryBudgetBytes: 6_000_000 });
+  const { teach, as } = await openSession({
+    memoryBudgetBytes: 6_000_000,
+    questionMemoryBytes: 16_000_000,
+  });
   await teach('reach(?x, ?y) :- edge(?x, ?y)');
   await teach('reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z)');
   const tenants = Array.from({ length: 6 }, (_, at) => as({ tenant: `tenant${at}` }));

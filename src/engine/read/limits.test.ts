@@ -89,8 +89,42 @@ test('refuses a question beyond the memory budget, and memory falls back', async
   }
 });
 
+test('refuses a question beyond its own memory, whatever step it grows by, and answers the next', async () => {
+  const { ask, results } = await closure(600, {
+    memoryBudgetBytes: 1_000_000_000,
+    questionMemoryBytes: 1_000_000,
+  });
+  for (let round = 0; round < 3; round++) {
+    const refused = await refusal(ask('reach(?x, ?y)'));
+    expect(refused.code).toBe('InferenceLimitExceeded');
+    expect(refused.members['limit']).toBe('memory');
+    expect(refused.members['elapsedMs']).toBeGreaterThanOrEqual(0);
+    expect(refused.message).toMatch(/1000000 bytes that one question may take.+QUESTION_MEMORY_BYTES/);
+    expect(await results('reach(n595, ?x)')).toHaveLength(5);
+  }
+});
+
+test('counts the rows of an answer, and what orders them, in the memory of a question', async () => {
+  const { engine, caller, ask } = await openSession({
+    memoryBudgetBytes: 1_000_000_000,
+    questionMemoryBytes: 1_000_000,
+  });
+  const facts = Array.from({ length: 20_000 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
+  await engine.tellAll(caller, facts);
+  expect((await refusal(ask('p(?x)'))).members['limit']).toBe('memory');
+  expect((await ask('p(?x)', { limit: 100 })).count).toBe(100);
+});
+
+test('gives each question a quarter of the memory budget by default', async () => {
+  const { ask } = await closure(600, { memoryBudgetBytes: 4_000_000 });
+  expect((await refusal(ask('reach(?x, ?y)'))).message).toMatch(/the 1000000 bytes/);
+});
+
 test('evicts tables of earlier questions before it refuses a question for memory', async () => {
-  const { ask, teach, tellAll } = await closure(300, { memoryBudgetBytes: 4_000_000 });
+  const { ask, teach, tellAll } = await closure(300, {
+    memoryBudgetBytes: 4_000_000,
+    questionMemoryBytes: 16_000_000,
+  });
   const names = ['a', 'b', 'c', 'd'];
   for (const name of names) {
     await tellAll(chainOf(300, `edge_${name}`));
@@ -102,7 +136,10 @@ test('evicts tables of earlier questions before it refuses a question for memory
 });
 
 test('does not count stored facts in the memory budget', async () => {
-  const { engine, caller, query, results } = await openSession({ memoryBudgetBytes: 100_000 });
+  const { engine, caller, query, results } = await openSession({
+    memoryBudgetBytes: 100_000,
+    questionMemoryBytes: 1_000_000,
+  });
   const facts = Array.from({ length: 20_000 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
   await engine.tellAll(caller, facts);
   expect(await query('p(?x)')).toHaveLength(20_000);

@@ -189,6 +189,7 @@ async function count(
 ): Promise<string> {
   try {
     const table = set.table({ view: { kind: 'all' }, predicate, arity, negated }, []);
+    set.charge(pacer.memory);
     demand(set, table, new Int32Array(0));
     await settle(set, reader, pacer);
     const { rows } = table.rows;

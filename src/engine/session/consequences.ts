@@ -199,6 +199,7 @@ class Search {
     pacer: Pacer,
   ): Promise<void> {
     const { was, now } = (this.#sets ??= this.#newSets());
+    for (const set of [was, now]) set.charge(pacer.memory);
     const then = await settledRows(was, this.#was, view, goal, pacer);
     const later = await settledRows(now, this.#now, view, goal, pacer);
     await this.#collectMissing(view, goal, [later, this.#now], [then, this.#was], gained, pacer);

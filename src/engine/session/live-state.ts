@@ -40,6 +40,8 @@ export interface LiveParts {
   readonly state: State;
   readonly clock: Clock;
   readonly memoryBytes: number;
+  /** Memory that one question may take. */
+  readonly questionBytes: number;
   readonly scheduler: Scheduler;
   /** How often rules fired before the start, if known. */
   readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
@@ -115,7 +117,7 @@ export class LiveState implements CommitObserver {
   constructor(parts: LiveParts) {
     this.#parts = parts;
     this.#tallies = new Map(parts.tallies);
-    this.#memory = new MemoryBudget(parts.memoryBytes);
+    this.#memory = new MemoryBudget(parts.memoryBytes, parts.questionBytes);
     this.#listings = new ListingCache(parts.memoryBytes / listingsDivisor);
     this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
     const { clock, scheduler, onBug, onClockStep } = parts;

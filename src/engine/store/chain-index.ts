@@ -1,4 +1,13 @@
+import { Enlarging, firstStepOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
+import type { MemoryMeter } from './memory-meter.ts';
+
+/** Larger tables of heads are rebuilt in steps: this many slots for that many rows. */
+const maxHeadsAtOnce = 2 * maxRowsAtOnce;
+const rowsBetweenMoves = 128;
+const slotsPerMove = 64 * rowsBetweenMoves;
+/** Slots moved by a look-up that must ask the old heads too. */
+const slotsPerLookUp = 64;
 
 /**
  * A secondary index: the rows of each key as a linked chain, newest first.
@@ -19,11 +28,32 @@ export class ChainIndex {
   /** For a single column: the greatest id. */
   #greatest = 0;
   #keys = 0;
+  /** Number of rows that it has: the first ones of its owner. */
+  #rows = 0;
+  /** The number of rows at which to look after the room for rows. */
+  #growAt: number;
+  #enlarging: Enlarging<Int32Array> | null = null;
+  /**
+   * While the heads are rebuilt: those before. The slots from `#moved` on may have keys that the new heads
+   * lack; where both have a key, the new head is right.
+   */
+  #old: { readonly heads: Int32Array; readonly isDirect: boolean } | null = null;
+  #moved = 0;
+  readonly #memory: MemoryMeter | null;
 
-  constructor(columns: readonly Int32Array[], positions: readonly number[], capacity: number) {
+  constructor(
+    columns: readonly Int32Array[],
+    positions: readonly number[],
+    capacity: number,
+    memory: MemoryMeter | null = null,
+  ) {
+    const room = Math.max(16, capacity);
+    memory?.take((room + this.#heads.length) * 4);
+    this.#memory = memory;
     this.#columns = columns;
     this.positions = positions;
-    this.next = new Int32Array(Math.max(16, capacity));
+    this.next = new Int32Array(room);
+    this.#growAt = firstStepOf(room, 0);
   }
 
   /** Number of distinct keys. */
@@ -32,43 +62,71 @@ export class ChainIndex {
   }
 
   get bytes(): number {
-    return this.next.byteLength + this.#heads.byteLength;
+    const larger = this.#enlarging?.larger.byteLength ?? 0;
+    return this.next.byteLength + larger + this.#heads.byteLength + (this.#old?.heads.byteLength ?? 0);
   }
 
-  /** Adds a row whose columns are written. Rows must be added in ascending order. */
+  /** Number of rows that it has: less than its owner's while it is built. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Adds the next row, whose columns are written. */
   add(row: number): void {
-    if (row >= this.next.length) {
-      const grown = new Int32Array(this.next.length * 2);
-      grown.set(this.next);
-      this.next = grown;
-    }
+    if (row === this.#growAt) this.#grow(row);
     const slot = this.#slotFor(row);
-    const head = this.#heads[slot] as number;
+    const old = this.#old;
+    let head = this.#heads[slot] as number;
+    if (head === 0 && old !== null) head = this.#oldHeadOf(old, row);
     if (head === 0) this.#keys++;
     this.next[row] = head;
     this.#heads[slot] = row + 1;
+    this.#rows = row + 1;
+    if (old !== null && row % rowsBetweenMoves === 0) this.#move(slotsPerMove);
+  }
+
+  /** Adds up to `most` of the rows before `count` that it lacks. True if it has them all. */
+  takeIn(count: number, most: number): boolean {
+    for (const end = Math.min(count, this.#rows + most); this.#rows < end; ) this.add(this.#rows);
+    return this.#rows >= count;
   }
 
   /** 1 + the newest row whose indexed columns equal `key`, or 0. */
   first(key: Int32Array): number {
     if (this.positions.length === 1) return this.firstOf(key[0] as number);
-    let hash = hashSeed;
-    const width = this.positions.length;
-    for (let index = 0; index < width; index++) hash = fold(hash, key[index] as number);
-    const heads = this.#heads;
-    const mask = heads.length - 1;
-    let slot = finish(hash) & mask;
-    for (;;) {
-      const head = heads[slot] as number;
-      if (head === 0 || this.#matches(head - 1, key)) return head;
-      slot = (slot + 1) & mask;
-    }
+    const head = this.#heads[this.#slotOfKey(this.#heads, key)] as number;
+    if (head !== 0 || this.#old === null) return head;
+    const { heads } = this.#old;
+    const old = heads[this.#slotOfKey(heads, key)] as number;
+    this.#move(slotsPerLookUp);
+    return old;
   }
 
   /** `first` for an index over one column. */
   firstOf(id: number): number {
-    const heads = this.#heads;
-    if (this.#isDirect) return id < heads.length ? (heads[id] as number) : 0;
+    const head = this.#headOf(this.#heads, this.#isDirect, id);
+    if (head !== 0 || this.#old === null) return head;
+    const old = this.#headOf(this.#old.heads, this.#old.isDirect, id);
+    this.#move(slotsPerLookUp);
+    return old;
+  }
+
+  /** The slot of the key of several columns, or the empty one for it. */
+  #slotOfKey(heads: Int32Array, key: Int32Array): number {
+    let hash = hashSeed;
+    const width = this.positions.length;
+    for (let index = 0; index < width; index++) hash = fold(hash, key[index] as number);
+    const mask = heads.length - 1;
+    let slot = finish(hash) & mask;
+    for (;;) {
+      const head = heads[slot] as number;
+      if (head === 0 || this.#matches(head - 1, key)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #headOf(heads: Int32Array, isDirect: boolean, id: number): number {
+    if (isDirect) return id < heads.length ? (heads[id] as number) : 0;
     const mask = heads.length - 1;
     const column = this.#columns[this.positions[0] as number] as Int32Array;
     let slot = finish(fold(hashSeed, id)) & mask;
@@ -77,6 +135,11 @@ export class ChainIndex {
       if (head === 0 || column[head - 1] === id) return head;
       slot = (slot + 1) & mask;
     }
+  }
+
+  #oldHeadOf({ heads, isDirect }: { heads: Int32Array; isDirect: boolean }, row: number): number {
+    if (isDirect) return this.#headOf(heads, true, this.#idOf(row));
+    return heads[this.#slotOfRow(heads, row)] as number;
   }
 
   #matches(row: number, key: Int32Array): boolean {
@@ -98,7 +161,7 @@ export class ChainIndex {
       }
     }
     if (this.#keys * 2 >= this.#heads.length) this.#makeRoom();
-    return this.#isDirect ? this.#idOf(row) : this.#slotOfRow(row);
+    return this.#isDirect ? this.#idOf(row) : this.#slotOfRow(this.#heads, row);
   }
 
   /** The row's id in a single-column index. */
@@ -106,13 +169,12 @@ export class ChainIndex {
     return (this.#columns[this.positions[0] as number] as Int32Array)[row] as number;
   }
 
-  #slotOfRow(row: number): number {
+  #slotOfRow(heads: Int32Array, row: number): number {
     const positions = this.positions;
     const columns = this.#columns;
     let hash = hashSeed;
     for (let index = 0; index < positions.length; index++)
       hash = fold(hash, (columns[positions[index] as number] as Int32Array)[row] as number);
-    const heads = this.#heads;
     const mask = heads.length - 1;
     let slot = finish(hash) & mask;
     for (;;) {
@@ -131,20 +193,64 @@ export class ChainIndex {
     return true;
   }
 
+  /** Enlarges the room for rows: at once for a few, else in steps; see `Enlarging`. */
+  #grow(count: number): void {
+    const { next } = this;
+    if (this.#enlarging === null) {
+      this.#memory?.take(next.byteLength * 2);
+      this.#enlarging = new Enlarging(new Int32Array(next.length * 2));
+    }
+    if (count < next.length) {
+      this.#enlarging.step(next, count);
+      this.#growAt = stepAfter(next.length, count);
+      return;
+    }
+    this.next = this.#enlarging.finish(next, count);
+    this.#enlarging = null;
+    this.#memory?.free(next.byteLength);
+    this.#growAt = firstStepOf(this.next.length, count);
+  }
+
   /**
    * Makes room: one head per id if that takes little more than hashing would, else a hash table for twice the
-   * keys.
+   * keys. Many heads are moved as rows are added and looked up.
    */
   #makeRoom(): void {
-    const old = this.#heads;
+    this.#move(Number.POSITIVE_INFINITY);
+    const old = { heads: this.#heads, isDirect: this.#isDirect };
     let room = 16;
     while (room < this.#keys * 4) room *= 2;
     this.#isDirect = this.positions.length === 1 && this.#greatest < room * 2;
     while (this.#isDirect && room <= this.#greatest) room *= 2;
+    this.#memory?.take(room * 4);
     this.#heads = new Int32Array(room);
-    for (const head of old)
-      if (head !== 0) this.#heads[this.#isDirect ? this.#idOf(head - 1) : this.#slotOfRow(head - 1)] = head;
+    this.#old = old;
+    this.#moved = 0;
+    if (old.heads.length <= maxHeadsAtOnce) this.#move(Number.POSITIVE_INFINITY);
   }
+
+  /** Moves up to this many of the old heads to the new ones. */
+  #move(most: number): void {
+    if (this.#old === null) return;
+    const { heads: old } = this.#old;
+    const heads = this.#heads;
+    const end = Math.min(old.length, this.#moved + most);
+    for (let at = this.#moved; at < end; at++) {
+      const head = old[at] as number;
+      if (head === 0) continue;
+      const slot = this.#isDirect ? this.#idOf(head - 1) : this.#slotOfRow(heads, head - 1);
+      if (heads[slot] === 0) heads[slot] = head;
+    }
+    this.#moved = end;
+    if (end < old.length) return;
+    this.#old = null;
+    this.#memory?.free(old.byteLength);
+  }
+}
+
+/** 1 + the newest row with the key, or 0: `first`, or `firstOf` for an index over one column. */
+export function firstIn(index: ChainIndex, key: Int32Array): number {
+  return key.length === 1 ? index.firstOf(key[0] as number) : index.first(key);
 }
 
 /** The indexes of one relation, each made on first use. */
@@ -153,28 +259,37 @@ export class Indexes {
   /** By the position if it is a single one, else by all of them. */
   readonly #byPositions = new Map<number | string, ChainIndex>();
   #list: ChainIndex[] = [];
+  readonly #memory: MemoryMeter | null;
 
-  constructor(columns: readonly Int32Array[]) {
+  /** `memory`: what indexes ask before they grow; null for stored facts. */
+  constructor(columns: readonly Int32Array[], memory: MemoryMeter | null = null) {
     this.#columns = columns;
+    this.#memory = memory;
   }
 
   get bytes(): number {
     return this.#list.reduce((sum, index) => sum + index.bytes, 0);
   }
 
-  /** Adds a row, whose columns are written, to every index. */
+  /** Adds a row, whose columns are written, to every index that has all rows before it. */
   add(row: number): void {
-    for (const index of this.#list) index.add(row);
+    for (const index of this.#list) if (index.rows === row) index.add(row);
   }
 
-  /** The index over these positions (ascending, at least one); a new one gets the first `count` rows. */
+  /** The index over these positions (ascending, at least one), with the first `count` rows. */
   over(positions: readonly number[], count: number, capacity: number): ChainIndex {
+    const index = this.toBuild(positions, capacity);
+    if (index.rows < count) index.takeIn(count, count);
+    return index;
+  }
+
+  /** The index over these positions, which may lack rows: `takeIn` adds them. */
+  toBuild(positions: readonly number[], capacity: number): ChainIndex {
     const [first] = positions;
     const key = positions.length === 1 && first !== undefined ? first : positions.join(',');
     let index = this.#byPositions.get(key);
     if (index === undefined) {
-      index = new ChainIndex(this.#columns, positions, capacity);
-      for (let row = 0; row < count; row++) index.add(row);
+      index = new ChainIndex(this.#columns, positions, capacity, this.#memory);
       this.#byPositions.set(key, index);
       this.#list.push(index);
     }

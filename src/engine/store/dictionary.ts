@@ -1,5 +1,7 @@
 import { assert } from '../base/assert.ts';
+import { Enlarging, firstStepOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
 import { finish, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
+import type { MemoryMeter } from './memory-meter.ts';
 
 /** Constants as numbers and back: the interface of a dictionary. */
 export interface ConstantIds {
@@ -17,6 +19,10 @@ export interface ConstantIds {
   text(id: number): string;
   /** Compares two texts by code point. */
   compare(left: number, right: number): number;
+  /** Bytes of the text. */
+  sizeOf(id: number): number;
+  /** False if the text begins as no number does. */
+  mayBeNumber(id: number): boolean;
 }
 
 /**
@@ -24,17 +30,24 @@ export interface ConstantIds {
  *
  * The texts are UTF-8 in one arena with offsets, found by an open-addressing table of ids: a string object
  * and a Map entry would take several times the memory. Ids are consecutive from 0, local to the process, and
- * never leave it. Texts are well-formed (no lone surrogates), which the contract's schemas ensure.
+ * never leave it. Texts are well-formed (no lone surrogates), which the contract's schemas ensure. It grows in
+ * steps: nothing large is copied or hashed again at once.
  */
 export class Dictionary implements ConstantIds {
-  #arena = new Uint8Array(1024);
-  #offsets = new Uint32Array(64);
+  #arena: Uint8Array = new Uint8Array(1024);
+  #offsets: Uint32Array = new Uint32Array(64);
   #slots = new HashSlots(64);
+  /** While the slots are rebuilt: those before. The new ones lack the ids from `#moved` to `#toMove`. */
+  #oldSlots: HashSlots | null = null;
+  #moved = 0;
+  #toMove = 0;
+  #largerArena: Enlarging<Uint8Array> | null = null;
+  /** The end of the texts at which to look after the arena's room. */
+  #arenaLook = 1024;
+  #largerOffsets: Enlarging<Uint32Array> | null = null;
+  #offsetsLook = 63;
   #count = 0;
   #end = 0;
-  readonly #encoder = new TextEncoder();
-  /** A text may begin with U+FEFF, which is not a byte order mark here. */
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #scratch = new Uint8Array(256);
   /** The hash of the text last written to the scratch space. */
   #hash = 0;
@@ -45,19 +58,31 @@ export class Dictionary implements ConstantIds {
   readonly #hashes = new Int32Array(maxBatch);
   readonly #ends = new Int32Array(maxBatch);
   readonly #fetched = new Int32Array(maxBatch);
+  readonly #memory: MemoryMeter | null;
+
+  /** `memory`: what it asks before it grows; null for that of stored facts. */
+  constructor(memory: MemoryMeter | null = null) {
+    this.#memory = memory;
+    memory?.take(this.bytes);
+  }
 
   get size(): number {
     return this.#count;
   }
 
   get bytes(): number {
-    return this.#arena.byteLength + this.#offsets.byteLength + this.#slots.bytes;
+    const larger =
+      (this.#largerArena?.larger.byteLength ?? 0) + (this.#largerOffsets?.larger.byteLength ?? 0);
+    const slots = this.#slots.bytes + (this.#oldSlots?.bytes ?? 0);
+    return this.#arena.byteLength + this.#offsets.byteLength + larger + slots;
   }
 
   /** The id of the text, or -1 if it was never interned. */
   find(text: string): number {
-    const slot = this.#find(0, this.#encode(text, 0), this.#hash);
-    return slot < 0 ? -1 : this.#slots.number(slot);
+    const end = this.#encode(text, 0);
+    const slot = this.#find(this.#slots, 0, end, this.#hash);
+    if (slot >= 0) return this.#slots.number(slot);
+    return this.#oldSlots === null ? -1 : this.#findOld(this.#oldSlots, 0, end, this.#hash);
   }
 
   /** The id of the text; assigns one if it is new. */
@@ -99,8 +124,10 @@ export class Dictionary implements ConstantIds {
 
   /** The id of the text at this position of the scratch space. */
   #intern(start: number, end: number, hash: number): number {
-    const slot = this.#find(start, end, hash);
-    return slot < 0 ? this.#add(slot, start, end, hash) : this.#slots.number(slot);
+    const slot = this.#find(this.#slots, start, end, hash);
+    if (slot >= 0) return this.#slots.number(slot);
+    const old = this.#oldSlots === null ? -1 : this.#findOld(this.#oldSlots, start, end, hash);
+    return old >= 0 ? old : this.#add(slot, start, end, hash);
   }
 
   /** Assigns the next id to a text in the scratch space, after a search that ended at `missed`. */
@@ -118,6 +145,7 @@ export class Dictionary implements ConstantIds {
     this.#count = id + 1;
     this.#offsets[id + 1] = this.#end;
     this.#slots.put(missed, hash, id);
+    if (this.#oldSlots !== null && id % maxBatch === 0) this.#move(idsPerMove, maxBytesPerMove);
     if (this.#slots.isFull) this.#rehash();
     return id;
   }
@@ -131,7 +159,7 @@ export class Dictionary implements ConstantIds {
       const text = shortText(arena, start, end);
       if (text !== null) return text;
     }
-    return this.#decoder.decode(arena.subarray(start, end));
+    return decoder.decode(arena.subarray(start, end));
   }
 
   /** The UTF-8 of the text of an id; read-only. */
@@ -169,7 +197,12 @@ export class Dictionary implements ConstantIds {
     return false;
   }
 
-  /** Bytes of the text. */
+  mayBeNumber(id: number): boolean {
+    const start = this.#offsets[id] as number;
+    const first = this.#arena[start] as number;
+    return start < (this.#offsets[id + 1] as number) && (first === 0x2d || (first >= 0x30 && first <= 0x39));
+  }
+
   sizeOf(id: number): number {
     return (this.#offsets[id + 1] as number) - (this.#offsets[id] as number);
   }
@@ -207,7 +240,7 @@ export class Dictionary implements ConstantIds {
     const wanted: Uint8Array[][] = [];
     for (const text of texts)
       for (const cased of new Set([text.toLowerCase(), text.toUpperCase()])) {
-        const bytes = this.#encoder.encode(cased).map((byte) => looseByte(byte));
+        const bytes = encoder.encode(cased).map((byte) => looseByte(byte));
         (wanted[bytes.length] ??= []).push(bytes);
       }
     const found: number[] = [];
@@ -247,7 +280,7 @@ export class Dictionary implements ConstantIds {
     if (text.length > this.#scratch.length) this.#scratch = new Uint8Array(text.length * 2);
     this.#scratch.set(text);
     const hash = hashOf(text, 0, text.length);
-    const missed = this.#find(0, text.length, hash);
+    const missed = this.#find(this.#slots, 0, text.length, hash);
     assert(missed < 0, 'a text is added once');
     this.#add(missed, 0, text.length, hash);
   }
@@ -271,7 +304,7 @@ export class Dictionary implements ConstantIds {
   }
 
   #encodeAny(text: string, start: number): number {
-    const { written } = this.#encoder.encodeInto(text, this.#scratch.subarray(start));
+    const { written } = encoder.encodeInto(text, this.#scratch.subarray(start));
     this.#hash = hashOf(this.#scratch, start, start + written);
     return start + written;
   }
@@ -283,8 +316,7 @@ export class Dictionary implements ConstantIds {
   }
 
   /** The slot of the text at this position of the scratch space; negative if it has none. */
-  #find(start: number, end: number, hash: number): number {
-    const slots = this.#slots;
+  #find(slots: HashSlots, start: number, end: number, hash: number): number {
     let slot = slots.first(hash);
     while (slot >= 0 && !this.#equals(slots.number(slot), start, end)) slot = slots.next(slot, hash);
     return slot;
@@ -301,34 +333,99 @@ export class Dictionary implements ConstantIds {
     return true;
   }
 
-  #reserve(length: number): void {
-    if (this.#end + length > this.#arena.length) {
-      const grown = new Uint8Array(Math.max(this.#arena.length * 2, this.#end + length));
-      grown.set(this.#arena.subarray(0, this.#end));
-      this.#arena = grown;
-    }
-    if (this.#count + 1 >= this.#offsets.length) {
-      const grown = new Uint32Array(this.#offsets.length * 2);
-      grown.set(this.#offsets);
-      this.#offsets = grown;
-    }
+  /** The id of a text that the slots have not got yet, -1 if it has none. */
+  #findOld(old: HashSlots, start: number, end: number, hash: number): number {
+    const slot = this.#find(old, start, end, hash);
+    return slot < 0 ? -1 : old.number(slot);
   }
 
-  #rehash(): void {
-    const slots = new HashSlots(this.#count * 2);
-    const hashes = new Int32Array(maxBatch);
-    for (let first = 0; first < this.#count; first += maxBatch) {
-      const count = Math.min(maxBatch, this.#count - first);
-      for (let at = 0; at < count; at++) {
-        const id = first + at;
-        hashes[at] = hashOf(this.#arena, this.#offsets[id] as number, this.#offsets[id + 1] as number);
-      }
-      slots.addAll(hashes, count, first);
+  /** Makes room for one more text of this many bytes. */
+  #reserve(length: number): void {
+    if (this.#end + length > this.#arenaLook) this.#growArena(length);
+    if (this.#count + 1 > this.#offsetsLook) this.#growOffsets();
+  }
+
+  #growArena(length: number): void {
+    const arena = this.#arena;
+    const needed = this.#end + length;
+    if (this.#largerArena === null) {
+      const room = Math.max(arena.length * 2, needed);
+      this.#memory?.take(room);
+      this.#largerArena = new Enlarging(new Uint8Array(room));
     }
-    this.#slots = slots;
+    if (needed <= arena.length) {
+      this.#largerArena.step(arena, this.#end, Math.max(minBytesPerStep, length * 8));
+      this.#arenaLook = stepAfter(arena.length, needed);
+      return;
+    }
+    this.#arena = this.#largerArena.finish(arena, this.#end);
+    this.#largerArena = null;
+    this.#memory?.free(arena.length);
+    this.#arenaLook = firstStepOf(this.#arena.length, needed);
+    // A text that is larger than all before it.
+    if (needed > this.#arena.length) this.#growArena(length);
+  }
+
+  #growOffsets(): void {
+    const offsets = this.#offsets;
+    const used = this.#count + 1;
+    if (this.#largerOffsets === null) {
+      this.#memory?.take(offsets.byteLength * 2);
+      this.#largerOffsets = new Enlarging(new Uint32Array(offsets.length * 2));
+    }
+    if (used < offsets.length) {
+      this.#largerOffsets.step(offsets, used);
+      this.#offsetsLook = stepAfter(offsets.length - 1, used);
+      return;
+    }
+    this.#offsets = this.#largerOffsets.finish(offsets, used);
+    this.#largerOffsets = null;
+    this.#memory?.free(offsets.byteLength);
+    this.#offsetsLook = firstStepOf(this.#offsets.length - 1, used);
+  }
+
+  /** Doubles the slots: those of many texts are filled as texts are added. */
+  #rehash(): void {
+    this.#move(this.#count, Number.POSITIVE_INFINITY);
+    const old = this.#slots;
+    this.#memory?.take(old.bytes * 2);
+    this.#slots = new HashSlots(this.#count * 2);
+    this.#oldSlots = old;
+    this.#moved = 0;
+    this.#toMove = this.#count;
+    if (this.#count <= maxRowsAtOnce) this.#move(this.#count, Number.POSITIVE_INFINITY);
+  }
+
+  /** Moves up to this many ids, of texts of about so many bytes, from the old slots to the new. */
+  #move(mostIds: number, mostBytes: number): void {
+    const old = this.#oldSlots;
+    if (old === null) return;
+    const end = Math.min(this.#toMove, this.#moved + mostIds);
+    const [arena, offsets, slots] = [this.#arena, this.#offsets, this.#slots];
+    const hashes = hashesOfTexts;
+    const endOfBytes = (offsets[this.#moved] as number) + mostBytes;
+    while (this.#moved < end && (offsets[this.#moved] as number) < endOfBytes) {
+      const first = this.#moved;
+      const count = Math.min(maxBatch, end - first);
+      for (let at = 0; at < count; at++)
+        hashes[at] = hashOf(arena, offsets[first + at] as number, offsets[first + at + 1] as number);
+      slots.addAll(hashes, count, first);
+      this.#moved = first + count;
+    }
+    if (this.#moved < this.#toMove) return;
+    this.#oldSlots = null;
+    this.#memory?.free(old.bytes);
   }
 }
 
+const hashesOfTexts = new Int32Array(maxBatch);
+const encoder = new TextEncoder();
+/** A text may begin with U+FEFF, which is not a byte order mark here. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const minBytesPerStep = 0x1_0000;
+/** Ids moved to new slots for every `maxBatch` texts that are added. */
+const idsPerMove = 8 * maxBatch;
+const maxBytesPerMove = 0x4_0000;
 /** Texts are looked up in batches of up to this many bytes. */
 const maxBatchBytes = 0x4000;
 /** Up to this many bytes are copied one by one, which is faster than making a view. */

@@ -126,6 +126,25 @@ export function* scannedRows(
 }
 
 /**
+ * The wanted rows of a selection one by one, with -1 for every row that was looked at in vain, so that the
+ * caller can pause: all rows in order, or those with the key, newest first.
+ */
+export function* selectedRows(
+  rows: IndexedRows,
+  { positions, key, equal }: Selection,
+  isWanted: (row: number) => boolean,
+): Generator<number> {
+  const isSelected = (row: number): boolean => isWanted(row) && areEqual(rows.columns, row, equal);
+  if (positions.length === 0) {
+    for (let row = 0; row < rows.count; row++) yield isSelected(row) ? row : -1;
+    return;
+  }
+  const index = rows.index(positions);
+  for (let next = index.first(key); next !== 0; next = index.next[next - 1] as number)
+    yield isSelected(next - 1) ? next - 1 : -1;
+}
+
+/**
  * The rows of a selection with a key, newest first. Returns null if there are more than `maxFound`, or if more
  * than `maxSeen` must be looked at.
  */

@@ -264,6 +264,11 @@ export class StoredRelation {
     return this.#indexes.over(positions, this.count, this.#capacity);
   }
 
+  /** `index`, which may still lack rows; see `ChainIndex.takeIn`. */
+  indexToBuild(positions: readonly number[]): ChainIndex {
+    return this.#indexes.toBuild(positions, this.#capacity);
+  }
+
   /** True if more than half of the rows are dead, and enough for compaction to pay. */
   get isMostlyDead(): boolean {
     return this.count > 256 && this.live * 2 < this.count;

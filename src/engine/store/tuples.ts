@@ -1,5 +1,7 @@
 import { type ChainIndex, Indexes } from './chain-index.ts';
+import { Enlarging, firstStepOf, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
+import type { MemoryMeter } from './memory-meter.ts';
 
 /** The height of rows in a set without heights. */
 const unset = 0x7fffffff;
@@ -9,6 +11,15 @@ export const gone = 2;
 /** Up to this many slots, prefetching does not pay. */
 const slotsInCache = 0x4000;
 const rowsHashedAtOnce = 1024;
+/**
+ * Larger tables of slots are rebuilt in steps: this many rows for that many insertions. Up to this size,
+ * rebuilding takes a few milliseconds, and in one go less than in steps.
+ */
+const maxSlotsAtOnce = 0x8_0000;
+const insertionsBetweenMoves = 128;
+const rowsPerMove = 8192;
+/** Rows moved by a look-up, so that a set that no longer grows is rebuilt too. */
+const rowsPerLookUp = 64;
 
 /** Initial rows of a set, which have their own look-up: they are not hashed. */
 export interface FirstRows {
@@ -47,37 +58,67 @@ export class Tuples {
   /** True if that row was `gone`. */
   wasRevived = false;
   #capacity = 16;
+  /** The number of rows at which to look after the capacity. */
+  #growAt = 16;
+  /** The columns, and last the heights, that are being enlarged; null: none. */
+  #enlarging: Enlarging<Int32Array>[] | null = null;
   /**
    * Open addressing: 0 is empty; else the low bits, as many as number the slots, are 1 + a row (counted from
    * the first hashed one), and the other bits are those of its hash. So most probes of other tuples do not
    * touch their columns.
    */
   #slots = new Int32Array(32);
+  /**
+   * While the slots are rebuilt: the slots before, which have the rows from `#moved` to `#toMove` that the
+   * new ones lack.
+   */
+  #oldSlots: Int32Array | null = null;
+  #moved = 0;
+  #toMove = 0;
   /** Meaningless; keeps the compiler from optimizing `#fetch` away. */
   protected fetched = 0;
   readonly #indexes: Indexes;
   readonly #first: FirstRows | null;
+  /** What it asks before it grows; null for stored facts. */
+  readonly memory: MemoryMeter | null;
 
-  constructor(arity: number, withHeights = false, first: FirstRows | null = null) {
+  /** `memory`: what the set asks before it grows; its first rows were paid for by whoever made them. */
+  constructor(
+    arity: number,
+    withHeights = false,
+    first: FirstRows | null = null,
+    memory: MemoryMeter | null = null,
+  ) {
     this.arity = arity;
     this.#first = first;
+    this.memory = memory;
     if (first !== null) {
       this.count = first.count;
       this.#capacity = (first.columns[0] as Int32Array).length;
+      this.#growAt = firstStepOf(this.#capacity, this.count);
     }
     this.columns =
       first !== null
         ? [...first.columns]
         : Array.from({ length: arity }, () => new Int32Array(this.#capacity));
-    this.#indexes = new Indexes(this.columns);
+    this.#indexes = new Indexes(this.columns, memory);
     this.heights = withHeights ? { of: new Int32Array(this.#capacity) } : null;
+    if (first === null) memory?.take(this.bytes);
   }
 
   get bytes(): number {
     const columns = this.arity + (this.heights === null ? 0 : 1);
     const dead = this.dead === null ? 0 : this.dead.byteLength;
     const first = this.#first === null ? 0 : this.#first.bytes;
-    return this.#slots.byteLength + this.#capacity * 4 * columns + dead + this.#indexes.bytes + first;
+    const rows = this.#enlarging === null ? this.#capacity : this.#capacity * 3;
+    const slots = this.#slots.byteLength + (this.#oldSlots?.byteLength ?? 0);
+    return slots + rows * 4 * columns + dead + this.#indexes.bytes + first;
+  }
+
+  /** An empty set like this one, which is no longer used: its memory is given back. */
+  emptied(): Tuples {
+    this.memory?.free(this.bytes);
+    return new Tuples(this.arity, this.heights !== null, null, this.memory);
   }
 
   /** Number of live rows. */
@@ -92,13 +133,20 @@ export class Tuples {
   /** The row of the tuple, or -1 if there is no live one. */
   find(tuple: Int32Array): number {
     let row = this.#first === null ? -1 : this.#first.find(tuple);
-    if (row < 0) row = this.#rowIn(this.#slot(tuple, 0, hashOf(tuple, 0, this.arity)));
+    if (row < 0) {
+      const hash = hashOf(tuple, 0, this.arity);
+      row = this.#rowIn(this.#slot(tuple, 0, hash));
+      if (this.#oldSlots !== null) {
+        if (row < 0) row = this.#oldRow(this.#oldSlots, tuple, 0, hash);
+        this.#move(rowsPerLookUp);
+      }
+    }
     return row >= 0 && this.isDead(row) ? -1 : row;
   }
 
   /** Kills a live row; its deletion is not settled yet. */
   kill(row: number): void {
-    this.dead ??= new Uint8Array(this.#capacity);
+    this.dead ??= this.#newDead();
     this.dead[row] = dying;
     this.deadCount++;
   }
@@ -125,6 +173,10 @@ export class Tuples {
     const hash = hashOf(tuple, 0, this.arity);
     const slot = this.#slot(tuple, 0, hash);
     if (this.#slots[slot] !== 0) return this.#improve(this.#rowIn(slot), height);
+    if (this.#oldSlots !== null) {
+      const old = this.#oldRow(this.#oldSlots, tuple, 0, hash);
+      if (old >= 0) return this.#improve(old, height);
+    }
     const row = this.#append(tuple, 0, slot, hash);
     if (this.heights !== null) this.heights.of[row] = height;
     this.improved = -1;
@@ -148,6 +200,7 @@ export class Tuples {
       const slot = this.#slot(values, from, hash);
       const isKnown =
         this.#slots[slot] !== 0 ||
+        (this.#oldSlots !== null && this.#oldRow(this.#oldSlots, values, from, hash) >= 0) ||
         (this.#first !== null && this.#first.find(values.subarray(from, from + arity)) >= 0);
       rows[at] = isKnown ? -1 : this.#append(values, from, slot, hash);
     }
@@ -166,7 +219,7 @@ export class Tuples {
   /** Adds the tuple that begins at `at`, to this empty slot. */
   #append(values: Int32Array, at: number, slot: number, hash: number): number {
     const row = this.count;
-    if (row === this.#capacity) this.#grow();
+    if (row === this.#growAt) this.#grow();
     const columns = this.columns;
     for (let position = 0; position < columns.length; position++)
       (columns[position] as Int32Array)[row] = values[at + position] as number;
@@ -174,14 +227,32 @@ export class Tuples {
     slots[slot] = (hash & ~(slots.length - 1)) | (row + 1 - this.#firstHashed);
     this.count = row + 1;
     this.#indexes.add(row);
+    if (this.#oldSlots !== null && row % insertionsBetweenMoves === 0) this.#move(rowsPerMove);
     if ((this.count - this.#firstHashed) * 2 >= slots.length) this.#rehash();
     return row;
   }
 
-  /** The row in the slot; -1 if it is empty and the set has no initial rows. */
+  /** The row in the slot; -1 if it is empty. */
   #rowIn(slot: number): number {
     const found = (this.#slots[slot] as number) & (this.#slots.length - 1);
     return found === 0 ? -1 : found - 1 + this.#firstHashed;
+  }
+
+  /** The row of the tuple in the slots before they are rebuilt; -1 if they lack it. */
+  #oldRow(old: Int32Array, tuple: Int32Array, at: number, hash: number): number {
+    const mask = old.length - 1;
+    const first = this.#firstHashed;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const found = old[slot] as number;
+      if (found === 0) return -1;
+      const row = (found & mask) - 1 + first;
+      if (((found ^ hash) & ~mask) === 0 && this.#equals(row, tuple, at)) return row;
+    }
+  }
+
+  #newDead(): Uint8Array {
+    this.memory?.take(this.#capacity);
+    return new Uint8Array(this.#capacity);
   }
 
   /** Revives an existing row, or gives it a lesser height. */
@@ -196,10 +267,16 @@ export class Tuples {
       this.improved = row;
     }
     if (this.heights !== null && (isDead || height < (this.heights.of[row] as number))) {
-      this.heights.of[row] = height;
+      this.#lower(this.heights.of, row, height);
       this.improved = row;
     }
     return -1;
+  }
+
+  #lower(heights: Int32Array, row: number, height: number): void {
+    heights[row] = height;
+    const larger = this.#enlarging?.[this.arity];
+    if (larger?.has(row) === true) larger.larger[row] = height;
   }
 
   get #firstHashed(): number {
@@ -209,6 +286,16 @@ export class Tuples {
   /** The index over these positions (ascending, at least one), made on first use. */
   index(positions: readonly number[]): ChainIndex {
     return this.#indexes.over(positions, this.count, this.#capacity);
+  }
+
+  /** True if the index over these positions lacks at most so many rows. */
+  hasIndex(positions: readonly number[], most: number): boolean {
+    return this.count - this.indexToBuild(positions).rows <= most;
+  }
+
+  /** `index`, which may still lack rows; see `ChainIndex.takeIn`. */
+  indexToBuild(positions: readonly number[]): ChainIndex {
+    return this.#indexes.toBuild(positions, this.#capacity);
   }
 
   /** The slot of the tuple with this hash, or the empty one for it. */
@@ -236,49 +323,101 @@ export class Tuples {
     return true;
   }
 
+  /**
+   * Called when the columns have `#growAt` rows: doubles a few rows at once; makes the copy of many in steps,
+   * before there is no more room.
+   */
   #grow(): void {
-    this.#capacity = Math.max(16, this.#capacity * 2);
-    for (let position = 0; position < this.arity; position++) {
-      const grown = new Int32Array(this.#capacity);
-      grown.set(this.columns[position] as Int32Array);
-      this.columns[position] = grown;
+    const { count } = this;
+    this.#enlarging ??= this.#beginEnlarging();
+    const all = this.#allColumns();
+    if (count < this.#capacity) {
+      for (const [at, column] of all.entries()) this.#enlarging[at]?.step(column, count);
+      this.#growAt = stepAfter(this.#capacity, count);
+      return;
     }
-    if (this.dead !== null) {
-      const grown = new Uint8Array(this.#capacity);
-      grown.set(this.dead);
-      this.dead = grown;
-    }
-    if (this.heights !== null) {
-      const grown = new Int32Array(this.#capacity);
-      grown.set(this.heights.of);
-      this.heights.of = grown;
-    }
+    const grown = this.#enlarging.map((each, at) => each.finish(all[at] as Int32Array, count));
+    for (let position = 0; position < this.arity; position++)
+      this.columns[position] = grown[position] as Int32Array;
+    if (this.heights !== null) this.heights.of = grown[this.arity] as Int32Array;
+    this.#enlarging = null;
+    this.memory?.free(this.#capacity * 4 * all.length);
+    this.#growDead();
+    this.#capacity = this.#nextCapacity;
+    this.#growAt = firstStepOf(this.#capacity, count);
   }
 
+  #growDead(): void {
+    if (this.dead === null) return;
+    this.memory?.take(this.#capacity);
+    const grown = new Uint8Array(this.#nextCapacity);
+    grown.set(this.dead);
+    this.dead = grown;
+  }
+
+  get #nextCapacity(): number {
+    return Math.max(16, this.#capacity * 2);
+  }
+
+  #allColumns(): readonly Int32Array[] {
+    return this.heights === null ? this.columns : [...this.columns, this.heights.of];
+  }
+
+  #beginEnlarging(): Enlarging<Int32Array>[] {
+    const all = this.#allColumns();
+    this.memory?.take(this.#nextCapacity * 4 * all.length);
+    return all.map(() => new Enlarging(new Int32Array(this.#nextCapacity)));
+  }
+
+  /** Doubles the slots: those of a large set are filled as rows are inserted and looked up. */
   #rehash(): void {
-    const slots = new Int32Array(this.#slots.length * 2);
+    this.#move(this.count);
+    const old = this.#slots;
+    this.memory?.take(old.byteLength * 2);
+    this.#slots = new Int32Array(old.length * 2);
+    this.#oldSlots = old;
+    this.#moved = this.#firstHashed;
+    this.#toMove = this.count;
+    if (old.length <= maxSlotsAtOnce) this.#move(this.count);
+  }
+
+  /** Moves up to this many rows from the old slots to the new. */
+  #move(most: number): void {
+    const old = this.#oldSlots;
+    if (old === null) return;
+    const end = Math.min(this.#toMove, this.#moved + most);
+    this.#enter(this.#moved, end);
+    this.#moved = end;
+    if (end < this.#toMove) return;
+    this.#oldSlots = null;
+    this.memory?.free(old.byteLength);
+  }
+
+  /** Writes the rows, which the slots lack, to the slots. */
+  #enter(start: number, end: number): void {
+    const slots = this.#slots;
     const mask = slots.length - 1;
     const columns = this.columns;
     const first = this.#firstHashed;
-    const hashes = new Int32Array(Math.min(this.count - first, rowsHashedAtOnce));
-    for (let from = first; from < this.count; from += hashes.length) {
-      const count = Math.min(hashes.length, this.count - from);
-      hashes.fill(hashSeed);
+    for (let from = start; from < end; from += rowsHashedAtOnce) {
+      const count = Math.min(rowsHashedAtOnce, end - from);
+      hashesOfRows.fill(hashSeed, 0, count);
       for (let position = 0; position < columns.length; position++) {
         const column = columns[position] as Int32Array;
         for (let at = 0; at < count; at++)
-          hashes[at] = fold(hashes[at] as number, column[from + at] as number);
+          hashesOfRows[at] = fold(hashesOfRows[at] as number, column[from + at] as number);
       }
       for (let at = 0; at < count; at++) {
-        const hash = finish(hashes[at] as number);
+        const hash = finish(hashesOfRows[at] as number);
         let slot = hash & mask;
         while (slots[slot] !== 0) slot = (slot + 1) & mask;
         slots[slot] = (hash & ~mask) | (from + at + 1 - first);
       }
     }
-    this.#slots = slots;
   }
 }
+
+const hashesOfRows = new Int32Array(rowsHashedAtOnce);
 
 /** The hash of the tuple that begins at `at`. */
 function hashOf(values: Int32Array, at: number, arity: number): number {

@@ -36,8 +36,11 @@ export async function bundleProgram(source: URL): Promise<string> {
   return join(outDir, 'program.mjs');
 }
 
-export function startProgram(path: string, args: readonly string[]): Child {
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+/** Starts the bundle in a process of its own; `options` are those of Node. */
+export function startProgram(path: string, args: readonly string[], options: readonly string[] = []): Child {
+  const child = spawn(process.execPath, [...options, path, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const exited = once(child, 'exit');
   return {

@@ -49,7 +49,15 @@ export async function openReplicating(
   const onBug = (error: unknown): never => {
     throw error;
   };
-  const live = new LiveState({ state, clock, memoryBytes: 1e8, scheduler, tallies, onBug });
+  const live = new LiveState({
+    state,
+    clock,
+    memoryBytes: 1e8,
+    questionBytes: 1e8,
+    scheduler,
+    tallies,
+    onBug,
+  });
   const pipeline = new CommitPipeline(state, log, clock, scheduler, {
     applying: (record) => live.applying(record),
     applied: (record, report) => {

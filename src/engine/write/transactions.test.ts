@@ -554,6 +554,7 @@ test('refuses a commit on a full disk and keeps it open, so that it can be retri
     lock: null,
     clock: new ManualClock(startTime),
     memoryBytes: 1e9,
+    questionBytes: 1e9,
     snapshotIntervalMs: 3_600_000,
     decayIntervalMs: null,
     leaderUrl: null,

@@ -88,6 +88,7 @@ describe('the configuration', () => {
     ['REPLICATION_MODE', 'leader'],
     ['RATE_LIMIT_PER_MINUTE', '0'],
     ['MEMORY_BUDGET_BYTES', '1GB'],
+    ['QUESTION_MEMORY_BYTES', '0'],
   ])('rejects a bad %s and reports its name, its value (%j) and the accepted ones', (name, value) => {
     expect(refusal({ [name]: value })).toMatch(
       new RegExp(`^${name}: got ${JSON.stringify(value).replace(/[*.]/g, '\\$&')}, takes .+$`),
@@ -181,6 +182,7 @@ describe('--help', () => {
     ['SNAPSHOT_INTERVAL_MS', '300000'],
     ['ALLOWED_HOSTS', 'none'],
     ['MEMORY_BUDGET_BYTES', 'a quarter of the memory there is'],
+    ['QUESTION_MEMORY_BYTES', 'a quarter of MEMORY_BUDGET_BYTES'],
     ['MEMORY_DECAY_INTERVAL_MS', 'off'],
     ['COROLLARY_ENDPOINT_FILE', 'endpoint.json in the per-user state folder'],
     ['MCP_TOOLS', 'short'],
@@ -264,6 +266,7 @@ const contractVariables = [
   'SNAPSHOT_INTERVAL_MS',
   'ALLOWED_HOSTS',
   'MEMORY_BUDGET_BYTES',
+  'QUESTION_MEMORY_BYTES',
   'MEMORY_DECAY_INTERVAL_MS',
   'MEMORY_LIMIT_BYTES',
   'COROLLARY_ENDPOINT_FILE',

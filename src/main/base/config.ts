@@ -98,6 +98,13 @@ const variables = {
     'Resident memory at which no more knowledge is stored: 507',
     'four fifths of the memory there is',
   ),
+  questionMemoryBytes: variable(
+    'QUESTION_MEMORY_BYTES',
+    nullable(integer(1_048_576, 2 ** 50)),
+    null,
+    'Memory that one question may take for what it builds',
+    'a quarter of MEMORY_BUDGET_BYTES',
+  ),
   memoryDecayIntervalMs: variable(
     'MEMORY_DECAY_INTERVAL_MS',
     nullable(integer(1000, 365 * day)),

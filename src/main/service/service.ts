@@ -425,7 +425,8 @@ class RunningService implements Service, ServiceState {
 
   async open(): Promise<void> {
     const { storageDir, encryptionKey, fsync, snapshotIntervalMs, endpointFile } = this.#config;
-    const { memoryDecayIntervalMs: decayIntervalMs, memoryBudgetBytes, memoryLimitBytes } = this.#config;
+    const { memoryDecayIntervalMs: decayIntervalMs, memoryBudgetBytes } = this.#config;
+    const { memoryLimitBytes, questionMemoryBytes } = this.#config;
     try {
       this.#engine = await openEngine({
         storageDir,
@@ -436,6 +437,7 @@ class RunningService implements Service, ServiceState {
         leaderUrl: this.#leaderUrl,
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
         memoryGauge: processMemory(memoryLimitBytes),
+        ...(questionMemoryBytes === null ? {} : { questionMemoryBytes }),
         address: this.address,
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),

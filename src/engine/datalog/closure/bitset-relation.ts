@@ -1,4 +1,5 @@
 import { type FirstRows, Tuples } from '../../store/tuples.ts';
+import type { MemoryMeter } from '../../store/memory-meter.ts';
 import type { Derived } from '../model/derived.ts';
 
 /** A computation that yields whenever a slice of work (`sliceWork`) is done, so that others can run. */
@@ -10,8 +11,15 @@ export type Words = Int32Array;
 const sliceWork = 32_768;
 /** Bitset rows up to this many bytes are computed without an estimate of their density. */
 export const bytesToTry = 0x100_0000;
-/** Initial capacity of the written pairs. */
-const minPairs = 0x20_0000;
+/**
+ * Bytes for each source and target while rows are computed: numbers of its visit, its place in the lists of
+ * open nodes, and its elements of the lists of rows.
+ */
+const bytesOfNode = 64;
+/** Bytes of an entry of a map from rows to numbers, at its largest. */
+const bytesOfMapEntry = 64;
+/** By row of a relation: two dense numbers and a mark. */
+const bytesOfNumbers = 9;
 export const noWords: Words = new Int32Array(0);
 
 /** Dense numbers for ids: 0, 1, ... in order of arrival. */
@@ -71,6 +79,11 @@ export class Edges {
     this.#by = by;
   }
 
+  /** What it asks before it grows: what its relation asks. */
+  get memory(): MemoryMeter | null {
+    return this.#pairs.rows.memory;
+  }
+
   get bytes(): number {
     const [from, to] = this.#numbers;
     const lists = this.start.byteLength + this.to.byteLength;
@@ -82,6 +95,7 @@ export class Edges {
     const { rows } = this.#pairs;
     if (rows.count > this.#alive.length) {
       const room = Math.max(rows.count, this.#alive.length * 2);
+      this.memory?.take((room - this.#alive.length) * bytesOfNumbers);
       for (const side of [0, 1] as const) {
         const numbers = new Int32Array(room);
         numbers.set(this.#numbers[side]);
@@ -132,6 +146,7 @@ export class Edges {
     const from = this.#numbers[this.#by];
     const to = this.#numbers[1 - this.#by] as Int32Array;
     const { count } = this.#numberings[this.#by];
+    this.memory?.take((count + 1 + rows.live) * 4);
     const start = new Int32Array(count + 1);
     for (let row = 0; row < rows.count; row++) {
       if (row % sliceWork === sliceWork - 1) yield;
@@ -152,6 +167,7 @@ export class Edges {
       start[number] = at;
       lists[at] = to[row] as number;
     }
+    this.memory?.free(this.start.byteLength + this.to.byteLength);
     this.start = start;
     this.to = lists;
   }
@@ -179,6 +195,15 @@ export abstract class BitsetRelation {
   #spent = 0;
 
   protected abstract deriveRows(): Course<readonly Words[]>;
+
+  get #memory(): MemoryMeter | null {
+    return this.edges[0]?.memory ?? null;
+  }
+
+  /** Gives the memory back: the relation is no longer used. */
+  drop(): void {
+    this.#memory?.free(this.bytes);
+  }
 
   /**
    * True if bitset rows may take no more memory than the pairs, as far as is known before computing them.
@@ -229,6 +254,7 @@ export abstract class BitsetRelation {
    */
   *starts(): Course<Int32Array> {
     const { rows } = this;
+    this.#memory?.take(rows.length * (4 + bytesOfMapEntry));
     const starts = new Int32Array(rows.length + 1);
     const counts = new Map<Words, number>();
     for (let source = 0; source < rows.length; source++) {
@@ -238,6 +264,7 @@ export abstract class BitsetRelation {
       starts[source + 1] = (starts[source] as number) + count;
       if (this.isSliceOver(words.length)) yield;
     }
+    this.#memory?.free(rows.length * bytesOfMapEntry);
     return starts;
   }
 
@@ -248,13 +275,16 @@ export abstract class BitsetRelation {
   *pairs(starts: Int32Array, onWritten: (count: number) => void): Course<FirstRows> {
     const { rows } = this;
     const count = starts[rows.length] as number;
-    let [from, to]: [Int32Array, Int32Array] = [noWords, noWords];
+    // A few more, so that maintenance can add rows without copying all at once.
+    const room = count + (count >>> 2);
+    this.#memory?.take(room * 8 + rows.length * bytesOfMapEntry);
+    this.#writing = room * 8;
+    const [from, to] = [new Int32Array(room), new Int32Array(room)];
     const written = new Map<Words, number>();
     for (let source = 0; source < rows.length; source++) {
       const words = rows[source] as Words;
       const start = starts[source] as number;
       const end = starts[source + 1] as number;
-      if (end > to.length) [from, to] = [grown(from, end, count), grown(to, end, count)];
       const id = this.sources.ids[source] as number;
       for (let at = start; at < end; at++) from[at] = id;
       const same = written.get(words);
@@ -262,11 +292,11 @@ export abstract class BitsetRelation {
         this.#write(words, to, start);
         written.set(words, start);
       } else for (let at = start, of = same; at < end; at++, of++) to[at] = to[of] as number;
-      this.#writing = to.byteLength * 2;
       onWritten(end - start);
       if (this.isSliceOver((same === undefined ? words.length : 0) + end - start)) yield;
     }
     this.#writing = 0;
+    this.#memory?.free(rows.length * bytesOfMapEntry);
     return new FirstPairs([from, to], starts, rows, this.sources, this.targets);
   }
 
@@ -281,7 +311,11 @@ export abstract class BitsetRelation {
   /** Computes the rows, by source, from what `takeIn` has read. */
   *derive(): Course<readonly Words[]> {
     this.#made = 0;
-    return yield* this.deriveRows();
+    const bytes = (this.sources.count + this.targets.count) * bytesOfNode;
+    this.#memory?.take(bytes);
+    const rows = yield* this.deriveRows();
+    this.#memory?.free(bytes);
+    return rows;
   }
 
   /** Bytes of one row. */
@@ -291,6 +325,7 @@ export abstract class BitsetRelation {
 
   /** An unshared copy of a row, at full width. */
   protected copy(words: Words): Words {
+    this.#memory?.take(this.width);
     const copy = new Int32Array(this.width / 4);
     copy.set(words);
     this.#made += copy.byteLength;
@@ -300,6 +335,7 @@ export abstract class BitsetRelation {
   /** Stops counting an intermediate row. */
   protected release(words: Words): void {
     this.#made -= words.byteLength;
+    this.#memory?.free(words.byteLength);
   }
 
   /** Adds words and edges to the work of this slice; true if it is time to yield. */
@@ -387,11 +423,4 @@ function countBits(word: number): number {
 /** The index of the lowest bit that is set. */
 export function bitOf(word: number): number {
   return 31 - Math.clz32(word & -word);
-}
-
-/** A larger copy with room for at least `room` elements, and at most `most`. */
-function grown(column: Int32Array, room: number, most: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(Math.min(most, Math.max(room, column.length * 2, minPairs)));
-  larger.set(column);
-  return larger;
 }

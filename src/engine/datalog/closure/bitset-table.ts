@@ -316,6 +316,7 @@ export class BitsetTable implements Consumer {
 
   /** The table has been emptied. */
   forget(): void {
+    this.#closure?.drop();
     this.#closure = null;
   }
 
@@ -340,13 +341,13 @@ export class BitsetTable implements Consumer {
     const starts = isTried ? yield* closure.starts() : null;
     const count = starts === null ? 0 : (starts[starts.length - 1] as number);
     if (starts === null || (count > 0 && closure.rowBytes > count * bytesOfPair)) {
-      this.#closure = null;
+      this.forget();
       return onSparse();
     }
     const pairs = yield* closure.pairs(starts, (written) => {
       this.matches += written;
     });
-    target.rows = new Tuples(2, false, pairs);
+    target.rows = new Tuples(2, false, pairs, target.rows.memory);
     if (tally !== null) tally.fired += count - base.rows.live;
     work.add(target, phases.join);
     if (target.support !== null) notify(work, target.support);

@@ -72,13 +72,14 @@ export class Explainer {
     const variables = variablesAtLevel(this.#literals);
     for (const term of headTerms) if (isVariable(term)) variables.add(term);
     this.#variables = [...variables];
-    const level = questionLevel;
-    this.#heads = newDerived({ name: 'heads', arity: headTerms.length, level });
+    const [level, { memory }] = [questionLevel, set];
+    this.#heads = newDerived({ name: 'heads', arity: headTerms.length, level, memory });
     this.#instances = newDerived({
       name: 'instances',
       arity: this.#variables.length,
       level,
       withHeights: true,
+      memory,
     });
     const atoms = body.atoms.map((atom) => ({
       ...atom,

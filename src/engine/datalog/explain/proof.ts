@@ -176,9 +176,10 @@ export class ProofBuilder {
   }
 
   #demandBody(asked: Question, compiler: BodyCompiler, extra: Derived[]): BuiltBody {
-    const level = questionLevel;
-    const start = newDerived({ name: 'question', arity: 0, level });
-    const target = newDerived({ name: 'answers', arity: asked.variables.length, level, withHeights: true });
+    const [level, { memory }] = [questionLevel, this.#set];
+    const start = newDerived({ name: 'question', arity: 0, level, memory });
+    const { length: arity } = asked.variables;
+    const target = newDerived({ name: 'answers', arity, level, withHeights: true, memory });
     const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));
     const conclusion = {
       target,

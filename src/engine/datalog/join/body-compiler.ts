@@ -27,6 +27,7 @@ import {
   shapeOf,
   type Table,
 } from '../model/table.ts';
+import type { MemoryMeter } from '../../store/memory-meter.ts';
 import { type Derived, newDerived, type Watcher } from '../model/derived.ts';
 import { boundArguments, cheapest, filtersOf, spread } from '../plan/join-order.ts';
 import { type Filter } from '../../language/order.ts';
@@ -157,7 +158,7 @@ export class BodyCompiler {
   }
 
   #relation(name: string, arity: number, level: number, withHeights: boolean): Derived {
-    const derived = newDerived({ name, arity, level, withHeights });
+    const derived = newDerived({ name, arity, level, withHeights, memory: this.#set.memory });
     if (this.#isMaintained) this.#set.justifications.track(derived, null);
     this.#extra.push(derived);
     return derived;
@@ -418,6 +419,8 @@ function watcherOf(
 
 /** The part of a table set that compiling a body needs. */
 export interface TableSpace extends RuleSpace {
+  /** What the relations that it makes ask before they grow. */
+  readonly memory: MemoryMeter;
   readonly program: Program;
   readonly withHeights: boolean;
   /** True if rules may be rewritten: neither heights nor an observer depend on their steps. */

@@ -547,7 +547,7 @@ class MachineBuilder {
     const { target, headTerms, heightIncrement = 0, tally = null, announced = [] } = this.#rule;
     for (const { demand, terms } of announced) this.#announce(demand, terms, null);
     const registers = headTerms.map((term) => this.#registers.of(term));
-    const { work, justifications, batch, observer } = this.#set;
+    const { work, justifications, batch, observer, constants } = this.#set;
     const seen = observer?.concludes(this.#source(), target) ?? null;
     const emission = { target, registers, heightIncrement, tally, seen };
     return new Machine(this.#steps, {
@@ -555,6 +555,7 @@ class MachineBuilder {
       registers: this.#values,
       work,
       gate,
+      constants,
       justifications,
       batch,
       once,

@@ -1,7 +1,7 @@
 import { present } from '../../base/assert.ts';
 import type { AggregateName } from '../../contract/language.ts';
 import { type RunningAggregate, runningAggregate } from '../../language/arithmetic.ts';
-import type { ChainIndex } from '../../store/chain-index.ts';
+import { type ChainIndex, firstIn } from '../../store/chain-index.ts';
 import type { Tuples } from '../../store/tuples.ts';
 import type { Constants } from '../model/constants.ts';
 import type { Derived } from '../model/derived.ts';
@@ -30,7 +30,8 @@ export class DerivedDelta extends DeltaStep {
 
   override advance(machine: Machine): boolean {
     const { rows } = this.source;
-    const end = this.from + rowsAtOnce;
+    const isGuarded = this.guards.length > 0;
+    let end = this.from + rowsAtOnce;
     while (this.from < this.to) {
       if (this.from === end) return machine.stall();
       const at = this.from++;
@@ -39,7 +40,11 @@ export class DerivedDelta extends DeltaStep {
       if (!this.matches(rows.columns, row, machine.registers)) continue;
       if (rows.heights !== null) this.height = rows.heights.of[row] as number;
       machine.registers[this.rowRegister] = row;
-      if (!this.pass()) continue;
+      if (isGuarded) {
+        const isMatch = this.pass();
+        if (machine.isWorn) end = this.from;
+        if (!isMatch) continue;
+      }
       if (!this.collects) return true;
       machine.collect();
     }
@@ -61,7 +66,7 @@ export class RederivationDelta extends DerivedDelta {
     const { rows } = this.source;
     const end = this.from + rowsAtOnce;
     while (this.from < this.to) {
-      if (this.from === end) return machine.stall();
+      if (this.from === end || machine.isWorn) return machine.stall();
       const row = (this.list as readonly number[])[this.from++] as number;
       if (rows.heights === null && !rows.isDead(row)) continue;
       if (this.matches(rows.columns, row, machine.registers) && this.pass()) return true;
@@ -84,6 +89,8 @@ export class DerivedStep extends KeyedStep {
   /** The rows of the index: a dropped table gets new rows, perhaps for the same reader. */
   #indexed: Tuples | null = null;
   #cursor = 0;
+  /** True while the index lacks rows: they are added in steps. */
+  #isBuilding = false;
   /** For look-ups: the number of rows that the step may see, and the index of their chains. */
   #seen = 0;
   #chains: ChainIndex | null = null;
@@ -110,15 +117,24 @@ export class DerivedStep extends KeyedStep {
     else if (keyPositions.length === 0) this.#cursor = rows.count;
     else {
       if (this.#indexed !== rows) {
-        this.#index = rows.index(keyPositions);
+        this.#index = rows.indexToBuild(keyPositions);
         this.#indexed = rows;
       }
       const index = this.#index as ChainIndex;
-      this.#cursor = keyPositions.length === 1 ? index.firstOf(key[0] as number) : index.first(key);
+      this.#isBuilding = index.rows < rows.count;
+      if (!this.#isBuilding) this.#cursor = firstIn(index, key);
     }
   }
 
+  /** Adds rows to the index; once it has them all, begins with the key. */
+  #build(index: ChainIndex): boolean {
+    this.#isBuilding = !index.takeIn(this.source.rows.count, rowsAtOnce);
+    if (!this.#isBuilding) this.#cursor = firstIn(index, this.#key);
+    return !this.#isBuilding;
+  }
+
   override advance(machine: Machine): boolean {
+    if (this.#isBuilding && !this.#build(this.#index as ChainIndex)) return machine.stall();
     const { rows } = this.source;
     const { columns, dead, heights } = rows;
     const { registers } = machine;
@@ -143,7 +159,11 @@ export class DerivedStep extends KeyedStep {
       else if (!bindRow(columns, row, shape, registers)) continue;
       if (heights !== null) this.height = heights.of[row] as number;
       registers[rowRegister] = row;
-      if (isGuarded && !this.pass()) continue;
+      if (isGuarded) {
+        const isMatch = this.pass();
+        if (machine.isWorn) left = 0;
+        if (!isMatch) continue;
+      }
       if (collects) {
         machine.collect();
         continue;
@@ -308,9 +328,9 @@ export class AggregateStep extends Step {
     const readsText = this.#name !== 'count';
     let left = rowsAtOnce;
     while (inner.advance(machine)) {
-      running.add(readsText ? this.#constants.text(registers[this.#value] as number) : '');
+      running.add(readsText ? this.#constants.operand(registers[this.#value] as number) : '');
       this.height = Math.max(this.height, inner.height);
-      if (--left > 0) continue;
+      if (--left > 0 && !machine.isWorn) continue;
       machine.stall();
       return;
     }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../../testing/prng.ts';
+import { MemoryMeter } from '../../store/memory-meter.ts';
 import { newDerived } from '../model/derived.ts';
 import { DerivedStep } from './derived-steps.ts';
 import { noRow, type Machine, type AtomShape, unsureRow } from './machine.ts';
@@ -18,7 +19,7 @@ const shape: AtomShape = {
 
 /** Random pairs of a value and a rest, some of them dead; the live pairs by row. */
 function randomPairs(prng: Prng, rests: number, values: number, count: number) {
-  const source = newDerived({ name: 'pairs', arity: 2, level: 0 });
+  const source = newDerived({ name: 'pairs', arity: 2, level: 0, memory: new MemoryMeter() });
   const rows = new Map<string, number>();
   for (let index = 0; index < count; index++) {
     const pair = Int32Array.of(prng.below(values), prng.below(rests));

@@ -8,6 +8,7 @@ import {
   type WorkList,
 } from '../model/derived.ts';
 import type { Reader } from '../model/reader.ts';
+import type { Constants } from '../model/constants.ts';
 import type { SeenBindings } from './seen-bindings.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import type { TupleBatch } from '../../store/tuples.ts';
@@ -44,6 +45,8 @@ export type Window = 'done' | 'before' | 'through';
 const noGuards: readonly Guard[] = [];
 /** A step scans at most this many non-matching rows before it yields. */
 export const rowsAtOnce = 2048;
+/** Guards compare and calculate on about this many bytes before the machine yields. */
+export const workAtOnce = 0x10_0000;
 /** This many look-ups in guards count as one step of the budget. */
 const testsPerStep = 8;
 
@@ -182,6 +185,8 @@ interface Emission {
 export interface MachineParts {
   readonly emission: Emission;
   readonly work: WorkList;
+  /** Those that guards compare and calculate with. */
+  readonly constants: Constants;
   /** The justifications of the target's rows. */
   readonly justifications: Justifications;
   /** True if one match per row of the delta is enough; the caller must know at once. */
@@ -230,6 +235,7 @@ export class Machine implements Consumer {
   readonly #seen: readonly SeenBindings[];
   readonly #tests: readonly Test[];
   readonly #sink: TupleSink;
+  readonly #constants: Constants;
   #level = -1;
   #boundTo: Reader | null = null;
 
@@ -241,6 +247,7 @@ export class Machine implements Consumer {
     this.#once = parts.once;
     this.#seen = parts.seen;
     this.#tests = parts.tests;
+    this.#constants = parts.constants;
     this.registers = parts.registers;
     this.#sink = new TupleSink(steps, parts);
     (steps[steps.length - 1] as Step).collects = !parts.once;
@@ -267,6 +274,13 @@ export class Machine implements Consumer {
     this.isStalled = false;
   }
 
+  /** True if guards have done so much work, on long constants, that the machine must yield, which it then will. */
+  get isWorn(): boolean {
+    if (this.#constants.work <= workAtOnce) return false;
+    this.tests = Number.MAX_SAFE_INTEGER;
+    return true;
+  }
+
   /** Called by a step that breaks off to yield. */
   stall(): false {
     this.isStalled = true;
@@ -280,6 +294,7 @@ export class Machine implements Consumer {
   }
 
   run(budget: number): number {
+    this.#constants.work = 0;
     const left = this.#join(budget);
     this.#sink.flush();
     return left;

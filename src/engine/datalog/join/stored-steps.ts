@@ -1,5 +1,5 @@
 import type { AtomCopies } from '../../store/atom-copies.ts';
-import type { ChainIndex } from '../../store/chain-index.ts';
+import { type ChainIndex, firstIn } from '../../store/chain-index.ts';
 import type { AtomLiteral } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
@@ -61,7 +61,7 @@ export class StoredRowsDelta extends DeltaStep {
     const scopes = relation.columns[relation.arity] as Int32Array;
     const end = this.from + rowsAtOnce;
     while (this.from < this.to) {
-      if (this.from === end) return machine.stall();
+      if (this.from === end || machine.isWorn) return machine.stall();
       const row = this.list[this.from++] as number;
       if (this.#scope !== null && scopes[row] !== this.#scope) continue;
       if (!this.matches(relation.columns, row, machine.registers)) continue;
@@ -97,6 +97,8 @@ export class StoredStep extends KeyedStep {
   #plain = false;
   #limit = 0;
   #index: ChainIndex | null = null;
+  /** True while the index lacks rows: they are added in steps. */
+  #isBuilding = false;
   #positions: readonly number[] = [];
   #key: Int32Array;
   /** 1 + the next row to scan, 0 at the end; of the next atom if atoms are scanned. */
@@ -215,6 +217,7 @@ export class StoredStep extends KeyedStep {
     this.#cursor = 0;
     this.#copy = 0;
     this.#isToBegin = false;
+    this.#isBuilding = false;
     this.#added?.enter(machine);
     if (relation === null || this.#limit === 0) return;
     const registers = machine.registers;
@@ -231,13 +234,22 @@ export class StoredStep extends KeyedStep {
       return;
     }
     if (this.#view.kind !== 'all') key[keyRegisters.length] = this.#scope;
-    this.#index ??= relation.index(this.#positions);
-    this.#cursor = key.length === 1 ? this.#index.firstOf(key[0] as number) : this.#index.first(key);
+    this.#index ??= relation.indexToBuild(this.#positions);
+    this.#isBuilding = this.#index.rows < this.#limit;
+    if (!this.#isBuilding) this.#cursor = firstIn(this.#index, key);
+  }
+
+  /** Adds rows to the index; once it has them all, begins with the key. */
+  #build(relation: StoredRelation, index: ChainIndex): boolean {
+    this.#isBuilding = !index.takeIn(relation.count, rowsAtOnce);
+    if (!this.#isBuilding) this.#cursor = firstIn(index, this.#key);
+    return !this.#isBuilding;
   }
 
   override advance(machine: Machine): boolean {
     const relation = this.#relation;
     if (relation === null) return this.#added !== null && this.#advanceAdded(machine, this.#added);
+    if (this.#isBuilding && !this.#build(relation, this.#index as ChainIndex)) return machine.stall();
     if (this.#copies !== null) return this.#advanceAtoms(machine, relation, this.#copies);
     const reader = this.#reader as Reader;
     const { generation } = reader;
@@ -266,7 +278,11 @@ export class StoredStep extends KeyedStep {
       if (column !== null) registers[register] = column[row] as number;
       else if (!bindRow(columns, row, shape, registers)) continue;
       registers[rowRegister] = row;
-      if (isGuarded && !this.pass()) continue;
+      if (isGuarded) {
+        const isMatch = this.pass();
+        if (machine.isWorn) left = 0;
+        if (!isMatch) continue;
+      }
       if (collects) {
         machine.collect();
         continue;
@@ -312,7 +328,9 @@ export class StoredStep extends KeyedStep {
       copy = 0;
       if (!bindRow(relation.columns, row, this.shape, machine.registers)) continue;
       machine.registers[this.rowRegister] = row;
-      if (!this.pass()) continue;
+      const isMatch = this.pass();
+      if (machine.isWorn) left = 0;
+      if (!isMatch) continue;
       if (this.collects) {
         machine.collect();
         continue;
@@ -333,7 +351,7 @@ export class StoredStep extends KeyedStep {
     else if (key.length === atoms.arity) this.#cursor = atoms.find(key) + 1;
     else {
       this.#index ??= atoms.index(this.#positions);
-      this.#cursor = key.length === 1 ? this.#index.firstOf(key[0] as number) : this.#index.first(key);
+      this.#cursor = firstIn(this.#index, key);
     }
   }
 

@@ -304,12 +304,17 @@ export class Reasoner implements TableCacheHost {
   ): Promise<Result> {
     const shared = withHeights ? this.#proofs : this.#answers;
     const { overlay } = reader;
-    if (overlay !== null) return work(this.tablesOver({ ...reader, overlay }, withHeights));
+    if (overlay !== null) {
+      const set = this.tablesOver({ ...reader, overlay }, withHeights);
+      set.charge(pacer.memory);
+      return work(set);
+    }
     await shared.caughtUp(reader, pacer, about);
-    if (!shared.isFor(reader)) return this.#evaluateApart(reader, withHeights, work);
-    const filled = await shared.fill(reader, work);
+    if (!shared.isFor(reader)) return this.#evaluateApart(reader, withHeights, pacer, work);
+    const filled = await shared.fill(reader, pacer, work);
     if (filled !== null) return filled.result;
     // The tables of earlier questions were evicted with it: now all the memory is available.
+    pacer.memory.free(pacer.memory.used);
     return this.evaluate(reader, withHeights, pacer, work, about);
   }
 
@@ -325,9 +330,11 @@ export class Reasoner implements TableCacheHost {
   async #evaluateApart<Result>(
     reader: PinnedReader,
     withHeights: boolean,
+    pacer: Pacer,
     work: (set: TableSet) => Promise<Result>,
   ): Promise<Result> {
     const own = new TableSet(this.facts, reader.program, { withHeights, isMaintained: false }, this.tallies);
+    own.charge(pacer.memory);
     own.holder = own;
     this.memory.use(own);
     try {
@@ -376,7 +383,7 @@ export class Reasoner implements TableCacheHost {
     const { columns, count, constants } = matches;
     const end = page.limit === null ? count : Math.min(count, page.offset + page.limit);
     const order = await rowsByText(columns, count, constants, pacer, end);
-    const rows = Array.from(order.subarray(Math.min(page.offset, end)));
+    const rows = await listOf(order.subarray(Math.min(page.offset, end)), pacer);
     const ordered = { matches, page: rows, isTruncated: end < count, total: count };
     if (!page.withProof) return { ...ordered, proof: null };
     const proof = await this.evaluate(reader, true, pacer, async (set) => {
@@ -411,7 +418,7 @@ export class Reasoner implements TableCacheHost {
         else if (!table.isKnown) this.#hasUnknown = true;
   }
 
-  /** The answers if a shared table has them all already, else null. */
+  /** The answers if a shared table has them all already, and few enough for one turn; else null. */
   settledMatches(asked: Question, reader: PinnedReader): Matches | null {
     const { set } = this.#answers;
     if (reader.overlay !== null) return null;
@@ -493,4 +500,17 @@ export class Reasoner implements TableCacheHost {
   #internConstants(): void {
     for (const text of this.#program.constants) this.facts.dictionary.intern(text);
   }
+}
+
+const elementsBetweenBreaths = 0x4_0000;
+
+/** The numbers as a list, made in slices. */
+async function listOf(numbers: Int32Array, pacer: Pacer): Promise<number[]> {
+  pacer.memory.take(numbers.length * 8);
+  const list: number[] = [];
+  for (let from = 0; from < numbers.length; from += elementsBetweenBreaths) {
+    if (from > 0) await pacer.breathe();
+    for (const number of numbers.subarray(from, from + elementsBetweenBreaths)) list.push(number);
+  }
+  return list;
 }

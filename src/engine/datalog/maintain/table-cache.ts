@@ -184,11 +184,13 @@ export class TableCache implements MemoryHolder {
    */
   async fill<Result>(
     reader: PinnedReader,
+    pacer: Pacer,
     work: (set: TableSet) => Promise<Result>,
   ): Promise<{ readonly result: Result } | null> {
     const { set } = this;
     const wasUsed = set.tables.size > 0;
     set.owner = reader;
+    set.charge(pacer.memory);
     let isSettled = false;
     try {
       const result = await work(set);
@@ -196,10 +198,11 @@ export class TableCache implements MemoryHolder {
       return { result };
     } catch (error) {
       const isOverMemory = error instanceof EngineError && error.members['limit'] === 'memory';
-      if (wasUsed && isOverMemory) return null;
+      if (wasUsed && isOverMemory && !pacer.memory.isExhausted) return null;
       throw error;
     } finally {
       set.owner = null;
+      set.charge(null);
       this.#release(set, isSettled);
     }
   }

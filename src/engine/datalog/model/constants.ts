@@ -1,11 +1,17 @@
 import { compareText } from '../../base/text-order.ts';
-import type { ConstantIds } from '../../store/dictionary.ts';
+import { type ConstantIds, Dictionary } from '../../store/dictionary.ts';
+import { MemoryMeter } from '../../store/memory-meter.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import { calculate } from '../../language/arithmetic.ts';
 import { equalConstants, holdsComparison } from '../../language/numbers.ts';
 
 // Ids from here on are local: constants that neither a fact nor a rule names.
 const firstOwn = 0x4000_0000;
+/** Arithmetic on n digits takes about n * n / `digitsPerStep` steps. */
+const digitsPerStep = 256;
+/** The most that one operand counts, so that the sum stays a small integer. */
+const maxWork = 0x1000_0000;
+const readsOfNumeral = 4;
 
 /**
  * The constants of one table set: ids of the tenant's dictionary, and local ids for constants that no fact
@@ -16,57 +22,66 @@ const firstOwn = 0x4000_0000;
  */
 export class Constants {
   readonly dictionary: ConstantIds;
-  readonly #texts: string[] = [];
-  readonly #ids = new Map<string, number>();
-  #characters = 0;
+  /** What it asks before it grows. */
+  readonly memory: MemoryMeter;
+  /**
+   * Bytes read by comparisons and arithmetic, and more for what takes longer than a byte. Whoever bounds how
+   * long it works without a pause sets it to 0 at the beginning.
+   */
+  work = 0;
+  /** The local constants; null until there is one. */
+  #own: Dictionary | null = null;
   /** Dictionary ids below this existed before the first local id. */
   readonly #firstNew: number;
 
-  constructor(dictionary: ConstantIds) {
+  constructor(dictionary: ConstantIds, memory = new MemoryMeter()) {
     this.dictionary = dictionary;
+    this.memory = memory;
     this.#firstNew = dictionary.size;
   }
 
   get size(): number {
-    return this.dictionary.size + this.#texts.length;
+    return this.dictionary.size + this.ownCount;
   }
 
   /** Number of local constants. */
   get ownCount(): number {
-    return this.#texts.length;
+    return this.#own === null ? 0 : this.#own.size;
   }
 
-  /** Approximate bytes of the local constants: two a character, and a map entry for each. */
+  /** Bytes of the local constants. */
   get bytes(): number {
-    return this.#characters * 2 + this.#texts.length * 100;
+    return this.#own === null ? 0 : this.#own.bytes;
   }
 
   /** True if the stored row has a constant that got a local id before it was interned. */
   clashes(relation: StoredRelation, row: number): boolean {
-    if (this.#texts.length === 0) return false;
+    if (this.#own === null) return false;
     for (let position = 0; position < relation.arity; position++) {
       const id = (relation.columns[position] as Int32Array)[row] as number;
-      if (id >= this.#firstNew && this.#ids.has(this.dictionary.text(id))) return true;
+      if (id >= this.#firstNew && this.#own.find(this.dictionary.text(id)) >= 0) return true;
     }
     return false;
   }
 
   /** The local or dictionary id of a constant, else -1. */
   find(text: string): number {
-    return this.#ids.get(text) ?? this.dictionary.find(text);
+    const own = this.#ownId(text);
+    return own >= 0 ? own : this.dictionary.find(text);
+  }
+
+  /** The local id of the text, -1 if it has none. */
+  #ownId(text: string): number {
+    const found = this.#own === null ? -1 : this.#own.find(text);
+    return found < 0 ? -1 : firstOwn + found;
   }
 
   /** The id of a constant; makes a local one if the dictionary has none. */
   idOf(text: string): number {
-    const own = this.#ids.get(text);
-    if (own !== undefined) return own;
-    const known = this.dictionary.find(text);
+    const known = this.find(text);
     if (known >= 0) return known;
-    const id = firstOwn + this.#texts.length;
-    this.#texts.push(text);
-    this.#ids.set(text, id);
-    this.#characters += text.length;
-    return id;
+    this.#own ??= new Dictionary(this.memory);
+    return firstOwn + this.#own.intern(text);
   }
 
   /** The dictionary id of the constant; interns a local constant. */
@@ -84,39 +99,80 @@ export class Constants {
    * text. A local id is returned as it is.
    */
   local(id: number): number {
-    if (this.#texts.length === 0 || id >= firstOwn) return id;
-    return this.#ids.get(this.dictionary.text(id)) ?? id;
+    if (this.#own === null || id >= firstOwn) return id;
+    const own = this.#ownId(this.dictionary.text(id));
+    return own >= 0 ? own : id;
   }
 
   /** The id of a constant of a rule, interned if it has no local id. */
   ofRule(text: string): number {
-    return this.#ids.get(text) ?? this.dictionary.intern(text);
+    const own = this.#ownId(text);
+    return own >= 0 ? own : this.dictionary.intern(text);
   }
 
   text(id: number): string {
-    return id < firstOwn ? this.dictionary.text(id) : (this.#texts[id - firstOwn] as string);
+    return id < firstOwn ? this.dictionary.text(id) : (this.#own as Dictionary).text(id - firstOwn);
+  }
+
+  /** The text of a constant with which to calculate; counted as work. */
+  operand(id: number): string {
+    const size = this.sizeOf(id);
+    // Reading and writing a number of n digits takes longer than n steps.
+    this.work += size + Math.min(maxWork, Math.floor((size * size) / digitsPerStep));
+    return this.text(id);
+  }
+
+  /** Bytes of the constant's text. */
+  sizeOf(id: number): number {
+    return id < firstOwn ? this.dictionary.sizeOf(id) : (this.#own as Dictionary).sizeOf(id - firstOwn);
+  }
+
+  /** False if the constant begins as no number does. */
+  mayBeNumber(id: number): boolean {
+    return id < firstOwn
+      ? this.dictionary.mayBeNumber(id)
+      : (this.#own as Dictionary).mayBeNumber(id - firstOwn);
   }
 
   /** Compares two constants by code point. */
   order(left: number, right: number): number {
+    this.work += Math.min(this.sizeOf(left), this.sizeOf(right));
     if (left < firstOwn && right < firstOwn) return this.dictionary.compare(left, right);
+    if (left >= firstOwn && right >= firstOwn)
+      return (this.#own as Dictionary).compare(left - firstOwn, right - firstOwn);
     return compareText(this.text(left), this.text(right));
   }
 
   /** Whether `left operator right` is true. */
   compare(operator: string, left: number, right: number): boolean {
     if (left === right) return operator === '=' || operator === '<=' || operator === '>=';
-    return holdsComparison(operator, this.text(left), this.text(right));
+    if (operator === '=' || operator === '!=') return this.equal(left, right) === (operator === '=');
+    if (this.#mayBeNumbers(left, right))
+      return holdsComparison(operator, this.#numeral(left), this.#numeral(right));
+    // Two constants are never the same text.
+    const isLess = this.order(left, right) < 0;
+    return isLess === (operator === '<' || operator === '<=');
   }
 
   /** Whether two constants are the same number or the same text. */
   equal(left: number, right: number): boolean {
-    return left === right || equalConstants(this.text(left), this.text(right));
+    if (left === right) return true;
+    return this.#mayBeNumbers(left, right) && equalConstants(this.#numeral(left), this.#numeral(right));
+  }
+
+  #mayBeNumbers(left: number, right: number): boolean {
+    return this.mayBeNumber(left) && this.mayBeNumber(right);
+  }
+
+  /** The text of a constant to be compared as a number, which reads it several times; counted as work. */
+  #numeral(id: number): string {
+    this.work += this.sizeOf(id) * readsOfNumeral;
+    return this.text(id);
   }
 
   /** The id of `left operator right`, -1 if it has no result. */
   calculate(operator: string, left: number, right: number): number {
-    const result = calculate(operator, this.text(left), this.text(right));
+    const result = calculate(operator, this.operand(left), this.operand(right));
     return result === null ? -1 : this.idOf(result);
   }
 }

@@ -1,3 +1,5 @@
+import { IntBlocks } from '../../store/int-blocks.ts';
+import type { MemoryMeter } from '../../store/memory-meter.ts';
 import { Tuples } from '../../store/tuples.ts';
 import type { Reader } from './reader.ts';
 
@@ -74,9 +76,9 @@ export class Support {
   readonly rules: Checker[] = [];
   readonly watchers: Watcher[] = [];
   /** By row: the first edge of its justification. */
-  since = new Int32Array(0);
+  readonly since: IntBlocks;
   /** By row: 1 + the newest edge from it as a premise. */
-  heads = new Int32Array(0);
+  readonly heads: IntBlocks;
   /** Number of edges of justifications of this relation's rows. */
   edges = 0;
   /** Overdeleted rows whose dependents have not been followed. */
@@ -93,20 +95,27 @@ export class Support {
   #baselineCount = 0;
   readonly #rederivedSince = new Set<number>();
 
-  constructor(derived: Derived, number: number, lost: ((row: number) => void) | null) {
+  constructor(
+    derived: Derived,
+    number: number,
+    lost: ((row: number) => void) | null,
+    memory: MemoryMeter | null,
+  ) {
     this.derived = derived;
     this.number = number;
     this.lost = lost;
+    this.since = new IntBlocks(memory);
+    this.heads = new IntBlocks(memory);
   }
 
   get bytes(): number {
-    return this.since.byteLength + this.heads.byteLength;
+    return this.since.bytes + this.heads.bytes;
   }
 
   /** Drops what is recorded for the rows; the relation has been emptied. */
   clear(): void {
-    this.since = new Int32Array(0);
-    this.heads = new Int32Array(0);
+    this.since.clear();
+    this.heads.clear();
     this.edges = 0;
     this.overdeleted = [];
     this.toRederive = [];
@@ -153,6 +162,8 @@ export interface Watcher {
 
 /** What a derived relation is made with. */
 export interface DerivedShape {
+  /** What its rows ask before they grow. */
+  readonly memory: MemoryMeter;
   readonly name: string;
   readonly arity: number;
   readonly level: number;
@@ -164,7 +175,7 @@ export interface DerivedShape {
 export function newDerived(shape: DerivedShape): Derived {
   return {
     name: shape.name,
-    rows: new Tuples(shape.arity, shape.withHeights === true),
+    rows: new Tuples(shape.arity, shape.withHeights === true, null, shape.memory),
     done: 0,
     claimed: 0,
     consumers: [],
@@ -179,7 +190,7 @@ export function newDerived(shape: DerivedShape): Derived {
 
 /** Drops the rows and keeps the joins. */
 export function clear(derived: Derived): void {
-  derived.rows = new Tuples(derived.rows.arity, derived.rows.heights !== null);
+  derived.rows = derived.rows.emptied();
   derived.done = 0;
   derived.claimed = 0;
   derived.settled = 0;

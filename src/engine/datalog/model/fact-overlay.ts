@@ -165,5 +165,7 @@ function idsOf(constants: Constants): ConstantIds {
     },
     text: (id) => constants.text(id),
     compare: (left, right) => constants.order(left, right),
+    sizeOf: (id) => constants.sizeOf(id),
+    mayBeNumber: (id) => constants.mayBeNumber(id),
   };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { MemoryMeter } from '../../store/memory-meter.ts';
 import { newDerived, type Support } from './derived.ts';
 import { Justifications } from './justifications.ts';
 
@@ -8,7 +9,7 @@ const rowCount = 30_000;
 function manyRows() {
   const justifications = new Justifications();
   const [premise, target] = ['premise', 'target'].map((name) => {
-    const derived = newDerived({ name, arity: 1, level: 1 });
+    const derived = newDerived({ name, arity: 1, level: 1, memory: new MemoryMeter() });
     justifications.track(derived, null);
     return derived.support as Support;
   }) as [Support, Support];

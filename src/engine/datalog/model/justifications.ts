@@ -1,4 +1,6 @@
 import { present } from '../../base/assert.ts';
+import { IntBlocks } from '../../store/int-blocks.ts';
+import type { MemoryMeter } from '../../store/memory-meter.ts';
 import { type Derived, Support } from './derived.ts';
 
 /** At most this much garbage is always left. */
@@ -29,12 +31,20 @@ export class Justifications {
    * again and again, or for rows that were dropped.
    */
   garbage = 0;
-  #edges = new SupportEdges();
+  #edges: SupportEdges;
   /** By the number of a stored fact: 1 + the newest edge from it as a premise. */
-  #facts = new Int32Array(0);
+  readonly #facts: IntBlocks;
+  readonly #memory: MemoryMeter | null;
+
+  /** `memory`: what they ask before they grow. */
+  constructor(memory: MemoryMeter | null = null) {
+    this.#memory = memory;
+    this.#edges = new SupportEdges(memory);
+    this.#facts = new IntBlocks(memory);
+  }
 
   get bytes(): number {
-    let bytes = this.#edges.bytes + this.#facts.byteLength;
+    let bytes = this.#edges.bytes + this.#facts.bytes;
     for (const support of this.supports) bytes += support.bytes;
     return bytes;
   }
@@ -44,36 +54,33 @@ export class Justifications {
    * facts deletes.
    */
   track(derived: Derived, lost: ((row: number) => void) | null): void {
-    derived.support = new Support(derived, this.supports.length, lost);
+    derived.support = new Support(derived, this.supports.length, lost, this.#memory);
     this.supports.push(derived.support);
   }
 
   /** Begins the justification of a row and invalidates its previous one. `add` follows for every premise. */
   begin(support: Support, row: number): void {
-    if (row >= support.since.length) support.since = grown(support.since, row);
-    support.since[row] = this.count;
+    support.since.set(row, this.count);
   }
 
   /** Adds a row as a premise of the given row. */
   add(premise: Support, premiseRow: number, target: Support, row: number): void {
-    if (premiseRow >= premise.heads.length) premise.heads = grown(premise.heads, premiseRow);
-    premise.heads[premiseRow] = this.#edge(target, row, premise.heads[premiseRow] as number);
+    premise.heads.set(premiseRow, this.#edge(target, row, premise.heads.at(premiseRow)));
   }
 
   /** Adds a stored fact as a premise of the given row. */
   addFact(number: number, target: Support, row: number): void {
-    if (number >= this.#facts.length) this.#facts = grown(this.#facts, number);
-    this.#facts[number] = this.#edge(target, row, this.#facts[number] as number);
+    this.#facts.set(number, this.#edge(target, row, this.#facts.at(number)));
   }
 
   /** Visits the live rows that the row supports. */
   dependents(support: Support, row: number, visit: (target: Support, row: number) => void): void {
-    this.#walk(support.heads[row] ?? 0, visit);
+    this.#walk(support.heads.at(row), visit);
   }
 
   /** Visits the live rows that the stored fact supports. */
   dependentsOfFact(number: number, visit: (target: Support, row: number) => void): void {
-    this.#walk(this.#facts[number] ?? 0, visit);
+    this.#walk(this.#facts.at(number), visit);
   }
 
   #walk(first: number, visit: (target: Support, row: number) => void): void {
@@ -98,7 +105,7 @@ export class Justifications {
    */
   async compact(breathe: Breathe): Promise<void> {
     const { moved, keptCount } = await this.#movedEdges(breathe);
-    const edges = new SupportEdges();
+    const edges = new SupportEdges(this.#memory);
     for (let edge = 0; edge < keptCount; edge++) {
       edges.put(edge, 0, 0, 0);
       if (edge % edgesBetweenBreaths === 0) await breathe();
@@ -106,6 +113,7 @@ export class Justifications {
     await this.#moveChains(this.#facts, moved, edges, breathe);
     for (const support of this.supports) await this.#moveChains(support.heads, moved, edges, breathe);
     for (const support of this.supports) await this.#moveRows(support, moved, breathe);
+    this.#memory?.free(this.#edges.bytes);
     this.#edges = edges;
     this.count = keptCount;
     this.garbage = 0;
@@ -128,7 +136,7 @@ export class Justifications {
 
   /** Rewrites the chains that begin at these heads without the dropped edges. */
   async #moveChains(
-    heads: Int32Array,
+    heads: IntBlocks,
     moved: Int32Array,
     edges: SupportEdges,
     breathe: Breathe,
@@ -136,8 +144,8 @@ export class Justifications {
     let walked = 0;
     for (let premise = 0; premise < heads.length; premise++) {
       let newer = -1;
-      let next = heads[premise] as number;
-      heads[premise] = 0;
+      let next = heads.at(premise);
+      if (next !== 0) heads.set(premise, 0);
       if (++walked % edgesBetweenBreaths === 0) await breathe();
       while (next !== 0) {
         if (++walked % edgesBetweenBreaths === 0) await breathe();
@@ -145,7 +153,7 @@ export class Justifications {
         const to = moved[from] as number;
         next = this.#edges.older(from);
         if (to === 0) continue;
-        if (newer < 0) heads[premise] = to;
+        if (newer < 0) heads.set(premise, to);
         else edges.setOlder(newer, to);
         newer = to - 1;
         edges.put(newer, this.#edges.relation(from), this.#edges.row(from), 0);
@@ -158,7 +166,7 @@ export class Justifications {
     const count = Math.min(since.length, derived.rows.count);
     for (let row = 0; row < count; row++) {
       if (row % edgesBetweenBreaths === 0) await breathe();
-      since[row] = Math.max(0, (moved[since[row] as number] ?? 0) - 1);
+      since.set(row, Math.max(0, (moved[since.at(row)] ?? 0) - 1));
     }
   }
 
@@ -167,7 +175,7 @@ export class Justifications {
     const target = present(this.supports[this.#edges.relation(edge)], 'a edge has its relation');
     const row = this.#edges.row(edge);
     const { rows } = target.derived;
-    return row < rows.count && edge >= (target.since[row] as number) && !rows.isDead(row) ? target : null;
+    return row < rows.count && edge >= target.since.at(row) && !rows.isDead(row) ? target : null;
   }
 
   /** Adds an edge. Returns 1 + its number. */
@@ -187,7 +195,12 @@ const edgesInBlock = 1 << blockBits;
  */
 class SupportEdges {
   readonly #blocks: Int32Array[] = [];
+  readonly #memory: MemoryMeter | null;
   bytes = 0;
+
+  constructor(memory: MemoryMeter | null) {
+    this.#memory = memory;
+  }
 
   relation(edge: number): number {
     return this.#blockOf(edge)[(edge & (edgesInBlock - 1)) * 3] as number;
@@ -223,17 +236,11 @@ class SupportEdges {
   #grow(number: number, at: number): Int32Array {
     const old = this.#blocks[number] ?? new Int32Array(0);
     const edges = number > 0 ? edgesInBlock : Math.min(edgesInBlock, Math.max(16, (at / 3) * 2));
+    this.#memory?.take(edges * 12 - old.byteLength);
     const block = new Int32Array(edges * 3);
     block.set(old);
     this.#blocks[number] = block;
     this.bytes += block.byteLength - old.byteLength;
     return block;
   }
-}
-
-/** A larger copy that includes `index`. */
-function grown(array: Int32Array, index: number): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(Math.max(16, array.length * 2, index + 1));
-  larger.set(array);
-  return larger;
 }

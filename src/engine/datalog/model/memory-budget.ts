@@ -13,11 +13,14 @@ export interface MemoryHolder {
  */
 export class MemoryBudget {
   readonly limit: number;
+  /** Bytes that one question may take for what it builds. */
+  readonly questionLimit: number;
   /** Bytes of each holder when last measured, least recently used first. */
   readonly #held = new Map<MemoryHolder, number>();
 
-  constructor(limit: number) {
+  constructor(limit: number, questionLimit = limit) {
     this.limit = limit;
+    this.questionLimit = questionLimit;
   }
 
   /** Bytes of all holders when last measured. */

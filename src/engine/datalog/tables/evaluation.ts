@@ -12,6 +12,7 @@ import {
   type Watcher,
 } from '../model/derived.ts';
 import type { MemoryHolder, MemoryBudget } from '../model/memory-budget.ts';
+import { QuestionMemory } from '../../store/memory-meter.ts';
 import type { Reader } from '../model/reader.ts';
 import type { TableSet } from './table-set.ts';
 import type { Table } from '../model/table.ts';
@@ -23,7 +24,7 @@ import type { Table } from '../model/table.ts';
 export interface EvaluationLimits {
   readonly timeoutMs: number;
   readonly maxDerivations: number;
-  /** Bytes that the table set may take. */
+  /** Bytes that all table sets may take, and each question. */
   readonly memory: MemoryBudget;
   readonly signal: Pick<AbortSignal, 'aborted'>;
   /** When the question was received, by `performance.now()`; default: now. */
@@ -64,6 +65,8 @@ export class Pacer {
   readonly #pause: Pause;
   readonly startedAt: number;
   derivations = 0;
+  /** What the question has taken of its own memory. */
+  readonly memory: QuestionMemory;
   /** Milliseconds spent waiting for maintenance by others. */
   waitedMs = 0;
   #sliceStartedAt = performance.now();
@@ -75,6 +78,7 @@ export class Pacer {
 
   constructor(limits: EvaluationLimits, pause: Pause) {
     this.limits = limits;
+    this.memory = new QuestionMemory(limits.memory.questionLimit);
     this.#pause = pause;
     this.startedAt = limits.startedAt ?? this.#sliceStartedAt;
   }
@@ -149,7 +153,8 @@ export class Pacer {
     if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') return error;
     if (error.members['elapsedMs'] !== undefined) return error;
     const members = { ...error.members, elapsedMs: Math.round(this.elapsedMs) };
-    return new EngineError(error.code, error.message, members, { cause: error });
+    // Without the error as its cause: the frames of its stack would keep the question's tables alive.
+    return new EngineError(error.code, error.message, members);
   }
 
   exceeded(limit: 'timeoutMs' | 'maxDerivations' | 'memory', what: string): EngineError {

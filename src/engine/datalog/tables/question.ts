@@ -1,6 +1,13 @@
 import { type AtomLiteral, isVariable, type Literal } from '../../contract/language.ts';
-import { compileAtom, indexedRows, scannedRows, type Selection } from '../../store/fact-matching.ts';
+import {
+  compileAtom,
+  indexedRows,
+  scannedRows,
+  selectedRows,
+  type Selection,
+} from '../../store/fact-matching.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
+import type { Tuples } from '../../store/tuples.ts';
 import { planBody } from '../../language/order.ts';
 import { renderBody } from '../../language/print.ts';
 import { isAggregate, isPositiveAtom, relationOf, variablesAtLevel, wildcard } from '../../language/terms.ts';
@@ -150,7 +157,7 @@ export async function matchesOf(
   const atom = onlyDerivedAtom(asked, set);
   if (atom === null) return matchBody(asked, set, reader, pacer);
   const held = set.work.isEmpty ? settledTableFor(atom, asked.view, set) : null;
-  if (held !== null) return answersOf(asked, atom, held, set);
+  if (held !== null) return answersOf(asked, atom, held, set) ?? copiedAnswers(asked, atom, held, set, pacer);
   const tableKey = tableFor(atom, asked.view, set);
   if (tableKey === null)
     return { question: asked, constants: set.constants, columns: asked.variables.map(() => noIds), count: 0 };
@@ -158,29 +165,40 @@ export async function matchesOf(
   const isNew = demand(set, table, key);
   set.observer?.asked(table.demand, key);
   if (isNew || !set.work.isEmpty) await settle(set, reader, pacer);
-  return answersOf(asked, atom, tableKey, set);
+  return answersOf(asked, atom, tableKey, set) ?? copiedAnswers(asked, atom, tableKey, set, pacer);
 }
 
-/** The current answers of a settled table: its own columns if all rows are answers, else a copy. */
+/** Answers that are copied out of a table, or rows that are scanned for them, in one turn. */
+const maxCopiedAtOnce = 0x1_0000;
+
+/**
+ * The current answers of a settled table: its own columns if all rows are answers, else a copy. null if
+ * copying takes longer than a turn: `copiedAnswers` then needs exclusive use of the set.
+ */
 export function answersOf(
   asked: Question,
   atom: AtomLiteral,
-  { table, ...selection }: TableKey,
+  tableKey: TableKey,
   set: TableSet,
-): Matches {
+): Matches | null {
+  const { table, ...selection } = tableKey;
   const { rows } = table.rows;
   const { key, equal } = selection;
-  const columns = asked.variables.map((variable) => rows.columns[atom.args.indexOf(variable)] as Int32Array);
+  const columns = columnsOf(asked, atom, rows);
   const about = { question: asked, constants: set.constants };
   const isOnlyKey = table.boundPositions.length === key.length && table.demand.rows.count === 1;
   if (isOnlyKey && equal.length === 0 && rows.deadCount === 0)
     return { ...about, columns, count: rows.count };
-  const isAlive = (row: number): boolean => !rows.isDead(row);
+  const isAlive = aliveIn(rows);
+  const isKeyed = key.length > 0;
+  if (!isKeyed && rows.count > maxCopiedAtOnce) return null;
+  if (isKeyed && !selection.isGround && !rows.hasIndex(selection.positions, maxCopiedAtOnce)) return null;
   const found = selection.isGround
     ? [rows.find(key)].filter((row) => row >= 0)
-    : key.length === 0
-      ? [...scannedRows(rows, selection, isAlive)]
-      : (indexedRows(selection, rows, isAlive) ?? []);
+    : isKeyed
+      ? indexedRows(selection, rows, isAlive, maxCopiedAtOnce)
+      : [...scannedRows(rows, selection, isAlive)];
+  if (found === null) return null;
   return {
     ...about,
     columns: columns.map((column) => Int32Array.from(found, (row) => column[row] as number)),
@@ -188,11 +206,53 @@ export function answersOf(
   };
 }
 
+function aliveIn(rows: Tuples): (row: number) => boolean {
+  return (row) => !rows.isDead(row);
+}
+
+function columnsOf({ variables }: Question, { args }: AtomLiteral, rows: Tuples): Int32Array[] {
+  return variables.map((variable) => rows.columns[args.indexOf(variable)] as Int32Array);
+}
+
+/** A copy of the answers in a settled table, made in slices. Requires exclusive use of the set. */
+async function copiedAnswers(
+  asked: Question,
+  atom: AtomLiteral,
+  { table, ...selection }: TableKey,
+  set: TableSet,
+  pacer: Pacer,
+): Promise<Matches> {
+  const { rows } = table.rows;
+  const isAlive = aliveIn(rows);
+  if (selection.key.length > 0) {
+    const index = rows.indexToBuild(selection.positions);
+    while (!index.takeIn(rows.count, maxCopiedAtOnce)) await pacer.breathe();
+  }
+  let count = 0;
+  const each = async (visit: (row: number) => void): Promise<void> => {
+    let seen = 0;
+    for (const row of selectedRows(rows, selection, isAlive)) {
+      if (row >= 0) visit(row);
+      if (++seen % maxCopiedAtOnce === 0) await pacer.breathe();
+    }
+  };
+  await each(() => count++);
+  const from = columnsOf(asked, atom, rows);
+  pacer.memory.take(count * 4 * from.length);
+  const columns = from.map(() => new Int32Array(count));
+  let at = 0;
+  await each((row) => {
+    for (const [index, column] of columns.entries()) column[at] = (from[index] as Int32Array)[row] as number;
+    at++;
+  });
+  return { question: asked, constants: set.constants, columns, count };
+}
+
 /** Evaluates the body as an anonymous rule, for this evaluation only. */
 async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: Pacer): Promise<Matches> {
   const level = questionLevel;
-  const demand = newDerived({ name: 'question', arity: 0, level });
-  const target = newDerived({ name: 'answers', arity: asked.variables.length, level });
+  const demand = newDerived({ name: 'question', arity: 0, level, memory: set.memory });
+  const target = newDerived({ name: 'answers', arity: asked.variables.length, level, memory: set.memory });
   const extra: Derived[] = [];
   const compiler = new BodyCompiler(set, null, extra, true);
   const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));

@@ -1,10 +1,34 @@
-import { compareText } from '../../base/text-order.ts';
+import { MemoryMeter } from '../../store/memory-meter.ts';
+import { Tuples } from '../../store/tuples.ts';
+import { workAtOnce } from '../join/machine.ts';
 import type { Constants } from '../model/constants.ts';
 import type { Pacer } from './evaluation.ts';
 
 const sortChunk = 4096;
-/** Up to this many rows are sorted by insertion: anything else costs more than it saves. */
+/** Up to this many rows of constants of up to so many bytes are sorted by insertion, without a pause. */
 const maxInsertionSort = 32;
+const maxInsertionBytes = 4096;
+/** Numbers written between two looks at the clock. */
+const writesBetweenBreaths = 0x4_0000;
+const comparisonsBetweenBreaths = 0x4000;
+
+/** What comparing costs: `work` counts the bytes read since the last pause, one comparison reads `longest`. */
+interface ComparisonCost {
+  work: number;
+  readonly longest: number;
+}
+
+const noCost: ComparisonCost = { work: 0, longest: 1 };
+
+/** True if it is time for a look at the clock, after comparison number `at`. */
+function isDue(at: number, cost: { readonly work: number }): boolean {
+  return at % comparisonsBetweenBreaths === comparisonsBetweenBreaths - 1 || cost.work > workAtOnce;
+}
+
+async function breathe(cost: { work: number }, pacer: Pacer): Promise<void> {
+  if (cost.work > 0) cost.work = 0;
+  await pacer.breathe();
+}
 
 /**
  * The numbers 0 to `count` - 1 sorted by `compare`, ties in ascending order. Sorts in slices, so that a large
@@ -14,34 +38,57 @@ export async function sortedOrder(
   count: number,
   compare: (left: number, right: number) => number,
   pacer: Pacer,
+  cost: ComparisonCost = noCost,
 ): Promise<Int32Array> {
-  let from = Int32Array.from({ length: count }, (_, index) => index);
   pacer.look();
-  const direction = await runOf(count, compare, pacer);
-  if (direction !== 0) return direction > 0 ? from : from.reverse();
-  const almost = await almostRun(count, compare, pacer);
+  pacer.memory.take(count * bytesToSort);
+  const order = await sorted(count, compare, pacer, cost);
+  pacer.memory.free(count * bytesToSort);
+  return order;
+}
+
+/** Bytes for each number while they are sorted: the old order, the new one, and what is out of order. */
+const bytesToSort = 16;
+
+async function sorted(
+  count: number,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+  cost: ComparisonCost,
+): Promise<Int32Array> {
+  const direction = await runOf(count, compare, pacer, cost);
+  let from = new Int32Array(count);
+  for (let at = 0; at < count; at++) {
+    from[at] = direction < 0 ? count - 1 - at : at;
+    if (at % writesBetweenBreaths === writesBetweenBreaths - 1) await pacer.breathe();
+  }
+  if (direction !== 0) return from;
+  const almost = await almostRun(count, compare, pacer, cost);
   if (almost !== null) return almost;
-  for (let start = 0; start < count; start += sortChunk) {
-    const part = from.subarray(start, Math.min(count, start + sortChunk));
+  const chunk = chunkFor(cost);
+  for (let start = 0; start < count; start += chunk) {
+    const part = from.subarray(start, Math.min(count, start + chunk));
     part.sort((left, right) => compare(left, right) || left - right);
-    await pacer.breathe();
+    await breathe(cost, pacer);
   }
   let to = new Int32Array(count);
-  for (let width = sortChunk; width < count; width *= 2) {
+  for (let width = chunk; width < count; width *= 2) {
     for (let start = 0; start < count; start += 2 * width) {
       const middle = Math.min(count, start + width);
       const end = Math.min(count, start + 2 * width);
-      await merge(
-        from.subarray(start, middle),
-        from.subarray(middle, end),
-        to.subarray(start, end),
-        compare,
-        pacer,
-      );
+      const [left, right] = [from.subarray(start, middle), from.subarray(middle, end)];
+      await merge(left, right, to.subarray(start, end), compare, pacer, cost);
     }
     [from, to] = [to, from];
   }
   return from;
+}
+
+/** How many numbers to sort without a pause: fewer if one comparison reads much. */
+function chunkFor({ longest }: ComparisonCost): number {
+  let chunk = sortChunk;
+  while (chunk > 2 && chunk * longest > workAtOnce) chunk /= 2;
+  return chunk;
 }
 
 /** Merges two sorted arrays into `both`; equal elements are ordered by their numbers. */
@@ -51,6 +98,7 @@ async function merge(
   both: Int32Array,
   compare: (left: number, right: number) => number,
   pacer: Pacer,
+  cost: ComparisonCost,
 ): Promise<void> {
   let [fromLeft, fromRight] = [0, 0];
   for (let at = 0; at < both.length; at++) {
@@ -60,7 +108,7 @@ async function merge(
       takesLeft = (compare(one, other) || one - other) < 0;
     }
     both[at] = (takesLeft ? left[fromLeft++] : right[fromRight++]) as number;
-    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+    if (isDue(at, cost)) await breathe(cost, pacer);
   }
 }
 
@@ -80,13 +128,20 @@ export async function rowsByText(
   const compare = byText(columns, constants, last);
   if (count <= maxInsertionSort) {
     pacer.look();
+    const longest = longestOf(columns, count, constants);
+    if (longest > maxInsertionBytes) {
+      const cost = costOf(constants, longest);
+      return (await sortedOrder(count, compare, pacer, cost)).subarray(0, wanted);
+    }
     return insertionSorted(count, compare).subarray(0, wanted);
   }
   if (wanted < count / 8) {
     const [first] = columns;
     const isBehind = first === undefined ? undefined : isBehindByText(first, constants, compare);
-    return leastRows(count, wanted, compare, pacer, isBehind);
+    return leastRows(count, wanted, compare, pacer, { isBehind, cost: constants });
   }
+  const bytesOfRanks = count * columns.length * 4;
+  pacer.memory.take(bytesOfRanks);
   const ranks = await ranksByText(columns, count, constants, pacer);
   const byRank = (left: number, right: number): number => {
     for (const ranked of ranks) {
@@ -95,7 +150,31 @@ export async function rowsByText(
     }
     return last(left) - last(right);
   };
-  return (await sortedOrder(count, byRank, pacer)).subarray(0, wanted);
+  const order = await sortedOrder(count, byRank, pacer);
+  pacer.memory.free(bytesOfRanks);
+  return order.subarray(0, wanted);
+}
+
+/** The cost of comparisons of up to so many bytes, whose work is counted elsewhere. */
+function costOf(counted: { work: number }, longest: number): ComparisonCost {
+  return {
+    longest,
+    get work() {
+      return counted.work;
+    },
+    set work(work: number) {
+      counted.work = work;
+    },
+  };
+}
+
+/** Bytes of the longest constant in the first `count` rows. */
+function longestOf(columns: readonly Int32Array[], count: number, constants: Constants): number {
+  let longest = 0;
+  for (const column of columns)
+    for (let row = 0; row < count; row++)
+      longest = Math.max(longest, constants.sizeOf(column[row] as number));
+  return longest;
 }
 
 /** All rows by insertion sort, for a few. */
@@ -114,13 +193,14 @@ async function runOf(
   count: number,
   compare: (left: number, right: number) => number,
   pacer: Pacer,
+  cost: ComparisonCost,
 ): Promise<number> {
   if (count < 2) return 1;
   const direction = compare(0, 1) <= 0 ? 1 : -1;
   for (let at = 1; at < count; at++) {
     const order = compare(at - 1, at);
     if (direction > 0 ? order > 0 : order <= 0) return 0;
-    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+    if (isDue(at, cost)) await breathe(cost, pacer);
   }
   return direction;
 }
@@ -133,6 +213,7 @@ async function almostRun(
   count: number,
   compare: (left: number, right: number) => number,
   pacer: Pacer,
+  cost: ComparisonCost,
 ): Promise<Int32Array | null> {
   const most = Math.floor((count * maxPercentApart) / 100);
   const run = new Int32Array(count);
@@ -143,16 +224,14 @@ async function almostRun(
     if (compare(run[runCount - 1] as number, at) <= 0) run[runCount++] = at;
     else if (apartCount === most) return null;
     else apart[apartCount++] = at;
-    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+    if (isDue(at, cost)) await breathe(cost, pacer);
   }
-  const sorted = await sortedOrder(
-    apartCount,
-    (left, right) => compare(apart[left] as number, apart[right] as number),
-    pacer,
-  );
+  const compareApart = (left: number, right: number): number =>
+    compare(apart[left] as number, apart[right] as number);
+  const order = await sorted(apartCount, compareApart, pacer, cost);
   const both = new Int32Array(count);
-  const others = sorted.map((at) => apart[at] as number);
-  await merge(run.subarray(0, runCount), others, both, compare, pacer);
+  const others = order.map((at) => apart[at] as number);
+  await merge(run.subarray(0, runCount), others, both, compare, pacer, cost);
   return both;
 }
 
@@ -204,35 +283,39 @@ async function ranksByText(
   constants: Constants,
   pacer: Pacer,
 ): Promise<Int32Array[]> {
-  const place = new Map<number, number>();
-  const distinct: number[] = [];
+  const memory = new MemoryMeter();
+  memory.payer = pacer.memory;
+  const distinct = new Tuples(1, false, null, memory);
+  const id = new Int32Array(1);
   const placed = columns.map(() => new Int32Array(count));
+  let longest = 1;
   for (const [at, column] of columns.entries())
     for (let row = 0; row < count; row++) {
-      const id = column[row] as number;
-      let known = place.get(id);
-      if (known === undefined) {
-        known = distinct.length;
-        place.set(id, known);
-        distinct.push(id);
+      id[0] = column[row] as number;
+      let known = distinct.find(id);
+      if (known < 0) {
+        known = distinct.insert(id);
+        longest = Math.max(longest, constants.sizeOf(id[0]));
       }
       (placed[at] as Int32Array)[row] = known;
       if ((row & 0x3fff) === 0x3fff) await pacer.breathe();
     }
-  const texts: string[] = [];
-  for (const id of distinct) {
-    texts.push(constants.text(id));
-    if ((texts.length & 0xfff) === 0) await pacer.breathe();
+  const ids = distinct.columns[0] as Int32Array;
+  const compare = (left: number, right: number): number =>
+    constants.order(ids[left] as number, ids[right] as number);
+  const order = await sortedOrder(distinct.count, compare, pacer, costOf(constants, longest));
+  memory.take(order.byteLength);
+  const rank = new Int32Array(order.length);
+  for (let at = 0; at < order.length; at++) {
+    rank[order[at] as number] = at;
+    if (at % writesBetweenBreaths === writesBetweenBreaths - 1) await pacer.breathe();
   }
-  const order = await sortedOrder(
-    distinct.length,
-    (left, right) => compareText(texts[left] as string, texts[right] as string),
-    pacer,
-  );
-  const rank = new Int32Array(distinct.length);
-  for (let at = 0; at < order.length; at++) rank[order[at] as number] = at;
   for (const column of placed)
-    for (let row = 0; row < count; row++) column[row] = rank[column[row] as number] as number;
+    for (let row = 0; row < count; row++) {
+      column[row] = rank[column[row] as number] as number;
+      if (row % writesBetweenBreaths === writesBetweenBreaths - 1) await pacer.breathe();
+    }
+  memory.free(order.byteLength + distinct.bytes);
   return placed;
 }
 
@@ -245,8 +328,15 @@ export async function leastRows(
   wanted: number,
   compare: (left: number, right: number) => number,
   pacer: Pacer,
-  isBehind = (at: number, greatest: number): boolean => compare(at, greatest) >= 0,
+  how: {
+    readonly isBehind?: ((at: number, greatest: number) => boolean) | undefined;
+    /** Counts the bytes that comparisons read. */
+    readonly cost?: { work: number };
+  } = {},
 ): Promise<Int32Array> {
+  const { isBehind = (at, greatest) => compare(at, greatest) >= 0, cost = noCost } = how;
+  const bytes = Math.min(count, wanted) * bytesToSort;
+  pacer.memory.take(bytes);
   const heap: number[] = [];
   const sink = (from: number): void => {
     for (let at = from; ; ) {
@@ -261,7 +351,7 @@ export async function leastRows(
     }
   };
   for (let row = 0; row < count; row++) {
-    if ((row & 0x1fff) === 0x1fff) await pacer.breathe();
+    if (isDue(row, cost)) await breathe(cost, pacer);
     if (heap.length < wanted) {
       heap.push(row);
       if (heap.length === wanted) for (let at = heap.length >>> 1; at >= 0; at--) sink(at);
@@ -270,5 +360,18 @@ export async function leastRows(
       sink(0);
     }
   }
-  return Int32Array.from(heap).sort((left, right) => compare(left, right) || left - right);
+  pacer.memory.free(bytes);
+  const least = await sortedOrder(
+    heap.length,
+    (left, right) => {
+      const [one, other] = [heap[left] as number, heap[right] as number];
+      return compare(one, other) || one - other;
+    },
+    pacer,
+    cost === noCost ? noCost : costOf(cost, longestLikely),
+  );
+  return least.map((at) => heap[at] as number);
 }
+
+/** Of the few rows that are left to sort, any may have a constant of 64 KiB. */
+const longestLikely = 0x1_0000;

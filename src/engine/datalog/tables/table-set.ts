@@ -1,5 +1,6 @@
 import { type AtomLiteral, isVariable } from '../../contract/language.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
+import { MemoryMeter, type QuestionMemory } from '../../store/memory-meter.ts';
 import { TupleBatch } from '../../store/tuples.ts';
 import { planRule } from '../../language/order.ts';
 import { relationKey, relationOf } from '../../language/terms.ts';
@@ -69,7 +70,9 @@ export class TableSet implements TableSpace {
   readonly withHeights: boolean;
   readonly isMaintained: boolean;
   readonly constants: Constants;
-  readonly justifications = new Justifications();
+  /** What everything in the set asks before it grows. */
+  readonly memory = new MemoryMeter();
+  readonly justifications = new Justifications(this.memory);
   readonly batch = new TupleBatch();
   readonly work = new WorkList();
   readonly #storedDeltas = new Map<string, StoredDelta[]>();
@@ -101,7 +104,13 @@ export class TableSet implements TableSpace {
     this.facts = facts;
     this.program = program;
     this.withHeights = withHeights;
-    this.constants = this.#overlay?.constants ?? new Constants(facts.dictionary);
+    this.constants = this.#overlay?.constants ?? new Constants(facts.dictionary, this.memory);
+  }
+
+  /** From now on this question pays for what the set grows by; null: nobody. */
+  charge(payer: QuestionMemory | null): void {
+    this.memory.payer = payer;
+    this.constants.memory.payer = payer;
   }
 
   get bytes(): number {
@@ -162,8 +171,15 @@ export class TableSet implements TableSpace {
         arity: boundPositions.length,
         level,
         prepare: () => this.#prepare(table),
+        memory: this.memory,
       }),
-      rows: newDerived({ name, arity: relation.arity, level, withHeights: this.withHeights }),
+      rows: newDerived({
+        name,
+        arity: relation.arity,
+        level,
+        withHeights: this.withHeights,
+        memory: this.memory,
+      }),
       rules: [],
       extra: [],
       bits: null,
@@ -454,7 +470,7 @@ export class TableSet implements TableSpace {
 
   /** Makes an auxiliary relation for the table's rules. */
   #extra(table: Table, name: string, arity: number, level: number): Derived {
-    const extra = newDerived({ name: `${name} of ${table.relation}`, arity, level });
+    const extra = newDerived({ name: `${name} of ${table.relation}`, arity, level, memory: this.memory });
     if (this.isMaintained) this.justifications.track(extra, null);
     table.extra.push(extra);
     return extra;

@@ -303,7 +303,7 @@ function limitWords(limit: QuestionLimit, allowance: Allowance): string {
     case 'maxDerivations':
       return `Its limit was ${formatCount(allowance.maxDerivations)} derivations. Nothing else was affected, and nothing was changed.`;
     case 'memory':
-      return 'Its conclusions took more memory than the service reserves for all questions (MEMORY_BUDGET_BYTES). Nothing was changed.';
+      return 'It needed more memory than the service gives one question (QUESTION_MEMORY_BYTES), or all of them together (MEMORY_BUDGET_BYTES). Nothing was changed.';
   }
 }
 

@@ -1,0 +1,99 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { ChainIndex } from './chain-index.ts';
+import { Dictionary } from './dictionary.ts';
+import { Tuples } from './tuples.ts';
+
+/** Large structures grow in steps: no insertion copies or moves more than a part. */
+
+const count = 700_000;
+/** Elements that one step of `Enlarging` copies, at most. */
+const maxCopied = 0x1_0000 + 0x2000;
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Records the largest number of elements that one call of `set` of these arrays copies. */
+function largestCopy(): () => number {
+  let largest = 0;
+  for (const array of [Int32Array, Uint32Array, Uint8Array]) {
+    const { set } = array.prototype;
+    vi.spyOn(array.prototype, 'set').mockImplementation(function (this: Int32Array, from, at) {
+      largest = Math.max(largest, from.length);
+      set.call(this, from, at);
+    });
+  }
+  return () => largest;
+}
+
+/** For each time that the bytes fell: how many insertions before they last rose. So long both copies existed. */
+function lengthsOfRebuilding(bytes: () => number, insert: (at: number) => void): number[] {
+  const lengths: number[] = [];
+  let before = bytes();
+  let rose = 0;
+  for (let at = 0; at < count; at++) {
+    insert(at);
+    const now = bytes();
+    if (now > before) rose = at;
+    if (now < before) lengths.push(at - rose);
+    before = now;
+  }
+  return lengths;
+}
+
+test('a set of tuples copies its columns in steps, and moves its slots over many insertions', () => {
+  const largest = largestCopy();
+  const tuples = new Tuples(2, true);
+  const lengths = lengthsOfRebuilding(
+    () => tuples.bytes,
+    (at) => tuples.insert(Int32Array.of(at, at >> 4), at),
+  );
+  expect(tuples.count).toBe(count);
+  expect(largest()).toBeLessThanOrEqual(maxCopied);
+  // The slots of 524,288 rows are moved while a 64th of that is inserted.
+  expect(lengths.some((length) => length > 4000)).toBe(true);
+});
+
+test('an index copies its chains in steps, and moves its heads over many rows', () => {
+  const largest = largestCopy();
+  const columns = [new Int32Array(count), new Int32Array(count)];
+  const index = new ChainIndex(columns, [0, 1], 16);
+  const lengths = lengthsOfRebuilding(
+    () => index.bytes,
+    (at) => {
+      (columns[0] as Int32Array)[at] = at;
+      (columns[1] as Int32Array)[at] = -at;
+      index.add(at);
+    },
+  );
+  expect(largest()).toBeLessThanOrEqual(maxCopied);
+  expect(lengths.filter((length) => length > 1000).length).toBeGreaterThanOrEqual(2);
+  expect(index.keys).toBe(count);
+});
+
+test('a dictionary copies its texts in steps, and moves its slots over many texts', () => {
+  const largest = largestCopy();
+  const dictionary = new Dictionary();
+  const lengths = lengthsOfRebuilding(
+    () => dictionary.bytes,
+    (at) => dictionary.intern(`constant ${at}`),
+  );
+  expect(largest()).toBeLessThanOrEqual(maxCopied);
+  expect(lengths.filter((length) => length > 10_000).length).toBeGreaterThanOrEqual(2);
+  expect(dictionary.find(`constant ${count - 1}`)).toBe(count - 1);
+});
+
+test('an index is built in steps of so many rows, whatever is added meanwhile', () => {
+  const tuples = new Tuples(2);
+  for (let at = 0; at < 5000; at++) tuples.insert(Int32Array.of(at % 7, at));
+  const index = tuples.indexToBuild([0]);
+  expect(index.takeIn(tuples.count, 2048)).toBe(false);
+  expect(index.rows).toBe(2048);
+  tuples.insert(Int32Array.of(3, 5000));
+  expect(index.rows).toBe(2048);
+  while (!index.takeIn(tuples.count, 2048));
+  tuples.insert(Int32Array.of(3, 5001));
+  expect(index.rows).toBe(5002);
+  const rows: number[] = [];
+  for (let next = index.firstOf(3); next !== 0; next = index.next[next - 1] as number) rows.push(next - 1);
+  expect(rows.slice(0, 3)).toEqual([5001, 5000, 4994]);
+  expect(rows).toHaveLength(716);
+});
