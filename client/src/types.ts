@@ -1535,6 +1535,58 @@ export type ScopeList = {
   count: number;
 };
 
+export type SearchInput = {
+  /** Words, a question or a name, in any language. */
+  text: string;
+  /** Maximum number of hits. Default: 20. */
+  limit?: number | null | undefined;
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+  scope?: string | null | undefined;
+  /** true instead of scope: the facts without scope. Default: false. */
+  unscoped?: boolean | null | undefined;
+  /** Only these predicates, with any arity; absent: all. */
+  predicates?: string[] | null | undefined;
+  /** Only hits of these kinds; absent: all. */
+  kinds?: ('fact' | 'conclusion' | 'rule' | 'entity' | 'predicate')[] | null | undefined;
+};
+
+export type Searched = {
+  /** Highest score first. */
+  hits: {
+    kind: 'fact' | 'conclusion' | 'rule' | 'entity' | 'predicate';
+    atom?: string | undefined;
+    rule?: string | undefined;
+    entity?: string | undefined;
+    predicate?: string | undefined;
+    /** Of the fact or the rule; null: it has none. */
+    id: string | null;
+    /** The sum of 1 / (60 + rank) over the signals. */
+    score: number;
+    why: {
+      signal: 'mention' | 'words' | 'meaning' | 'graph' | 'salience';
+      rank: number;
+      detail: string;
+    }[];
+    scope: string | null;
+    /** null: neither a fact nor a conclusion. */
+    salience: number | null;
+  }[];
+  /** What the text names, in order. */
+  mentions: {
+    /** In UTF-16 code units. */
+    start: number;
+    end: number;
+    text: string;
+    constants: string[];
+    predicates: string[];
+  }[];
+  /** false: nothing has these words. */
+  matched: boolean;
+  /** Goals of the mentions that were not worked out: conclusions may be missing. */
+  goalsLeftOut?: number | undefined;
+  elapsedMs: number;
+};
+
 export type SnapshotTaken = {
   /** Sequence number of the last record it covers. */
   position: number;
@@ -2055,6 +2107,8 @@ export interface Operations {
   restore(fields: RestoreInput, options?: WriteOptions): Promise<Restored>;
   /** Evict expired and faded facts: `POST /memory/decay`. */
   decay(fields?: DecayInput, options?: WriteOptions): Promise<Decayed>;
+  /** Find facts, conclusions, rules, entities and predicates by words: `POST /search`. */
+  search(fields: SearchInput, options?: CallOptions): Promise<Searched>;
   /** Select a window of facts within a budget; complete proofs of the goals come first: `POST /context/optimize`. */
   optimizeContext(fields?: OptimizeInput, options?: CallOptions): Promise<ContextWindow>;
   /** What changed in the window of a session: `POST /context/diff`. */

@@ -12,6 +12,7 @@ import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
 import { trace } from '../read/explain.ts';
+import { search } from '../search/search.ts';
 import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/export-knowledge.ts';
 import { listFacts } from '../read/list-facts.ts';
 import { whatIf } from '../read/what-if.ts';
@@ -96,6 +97,8 @@ const operations = {
     ({ timeoutMs }: RecallInput) => ({ ...defaultLimits, timeoutMs }),
     ({ includeInferred }) => (includeInferred ? null : []),
   ),
+  /** The hits of a text, and what it mentions. */
+  search: reading(search, () => defaultLimits, anyConclusion),
   /** Counts of facts and conclusions, a histogram of salience, what expires soon and what fades. */
   memoryStats: reading(
     memoryStats,

@@ -295,6 +295,7 @@ const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, Js
   },
   consolidate: { predicates: texts, minOccurrences: whole('Default 3'), dryRun, scope },
   decay: { threshold: { type: 'number', description: 'Default 0.05' }, dryRun, scope },
+  search: { text: text('Words or a question'), limit: whole('Default 20'), scope },
   listPredicates: {},
 };
 

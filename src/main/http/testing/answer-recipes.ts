@@ -281,6 +281,7 @@ const memory = {
     success: () => ({ body: { maxFacts: 2 } }),
     InferenceLimitExceeded: () => ({ isAtSmall: true, body: { predicates: ['n'], includeInferred: true } }),
   },
+  search: { success: () => ({ body: { text: 'n' } }), InferenceLimitExceeded: null },
   memoryStats: { success: none, InferenceLimitExceeded: null },
   consolidate: {
     success: async (world) => ({ body: { predicates: [await episodes(world)] } }),

@@ -1,0 +1,93 @@
+/**
+ * The search: from a text to facts, conclusions, rules, entities and predicates.
+ *
+ * A hit is mentioned in the text or shares words with it; salience and nearness in the graph of facts only order.
+ * Conclusions are the answers to the goals of the mentions. The signals are joined by reciprocal rank fusion (Cormack,
+ * Clarke and Büttcher 2009). Being found is no use of a fact.
+ */
+import { compareText } from '../base/text-order.ts';
+import {
+  type HitKind,
+  hitKinds,
+  type Searched,
+  type SearchHit,
+  type SearchInput,
+  type Signal,
+} from '../contract/search.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import { type Candidate, Finder } from './finder.ts';
+import { mentionsIn } from './mentions.ts';
+import { TextWords } from './text-words.ts';
+import { ViewNames } from './view-names.ts';
+import { WordIndex } from './word-index.ts';
+
+/** The constant of reciprocal rank fusion. */
+const fusionConstant = 60;
+/** Values are compared to this precision, so that sums in another order are no other value. */
+const precision = 1e9;
+
+/** The hits of a text in the view, highest score first, and what the text mentions. */
+export async function search(context: ReadContext, input: SearchInput): Promise<Searched> {
+  const { tenant, pacer } = context;
+  const names = new ViewNames(context, scopeChoice(input), input.predicates);
+  const breathe = (): Promise<void> => pacer.breathe();
+  return WordIndex.using(tenant.facts, breathe, async (index) => {
+    pacer.limits.memory.use(index);
+    const mentions = await mentionsIn(input.text, names, index);
+    const finder = new Finder({ names, index, words: new TextWords(input.text, names, index), mentions });
+    const goalsLeftOut = await finder.find(new Set<HitKind>(input.kinds ?? hitKinds));
+    return {
+      hits: ranked(finder.candidates, input.limit),
+      mentions,
+      matched: finder.candidates.length > 0,
+      ...(goalsLeftOut === 0 ? {} : { goalsLeftOut }),
+      elapsedMs: pacer.elapsedRounded,
+    };
+  });
+}
+
+interface Ranked extends Candidate {
+  readonly score: number;
+  readonly why: SearchHit['why'];
+}
+
+/** The best candidates by reciprocal rank fusion; ties by kind, then text, then scope. */
+function ranked(candidates: readonly Candidate[], limit: number): SearchHit[] {
+  const ranks = new Map<Signal, Map<number, number>>();
+  for (const { values } of candidates)
+    for (const { signal } of values) if (!ranks.has(signal)) ranks.set(signal, ranksOf(candidates, signal));
+  const scored = candidates.map((candidate): Ranked => {
+    const why = candidate.values.map(({ signal, value, detail }) => ({
+      signal,
+      rank: ranks.get(signal)?.get(rounded(value)) ?? candidates.length,
+      detail,
+    }));
+    return { ...candidate, why, score: why.reduce((sum, { rank }) => sum + 1 / (fusionConstant + rank), 0) };
+  });
+  scored.sort(
+    (left, right) =>
+      right.score - left.score ||
+      hitKinds.indexOf(left.kind) - hitKinds.indexOf(right.kind) ||
+      compareText(left.text, right.text) ||
+      compareText(left.scope ?? '', right.scope ?? ''),
+  );
+  return scored.slice(0, limit).map(({ kind, text, id, score, why, scope, salience }) => {
+    const hit = { kind, [kind === 'fact' || kind === 'conclusion' ? 'atom' : kind]: text };
+    return { ...hit, id, score, why, scope, salience };
+  });
+}
+
+/** The rank of each value of a signal, from 1 on; equal values share the better one. */
+function ranksOf(candidates: readonly Candidate[], signal: Signal): Map<number, number> {
+  const values: number[] = [];
+  for (const each of candidates)
+    for (const { signal: of, value } of each.values) if (of === signal) values.push(rounded(value));
+  values.sort((left, right) => right - left);
+  const ranks = new Map<number, number>();
+  for (const [at, value] of values.entries()) if (!ranks.has(value)) ranks.set(value, at + 1);
+  return ranks;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * precision) / precision;
+}
