@@ -8,18 +8,18 @@ import { answerAt, shownConclusions } from '../read/listed-conclusions.ts';
 import { type FactRow, lookUpFew } from '../store/fact-matching.ts';
 import { type GraphFact, GraphNearness } from './graph-nearness.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
-import type { TextWords, Worth } from './text-words.ts';
+import type { Documents, TextWords, Worth } from './text-words.ts';
 import { predicatesOfRule, type ViewNames } from './view-names.ts';
 import type { WordIndex } from './word-index.ts';
 
 /** Time for the goals of the mentions, in milliseconds. */
 const goalsTimeoutMs = 2_000;
 /** Most facts of a mentioned constant, of one that shares words, and of the matching predicates together. */
-const maxOfMentioned = 1_000;
-const maxOfWords = 100;
-const maxOfPredicates = 256;
-/** Most constants, and rows by their metadata, that are taken for their words: the best. */
-const maxDocuments = 256;
+const maxOfMentioned = 500;
+const maxOfWords = 20;
+const maxOfPredicates = 64;
+/** Of constants, and of rows by their metadata, the best this many are taken for their words, or twice the limit. */
+const minDocuments = 64;
 /** Most conclusions taken of one goal, and of all. */
 const maxOfGoal = 100;
 const maxConclusions = 500;
@@ -55,6 +55,8 @@ interface Sought {
   readonly index: WordIndex;
   readonly words: TextWords;
   readonly mentions: readonly Mention[];
+  /** Number of hits wanted. */
+  readonly limit: number;
 }
 
 /** Collects what a text mentions or shares words with. */
@@ -101,16 +103,15 @@ export class Finder {
 
   /** The documents of greatest worth. */
   async #best(
-    worth: ReadonlyMap<number, number>,
+    { numbers, worths }: Documents,
     ties: (left: number, right: number) => number,
   ): Promise<number[]> {
-    const { pacer } = this.#sought.names.context;
-    const documents = [...worth.keys()];
-    const at = (index: number): number => documents[index] as number;
     const compare = (left: number, right: number): number =>
-      (worth.get(at(right)) as number) - (worth.get(at(left)) as number) || ties(at(left), at(right));
-    const order = await leastRows(documents.length, Math.min(maxDocuments, documents.length), compare, pacer);
-    return Array.from(order, at);
+      (worths[right] as number) - (worths[left] as number) ||
+      ties(numbers[left] as number, numbers[right] as number);
+    const { pacer } = this.#sought.names.context;
+    const most = Math.min(numbers.length, Math.max(minDocuments, 2 * this.#sought.limit));
+    return Array.from(await leastRows(numbers.length, most, compare, pacer), (at) => numbers[at] as number);
   }
 
   async #takeFacts(constants: readonly number[]): Promise<void> {
@@ -132,7 +133,8 @@ export class Finder {
     for (const document of metadata) if (names.isVisible(index.rowOf(document))) note(index.rowOf(document));
     const isMatching = ({ predicate }: { predicate: string }): boolean =>
       names.isWanted(predicate) && (this.#predicates.has(predicate) || words.ofPredicate(predicate).size > 0);
-    if ([...names.stored()].some(isMatching)) {
+    // What is said about the mentioned comes before any other use of a predicate.
+    if (this.#ids.length === 0 && [...names.stored()].some(isMatching)) {
       let taken = 0;
       for await (const { fact } of salientFacts(names.context, names.view, isMatching, maxOfPredicates)) {
         note(fact);

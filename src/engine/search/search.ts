@@ -34,7 +34,13 @@ export async function search(context: ReadContext, input: SearchInput): Promise<
   return WordIndex.using(tenant.facts, breathe, async (index) => {
     pacer.limits.memory.use(index);
     const mentions = await mentionsIn(input.text, names, index);
-    const finder = new Finder({ names, index, words: new TextWords(input.text, names, index), mentions });
+    const finder = new Finder({
+      names,
+      index,
+      words: new TextWords(input.text, names, index),
+      mentions,
+      limit: input.limit,
+    });
     const goalsLeftOut = await finder.find(new Set<HitKind>(input.kinds ?? hitKinds));
     return {
       hits: ranked(finder.candidates, input.limit),

@@ -13,9 +13,16 @@ export interface WordMatch {
   readonly words: readonly string[];
 }
 
+/** Documents, and what the words are worth in each. */
+export interface Documents {
+  readonly numbers: number[];
+  readonly worths: number[];
+}
+
 const nothing: Worth = new Map();
-/** Documents of a term that are looked at: one that more have says little. */
-const maxDocuments = 65_536;
+/** Most documents that are compared, and most postings of a term that are looked at: one that more have says little. */
+const maxDocuments = 4_096;
+const maxPostings = 65_536;
 
 /**
  * The words of a searched text, without English function words, and what they are worth in constants, predicates and
@@ -38,25 +45,38 @@ export class TextWords {
   }
 
   /** The constants with any of the words and what each is worth in all. Yields to others now and then. */
-  async constants(): Promise<Map<number, number>> {
+  constants(): Promise<Documents> {
     return this.#documents(this.#index.constants);
   }
 
   /** The same for the rows with metadata, by document. */
-  async metadata(): Promise<Map<number, number>> {
+  metadata(): Promise<Documents> {
     return this.#documents(this.#index.metadata);
   }
 
-  async #documents(postings: Postings): Promise<Map<number, number>> {
-    const found = new Map<number, number>();
-    for (const term of this.terms.keys()) {
+  /**
+   * The documents with any of the words. Those with the rarest words come first: once there are enough, a more common
+   * word only adds to them.
+   */
+  async #documents(postings: Postings): Promise<Documents> {
+    const places = new Map<number, number>();
+    const found: Documents = { numbers: [], worths: [] };
+    const rarestFirst = [...this.terms.keys()]
+      .map((term) => ({ term, documents: postings.documents(term) }))
+      .sort((left, right) => left.documents - right.documents);
+    for (const { term, documents } of rarestFirst) {
+      const isEnough = places.size > 0 && places.size + documents > maxDocuments;
       let looked = 0;
-      for (const posting of postings.of(term)) {
-        if (++looked > maxDocuments) break;
-        if ((looked & 0x3ff) === 0) await this.#names.context.pacer.breathe();
-        const { document, times } = posting;
+      for (const { document, times } of postings.of(term)) {
+        if (++looked > maxPostings) break;
+        if ((looked & 0xfff) === 0) await this.#names.context.pacer.breathe();
+        const place = places.get(document);
+        if (place === undefined && (isEnough || places.size >= maxDocuments)) continue;
         const worth = postings.worth(term, times, postings.length(document));
-        found.set(document, (found.get(document) ?? 0) + worth);
+        if (place === undefined) {
+          places.set(document, found.numbers.push(document) - 1);
+          found.worths.push(worth);
+        } else found.worths[place] = (found.worths[place] as number) + worth;
       }
     }
     return found;
