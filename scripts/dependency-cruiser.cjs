@@ -39,7 +39,7 @@ const layers = listed({
   memory: 'contract base language store state commit session read datalog/model datalog/tables',
   search: 'contract base language store session read memory datalog/model datalog/tables',
   window:
-    'contract base language store state session read memory datalog/model datalog/tables datalog/explain',
+    'contract base language store state session read memory search datalog/model datalog/tables datalog/explain',
   folder: 'contract base log state datalog/model',
   replication: 'contract base log state commit session',
   operations:

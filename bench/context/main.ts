@@ -42,6 +42,8 @@ async function window(
     maxFacts,
     maxChars: null,
     goals: [{ predicate, args: [...args], negated: false }],
+    query: null,
+    fill: false,
     relevanceBuckets: null,
     scope: null,
     unscoped: false,

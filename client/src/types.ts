@@ -374,6 +374,10 @@ export type ContextWindow = {
     /** Why the first answer is omitted. */
     reason: 'budget' | 'bucket' | 'predicate_cap' | 'duplicate' | 'contradiction' | 'filtered' | null;
   }[];
+  /** With a query: goals of its mentions that were not worked out or not kept. */
+  goalsLeftOut?: number | undefined;
+  /** With a query: what it names. */
+  mentions?: Mention[] | undefined;
   /** Rendered, oldest rule first. */
   relevantRules: string[];
   /** After deduplication. */
@@ -985,6 +989,15 @@ export type MemoryStatsQuery = {
   unscoped?: 'true' | 'false' | null | undefined;
 };
 
+export type Mention = {
+  /** In UTF-16 code units. */
+  start: number;
+  end: number;
+  text: string;
+  constants: string[];
+  predicates: string[];
+};
+
 export type MergeInput = {
   /** A scope; null: the facts without scope. */
   source: string | null;
@@ -1059,6 +1072,10 @@ export type OptimizeInput = {
   /** Maximum length of all rendered atoms together. */
   maxChars?: number | null | undefined;
   goals?: Goals | undefined;
+  /** Plain words: what they mention becomes goals, and what matches them follows. */
+  query?: string | null | undefined;
+  /** With a query: fill what room is left with the most salient facts. Default: false. */
+  fill?: boolean | null | undefined;
   /** Shares of the budget for groups of predicates. */
   relevanceBuckets?:
     | {
@@ -1572,14 +1589,7 @@ export type Searched = {
     salience: number | null;
   }[];
   /** What the text names, in order. */
-  mentions: {
-    /** In UTF-16 code units. */
-    start: number;
-    end: number;
-    text: string;
-    constants: string[];
-    predicates: string[];
-  }[];
+  mentions: Mention[];
   /** false: nothing has these words. */
   matched: boolean;
   /** Goals of the mentions that were not worked out: conclusions may be missing. */
@@ -1965,6 +1975,8 @@ export type WindowDiffInput = {
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
   goals?: Goals | undefined;
+  /** Plain words: what they mention becomes goals, and what matches them follows. */
+  query?: string | null | undefined;
 };
 
 /** The operations of the service: arguments of the path, then fields, then options. */

@@ -12,6 +12,7 @@ import {
 import { predicateSchema, termsSchema } from './language.ts';
 import { contextEntrySchema, maxPredicatesNamed, predicatesSchema } from './memory.ts';
 import { takingTruthVal } from './same-said.ts';
+import { mentionSchema } from './search.ts';
 
 export const maxGoals = 100;
 export const maxBuckets = 100;
@@ -41,6 +42,13 @@ export const sessionIdSchema = z.string().min(1).max(256);
 export const goalsSchema = optional(
   z.array(goalSchema).max(maxGoals, `give at most ${maxGoals} goals`),
 ).describe('Their proofs come first, each complete or not at all');
+export const maxQueryCharacters = 65_536;
+
+/** A text that a window is about. */
+export const queryTextSchema = optional(z.string().min(1).max(maxQueryCharacters)).describe(
+  'Plain words: what they mention becomes goals, and what matches them follows',
+);
+
 export const maxFactsSchema = z.int().min(1).max(100_000);
 
 export const optimizeInputSchema = z
@@ -50,6 +58,10 @@ export const optimizeInputSchema = z
       'Maximum length of all rendered atoms together',
     ),
     goals: goalsSchema,
+    query: queryTextSchema,
+    fill: defaulted(z.boolean(), false).describe(
+      'With a query: fill what room is left with the most salient facts',
+    ),
     relevanceBuckets: optional(z.array(bucketSchema).max(maxBuckets)).describe(
       'Shares of the budget for groups of predicates',
     ),
@@ -117,6 +129,11 @@ export const contextWindowSchema = z.object({
   windowId: z.string(),
   entries: z.array(contextEntrySchema),
   goals: z.array(windowGoalSchema),
+  goalsLeftOut: z
+    .int()
+    .optional()
+    .describe('With a query: goals of its mentions that were not worked out or not kept'),
+  mentions: z.array(mentionSchema).optional().describe('With a query: what it names'),
   relevantRules: z.array(z.string()).describe('Rendered, oldest rule first'),
   totalFactsAvailable: z.int().describe('After deduplication'),
   totalFactsIncluded: z.int(),
@@ -151,6 +168,7 @@ export const windowDiffInputSchema = z
     maxFacts: optional(maxFactsSchema),
     ...scopeFields,
     goals: goalsSchema,
+    query: queryTextSchema,
   })
   .superRefine(oneScopeChoice);
 export type WindowDiffInput = z.output<typeof windowDiffInputSchema>;

@@ -1,6 +1,12 @@
 /** Wire schemas of natural language: extraction, ingestion, and answers in words. */
 import { z } from 'zod';
-import { contextWindowSchema, goalsSchema, maxFactsSchema, sessionIdSchema } from './context.ts';
+import {
+  contextWindowSchema,
+  goalsSchema,
+  maxFactsSchema,
+  queryTextSchema,
+  sessionIdSchema,
+} from './context.ts';
 import {
   defaulted,
   generationSchema,
@@ -34,6 +40,7 @@ export const turnsInputSchema = z
       .min(1, 'give at least one turn')
       .max(maxTurns, `give at most ${maxTurns} turns`),
     maxFacts: defaulted(maxFactsSchema, 50),
+    query: queryTextSchema,
     ...scopeFields,
   })
   .superRefine(oneScopeChoice)

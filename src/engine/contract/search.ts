@@ -39,7 +39,7 @@ const hitSchema = z.object({
 });
 export type SearchHit = z.output<typeof hitSchema>;
 
-const mentionSchema = z.object({
+export const mentionSchema = z.object({
   start: z.int().describe('In UTF-16 code units'),
   end: z.int(),
   text: z.string(),

@@ -6,7 +6,7 @@ import { renderAtom, renderIdentity } from '../language/print.ts';
 import { salientFacts } from '../memory/salient-facts.ts';
 import { answerAt, shownConclusions } from '../read/listed-conclusions.ts';
 import { type FactRow, lookUpFew } from '../store/fact-matching.ts';
-import { type GraphFact, GraphNearness } from './graph-nearness.ts';
+import { type GraphFact, graphFact, GraphNearness } from './graph-nearness.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
 import type { Documents, TextWords, Worth } from './text-words.ts';
 import { predicatesOfRule, type ViewNames } from './view-names.ts';
@@ -32,6 +32,8 @@ export interface Candidate {
   readonly id: string | null;
   readonly scope: string | null;
   readonly salience: number | null;
+  /** The stored fact; null: none. */
+  readonly fact: FactRow | null;
   readonly values: readonly SignalValue[];
 }
 
@@ -91,6 +93,11 @@ export class Finder {
     if (kinds.has('entity')) this.#takeEntities(constants);
     if (kinds.has('predicate')) this.#takePredicates();
     return kinds.has('conclusion') ? this.#takeConclusions() : 0;
+  }
+
+  /** The facts near to the mentions, nearest first; call it after `find`. */
+  nearFacts(): FactRow[] {
+    return this.#near.facts();
   }
 
   /** The present constants that share the most words with the text. */
@@ -153,7 +160,7 @@ export class Finder {
     const { database, tenant, reader } = names.context;
     const { facts, uses } = tenant;
     const { predicate } = fact.relation;
-    const ids = constantsOfRow(fact);
+    const ids = graphFact(fact).constants;
     const metadata = facts.metadataOf(fact);
     const { createdAt } = database.timesOf(facts, fact);
     this.#take(
@@ -163,6 +170,7 @@ export class Finder {
         id: facts.idOf(fact),
         scope: facts.scopeOf(fact),
         salience: uses.salience(fact, createdAt, reader.time).salience,
+        fact,
       },
       {
         constants: facts.argsOf(fact),
@@ -187,7 +195,7 @@ export class Finder {
       const constants = [...this.#constants].filter((constant) => rule.head.args.includes(constant));
       const parts = [words.ofText([name, text, description])];
       this.#take(
-        { kind: 'rule', text, id, scope, salience: null },
+        { kind: 'rule', text, id, scope, salience: null, fact: null },
         { constants, predicates, words: parts },
         0,
       );
@@ -201,7 +209,7 @@ export class Finder {
     for (const id of present) {
       const text = dictionary.text(id);
       this.#take(
-        { kind: 'entity', text, id: null, scope: null, salience: null },
+        { kind: 'entity', text, id: null, scope: null, salience: null, fact: null },
         { constants: [text], predicates: [], words: [words.ofConstant(id)] },
         this.#near.of(id),
       );
@@ -212,7 +220,7 @@ export class Finder {
     const { names, words } = this.#sought;
     for (const text of new Set(names.relations().map(({ predicate }) => predicate)))
       this.#take(
-        { kind: 'predicate', text, id: null, scope: null, salience: null },
+        { kind: 'predicate', text, id: null, scope: null, salience: null, fact: null },
         { constants: [], predicates: [text], words: [words.ofPredicate(text)] },
         0,
       );
@@ -278,6 +286,7 @@ export class Finder {
         id: null,
         scope,
         salience,
+        fact: null,
       },
       { constants: args, predicates: [predicate], words: parts },
       this.#near.ofFact(ids),
@@ -319,15 +328,4 @@ function conclusionText({
   readonly salience: number;
 }): string {
   return renderAtom({ predicate, args: [...args], negated: !truthVal });
-}
-
-function constantsOfRow({ relation, row }: FactRow): number[] {
-  return Array.from(
-    { length: relation.arity },
-    (_, at) => (relation.columns[at] as Int32Array)[row] as number,
-  );
-}
-
-function graphFact(fact: FactRow): GraphFact {
-  return { key: `${fact.relation.storeIndex} ${fact.row}`, constants: constantsOfRow(fact) };
 }

@@ -1,3 +1,4 @@
+import type { FactRow } from '../store/fact-matching.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 
 /** Most facts around the mentions that are walked, and most of one constant. */
@@ -7,11 +8,22 @@ const maxOfConstant = 100;
 const damping = 0.85;
 const steps = 15;
 
-/** A fact as a walker sees it: its constants. */
+/** A fact as the walker sees it: its constants. */
 export interface GraphFact {
-  /** The fact's key: equal for the same fact. */
+  readonly fact: FactRow;
+  /** Equal for the same fact. */
   readonly key: string;
   readonly constants: readonly number[];
+}
+
+/** The fact with its constants. */
+export function graphFact(fact: FactRow): GraphFact {
+  const { relation, row } = fact;
+  const constants = Array.from(
+    { length: relation.arity },
+    (_, position) => (relation.columns[position] as Int32Array)[row] as number,
+  );
+  return { fact, key: `${relation.storeIndex} ${row}`, constants };
 }
 
 /**
@@ -55,6 +67,15 @@ export class GraphNearness {
   ofFact(constants: readonly number[]): number {
     if (constants.length === 0) return 0;
     return constants.reduce((sum, constant) => sum + this.of(constant), 0) / constants.length;
+  }
+
+  /** The walked facts, nearest first; equals in the order in which they were reached. */
+  facts(): FactRow[] {
+    const near = Array.from(this.#facts.values(), ({ fact, constants }) => ({
+      fact,
+      nearness: this.ofFact(constants),
+    }));
+    return near.sort((left, right) => right.nearness - left.nearness).map(({ fact }) => fact);
   }
 
   #add(fact: GraphFact, next: Set<number>): void {

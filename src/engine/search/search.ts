@@ -9,13 +9,16 @@ import { compareText } from '../base/text-order.ts';
 import {
   type HitKind,
   hitKinds,
+  type Mention,
   type Searched,
   type SearchHit,
   type SearchInput,
   type Signal,
 } from '../contract/search.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import type { FactRow, ScopeChoice } from '../store/fact-matching.ts';
 import { type Candidate, Finder } from './finder.ts';
+import { goalsOf, type MentionGoal } from './mention-goals.ts';
 import { mentionsIn } from './mentions.ts';
 import { TextWords } from './text-words.ts';
 import { ViewNames } from './view-names.ts';
@@ -43,7 +46,7 @@ export async function search(context: ReadContext, input: SearchInput): Promise<
     });
     const goalsLeftOut = await finder.find(new Set<HitKind>(input.kinds ?? hitKinds));
     return {
-      hits: ranked(finder.candidates, input.limit),
+      hits: byScore(finder.candidates).slice(0, input.limit).map(shown),
       mentions,
       matched: finder.candidates.length > 0,
       ...(goalsLeftOut === 0 ? {} : { goalsLeftOut }),
@@ -52,13 +55,56 @@ export async function search(context: ReadContext, input: SearchInput): Promise<
   });
 }
 
+/** What a query is about, for a window. */
+export interface QueryKnowledge {
+  readonly mentions: readonly Mention[];
+  /** The goals of the mentions that hold, with their answers. */
+  readonly goals: readonly MentionGoal[];
+  readonly goalsLeftOut: number;
+  /** Facts that match, best first, then those near to the mentions. */
+  readonly facts: readonly FactRow[];
+}
+
+/** What the view knows of a query: goals within `timeoutMs`, and up to `most` facts that match it. */
+export async function knowledgeOf(
+  context: ReadContext,
+  view: ScopeChoice,
+  { query, predicates, most, timeoutMs }: QueryInput,
+): Promise<QueryKnowledge> {
+  const { tenant, pacer } = context;
+  const names = new ViewNames(context, view, predicates);
+  return WordIndex.using(
+    tenant.facts,
+    () => pacer.breathe(),
+    async (index) => {
+      pacer.limits.memory.use(index);
+      const mentions = await mentionsIn(query, names, index);
+      const { goals, leftOut } = await goalsOf(mentions, names, pacer.within(timeoutMs));
+      const words = new TextWords(query, names, index);
+      const finder = new Finder({ names, index, words, mentions, limit: most });
+      await finder.find(new Set<HitKind>(['fact']));
+      const hits = byScore(finder.candidates).slice(0, most);
+      const facts = [...hits.flatMap(({ fact }) => fact ?? []), ...finder.nearFacts()];
+      return { mentions, goals, goalsLeftOut: leftOut, facts };
+    },
+  );
+}
+
+/** A query of a window. */
+interface QueryInput {
+  readonly query: string;
+  readonly predicates: readonly string[] | null;
+  readonly most: number;
+  readonly timeoutMs: number;
+}
+
 interface Ranked extends Candidate {
   readonly score: number;
   readonly why: SearchHit['why'];
 }
 
-/** The best candidates by reciprocal rank fusion; ties by kind, then text, then scope. */
-function ranked(candidates: readonly Candidate[], limit: number): SearchHit[] {
+/** The candidates by reciprocal rank fusion, best first; ties by kind, then text, then scope. */
+function byScore(candidates: readonly Candidate[]): Ranked[] {
   const ranks = new Map<Signal, Map<number, number>>();
   for (const { values } of candidates)
     for (const { signal } of values) if (!ranks.has(signal)) ranks.set(signal, ranksOf(candidates, signal));
@@ -70,17 +116,18 @@ function ranked(candidates: readonly Candidate[], limit: number): SearchHit[] {
     }));
     return { ...candidate, why, score: why.reduce((sum, { rank }) => sum + 1 / (fusionConstant + rank), 0) };
   });
-  scored.sort(
+  return scored.sort(
     (left, right) =>
       right.score - left.score ||
       hitKinds.indexOf(left.kind) - hitKinds.indexOf(right.kind) ||
       compareText(left.text, right.text) ||
       compareText(left.scope ?? '', right.scope ?? ''),
   );
-  return scored.slice(0, limit).map(({ kind, text, id, score, why, scope, salience }) => {
-    const hit = { kind, [kind === 'fact' || kind === 'conclusion' ? 'atom' : kind]: text };
-    return { ...hit, id, score, why, scope, salience };
-  });
+}
+
+function shown({ kind, text, id, score, why, scope, salience }: Ranked): SearchHit {
+  const hit = { kind, [kind === 'fact' || kind === 'conclusion' ? 'atom' : kind]: text };
+  return { ...hit, id, score, why, scope, salience };
 }
 
 /** The rank of each value of a signal, from 1 on; equal values share the better one. */
