@@ -63,6 +63,7 @@ async function candidatesOf(engine: Engine): Promise<Candidate[]> {
     maxFacts: 100_000,
     minSalience: 0,
     predicates: null,
+    query: null,
     scope: null,
     unscoped: false,
     includeInferred: false,

@@ -1214,6 +1214,8 @@ export type RecallInput = {
   minSalience?: number | null | undefined;
   /** Only these predicates, with any arity; absent: all. */
   predicates?: string[] | null | undefined;
+  /** Plain words: what they mention becomes goals, and what matches them follows. */
+  query?: string | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
@@ -1231,6 +1233,8 @@ export type RecallQuery = {
   minSalience?: string | null | undefined;
   /** Repeated or comma-separated; absent: all. */
   predicates?: string | null | undefined;
+  /** Plain words: what they mention becomes goals, and what matches them follows. */
+  query?: string | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** Default: false. */
@@ -1242,11 +1246,15 @@ export type RecallQuery = {
 };
 
 export type Recalled = {
-  /** Highest salience first. */
+  /** Highest salience first; with a query in the order in which to read them. */
   facts: ContextEntry[];
   /** Visible in the scope, before filtering. */
   totalFacts: number;
   returned: number;
+  /** With a query: what it names. */
+  mentions?: Mention[] | undefined;
+  /** With a query: goals that were not worked out or not kept. */
+  goalsLeftOut?: number | undefined;
   /** Epoch milliseconds. */
   generatedAt: number;
 };
@@ -1842,6 +1850,8 @@ export type TurnsInput = {
   turns: string[];
   /** Default: 50. */
   maxFacts?: number | null | undefined;
+  /** Plain words: what they mention becomes goals, and what matches them follows. */
+  query?: string | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
@@ -2090,6 +2100,8 @@ export interface Operations {
       minSalience?: number | null | undefined;
       /** Repeated or comma-separated; absent: all. */
       predicates?: string[] | null | undefined;
+      /** Plain words: what they mention becomes goals, and what matches them follows. */
+      query?: string | null | undefined;
       /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
       scope?: string | null | undefined;
       /** Default: false. */

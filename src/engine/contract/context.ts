@@ -10,9 +10,9 @@ import {
   timeSchema,
 } from './fields.ts';
 import { predicateSchema, termsSchema } from './language.ts';
-import { contextEntrySchema, maxPredicatesNamed, predicatesSchema } from './memory.ts';
+import { mentionSchema } from './mention.ts';
+import { contextEntrySchema, maxPredicatesNamed, predicatesSchema, queryTextSchema } from './memory.ts';
 import { takingTruthVal } from './same-said.ts';
-import { mentionSchema } from './search.ts';
 
 export const maxGoals = 100;
 export const maxBuckets = 100;
@@ -42,13 +42,6 @@ export const sessionIdSchema = z.string().min(1).max(256);
 export const goalsSchema = optional(
   z.array(goalSchema).max(maxGoals, `give at most ${maxGoals} goals`),
 ).describe('Their proofs come first, each complete or not at all');
-export const maxQueryCharacters = 65_536;
-
-/** A text that a window is about. */
-export const queryTextSchema = optional(z.string().min(1).max(maxQueryCharacters)).describe(
-  'Plain words: what they mention becomes goals, and what matches them follows',
-);
-
 export const maxFactsSchema = z.int().min(1).max(100_000);
 
 export const optimizeInputSchema = z

@@ -1,12 +1,6 @@
 /** Wire schemas of natural language: extraction, ingestion, and answers in words. */
 import { z } from 'zod';
-import {
-  contextWindowSchema,
-  goalsSchema,
-  maxFactsSchema,
-  queryTextSchema,
-  sessionIdSchema,
-} from './context.ts';
+import { contextWindowSchema, goalsSchema, maxFactsSchema, sessionIdSchema } from './context.ts';
 import {
   defaulted,
   generationSchema,
@@ -16,7 +10,7 @@ import {
   timeoutSchema,
 } from './fields.ts';
 import { isWellFormed } from './language.ts';
-import { provenanceSchema } from './memory.ts';
+import { provenanceSchema, queryTextSchema } from './memory.ts';
 
 export const maxTextCharacters = 1_000_000;
 export const maxTurns = 1000;

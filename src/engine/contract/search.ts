@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { defaulted, oneScopeChoice, optional, scopeFields } from './fields.ts';
 import { predicatesSchema } from './memory.ts';
+import { mentionSchema } from './mention.ts';
 
 /** Kinds of hits, in the order in which ties are listed. */
 export const hitKinds = ['fact', 'conclusion', 'rule', 'entity', 'predicate'] as const;
@@ -38,15 +39,6 @@ const hitSchema = z.object({
   salience: z.number().nullable().describe('null: neither a fact nor a conclusion'),
 });
 export type SearchHit = z.output<typeof hitSchema>;
-
-export const mentionSchema = z.object({
-  start: z.int().describe('In UTF-16 code units'),
-  end: z.int(),
-  text: z.string(),
-  constants: z.array(z.string()),
-  predicates: z.array(z.string()),
-});
-export type Mention = z.output<typeof mentionSchema>;
 
 export const searchedSchema = z.object({
   hits: z.array(hitSchema).describe('Highest score first'),

@@ -21,6 +21,7 @@ import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
 import { learn, learned } from '../write/learn.ts';
+import { recallFor } from '../window/recall-query.ts';
 import { forget, forgetById, forgetPattern } from '../write/retract.ts';
 import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from '../write/scopes.ts';
@@ -93,9 +94,10 @@ const operations = {
   deleteScope,
   /** The facts of highest salience; reading them here is no use of them. */
   recall: reading(
-    recall,
-    ({ timeoutMs }: RecallInput) => ({ ...defaultLimits, timeoutMs }),
-    ({ includeInferred }) => (includeInferred ? null : []),
+    async (context, input: RecallInput) =>
+      input.query === null ? recall(context, input) : recallFor(context, input, input.query),
+    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs }),
+    ({ includeInferred, query: text }) => (includeInferred || text !== null ? null : []),
   ),
   /** The hits of a text, and what it mentions. */
   search: reading(search, () => defaultLimits, anyConclusion),

@@ -1,6 +1,7 @@
 import { compareText } from '../base/text-order.ts';
 import type { AtomLiteral } from '../contract/language.ts';
-import type { HitKind, Mention, Signal } from '../contract/search.ts';
+import type { Mention } from '../contract/mention.ts';
+import type { HitKind, Signal } from '../contract/search.ts';
 import { leastRows, rowsByText } from '../datalog/tables/sorted.ts';
 import { renderAtom, renderIdentity } from '../language/print.ts';
 import { salientFacts } from '../memory/salient-facts.ts';

@@ -6,7 +6,7 @@
  * letter.
  */
 import { compareText } from '../base/text-order.ts';
-import type { Mention } from '../contract/search.ts';
+import type { Mention } from '../contract/mention.ts';
 import { isTooCommon, type ViewNames } from './view-names.ts';
 import type { WordIndex } from './word-index.ts';
 import { stemOf, type Word, wordsOf } from './words.ts';

@@ -6,10 +6,10 @@
  * Clarke and Büttcher 2009). Being found is no use of a fact.
  */
 import { compareText } from '../base/text-order.ts';
+import type { Mention } from '../contract/mention.ts';
 import {
   type HitKind,
   hitKinds,
-  type Mention,
   type Searched,
   type SearchHit,
   type SearchInput,

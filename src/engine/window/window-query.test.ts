@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type ContextWindow, optimizeInputSchema } from '../contract/context.ts';
+import { recallInputSchema } from '../contract/memory.ts';
 import { renderAtom } from '../language/print.ts';
 import { type Fields, longest, openSession, type Session } from '../testing/engine-fixtures.ts';
 
@@ -77,4 +78,14 @@ test('a session is asked again with its query', async () => {
   expect(diff.added.map(({ predicate, args }) => [predicate, ...args])).toEqual([
     ['lives_in', 'ole', 'bergen'],
   ]);
+});
+
+test('recall takes a query too: what to read, with proofs', async () => {
+  const session = await openKin();
+  const recall = (fields: Fields) =>
+    session.engine.recall(session.caller, recallInputSchema.parse({ ...longest, ...fields }));
+  const recalled = await recall({ query: 'how is ida related to ole', maxFacts: 10 });
+  expect(recalled.facts.map(renderAtom)).toContain('ancestor(ida, ole)');
+  expect(recalled.totalFacts).toBe(308);
+  expect(await recall({ query: 'nothing of this' })).toMatchObject({ facts: [], returned: 0, mentions: [] });
 });

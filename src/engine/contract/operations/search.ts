@@ -25,11 +25,9 @@ export const searchOperations = {
     tool: {
       name: 'search',
       title: 'Search by words',
-      description:
-        'Find what is known about something from plain words, when you do not know the predicate. Then ask for what ' +
-        'follows from it.',
+      description: 'Find facts, rules and names by plain words, when you do not know the predicate.',
       output: foundSchema,
-      example: { text: 'where does carol live?' },
+      example: { text: 'where carol lives' },
       destructive: false,
       idempotent: true,
     },
