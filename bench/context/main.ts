@@ -44,6 +44,7 @@ async function window(
     goals: [{ predicate, args: [...args], negated: false }],
     query: null,
     fill: false,
+    proofs: 'auto',
     relevanceBuckets: null,
     scope: null,
     unscoped: false,

@@ -1076,6 +1076,8 @@ export type OptimizeInput = {
   query?: string | null | undefined;
   /** With a query: fill what room is left with the most salient facts. Default: false. */
   fill?: boolean | null | undefined;
+  /** auto: whole proofs; of an answer whose proof does not fit, the stored premises. whole, premises: only these. Default: "auto". */
+  proofs?: 'whole' | 'premises' | 'auto' | null | undefined;
   /** Shares of the budget for groups of predicates. */
   relevanceBuckets?:
     | {

@@ -44,6 +44,10 @@ export const goalsSchema = optional(
 ).describe('Their proofs come first, each complete or not at all');
 export const maxFactsSchema = z.int().min(1).max(100_000);
 
+/** How the answers to goals are proved in a window. */
+const proofModes = ['whole', 'premises', 'auto'] as const;
+export type ProofMode = (typeof proofModes)[number];
+
 export const optimizeInputSchema = z
   .strictObject({
     maxFacts: defaulted(maxFactsSchema, 100).describe('Maximum number of facts'),
@@ -54,6 +58,9 @@ export const optimizeInputSchema = z
     query: queryTextSchema,
     fill: defaulted(z.boolean(), false).describe(
       'With a query: fill what room is left with the most salient facts',
+    ),
+    proofs: defaulted(z.enum(proofModes), 'auto').describe(
+      'auto: whole proofs; of an answer whose proof does not fit, the stored premises. whole, premises: only these',
     ),
     relevanceBuckets: optional(z.array(bucketSchema).max(maxBuckets)).describe(
       'Shares of the budget for groups of predicates',

@@ -84,8 +84,10 @@ test('recall takes a query too: what to read, with proofs', async () => {
   const session = await openKin();
   const recall = (fields: Fields) =>
     session.engine.recall(session.caller, recallInputSchema.parse({ ...longest, ...fields }));
-  const recalled = await recall({ query: 'how is ida related to ole', maxFacts: 10 });
+  const recalled = await recall({ query: 'how is ida related to ole', maxFacts: 20 });
   expect(recalled.facts.map(renderAtom)).toContain('ancestor(ida, ole)');
   expect(recalled.totalFacts).toBe(308);
+  const few = await recall({ query: 'how is ida related to ole', maxFacts: 6 });
+  expect(few.facts.every(({ predicate }) => predicate === 'parent')).toBe(true);
   expect(await recall({ query: 'nothing of this' })).toMatchObject({ facts: [], returned: 0, mentions: [] });
 });

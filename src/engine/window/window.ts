@@ -118,8 +118,9 @@ async function filled(
   const weaker = new Set(resolves ? contradicted.map((each) => each.weaker) : []);
   const window = new OpenWindow(seen, weaker, input);
 
-  const proofs = new GoalProofs(window, builder);
+  const proofs = new GoalProofs(window, builder, input.proofs);
   for (const each of answers) await proofs.fill(each);
+  for (const each of answers) await proofs.fillPremises(each);
   const others = await candidates(window, builder, inferred);
   if (query !== null) await fillMatching(window, query.facts);
   if (query === null || input.fill) {
