@@ -26,7 +26,7 @@ const maxOfGoal = 100;
 const maxConclusions = 500;
 
 /** Something found, before it is ranked. */
-export interface Candidate {
+export interface Found {
   readonly kind: HitKind;
   /** The rendered atom or rule, the constant or the predicate. */
   readonly text: string;
@@ -64,7 +64,7 @@ interface Sought {
 
 /** Collects what a text mentions or shares words with. */
 export class Finder {
-  readonly candidates: Candidate[] = [];
+  readonly candidates: Found[] = [];
   readonly #sought: Sought;
   readonly #constants: ReadonlySet<string>;
   readonly #predicates: ReadonlySet<string>;
@@ -295,7 +295,7 @@ export class Finder {
   }
 
   /** Adds a candidate that is mentioned or shares words. */
-  #take(found: Omit<Candidate, 'values'>, compared: Compared, nearness: number): void {
+  #take(found: Omit<Found, 'values'>, compared: Compared, nearness: number): void {
     const mentioned = [
       ...new Set(compared.constants.filter((constant) => this.#constants.has(constant))),
       ...compared.predicates.filter((predicate) => this.#predicates.has(predicate)),

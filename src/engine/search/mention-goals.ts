@@ -8,7 +8,7 @@ import type { Mention } from '../contract/mention.ts';
 import { lookUpFew } from '../store/fact-matching.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { type Matches, question } from '../datalog/tables/question.ts';
-import { argumentsOf, type KnownRelation, type ViewNames } from './view-names.ts';
+import { placeVariables, type KnownRelation, type ViewNames } from './view-names.ts';
 
 const maxConstants = 8;
 const maxTried = 256;
@@ -28,7 +28,7 @@ export interface MentionGoals {
 }
 
 /** The mentioned constants, in order of their first mention. */
-export function constantsOf(mentions: readonly Mention[]): string[] {
+export function firstConstants(mentions: readonly Mention[]): string[] {
   return [...new Set(mentions.flatMap(({ constants }) => constants))].slice(0, maxConstants);
 }
 
@@ -42,7 +42,7 @@ export async function goalsOf(
   names: ViewNames,
   pacer: Pacer,
 ): Promise<MentionGoals> {
-  const constants = constantsOf(mentions);
+  const constants = firstConstants(mentions);
   if (constants.length === 0) return { goals: [], leftOut: 0 };
   const mentioned = new Set(mentions.flatMap(({ predicates }) => predicates));
   const relations = names.relations();
@@ -127,6 +127,6 @@ function goalWith(
   { predicate, arity, negated }: KnownRelation,
   places: Readonly<Record<number, string | undefined>>,
 ): AtomLiteral {
-  const args = argumentsOf(arity).map((variable, position) => places[position] ?? variable);
+  const args = placeVariables(arity).map((variable, position) => places[position] ?? variable);
   return { predicate, args, negated, naf: false };
 }

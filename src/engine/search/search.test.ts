@@ -63,11 +63,11 @@ describe('mentions', () => {
     ],
     ['nobody here', []],
   ])('finds what %j names', async (text, expected) => {
-    const { mentions } = await search(await family(), text as string);
+    const { mentions } = await search(await family(), text);
     expect(mentions.map(({ text: span, constants, predicates }) => [span, constants, predicates])).toEqual(
       expected,
     );
-    for (const { start, end, text: span } of mentions) expect((text as string).slice(start, end)).toBe(span);
+    for (const { start, end, text: span } of mentions) expect(text.slice(start, end)).toBe(span);
   });
 });
 

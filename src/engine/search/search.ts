@@ -17,7 +17,7 @@ import {
 } from '../contract/search.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-matching.ts';
-import { type Candidate, Finder } from './finder.ts';
+import { type Found, Finder } from './finder.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
 import { mentionsIn } from './mentions.ts';
 import { TextWords } from './text-words.ts';
@@ -98,13 +98,13 @@ interface QueryInput {
   readonly timeoutMs: number;
 }
 
-interface Ranked extends Candidate {
+interface Ranked extends Found {
   readonly score: number;
   readonly why: SearchHit['why'];
 }
 
 /** The candidates by reciprocal rank fusion, best first; ties by kind, then text, then scope. */
-function byScore(candidates: readonly Candidate[]): Ranked[] {
+function byScore(candidates: readonly Found[]): Ranked[] {
   const ranks = new Map<Signal, Map<number, number>>();
   for (const { values } of candidates)
     for (const { signal } of values) if (!ranks.has(signal)) ranks.set(signal, ranksOf(candidates, signal));
@@ -131,7 +131,7 @@ function shown({ kind, text, id, score, why, scope, salience }: Ranked): SearchH
 }
 
 /** The rank of each value of a signal, from 1 on; equal values share the better one. */
-function ranksOf(candidates: readonly Candidate[], signal: Signal): Map<number, number> {
+function ranksOf(candidates: readonly Found[], signal: Signal): Map<number, number> {
   const values: number[] = [];
   for (const each of candidates)
     for (const { signal: of, value } of each.values) if (of === signal) values.push(rounded(value));

@@ -5,7 +5,7 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 import { type ReadContext, visibleIn } from '../session/read-context.ts';
 import type { Program } from '../datalog/model/program.ts';
 import { atomsOf, relationOf } from '../language/terms.ts';
-import { isStopWord, nameOf, stemmedName, stemOf, wordsOf } from './words.ts';
+import { isStopWord, foldedName, stemmedName, stemOf, wordsOf } from './words.ts';
 
 /** A relation that facts hold or rules conclude. */
 export interface KnownRelation {
@@ -109,13 +109,13 @@ export class ViewNames {
     const { program, generation, time } = this.context.reader;
     const found = new Map<string, KnownRelation>();
     for (const relation of program.conclusions()) {
-      const key = relationOf({ ...relation, args: argumentsOf(relation.arity) });
+      const key = relationOf({ ...relation, args: placeVariables(relation.arity) });
       if (this.isWanted(relation.predicate) && program.rulesFor(this.view, key).length > 0)
         found.set(key, { ...relation, isConcluded: true });
     }
     for (const relation of this.stored()) {
       const { predicate, arity, negated } = relation;
-      const key = relationOf({ predicate, args: argumentsOf(arity), negated });
+      const key = relationOf({ predicate, args: placeVariables(arity), negated });
       if (!found.has(key) && relation.holdsAny(generation, time))
         found.set(key, { predicate, arity, negated, isConcluded: false });
     }
@@ -174,7 +174,7 @@ function listIn(lists: Map<string, string[]>, key: string, value: string): void 
 }
 
 /** Variables for the arguments of an atom. */
-export function argumentsOf(arity: number): string[] {
+export function placeVariables(arity: number): string[] {
   return Array.from({ length: arity }, (_, position) => `?x${position + 1}`);
 }
 
@@ -186,7 +186,7 @@ function ruledNames(program: Program): Map<string, string[]> {
   if (names !== undefined) return names;
   names = new Map();
   for (const constant of [...program.constants].sort(compareText)) {
-    listIn(names, nameOf(constant), constant);
+    listIn(names, foldedName(constant), constant);
   }
   namesOfRules.set(program, names);
   return names;

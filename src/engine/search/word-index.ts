@@ -4,7 +4,7 @@ import type { FactStore } from '../store/fact-store.ts';
 import { finish, hashSeed, HashSlots } from '../store/hash-slots.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { Postings } from './postings.ts';
-import { nameOf, termsOf } from './words.ts';
+import { foldedName, termsOf } from './words.ts';
 
 /** Longer constants are texts and not names: they are found by their words alone. */
 const maxNameLength = 96;
@@ -74,13 +74,13 @@ export class WordIndex implements MemoryHolder {
     return this.#rows[document] as FactRow;
   }
 
-  /** The constants with this name, as `nameOf` gives it, unordered. */
+  /** The constants with this name, as `foldedName` gives it, unordered. */
   named(name: string): number[] {
     const found: number[] = [];
     const hash = hashOf(name);
     for (let slot = this.#names.first(hash); slot >= 0; slot = this.#names.next(slot, hash)) {
       const constant = this.#names.number(slot);
-      if (this.#nameHashes[constant] === hash && nameOf(this.#facts.dictionary.text(constant)) === name)
+      if (this.#nameHashes[constant] === hash && foldedName(this.#facts.dictionary.text(constant)) === name)
         found.push(constant);
     }
     return found;
@@ -93,7 +93,7 @@ export class WordIndex implements MemoryHolder {
       const constant = this.constants.count;
       const text = dictionary.text(constant);
       this.constants.add(termsOf(text));
-      const name = text.length <= maxNameLength ? nameOf(text) : '';
+      const name = text.length <= maxNameLength ? foldedName(text) : '';
       if (name !== '') this.#addName(constant, hashOf(name));
       units += text.length + unitsOfText;
       if (units < unitsBetweenBreaths) continue;

@@ -61,13 +61,13 @@ export function stemOf(word: string): string {
 }
 
 /** What is compared of two names: their folded letters and digits. Empty if there are none. */
-export function nameOf(text: string): string {
+export function foldedName(text: string): string {
   return wordsOf(text)
     .map((word) => word.text)
     .join('');
 }
 
-/** `nameOf` with the stem of each word: predicates are recognized in any inflection. */
+/** `foldedName` with the stem of each word: predicates are recognized in any inflection. */
 export function stemmedName(text: string): string {
   return wordsOf(text)
     .map((word) => stemOf(word.text))
