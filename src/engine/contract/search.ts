@@ -16,7 +16,7 @@ export const maxSearchedText = 65_536;
 export const searchInputSchema = z
   .strictObject({
     text: z.string().min(1).max(maxSearchedText).describe('Words, a question or a name, in any language'),
-    limit: defaulted(z.int().min(1).max(1000), 20).describe('Maximum number of hits'),
+    limit: defaulted(z.int().min(1).max(100_000), 20).describe('Maximum number of hits'),
     ...scopeFields,
     predicates: predicatesSchema,
     kinds: optional(z.array(z.enum(hitKinds)).min(1).max(hitKinds.length)).describe(
