@@ -27,6 +27,15 @@ test('tells, teaches and asks, with the proof as indented text', async ({ servic
   expect((await service.run(['ask', '-parent(carol, ?x)'])).stdout).toBe('-parent(carol, alice)\n');
 });
 
+test('searches by plain words', async ({ service }) => {
+  await service.run(['tell', 'lives_in(carol, new_york). likes(dave, tea).']);
+  const found = await service.run(['search', 'who lives in New York?']);
+  expect(found.stdout.split('\n')[0]).toBe('fact        lives_in(carol, new_york)');
+  expect(found.code).toBe(0);
+  const nothing = await service.run(['search', 'quantum chromodynamics']);
+  expect(nothing).toEqual({ code: 1, stdout: '', stderr: 'Nothing matches these words.\n' });
+});
+
 test('reads statements from standard input and answers as JSON on request', async ({ service }) => {
   const { stdout } = await service.run(['tell', '-', '--json'], 'p(a).\np("b, c"). % a comment\n');
   expect(JSON.parse(stdout)).toMatchObject({ status: 'asserted', asserted: 2 });

@@ -37,12 +37,13 @@ const layers = listed({
   write:
     'contract base language store log state commit session read datalog/model datalog/tables datalog/maintain',
   memory: 'contract base language store state commit session read datalog/model datalog/tables',
+  search: 'contract base language store session read memory datalog/model datalog/tables',
   window:
-    'contract base language store state session read memory datalog/model datalog/tables datalog/explain',
+    'contract base language store state session read memory search datalog/model datalog/tables datalog/explain',
   folder: 'contract base log state datalog/model',
   replication: 'contract base log state commit session',
   operations:
-    'contract base language store log state commit session read write memory window replication datalog/model datalog/tables',
+    'contract base language store log state commit session read write memory search window replication datalog/model datalog/tables',
 });
 
 /** The files that open an engine, and the service's view of it: no folder imports them. */
@@ -77,6 +78,7 @@ const homes = {
   '@a2a-js/sdk': '^src/main/a2a/',
   '@ai-sdk/': '^src/main/llm/',
   n3: '^src/main/transfer/',
+  stemmer: '^src/engine/search/',
   'csv-parse': '^src/main/transfer/',
   'jks-js': '^src/main/tls/',
   'node-forge': '^src/main/tls/',

@@ -275,6 +275,15 @@ export const operations = {
     kind: 'write',
     fields: 'body',
   },
+  search: {
+    method: 'POST',
+    path: '/search',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    fields: 'body',
+  },
   optimizeContext: {
     method: 'POST',
     path: '/context/optimize',

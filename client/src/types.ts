@@ -375,6 +375,10 @@ export type ContextWindow = {
     /** Why the first answer is omitted. */
     reason: 'budget' | 'bucket' | 'predicate_cap' | 'duplicate' | 'contradiction' | 'filtered' | null;
   }[];
+  /** With a query: goals of its mentions that were not worked out or not kept. */
+  goalsLeftOut?: number | undefined;
+  /** With a query: what it names. */
+  mentions?: Mention[] | undefined;
   /** Rendered, oldest rule first. */
   relevantRules: string[];
   /** After deduplication. */
@@ -990,6 +994,15 @@ export type MemoryStatsQuery = {
   unscoped?: 'true' | 'false' | null | undefined;
 };
 
+export type Mention = {
+  /** In UTF-16 code units. */
+  start: number;
+  end: number;
+  text: string;
+  constants: string[];
+  predicates: string[];
+};
+
 export type MergeInput = {
   /** A scope; null: the facts without scope. */
   source: string | null;
@@ -1064,6 +1077,12 @@ export type OptimizeInput = {
   /** Maximum length of all rendered atoms together. */
   maxChars?: number | null | undefined;
   goals?: Goals | undefined;
+  /** Plain words: what they mention becomes goals, and what matches them follows. */
+  query?: string | null | undefined;
+  /** With a query: fill what room is left with the most salient facts. Default: false. */
+  fill?: boolean | null | undefined;
+  /** auto: whole proofs; of an answer whose proof does not fit, the stored premises. whole, premises: only these. Default: "auto". */
+  proofs?: 'whole' | 'premises' | 'auto' | null | undefined;
   /** Shares of the budget for groups of predicates. */
   relevanceBuckets?:
     | {
@@ -1240,6 +1259,8 @@ export type RecallInput = {
   minSalience?: number | null | undefined;
   /** Only these predicates, with any arity; absent: all. */
   predicates?: string[] | null | undefined;
+  /** Plain words: what they mention becomes goals, and what matches them follows. */
+  query?: string | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
@@ -1257,6 +1278,8 @@ export type RecallQuery = {
   minSalience?: string | null | undefined;
   /** Repeated or comma-separated; absent: all. */
   predicates?: string | null | undefined;
+  /** Plain words: what they mention becomes goals, and what matches them follows. */
+  query?: string | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** Default: false. */
@@ -1268,11 +1291,15 @@ export type RecallQuery = {
 };
 
 export type Recalled = {
-  /** Highest salience first. */
+  /** Highest salience first; with a query in the order in which to read them. */
   facts: ContextEntry[];
   /** Visible in the scope, before filtering. */
   totalFacts: number;
   returned: number;
+  /** With a query: what it names. */
+  mentions?: Mention[] | undefined;
+  /** With a query: goals that were not worked out or not kept. */
+  goalsLeftOut?: number | undefined;
   /** Epoch milliseconds. */
   generatedAt: number;
 };
@@ -1578,6 +1605,51 @@ export type ScopeList = {
   count: number;
 };
 
+export type SearchInput = {
+  /** Words, a question or a name, in any language. */
+  text: string;
+  /** Maximum number of hits. Default: 20. */
+  limit?: number | null | undefined;
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+  scope?: string | null | undefined;
+  /** true instead of scope: the facts without scope. Default: false. */
+  unscoped?: boolean | null | undefined;
+  /** Only these predicates, with any arity; absent: all. */
+  predicates?: string[] | null | undefined;
+  /** Only hits of these kinds; absent: all. */
+  kinds?: ('fact' | 'conclusion' | 'rule' | 'entity' | 'predicate')[] | null | undefined;
+};
+
+export type Searched = {
+  /** Highest score first. */
+  hits: {
+    kind: 'fact' | 'conclusion' | 'rule' | 'entity' | 'predicate';
+    atom?: string | undefined;
+    rule?: string | undefined;
+    entity?: string | undefined;
+    predicate?: string | undefined;
+    /** Of the fact or the rule; null: it has none. */
+    id: string | null;
+    /** The sum of 1 / (60 + rank) over the signals. */
+    score: number;
+    why: {
+      signal: 'mention' | 'words' | 'meaning' | 'graph' | 'salience';
+      rank: number;
+      detail: string;
+    }[];
+    scope: string | null;
+    /** null: neither a fact nor a conclusion. */
+    salience: number | null;
+  }[];
+  /** What the text names, in order. */
+  mentions: Mention[];
+  /** false: nothing has these words. */
+  matched: boolean;
+  /** Goals of the mentions that were not worked out: conclusions may be missing. */
+  goalsLeftOut?: number | undefined;
+  elapsedMs: number;
+};
+
 export type SnapshotTaken = {
   /** Sequence number of the last record it covers. */
   position: number;
@@ -1823,6 +1895,8 @@ export type TurnsInput = {
   turns: string[];
   /** Default: 50. */
   maxFacts?: number | null | undefined;
+  /** Plain words: what they mention becomes goals, and what matches them follows. */
+  query?: string | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
@@ -1956,6 +2030,8 @@ export type WindowDiffInput = {
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
   goals?: Goals | undefined;
+  /** Plain words: what they mention becomes goals, and what matches them follows. */
+  query?: string | null | undefined;
 };
 
 /** The operations of the service: arguments of the path, then fields, then options. */
@@ -2069,6 +2145,8 @@ export interface Operations {
       minSalience?: number | null | undefined;
       /** Repeated or comma-separated; absent: all. */
       predicates?: string[] | null | undefined;
+      /** Plain words: what they mention becomes goals, and what matches them follows. */
+      query?: string | null | undefined;
       /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
       scope?: string | null | undefined;
       /** Default: false. */
@@ -2098,6 +2176,8 @@ export interface Operations {
   restore(fields: RestoreInput, options?: WriteOptions): Promise<Restored>;
   /** Evict expired and faded facts: `POST /memory/decay`. */
   decay(fields?: DecayInput, options?: WriteOptions): Promise<Decayed>;
+  /** Find facts, conclusions, rules, entities and predicates by words: `POST /search`. */
+  search(fields: SearchInput, options?: CallOptions): Promise<Searched>;
   /** Select a window of facts within a budget; complete proofs of the goals come first: `POST /context/optimize`. */
   optimizeContext(fields?: OptimizeInput, options?: CallOptions): Promise<ContextWindow>;
   /** What changed in the window of a session: `POST /context/diff`. */

@@ -10,7 +10,8 @@ import {
   timeSchema,
 } from './fields.ts';
 import { predicateSchema, termsSchema } from './language.ts';
-import { contextEntrySchema, maxPredicatesNamed, predicatesSchema } from './memory.ts';
+import { mentionSchema } from './mention.ts';
+import { contextEntrySchema, maxPredicatesNamed, predicatesSchema, queryTextSchema } from './memory.ts';
 import { takingTruthVal } from './same-said.ts';
 
 export const maxGoals = 100;
@@ -43,6 +44,10 @@ export const goalsSchema = optional(
 ).describe('Their proofs come first, each complete or not at all');
 export const maxFactsSchema = z.int().min(1).max(100_000);
 
+/** How the answers to goals are proved in a window. */
+const proofModes = ['whole', 'premises', 'auto'] as const;
+export type ProofMode = (typeof proofModes)[number];
+
 export const optimizeInputSchema = z
   .strictObject({
     maxFacts: defaulted(maxFactsSchema, 100).describe('Maximum number of facts'),
@@ -50,6 +55,13 @@ export const optimizeInputSchema = z
       'Maximum length of all rendered atoms together',
     ),
     goals: goalsSchema,
+    query: queryTextSchema,
+    fill: defaulted(z.boolean(), false).describe(
+      'With a query: fill what room is left with the most salient facts',
+    ),
+    proofs: defaulted(z.enum(proofModes), 'auto').describe(
+      'auto: whole proofs; of an answer whose proof does not fit, the stored premises. whole, premises: only these',
+    ),
     relevanceBuckets: optional(z.array(bucketSchema).max(maxBuckets)).describe(
       'Shares of the budget for groups of predicates',
     ),
@@ -117,6 +129,11 @@ export const contextWindowSchema = z.object({
   windowId: z.string(),
   entries: z.array(contextEntrySchema),
   goals: z.array(windowGoalSchema),
+  goalsLeftOut: z
+    .int()
+    .optional()
+    .describe('With a query: goals of its mentions that were not worked out or not kept'),
+  mentions: z.array(mentionSchema).optional().describe('With a query: what it names'),
   relevantRules: z.array(z.string()).describe('Rendered, oldest rule first'),
   totalFactsAvailable: z.int().describe('After deduplication'),
   totalFactsIncluded: z.int(),
@@ -151,6 +168,7 @@ export const windowDiffInputSchema = z
     maxFacts: optional(maxFactsSchema),
     ...scopeFields,
     goals: goalsSchema,
+    query: queryTextSchema,
   })
   .superRefine(oneScopeChoice);
 export type WindowDiffInput = z.output<typeof windowDiffInputSchema>;

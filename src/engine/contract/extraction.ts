@@ -10,7 +10,7 @@ import {
   timeoutSchema,
 } from './fields.ts';
 import { isWellFormed } from './language.ts';
-import { provenanceSchema } from './memory.ts';
+import { provenanceSchema, queryTextSchema } from './memory.ts';
 
 export const maxTextCharacters = 1_000_000;
 export const maxTurns = 1000;
@@ -34,6 +34,7 @@ export const turnsInputSchema = z
       .min(1, 'give at least one turn')
       .max(maxTurns, `give at most ${maxTurns} turns`),
     maxFacts: defaulted(maxFactsSchema, 50),
+    query: queryTextSchema,
     ...scopeFields,
   })
   .superRefine(oneScopeChoice)

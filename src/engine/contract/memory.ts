@@ -15,12 +15,20 @@ import {
   timeSchema,
 } from './fields.ts';
 import { predicateSchema } from './language.ts';
+import { mentionSchema } from './mention.ts';
 
 export const maxPredicatesNamed = 1000;
 
 export const predicatesSchema = optional(
   z.array(predicateSchema).min(1, 'name at least one predicate').max(maxPredicatesNamed),
 ).describe('Only these predicates, with any arity; absent: all');
+
+const maxQueryCharacters = 65_536;
+
+/** A text that a window or a recall is about. */
+export const queryTextSchema = optional(z.string().min(1).max(maxQueryCharacters)).describe(
+  'Plain words: what they mention becomes goals, and what matches them follows',
+);
 
 /** Category of a window entry; the first that applies. */
 export const categories = [
@@ -64,6 +72,7 @@ export const recallInputSchema = z
     maxFacts: defaulted(maxFactsSchema, 100).describe('Maximum number of facts'),
     minSalience: defaulted(z.number().min(0).max(1), 0).describe('Omit facts below it'),
     predicates: predicatesSchema,
+    query: queryTextSchema,
     ...scopeFields,
     includeInferred: defaulted(z.boolean(), false).describe(
       'Also include derivable conclusions of the predicates',
@@ -79,6 +88,7 @@ export const recallQuerySchema = z
     maxFacts: defaulted(queryInteger(1, 100_000), 100),
     minSalience: defaulted(queryNumber(0, 1), 0),
     predicates: listParameter(predicateSchema, maxPredicatesNamed),
+    query: queryTextSchema,
     ...scopeParameters,
     includeInferred: defaulted(queryFlag, false),
     timeoutMs: defaulted(queryInteger(1, 600_000), 10_000),
@@ -86,9 +96,13 @@ export const recallQuerySchema = z
   .superRefine(oneScopeChoice);
 
 export const recalledSchema = z.object({
-  facts: z.array(contextEntrySchema).describe('Highest salience first'),
+  facts: z
+    .array(contextEntrySchema)
+    .describe('Highest salience first; with a query in the order in which to read them'),
   totalFacts: z.int().describe('Visible in the scope, before filtering'),
   returned: z.int(),
+  mentions: z.array(mentionSchema).optional().describe('With a query: what it names'),
+  goalsLeftOut: z.int().optional().describe('With a query: goals that were not worked out or not kept'),
   generatedAt: timeSchema,
 });
 export type Recalled = z.output<typeof recalledSchema>;

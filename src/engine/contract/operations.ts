@@ -14,6 +14,7 @@ import { transactionOperations } from './operations/transactions.ts';
 import { scopeOperations } from './operations/scopes.ts';
 import { databaseOperations } from './operations/databases.ts';
 import { memoryOperations } from './operations/memory.ts';
+import { searchOperations } from './operations/search.ts';
 import { contextOperations } from './operations/context.ts';
 import { extractionOperations } from './operations/extraction.ts';
 import { authenticationOperations } from './operations/authentication.ts';
@@ -29,6 +30,7 @@ export const operations = {
   ...transactionOperations,
   ...scopeOperations,
   ...memoryOperations,
+  ...searchOperations,
   ...contextOperations,
   ...extractionOperations,
   ...transferOperations,

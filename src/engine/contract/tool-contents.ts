@@ -157,3 +157,18 @@ export const slimPredicateListSchema = z.object({
   ),
   hints,
 });
+
+export const foundSchema = z.object({
+  hits: z.array(
+    z.object({
+      kind: z.string(),
+      text: z.string().describe('The atom, rule, entity or predicate'),
+      id: z.string().optional(),
+      score: z.number(),
+      scope: z.string().optional(),
+    }),
+  ),
+  mentions: z.array(z.string()),
+  matched: z.boolean(),
+  goalsLeftOut: z.int().optional(),
+});

@@ -12,6 +12,7 @@ import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
 import { trace } from '../read/explain.ts';
+import { search } from '../search/search.ts';
 import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/export-knowledge.ts';
 import { listFacts } from '../read/list-facts.ts';
 import { whatIf } from '../read/what-if.ts';
@@ -20,6 +21,7 @@ import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
 import { learn, learned } from '../write/learn.ts';
+import { recallFor } from '../window/recall-query.ts';
 import { forget, forgetById, forgetPattern } from '../write/retract.ts';
 import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from '../write/scopes.ts';
@@ -103,10 +105,13 @@ const operations = {
   deleteScope,
   /** The facts of highest salience; reading them here is no use of them. */
   recall: asking(
-    recall,
-    ({ timeoutMs }: RecallInput) => ({ ...defaultLimits, timeoutMs }),
-    ({ includeInferred }) => (includeInferred ? null : []),
+    async (context, input: RecallInput) =>
+      input.query === null ? recall(context, input) : recallFor(context, input, input.query),
+    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs }),
+    ({ includeInferred, query: text }) => (includeInferred || text !== null ? null : []),
   ),
+  /** The hits of a text, and what it mentions. */
+  search: asking(search, () => defaultLimits, anyConclusion),
   /** Counts of facts and conclusions, a histogram of salience, what expires soon and what fades. */
   memoryStats: reading(
     memoryStats,

@@ -157,6 +157,7 @@ class Maker {
     }
     const contradictions = this.#contradictions();
     for (const goal of answers) this.#fillGoal(goal);
+    for (const goal of answers) this.#fillPremises(goal);
     const candidates = [...stored.values()].filter(({ atom }) => !this.#weaker.has(atom));
     candidates.push(...this.#usable(found));
     this.#fill(candidates.sort(byPrecedence));
@@ -393,6 +394,10 @@ class Maker {
       const goal = { view: this.#view, atom };
       const isStored = this.#stored.has(atom);
       const proof = isStored ? [{ goal, way: null }] : this.#canonical(goal);
+      if (!isStored && this.#input.proofs === 'premises') {
+        if (!this.#leftOut.has(atom)) this.#leftOut.set(atom, 'filtered');
+        continue;
+      }
       const refused = this.#takeProof(proof);
       if (refused === null) {
         this.#taken.add(atom);
@@ -408,6 +413,16 @@ class Maker {
       }
       if (!this.#leftOut.has(atom)) this.#leftOut.set(atom, refused);
     }
+  }
+
+  /** The stored premises of the answers' canonical proofs, where no proof of the goal is whole. */
+  #fillPremises(answers: readonly string[]): void {
+    const { proofs } = this.#input;
+    if (proofs === 'whole' || (proofs === 'auto' && answers.some((atom) => this.#taken.has(atom)))) return;
+    const shown = answers.map((atom) => (this.#stored.get(atom) ?? this.#concluded.get(atom)) as Shown);
+    for (const { atom } of shown.sort(byPrecedence))
+      if (!this.#stored.has(atom))
+        this.#takeProof(this.#canonical({ view: this.#view, atom }).filter(({ way }) => way === null));
   }
 
   /** The window's report of a goal. */

@@ -38,6 +38,16 @@ export async function fillRelated(window: OpenWindow, conclusions: readonly Cand
   }
 }
 
+/** Adds facts that match a query, in their order; of an atom in several scopes, the first. */
+export async function fillMatching(window: OpenWindow, facts: readonly FactRow[]): Promise<void> {
+  const { seen, context, budget } = window;
+  for (const fact of facts) {
+    if (budget.isFull) return;
+    await context.pacer.breathe();
+    window.offer(candidateOf(seen, fact, seen.salient(fact).salience), true);
+  }
+}
+
 /** Adds facts and conclusions of each bucket's predicates, bucket by bucket. */
 export async function fillBuckets(window: OpenWindow, conclusions: readonly Candidate[]): Promise<void> {
   const { budget } = window;

@@ -3,7 +3,7 @@ import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
 import { type ProofNode, provable, smallestProof, type ProofTrial } from './proof-search.ts';
 import { type Sized, compareViews, type OpenWindow, type ProofEntry, sizeOf } from './open-window.ts';
-import type { OmissionReason } from '../contract/context.ts';
+import type { OmissionReason, ProofMode } from '../contract/context.ts';
 import type { Atom, AtomLiteral } from '../contract/language.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import { answerAt } from '../read/listed-conclusions.ts';
@@ -152,9 +152,12 @@ export class GoalProofs {
   readonly #graph: WayGraph | null;
   #searched = 0;
 
-  constructor(window: OpenWindow, builder: ProofBuilder | null) {
+  readonly #mode: ProofMode;
+
+  constructor(window: OpenWindow, builder: ProofBuilder | null, mode: ProofMode) {
     this.#window = window;
     this.#builder = builder;
+    this.#mode = mode;
     this.#graph = builder === null ? null : new WayGraph(window, builder);
   }
 
@@ -168,26 +171,65 @@ export class GoalProofs {
     }
   }
 
+  /**
+   * For a goal none of whose proofs fits whole: the stored premises of its answers' proofs, each all or none. Call it
+   * after `fill` of every goal, so that premises take no room from whole proofs.
+   */
+  async fillPremises(answers: readonly GoalAnswer[]): Promise<void> {
+    if (this.#builder === null || this.#mode === 'whole') return;
+    if (this.#mode === 'auto' && answers.some(({ atom }) => this.taken.has(atom))) return;
+    for (const { step } of answers) if (step !== null) await this.#takePremises(this.#builder, step);
+  }
+
   async #take({ literal, step }: GoalAnswer): Promise<OmissionReason | null> {
     const window = this.#window;
     if (step === null || this.#graph === null || this.#builder === null)
       return window.takeProof([storedEntry(literal, window.seen.view)]);
-    const proof = await this.#canonical(this.#builder, step);
+    if (this.#mode === 'premises') return 'filtered';
+    return this.#takeWhole(this.#builder, this.#graph, literal, step);
+  }
+
+  /** Adds the stored premises of the canonical proof, without conclusions. */
+  async #takePremises(builder: ProofBuilder, root: number): Promise<void> {
+    const window = this.#window;
+    const steps = new Set([root]);
+    const premises = new Map<string, ProofEntry>();
+    for (const step of steps) {
+      if ((steps.size & 0xff) === 0) await window.context.pacer.breathe();
+      const { atom, kind, premises: below } = present(builder.steps[step], 'the step exists');
+      for (const each of below) steps.add(each);
+      if (kind !== 'fact' || window.has(atom)) continue;
+      const { premise } = present(builder.proved[step], 'the step proves something');
+      const literal = atomOf(premise);
+      if (literal !== null) premises.set(atom, storedEntry(literal, premise.view));
+      if (premises.size > window.budget.room) return;
+    }
+    await window.takeProof([...premises.values()].reverse());
+  }
+
+  async #takeWhole(
+    builder: ProofBuilder,
+    graph: WayGraph,
+    literal: AtomLiteral,
+    step: number,
+  ): Promise<OmissionReason | null> {
+    const window = this.#window;
+    const proof = await this.#canonical(builder, step);
     const refused =
       proof === null ? (window.refusal(literal) ?? 'budget') : await window.takeProof(proof.entries);
     if (refused === null) {
-      this.#graph.noteProved(proof?.premises ?? []);
+      graph.noteProved(proof?.premises ?? []);
       return null;
     }
     this.refused.push({ step, reason: refused });
     if (window.refusal(literal) !== null || this.#searched >= maxSearched) return refused;
-    const { premise } = present(this.#builder.proved[step], 'the step is proved');
-    if ((await this.#graph.minNew(premise)) > window.budget.room) return refused;
+    const { premise } = present(builder.proved[step], 'the step is proved');
+    if ((await graph.minNew(premise)) > window.budget.room) return refused;
     this.#searched++;
-    const other = await this.#graph.smallest(premise);
+    const other = await graph.smallest(premise);
     if (other === null) return refused;
     const isRefused = await window.takeProof(other.entries);
-    if (isRefused === null) this.#graph.noteProved(other.premises);
+    if (isRefused === null) graph.noteProved(other.premises);
     return isRefused;
   }
 

@@ -121,6 +121,7 @@ function tightInput(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Optim
     predicates: prng.chance(0.4) ? [...wanted] : null,
     maxFactsPerPredicate: prng.chance(0.5) ? 1 + prng.below(3) : null,
     explainOmitted: true,
+    proofs: prng.pick(['auto', 'premises', 'whole']),
     timeoutMs: 600_000,
     ...viewFields(flavour.scopes ? randomView(prng, vocabulary) : { kind: 'all' }),
   });
@@ -150,6 +151,7 @@ function randomInput(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Opti
     includeInferred: prng.chance(0.4),
     autoResolveContradictions: prng.chance(0.8),
     explainOmitted: true,
+    proofs: prng.pick(['auto', 'premises', 'whole']),
     timeoutMs: 600_000,
     ...viewFields(flavour.scopes ? randomView(prng, vocabulary) : { kind: 'all' }),
   });

@@ -9,12 +9,14 @@ import type { RelationShape } from '../datalog/model/program.ts';
 import { type Matches, question } from '../datalog/tables/question.ts';
 import {
   fillBuckets,
+  fillMatching,
   fillRelated,
   fillRest,
   sortedByPrecedence,
   omittedFrom,
   reasonsOfRefused,
 } from './window-candidates.ts';
+import { knowledgeOf, type QueryKnowledge } from '../search/search.ts';
 import { GoalProofs, namingGoal, proveGoals, type GoalAnswer } from './window-goals.ts';
 import { proveInferred, withoutWeaker } from './window-inferred.ts';
 import { VisibleKnowledge } from './window-knowledge.ts';
@@ -35,8 +37,17 @@ export async function contextWindow(
 ): Promise<ContextWindow> {
   const { reasoner, reader, pacer } = context;
   const view = scopeChoice(input);
-  const asked: Asked = { input, view, goals: [], relations: [], windowId: newId() };
-  for (const goal of input.goals ?? []) asked.goals.push(await answersTo(context, view, goal));
+  const query = input.query === null ? null : await queryOf(context, view, input, input.query);
+  const asked: Asked = { input, view, query, wanted: [], goals: [], relations: [], windowId: newId() };
+  for (const goal of input.goals ?? []) {
+    asked.wanted.push(goal);
+    asked.goals.push(await answersTo(context, view, goal));
+  }
+  for (const { goal, matches } of query?.goals ?? []) {
+    if (asked.wanted.some((given) => renderAtom(given) === renderAtom(goal))) continue;
+    asked.wanted.push(goal);
+    asked.goals.push(matches);
+  }
   for (const relation of relationsConcerned(context, input))
     asked.relations.push(await everyAtom(context, view, relation));
   if (asked.goals.length === 0 && asked.relations.length === 0) return filled(context, asked, null);
@@ -54,10 +65,27 @@ async function answersTo(
   return namingGoal({ predicate, args, negated }, () => reasoner.answers(asked, reader, pacer));
 }
 
+/** Time for the goals of a query, in milliseconds. */
+const queryTimeoutMs = 2_000;
+
+function queryOf(
+  context: ReadContext,
+  view: ScopeChoice,
+  { maxFacts, predicates, timeoutMs }: OptimizeInput,
+  query: string,
+): Promise<QueryKnowledge> {
+  const wanted = { query, predicates, most: maxFacts, timeoutMs: Math.min(timeoutMs, queryTimeoutMs) };
+  return knowledgeOf(context, view, wanted);
+}
+
 /** A request with the answers to what it asks for. */
 interface Asked {
   readonly input: OptimizeInput;
   readonly view: ScopeChoice;
+  /** What is known of the query; null: there is none. */
+  readonly query: QueryKnowledge | null;
+  /** The goals: the given ones, then those of the query. */
+  readonly wanted: Goal[];
   /** The answers to each goal. */
   readonly goals: Matches[];
   /** All atoms of the relations whose conclusions are wanted. */
@@ -77,7 +105,7 @@ async function filled(
   asked: Asked,
   builder: ProofBuilder | null,
 ): Promise<ContextWindow> {
-  const { input, view } = asked;
+  const { input, view, query, wanted } = asked;
   const conclusions = builder === null ? null : new Conclusions(context, builder, context.reader.time);
   const seen = new VisibleKnowledge(context, view, conclusions);
   const { answers, alsoConcluded } = await proveGoals(seen, builder, asked.goals);
@@ -90,12 +118,16 @@ async function filled(
   const weaker = new Set(resolves ? contradicted.map((each) => each.weaker) : []);
   const window = new OpenWindow(seen, weaker, input);
 
-  const proofs = new GoalProofs(window, builder);
+  const proofs = new GoalProofs(window, builder, input.proofs);
   for (const each of answers) await proofs.fill(each);
+  for (const each of answers) await proofs.fillPremises(each);
   const others = await candidates(window, builder, inferred);
-  await fillRelated(window, others.candidates);
-  await fillBuckets(window, others.candidates);
-  await fillRest(window, others.candidates);
+  if (query !== null) await fillMatching(window, query.facts);
+  if (query === null || input.fill) {
+    await fillRelated(window, others.candidates);
+    await fillBuckets(window, others.candidates);
+    await fillRest(window, others.candidates);
+  }
 
   const isWanted = wantedBy(input);
   const { available, savings } = await totals(seen, alsoConcluded, isWanted);
@@ -103,8 +135,9 @@ async function filled(
   const answer: ContextWindow = {
     windowId: asked.windowId,
     entries: [...window.entries.values()],
-    goals: await reportGoals(window, builder, proofs, input.goals ?? [], answers),
-    relevantRules: relevantRules(window, input),
+    goals: await reportGoals(window, builder, proofs, wanted, answers),
+    ...(query === null ? {} : { goalsLeftOut: query.goalsLeftOut, mentions: [...query.mentions] }),
+    relevantRules: relevantRules(window, wanted.length > 0),
     totalFactsAvailable: available,
     totalFactsIncluded: window.entries.size,
     deduplicationSavings: savings,
@@ -113,7 +146,7 @@ async function filled(
     contradictions: shown,
     bucketStats: bucketStats(window, input),
     totalCharCount: Array.from(window.entries.values()).reduce((sum, { charCount }) => sum + charCount, 0),
-    goalDriven: isGoalDriven(input),
+    goalDriven: wanted.length > 0,
     knowledgeGeneration: context.reader.generation,
     generatedAt: context.reader.time,
   };
@@ -158,10 +191,6 @@ function predicateOf(atom: string): string {
   return atom.slice(atom.startsWith('-') ? 1 : 0, atom.indexOf('('));
 }
 
-function isGoalDriven({ goals }: OptimizeInput): boolean {
-  return goals !== null && goals.length > 0;
-}
-
 /** The conclusions that may be added beside proofs, in order, and the reasons against others. */
 async function candidates(
   window: OpenWindow,
@@ -186,9 +215,9 @@ async function candidates(
 }
 
 /** With goals, the rules in their proofs; without, those that conclude or read a predicate in the window. */
-function relevantRules(window: OpenWindow, input: OptimizeInput): string[] {
+function relevantRules(window: OpenWindow, isGoalDriven: boolean): string[] {
   const texts = new Set<string>();
-  if (isGoalDriven(input)) {
+  if (isGoalDriven) {
     const inOrder = [...window.rules].sort(([left], [right]) => left - right);
     for (const [, text] of inOrder) texts.add(text);
     return [...texts];

@@ -119,7 +119,8 @@ test('sets provenance to null for a stored fact and to {rule, premises} for a de
 test('puts proofs first, each whole or not at all', async () => {
   const session = await openFamily();
   for (let maxFacts = 1; maxFacts <= 10; maxFacts++) {
-    const window = await windowOf(session, { goals: [goal('ancestor', 'alice', 'dan')], maxFacts });
+    const goals = [goal('ancestor', 'alice', 'dan')];
+    const window = await windowOf(session, { goals, maxFacts, proofs: 'whole' });
     const isWhole = maxFacts >= 6;
     expect(atomsOf(window).includes('ancestor(alice, dan)')).toBe(isWhole);
     expect(window.relevantRules).toHaveLength(isWhole ? 2 : 0);
@@ -554,6 +555,22 @@ test('omits a proof much larger than the window without searching all of it', as
   expect(window.entries.filter(({ category }) => category === 'goal_relevant')).toHaveLength(20);
   const all = await windowOf(session, { goals: [goal('tc', 'n0', 'n800')], maxFacts: 1600 });
   expect(all.entries.filter(({ category }) => category === 'goal_relevant')).toHaveLength(1600);
+});
+
+test('has the stored premises of a proof that does not fit, all or none, unless told otherwise', async () => {
+  const session = await openFamily();
+  const goals = [goal('ancestor', 'alice', 'dan')];
+  const premises = ['parent(alice, bob)', 'parent(bob, carol)', 'parent(carol, dan)'];
+  const relevant = async (fields: Fields): Promise<string[]> => {
+    const { entries } = await windowOf(session, { goals, ...fields });
+    return entries.filter(({ category }) => category === 'goal_relevant').map(renderAtom);
+  };
+  for (let maxFacts = 1; maxFacts <= 5; maxFacts++)
+    expect((await relevant({ maxFacts })).sort()).toEqual(maxFacts < 3 ? [] : premises);
+  expect(await relevant({ maxFacts: 6 })).toHaveLength(6);
+  expect((await relevant({ maxFacts: 6, proofs: 'premises' })).sort()).toEqual(premises);
+  const [of] = (await windowOf(session, { goals, maxFacts: 4, predicates: ['parent'] })).goals;
+  expect(of).toMatchObject({ status: 'premises' });
 });
 
 test('contains nothing of another tenant', async () => {

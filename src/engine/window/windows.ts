@@ -77,11 +77,11 @@ export class Windows {
 
   #reading<Result>(
     caller: Caller,
-    { goals, includeInferred, timeoutMs }: OptimizeInput,
+    { goals, query, includeInferred, timeoutMs }: OptimizeInput,
     read: (context: ReadContext) => Promise<Result>,
   ): Promise<Result> {
     const limits = { timeoutMs, maxDerivations: Number.POSITIVE_INFINITY };
-    const isDerived = includeInferred || (goals !== null && goals.length > 0);
+    const isDerived = includeInferred || query !== null || (goals !== null && goals.length > 0);
     return this.#live.asQuestion(caller, limits, (timed) =>
       this.#live.reading(caller, timed, read, isDerived ? null : []),
     );
@@ -107,11 +107,12 @@ export class Windows {
 
 /** The parameters of the last window, overridden by the given ones. */
 function withChanges(parameters: OptimizeInput, input: WindowDiffInput): OptimizeInput {
-  const { maxFacts, goals, scope, unscoped } = input;
+  const { maxFacts, goals, query, scope, unscoped } = input;
   return {
     ...parameters,
     ...(maxFacts === null ? {} : { maxFacts }),
     ...(goals === null ? {} : { goals }),
+    ...(query === null ? {} : { query }),
     ...(scope === null && !unscoped ? {} : { scope, unscoped }),
   };
 }

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 export const commandNames = [
   'serve',
   'ask',
+  'search',
   'tell',
   'teach',
   'import',
@@ -244,6 +245,13 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     ],
     example: "corollary ask --proof 'grandmother(alma, ?who)'",
   },
+  search: {
+    takes: "'WORDS'",
+    about: 'finds facts, conclusions, rules and names by plain words',
+    options: ['scope'],
+    more: ['- reads the words from standard input. Exit code 1 if nothing matches.'],
+    example: "corollary search 'where does alma live'",
+  },
   import: {
     takes: 'FILE',
     about: 'stores the contents of a file; - reads standard input',
@@ -327,8 +335,8 @@ Options that do one thing to the storage folder and end; they read the environme
 
   --help, --version
 
-Exit codes: 0 done; ask: 1 when nothing holds; import: 1 when lines failed; 2 wrong use or configuration; 3 no service reached;
-4 the service refused. serve, and what is done to the folder: 1 failed, 2 configuration, 4 port taken, 5 folder in use,
+Exit codes: 0 done; ask: 1 when nothing holds; search: 1 when nothing matches; import: 1 when lines failed; 2 wrong use or
+configuration; 3 no service reached; 4 the service refused. serve, and what is done to the folder: 1 failed, 2 configuration, 4 port taken, 5 folder in use,
 6 storage damaged; --verify: 1 when something does not verify.
 
 Environment (an empty value counts as not set):

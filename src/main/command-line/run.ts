@@ -7,6 +7,7 @@
 import { text } from 'node:stream/consumers';
 import type { DatabaseList, Readiness } from '../../engine/contract/administration.ts';
 import type { FactOutcome, FactsOutcome } from '../../engine/contract/facts.ts';
+import type { Searched } from '../../engine/contract/search.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
 import type { Sample, SampleEntry } from '../../engine/contract/samples.ts';
@@ -26,6 +27,7 @@ type Run = (client: Client, command: ParsedCommand, terminal: Terminal) => Promi
 
 const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = {
   ask,
+  search,
   tell,
   teach,
   import: importFile,
@@ -66,6 +68,19 @@ async function ask(client: Client, command: ParsedCommand, terminal: Terminal): 
   }
   complainOf(answer, terminal);
   return answer.count > 0 ? 0 : 1;
+}
+
+async function search(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
+  const { scope } = command;
+  const found = (await client.post('/search', { text: await textOf(command, terminal), scope })) as Searched;
+  if (command.json) terminal.print(JSON.stringify(found, null, 2));
+  else
+    for (const { kind, atom, rule, entity, predicate } of found.hits)
+      terminal.print(`${kind.padEnd(10)}  ${atom ?? rule ?? entity ?? predicate ?? ''}`);
+  if (!found.matched) terminal.complain('Nothing matches these words.');
+  if (found.goalsLeftOut !== undefined)
+    terminal.complain(`${found.goalsLeftOut} goals were not worked out: conclusions may be missing.`);
+  return found.matched ? 0 : 1;
 }
 
 async function tell(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {

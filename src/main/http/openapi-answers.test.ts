@@ -442,6 +442,7 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
   'it takes more facts than are read within ten seconds': [
     'memoryStats InferenceLimitExceeded',
     'summarizeContext InferenceLimitExceeded',
+    'search InferenceLimitExceeded',
   ],
 };
 

@@ -1,8 +1,8 @@
 /**
  * The context of a conversation: the window for its questions, then the facts about the names in it, then the rest.
  *
- * A question is a line of a turn that is an atom with a variable, or an atom before a question mark. Names are searched
- * for in the end of the conversation. Contradictions are counted and shown, not resolved.
+ * A question is a line of a turn that is an atom with a variable, or an atom before a question mark. The end of the
+ * conversation, or the query, is searched for names, which become goals too. Contradictions are counted and shown, not resolved.
  */
 import { type Goal, optimizeInputSchema } from '../../engine/contract/context.ts';
 import type { TurnsContext, TurnsInput } from '../../engine/contract/extraction.ts';
@@ -26,7 +26,7 @@ type Window = Pick<TurnsContext, 'facts' | 'totalFactsInKB' | 'factsReturned' | 
 export async function contextFor(engine: Engine, caller: Caller, input: TurnsInput): Promise<Window> {
   const { maxFacts, scope, unscoped, turns } = input;
   const text = turns.join('\n').slice(-mentionedWithinCharacters);
-  const window = await windowFor(engine, caller, input);
+  const window = await windowFor(engine, caller, input, input.query ?? text);
   const most = Math.min(maxFacts, maxFactsMentioned);
   const mentioned = await engine.factsAbout(caller, { text, scope, unscoped, maxFacts: most });
   const isAnswer = ({ category }: ContextEntry): boolean => category === 'goal_relevant';
@@ -48,15 +48,16 @@ export async function contextFor(engine: Engine, caller: Caller, input: TurnsInp
   };
 }
 
-async function windowFor(engine: Engine, caller: Caller, input: TurnsInput) {
+async function windowFor(engine: Engine, caller: Caller, input: TurnsInput, query: string) {
   const { maxFacts, scope, unscoped } = input;
   const goals = goalsOfTurns(input.turns);
   const wanted = { maxFacts, scope, unscoped, autoResolveContradictions: false };
+  const isBlank = query.trim() === '';
   const choose = (more: object) =>
     engine.optimizeContext(caller, optimizeInputSchema.parse({ ...wanted, ...more }));
-  if (goals.length === 0) return choose({});
+  if (isBlank) return choose({});
   try {
-    return await choose({ goals, timeoutMs: timeForGoals });
+    return await choose({ goals, query, fill: true, timeoutMs: timeForGoals });
   } catch (error) {
     // A question in a conversation is a hint, not a demand: without an answer in time the rest is returned.
     if (error instanceof EngineError && error.code === 'InferenceLimitExceeded') return choose({});

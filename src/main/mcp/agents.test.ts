@@ -384,7 +384,18 @@ it('GET /mcp/setup returns the address, the revisions and the tools for clients'
   expect(body).toMatchObject({ address: service.address, streamable: '/mcp', sse: '/mcp/sse' });
   expect(body.revisions.slice(0, 2)).toEqual(['2026-07-28', '2025-11-25']);
   expect(body.tools.toSorted()).toEqual(
-    ['tell', 'ask', 'teach', 'forget', 'recall', 'context', 'compress', 'cleanup', 'predicates'].toSorted(),
+    [
+      'tell',
+      'ask',
+      'teach',
+      'forget',
+      'recall',
+      'search',
+      'context',
+      'compress',
+      'cleanup',
+      'predicates',
+    ].toSorted(),
   );
   expect(body.advice).toMatch(/database for each project/);
   const bundle = await fetch(`${service.address}/corollary.mcpb`);

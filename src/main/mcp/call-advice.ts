@@ -1,8 +1,6 @@
 /**
- * Suggests the call to make instead, for the name of an unknown tool and to a client that searches by words.
- *
- * It puts matching names into a call that the tools take. It searches only the vocabulary and the stored facts with one
- * of the words in them.
+ * Suggests the call to make instead, for the name of an unknown tool and to a client that writes words into another
+ * field than `query`.
  */
 import { editDistance, mend } from './mend.ts';
 import { perform, type ToolContext } from './tool-run.ts';
@@ -23,18 +21,7 @@ const wordFields = [
   'names',
 ];
 
-const maxWords = 6;
-const maxGoals = 6;
-const maxPredicates = 6;
-/** Facts checked for one word. */
-const factsOfWord = 20;
 const maxCharacters = 400;
-
-const stopWords: ReadonlySet<string> = new Set(
-  'a about all an and any are as at be by do does for from have her his how i in is it know list me my of on or our show tell that the their them there they this to was we were what when where which who whose why with you your'.split(
-    ' ',
-  ),
-);
 
 /** The words that the arguments search for; null if they are no search. */
 export function soughtWords(given: ToolArguments): string | null {
@@ -51,83 +38,15 @@ export function withoutWords(given: ToolArguments): ToolArguments {
   return Object.fromEntries(Object.entries(given).filter(([field]) => !wordFields.includes(field)));
 }
 
-interface Place {
-  readonly predicate: string;
-  readonly args: readonly string[];
-}
-
-/**
- * The call to make: `context` with goals about the named constants, else `recall` of the named predicates, else
- * `predicates`. `others`: further arguments, which the tool takes.
- */
-export async function callForWords(
-  run: ToolContext,
-  text: string,
+/** The call of `tool`, recall or context, for words; `others`: further arguments, of which it keeps what it takes. */
+export function callForWords(
+  words: string,
+  tool: 'recall' | 'context' = 'recall',
   others: ToolArguments = {},
-): Promise<{ readonly tool: string; readonly call: ToolArguments }> {
-  const words = wordsOf(text);
-  const { predicates } = await perform(run, 'listPredicates');
-  const meant = predicates.filter(({ name }) =>
-    wordsOf(name).some((part) => words.some((word) => isSame(word, part))),
-  );
-  const scope = typeof others['scope'] === 'string' ? { scope: others['scope'] } : {};
-  const constants = new Map<string, Place>();
-  for (const word of words) {
-    const query = { q: word, limit: String(factsOfWord), ...scope };
-    const { facts } = await perform(run, 'listFacts', { query });
-    for (const { predicate, args } of facts)
-      for (const [position, arg] of args.entries())
-        if (arg.length <= maxCharacters && wordsOf(arg).includes(word))
-          constants.set(`${predicate}/${args.length} ${position} ${arg}`, {
-            predicate,
-            args: args.map((_, index) => (index === position ? arg : `?x${index + 1}`)),
-          });
-  }
-  const goals = goalsOf(meant, [...constants.values()]);
-  if (goals.length > 0) return { tool: 'context', call: { goals, ...others } };
-  if (meant.length > 0) {
-    const { maxFacts } = others;
-    const names = [...new Set(meant.map(({ name }) => name))].slice(0, maxPredicates);
-    return {
-      tool: 'recall',
-      call: { predicates: names, ...(maxFacts === undefined ? {} : { maxFacts }), ...scope },
-    };
-  }
-  return { tool: 'predicates', call: {} };
-}
-
-/**
- * Goals about the constants: of the named predicates, in every argument position, else of the predicates that have
- * them.
- */
-function goalsOf(meant: readonly { name: string; arity: number }[], known: readonly Place[]): Place[] {
-  const named = new Set(known.flatMap(({ args }) => args.filter((arg) => !arg.startsWith('?'))));
-  const goals = meant.flatMap(({ name, arity }) =>
-    [...named].flatMap((constant) =>
-      Array.from({ length: arity }, (_, position) => ({
-        predicate: name,
-        args: Array.from({ length: arity }, (_value, index) =>
-          index === position ? constant : `?x${index + 1}`,
-        ),
-      })),
-    ),
-  );
-  return (goals.length > 0 ? goals : known).slice(0, maxGoals);
-}
-
-function wordsOf(text: string): string[] {
-  const parts = text
-    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u);
-  const words = parts.filter((word) => word.length > 1 && !stopWords.has(word));
-  return [...new Set(words)].slice(0, maxWords);
-}
-
-/** Whether it is the same word, singular or plural. */
-function isSame(one: string, other: string): boolean {
-  const stem = (word: string): string => word.replace(/(?:ies|y)$/, 'i').replace(/(?<=..)s$/, '');
-  return stem(one) === stem(other);
+): { readonly tool: string; readonly call: ToolArguments } {
+  const call = { ...others, query: words };
+  const operation = tool === 'recall' ? 'recall' : 'optimizeContext';
+  return { tool, call: takesArguments(operation, call) ? call : { query: words } };
 }
 
 /** Names of tools of other memories and knowledge bases, and names that models make up. */
@@ -167,12 +86,12 @@ export async function unknownToolText(run: ToolContext, name: string, given: Too
   if (updates.has(plain)) return [...lines, ...(await insteadOfUpdate(run, given))].join('\n');
   const words = soughtWords(given);
   if (searches.has(plain) && words !== null) {
-    const { tool, call } = await callForWords(run, words);
+    const { tool, call } = callForWords(words);
     return [...lines, callLine(tool, call)].join('\n');
   }
   const meant = tools.get(otherNames.get(plain) ?? nearestTool(plain) ?? '');
   if (meant === undefined) return lines.join('\n');
-  return [...lines, await insteadOf(run, plain, meant, given)].join('\n');
+  return [...lines, insteadOf(plain, meant, given)].join('\n');
 }
 
 function nearestTool(name: string): string | undefined {
@@ -183,7 +102,7 @@ function callLine(tool: string, call: ToolArguments): string {
   return `Call ${tool} with ${JSON.stringify(call)}`;
 }
 
-async function insteadOf(run: ToolContext, name: string, tool: Tool, given: ToolArguments): Promise<string> {
+function insteadOf(name: string, tool: Tool, given: ToolArguments): string {
   const asked = withoutFillers(tool.optionalFields, given);
   const more = name === 'why_not' ? { whyNot: true } : {};
   const own = { ...asked, ...more };
@@ -193,7 +112,7 @@ async function insteadOf(run: ToolContext, name: string, tool: Tool, given: Tool
   if (call !== null) return callLine(tool.listing.name, { ...call, ...more });
   const words = soughtWords(given);
   if (words !== null && (tool.operation === 'recall' || tool.operation === 'optimizeContext')) {
-    const found = await callForWords(run, words);
+    const found = callForWords(words, tool.operation === 'recall' ? 'recall' : 'context');
     return callLine(found.tool, found.call);
   }
   if (takesArguments(tool.operation, {})) return callLine(tool.listing.name, {});

@@ -141,6 +141,7 @@ const maxHints = 5;
 /** Predicates and goals that are looked up. */
 const maxLookedAt = 5;
 const maxScopesNamed = 5;
+const maxPredicatesNamed = 10;
 
 /**
  * Adds hints to content that found nothing, besides those of the operation: an unknown scope, a misspelt predicate, a
@@ -158,6 +159,7 @@ async function withHintsOfNothing<Content extends object>(
     ...(await scopeHints(run, given)),
     ...own,
     ...(await predicateHints(run, given)),
+    ...(await queryHints(run, given)),
     ...(await goalHints(run, given)),
   ];
   if (hints.length === 0) return content;
@@ -198,6 +200,17 @@ async function predicateHints(run: ToolContext, { predicates }: ToolArguments): 
     if (listed.total === 0) hints.push(...(listed.hints ?? []));
   }
   return hints;
+}
+
+/** What is known at all, for a query that matches nothing. */
+async function queryHints(run: ToolContext, { query }: ToolArguments): Promise<string[]> {
+  if (typeof query !== 'string') return [];
+  const { predicates } = await perform(run, 'listPredicates');
+  if (predicates.length === 0) return ['nothing is stored yet: tell facts first'];
+  const named = predicates.slice(0, maxPredicatesNamed).map(({ name, arity }) => `${name}/${arity}`);
+  const more = predicates.length - named.length;
+  const rest = more > 0 ? ` and ${more} more, which the tool predicates lists` : '';
+  return [`nothing matches these words; there is knowledge of ${named.join(', ')}${rest}`];
 }
 
 async function goalHints(run: ToolContext, { goals, scope }: ToolArguments): Promise<string[]> {

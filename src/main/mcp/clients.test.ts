@@ -116,7 +116,7 @@ function hasNotices({ kind }: Case): boolean {
 }
 
 describe('an agent of any kind', () => {
-  it('gets the server info of its revision and finds the nine tools', () =>
+  it('gets the server info of its revision and finds the ten tools', () =>
     ofEveryAgent(async ({ agent, kind }) => {
       expect(agent.revision).toBe(kind.revision);
       expect(agent.serverName).toBe('corollary');
@@ -131,6 +131,7 @@ describe('an agent of any kind', () => {
           'forget',
           'predicates',
           'recall',
+          'search',
           'teach',
           'tell',
         ].toSorted(),

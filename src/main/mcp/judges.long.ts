@@ -84,9 +84,9 @@ describe.each(ways)("the Inspector's command line over $title", ({ title, target
     return inspect('tools/call', ['--tool-name', tool, '--tool-args-json', JSON.stringify(given)]);
   }
 
-  it('lists the nine tools and finds no error in their schemas', async () => {
+  it('lists the ten tools and finds no error in their schemas', async () => {
     const { tools } = await inspect('tools/list', ['--strict']);
-    expect(tools).toHaveLength(9);
+    expect(tools).toHaveLength(10);
   });
 
   it('completes tell, teach, ask with the proof, and forget', async () => {

@@ -27,13 +27,19 @@ export function mend(tool: Tool, given: Given): Mended {
   if (Object.keys(given).length > maxFields || sizeOf(given) > maxCharacters) return { call: null, hints };
   const mending: Mending = { tool, known: typesOf(tool), fields: new Map(Object.entries(given)), hints };
   unwrap(mending);
-  listOfFacts(mending);
-  pairIntoArgs(mending);
+  // A search takes words as they are: nothing in them is an atom.
+  const isOfAtoms = tool.operation !== 'search';
+  if (isOfAtoms) {
+    listOfFacts(mending);
+    pairIntoArgs(mending);
+  }
   rename(mending);
-  takeApart(mending);
-  joinRule(mending);
-  respell(mending);
-  splitPredicate(mending);
+  if (isOfAtoms) {
+    takeApart(mending);
+    joinRule(mending);
+    respell(mending);
+    splitPredicate(mending);
+  }
   toItsType(mending);
   const call = Object.fromEntries(mending.fields);
   const isCall =
@@ -344,6 +350,8 @@ function respelled(text: string): string {
 function isReadable({ operation }: Tool, text: unknown): boolean {
   if (typeof text !== 'string') return true;
   switch (operation) {
+    case 'search':
+      return true;
     case 'assertFact':
     case 'retractPattern': {
       const allowsPatterns = operation === 'retractPattern';

@@ -45,8 +45,9 @@ async function callInstead(run: ToolContext, tool: Tool, given: Given): Promise<
   const others = isOverview(tool)
     ? (mend(tool, rest).call ?? (takesArguments(tool.operation, rest) ? rest : {}))
     : {};
-  const { tool: name, call } = await callForWords(run, words, others);
-  const cannot = isOverview(tool) ? 'does not search by words' : 'takes no sentences';
+  const isContext = tool.operation === 'optimizeContext';
+  const { tool: name, call } = callForWords(words, isContext ? 'context' : 'recall', others);
+  const cannot = isOverview(tool) ? 'takes words as query' : 'takes no sentences';
   return `${tool.listing.name} ${cannot}. Call ${name} with ${JSON.stringify(call)}`;
 }
 

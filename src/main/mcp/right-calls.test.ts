@@ -1,4 +1,4 @@
-/** The nine tools, each called with the example from its description and compared with its operation. */
+/** The ten tools, each called with the example from its description and compared with its operation. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +15,7 @@ const sameAs = {
   teach: '/teach',
   forget: '/retract/pattern',
   recall: '/memory/context',
+  search: '/search',
   context: '/context/optimize',
   compress: '/memory/consolidate',
   cleanup: '/memory/decay',
@@ -63,7 +64,7 @@ function comparable(answer: unknown): unknown {
   ) as unknown;
 }
 
-it('are the nine of the contract, each mapped to the operation that the contract names', () => {
+it('are the ten of the contract, each mapped to the operation that the contract names', () => {
   const of = Object.fromEntries(
     [...tools].map(([name, { operation }]) => {
       const { path, aliases = [] }: OperationSpec = operations[operation];

@@ -47,6 +47,17 @@ export const projections: { readonly [Name in ToolOperation]: Projection<Name> }
     totalFacts: output.totalFacts,
     ...hintsOf(output),
   }),
+  search: ({ hits, mentions, matched, goalsLeftOut }) => ({
+    hits: hits.map(({ kind, atom, rule, entity, predicate, id, score, scope }) => ({
+      kind,
+      text: atom ?? rule ?? entity ?? predicate ?? '',
+      ...named({ id, scope }),
+      score: Math.round(score * 1e4) / 1e4,
+    })),
+    mentions: [...new Set(mentions.flatMap(({ constants, predicates }) => [...constants, ...predicates]))],
+    matched,
+    ...named({ goalsLeftOut }),
+  }),
   optimizeContext: (output) => ({
     entries: output.entries.map((entry) => ({ ...slimEntry(entry), category: entry.category })),
     ...(output.goals.length === 0 ? {} : { goals: output.goals.map(slimGoal) }),

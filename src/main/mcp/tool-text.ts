@@ -56,6 +56,17 @@ export const toolTexts: Texts = {
     if (returned === 0) return withHints(content, ['Nothing remembered fits.']);
     return withHints(content, [`${returned} of ${count(totalFacts, 'fact')}:`, ...facts.map(entryLine)]);
   },
+  search: ({ hits, mentions, matched, goalsLeftOut }) => {
+    if (!matched) return 'Nothing matches these words: nothing is known by these names.';
+    const lines = hits.map(({ kind, text, id, scope }) => {
+      const where = scope === undefined ? '' : `, in ${scope}`;
+      return `${kind}: ${text}${id === undefined || kind !== 'rule' ? '' : ` (${id})`}${where}`;
+    });
+    if (mentions.length > 0) lines.unshift(`Mentioned: ${mentions.join(', ')}`);
+    if (goalsLeftOut !== undefined)
+      lines.push(`${count(goalsLeftOut, 'goal')} not worked out: conclusions may be missing. Ask for them.`);
+    return lines.join('\n');
+  },
   optimizeContext: (content) => {
     const {
       entries,

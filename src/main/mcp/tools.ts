@@ -281,8 +281,9 @@ const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, Js
     dryRun,
     scope,
   },
-  recall: { predicates: texts, maxFacts: whole('Default 100'), scope },
+  recall: { query: text('Words or a question'), predicates: texts, maxFacts: whole('Default 100'), scope },
   optimizeContext: {
+    query: text('The task in plain words'),
     goals: {
       type: 'array',
       items: { type: 'object', properties: { predicate, args, negated: { type: 'boolean' } } },
@@ -295,6 +296,7 @@ const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, Js
   },
   consolidate: { predicates: texts, minOccurrences: whole('Default 3'), dryRun, scope },
   decay: { threshold: { type: 'number', description: 'Default 0.05' }, dryRun, scope },
+  search: { text: text('Words or a question'), limit: whole('Default 20'), scope },
   listPredicates: {},
 };
 

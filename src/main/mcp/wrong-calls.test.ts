@@ -135,8 +135,8 @@ const unclear: [tool: string, given: Given, advice: string][] = [
   ['teach', { text: 'p(?x) :- q(?x), not p(?x)' }, 'p/1 depends on not'],
   ['forget', { predicate: 'parent' }, '["?a", "?b"]'],
   ['forget', { id: 'f1-0' }, 'by predicate and args'],
-  ['recall', { query: 'the family' }, 'does not search by words'],
-  ['context', { query: 'the family' }, 'does not search by words'],
+  ['recall', { topic: 'the family' }, 'takes words as query. Call recall with {"query":"the family"}'],
+  ['context', { question: 'the family' }, 'takes words as query. Call context with {"query":"the family"}'],
   ['cleanup', { threshold: 5 }, '<=1'],
   ['predicates', { filter: 'par' }, 'predicates takes no arguments'],
 ];

@@ -77,6 +77,7 @@ export function createHandlers(service: ServiceState): Handlers {
     deleteScope: (caller, { params }) => service.engine.deleteScope(caller, params.name),
     browseMemory: (caller, { query }) => service.engine.recall(caller, query),
     recall: (caller, { body }) => service.engine.recall(caller, body),
+    search: (caller, { body }) => service.engine.search(caller, body),
     memoryStats: (caller, { query }) => service.engine.memoryStats(caller, query),
     consolidate: (caller, { body }) => service.engine.consolidate(caller, body),
     restore: (caller, { body }) => service.engine.restore(caller, body),

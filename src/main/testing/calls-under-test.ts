@@ -96,6 +96,7 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
     path: `/memory/context?predicates=${(await told(at)).predicate}`,
   }),
   recall: async (at) => post('/memory/context', { predicates: [(await told(at)).predicate] }),
+  search: async (at) => post('/search', { text: (await told(at)).predicate }),
   memoryStats: async (at) => ({ method: 'GET', path: `/memory/stats?scope=${await scope(at)}` }),
   consolidate: async (at) => post('/memory/consolidate', { predicates: [await episodes(at)] }),
   restore: async (at) => {

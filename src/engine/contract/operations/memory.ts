@@ -44,7 +44,10 @@ export const memoryOperations = {
     method: 'GET',
     path: '/memory/context',
     summary: 'The facts with the highest salience',
-    description: 'Stored facts by salience, highest first; with `includeInferred`, conclusions too.',
+    description:
+      'Stored facts by salience, highest first; with `includeInferred`, conclusions too. With `query`, instead: the ' +
+      'answers to what the words mention with their whole proofs, then the facts that match, in the order in which ' +
+      'to read them.',
     query: recallQuerySchema,
     lists: ['predicates'],
     output: recalledSchema,
@@ -69,7 +72,7 @@ export const memoryOperations = {
       name: 'recall',
       title: 'Recall what is most present',
       description:
-        'Stored facts used often or recently. Use it at the start of a session; for a question use ask, for a task context.',
+        'What is known about a query in plain words, with proofs; without a query, the facts used most. For a question with known predicates use ask.',
       output: slimRecalledSchema,
       example: { maxFacts: 20, predicates: ['prefers', 'works_on'] },
       destructive: false,

@@ -83,6 +83,12 @@ export class Pacer {
     this.startedAt = limits.startedAt ?? this.#sliceStartedAt;
   }
 
+  /** A pacer of a part of the same work, with at most this much time from now on. */
+  within(timeoutMs: number): Pacer {
+    const left = Math.max(0, this.limits.timeoutMs - this.elapsedMs);
+    return new Pacer({ ...this.limits, timeoutMs: Math.min(left, timeoutMs) }, this.#pause);
+  }
+
   get elapsedMs(): number {
     return performance.now() - this.startedAt;
   }

@@ -327,6 +327,7 @@ const memory = {
     success: () => ({ body: { maxFacts: 2 } }),
     InferenceLimitExceeded: () => ({ isAtSmall: true, body: { predicates: ['n'], includeInferred: true } }),
   },
+  search: { success: () => ({ body: { text: 'n' } }), InferenceLimitExceeded: null },
   memoryStats: { success: none, InferenceLimitExceeded: null },
   consolidate: {
     QuotaExceeded: async (world) => {

@@ -71,6 +71,7 @@ const toolOperations: {
   forget: 'retractPattern',
   predicates: 'listPredicates',
   recall: 'recall',
+  search: 'search',
   context: 'optimizeContext',
   compress: 'consolidate',
   cleanup: 'decay',

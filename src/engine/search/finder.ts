@@ -1,0 +1,332 @@
+import { compareText } from '../base/text-order.ts';
+import type { AtomLiteral } from '../contract/language.ts';
+import type { Mention } from '../contract/mention.ts';
+import type { HitKind, Signal } from '../contract/search.ts';
+import { leastRows, rowsByText } from '../datalog/tables/sorted.ts';
+import { renderAtom, renderIdentity } from '../language/print.ts';
+import { salientFacts } from '../memory/salient-facts.ts';
+import { answerAt, shownConclusions } from '../read/listed-conclusions.ts';
+import { type FactRow, lookUpFew } from '../store/fact-matching.ts';
+import { type GraphFact, graphFact, GraphNearness } from './graph-nearness.ts';
+import { goalsOf, type MentionGoal } from './mention-goals.ts';
+import type { Documents, TextWords, Worth } from './text-words.ts';
+import { predicatesOfRule, type ViewNames } from './view-names.ts';
+import type { WordIndex } from './word-index.ts';
+
+/** Time for the goals of the mentions, in milliseconds. */
+const goalsTimeoutMs = 2_000;
+/** Most facts of a mentioned constant, of one that shares words, and of the matching predicates together. */
+const maxOfMentioned = 500;
+const maxOfWords = 20;
+const maxOfPredicates = 64;
+/** Of constants, and of rows by their metadata, the best this many are taken for their words, or twice the limit. */
+const minDocuments = 64;
+/** Most conclusions taken of one goal, and of all. */
+const maxOfGoal = 100;
+const maxConclusions = 500;
+
+/** Something found, before it is ranked. */
+export interface Found {
+  readonly kind: HitKind;
+  /** The rendered atom or rule, the constant or the predicate. */
+  readonly text: string;
+  readonly id: string | null;
+  readonly scope: string | null;
+  readonly salience: number | null;
+  /** The stored fact; null: none. */
+  readonly fact: FactRow | null;
+  readonly values: readonly SignalValue[];
+}
+
+/** The value of a signal for a candidate; higher is better. */
+interface SignalValue {
+  readonly signal: Signal;
+  readonly value: number;
+  readonly detail: string;
+}
+
+/** What is compared with the text. */
+interface Compared {
+  readonly constants: readonly string[];
+  readonly predicates: readonly string[];
+  readonly words: readonly Worth[];
+}
+
+/** What a search is about. */
+interface Sought {
+  readonly names: ViewNames;
+  readonly index: WordIndex;
+  readonly words: TextWords;
+  readonly mentions: readonly Mention[];
+  /** Number of hits wanted. */
+  readonly limit: number;
+}
+
+/** Collects what a text mentions or shares words with. */
+export class Finder {
+  readonly candidates: Found[] = [];
+  readonly #sought: Sought;
+  readonly #constants: ReadonlySet<string>;
+  readonly #predicates: ReadonlySet<string>;
+  /** Ids of the mentioned constants that facts have. */
+  readonly #ids: readonly number[];
+  readonly #near: GraphNearness;
+
+  constructor(sought: Sought) {
+    const { names, mentions } = sought;
+    this.#sought = sought;
+    this.#constants = new Set(mentions.flatMap(({ constants }) => constants));
+    this.#predicates = new Set(mentions.flatMap(({ predicates }) => predicates));
+    const { dictionary } = names.context.tenant.facts;
+    this.#ids = Array.from(this.#constants, (text) => dictionary.find(text)).filter((id) => id >= 0);
+    this.#near = new GraphNearness(this.#ids);
+  }
+
+  /** Finds what is of these kinds. Returns how many goals were not worked out. */
+  async find(kinds: ReadonlySet<HitKind>): Promise<number> {
+    const { names } = this.#sought;
+    const factsOf = (constant: number, most: number): GraphFact[] =>
+      names.factsWith(constant, most).map(graphFact);
+    if (this.#ids.length > 0) await this.#near.walk(factsOf, names.context.pacer);
+    const constants = await this.#constantsWithWords();
+    if (kinds.has('fact')) await this.#takeFacts(constants);
+    if (kinds.has('rule')) this.#takeRules();
+    if (kinds.has('entity')) this.#takeEntities(constants);
+    if (kinds.has('predicate')) this.#takePredicates();
+    return kinds.has('conclusion') ? this.#takeConclusions() : 0;
+  }
+
+  /** The facts near to the mentions, nearest first; call it after `find`. */
+  nearFacts(): FactRow[] {
+    return this.#near.facts();
+  }
+
+  /** The present constants that share the most words with the text. */
+  async #constantsWithWords(): Promise<number[]> {
+    const { names, words } = this.#sought;
+    const { dictionary } = names.context.tenant.facts;
+    const worth = await words.constants();
+    return this.#best(worth, (left, right) => dictionary.compare(left, right));
+  }
+
+  /** The documents of greatest worth. */
+  async #best(
+    { numbers, worths }: Documents,
+    ties: (left: number, right: number) => number,
+  ): Promise<number[]> {
+    const compare = (left: number, right: number): number =>
+      (worths[right] as number) - (worths[left] as number) ||
+      ties(numbers[left] as number, numbers[right] as number);
+    const { pacer } = this.#sought.names.context;
+    const most = Math.min(numbers.length, Math.max(minDocuments, 2 * this.#sought.limit));
+    return Array.from(await leastRows(numbers.length, most, compare, pacer), (at) => numbers[at] as number);
+  }
+
+  async #takeFacts(constants: readonly number[]): Promise<void> {
+    const { names, index, words } = this.#sought;
+    const { pacer } = names.context;
+    const found = new Map<string, FactRow>();
+    const note = (fact: FactRow): void => {
+      found.set(graphFact(fact).key, fact);
+    };
+    for (const [ids, most] of [
+      [this.#ids, maxOfMentioned],
+      [constants, maxOfWords],
+    ] as const)
+      for (const id of ids) {
+        for (const fact of names.factsWith(id, most)) note(fact);
+        await pacer.breathe();
+      }
+    const metadata = await this.#best(await words.metadata(), (left, right) => left - right);
+    for (const document of metadata) if (names.isVisible(index.rowOf(document))) note(index.rowOf(document));
+    const isMatching = ({ predicate }: { predicate: string }): boolean =>
+      names.isWanted(predicate) && (this.#predicates.has(predicate) || words.ofPredicate(predicate).size > 0);
+    // What is said about the mentioned comes before any other use of a predicate.
+    if (this.#ids.length === 0 && [...names.stored()].some(isMatching)) {
+      let taken = 0;
+      for await (const { fact } of salientFacts(names.context, names.view, isMatching, maxOfPredicates)) {
+        note(fact);
+        if (++taken === maxOfPredicates) break;
+      }
+    }
+    let looked = 0;
+    for (const fact of found.values()) {
+      if ((++looked & 0x3f) === 0) await pacer.breathe();
+      this.#takeFact(fact);
+    }
+  }
+
+  #takeFact(fact: FactRow): void {
+    const { names, words } = this.#sought;
+    const { database, tenant, reader } = names.context;
+    const { facts, uses } = tenant;
+    const { predicate } = fact.relation;
+    const ids = graphFact(fact).constants;
+    const metadata = facts.metadataOf(fact);
+    const { createdAt } = database.timesOf(facts, fact);
+    this.#take(
+      {
+        kind: 'fact',
+        text: renderIdentity(facts.identityOf(fact)),
+        id: facts.idOf(fact),
+        scope: facts.scopeOf(fact),
+        salience: uses.salience(fact, createdAt, reader.time).salience,
+        fact,
+      },
+      {
+        constants: facts.argsOf(fact),
+        predicates: [predicate],
+        words: [
+          ...ids.map((id) => words.ofConstant(id)),
+          words.ofPredicate(predicate),
+          words.ofText(metadata),
+        ],
+      },
+      this.#near.ofFact(ids),
+    );
+  }
+
+  #takeRules(): void {
+    const { names, words } = this.#sought;
+    const { view } = names;
+    for (const { id, rule, text, name, scope, description } of names.context.database.rules.all()) {
+      if (scope !== null && view.kind !== 'all' && !(view.kind === 'scope' && view.scope === scope)) continue;
+      const predicates = predicatesOfRule(rule);
+      if (!predicates.some((predicate) => names.isWanted(predicate))) continue;
+      const constants = [...this.#constants].filter((constant) => rule.head.args.includes(constant));
+      const parts = [words.ofText([name, text, description])];
+      this.#take(
+        { kind: 'rule', text, id, scope, salience: null, fact: null },
+        { constants, predicates, words: parts },
+        0,
+      );
+    }
+  }
+
+  #takeEntities(withWords: readonly number[]): void {
+    const { names, words } = this.#sought;
+    const { dictionary } = names.context.tenant.facts;
+    const present = new Set([...this.#ids, ...withWords.filter((id) => names.has(id))]);
+    for (const id of present) {
+      const text = dictionary.text(id);
+      this.#take(
+        { kind: 'entity', text, id: null, scope: null, salience: null, fact: null },
+        { constants: [text], predicates: [], words: [words.ofConstant(id)] },
+        this.#near.of(id),
+      );
+    }
+  }
+
+  #takePredicates(): void {
+    const { names, words } = this.#sought;
+    for (const text of new Set(names.relations().map(({ predicate }) => predicate)))
+      this.#take(
+        { kind: 'predicate', text, id: null, scope: null, salience: null, fact: null },
+        { constants: [], predicates: [text], words: [words.ofPredicate(text)] },
+        0,
+      );
+  }
+
+  /** The answers to the goals of the mentions that are not stored. Returns how many goals were not worked out. */
+  async #takeConclusions(): Promise<number> {
+    const { names, mentions } = this.#sought;
+    const { context } = names;
+    const { goals, leftOut } = await goalsOf(mentions, names, context.pacer.within(goalsTimeoutMs));
+    const taken = new Set<string>();
+    for (const goal of goals) {
+      if (!goal.isConcluded || taken.size >= maxConclusions) continue;
+      const rows = await this.#conclusionsOf(goal, taken);
+      if (rows.length === 0) continue;
+      for (const fact of await shownConclusions(context, goal.matches, rows, context.reader.time))
+        this.#takeConclusion(fact);
+    }
+    return leftOut;
+  }
+
+  /** Rows of answers that are not stored in the view and not taken yet, by text. */
+  async #conclusionsOf({ matches }: MentionGoal, taken: Set<string>): Promise<number[]> {
+    const { context, view } = this.#sought.names;
+    const { columns, count, constants } = matches;
+    const rows: number[] = [];
+    for (const row of await rowsByText(
+      columns,
+      count,
+      constants,
+      context.pacer,
+      Math.min(count, maxOfGoal),
+    )) {
+      const atom: AtomLiteral = answerAt(matches, row);
+      const text = renderAtom(atom);
+      if (taken.has(text) || taken.size >= maxConclusions) continue;
+      const { predicate, args, negated } = atom;
+      const pattern = { predicate, args, truthVal: !negated, scope: view };
+      const { generation, time } = context.reader;
+      const stored = lookUpFew(context.tenant.facts, pattern, generation, time, Number.POSITIVE_INFINITY);
+      if (stored === null || stored.length > 0) continue;
+      taken.add(text);
+      rows.push(row);
+    }
+    return rows;
+  }
+
+  #takeConclusion({
+    predicate,
+    args,
+    truthVal,
+    scope,
+    salience,
+  }: Parameters<typeof conclusionText>[0]): void {
+    const { names, words } = this.#sought;
+    const { dictionary } = names.context.tenant.facts;
+    const ids = args.map((text) => dictionary.find(text)).filter((id) => id >= 0);
+    const parts = [...ids.map((id) => words.ofConstant(id)), words.ofPredicate(predicate)];
+    this.#take(
+      {
+        kind: 'conclusion',
+        text: conclusionText({ predicate, args, truthVal, scope, salience }),
+        id: null,
+        scope,
+        salience,
+        fact: null,
+      },
+      { constants: args, predicates: [predicate], words: parts },
+      this.#near.ofFact(ids),
+    );
+  }
+
+  /** Adds a candidate that is mentioned or shares words. */
+  #take(found: Omit<Found, 'values'>, compared: Compared, nearness: number): void {
+    const mentioned = [
+      ...new Set(compared.constants.filter((constant) => this.#constants.has(constant))),
+      ...compared.predicates.filter((predicate) => this.#predicates.has(predicate)),
+    ];
+    const match = this.#sought.words.match(compared.words);
+    if (mentioned.length === 0 && match === null) return;
+    const values: SignalValue[] = [];
+    if (mentioned.length > 0)
+      values.push({
+        signal: 'mention',
+        value: mentioned.length,
+        detail: mentioned.sort(compareText).join(', '),
+      });
+    if (match !== null) values.push({ signal: 'words', value: match.value, detail: match.words.join(' ') });
+    if (nearness > 0) values.push({ signal: 'graph', value: nearness, detail: nearness.toPrecision(3) });
+    if (found.salience !== null)
+      values.push({ signal: 'salience', value: found.salience, detail: found.salience.toFixed(4) });
+    this.candidates.push({ ...found, values });
+  }
+}
+
+function conclusionText({
+  predicate,
+  args,
+  truthVal,
+}: {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+  readonly scope: string | null;
+  readonly salience: number;
+}): string {
+  return renderAtom({ predicate, args: [...args], negated: !truthVal });
+}

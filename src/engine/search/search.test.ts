@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { searchInputSchema } from '../contract/search.ts';
+import { type Fields, openSession, type Session } from '../testing/engine-fixtures.ts';
+
+/** The search: contract section 13. */
+
+function search({ engine, caller }: Session, text: string, fields: Fields = {}) {
+  return engine.search(caller, searchInputSchema.parse({ text, ...fields }));
+}
+
+/** The kind and text of each hit, in order. */
+async function found(session: Session, text: string, fields: Fields = {}): Promise<string[]> {
+  const { hits } = await search(session, text, fields);
+  return hits.map(
+    ({ kind, atom, rule, entity, predicate }) => `${kind} ${atom ?? rule ?? entity ?? predicate}`,
+  );
+}
+
+async function family(): Promise<Session> {
+  const session = await openSession();
+  await session.tellAll([
+    'parent(ann, bob)',
+    'parent(bob, carol)',
+    'lives_in(carol, new_york)',
+    'lives_in(dave, "São Paulo")',
+    'likes(dave, "black coffee")',
+  ]);
+  await session.teach('grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)');
+  return session;
+}
+
+describe('mentions', () => {
+  it.each([
+    [
+      'Where does Carol live?',
+      [
+        ['Carol', ['carol'], []],
+        ['live', [], ['lives_in']],
+      ],
+    ],
+    [
+      'who lives in New York',
+      [
+        ['lives in', [], ['lives_in']],
+        ['New York', ['new_york'], []],
+      ],
+    ],
+    ['sao paulo', [['sao paulo', ['São Paulo'], []]]],
+    [
+      "Dave's black coffee",
+      [
+        ['Dave', ['dave'], []],
+        ['black coffee', ['black coffee'], []],
+      ],
+    ],
+    ['carrol', [['carrol', ['carol'], []]]],
+    [
+      'the parents of ann',
+      [
+        ['parents', [], ['parent']],
+        ['ann', ['ann'], []],
+      ],
+    ],
+    ['nobody here', []],
+  ])('finds what %j names', async (text, expected) => {
+    const { mentions } = await search(await family(), text);
+    expect(mentions.map(({ text: span, constants, predicates }) => [span, constants, predicates])).toEqual(
+      expected,
+    );
+    for (const { start, end, text: span } of mentions) expect(text.slice(start, end)).toBe(span);
+  });
+});
+
+describe('hits', () => {
+  it('are what is mentioned, conclusions too', async () => {
+    const session = await family();
+    expect(await found(session, 'Is Ann a grandparent of Carol?', { limit: 1 })).toEqual([
+      'conclusion grandparent(ann, carol)',
+    ]);
+    expect(await found(session, 'coffee')).toEqual(['fact likes(dave, black coffee)', 'entity black coffee']);
+  });
+
+  it('are nothing where no word matches, however salient the facts are', async () => {
+    expect(await search(await family(), 'quantum chromodynamics')).toMatchObject({
+      hits: [],
+      mentions: [],
+      matched: false,
+    });
+  });
+
+  it('carry the rank by each signal, and their sum', async () => {
+    const { hits } = await search(await family(), 'carol');
+    for (const { score, why } of hits)
+      expect(score).toBeCloseTo(
+        why.reduce((sum, { rank }) => sum + 1 / (60 + rank), 0),
+        12,
+      );
+    expect(hits[0]?.why.map(({ signal }) => signal)).toContain('mention');
+  });
+
+  it('are of the kinds, predicates and view that are asked for', async () => {
+    const session = await family();
+    await session.tell('parent(carol, eve)', { scope: 'plan' });
+    expect(await found(session, 'carol', { kinds: ['entity'] })).toEqual(['entity carol']);
+    expect(await found(session, 'carol', { predicates: ['lives_in'], kinds: ['fact'] })).toEqual([
+      'fact lives_in(carol, new_york)',
+    ]);
+    expect(await found(session, 'eve')).toContain('fact parent(carol, eve)');
+    expect(await found(session, 'eve', { unscoped: true })).toEqual([]);
+  });
+
+  it('follow every write', async () => {
+    const session = await family();
+    expect(await found(session, 'zanzibar')).toEqual([]);
+    await session.tell('lives_in(ann, zanzibar)', { metadata: { note: 'an island of cloves' } });
+    expect(await found(session, 'zanzibar')).toContain('fact lives_in(ann, zanzibar)');
+    expect(await found(session, 'cloves')).toEqual(['fact lives_in(ann, zanzibar)']);
+    await session.forget('lives_in(ann, zanzibar)');
+    expect(await found(session, 'zanzibar')).toEqual([]);
+  });
+});

@@ -1,0 +1,146 @@
+/**
+ * The search: from a text to facts, conclusions, rules, entities and predicates.
+ *
+ * A hit is mentioned in the text or shares words with it; salience and nearness in the graph of facts only order.
+ * Conclusions are the answers to the goals of the mentions. The signals are joined by reciprocal rank fusion (Cormack,
+ * Clarke and Büttcher 2009). Being found is no use of a fact.
+ */
+import { compareText } from '../base/text-order.ts';
+import type { Mention } from '../contract/mention.ts';
+import {
+  type HitKind,
+  hitKinds,
+  type Searched,
+  type SearchHit,
+  type SearchInput,
+  type Signal,
+} from '../contract/search.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import type { FactRow, ScopeChoice } from '../store/fact-matching.ts';
+import { type Found, Finder } from './finder.ts';
+import { goalsOf, type MentionGoal } from './mention-goals.ts';
+import { mentionsIn } from './mentions.ts';
+import { TextWords } from './text-words.ts';
+import { ViewNames } from './view-names.ts';
+import { WordIndex } from './word-index.ts';
+
+/** The constant of reciprocal rank fusion. */
+const fusionConstant = 60;
+/** Values are compared to this precision, so that sums in another order are no other value. */
+const precision = 1e9;
+
+/** The hits of a text in the view, highest score first, and what the text mentions. */
+export async function search(context: ReadContext, input: SearchInput): Promise<Searched> {
+  const { tenant, pacer } = context;
+  const names = new ViewNames(context, scopeChoice(input), input.predicates);
+  const breathe = (): Promise<void> => pacer.breathe();
+  return WordIndex.using(tenant.facts, breathe, async (index) => {
+    pacer.limits.memory.use(index);
+    const mentions = await mentionsIn(input.text, names, index);
+    const finder = new Finder({
+      names,
+      index,
+      words: new TextWords(input.text, names, index),
+      mentions,
+      limit: input.limit,
+    });
+    const goalsLeftOut = await finder.find(new Set<HitKind>(input.kinds ?? hitKinds));
+    return {
+      hits: byScore(finder.candidates).slice(0, input.limit).map(shown),
+      mentions,
+      matched: finder.candidates.length > 0,
+      ...(goalsLeftOut === 0 ? {} : { goalsLeftOut }),
+      elapsedMs: pacer.elapsedRounded,
+    };
+  });
+}
+
+/** What a query is about, for a window. */
+export interface QueryKnowledge {
+  readonly mentions: readonly Mention[];
+  /** The goals of the mentions that hold, with their answers. */
+  readonly goals: readonly MentionGoal[];
+  readonly goalsLeftOut: number;
+  /** Facts that match, best first, then those near to the mentions. */
+  readonly facts: readonly FactRow[];
+}
+
+/** What the view knows of a query: goals within `timeoutMs`, and up to `most` facts that match it. */
+export async function knowledgeOf(
+  context: ReadContext,
+  view: ScopeChoice,
+  { query, predicates, most, timeoutMs }: QueryInput,
+): Promise<QueryKnowledge> {
+  const { tenant, pacer } = context;
+  const names = new ViewNames(context, view, predicates);
+  return WordIndex.using(
+    tenant.facts,
+    () => pacer.breathe(),
+    async (index) => {
+      pacer.limits.memory.use(index);
+      const mentions = await mentionsIn(query, names, index);
+      const { goals, leftOut } = await goalsOf(mentions, names, pacer.within(timeoutMs));
+      const words = new TextWords(query, names, index);
+      const finder = new Finder({ names, index, words, mentions, limit: most });
+      await finder.find(new Set<HitKind>(['fact']));
+      const hits = byScore(finder.candidates).slice(0, most);
+      const facts = [...hits.flatMap(({ fact }) => fact ?? []), ...finder.nearFacts()];
+      return { mentions, goals, goalsLeftOut: leftOut, facts };
+    },
+  );
+}
+
+/** A query of a window. */
+interface QueryInput {
+  readonly query: string;
+  readonly predicates: readonly string[] | null;
+  readonly most: number;
+  readonly timeoutMs: number;
+}
+
+interface Ranked extends Found {
+  readonly score: number;
+  readonly why: SearchHit['why'];
+}
+
+/** The candidates by reciprocal rank fusion, best first; ties by kind, then text, then scope. */
+function byScore(candidates: readonly Found[]): Ranked[] {
+  const ranks = new Map<Signal, Map<number, number>>();
+  for (const { values } of candidates)
+    for (const { signal } of values) if (!ranks.has(signal)) ranks.set(signal, ranksOf(candidates, signal));
+  const scored = candidates.map((candidate): Ranked => {
+    const why = candidate.values.map(({ signal, value, detail }) => ({
+      signal,
+      rank: ranks.get(signal)?.get(rounded(value)) ?? candidates.length,
+      detail,
+    }));
+    return { ...candidate, why, score: why.reduce((sum, { rank }) => sum + 1 / (fusionConstant + rank), 0) };
+  });
+  return scored.sort(
+    (left, right) =>
+      right.score - left.score ||
+      hitKinds.indexOf(left.kind) - hitKinds.indexOf(right.kind) ||
+      compareText(left.text, right.text) ||
+      compareText(left.scope ?? '', right.scope ?? ''),
+  );
+}
+
+function shown({ kind, text, id, score, why, scope, salience }: Ranked): SearchHit {
+  const hit = { kind, [kind === 'fact' || kind === 'conclusion' ? 'atom' : kind]: text };
+  return { ...hit, id, score, why, scope, salience };
+}
+
+/** The rank of each value of a signal, from 1 on; equal values share the better one. */
+function ranksOf(candidates: readonly Found[], signal: Signal): Map<number, number> {
+  const values: number[] = [];
+  for (const each of candidates)
+    for (const { signal: of, value } of each.values) if (of === signal) values.push(rounded(value));
+  values.sort((left, right) => right - left);
+  const ranks = new Map<number, number>();
+  for (const [at, value] of values.entries()) if (!ranks.has(value)) ranks.set(value, at + 1);
+  return ranks;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * precision) / precision;
+}

@@ -1,0 +1,122 @@
+/**
+ * The words of a text: how texts, constants and names of predicates are compared in a search.
+ *
+ * Words follow Unicode's segmentation (UAX #29) and are split further at `_`, `-`, `.` and between the words of a
+ * camelCase name. They are folded: case and diacritics do not count. A term is a word under which the index finds a
+ * text: the stem of an English word (Porter's algorithm), any other word as it is.
+ */
+import { stemmer } from 'stemmer';
+
+/** A word of a text. */
+export interface Word {
+  /** Its place in the text, in UTF-16 units; `end` is exclusive. */
+  readonly start: number;
+  readonly end: number;
+  /** Folded. */
+  readonly text: string;
+}
+
+const nonAscii = /[^\0-\x7f]/;
+/** Numbers with their points, and runs of letters and digits with an apostrophe inside. */
+const asciiPieces = /\d+(?:[.,]\d+)+(?![A-Za-z0-9])|[A-Za-z0-9]+(?:'[A-Za-z]+)*/g;
+const unicodePieces = /\p{N}+(?:[.,]\p{N}+)+(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*/gu;
+/** A place between two words of a name: aB, ABc. */
+const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+const possessive = /['’]s?$/;
+/** Scripts that are written without spaces between words: their words need a dictionary. */
+const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+/** The words of the text in order. */
+export function wordsOf(text: string): Word[] {
+  const words: Word[] = [];
+  for (const { start, piece } of piecesOf(text)) {
+    let at = start;
+    for (const part of piece.split(camelBoundary)) {
+      const plain = part.replace(possessive, '');
+      if (plain !== '') words.push({ start: at, end: at + plain.length, text: foldWord(plain) });
+      at += part.length;
+    }
+  }
+  return words;
+}
+
+/** The terms of the text, as often as they occur; a name of several words in camelCase is also a term as a whole. */
+export function termsOf(text: string): string[] {
+  const terms: string[] = [];
+  for (const { piece } of piecesOf(text)) {
+    const parts = piece.split(camelBoundary);
+    for (const part of parts) {
+      const plain = part.replace(possessive, '');
+      if (plain !== '') terms.push(stemOf(foldWord(plain)));
+    }
+    if (parts.length > 1) terms.push(foldWord(piece.replace(possessive, '')));
+  }
+  return terms;
+}
+
+/** The stem of a folded English word; any other word unchanged. */
+export function stemOf(word: string): string {
+  return /^[a-z]{3,}$/.test(word) ? stemmer(word) : word;
+}
+
+/** What is compared of two names: their folded letters and digits. Empty if there are none. */
+export function foldedName(text: string): string {
+  return wordsOf(text)
+    .map((word) => word.text)
+    .join('');
+}
+
+/** `foldedName` with the stem of each word: predicates are recognized in any inflection. */
+export function stemmedName(text: string): string {
+  return wordsOf(text)
+    .map((word) => stemOf(word.text))
+    .join('');
+}
+
+function* piecesOf(text: string): Generator<{ readonly start: number; readonly piece: string }> {
+  if (!nonAscii.test(text)) {
+    for (const { 0: piece, index } of text.matchAll(asciiPieces)) yield { start: index, piece };
+    return;
+  }
+  for (const { 0: piece, index } of text.matchAll(unicodePieces)) {
+    if (!unspaced.test(piece)) {
+      yield { start: index, piece };
+      continue;
+    }
+    for (const { segment, index: within, isWordLike } of segmenter.segment(piece))
+      if (isWordLike === true) yield { start: index + within, piece: segment };
+  }
+}
+
+/** Combining diacritical marks, not the vowel signs of scripts that need them. */
+const diacritics = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+/gu;
+
+/** The word without case and diacritics: Unicode's compatibility decomposition and full case folding. */
+function foldWord(word: string): string {
+  if (!nonAscii.test(word)) return word.toLowerCase();
+  return word
+    .normalize('NFKD')
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(diacritics, '')
+    .replaceAll('ς', 'σ')
+    .normalize('NFC');
+}
+
+const stopWords = new Set(
+  (
+    'a about above after again against all also am an and any are as at be because been before being below ' +
+    'between both but by can could did do does doing down during each few for from further had has have having ' +
+    'he her here hers him his how i if in into is it its itself just me more most my no nor not now of off on ' +
+    'once only or other our ours out over own same she should so some such than that the their theirs them then ' +
+    'there these they this those through to too under until up very was we were what when where which while who ' +
+    'whom whose why will with would you your yours'
+  ).split(' '),
+);
+
+/** True for an English function word, which says nothing about what a text is about. */
+export function isStopWord(word: string): boolean {
+  return stopWords.has(word);
+}
