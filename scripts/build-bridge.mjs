@@ -170,6 +170,7 @@ const tools = [
   ['teach', 'Store a rule'],
   ['forget', 'Retract facts'],
   ['recall', 'What is most worth knowing about a topic'],
+  ['search', 'Find facts, rules and names by plain words'],
   ['context', 'A window of knowledge for a task, within a budget'],
   ['compress', 'Fold facts that are alike into summaries'],
   ['cleanup', 'Retract what has faded or expired'],

@@ -104,7 +104,7 @@ describe('the test of the bridge', () => {
       isConnected: true,
       server: expect.stringMatching(/^corollary \d/),
       revision: '2025-11-25',
-      tools: 9,
+      tools: 10,
       detail: null,
     });
   });

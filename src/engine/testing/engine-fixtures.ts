@@ -2,10 +2,11 @@
  * Shared fixtures of engine tests: callers, inputs written in the grammar with the contract's defaults filled
  * in, and an engine with a manual clock.
  */
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import type { Caller } from '../base/caller.ts';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
+import { Slices } from '../base/slices.ts';
 import {
   factInputSchema,
   listFactsQuerySchema,
@@ -16,6 +17,7 @@ import {
 import type * as facts from '../contract/facts.ts';
 import { type Answer, askInputSchema, type Proof } from '../contract/inference.ts';
 import { ruleInputSchema, type RuleOutcome, ruleUpdateSchema } from '../contract/rules.ts';
+import { Pacer } from '../datalog/tables/evaluation.ts';
 import type { Engine } from '../operations/engine.ts';
 import { parseAtom } from '../language/parse.ts';
 import { type EngineOptions, openEngine } from '../open-engine.ts';
@@ -206,10 +208,23 @@ export function gate(): Gate {
           held();
         }
       }),
-    hold: () =>
-      new Promise((resolve) => {
-        onHeld = resolve;
-      }),
+    hold: () => {
+      // However fast the machine is: the next look at the clock ends a slice.
+      const ends = [
+        vi.spyOn(Slices.prototype, 'isOver', 'get').mockReturnValue(true),
+        vi.spyOn(Pacer.prototype, 'isSliceOver', 'get').mockReturnValue(true),
+      ];
+      const restore = (): void => {
+        for (const each of ends) each.mockRestore();
+      };
+      onTestFinished(restore);
+      return new Promise((resolve) => {
+        onHeld = () => {
+          restore();
+          resolve();
+        };
+      });
+    },
     release: () => onRelease?.(),
   };
 }

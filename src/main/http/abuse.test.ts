@@ -18,7 +18,7 @@ it('serves others while connections are abused, and leaks nothing', async () => 
   const before = sockets();
   const good = new GoodClient(service.port, apiKey);
   const working = good.run();
-  const endIdle = await idleConnections(service.port, 300);
+  const endIdle = await idleConnections(service.port, 200);
   const chance = new Chance(Number(process.env['SEED'] ?? 1));
   const run = async (abuse: (typeof abuses)[number]): Promise<void> => {
     for (const text of await abuse.run(service.port, chance))

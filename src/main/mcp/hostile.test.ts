@@ -261,7 +261,6 @@ describe('oversized input', () => {
   it.each([
     ['a text', { predicate: 'p', args: ['x'.repeat(9 * 1024 * 1024)] }],
     ['a list', { predicate: 'p', args: Array(4_000_000).fill(1) }],
-    ['fields', { predicate: 'p', args: ['a'], metadata: fields(100_000) }],
   ])('returns a short tool error for 9 MiB of arguments: %s', async (_what, given) => {
     const session = await openSession();
     const { body } = await post('/mcp', toolCall(2, 'tell', given), { 'mcp-session-id': session });
@@ -276,6 +275,14 @@ describe('oversized input', () => {
     expect(log).toMatchObject({ calls: [{ argumentsCut: true }, { argumentsCut: true }] });
     expect(JSON.stringify(log).length).toBeLessThan(10_000);
   });
+});
+
+it('refuses an object of more fields than one may have, before any tool', async () => {
+  const session = await openSession();
+  const given = { predicate: 'p', args: ['a'], metadata: fields(100_000) };
+  const { status, body } = await post('/mcp', toolCall(2, 'tell', given), { 'mcp-session-id': session });
+  expect(status).toBe(400);
+  expect(JSON.stringify(body)).toContain('more than 16384 fields');
 });
 
 describe('an unsupported revision', () => {
