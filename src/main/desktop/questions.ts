@@ -29,24 +29,36 @@ export async function askFolder(current: string): Promise<string | null> {
   return canceled ? null : (filePaths[0] ?? null);
 }
 
-/** What to do about connected agents; closing the dialog means stay. `isRemembered`: use the answer from now on. */
+/** The user's decision on leaving; closing the dialog means stay. `isRemembered`: use the answer from now on. */
 export async function askLeaving(
-  { message, detail, choices, rememberLabel }: LeavingQuestion,
+  question: LeavingQuestion,
   window: BrowserWindow | null,
 ): Promise<{ choice: LeavingChoice; isRemembered: boolean }> {
-  const { response, checkboxChecked } = await ask(window, {
-    type: 'question',
+  const { choices, rememberLabel } = question;
+  const { response, checkboxChecked } = await ask(window, leavingBox(question));
+  const choice = choices[response] ?? 'stay';
+  return { choice, isRemembered: rememberLabel !== null && checkboxChecked && choice !== 'stay' };
+}
+
+/** The same, at once: Electron lets a page end only while it asks. */
+export function askLeavingAtOnce(question: LeavingQuestion, window: BrowserWindow): LeavingChoice {
+  return question.choices[dialog.showMessageBoxSync(window, leavingBox(question))] ?? 'stay';
+}
+
+function leavingBox({ message, detail, choices, rememberLabel }: LeavingQuestion): MessageBoxOptions {
+  // Return must not lose what is unsaved.
+  const losesWork = choices[0] !== 'keep';
+  return {
+    type: losesWork ? 'warning' : 'question',
     title: 'Corollary',
     message,
     detail,
     buttons: choices.map((choice) => leavingLabels[choice]),
-    defaultId: 0,
+    defaultId: losesWork ? choices.indexOf('stay') : 0,
     cancelId: choices.indexOf('stay'),
     noLink: true,
     ...(rememberLabel === null ? {} : { checkboxLabel: rememberLabel }),
-  });
-  const choice = choices[response] ?? 'stay';
-  return { choice, isRemembered: rememberLabel !== null && checkboxChecked && choice !== 'stay' };
+  };
 }
 
 /** The user's choice after a crash of a page. */
