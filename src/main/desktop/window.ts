@@ -128,7 +128,7 @@ export function openWindow(address: string, parts: WindowParts): BrowserWindow {
 
 /** Brings a window back whose title bar is on no screen, after one was unplugged. */
 export function keepReachable(window: BrowserWindow): void {
-  if (window.isDestroyed() || window.isMinimized() || window.isMaximized() || window.isFullScreen()) return;
+  if (window.isDestroyed() || window.isMaximized() || window.isFullScreen()) return;
   const bounds = window.getNormalBounds();
   const state = { bounds, maximized: false, fullScreen: false };
   const { bounds: reachable } = restoreWindow(state, workAreas());

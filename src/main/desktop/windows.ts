@@ -74,9 +74,11 @@ export class DesktopWindows {
 
   /** Shows the window in front, and opens those of the last end if there is none. */
   show(requests: readonly ShellRequest[]): void {
-    if (this.front === null) this.#reopen(null);
+    const { front } = this;
+    // A window that opens shows itself with its first frame.
+    if (front === null) this.#reopen(null);
     this.#give(requests);
-    if (this.front !== null) this.#toFront(this.front);
+    if (front !== null) this.#toFront(front);
   }
 
   /** Shows a place in a window of its database. */
@@ -85,9 +87,9 @@ export class DesktopWindows {
     const shown = isFirst ? this.#reopen(place) : this.#ofDatabase(databaseOfPlace(place));
     this.#give(requests);
     if (shown === null) this.open(place);
-    else {
-      // A window that has just been opened shows the place already.
-      if (!isFirst) this.ask(shown, { kind: 'place', place });
+    // A window that has just been opened shows the place already.
+    else if (!isFirst) {
+      this.ask(shown, { kind: 'place', place });
       this.#toFront(shown);
     }
   }

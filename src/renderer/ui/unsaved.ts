@@ -19,11 +19,14 @@ export function noteUnsaved(part: string, what: string | null): void {
   useStore.setState({
     byPart: what === null ? others : { ...others, [part]: what.replace(/\p{Cc}/gu, ' ') },
   });
+  // Both do nothing the second time.
+  if (Object.keys(useStore.getState().byPart).length > 0) window.addEventListener('beforeunload', stay);
+  else window.removeEventListener('beforeunload', stay);
 }
 
-window.addEventListener('beforeunload', (event) => {
-  if (Object.keys(useStore.getState().byPart).length > 0) event.preventDefault();
-});
+function stay(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+}
 
 /** While `what` is a sentence, the user is asked before the page ends; null: there is nothing to lose. */
 export function useUnsaved(what: string | null): void {

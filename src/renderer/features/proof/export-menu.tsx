@@ -3,6 +3,7 @@ import { useClipboard } from '@mantine/hooks';
 import { IconBraces, IconDownload, IconPhoto, IconTextCaption, IconVector } from '@tabler/icons-react';
 import { proofOutline } from '../../../proof/proof-text.ts';
 import { partOf } from '../../../proof/proof-tree.ts';
+import { dragOutOf, draggedName } from '../../api/drag-out.ts';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { useDiagramGraph } from './proof-diagram.tsx';
 import { fileNameOf, pictureOf, savePng, saveText } from './save-proof.ts';
@@ -43,7 +44,13 @@ export function ExportMenu({ display }: { display: ProofDisplay }) {
     <Menu position="bottom-end">
       <Menu.Target>
         <Tooltip label="Export the proof">
-          <ActionIcon aria-label="Export the proof">
+          <ActionIcon
+            aria-label="Export the proof"
+            {...dragOutOf(
+              () => draggedName(display.tree.root.atom, 'txt'),
+              () => asText(display),
+            )}
+          >
             <IconDownload size={16} aria-hidden />
           </ActionIcon>
         </Tooltip>
