@@ -483,7 +483,7 @@ test('a text is dragged out as a file that goes with the program', async () => {
   const run = start({ environment: anyPort });
   const page = { url: await opened(run), parent: null };
   await run.drive('invoke', 'corollary:dragOut', page, { name: 'proof.txt', text: 'p(a)\n' });
-  const [item] = run.named('webContents.startDrag')[0]?.args as [{ file: string }];
+  const [item] = (run.named('webContents.startDrag')[0]?.args ?? []) as [{ file: string }];
   expect(readFileSync(item.file, 'utf8')).toBe('p(a)\n');
   await run.drive('closeWindow');
   await run.exited;

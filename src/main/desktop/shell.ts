@@ -33,7 +33,7 @@ import { ServiceKeeper } from './service-keeper.ts';
 import { SettingsDesk } from './settings-desk.ts';
 import { readSettings, type Settings, writeSettings } from './settings.ts';
 import { bringToFront, dragOut, prepareSpelling, StatusTray } from './window.ts';
-import { DesktopWindows, type OpenWindow } from './windows.ts';
+import { DesktopWindows, type ShellWindow } from './windows.ts';
 
 interface ShellParts {
   /** The built module of the service's thread. */
@@ -241,7 +241,7 @@ export class DesktopShell {
     this.#show(null);
   }
 
-  #report(opened: OpenWindow, state: PageState): void {
+  #report(opened: ShellWindow, state: PageState): void {
     if (state.database !== opened.page.database || opened.page.title === 'Corollary')
       this.#noteRecent({ kind: 'database', folder: this.#service.folder, name: state.database });
     this.#windows.report(opened, state);
@@ -377,7 +377,7 @@ export class DesktopShell {
   }
 
   /** On macOS a program stays when its last window closes; elsewhere it ends, unless agents are connected. */
-  #mayClose(opened: OpenWindow): boolean {
+  #mayClose(opened: ShellWindow): boolean {
     if (this.#isLeaving || opened.mayLose) return true;
     const isLast = this.#windows.all.length === 1;
     if (isLast && !this.#isKept && process.platform !== 'darwin') {
@@ -389,7 +389,7 @@ export class DesktopShell {
     return false;
   }
 
-  async #askDiscard(opened: OpenWindow): Promise<void> {
+  async #askDiscard(opened: ShellWindow): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
     try {

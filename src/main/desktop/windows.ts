@@ -13,7 +13,7 @@ import type { SavedWindow } from './settings.ts';
 import { attachContextMenu, bringToFront, keepReachable, load, openWindow } from './window.ts';
 
 /** A window and what is known of its page. */
-export interface OpenWindow {
+export interface ShellWindow {
   readonly window: BrowserWindow;
   /** Requests that wait for the page. */
   requests: ShellRequest[];
@@ -34,20 +34,21 @@ interface WindowsParts {
   /** The windows of the last end. */
   readonly saved: () => readonly SavedWindow[];
   readonly save: (windows: readonly SavedWindow[]) => void;
-  readonly mayClose: (window: OpenWindow) => boolean;
+  readonly mayClose: (window: ShellWindow) => boolean;
   /** Asks, at once, whether a page may be left that would lose something. */
-  readonly askReload: (window: OpenWindow) => boolean;
+  readonly askReload: (window: ShellWindow) => boolean;
   readonly openInBrowser: (address: string) => void;
   /** Another window is in front, or a page has reported something. */
   readonly onChange: () => void;
   readonly isLeaving: () => boolean;
 }
 
+/** The windows of the desktop application. */
 export class DesktopWindows {
   readonly #parts: WindowsParts;
-  #open: OpenWindow[] = [];
+  #open: ShellWindow[] = [];
   /** The open windows and, while the program ends, those that it has closed; the front one last. */
-  #saved: OpenWindow[] = [];
+  #saved: ShellWindow[] = [];
 
   constructor(parts: WindowsParts) {
     this.#parts = parts;
@@ -59,16 +60,16 @@ export class DesktopWindows {
   }
 
   /** The open windows, the one in front first. */
-  get all(): readonly OpenWindow[] {
+  get all(): readonly ShellWindow[] {
     return this.#open;
   }
 
-  get front(): OpenWindow | null {
+  get front(): ShellWindow | null {
     return this.#open[0] ?? null;
   }
 
   /** The window of a page. */
-  of(contents: WebContents): OpenWindow | null {
+  of(contents: WebContents): ShellWindow | null {
     return this.#open.find(({ window }) => window.webContents === contents) ?? null;
   }
 
@@ -102,7 +103,7 @@ export class DesktopWindows {
   }
 
   /** Opens another window, at a place if given. */
-  open(place: string | null, saved: SavedWindow = { place, states: [] }): OpenWindow | null {
+  open(place: string | null, saved: SavedWindow = { place, states: [] }): ShellWindow | null {
     const { preload, icon, address: current, openInBrowser, askReload, mayClose } = this.#parts;
     const origin = current();
     if (origin === null) return null;
@@ -127,7 +128,7 @@ export class DesktopWindows {
       database: databaseOfPlace(place ?? '/'),
       unsaved: [],
     };
-    const opened: OpenWindow = { window, requests: [], commands: [], page, mayLose: false, saved };
+    const opened: ShellWindow = { window, requests: [], commands: [], page, mayLose: false, saved };
     this.#open = [opened, ...this.#open];
     this.#saved = [...this.#saved, opened];
     window.on('focus', () => this.#focused(opened));
@@ -142,18 +143,18 @@ export class DesktopWindows {
   }
 
   /** Takes in what a page has reported. */
-  report(opened: OpenWindow, page: PageState): void {
+  report(opened: ShellWindow, page: PageState): void {
     opened.page = page;
     this.#parts.onChange();
   }
 
-  setCommands(opened: OpenWindow, commands: readonly CommandState[]): void {
+  setCommands(opened: ShellWindow, commands: readonly CommandState[]): void {
     opened.commands = commands;
     if (opened === this.front) this.#parts.onChange();
   }
 
   /** Passes a request to a page; a page that is still loading gets it later. */
-  ask(opened: OpenWindow, request: ShellRequest): void {
+  ask(opened: ShellWindow, request: ShellRequest): void {
     // One import at a time: of files not shown yet, the last counts.
     const isOneOnly = request.kind === 'file';
     opened.requests = [...opened.requests.filter(({ kind }) => !isOneOnly || kind !== request.kind), request];
@@ -170,7 +171,7 @@ export class DesktopWindows {
   }
 
   /** Opens the windows of the last end; a place counts instead of what one of its database showed. Returns its window. */
-  #reopen(place: string | null): OpenWindow | null {
+  #reopen(place: string | null): ShellWindow | null {
     this.#saved = [];
     const saved = this.#parts.saved();
     const windows = saved.length === 0 ? [{ place: null, states: [] }] : saved;
@@ -178,7 +179,7 @@ export class DesktopWindows {
     const at = windows.findLastIndex((each) => database === databaseOfPlace(each.place ?? '/'));
     // A single window shows every place: nothing else is known of it yet.
     const chosen = windows.length === 1 && windows[0]?.place === null ? 0 : at;
-    let shown: OpenWindow | null = null;
+    let shown: ShellWindow | null = null;
     for (const [index, each] of windows.entries()) {
       const isChosen = place !== null && index === chosen;
       const opened = this.open(isChosen ? place : each.place, each);
@@ -187,7 +188,7 @@ export class DesktopWindows {
     return shown;
   }
 
-  #ofDatabase(database: string): OpenWindow | null {
+  #ofDatabase(database: string): ShellWindow | null {
     return this.#open.find(({ page }) => page.database === database) ?? null;
   }
 
@@ -195,7 +196,7 @@ export class DesktopWindows {
     for (const request of requests) if (this.front !== null) this.ask(this.front, request);
   }
 
-  #toFront(opened: OpenWindow): void {
+  #toFront(opened: ShellWindow): void {
     const origin = this.#parts.address();
     if (origin !== null && !isOwnAddress(opened.window.webContents.getURL(), origin))
       load(opened.window, workbenchAddress(origin, barePlace(opened.page.place)));
@@ -203,15 +204,15 @@ export class DesktopWindows {
     this.#focused(opened);
   }
 
-  #focused(opened: OpenWindow): void {
+  #focused(opened: ShellWindow): void {
     if (this.front === opened || !this.#open.includes(opened)) return;
-    const toFront = (list: readonly OpenWindow[]) => list.filter((each) => each !== opened);
+    const toFront = (list: readonly ShellWindow[]) => list.filter((each) => each !== opened);
     this.#open = [opened, ...toFront(this.#open)];
     this.#saved = [...toFront(this.#saved), opened];
     this.#parts.onChange();
   }
 
-  #closed(opened: OpenWindow): void {
+  #closed(opened: ShellWindow): void {
     this.#open = this.#open.filter((each) => each !== opened);
     // The last one is what the next start opens.
     if (!this.#parts.isLeaving() && this.#open.length > 0) {
