@@ -284,7 +284,7 @@ test('files are handed to the page for import, and others are refused with an ex
   expect(Buffer.from(first?.bytes ?? []).toString()).toBe('p(a).\n');
 
   await run.drive('emit', 'second-instance', [], '/', { argv: ['electron', 'more.csv'], directory: folder });
-  await run.until('webContents.send');
+  await run.until('webContents.send', 2);
   const [second] = await taken();
   expect([...(second?.bytes ?? [])]).toEqual([0xff, 0x41]);
 
@@ -453,8 +453,8 @@ test('closing one of several windows, or reloading its page, asks about what onl
 test('a window whose screen is gone comes back to one that is there', async () => {
   const run = start({ environment: anyPort });
   await opened(run);
-  await run.drive('setScreens', [{ x: 0, y: 0, width: 1024, height: 700 }]);
-  expect((await run.until('window.setBounds')).args).toEqual([{ x: 0, y: 0, width: 1024, height: 700 }]);
+  await run.drive('setScreens', [{ x: 2000, y: 0, width: 1600, height: 900 }]);
+  expect((await run.until('window.setBounds')).args).toEqual([{ x: 2160, y: 20, width: 1280, height: 860 }]);
 });
 
 test('files and databases that were opened are in the menu, and can be opened again or cleared', async () => {
