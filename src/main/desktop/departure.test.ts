@@ -22,12 +22,19 @@ describe('quitting the program', () => {
 
   it('can be cancelled, and the choice is remembered only for closed windows', () => {
     for (const leaving of ['close', 'quit'] as const) {
-      const question = leavingQuestion(leaving, 3);
+      const question = leavingQuestion(leaving, 3, true);
       expect(question.message).toContain('3 agents');
       expect(question.choices).toContain('stay');
       for (const choice of question.choices) expect(leavingLabels[choice]).not.toBe('');
       expect(question.rememberLabel === null).toBe(leaving === 'quit');
     }
-    expect(leavingQuestion('close', 1).message).toBe('An agent is connected.');
+    expect(leavingQuestion('close', 1, true).message).toBe('An agent is connected.');
+  });
+
+  it('promises an icon only where the desktop has a tray', () => {
+    expect(leavingQuestion('close', 1, true).detail).toContain('it stays in the tray');
+    const { detail } = leavingQuestion('close', 1, false);
+    expect(detail).not.toContain('tray');
+    expect(detail).toContain('start Corollary again to open its window');
   });
 });

@@ -25,6 +25,9 @@ export const leavingLabels: Readonly<Record<LeavingChoice, string>> = {
   stay: 'Cancel',
 };
 
+const inTray = 'it stays in the tray, where you can open and quit it.';
+const behind = 'it has no window and no icon: start Corollary again to open its window, and to quit it.';
+
 /** What to do without asking, or `ask`. `agents`: how many are connected to this program's service. */
 export function decideLeaving(leaving: Leaving, agents: number, setting: Departure): LeavingChoice | 'ask' {
   if (agents === 0 || setting === 'quit') return 'quit';
@@ -32,12 +35,11 @@ export function decideLeaving(leaving: Leaving, agents: number, setting: Departu
   return leaving === 'close' && setting === 'keep' ? 'keep' : 'ask';
 }
 
-/** The question about the connected agents. */
-export function leavingQuestion(leaving: Leaving, agents: number): LeavingQuestion {
+/** The question about the connected agents. `hasTray`: the desktop shows the icon. */
+export function leavingQuestion(leaving: Leaving, agents: number, hasTray: boolean): LeavingQuestion {
   return {
     message: agents === 1 ? 'An agent is connected.' : `${agents} agents are connected.`,
-    detail:
-      'Quitting ends the service for them too. If you keep it running, it stays in the tray, where you can open and quit it.',
+    detail: `Quitting ends the service for them too. If you keep it running, ${hasTray ? inTray : behind}`,
     choices: ['keep', 'quit', 'stay'],
     rememberLabel: leaving === 'close' ? 'Do this whenever the last window is closed' : null,
   };

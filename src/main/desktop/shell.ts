@@ -16,6 +16,7 @@ import {
   shell as system,
 } from 'electron';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type ChannelHandlers, type ShellRequest, waitingChannel } from '../../desktop-contract/channels.ts';
 import type { CommandState } from '../../desktop-contract/commands.ts';
 import { defaultFolder } from '../base/storage-folder.ts';
@@ -25,11 +26,13 @@ import { guardContents, guardSession, registerChannels } from './guard.ts';
 import { hiddenOption, loginItem } from './login-item.ts';
 import { menuTemplate, type TrayStatus } from './menu.ts';
 import { fileOfArguments, readOpened } from './opened-files.ts';
-import { askLeaving, askReport, tellTrouble } from './questions.ts';
-import { Secrets, type Vault } from './secrets.ts';
+import { askLeaving, askReport, askWithoutStore, tellTrouble } from './questions.ts';
+import { ProgressWindow } from './progress-window.ts';
+import { openOrAsk, Secrets, type Vault } from './secrets.ts';
 import { ServiceKeeper } from './service-keeper.ts';
 import { SettingsDesk } from './settings-desk.ts';
 import { readSettings, type Settings, writeSettings } from './settings.ts';
+import { hasTray } from './tray-host.ts';
 import { bringToFront, load, openWindow, StatusTray } from './window.ts';
 
 interface ShellParts {
@@ -49,6 +52,8 @@ interface ShellParts {
 
 /** Milliseconds between two checks for a newer version. */
 const releasesPeriodMs = 24 * 3_600_000;
+/** Milliseconds before the user is told that the system's key store makes the start wait. */
+const storePatienceMs = 2_000;
 /** The page that shows agents the service's new address. */
 const connectPlace = '/agents?part=connect';
 
@@ -61,6 +66,7 @@ export class DesktopShell {
   #settings: Settings;
   #secrets: Secrets | null = null;
   #tray: StatusTray | null = null;
+  readonly #progress: ProgressWindow;
   #status: TrayStatus = { kind: 'starting' };
   #window: BrowserWindow | null = null;
   /** Requests that wait for the page. */
@@ -85,12 +91,18 @@ export class DesktopShell {
       change: (settings: Partial<Settings>) => this.#change(settings),
       secrets: () => this.#openedSecrets(),
     };
+    this.#progress = new ProgressWindow({
+      icons: parts.icons,
+      platform: process.platform,
+      onCancelled: () => this.#quit(),
+    });
     this.#service = new ServiceKeeper({
       ...shared,
       serviceThread: parts.serviceThread,
       logFile: join(app.getPath('logs'), 'corollary.log'),
       environment: parts.environment,
       defaultFolder: defaultFolder('desktop', parts.environment, { desktopFolder: join(userData, 'data') }),
+      onOpening: (percent) => this.#progress.show(percent),
       onStatus: (status) => this.#showStatus(status),
       onRestarted: () => this.#show(null),
       onGivenUp: () => this.#quit(),
@@ -116,17 +128,30 @@ export class DesktopShell {
     guardSession(session.defaultSession, currentAddress);
     registerChannels(this.#channels(), currentAddress);
     this.#showMenu();
-    this.#secrets = await Secrets.open(
-      join(app.getPath('userData'), 'secrets.json'),
-      systemVault(process.platform),
-      warn,
-    );
+    this.#secrets = await this.#openSecrets();
+    if (this.#secrets === null) return this.#quit();
     this.#tray = new StatusTray(this.#parts.icons, process.platform, () => this.#trayParts());
     if (!(await this.#service.start())) return this.#quit();
     const { argv, directory } = this.#parts;
     await this.#openFile(fileOfArguments(argv, directory));
     if (this.#isWanted || !argv.includes(hiddenOption)) this.#show(placeOfArguments(argv));
     this.#watchReleases();
+  }
+
+  /** null: the user quits rather than go on without the system's store. */
+  async #openSecrets(): Promise<Secrets | null> {
+    const file = join(app.getPath('userData'), 'secrets.json');
+    const vault = systemVault(process.platform);
+    const opened = await openOrAsk((without) => Secrets.open(file, vault, warn, without), {
+      isLate: pause(storePatienceMs, undefined, { ref: false }),
+      ask: askWithoutStore,
+    });
+    if (opened?.isWithout === true)
+      this.#requests.push({
+        kind: 'notice',
+        text: "The system's key store did not answer: stored keys are not available, and new ones last until Corollary ends. Start it again to use the store.",
+      });
+    return opened?.secrets ?? null;
   }
 
   /** Listens to the system's events, from before the program is ready: macOS passes links and files as events. */
@@ -145,6 +170,8 @@ export class DesktopShell {
     });
     app.on('activate', () => this.#show(null));
     app.on('window-all-closed', () => {
+      // Until there is a service, only the window of the progress closes, which decides by itself.
+      if (this.#service.address === null) return;
       if (process.platform !== 'darwin' && !this.#isKept && !this.#isLeaving) this.#quit();
     });
     app.on('before-quit', (event) => {
@@ -236,8 +263,15 @@ export class DesktopShell {
     Menu.setApplicationMenu(Menu.buildFromTemplate(template));
   }
 
+  /** Whether a start without a window shows its progress. */
+  get #isShown(): boolean {
+    return this.#window === null && (this.#isWanted || !this.#parts.argv.includes(hiddenOption));
+  }
+
   #showStatus(status: TrayStatus): void {
     this.#status = status;
+    if (status.kind === 'stopped') this.#progress.end();
+    if (status.kind === 'starting' && this.#isShown) this.#progress.begin(this.#service.folder);
     this.#tray?.show(status);
   }
 
@@ -256,6 +290,7 @@ export class DesktopShell {
     const { address } = this.#service;
     if (address === null || this.#isLeaving) {
       this.#isWanted = true;
+      if (this.#status.kind === 'starting' && !this.#isLeaving) this.#progress.begin(this.#service.folder);
       if (place !== null) this.#requests.push({ kind: 'place', place });
       return;
     }
@@ -286,6 +321,8 @@ export class DesktopShell {
       mayClose: () => this.#mayClose(),
       openInBrowser: () => inBrowser(system.openExternal(address)),
     });
+    // The window takes the place of the progress.
+    window.once('show', () => this.#progress.end());
     window.on('closed', () => {
       this.#window = null;
       this.#commands = [];
@@ -329,7 +366,8 @@ export class DesktopShell {
       const agents = await this.#service.agents();
       let choice = decideLeaving(leaving, agents, this.#settings.departure);
       if (choice === 'ask') {
-        const answer = await askLeaving(leavingQuestion(leaving, agents), this.#window);
+        const question = leavingQuestion(leaving, agents, await hasTray(process.platform));
+        const answer = await askLeaving(question, this.#window);
         choice = answer.choice;
         if (answer.isRemembered && choice !== 'stay') this.#change({ departure: choice });
       }
