@@ -137,7 +137,10 @@ describe('a store that makes the start wait', () => {
   /** A store that answers when it is unlocked. */
   function waiting() {
     const unlocked = deferred();
-    return { vault: { ...store(), isAvailable: () => unlocked.promise }, unlock: () => unlocked.resolve(true) };
+    return {
+      vault: { ...store(), isAvailable: () => unlocked.promise },
+      unlock: () => unlocked.resolve(true),
+    };
   }
 
   async function keep(name: string, secret: string): Promise<void> {

@@ -322,7 +322,7 @@ export class DesktopShell {
       openInBrowser: () => inBrowser(system.openExternal(address)),
     });
     // The window takes the place of the progress.
-    window.once('show', () => this.#progress.end());
+    window.once('ready-to-show', () => this.#progress.end());
     window.on('closed', () => {
       this.#window = null;
       this.#commands = [];
