@@ -5,6 +5,7 @@ import {
   chownSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -67,6 +68,8 @@ export interface Launch {
 /** One installation with data of its own. */
 export class Desktop {
   readonly folder: string;
+  /** Whether this is the pinned Electron. */
+  readonly isPinned = isPinned;
   readonly #script: string | null;
   readonly #executable: string;
 
@@ -87,6 +90,13 @@ export class Desktop {
     const script = isPinned ? null : await makeApplication(folder);
     if (isRoot) chownSync(folder, nobody, nobody);
     return new Desktop(folder, script);
+  }
+
+  /** Gives files in the installation's folder to the user that runs Electron. */
+  own(folder: string): void {
+    if (!isRoot) return;
+    chownSync(folder, nobody, nobody);
+    for (const name of readdirSync(folder)) chownSync(join(folder, name), nobody, nobody);
   }
 
   remove(): void {

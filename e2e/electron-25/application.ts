@@ -49,7 +49,22 @@ export async function makeApplication(folder: string): Promise<string> {
   writeFileSync(
     start,
     `${polyfills}
-const { app, session } = require('electron');
+const { app, safeStorage, session } = require('electron');
+// Electron 25 has only the synchronous interface of the keyring.
+let keyring = Promise.resolve();
+if (process.env.COROLLARY_TEST_KEYRING === 'waits')
+  keyring = new Promise((resolve) => { globalThis.unlockKeyring = resolve; });
+Object.assign(safeStorage, {
+  getSelectedStorageBackend: () =>
+    process.env.COROLLARY_TEST_KEYRING === undefined ? 'basic_text' : 'gnome_libsecret',
+  isAsyncEncryptionAvailable: async () => {
+    globalThis.isKeyringAsked = true;
+    await keyring;
+    return safeStorage.isEncryptionAvailable();
+  },
+  encryptStringAsync: async (text) => safeStorage.encryptString(text),
+  decryptStringAsync: async (bytes) => ({ result: safeStorage.decryptString(bytes), shouldReEncrypt: false }),
+});
 void app.whenReady().then(() => session.defaultSession.setPreloads([${JSON.stringify(pagePreload)}]));
 require(${JSON.stringify(join(main, 'main.cjs'))});
 `,

@@ -69,7 +69,7 @@ test('a start says how far it has read, over the snapshot and the records after 
   expect(replayed.slice(0, 3)).toEqual([0, 2, 4]);
   expect(replayed.at(-1)).toBe(100);
   const again = await openFolder(storageDir);
-  await again.engine.snapshot(testCaller());
+  await again.engine.snapshot();
   await again.tell('edge(b, c)');
   await again.engine.close(0);
   const both = await opened();

@@ -9,8 +9,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { progressPage } from './progress-page.ts';
 
-/** Folders from this size on get the window: they take about a second to read. */
-export const largeFolderBytes = 32 * 1024 ** 2;
+/** Folders from this size on get the window: reading them takes more than half a second. */
+const largeFolderBytes = 16 * 1024 ** 2;
 
 interface ProgressParts {
   /** The folder of the icons. */
