@@ -48,7 +48,7 @@ export class ProgressWindow {
     this.#window = window;
     window.removeMenu();
     window.once('ready-to-show', () => window.show());
-    window.on('close', () => {
+    window.on('closed', () => {
       if (this.#window !== window) return;
       this.#window = null;
       onCancelled();
