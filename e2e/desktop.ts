@@ -13,12 +13,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { hasDisplay } from '../scripts/display.mjs';
 import { findElectron25 } from '../scripts/electron-25.mjs';
 import { makeApplication } from './electron-25/application.ts';
+import { root } from './root.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const names = { win32: 'electron.exe', darwin: 'Electron.app/Contents/MacOS/Electron' } as const;
 
 /** The user that runs Electron in place of root. */

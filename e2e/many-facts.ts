@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { root } from './root.ts';
 
-const program = fileURLToPath(new URL('../out/main/headless.js', import.meta.url));
+const program = join(root, 'out/main/headless.js');
 const batch = 100_000;
 
 /** Stores that many facts `edge(a, b)` in a folder by the built service, which ends with a snapshot. */

@@ -8,11 +8,10 @@
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { root } from '../root.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const here = fileURLToPath(new URL('.', import.meta.url));
+const here = join(root, 'e2e/electron-25');
 
 /** Makes the application in `folder`; returns its main script. */
 export async function makeApplication(folder: string): Promise<string> {
