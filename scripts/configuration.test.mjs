@@ -88,6 +88,11 @@ describe('the packages', () => {
     expect(builder.asarUnpack).toContain('out/bridge/**');
   });
 
+  it('and a clone use the same folder, which can be chosen in both', () => {
+    expect(readFileSync(join(root, 'scripts/start.mjs'), 'utf8')).not.toContain('STORAGE_DIR');
+    expect(readFileSync(join(root, 'packaging/electron-builder.yml'), 'utf8')).not.toContain('STORAGE_DIR');
+  });
+
   it('leave the knowledge where it is, whatever is installed or removed', () => {
     expect(builder.nsis.deleteAppDataOnUninstall).toBe(false);
     // The builder's own scripts remove only links and the profile of AppArmor, which the .deb and .rpm bring.

@@ -88,7 +88,10 @@ function StartAndEnd({ settings, shell, onDo }: PartProps) {
   const change = (next: SettingsChange) => onDo(() => shell.changeSettings(next));
   return (
     <>
-      <Setting title="Start at login" hint="Without a window: only the service, and an icon where the desktop has a tray.">
+      <Setting
+        title="Start at login"
+        hint="Without a window: only the service, and an icon where the desktop has a tray."
+      >
         <Switch
           aria-label="Start at login"
           checked={settings.opensAtLogin}
