@@ -8,7 +8,9 @@ function installed(clients: Record<string, string | null>) {
     asked,
     run: async (program: string, argv: readonly string[]) => {
       asked.push([program, ...argv].join(' '));
-      return program in clients ? (clients[program] ?? null) : 'missing';
+      if (!(program in clients)) return 'missing';
+      const printed = clients[program] ?? null;
+      return printed === null ? 'failed' : { printed };
     },
   };
 }
