@@ -1,6 +1,6 @@
 /**
  * What the desktop application does on the system that it runs on, in the real Electron: while a large folder opens,
- * while a keyring waits, on a desktop without a tray. Skipped with a note like e2e/desktop.spec.ts.
+ * while a keyring waits. Skipped with a note like e2e/desktop.spec.ts.
  */
 import { type ElectronApplication, expect, type Page, test } from '@playwright/test';
 import { spawnSync } from 'node:child_process';
@@ -41,11 +41,6 @@ async function largeFolder(): Promise<string> {
   cpSync(million, folder, { recursive: true });
   desktop.own(folder);
   return folder;
-}
-
-interface Asked {
-  readonly message: string;
-  readonly detail: string;
 }
 
 test('a million facts: the progress is seen before the workbench, and goes when that comes', async () => {
@@ -111,43 +106,3 @@ test('a keyring that waits is told of in a dialog, which goes when it answers', 
   const page = await app.firstWindow();
   await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
 });
-
-test('on a desktop without a tray none is promised, and the service is kept all the same', async () => {
-  app = await desktop.launch();
-  const page = await app.firstWindow();
-  await expect(page).toHaveURL(/^http/);
-  const { origin } = new URL(page.url());
-  const agent = await fetch(`${origin}/mcp/sse`, { headers: { accept: 'text/event-stream' } });
-  const reader = agent.body?.getReader();
-  try {
-    await reader?.read();
-    const asked = await closeAndKeep(app);
-    expect(asked.message).toBe('An agent is connected.');
-    expect(asked.detail).toContain('start Corollary again to open its window');
-    expect((await fetch(`${origin}/health`)).status).toBe(200);
-  } finally {
-    // Else the end of the test is asked about it.
-    await reader?.cancel();
-    await expect.poll(() => connected(origin)).toBe(0);
-  }
-});
-
-/** Closes the window, answers that the program is kept, and returns the question. */
-async function closeAndKeep(running: ElectronApplication): Promise<Asked> {
-  return running.evaluate(
-    ({ BrowserWindow, dialog }) =>
-      new Promise<Asked>((resolve) => {
-        const keep = async (...args: unknown[]) => {
-          resolve(args.at(-1) as Asked);
-          return { response: 0, checkboxChecked: false };
-        };
-        Object.assign(dialog, { showMessageBox: keep });
-        BrowserWindow.getAllWindows()[0]?.close();
-      }),
-  );
-}
-
-async function connected(origin: string): Promise<number> {
-  const response = await fetch(`${origin}/mcp/clients`);
-  return ((await response.json()) as { clients: unknown[] }).clients.length;
-}
