@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark named by the first argument (storage, memory, space, packages, context, import, http, mcp, ui),
- * or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So it
+ * Starts the benchmark named by the first argument (storage, memory, space, packages, context, import, http, mcp, ui,
+ * desktop), or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So it
  * measures what ships, code that went through the bundler, and not a development server.
  */
 import { spawnSync } from 'node:child_process';
@@ -37,6 +37,7 @@ await build({
         'sdk-v1-child': join(root, 'bench', 'mcp', 'sdk-v1-child.ts'),
         collecting: join(root, 'bench', 'mcp', 'collecting.ts'),
         ui: join(root, 'bench', 'ui', 'main.ts'),
+        desktop: join(root, 'bench', 'desktop', 'main.ts'),
         'fastify-child': join(root, 'bench', 'http', 'fastify-child.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
@@ -48,7 +49,18 @@ await build({
 });
 
 const [first, ...rest] = process.argv.slice(2);
-const others = ['storage', 'memory', 'space', 'packages', 'context', 'import', 'http', 'mcp', 'ui'];
+const others = [
+  'storage',
+  'memory',
+  'space',
+  'packages',
+  'context',
+  'import',
+  'http',
+  'mcp',
+  'ui',
+  'desktop',
+];
 const program = others.includes(first) ? `${first}.js` : 'main.js';
 const args = others.includes(first) || first === 'engine' ? rest : process.argv.slice(2);
 const result = spawnSync(process.execPath, ['--expose-gc', join(outDir, program), ...args], {

@@ -8,7 +8,8 @@
  *
  * Environment: STAND_IN_USER_DATA, the user-data folder; STAND_IN_SECOND, set if another instance runs;
  * STAND_IN_ANSWERS, a JSON array of button labels to press in dialogs, in order, with a final `+` to tick the checkbox
- * too; STAND_IN_NO_VAULT, set if the system has no secret store; STAND_IN_PACKAGED, set for an installed application.
+ * too; STAND_IN_NO_VAULT, set if the system has no secret store; STAND_IN_LOCKED_VAULT, set if that store answers only
+ * once it is unlocked; STAND_IN_PACKAGED, set for an installed application.
  */
 import { EventEmitter } from 'node:events';
 import type * as Electron from 'electron';
@@ -157,7 +158,13 @@ type OpenHandler = Parameters<Electron.WebContents['setWindowOpenHandler']>[0];
 
 type ContentsPart = Part<
   Electron.WebContents,
-  'getURL' | 'setWindowOpenHandler' | 'send' | 'forcefullyCrashRenderer' | 'replaceMisspelling' | 'startDrag'
+  | 'getURL'
+  | 'setWindowOpenHandler'
+  | 'send'
+  | 'forcefullyCrashRenderer'
+  | 'replaceMisspelling'
+  | 'startDrag'
+  | 'executeJavaScript'
 >;
 
 class WebContents extends EventEmitter implements ContentsPart {
@@ -184,6 +191,10 @@ class WebContents extends EventEmitter implements ContentsPart {
     record('webContents.startDrag', item);
   }
 
+  async executeJavaScript(code: string): Promise<void> {
+    record('webContents.executeJavaScript', code);
+  }
+
   forcefullyCrashRenderer(): void {
     record('webContents.forcefullyCrashRenderer');
     setImmediate(() => this.emit('render-process-gone', {}, { reason: 'killed', exitCode: 9 }));
@@ -206,6 +217,9 @@ type WindowPart = Part<
   | 'show'
   | 'focus'
   | 'reload'
+  | 'removeMenu'
+  | 'setProgressBar'
+  | 'destroy'
 >;
 
 export class BrowserWindow extends EventEmitter implements WindowPart {
@@ -283,6 +297,20 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
     this.emit('focus');
   }
 
+  removeMenu(): void {
+    record('window.removeMenu');
+  }
+
+  setProgressBar(progress: number): void {
+    record('window.setProgressBar', progress);
+  }
+
+  destroy(): void {
+    if (this.#isDestroyed) return;
+    record('window.destroy');
+    this.#end(false);
+  }
+
   reload(): void {
     record('window.reload');
   }
@@ -292,6 +320,10 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
     if (this.#isDestroyed || prevents(this, 'close', preventable())) return;
     // The page asks to stay; Electron keeps it unless this is prevented.
     if (this.keepsPage && !prevents(this.webContents, 'will-prevent-unload', preventable())) return;
+    this.#end(isQuitting);
+  }
+
+  #end(isQuitting: boolean): void {
     this.#isDestroyed = true;
     BrowserWindow.all.delete(this);
     this.emit('closed');
@@ -413,8 +445,17 @@ function turned(bytes: Buffer): Buffer {
   return Buffer.from(bytes.map((byte) => byte ^ 0xa5));
 }
 
+let unlock: () => void = () => undefined;
+const unlocked = new Promise<void>((resolve) => {
+  unlock = resolve;
+  if (environment['STAND_IN_LOCKED_VAULT'] === undefined) resolve();
+});
+
 export const safeStorage = {
-  isAsyncEncryptionAvailable: async () => environment['STAND_IN_NO_VAULT'] === undefined,
+  isAsyncEncryptionAvailable: async () => {
+    await unlocked;
+    return environment['STAND_IN_NO_VAULT'] === undefined;
+  },
   getSelectedStorageBackend: () =>
     environment['STAND_IN_NO_VAULT'] === undefined ? 'gnome_libsecret' : 'basic_text',
   encryptStringAsync: async (text: string) => turned(Buffer.from(text)),
@@ -499,6 +540,7 @@ const drivers: Readonly<Record<string, (...args: never[]) => unknown>> = {
   emitOfWindow: (name: string) => onlyWindow().emit(name),
   closeWindow: () => onlyWindow().close(),
   quit: () => app.quit(),
+  unlockVault: () => unlock(),
   choose,
   /** The page of a window asks: the first one, or the one that `sender.window` counts. */
   invoke: (channel: string, sender: { window?: number } | null, ...args: unknown[]) => {

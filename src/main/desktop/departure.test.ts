@@ -23,13 +23,23 @@ describe('quitting the program', () => {
 
   it('can be cancelled, and the choice is remembered only for closed windows', () => {
     for (const leaving of ['close', 'quit'] as const) {
-      const question = leavingQuestion(leaving, { agents: 3, unsaved: [] });
+      const question = leavingQuestion(leaving, { agents: 3, unsaved: [] }, true);
       expect(question.message).toContain('3 agents');
       expect(question.choices).toContain('stay');
       for (const choice of question.choices) expect(leavingLabels[choice]).not.toBe('');
       expect(question.rememberLabel === null).toBe(leaving === 'quit');
     }
-    expect(leavingQuestion('close', { agents: 1, unsaved: [] }).message).toBe('An agent is connected.');
+    expect(leavingQuestion('close', { agents: 1, unsaved: [] }, true).message).toBe('An agent is connected.');
+  });
+
+  it('promises an icon only where the desktop has a tray', () => {
+    for (const unsaved of [[], ['An import is under way.']]) {
+      const state = { agents: 1, unsaved };
+      expect(leavingQuestion('close', state, true).detail).toContain('it stays in the tray');
+      const { detail } = leavingQuestion('close', state, false);
+      expect(detail).not.toContain('tray');
+      expect(detail).toContain('start Corollary again to open its window');
+    }
   });
 
   it('asks once, naming everything that would be lost, whatever the user has decided about agents', () => {
@@ -38,7 +48,7 @@ describe('quitting the program', () => {
       for (const setting of departures)
         for (const agents of [0, 2]) expect(decideLeaving(leaving, { agents, unsaved }, setting)).toBe('ask');
     for (const agents of [0, 2]) {
-      const { detail, choices, rememberLabel } = leavingQuestion('close', { agents, unsaved });
+      const { detail, choices, rememberLabel } = leavingQuestion('close', { agents, unsaved }, true);
       for (const each of unsaved) expect(detail).toContain(each);
       expect(choices.at(-1)).toBe('stay');
       expect(choices.includes('keep')).toBe(agents > 0);

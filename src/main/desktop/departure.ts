@@ -27,6 +27,9 @@ export const leavingLabels: Readonly<Record<LeavingChoice, string>> = {
   discard: 'Discard',
 };
 
+const inTray = 'it stays in the tray, where you can open and quit it.';
+const behind = 'it has no window and no icon: start Corollary again to open its window, and to quit it.';
+
 /** What connects the program with others, and what its pages would lose. */
 export interface LeavingState {
   /** How many are connected to this program's service. */
@@ -47,12 +50,18 @@ export function decideLeaving(
   return leaving === 'close' && setting === 'keep' ? 'keep' : 'ask';
 }
 
-/** One question about the connected agents and about everything that would be lost. */
-export function leavingQuestion(leaving: Leaving, { agents, unsaved }: LeavingState): LeavingQuestion {
+/**
+ * One question about the connected agents and about everything that would be lost. `hasTray`: the desktop shows the
+ * icon; it matters only if agents are connected.
+ */
+export function leavingQuestion(
+  leaving: Leaving,
+  { agents, unsaved }: LeavingState,
+  hasTray: boolean,
+): LeavingQuestion {
   if (agents === 0)
     return { ...lossQuestion('If you quit', unsaved), choices: ['quit', 'stay'], rememberLabel: null };
-  const about =
-    'Quitting ends the service for them too. If you keep it running, it stays in the tray, where you can open and quit it.';
+  const about = `Quitting ends the service for them too. If you keep it running, ${hasTray ? inTray : behind}`;
   return {
     message: agents === 1 ? 'An agent is connected.' : `${agents} agents are connected.`,
     detail: unsaved.length === 0 ? about : `${about}\n\nEither way you lose:\n${listed(unsaved)}`,

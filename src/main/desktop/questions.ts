@@ -2,6 +2,7 @@
 import { type BrowserWindow, clipboard, dialog, type MessageBoxOptions } from 'electron';
 import { type LeavingChoice, leavingLabels, type LeavingQuestion } from './departure.ts';
 import { type RefusalQuestion, type WayOut, wayOutLabels } from './refusal.ts';
+import type { WithoutStore } from './secrets.ts';
 
 /** The choice of the user; closing the dialog means quit. */
 export async function askWayOut(question: RefusalQuestion): Promise<WayOut> {
@@ -17,6 +18,24 @@ export async function askWayOut(question: RefusalQuestion): Promise<WayOut> {
     noLink: true,
   });
   return waysOut[response] ?? 'quit';
+}
+
+/** What to do while the system's store for secrets does not answer. `signal` withdraws the question when it does. */
+export async function askWithoutStore(signal: AbortSignal): Promise<WithoutStore> {
+  const { response } = await dialog.showMessageBox({
+    type: 'info',
+    title: 'Corollary',
+    message: "Waiting for the system's key store.",
+    detail:
+      'It may be asking for its password in a window of its own. Without it Corollary starts too: it does not know ' +
+      'the keys that it stored, and keeps new ones only until it ends.',
+    buttons: ['Continue Without It', 'Quit'],
+    defaultId: 0,
+    cancelId: 1,
+    noLink: true,
+    signal,
+  });
+  return response === 0 ? 'without' : 'quit';
 }
 
 /** The folder that the user chose, or null. */

@@ -16,6 +16,7 @@ import {
   type WebContents,
 } from 'electron';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ChannelHandlers, PageState, ShellRequest } from '../../desktop-contract/channels.ts';
 import { barePlace } from '../../desktop-contract/places.ts';
 import { defaultFolder } from '../base/storage-folder.ts';
@@ -26,12 +27,14 @@ import { guardContents, guardSession, registerChannels } from './guard.ts';
 import { hiddenOption, loginItem } from './login-item.ts';
 import { menuTemplate, type TrayStatus } from './menu.ts';
 import { fileOfArguments, readOpened } from './opened-files.ts';
-import { askLeaving, askLeavingAtOnce, askReport, tellTrouble } from './questions.ts';
+import { ProgressWindow } from './progress-window.ts';
+import { askLeaving, askLeavingAtOnce, askReport, askWithoutStore, tellTrouble } from './questions.ts';
 import { isImportable, type RecentItem, recentIn, recentLabel, withRecent } from './recent.ts';
-import { Secrets, type Vault } from './secrets.ts';
+import { openOrAsk, Secrets, type Vault } from './secrets.ts';
 import { ServiceKeeper } from './service-keeper.ts';
 import { SettingsDesk } from './settings-desk.ts';
 import { readSettings, type Settings, writeSettings } from './settings.ts';
+import { hasTray } from './tray-host.ts';
 import { bringToFront, dragOut, prepareSpelling, StatusTray } from './window.ts';
 import { DesktopWindows, type ShellWindow } from './windows.ts';
 
@@ -52,6 +55,8 @@ interface ShellParts {
 
 /** Milliseconds between two checks for a newer version. */
 const releasesPeriodMs = 24 * 3_600_000;
+/** Milliseconds before the user is told that the system's key store makes the start wait. */
+const storePatienceMs = 2_000;
 /** The page that shows agents the service's new address. */
 const connectPlace = '/agents?part=connect';
 
@@ -64,6 +69,7 @@ export class DesktopShell {
   #settings: Settings;
   #secrets: Secrets | null = null;
   #tray: StatusTray | null = null;
+  readonly #progress: ProgressWindow;
   #status: TrayStatus = { kind: 'starting' };
   readonly #windows: DesktopWindows;
   /** Requests and places that wait for the first window. */
@@ -91,12 +97,18 @@ export class DesktopShell {
       change: (settings: Partial<Settings>) => this.#change(settings),
       secrets: () => this.#openedSecrets(),
     };
+    this.#progress = new ProgressWindow({
+      icons: parts.icons,
+      platform: process.platform,
+      onCancelled: () => this.#quit(),
+    });
     this.#service = new ServiceKeeper({
       ...shared,
       serviceThread: parts.serviceThread,
       logFile: join(app.getPath('logs'), 'corollary.log'),
       environment: parts.environment,
       defaultFolder: defaultFolder('desktop', parts.environment, { desktopFolder: join(userData, 'data') }),
+      onOpening: (percent) => this.#progress.show(percent),
       onStatus: (status) => this.#showStatus(status),
       onRestarted: () => this.#show(null),
       onGivenUp: () => this.#quit(),
@@ -124,6 +136,7 @@ export class DesktopShell {
       askReload: ({ window, page }) =>
         askLeavingAtOnce(discardQuestion('If you reload the page', page.unsaved), window) === 'discard',
       openInBrowser: (address) => inBrowser(system.openExternal(address)),
+      onReady: () => this.#progress.end(),
       onChange: () => this.#showMenu(),
       isLeaving: () => this.#isLeaving,
     });
@@ -142,17 +155,30 @@ export class DesktopShell {
     this.#hasSpelling = prepareSpelling(session.defaultSession, process.platform, app.getPath('userData'));
     registerChannels((page) => this.#channels(page), currentAddress);
     this.#showMenu();
-    this.#secrets = await Secrets.open(
-      join(app.getPath('userData'), 'secrets.json'),
-      systemVault(process.platform),
-      warn,
-    );
+    this.#secrets = await this.#openSecrets();
+    if (this.#secrets === null) return this.#quit();
     this.#tray = new StatusTray(this.#parts.icons, process.platform, () => this.#trayParts());
     if (!(await this.#service.start())) return this.#quit();
     const { argv, directory } = this.#parts;
     await this.#openFile(fileOfArguments(argv, directory));
     if (this.#isWanted || !argv.includes(hiddenOption)) this.#show(placeOfArguments(argv));
     this.#watchReleases();
+  }
+
+  /** null: the user quits rather than go on without the system's store. */
+  async #openSecrets(): Promise<Secrets | null> {
+    const file = join(app.getPath('userData'), 'secrets.json');
+    const vault = systemVault(process.platform);
+    const opened = await openOrAsk((without) => Secrets.open(file, vault, warn, without), {
+      isLate: pause(storePatienceMs, undefined, { ref: false }),
+      ask: askWithoutStore,
+    });
+    if (opened?.isWithout === true)
+      this.#requests.push({
+        kind: 'notice',
+        text: "The system's key store did not answer: stored keys are not available, and new ones last until Corollary ends. Start it again to use the store.",
+      });
+    return opened?.secrets ?? null;
   }
 
   /** Listens to the system's events, from before the program is ready: macOS passes links and files as events. */
@@ -171,6 +197,8 @@ export class DesktopShell {
     });
     app.on('activate', () => this.#show(null));
     app.on('window-all-closed', () => {
+      // Until there is a service, only the window of the progress closes, which decides by itself.
+      if (this.#service.address === null) return;
       if (process.platform !== 'darwin' && !this.#isKept && !this.#isLeaving) this.#quit();
     });
     app.on('before-quit', (event) => {
@@ -321,8 +349,15 @@ export class DesktopShell {
     Menu.setApplicationMenu(Menu.buildFromTemplate(template));
   }
 
+  /** Whether a start without a window shows its progress. */
+  get #isShown(): boolean {
+    return this.#windows.all.length === 0 && (this.#isWanted || !this.#parts.argv.includes(hiddenOption));
+  }
+
   #showStatus(status: TrayStatus): void {
     this.#status = status;
+    if (status.kind === 'stopped') this.#progress.end();
+    if (status.kind === 'starting' && this.#isShown) this.#progress.begin(this.#service.folder);
     this.#tray?.show(status);
   }
 
@@ -345,6 +380,7 @@ export class DesktopShell {
     const { address } = this.#service;
     if (address === null || this.#isLeaving) {
       this.#isWanted = true;
+      if (this.#status.kind === 'starting' && !this.#isLeaving) this.#progress.begin(this.#service.folder);
       if (place !== null) this.#places.push(place);
       return;
     }
@@ -412,7 +448,9 @@ export class DesktopShell {
       const state = { agents: await this.#service.agents(), unsaved };
       let choice = decideLeaving(leaving, state, this.#settings.departure);
       if (choice === 'ask') {
-        const answer = await askLeaving(leavingQuestion(leaving, state), this.#frontWindow);
+        // Only the sentence about agents names the tray.
+        const isIconShown = state.agents === 0 || (await hasTray(process.platform));
+        const answer = await askLeaving(leavingQuestion(leaving, state, isIconShown), this.#frontWindow);
         choice = answer.choice;
         if (answer.isRemembered && (choice === 'keep' || choice === 'quit'))
           this.#change({ departure: choice });

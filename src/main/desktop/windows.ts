@@ -38,6 +38,8 @@ interface WindowsParts {
   /** Asks, at once, whether a page may be left that would lose something. */
   readonly askReload: (window: ShellWindow) => boolean;
   readonly openInBrowser: (address: string) => void;
+  /** A window is about to show itself. */
+  readonly onReady: () => void;
   /** Another window is in front, or a page has reported something. */
   readonly onChange: () => void;
   readonly isLeaving: () => boolean;
@@ -131,6 +133,7 @@ export class DesktopWindows {
     const opened: ShellWindow = { window, requests: [], commands: [], page, mayLose: false, saved };
     this.#open = [opened, ...this.#open];
     this.#saved = [...this.#saved, opened];
+    window.once('ready-to-show', this.#parts.onReady);
     window.on('focus', () => this.#focused(opened));
     window.on('closed', () => this.#closed(opened));
     // A page that is loaded again reports anew.

@@ -92,6 +92,8 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** The MCP surface, if not the knowledge base. For tests. */
   readonly mcpSurface?: McpSurface;
+  /** Receives how much of the stored knowledge has been read, in whole per cent. */
+  readonly onOpening?: (percent: number) => void;
   /** Warms up once the service is ready and has had no call for this many milliseconds; absent: never. */
   readonly warmUpAfterMs?: number;
 }
@@ -157,6 +159,7 @@ class RunningService implements Service, ServiceState {
   readonly #sessionStore = new SessionStore();
   readonly #metricsHistory = new MetricsHistory(() => this.#metrics.text());
   readonly #clock: { readonly clock?: Clock };
+  readonly #onOpening: (percent: number) => void;
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
@@ -179,6 +182,7 @@ class RunningService implements Service, ServiceState {
     this.#endLimits = endLimits;
     this.#mcpSurface = { surface: options.mcpSurface ?? knowledgeSurfaceWith(config.mcpTools) };
     this.#clock = options.clock === undefined ? {} : { clock: options.clock };
+    this.#onOpening = options.onOpening ?? (() => undefined);
     this.#log = log;
     this.#keystorePollMs = keystorePollMs;
     this.authentication = new Authentication({
@@ -420,6 +424,7 @@ class RunningService implements Service, ServiceState {
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),
         onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
+        onOpening: this.#onOpening,
         onBug: (error) => this.#log.error({ err: error }, 'a bug: background maintenance failed'),
       });
     } catch (error) {
