@@ -37,6 +37,11 @@ function largeFolder(): string {
   return large;
 }
 
+/** Waits until the tray says that the service runs: a start without a window shows nothing else. */
+async function untilRunning(run: ShellRun): Promise<void> {
+  await expect.poll(() => run.named('tray.setToolTip').at(-1)?.args[0]).toContain('Running at');
+}
+
 const isProgress = (address: unknown) => String(address).startsWith('data:text/html');
 
 test('a large folder gets a window with progress at once, which the workbench replaces', async () => {
@@ -61,7 +66,7 @@ test('a small folder gets none, and neither does a start without a window', asyn
   await small.until('window.show');
   expect(small.named('BrowserWindow')).toHaveLength(1);
   const hidden = start({ environment: { STORAGE_DIR: largeFolder() }, argv: ['--hidden'] });
-  await hidden.until('tray.setToolTip', 2);
+  await untilRunning(hidden);
   expect(hidden.named('BrowserWindow')).toEqual([]);
 });
 
@@ -77,7 +82,7 @@ test('closing the progress ends the program', async () => {
 test('the progress goes before a refusal is shown, and its end does not end the program', async () => {
   const large = largeFolder();
   const first = start({ environment: { STORAGE_DIR: large }, argv: ['--hidden'] });
-  await first.until('tray.setToolTip', 2);
+  await untilRunning(first);
   const second = start({ environment: { STORAGE_DIR: large }, answers: ['Open the Running One'] });
   await second.until('window.loadURL', 2);
   const order = second.calls.map(({ call }) => call);
