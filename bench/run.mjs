@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Starts the benchmark named by the first argument (storage, memory, space, packages, context, import, http, fairness,
- * mcp, ui), or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So
+ * mcp, turns, ui, desktop), or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So
  * it measures what ships, code that went through the bundler, and not a development server.
  */
 import { spawnSync } from 'node:child_process';
@@ -42,6 +42,7 @@ await build({
         ui: join(root, 'bench', 'ui', 'main.ts'),
         turns: join(root, 'bench', 'turns', 'main.ts'),
         'turn-monitor': join(root, 'bench', 'turns', 'monitor.ts'),
+        desktop: join(root, 'bench', 'desktop', 'main.ts'),
         'fastify-child': join(root, 'bench', 'http', 'fastify-child.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),
         'n3-child': join(root, 'bench', 'contestants', 'n3-child.ts'),
@@ -65,6 +66,7 @@ const others = [
   'mcp',
   'turns',
   'ui',
+  'desktop',
 ];
 const program = others.includes(first) ? `${first}.js` : 'main.js';
 const args = others.includes(first) || first === 'engine' ? rest : process.argv.slice(2);

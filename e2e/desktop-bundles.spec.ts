@@ -79,7 +79,7 @@ test('a start opens one window at the address of the running service', async () 
   expect(run.named('BrowserWindow')).toHaveLength(1);
   await run.until('window.show');
   expect(existsSync(join(run.userData, 'share', 'corollary'))).toBe(true);
-  expect(run.named('Menu.setApplicationMenu')).toHaveLength(1);
+  expect(run.named('Menu.setApplicationMenu').length).toBeGreaterThan(0);
   expect(run.named('tray.setToolTip').at(-1)?.args).toEqual([
     `Corollary: Running at ${new URL(address).origin}`,
   ]);
@@ -218,7 +218,11 @@ test('the preload exposes the table of channels and nothing else', () => {
   expect(JSON.parse(output)).toEqual({
     world: 'corollary',
     functions: [...channelNames, 'onWaiting'].map((name) => [name, 'function']),
-    invoked: channelNames.map((name) => [wireName(name), 'an argument']),
+    // A page names no path: the preload reads it from the file.
+    invoked: channelNames.map((name) => [
+      wireName(name),
+      name === 'noteFile' ? 'path of an argument' : 'an argument',
+    ]),
     // Once, before it had stopped, and without the event, whose sender could do more.
     heard: [[]],
   });
@@ -256,7 +260,7 @@ test('the first instance comes to the front and opens the place that another sta
 test('links open only known places, even before the window exists', async () => {
   const run = start({ environment: anyPort, argv: ['corollary://ask?question=p(?x)'] });
   const own = await opened(run);
-  expect(own).toMatch(/#\/ask\?question=p%28%3Fx%29$/);
+  expect(own).toMatch(/#\/ask\?question=p%28%3Fx%29&unasked=true$/);
   const page = { url: own, parent: null };
   expect(await run.drive('emit', 'open-url', 'corollary://rules?rule=r7')).toBe(true);
   for (const link of ['corollary://admin/keys?make=true', 'corollary://nowhere', 'https://example.com/'])
@@ -280,7 +284,7 @@ test('files are handed to the page for import, and others are refused with an ex
   expect(Buffer.from(first?.bytes ?? []).toString()).toBe('p(a).\n');
 
   await run.drive('emit', 'second-instance', [], '/', { argv: ['electron', 'more.csv'], directory: folder });
-  await run.until('webContents.send');
+  await run.until('webContents.send', 2);
   const [second] = await taken();
   expect([...(second?.bytes ?? [])]).toEqual([0xff, 0x41]);
 
@@ -543,7 +547,7 @@ test('a start with a taken port uses a free one from 9301 on and remembers it', 
   await first.drive('closeWindow');
   await first.exited;
   const again = await opened(start({ userData: first.userData }));
-  expect(again).toBe(`http://127.0.0.1:${port}/`);
+  expect(again.startsWith(`http://127.0.0.1:${port}/`)).toBe(true);
 });
 
 test('a start reports that a port set by the user is taken, with alternatives, and never replaces it', async () => {
@@ -604,7 +608,11 @@ test('closing the window ends the service cleanly and remembers the window’s p
   expect(await run.exited).toBe(0);
   await expect(health(address)).rejects.toThrow();
   const settings: unknown = JSON.parse(readFileSync(join(run.userData, 'shell.json'), 'utf8'));
-  expect(settings).toMatchObject({ window: { bounds: { width: 1280, height: 860 }, maximized: false } });
+  expect(settings).toMatchObject({
+    windows: [
+      { states: [{ screens: '1920x1080+0+0', bounds: { width: 1280, height: 860 }, maximized: false }] },
+    ],
+  });
 
   const again = start({ environment: anyPort, userData: run.userData });
   const response = await fetch(new URL('/query', await opened(again)), {

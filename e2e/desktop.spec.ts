@@ -176,12 +176,155 @@ test('a second instance hands over its place and its file, and ends', async () =
   await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
   const file = join(desktop.folder, 'facts.dl');
   writeFileSync(file, 'p(a).\n');
-  // Not by Playwright, which would wait for what a second instance never has.
-  const { executablePath, args, env } = desktop.start({ argv: [file] });
-  const second = spawn(executablePath, args, { env, stdio: 'ignore' });
-  expect(await new Promise((resolve) => second.once('exit', resolve))).toBe(0);
+  await startAgain([file]);
   await expect(page.getByRole('dialog')).toContainText('facts.dl');
   expect(app.windows()).toHaveLength(1);
+});
+
+/** Chooses an item of the application menu. */
+async function choose(label: string): Promise<void> {
+  await expect.poll(() => labels()).toContain(label);
+  await app.evaluate(({ Menu }, wanted) => {
+    type Items = Electron.MenuItem[];
+    const all = (items: Items): Items => items.flatMap((item) => [item, ...all(item.submenu?.items ?? [])]);
+    all(Menu.getApplicationMenu()?.items ?? [])
+      .find(({ label }) => label === wanted)
+      ?.click();
+  }, label);
+}
+
+/** The labels of all items of the application menu. */
+function labels(): Promise<string[]> {
+  return app.evaluate(({ Menu }) => {
+    type Items = Electron.MenuItem[];
+    const all = (items: Items): Items => items.flatMap((item) => [item, ...all(item.submenu?.items ?? [])]);
+    return all(Menu.getApplicationMenu()?.items ?? []).map(({ label }) => label);
+  });
+}
+
+/** A second start, which hands over its arguments and ends. */
+async function startAgain(argv: readonly string[]): Promise<void> {
+  // Not by Playwright, which would wait for what a second instance never has.
+  const { executablePath, args, env } = desktop.start({ argv });
+  const second = spawn(executablePath, args, { env, stdio: 'ignore' });
+  await new Promise((resolve) => second.once('exit', resolve));
+}
+
+test('Close closes a tab of Ask while there are several, else the window', async () => {
+  const page = await app.firstWindow();
+  await page.evaluate(() => {
+    window.location.hash = '/ask';
+  });
+  await expect(page.getByRole('tab')).toHaveCount(1);
+  expect(await labels()).not.toContain('Close the tab');
+  for (let tab = 0; tab < 2; tab++)
+    await page.getByRole('button', { name: 'New tab' }).dispatchEvent('click');
+  await expect(page.getByRole('tab')).toHaveCount(3);
+  await choose('Close the tab');
+  await expect(page.getByRole('tab')).toHaveCount(2);
+  await choose('Close the tab');
+  await expect(page.getByRole('tab')).toHaveCount(1);
+  await expect.poll(labels).not.toContain('Close the tab');
+});
+
+test('a link fills in its question, and waits while a dialog is open', async () => {
+  const page = await app.firstWindow();
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
+  let asked = 0;
+  page.on('request', (request) => {
+    if (/\/(ask|query)$/.test(new URL(request.url()).pathname) && request.method() === 'POST') asked += 1;
+  });
+  await startAgain(['corollary://ask?question=ancestor(ada,?who)']);
+  await expect(page.getByRole('tab', { selected: true })).toContainText('ancestor(ada,?who)');
+  expect(page.url()).not.toContain('question=');
+  await choose('Import a file…');
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('Drop a file here');
+  await startAgain(['corollary://rules']);
+  await expect(page.getByText('A link waits to be opened.')).toBeVisible();
+  await expect(dialog).toContainText('Drop a file here');
+  expect(asked).toBe(0);
+  // Without waiting for a frame: a virtual display under load may paint none for long.
+  await page.getByRole('button', { name: 'Open', exact: true }).dispatchEvent('click');
+  await expect(page).toHaveURL(/#\/rules/);
+});
+
+test('a database has a window of its own, and the windows come back', async () => {
+  const page = await app.firstWindow();
+  await expect(page).toHaveTitle('Samples – Corollary');
+  const { origin } = new URL(page.url());
+  const made = await fetch(`${origin}/databases`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'ships' }),
+  });
+  expect(made.status).toBe(201);
+  const opening = app.waitForEvent('window');
+  await startAgain(['corollary://rules?database=ships']);
+  const other = await opening;
+  await expect(other).toHaveTitle('Rules – ships – Corollary');
+  await expect
+    .poll(labels)
+    .toEqual(expect.arrayContaining(['Samples – Corollary', 'Rules – ships – Corollary']));
+  await startAgain(['corollary://facts?database=ships']);
+  await expect(other).toHaveURL(/#\/facts\?database=ships/);
+  await expect.poll(labels).toContain('Database ships');
+  expect(app.windows()).toHaveLength(2);
+  const places = () =>
+    app.evaluate(({ BrowserWindow }) =>
+      BrowserWindow.getAllWindows().map((each) => each.getPosition().join()),
+    );
+  expect(new Set(await places()).size).toBe(2);
+  await app.close();
+  app = await desktop.launch();
+  await expect.poll(() => app.windows().length).toBe(2);
+  const titles = async () => (await Promise.all(app.windows().map((each) => each.title()))).toSorted();
+  await expect.poll(titles).toEqual(['Facts – ships – Corollary', 'Samples – Corollary']);
+});
+
+test('quitting asks about what would be lost, is cancelled, and then lets nothing keep it', async () => {
+  const page = await app.firstWindow();
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
+  await choose('Facts');
+  await page.getByRole('button', { name: 'Add facts' }).first().click();
+  await page.getByRole('tab', { name: 'Form' }).click();
+  await page.getByRole('dialog').getByLabel('Predicate').fill('parent');
+  const asked = await answerDialogs('Cancel');
+  await app.evaluate(({ app: application }) => application.quit());
+  await expect
+    .poll(async () => (await asked()).map(({ message }) => message))
+    .toEqual(['If you quit, you lose what is not saved.']);
+  await expect(page.getByRole('dialog')).toBeVisible();
+  // Then the page cannot keep the application.
+  await answerDialogs('Quit');
+  const closed = app.waitForEvent('close');
+  await Promise.all([closed, app.evaluate(({ app: application }) => setTimeout(() => application.quit()))]);
+});
+
+test('a text field has a context menu, and an imported file is among the recent ones', async () => {
+  const page = await app.firstWindow();
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
+  const file = join(desktop.folder, 'family.dl');
+  writeFileSync(file, 'p(a).\n');
+  await choose('Import a file…');
+  await page.getByLabel('File to import').setInputFiles(file);
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await expect.poll(labels).toContain('family.dl');
+  await app.evaluate(({ Menu }) => {
+    const build = Menu.buildFromTemplate;
+    Menu.buildFromTemplate = (template) => {
+      const menu = build(template);
+      Object.assign(menu, {
+        popup: () => Object.assign(globalThis, { popped: menu.items.map(({ role }) => role) }),
+      });
+      return menu;
+    };
+  });
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('combobox').click({ button: 'right' });
+  const popped = () => app.evaluate(() => (globalThis as unknown as { popped?: string[] }).popped);
+  await expect.poll(popped).toEqual(['cut', 'copy', 'paste', null, 'selectall']);
 });
 
 test('a taken default port is replaced by another', async () => {

@@ -5,6 +5,7 @@ import {
   chownSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -12,12 +13,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { hasDisplay } from '../scripts/display.mjs';
 import { findElectron25 } from '../scripts/electron-25.mjs';
 import { makeApplication } from './electron-25/application.ts';
+import { root } from './root.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const names = { win32: 'electron.exe', darwin: 'Electron.app/Contents/MacOS/Electron' } as const;
 
 /** The user that runs Electron in place of root. */
@@ -67,6 +67,8 @@ export interface Launch {
 /** One installation with data of its own. */
 export class Desktop {
   readonly folder: string;
+  /** Whether this is the pinned Electron. */
+  readonly isPinned = isPinned;
   readonly #script: string | null;
   readonly #executable: string;
 
@@ -87,6 +89,13 @@ export class Desktop {
     const script = isPinned ? null : await makeApplication(folder);
     if (isRoot) chownSync(folder, nobody, nobody);
     return new Desktop(folder, script);
+  }
+
+  /** Gives files in the installation's folder to the user that runs Electron. */
+  own(folder: string): void {
+    if (!isRoot) return;
+    chownSync(folder, nobody, nobody);
+    for (const name of readdirSync(folder)) chownSync(join(folder, name), nobody, nobody);
   }
 
   remove(): void {

@@ -4,7 +4,7 @@
  */
 import { expect } from '@playwright/test';
 import { commandEntry, commandIds, type CommandState } from '../src/desktop-contract/commands.ts';
-import { linkedRoutes } from '../src/desktop-contract/places.ts';
+import { linkedRoutes, placeOfLink } from '../src/desktop-contract/places.ts';
 import { expectNothingGraveIn } from './accessibility.ts';
 import { firstSettings, lastOf, standInShell } from './shell-stand-in.ts';
 import { goTo, open, openSample, test } from './workbench.ts';
@@ -76,6 +76,112 @@ test('every place that a link may open is a view', async ({ page, service }) => 
     await expect(page.getByRole('main')).not.toBeEmpty();
     await expect(page.getByText('There is no such view')).toHaveCount(0);
   }
+});
+
+test('a link fills in its question in every view, and computes nothing until the user says so', async ({
+  page,
+  service,
+}) => {
+  await openSample(page, service);
+  const computed: string[] = [];
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (/^\/(?:ask|query|explain|trace|whatIf|context\/optimize)$/.test(pathname)) computed.push(pathname);
+  });
+  const question = 'ancestor(agnes, ada)';
+  const filled = async (link: string) => {
+    const place = placeOfLink(link);
+    expect(place).not.toBeNull();
+    await page.evaluate((hash) => (window.location.hash = hash), place ?? '');
+  };
+  await filled(`corollary://proof?question=${question}`);
+  await expect(page.getByLabel('Statement to prove')).toHaveValue(question);
+  await filled(`corollary://trace?question=${question}`);
+  await expect(page.getByLabel('Question to trace')).toHaveValue(question);
+  await filled(`corollary://why-not?question=${question}`);
+  await expect(page.getByRole('form', { name: 'What you expected' })).toContainText('agnes');
+  await filled(`corollary://what-if?retract=parent(agnes, ada).`);
+  await expect(page.getByRole('heading', { name: 'Try a change' })).toBeVisible();
+  await filled(`corollary://context?goals=${question}`);
+  await expect(page.getByText('A link has filled in the form')).toBeVisible();
+  await filled(`corollary://ask?question=${question}`);
+  await expect(page.getByRole('tab', { selected: true })).toContainText('agnes');
+  expect(computed).toEqual([]);
+  await filled(`corollary://proof?question=${question}`);
+  await page.getByRole('button', { name: 'Prove it' }).click();
+  await expect(page.getByRole('tree', { name: 'Proof' })).toContainText(question);
+  expect(computed.length).toBeGreaterThan(0);
+});
+
+test('a link or a file waits while a dialog is open, and opens on demand', async ({ page, service }) => {
+  const shell = await standInShell(page);
+  await open(page, service, '/facts?transfer=import');
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('Drop a file here');
+  await shell.wait({ kind: 'place', place: '/rules' }, { kind: 'file', name: 'family.dl', text: 'p(a).' });
+  await expect(page.getByText('A link waits to be opened.')).toBeVisible();
+  await expect(page.getByText('family.dl waits to be imported.')).toBeVisible();
+  await expect(dialog).not.toContainText('family.dl');
+  await expect(page).toHaveURL(/#\/facts\?transfer=import/);
+  await page
+    .getByRole('alert')
+    .filter({ hasText: 'family.dl' })
+    .getByRole('button', { name: 'Open' })
+    .click();
+  await expect(dialog).toContainText('family.dl');
+});
+
+test('the page reports what it shows and what it would lose, and offers to close one of several tabs', async ({
+  page,
+  service,
+}) => {
+  const shell = await standInShell(page);
+  await open(page, service, '/ask?question=p(%3Fx)&tab=7');
+  await expect
+    .poll(() => lastOf(shell, 'setPage'))
+    .toEqual({
+      place: '/ask?question=p%28%3Fx%29',
+      title: 'Ask – Corollary',
+      database: 'default',
+      unsaved: [],
+    });
+  const closing = () => (lastOf(shell, 'setCommands') as CommandState[]).find(({ id }) => id === 'tab.close');
+  expect(closing()).toBeUndefined();
+  await page.getByRole('button', { name: 'New tab' }).click();
+  await expect.poll(closing).toEqual({ id: 'tab.close', title: 'Close the tab' });
+  await shell.wait({ kind: 'command', id: 'tab.close' });
+  await expect(page.getByRole('tab')).toHaveCount(1);
+  await goTo(page, 'Facts');
+  await page.getByRole('button', { name: 'Add facts' }).first().click();
+  await page.getByRole('tab', { name: 'Form' }).click();
+  await page.getByRole('dialog').getByLabel('Predicate').fill('parent');
+  const unsaved = () => (lastOf(shell, 'setPage') as { unsaved: string[] }).unsaved;
+  await expect.poll(unsaved).toEqual(['The fact in the form Add facts is neither asserted nor staged.']);
+});
+
+test('F6 moves the focus from pane to pane, both ways', async ({ page, service }) => {
+  await openSample(page, service);
+  await goTo(page, 'Facts');
+  const where = () =>
+    page.evaluate(() => {
+      const at = document.activeElement;
+      return at?.closest('nav[aria-label="Tools"]')
+        ? 'tools'
+        : at?.closest('header')
+          ? 'title'
+          : at?.closest('main')
+            ? 'view'
+            : '';
+    });
+  const seen: string[] = [];
+  for (let press = 0; press < 4; press++) {
+    await page.keyboard.press('F6');
+    seen.push(await where());
+  }
+  // From the tool that was clicked, over the two panes of the view.
+  expect(seen).toEqual(['view', 'view', 'title', 'tools']);
+  await page.keyboard.press('Shift+F6');
+  expect(await where()).toBe('title');
 });
 
 test('menus and frames follow the theme', async ({ page, service }) => {

@@ -212,3 +212,28 @@ test('a proof that cannot be made or drawn says why, and can be retried', async 
   await page.getByRole('button', { name: 'The whole proof' }).click();
   await expect(page.getByText('is not in this proof')).toBeHidden();
 });
+
+test('the whole proof goes on paper, as an outline, and the page is as before', async ({ page, service }) => {
+  await tellFamily(page, service);
+  // Chromium without a screen shows no dialog: what it would print is seen as its PDF.
+  await page.addInitScript(() => {
+    window.print = () => Object.assign(window, { isPrinting: true });
+  });
+  await page.goto(`${service.url}/#/proof?question=parent(nora, alma)`);
+  await expect(outline(page)).toBeVisible();
+  const title = await page.title();
+  await page.getByRole('button', { name: 'Export the proof' }).click();
+  await page.getByRole('menuitem', { name: 'Print, or save as PDF' }).click();
+  await expect.poll(() => page.evaluate(() => 'isPrinting' in window)).toBe(true);
+  expect(await page.title()).toBe('Proof of parent(nora, alma)');
+  await page.emulateMedia({ media: 'print' });
+  await expect(page.getByRole('heading', { name: 'Proof of parent(nora, alma)' })).toBeVisible();
+  await expect(page.getByText('mother(nora, alma) [stored]')).toBeVisible();
+  await expect(outline(page)).toBeHidden();
+  expect((await page.pdf()).subarray(0, 5).toString()).toBe('%PDF-');
+  await page.emulateMedia({ media: 'screen' });
+  await expect(page.getByRole('heading', { name: 'Proof of parent(nora, alma)' })).toBeHidden();
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  expect(await page.title()).toBe(title);
+  await expect(page.getByRole('heading', { name: 'Proof of parent(nora, alma)' })).toHaveCount(0);
+});

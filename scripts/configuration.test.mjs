@@ -88,6 +88,21 @@ describe('the packages', () => {
     expect(builder.asarUnpack).toContain('out/bridge/**');
   });
 
+  it('and a clone use the same folder, which can be chosen in both', () => {
+    expect(readFileSync(join(root, 'scripts/start.mjs'), 'utf8')).not.toContain('STORAGE_DIR');
+    expect(readFileSync(join(root, 'packaging/electron-builder.yml'), 'utf8')).not.toContain('STORAGE_DIR');
+  });
+
+  it('leave the knowledge where it is, whatever is installed or removed', () => {
+    expect(builder.nsis.deleteAppDataOnUninstall).toBe(false);
+    // The builder's own scripts remove only links and the profile of AppArmor, which the .deb and .rpm bring.
+    for (const target of [builder.deb, builder.rpm, builder.linux]) {
+      expect(target?.afterInstall).toBeUndefined();
+      expect(target?.afterRemove).toBeUndefined();
+      expect(target?.appArmorProfile).toBeUndefined();
+    }
+  });
+
   it('have their icons, and open links and files of their kinds', () => {
     for (const icon of [builder.mac.icon, builder.win.icon, 'resources/icons/512x512.png'])
       expect(existsSync(join(root, icon)), icon).toBe(true);

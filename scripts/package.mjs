@@ -23,6 +23,8 @@ const builderFolder = join(root, 'dist/builder');
 export async function makePackages(argumentList) {
   mkdirSync(join(root, 'out'), { recursive: true });
   writeFileSync(join(root, 'out/licences.txt'), licencesText());
+  const unsigned = unsignedNote(process.platform, argumentList, process.env);
+  if (unsigned !== null) console.log(unsigned);
   const electron = process.env['ELECTRON_DIST'];
   if (electron !== undefined && !existsSync(electron))
     throw new Refusal(`ELECTRON_DIST: there is no folder ${electron}.`);
@@ -38,6 +40,35 @@ export async function makePackages(argumentList) {
     { folder: root, environment: process.env, show: true },
   );
   if (!ok) throw new Refusal(builderFailure(electron));
+}
+
+/**
+ * Says that packages for macOS or Windows are not signed; null if a certificate is given, or for Linux alone, whose
+ * packages are signed by the repository that offers them.
+ * @param {NodeJS.Platform} platform the system without an option
+ * @param {readonly string[]} argumentList for electron-builder
+ * @param {NodeJS.ProcessEnv} environment
+ */
+export function unsignedNote(platform, argumentList, environment) {
+  const asked = {
+    macOS: ['--mac', '-m', '--macos'].some((option) => argumentList.includes(option)),
+    Windows: ['--win', '-w', '--windows'].some((option) => argumentList.includes(option)),
+    Linux: ['--linux', '-l'].some((option) => argumentList.includes(option)),
+  };
+  const isOpen = !Object.values(asked).includes(true);
+  const systems = [
+    ...((asked.macOS || (isOpen && platform === 'darwin')) && !environment['CSC_LINK'] ? ['macOS'] : []),
+    ...((asked.Windows || (isOpen && platform === 'win32')) &&
+    !environment['WIN_CSC_LINK'] &&
+    !environment['CSC_LINK']
+      ? ['Windows']
+      : []),
+  ];
+  if (systems.length === 0) return null;
+  return (
+    `The packages for ${systems.join(' and ')} are not signed unless the system's key store has a certificate: ` +
+    'CSC_LINK names one, CSC_KEY_PASSWORD its password (docs/packaging.md).'
+  );
 }
 
 /**

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { collectLicences, licencesText } from './licences.mjs';
-import { makePackages } from './package.mjs';
+import { makePackages, unsignedNote } from './package.mjs';
 import { root } from './prepare.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'corollary-package-'));
@@ -86,6 +86,15 @@ function unpack(archive, target) {
 }
 
 describe('npm run package', () => {
+  it('says which packages are not signed', () => {
+    expect(unsignedNote('darwin', [], {})).toContain('for macOS are not signed');
+    expect(unsignedNote('linux', ['--mac', '--win'], {})).toContain('for macOS and Windows are not signed');
+    expect(unsignedNote('linux', ['--win'], { CSC_LINK: 'certificate.p12' })).toBeNull();
+    expect(unsignedNote('win32', [], { WIN_CSC_LINK: 'certificate.pfx' })).toBeNull();
+    expect(unsignedNote('linux', [], {})).toBeNull();
+    expect(unsignedNote('darwin', ['--linux', 'dir'], {})).toBeNull();
+  });
+
   it('names the source of an Electron that could not be downloaded', async () => {
     const builder = join(folder, 'builder');
     const program = join(builder, 'node_modules/electron-builder');

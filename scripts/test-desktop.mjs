@@ -23,6 +23,7 @@ await runCommand(async () => {
         join(root, 'node_modules/@playwright/test/cli.js'),
         'test',
         'e2e/desktop.spec.ts',
+        'e2e/desktop-platform.spec.ts',
         ...process.argv.slice(2),
       ],
       { folder: root, environment: { ...process.env, ...display.environment }, show: true },

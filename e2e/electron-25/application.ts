@@ -8,11 +8,10 @@
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { root } from '../root.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const here = fileURLToPath(new URL('.', import.meta.url));
+const here = join(root, 'e2e/electron-25');
 
 /** Makes the application in `folder`; returns its main script. */
 export async function makeApplication(folder: string): Promise<string> {
@@ -49,7 +48,22 @@ export async function makeApplication(folder: string): Promise<string> {
   writeFileSync(
     start,
     `${polyfills}
-const { app, session } = require('electron');
+const { app, safeStorage, session } = require('electron');
+// Electron 25 has only the synchronous interface of the keyring.
+let keyring = Promise.resolve();
+if (process.env.COROLLARY_TEST_KEYRING === 'waits')
+  keyring = new Promise((resolve) => { globalThis.unlockKeyring = resolve; });
+Object.assign(safeStorage, {
+  getSelectedStorageBackend: () =>
+    process.env.COROLLARY_TEST_KEYRING === undefined ? 'basic_text' : 'gnome_libsecret',
+  isAsyncEncryptionAvailable: async () => {
+    globalThis.isKeyringAsked = true;
+    await keyring;
+    return safeStorage.isEncryptionAvailable();
+  },
+  encryptStringAsync: async (text) => safeStorage.encryptString(text),
+  decryptStringAsync: async (bytes) => ({ result: safeStorage.decryptString(bytes), shouldReEncrypt: false }),
+});
 void app.whenReady().then(() => session.defaultSession.setPreloads([${JSON.stringify(pagePreload)}]));
 require(${JSON.stringify(join(main, 'main.cjs'))});
 `,

@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly userData?: string;
   /** The system has no secret store. */
   readonly hasNoVault?: boolean;
+  /** The system's secret store waits for its password. */
+  readonly hasLockedVault?: boolean;
   /** The application is installed. */
   readonly isPackaged?: boolean;
 }
@@ -77,6 +79,7 @@ export class ShellRun {
         STAND_IN_ANSWERS: JSON.stringify(answers),
         ...(isSecond ? { STAND_IN_SECOND: '1' } : {}),
         ...(options.isPackaged === true ? { STAND_IN_PACKAGED: '1' } : {}),
+        ...(options.hasLockedVault === true ? { STAND_IN_LOCKED_VAULT: '1' } : {}),
         ...(hasNoVault ? { STAND_IN_NO_VAULT: '1' } : {}),
       },
     });

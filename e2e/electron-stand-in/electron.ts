@@ -8,7 +8,8 @@
  *
  * Environment: STAND_IN_USER_DATA, the user-data folder; STAND_IN_SECOND, set if another instance runs;
  * STAND_IN_ANSWERS, a JSON array of button labels to press in dialogs, in order, with a final `+` to tick the checkbox
- * too; STAND_IN_NO_VAULT, set if the system has no secret store; STAND_IN_PACKAGED, set for an installed application.
+ * too; STAND_IN_NO_VAULT, set if the system has no secret store; STAND_IN_LOCKED_VAULT, set if that store answers only
+ * once it is unlocked; STAND_IN_PACKAGED, set for an installed application.
  */
 import { EventEmitter } from 'node:events';
 import type * as Electron from 'electron';
@@ -64,6 +65,8 @@ type AppPart = Part<
   | 'exit'
   | 'getLoginItemSettings'
   | 'setLoginItemSettings'
+  | 'addRecentDocument'
+  | 'clearRecentDocuments'
 >;
 
 class App extends EventEmitter implements AppPart {
@@ -110,6 +113,14 @@ class App extends EventEmitter implements AppPart {
     return true;
   }
 
+  addRecentDocument(path: string): void {
+    record('app.addRecentDocument', path);
+  }
+
+  clearRecentDocuments(): void {
+    record('app.clearRecentDocuments');
+  }
+
   getLoginItemSettings(): Electron.LoginItemSettings {
     return {
       openAtLogin: this.#opensAtLogin,
@@ -147,7 +158,13 @@ type OpenHandler = Parameters<Electron.WebContents['setWindowOpenHandler']>[0];
 
 type ContentsPart = Part<
   Electron.WebContents,
-  'getURL' | 'setWindowOpenHandler' | 'send' | 'forcefullyCrashRenderer'
+  | 'getURL'
+  | 'setWindowOpenHandler'
+  | 'send'
+  | 'forcefullyCrashRenderer'
+  | 'replaceMisspelling'
+  | 'startDrag'
+  | 'executeJavaScript'
 >;
 
 class WebContents extends EventEmitter implements ContentsPart {
@@ -166,6 +183,18 @@ class WebContents extends EventEmitter implements ContentsPart {
     record('webContents.send', channel, ...args);
   }
 
+  replaceMisspelling(word: string): void {
+    record('webContents.replaceMisspelling', word);
+  }
+
+  startDrag(item: Electron.Item): void {
+    record('webContents.startDrag', item);
+  }
+
+  async executeJavaScript(code: string): Promise<void> {
+    record('webContents.executeJavaScript', code);
+  }
+
   forcefullyCrashRenderer(): void {
     record('webContents.forcefullyCrashRenderer');
     setImmediate(() => this.emit('render-process-gone', {}, { reason: 'killed', exitCode: 9 }));
@@ -175,7 +204,11 @@ class WebContents extends EventEmitter implements ContentsPart {
 type WindowPart = Part<
   Electron.BrowserWindow,
   | 'loadURL'
+  | 'id'
   | 'getNormalBounds'
+  | 'getBounds'
+  | 'setBounds'
+  | 'isFullScreen'
   | 'isMaximized'
   | 'isMinimized'
   | 'isDestroyed'
@@ -184,12 +217,19 @@ type WindowPart = Part<
   | 'show'
   | 'focus'
   | 'reload'
+  | 'removeMenu'
+  | 'setProgressBar'
+  | 'destroy'
 >;
 
 export class BrowserWindow extends EventEmitter implements WindowPart {
   static readonly all = new Set<BrowserWindow>();
+  static #lastId = 0;
+  readonly id = ++BrowserWindow.#lastId;
   readonly webContents = new WebContents();
   readonly #options: Electron.BrowserWindowConstructorOptions;
+  /** The page has a listener that keeps it from being left. */
+  keepsPage = false;
   #isDestroyed = false;
 
   constructor(options: Electron.BrowserWindowConstructorOptions) {
@@ -205,6 +245,7 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
     record('window.loadURL', url);
     setImmediate(() => {
       this.emit('ready-to-show');
+      this.webContents.emit('did-navigate');
       this.webContents.emit('did-finish-load');
     });
   }
@@ -212,6 +253,19 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
   getNormalBounds(): Electron.Rectangle {
     const { x = 0, y = 0, width = 0, height = 0 } = this.#options;
     return { x, y, width, height };
+  }
+
+  getBounds(): Electron.Rectangle {
+    return this.getNormalBounds();
+  }
+
+  setBounds(bounds: Partial<Electron.Rectangle>): void {
+    record('window.setBounds', bounds);
+    Object.assign(this.#options, bounds);
+  }
+
+  isFullScreen(): boolean {
+    return this.#options.fullscreen === true;
   }
 
   isMaximized(): boolean {
@@ -240,6 +294,21 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
 
   focus(): void {
     record('window.focus');
+    this.emit('focus');
+  }
+
+  removeMenu(): void {
+    record('window.removeMenu');
+  }
+
+  setProgressBar(progress: number): void {
+    record('window.setProgressBar', progress);
+  }
+
+  destroy(): void {
+    if (this.#isDestroyed) return;
+    record('window.destroy');
+    this.#end(false);
   }
 
   reload(): void {
@@ -249,6 +318,12 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
   /** `isQuitting`: Electron then does not report the last window. */
   close(isQuitting = false): void {
     if (this.#isDestroyed || prevents(this, 'close', preventable())) return;
+    // The page asks to stay; Electron keeps it unless this is prevented.
+    if (this.keepsPage && !prevents(this.webContents, 'will-prevent-unload', preventable())) return;
+    this.#end(isQuitting);
+  }
+
+  #end(isQuitting: boolean): void {
     this.#isDestroyed = true;
     BrowserWindow.all.delete(this);
     this.emit('closed');
@@ -287,6 +362,14 @@ async function showOpenDialog(
 export const dialog = {
   showMessageBox,
   showOpenDialog,
+  showMessageBoxSync(
+    ...args: [unknown, Electron.MessageBoxSyncOptions] | [Electron.MessageBoxSyncOptions]
+  ): number {
+    const options = args.at(-1) as Electron.MessageBoxSyncOptions;
+    record('dialog.showMessageBoxSync', options);
+    const response = (options.buttons ?? []).indexOf(answers.shift() ?? '');
+    return response === -1 ? (options.cancelId ?? 0) : response;
+  },
   showErrorBox(...args: unknown[]): void {
     record('dialog.showErrorBox', ...args);
   },
@@ -308,11 +391,21 @@ interface BuiltMenu {
   readonly template: Template;
 }
 
-/** The latest menus of application and tray. */
-const menus: { application: Template; tray: Template } = { application: [], tray: [] };
+/** The latest menus of application, tray and page. */
+const menus: Record<'application' | 'tray' | 'context', Template> = {
+  application: [],
+  tray: [],
+  context: [],
+};
 
 export const Menu = {
-  buildFromTemplate: (template: Template): BuiltMenu => ({ template }),
+  buildFromTemplate: (template: Template): BuiltMenu & { popup(): void } => ({
+    template,
+    popup: () => {
+      menus.context = template;
+      record('menu.popup');
+    },
+  }),
   setApplicationMenu: (menu: BuiltMenu) => {
     menus.application = menu.template;
     record('Menu.setApplicationMenu', menu);
@@ -352,8 +445,17 @@ function turned(bytes: Buffer): Buffer {
   return Buffer.from(bytes.map((byte) => byte ^ 0xa5));
 }
 
+let unlock: () => void = () => undefined;
+const unlocked = new Promise<void>((resolve) => {
+  unlock = resolve;
+  if (environment['STAND_IN_LOCKED_VAULT'] === undefined) resolve();
+});
+
 export const safeStorage = {
-  isAsyncEncryptionAvailable: async () => environment['STAND_IN_NO_VAULT'] === undefined,
+  isAsyncEncryptionAvailable: async () => {
+    await unlocked;
+    return environment['STAND_IN_NO_VAULT'] === undefined;
+  },
   getSelectedStorageBackend: () =>
     environment['STAND_IN_NO_VAULT'] === undefined ? 'gnome_libsecret' : 'basic_text',
   encryptStringAsync: async (text: string) => turned(Buffer.from(text)),
@@ -369,8 +471,11 @@ export const nativeTheme = {
   },
 };
 
-const display = { id: 1, workArea: { x: 0, y: 0, width: 1920, height: 1080 } };
-export const screen = { getPrimaryDisplay: () => display, getAllDisplays: () => [display] };
+const displays = [{ id: 1, workArea: { x: 0, y: 0, width: 1920, height: 1080 } }];
+export const screen = Object.assign(new EventEmitter(), {
+  getPrimaryDisplay: () => displays[0],
+  getAllDisplays: () => displays,
+});
 
 export const shell = {
   async openPath(path: string): Promise<string> {
@@ -394,6 +499,9 @@ export const session = {
     setPermissionRequestHandler: keep('request'),
     setPermissionCheckHandler: keep('check'),
     setDevicePermissionHandler: keep('device'),
+    availableSpellCheckerLanguages: ['de-DE', 'en-US'],
+    setSpellCheckerEnabled: (isOn: boolean) => record('session.setSpellCheckerEnabled', isOn),
+    setSpellCheckerLanguages: (languages: string[]) => record('session.setSpellCheckerLanguages', languages),
     webRequest: { onBeforeRequest: keep('before') },
   } satisfies { [Name in keyof Partial<Electron.Session>]: unknown },
 };
@@ -432,9 +540,29 @@ const drivers: Readonly<Record<string, (...args: never[]) => unknown>> = {
   emitOfWindow: (name: string) => onlyWindow().emit(name),
   closeWindow: () => onlyWindow().close(),
   quit: () => app.quit(),
+  unlockVault: () => unlock(),
   choose,
-  invoke: (channel: string, sender: unknown, ...args: unknown[]) =>
-    ipcHandlers.get(channel)?.({ senderFrame: sender } as Electron.IpcMainInvokeEvent, ...args),
+  /** The page of a window asks: the first one, or the one that `sender.window` counts. */
+  invoke: (channel: string, sender: { window?: number } | null, ...args: unknown[]) => {
+    const asking = [...BrowserWindow.all][sender?.window ?? 0]?.webContents;
+    const event = { senderFrame: sender, sender: asking } as unknown as Electron.IpcMainInvokeEvent;
+    return ipcHandlers.get(channel)?.(event, ...args);
+  },
+  /** The page of a window keeps itself from being left, as a listener of `beforeunload` does. */
+  keepPage: (at: number) => {
+    const window = [...BrowserWindow.all][at];
+    if (window !== undefined) window.keepsPage = true;
+  },
+  /** The page of the first window is reloaded by the menu; true if it was left. */
+  reloadsPage: () => !onlyWindow().keepsPage || prevents(contents(), 'will-prevent-unload', preventable()),
+  focusWindow: (at: number) => [...BrowserWindow.all][at]?.focus(),
+  closeWindowAt: (at: number) => [...BrowserWindow.all][at]?.close(),
+  /** Another arrangement of screens. */
+  setScreens: (areas: Electron.Rectangle[]) => {
+    displays.splice(0, displays.length, ...areas.map((workArea, at) => ({ id: at + 1, workArea })));
+    screen.emit('display-removed');
+  },
+  contextMenu: (parameters: object) => contents().emit('context-menu', {}, parameters),
   permission: async (name: string) => ({
     requested: await new Promise((resolve) => guard('request')(contents(), name, resolve, {})),
     checked: guard('check')(contents(), name, new URL(contents().url).origin, {}),

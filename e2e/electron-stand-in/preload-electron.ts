@@ -40,4 +40,6 @@ export const ipcRenderer = {
   off: (name: string, listener: () => void) => events.off(name, listener),
 };
 
+export const webUtils = { getPathForFile: (file: unknown) => `path of ${String(file)}` };
+
 process.on('exit', () => process.stdout.write(JSON.stringify(exposed)));

@@ -93,6 +93,22 @@ export type SettingsChange =
   | { readonly kind: 'asksForReleases'; readonly value: boolean }
   | { readonly kind: 'provider'; readonly provider: DesktopProviderName; readonly key: string | null };
 
+/** What a window shows, as its page reports it. */
+export interface PageState {
+  /** The address of the workbench that it shows. */
+  readonly place: string;
+  readonly title: string;
+  readonly database: string;
+  /** What would be lost if the page ended now, each as a sentence. */
+  readonly unsaved: readonly string[];
+}
+
+/** A text to drag out of the window as a file. */
+export interface DraggedFile {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** Handlers of all channels; a missing one does not compile. */
 export type ChannelHandlers = {
   readonly [Name in ChannelName]: (argument: ArgumentOf<Name>) => ResultOf<Name> | Promise<ResultOf<Name>>;
@@ -120,6 +136,12 @@ const channels = {
   setTheme: channel<Theme, void>(isTheme),
   /** Sets the commands that can run now; the menu disables the others. */
   setCommands: channel<readonly CommandState[], void>(isCommandStates),
+  /** Reports what the window shows and what would be lost with it. */
+  setPage: channel<PageState, void>(isPageState),
+  /** Begins to drag a file out of the window. */
+  dragOut: channel<DraggedFile, void>(isDraggedFile),
+  /** Adds the path of an imported file to the recent ones; '' if it has none. */
+  noteFile: channel<string, void>(isPath),
   /** Returns and removes the requests for the page, in order. */
   takeRequests: channel<undefined, readonly ShellRequest[]>(isNothing),
   readKey: channel<undefined, ServiceKey>(isNothing),
@@ -148,10 +170,12 @@ type ResultOf<Name extends ChannelName> =
 
 /** The interface of the page, `window.corollary`. */
 export type ShellApi = {
-  readonly [Name in ChannelName]: ArgumentOf<Name> extends undefined
+  readonly [Name in Exclude<ChannelName, 'noteFile'>]: ArgumentOf<Name> extends undefined
     ? () => Promise<ResultOf<Name>>
     : (argument: ArgumentOf<Name>) => Promise<ResultOf<Name>>;
 } & {
+  /** The page has no paths: the preload reads that of the file. */
+  readonly noteFile: (file: File) => Promise<void>;
   /** Calls `listener` whenever a request waits. Returns a function that stops it. */
   readonly onWaiting: (listener: () => void) => () => void;
 };
@@ -167,9 +191,13 @@ export function wireName(name: ChannelName): string {
 /** Channel on which the shell signals that a request waits, without data. */
 export const waitingChannel = 'corollary:waiting';
 
-/** Of a key and of a title, in UTF-16 units. */
+/** Longest texts, in UTF-16 units. */
 const longestSecret = 4096;
 const longestTitle = 200;
+const longestName = 300;
+const longestPath = 4096;
+const longestDragged = 64 * 1024 * 1024;
+const maxUnsaved = 20;
 
 function isNothing(value: unknown): value is undefined {
   return value === undefined;
@@ -187,6 +215,32 @@ function isCommandStates(value: unknown): value is readonly CommandState[] {
 
 function isCommandState(value: unknown): value is CommandState {
   return hasOnly(value, ['id', 'title']) && isCommandId(value['id']) && isLine(value['title'], longestTitle);
+}
+
+function isPageState(value: unknown): value is PageState {
+  if (!hasOnly(value, ['place', 'title', 'database', 'unsaved'])) return false;
+  const { place, title, database, unsaved } = value;
+  if (!isLine(place, longestPath) || !place.startsWith('/')) return false;
+  if (!isLine(title, longestName) || !isLine(database, longestName)) return false;
+  if (!Array.isArray(unsaved) || unsaved.length > maxUnsaved) return false;
+  const lines: readonly unknown[] = unsaved;
+  return lines.every((line) => isLine(line, longestName));
+}
+
+/** A file's name has no folder, and is not hidden. */
+function isDraggedFile(value: unknown): value is DraggedFile {
+  if (!hasOnly(value, ['name', 'text'])) return false;
+  const { name, text } = value;
+  return (
+    isLine(name, longestTitle) &&
+    !/^\.|[/\\:*?"<>|]/.test(name) &&
+    typeof text === 'string' &&
+    text.length <= longestDragged
+  );
+}
+
+function isPath(value: unknown): value is string {
+  return value === '' || isLine(value, longestPath);
 }
 
 function isSecretOrNone(value: unknown): value is string | null {

@@ -20,10 +20,10 @@ export const menuTitles = {
 export type MenuName = keyof typeof menuTitles;
 
 /**
- * Condition for a command: `authentication`, the service requires keys; `key`, the user is also signed in. Absent:
- * always available.
+ * Condition for a command: `authentication`, the service requires keys; `key`, the user is also signed in; `tabs`, the
+ * view has several tabs. Absent: always available.
  */
-export type Need = 'authentication' | 'key';
+export type Need = 'authentication' | 'key' | 'tabs';
 
 interface CommandEntry {
   readonly title: string;
@@ -85,6 +85,12 @@ export const commandTable = {
   'sign-out': { title: 'Sign out', group: 'Workbench', menu: 'file', needs: 'key' },
   tour: { title: 'Take the tour', group: 'Workbench', menu: 'help' },
   'ask.new': { title: 'Ask in a new tab', group: 'Workbench', menu: 'knowledge' },
+  // The menu has Ctrl+W for it, which a browser keeps for itself.
+  'tab.close': { title: 'Close the tab', group: 'Workbench', menu: 'file', needs: 'tabs' },
+  'link.copy': { title: 'Copy a link to this view', group: 'Workbench', menu: 'view' },
+  'link.copy-address': { title: 'Copy the web address of this view', group: 'Workbench', menu: 'view' },
+  'pane.next': { title: 'Focus the next pane', group: 'Workbench', keys: 'F6', menu: 'view' },
+  'pane.previous': { title: 'Focus the previous pane', group: 'Workbench', keys: 'Shift+F6', menu: 'view' },
   'go.what-if': {
     title: 'What if: try changes without storing them',
     group: 'Explain',

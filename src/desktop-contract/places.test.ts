@@ -1,19 +1,31 @@
 import { describe, expect, it } from 'vitest';
-import { placeOfLink, readPlace } from './places.ts';
+import {
+  barePlace,
+  databaseOfPlace,
+  linkablePlace,
+  linkedRoutes,
+  linkOfPlace,
+  placeOfLink,
+  readPlace,
+} from './places.ts';
 
 describe('parsing a link', () => {
   it('accepts a known place with known parameters and normalizes it', () => {
     expect(placeOfLink('corollary://facts')).toBe('/facts');
     expect(placeOfLink('corollary:///facts/')).toBe('/facts');
-    expect(placeOfLink('COROLLARY://ask?question=p(?x)&tenant=t')).toBe('/ask?question=p%28%3Fx%29&tenant=t');
-    expect(placeOfLink('corollary://proof?question=a%20b&from=3')).toBe('/proof?question=a+b&from=3');
+    expect(placeOfLink('COROLLARY://ask?question=p(?x)&tenant=t')).toBe(
+      '/ask?question=p%28%3Fx%29&tenant=t&unasked=true',
+    );
+    expect(placeOfLink('corollary://proof?question=a%20b&from=3')).toBe(
+      '/proof?question=a+b&from=3&unasked=true',
+    );
     expect(placeOfLink('corollary://')).toBe('/');
     expect(placeOfLink('corollary:admin/keys')).toBe('/admin/keys');
   });
 
   it('keeps the line breaks of a question', () => {
     expect(placeOfLink('corollary://ask?question=p(?x),%0Aq(?x)')).toBe(
-      '/ask?question=p%28%3Fx%29%2C%0Aq%28%3Fx%29',
+      '/ask?question=p%28%3Fx%29%2C%0Aq%28%3Fx%29&unasked=true',
     );
   });
 
@@ -58,5 +70,33 @@ describe('a parsed place', () => {
       expect(read).not.toBeNull();
       expect(readPlace(read ?? '')).toBe(read);
     }
+  });
+});
+
+describe('a link', () => {
+  it('fills in what a view would compute, and asks nothing', () => {
+    for (const place of ['ask?question=p', 'proof?question=p', 'why-not?question=p', 'trace?question=p'])
+      expect(placeOfLink(`corollary://${place}`)).toBe(`/${place}&unasked=true`);
+    expect(placeOfLink('corollary://what-if?retract=p(a).')).toContain('unasked=true');
+    expect(placeOfLink('corollary://context?goals=p')).toContain('unasked=true');
+    expect(placeOfLink('corollary://context?part=rules')).toBe('/context?part=rules');
+    expect(placeOfLink('corollary://facts?predicate=p')).toBe('/facts?predicate=p');
+    expect(placeOfLink('corollary://ask?question=p&unasked=true')).toBe('/ask?question=p&unasked=true');
+  });
+
+  it('opens what it was made from, for every view, without what only a click may start', () => {
+    for (const route of linkedRoutes)
+      expect(placeOfLink(linkOfPlace(`${route}?database=d`) ?? '')).toBe(`${route}?database=d`);
+    expect(linkOfPlace('/facts?predicate=p&transfer=import')).toBe('corollary://facts?predicate=p');
+    expect(linkOfPlace('/ask?question=p&tab=7')).toBe('corollary://ask?question=p');
+    expect(linkOfPlace('/nowhere')).toBeNull();
+    expect(linkOfPlace(`/ask?question=${'x'.repeat(5000)}`)).toBeNull();
+  });
+
+  it('names its database, and the view that it can be reduced to', () => {
+    expect(databaseOfPlace('/facts')).toBe('default');
+    expect(databaseOfPlace('/facts?database=ships&q=x')).toBe('ships');
+    expect(barePlace('/ask?question=p&database=ships&scope=s')).toBe('/ask?database=ships&scope=s');
+    expect(linkablePlace('/ask?tab=7&database=ships')).toBe('/ask?database=ships');
   });
 });

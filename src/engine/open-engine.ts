@@ -5,6 +5,7 @@ import { serving } from './base/serving.ts';
 import { unshared } from './base/scheduler.ts';
 import { type Engine, createEngine } from './operations/engine.ts';
 import { apply } from './state/apply.ts';
+import { OpeningProgress } from './state/opening-progress.ts';
 import { type Operation, operationVersion } from './state/operation.ts';
 import type { State } from './state/state.ts';
 import { stateOf, type RestoredState } from './state/state-snapshot.ts';
@@ -52,6 +53,8 @@ export interface EngineOptions {
   readonly onBug?: (error: unknown) => void;
   /** Receives the duration of each sync of the log, in milliseconds. */
   readonly onSync?: (elapsedMs: number) => void;
+  /** Receives how much of the stored data has been read, in whole per cent: each at most once, in order, first 0. */
+  readonly onOpening?: (percent: number) => void;
   readonly clock?: Clock;
   /** Returns that many unpredictable random bytes; default: the system's generator. */
   readonly random?: (bytes: number) => Uint8Array;
@@ -151,7 +154,7 @@ export interface Stored extends RestoredState {
 /** The options that concern storage. */
 export type StoredOptions = Pick<
   EngineOptions,
-  'fsync' | 'segmentBytes' | 'encryptionKey' | 'leaderUrl' | 'onWarn' | 'onSync' | 'clock'
+  'fsync' | 'segmentBytes' | 'encryptionKey' | 'leaderUrl' | 'onWarn' | 'onSync' | 'onOpening' | 'clock'
 > & {
   readonly pause: () => Promise<void>;
   /** Returns that many unpredictable random bytes; default: the system's generator. */
@@ -176,7 +179,7 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
     ...(options.onSync === undefined ? {} : { onSync: options.onSync }),
   });
   try {
-    const { state, tallies } = await stateOf(log, options.pause);
+    const { state, tallies } = await stateOf(log, options.pause, progressOf(log, options.onOpening));
     if (!leads) await markFollowing(backend);
     else if (following !== null) await promote(backend, following, log, onWarn);
     if (state.sequence === 0 && leads) await begin(state, log, clock);
@@ -186,6 +189,13 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
     await log.close().catch((failed: unknown) => onWarn(`The log could not be closed: ${String(failed)}`));
     throw error;
   }
+}
+
+function progressOf(log: Log, report: StoredOptions['onOpening']): OpeningProgress | null {
+  if (report === undefined) return null;
+  const { snapshotBytes, uncoveredBytes } = log.statistics();
+  const records = log.lastSequence - (log.snapshot()?.sequence ?? 0);
+  return new OpeningProgress({ snapshotBytes, recordBytes: uncoveredBytes, records }, report);
 }
 
 /**

@@ -53,6 +53,32 @@ async function fill(session: Session): Promise<void> {
   await tell('edge(a, b)');
 }
 
+test('a start says how far it has read, over the snapshot and the records after it', async () => {
+  const storageDir = await temporaryFolder();
+  const opened = async (): Promise<number[]> => {
+    const percents: number[] = [];
+    const engine = await openEngine({ storageDir, onOpening: (percent) => percents.push(percent) });
+    await engine.close(0);
+    return percents;
+  };
+  expect(await opened()).toEqual([0]);
+  const session = await openFolder(storageDir);
+  for (let fact = 0; fact < 40; fact++) await session.tell(`edge(a, b${fact})`);
+  await session.engine.close(0);
+  const replayed = await opened();
+  expect(replayed.slice(0, 3)).toEqual([0, 2, 4]);
+  expect(replayed.at(-1)).toBe(100);
+  const again = await openFolder(storageDir);
+  await again.engine.snapshot();
+  await again.tell('edge(b, c)');
+  await again.engine.close(0);
+  const both = await opened();
+  expect(both[0]).toBe(0);
+  expect(both.length).toBeGreaterThan(2);
+  expect(both).toEqual(both.toSorted((left, right) => left - right));
+  expect(both.at(-1)).toBeGreaterThanOrEqual(90);
+});
+
 /** Everything visible to a caller that does not depend on uses by questions, as text. */
 async function everything(session: Session): Promise<string> {
   const { engine, caller, ask, results, list } = session;

@@ -15,6 +15,7 @@ import { readUses, writeUses } from './columns/uses-in-columns.ts';
 import type { Tallies } from '../datalog/model/program.ts';
 import { DatabaseState, State, type TenantState } from './state.ts';
 import type { Log, ReadableLog } from '../log/log.ts';
+import type { OpeningProgress } from './opening-progress.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { StartupError } from '../log/startup-error.ts';
 import type { Rule } from '../contract/language.ts';
@@ -301,12 +302,32 @@ function nothing(): RestoredState {
   return { state: new State(), tallies: new Map() };
 }
 
-/** Recovers the state from the log: its snapshot, if any, then the records after it. */
-export async function stateOf(log: ReadableLog, pause: () => Promise<void>): Promise<RestoredState> {
-  const restored = log.snapshot() === null ? nothing() : await readState(log, pause);
+/** Recovers the state from the log: its snapshot, if any, then the records after it. `progress` is told of both. */
+export async function stateOf(
+  log: ReadableLog,
+  pause: () => Promise<void>,
+  progress: OpeningProgress | null = null,
+): Promise<RestoredState> {
+  const restored = log.snapshot() === null ? nothing() : await readState(counted(log, progress), pause);
   const { state } = restored;
-  for await (const record of log.read(state.sequence)) apply(state, record);
+  for await (const record of log.read(state.sequence)) {
+    apply(state, record);
+    progress?.recordApplied();
+  }
   return restored;
+}
+
+/** The log's snapshot, whose bytes are counted as they are read. */
+function counted(log: ReadableLog, progress: OpeningProgress | null): Pick<Log, 'readSnapshot'> {
+  if (progress === null) return log;
+  return {
+    readSnapshot: async function* (section) {
+      for await (const bytes of log.readSnapshot(section)) {
+        yield bytes;
+        progress.snapshotRead(bytes.length);
+      }
+    },
+  };
 }
 
 /** A rule as written; its text and identity are recomputed. */

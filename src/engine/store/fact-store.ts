@@ -45,7 +45,6 @@ export interface FactToStore {
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
 export type { Bounds } from './stored-relation.ts';
 export type { FactVersion } from './version-archive.ts';
-
 /** What identifies a fact. */
 export type FactIdentity = Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
 

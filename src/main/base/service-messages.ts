@@ -26,10 +26,11 @@ export interface ThreadSettings {
 }
 
 /**
- * From the thread: exactly one `ready` or `refused` first, one `agents` for every `count-agents`, then at most one
- * `closed`.
+ * From the thread: `opening` with growing percentages while the stored knowledge is read, then exactly one `ready` or
+ * `refused`, one `agents` for every `count-agents`, then at most one `closed`.
  */
 export type ThreadMessage =
+  | { readonly kind: 'opening'; readonly percent: number }
   | { readonly kind: 'ready'; readonly address: string; readonly port: number }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'agents'; readonly count: number }
@@ -59,6 +60,8 @@ export function isThreadMessage(value: unknown): value is ThreadMessage {
       return isRefusal(value['refusal']);
     case 'agents':
       return typeof value['count'] === 'number';
+    case 'opening':
+      return typeof value['percent'] === 'number';
     case 'closed':
       return true;
     default:

@@ -92,7 +92,7 @@ describe('places', () => {
   it('come from --open= and corollary: links, and the last one wins', () => {
     expect(placeOfArguments(['electron', '.', '--open=/facts'])).toBe('/facts');
     expect(placeOfArguments(['--open=/facts', 'corollary://ask?question=p(%3Fx)'])).toBe(
-      '/ask?question=p%28%3Fx%29',
+      '/ask?question=p%28%3Fx%29&unasked=true',
     );
     expect(placeOfArguments(['electron', '.', '--flag', 'file.txt'])).toBeNull();
   });

@@ -43,6 +43,33 @@ function isMeant(name: ChannelName, value: unknown): boolean {
             isLine(each.title, 200),
         )
       );
+    case 'setPage': {
+      if (!isObject) return false;
+      const { place, title, database, unsaved, ...rest } = value as Record<string, unknown>;
+      return (
+        Object.keys(rest).length === 0 &&
+        isLine(place, 4096) &&
+        (place as string).startsWith('/') &&
+        isLine(title, 300) &&
+        isLine(database, 300) &&
+        Array.isArray(unsaved) &&
+        unsaved.length <= 20 &&
+        unsaved.every((each) => isLine(each, 300))
+      );
+    }
+    case 'dragOut': {
+      if (!isObject) return false;
+      const { name: file, text: content, ...rest } = value as Record<string, unknown>;
+      return (
+        Object.keys(rest).length === 0 &&
+        isLine(file, 200) &&
+        !(file as string).startsWith('.') &&
+        ![...(file as string)].some((each) => '/\\:*?"<>|'.includes(each)) &&
+        typeof content === 'string'
+      );
+    }
+    case 'noteFile':
+      return value === '' || isLine(value, 4096);
     case 'changeSettings': {
       if (!isObject) return false;
       const { kind, ...rest } = value as Record<string, unknown>;
@@ -112,7 +139,23 @@ const change = fc.record(
   },
   { requiredKeys: ['kind'] },
 );
+const page = fc.record(
+  {
+    place: fc.oneof(
+      text.map((each) => `/${each}`),
+      text,
+    ),
+    title: text,
+    database: text,
+    unsaved: fc.array(text, { maxLength: 22 }),
+    extra: fc.constant(1),
+  },
+  { requiredKeys: ['place', 'title', 'database', 'unsaved'] },
+);
+const dragged = fc.record({ name: fc.oneof(text, fc.constantFrom('a.txt', '../a', '.a', 'a/b')), text });
 const argument = fc.oneof(
+  page,
+  dragged,
   fc.constant(undefined),
   fc.constant(null),
   text,

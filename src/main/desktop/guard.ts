@@ -70,10 +70,13 @@ function keepInside(contents: WebContents, serviceAddress: CurrentAddress): void
 }
 
 /**
- * Connects the channels' table to Electron's IPC, which checks first the sender, then the message. `serviceAddress` is
- * read at each call.
+ * Connects the channels' table to Electron's IPC, which checks first the sender, then the message. `handlersOf` returns
+ * the handlers for the page that asks. `serviceAddress` is read at each call.
  */
-export function registerChannels(handlers: ChannelHandlers, serviceAddress: () => string | null): void {
+export function registerChannels(
+  handlersOf: (page: WebContents) => ChannelHandlers,
+  serviceAddress: () => string | null,
+): void {
   for (const name of channelNames)
     ipcMain.handle(wireName(name), async (event, ...given: unknown[]) => {
       const address = serviceAddress();
@@ -83,6 +86,6 @@ export function registerChannels(handlers: ChannelHandlers, serviceAddress: () =
       if (address === null || !isTrustedSender(sender, address))
         throw new Error(`${name}: this page may not ask`);
       if (given.length > 1) throw new TypeError(`${name} takes at most one argument`);
-      return answerChannel(handlers, name, given[0]);
+      return answerChannel(handlersOf(event.sender), name, given[0]);
     });
 }

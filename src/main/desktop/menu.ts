@@ -19,10 +19,26 @@ interface MenuParts {
   /** The commands that can run. */
   readonly commands: readonly CommandState[];
   readonly run: (id: CommandId) => void;
+  /** The open windows, in the order of their titles. */
+  readonly windows: readonly ListedItem[];
+  readonly newWindow: () => void;
+  readonly closeWindow: () => void;
+  /** Databases and files that were opened recently, the latest first. */
+  readonly recent: readonly ListedItem[];
+  readonly clearRecent: () => void;
   readonly showDataFolder: () => void;
   readonly showLogs: () => void;
   readonly showReference: () => void;
   readonly reportProblem: () => void;
+}
+
+/** An item of a list that changes. */
+interface ListedItem {
+  readonly id: string;
+  readonly label: string;
+  /** The window in front. */
+  readonly isFront?: boolean;
+  readonly open: () => void;
 }
 
 const separator: MenuItemConstructorOptions = { type: 'separator' };
@@ -45,9 +61,12 @@ export function menuTemplate(parts: MenuParts): MenuItemConstructorOptions[] {
     menu(
       'file',
       separator,
+      { label: 'New window', accelerator: 'CmdOrCtrl+Shift+N', click: parts.newWindow },
+      { label: 'Open recent', submenu: recentItems(parts) },
       { label: 'Show the data folder', click: parts.showDataFolder },
       separator,
-      isMac ? { role: 'close' } : { role: 'quit', label: 'Quit' },
+      closeItem(parts),
+      ...(isMac ? [] : [{ role: 'quit', label: 'Quit', accelerator: 'CmdOrCtrl+Q' } as const]),
     ),
     { role: 'editMenu', label: '&Edit' },
     menu('go'),
@@ -67,7 +86,21 @@ export function menuTemplate(parts: MenuParts): MenuItemConstructorOptions[] {
     ),
     isMac
       ? { role: 'windowMenu' }
-      : { label: '&Window', submenu: [{ role: 'minimize' }, { role: 'close', label: 'Close the window' }] },
+      : {
+          label: '&Window',
+          submenu: [
+            { role: 'minimize' },
+            { label: 'Close the window', accelerator: 'CmdOrCtrl+Shift+W', click: parts.closeWindow },
+            separator,
+            ...parts.windows.map(({ id, label, isFront, open }) => ({
+              id,
+              label: menuLabel(label),
+              type: 'checkbox' as const,
+              checked: isFront === true,
+              click: open,
+            })),
+          ],
+        },
     menu(
       'help',
       separator,
@@ -79,10 +112,30 @@ export function menuTemplate(parts: MenuParts): MenuItemConstructorOptions[] {
   ];
 }
 
+/** Ctrl+W closes a tab first, then the window. */
+function closeItem({ commands, run, closeWindow }: MenuParts): MenuItemConstructorOptions {
+  const tab = commands.find(({ id }) => id === closeTab);
+  return {
+    id: closeTab,
+    label: tab === undefined ? 'Close the window' : menuLabel(tab.title),
+    accelerator: 'CmdOrCtrl+W',
+    click: () => (tab === undefined ? closeWindow() : run(closeTab)),
+  };
+}
+
+const closeTab = 'tab.close' satisfies CommandId;
+
+function recentItems({ recent, clearRecent }: MenuParts): MenuItemConstructorOptions[] {
+  const items = recent.map(({ id, label, open }) => ({ id, label: menuLabel(label), click: open }));
+  return items.length === 0
+    ? [{ label: 'Nothing yet', enabled: false }]
+    : [...items, separator, { label: 'Clear the list', click: clearRecent }];
+}
+
 function commandItems(name: MenuName, { commands, run }: MenuParts): MenuItemConstructorOptions[] {
   const titles = new Map(commands.map(({ id, title }) => [id, title]));
   return commandIds
-    .filter((id) => commandEntry(id).menu === name)
+    .filter((id) => commandEntry(id).menu === name && id !== closeTab)
     .map((id) => ({
       id,
       label: menuLabel(titles.get(id) ?? commandEntry(id).title),
@@ -99,7 +152,7 @@ function menuLabel(title: string): string {
 
 /** A single character is not an accelerator: it would interfere with typing. */
 function accelerator(keys: string | undefined): MenuItemConstructorOptions {
-  if (keys === undefined || !keys.includes('+')) return {};
+  if (keys === undefined || keys.length === 1) return {};
   return { accelerator: keys.replace('Mod', 'CmdOrCtrl'), registerAccelerator: false };
 }
 

@@ -2,6 +2,7 @@
 import { type BrowserWindow, clipboard, dialog, type MessageBoxOptions } from 'electron';
 import { type LeavingChoice, leavingLabels, type LeavingQuestion } from './departure.ts';
 import { type RefusalQuestion, type WayOut, wayOutLabels } from './refusal.ts';
+import type { WithoutStore } from './secrets.ts';
 
 /** The choice of the user; closing the dialog means quit. */
 export async function askWayOut(question: RefusalQuestion): Promise<WayOut> {
@@ -19,6 +20,24 @@ export async function askWayOut(question: RefusalQuestion): Promise<WayOut> {
   return waysOut[response] ?? 'quit';
 }
 
+/** What to do while the system's store for secrets does not answer. `signal` withdraws the question when it does. */
+export async function askWithoutStore(signal: AbortSignal): Promise<WithoutStore> {
+  const { response } = await dialog.showMessageBox({
+    type: 'info',
+    title: 'Corollary',
+    message: "Waiting for the system's key store.",
+    detail:
+      'It may be asking for its password in a window of its own. Without it Corollary starts too: it does not know ' +
+      'the keys that it stored, and keeps new ones only until it ends.',
+    buttons: ['Continue Without It', 'Quit'],
+    defaultId: 0,
+    cancelId: 1,
+    noLink: true,
+    signal,
+  });
+  return response === 0 ? 'without' : 'quit';
+}
+
 /** The folder that the user chose, or null. */
 export async function askFolder(current: string): Promise<string | null> {
   const { canceled, filePaths } = await dialog.showOpenDialog({
@@ -29,24 +48,36 @@ export async function askFolder(current: string): Promise<string | null> {
   return canceled ? null : (filePaths[0] ?? null);
 }
 
-/** What to do about connected agents; closing the dialog means stay. `isRemembered`: use the answer from now on. */
+/** The user's decision on leaving; closing the dialog means stay. `isRemembered`: use the answer from now on. */
 export async function askLeaving(
-  { message, detail, choices, rememberLabel }: LeavingQuestion,
+  question: LeavingQuestion,
   window: BrowserWindow | null,
 ): Promise<{ choice: LeavingChoice; isRemembered: boolean }> {
-  const { response, checkboxChecked } = await ask(window, {
-    type: 'question',
+  const { choices, rememberLabel } = question;
+  const { response, checkboxChecked } = await ask(window, leavingBox(question));
+  const choice = choices[response] ?? 'stay';
+  return { choice, isRemembered: rememberLabel !== null && checkboxChecked && choice !== 'stay' };
+}
+
+/** The same, at once: Electron lets a page end only while it asks. */
+export function askLeavingAtOnce(question: LeavingQuestion, window: BrowserWindow): LeavingChoice {
+  return question.choices[dialog.showMessageBoxSync(window, leavingBox(question))] ?? 'stay';
+}
+
+function leavingBox({ message, detail, choices, rememberLabel }: LeavingQuestion): MessageBoxOptions {
+  // Return must not lose what is unsaved.
+  const losesWork = choices[0] !== 'keep';
+  return {
+    type: losesWork ? 'warning' : 'question',
     title: 'Corollary',
     message,
     detail,
     buttons: choices.map((choice) => leavingLabels[choice]),
-    defaultId: 0,
+    defaultId: losesWork ? choices.indexOf('stay') : 0,
     cancelId: choices.indexOf('stay'),
     noLink: true,
     ...(rememberLabel === null ? {} : { checkboxLabel: rememberLabel }),
-  });
-  const choice = choices[response] ?? 'stay';
-  return { choice, isRemembered: rememberLabel !== null && checkboxChecked && choice !== 'stay' };
+  };
 }
 
 /** The user's choice after a crash of a page. */

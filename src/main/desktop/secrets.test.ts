@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Secrets, type Vault } from './secrets.ts';
+import { openOrAsk, Secrets, type Vault, type WithoutStore } from './secrets.ts';
 
 let folder: string;
 let file: string;
@@ -120,5 +120,100 @@ describe('secrets', () => {
     writeFileSync(file, '{"one":');
     expect((await Secrets.open(file, store(), warn)).get('one')).toBeNull();
     expect(warnings).toHaveLength(1);
+  });
+});
+
+describe('a store that makes the start wait', () => {
+  const never = new Promise<never>(() => undefined);
+
+  function deferred() {
+    let resolve: (value: boolean) => void = () => undefined;
+    const promise = new Promise<boolean>((done) => {
+      resolve = done;
+    });
+    return { promise, resolve };
+  }
+
+  /** A store that answers when it is unlocked. */
+  function waiting() {
+    const unlocked = deferred();
+    return {
+      vault: { ...store(), isAvailable: () => unlocked.promise },
+      unlock: () => unlocked.resolve(true),
+    };
+  }
+
+  async function keep(name: string, secret: string): Promise<void> {
+    await (await Secrets.open(file, store(), warn)).put(name, secret);
+  }
+
+  it('is not asked about if it answers soon', async () => {
+    await keep('one', 'sesame');
+    const opened = await openOrAsk((without) => Secrets.open(file, store(), warn, without), {
+      isLate: never,
+      ask: () => Promise.reject(new Error('nobody is to be asked')),
+    });
+    expect(opened?.isWithout).toBe(false);
+    expect(opened?.secrets.get('one')).toBe('sesame');
+  });
+
+  it('withdraws the question when it answers after all', async () => {
+    await keep('one', 'sesame');
+    const { vault, unlock } = waiting();
+    let asked: AbortSignal | null = null;
+    const opened = await openOrAsk((without) => Secrets.open(file, vault, warn, without), {
+      isLate: Promise.resolve(),
+      ask: (signal) => {
+        asked = signal;
+        unlock();
+        return never;
+      },
+    });
+    expect(opened?.secrets.place).toBe('kept');
+    expect(opened?.secrets.get('one')).toBe('sesame');
+    expect((asked as AbortSignal | null)?.aborted).toBe(true);
+  });
+
+  it('can be done without: the secrets last for this session, and the stored ones stay', async () => {
+    await keep('one', 'sesame');
+    const before = readFileSync(file, 'utf8');
+    const { vault, unlock } = waiting();
+    const opened = await openOrAsk((without) => Secrets.open(file, vault, warn, without), {
+      isLate: Promise.resolve(),
+      ask: () => Promise.resolve<WithoutStore>('without'),
+    });
+    expect(opened?.isWithout).toBe(true);
+    expect(opened?.secrets.place).toBe('session');
+    expect(opened?.secrets.get('one')).toBeNull();
+    await opened?.secrets.put('two', 'open');
+    expect(opened?.secrets.get('two')).toBe('open');
+    unlock();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(opened?.secrets.place).toBe('session');
+    expect(readFileSync(file, 'utf8')).toBe(before);
+  });
+
+  it('does not write over the session when it answers too late', async () => {
+    await keep('one', 'sesame');
+    const { vault, unlock } = waiting();
+    vault.isStale = true;
+    const opened = await openOrAsk((without) => Secrets.open(file, vault, warn, without), {
+      isLate: Promise.resolve(),
+      ask: () => Promise.resolve<WithoutStore>('without'),
+    });
+    await opened?.secrets.put('one', null);
+    unlock();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({});
+    expect(vault.encrypted).toBe(0);
+  });
+
+  it('can be answered by quitting', async () => {
+    const { vault } = waiting();
+    const opened = await openOrAsk((without) => Secrets.open(file, vault, warn, without), {
+      isLate: Promise.resolve(),
+      ask: () => Promise.resolve<WithoutStore>('quit'),
+    });
+    expect(opened).toBeNull();
   });
 });

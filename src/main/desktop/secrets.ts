@@ -3,7 +3,8 @@
  * 0600.
  *
  * If the system has no store they stay in memory until the program ends, and are never written in the clear. A secret
- * that cannot be decrypted counts as absent and stays in the file: the store may only be locked.
+ * that cannot be decrypted counts as absent and stays in the file: the store may only be locked. A store may also wait
+ * for its password, for as long as the user likes: then the caller decides whether to go on without it.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -39,15 +40,32 @@ export class Secrets {
     this.#encrypted = encrypted;
   }
 
-  /** Reads the file. Calls `warn`, without any secret, if something cannot be read or decrypted. */
-  static async open(file: string, vault: Vault, warn: (message: string) => void): Promise<Secrets> {
-    const isAvailable = await vault.isAvailable().catch((error: unknown) => {
+  /**
+   * Reads the file. Calls `warn`, without any secret, if something cannot be read or decrypted. Once `without` is
+   * aborted, the store is no longer waited for and the secrets last for this session.
+   */
+  static async open(
+    file: string,
+    vault: Vault,
+    warn: (message: string) => void,
+    without: AbortSignal = new AbortController().signal,
+  ): Promise<Secrets> {
+    const isAvailable = vault.isAvailable().catch((error: unknown) => {
       warn(`the system's store for secrets cannot be used: ${String(error)}`);
       return false;
     });
-    const secrets = new Secrets(file, vault, isAvailable ? 'kept' : 'session', readEncrypted(file, warn));
-    if (isAvailable) await secrets.#decryptAll(warn);
-    return secrets;
+    const encrypted = readEncrypted(file, warn);
+    const opened = isAvailable.then(async (isThere) => {
+      const secrets = new Secrets(file, vault, isThere ? 'kept' : 'session', encrypted);
+      if (isThere) await secrets.#decryptAll(warn, without);
+      return secrets;
+    });
+    const givenUp = new Promise<Secrets>((resolve) => {
+      const giveUp = () => resolve(new Secrets(file, vault, 'session', encrypted));
+      if (without.aborted) giveUp();
+      else without.addEventListener('abort', giveUp, { once: true });
+    });
+    return Promise.race([opened, givenUp]);
   }
 
   get(name: string): string | null {
@@ -73,17 +91,52 @@ export class Secrets {
     else this.#plain.set(name, secret);
   }
 
-  async #decryptAll(warn: (message: string) => void): Promise<void> {
+  async #decryptAll(warn: (message: string) => void, without: AbortSignal): Promise<void> {
     const found = this.#encrypted;
     for (const [name, encrypted] of found)
       try {
         const { text, isStale } = await this.#vault.decrypt(Buffer.from(encrypted, 'base64'));
+        // These secrets are nobody's any more, and must not write over those of the session.
+        if (without.aborted) return;
         this.#plain.set(name, text);
         if (isStale) await this.put(name, text);
       } catch (error) {
         warn(`the secret “${name}” cannot be read from the system's store: ${String(error)}`);
       }
   }
+}
+
+/** What to do about a store that makes the start wait. */
+export type WithoutStore = 'without' | 'quit';
+
+interface LateStore {
+  /** Resolves when the wait has become long. */
+  readonly isLate: Promise<unknown>;
+  /** Asks the user; `signal` withdraws the question when the store answers after all. */
+  readonly ask: (signal: AbortSignal) => Promise<WithoutStore>;
+}
+
+/**
+ * Opens the secrets by `open`, and asks the user if that takes long: a keyring waits for its password. Returns null if
+ * the user quits. `isWithout`: the user goes on without the store.
+ */
+export async function openOrAsk(
+  open: (without: AbortSignal) => Promise<Secrets>,
+  { isLate, ask }: LateStore,
+): Promise<{ secrets: Secrets; isWithout: boolean } | null> {
+  const without = new AbortController();
+  const answered = new AbortController();
+  const secrets = open(without.signal);
+  const first = await Promise.race([secrets, isLate.then(() => null)]);
+  if (first !== null) return { secrets: first, isWithout: false };
+  const decision = ask(answered.signal);
+  const answer = await Promise.race([secrets, decision]);
+  if (answer instanceof Secrets) {
+    answered.abort();
+    return { secrets: answer, isWithout: false };
+  }
+  without.abort();
+  return answer === 'quit' ? null : { secrets: await secrets, isWithout: true };
 }
 
 function readEncrypted(file: string, warn: (message: string) => void): Map<string, string> {

@@ -12,6 +12,10 @@ const threads = {
   ready: `
     port.on('message', ({ kind }) => { if (kind === 'count-agents') port.postMessage({ kind: 'agents', count: 3 }); if (kind === 'close') { port.postMessage({ kind: 'closed' }); port.close(); } });
     port.postMessage({ kind: 'ready', address: 'http://127.0.0.1:' + workerData.defaults.port, port: workerData.defaults.port });`,
+  opening: `
+    for (const percent of [0, 50, 99]) port.postMessage({ kind: 'opening', percent });
+    port.on('message', () => port.close());
+    port.postMessage({ kind: 'ready', address: 'http://127.0.0.1:1', port: 1 });`,
   silent: `
     port.on('message', ({ kind }) => { if (kind === 'close') port.close(); });
     port.postMessage({ kind: 'ready', address: 'http://127.0.0.1:1', port: 1 });`,
@@ -55,6 +59,14 @@ describe('the service thread', () => {
     await start.service.close();
     await start.service.close();
     expect(isLost).toBe(false);
+  });
+
+  it('says how far it has read before it is ready', async () => {
+    const percents: number[] = [];
+    const start = await startServiceThread(file('opening'), settings, (percent) => percents.push(percent));
+    expect(percents).toEqual([0, 50, 99]);
+    if (start.outcome === 'running') await start.service.close();
+    expect(start.outcome).toBe('running');
   });
 
   it('reports how many agents are connected, and none after it ended', async () => {

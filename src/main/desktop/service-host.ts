@@ -35,8 +35,15 @@ export type ServiceStart =
   | { readonly outcome: 'running'; readonly service: RunningService }
   | { readonly outcome: 'refused'; readonly refusal: Refusal };
 
-/** Starts the thread `file`; resolves when the service is ready or has refused to start. */
-export function startServiceThread(file: string, settings: ThreadSettings): Promise<ServiceStart> {
+/**
+ * Starts the thread `file`; resolves when the service is ready or has refused to start. `onOpening` gets how much of the
+ * stored knowledge has been read, in per cent.
+ */
+export function startServiceThread(
+  file: string,
+  settings: ThreadSettings,
+  onOpening: (percent: number) => void = () => undefined,
+): Promise<ServiceStart> {
   const worker = new Worker(file, {
     workerData: settings,
     env: { ...settings.environment },
@@ -59,6 +66,7 @@ export function startServiceThread(file: string, settings: ThreadSettings): Prom
     });
     worker.on('message', (message: unknown) => {
       if (!isThreadMessage(message)) throw new Error('the service thread sent a message of an unknown kind');
+      if (message.kind === 'opening') onOpening(message.percent);
       if (message.kind === 'ready') resolve({ outcome: 'running', service: running(worker, message, ended) });
       if (message.kind === 'refused') refusal = message.refusal;
     });

@@ -30,6 +30,8 @@ export interface ServiceKeeperParts {
   readonly settings: () => Settings;
   readonly change: (settings: Partial<Settings>) => void;
   readonly secrets: () => Secrets;
+  /** Called while a service starts, with how much of its knowledge it has read, in per cent. */
+  readonly onOpening: (percent: number) => void;
   /** Called whenever the status changes. */
   readonly onStatus: (status: TrayStatus) => void;
   /** Called when the service has ended by itself and was started again. */
@@ -89,8 +91,8 @@ export class ServiceKeeper {
 
   /** Starts the service, or attaches to one; false: the user chose to quit. */
   async start(): Promise<boolean> {
-    this.#parts.onStatus({ kind: 'starting' });
     for (;;) {
+      this.#parts.onStatus({ kind: 'starting' });
       const { chosenPort, port } = this.#parts.settings();
       const isPortFixed = this.isSet('PORT') || chosenPort !== null;
       const usual = chosenPort ?? port ?? defaultPort;
@@ -105,6 +107,7 @@ export class ServiceKeeper {
         if (!isPortFixed) this.#parts.change({ port: start.service.port });
         return true;
       }
+      this.#parts.onStatus({ kind: 'stopped' });
       const isPortChosen = !this.isSet('PORT') && chosenPort !== null;
       const choice = await this.#ask(refusalQuestion(start.refusal, { folder: this.#folder, isPortChosen }));
       if (choice === 'quit') return false;
@@ -138,12 +141,13 @@ export class ServiceKeeper {
   }
 
   #startOn(port: number) {
-    return startServiceThread(this.#parts.serviceThread, {
+    const settings = {
       environment: { ...this.#providerEnvironment(), ...this.#parts.environment, STORAGE_DIR: this.#folder },
       defaults: { host: defaultHost, port },
       program: this.#program(),
       logFile: this.#parts.logFile,
-    });
+    };
+    return startServiceThread(this.#parts.serviceThread, settings, this.#parts.onOpening);
   }
 
   /** An installed application starts itself again: it does not run as Node does. */

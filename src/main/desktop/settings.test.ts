@@ -17,7 +17,23 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const settings: Settings = {
-  window: { bounds: { x: 1, y: 2, width: 900, height: 700 }, maximized: true },
+  windows: [
+    {
+      place: '/facts?database=ships',
+      states: [
+        {
+          screens: '1920x1080+0+0',
+          bounds: { x: 1, y: 2, width: 900, height: 700 },
+          maximized: true,
+          fullScreen: false,
+        },
+      ],
+    },
+  ],
+  recent: [
+    { kind: 'file', path: resolve('/knowledge/family.dl') },
+    { kind: 'database', folder: resolve('/knowledge/mine'), name: 'ships' },
+  ],
   port: 9304,
   chosenPort: 9400,
   folder: resolve('/knowledge/mine'),
@@ -44,6 +60,27 @@ describe('the shell’s settings', () => {
     writeFileSync(file, '{"window": {');
     expect(readSettings(file, warn)).toEqual(noSettings);
     expect(warnings).toHaveLength(1);
+  });
+
+  it('open the window of an earlier version where it was', () => {
+    const file = join(folder, 'shell.json');
+    const bounds = { x: 1, y: 2, width: 900, height: 700 };
+    writeFileSync(file, JSON.stringify({ window: { bounds, maximized: true } }));
+    const states = [{ screens: '', bounds, maximized: true, fullScreen: false }];
+    expect(readSettings(file, warn).windows).toEqual([{ place: null, states }]);
+  });
+
+  it('open no window at a place that is none, and list no file that Import does not read', () => {
+    const file = join(folder, 'shell.json');
+    const windows = [{ place: '/admin/keys?make=true', states: [{ bounds: 7 }] }, 7, null];
+    const recent = [
+      { kind: 'file', path: '/etc/passwd' },
+      { kind: 'file', path: 'relative.dl' },
+      { kind: 'x' },
+      7,
+    ];
+    writeFileSync(file, JSON.stringify({ windows, recent }));
+    expect(readSettings(file, warn)).toEqual({ ...noSettings, windows: [{ place: null, states: [] }] });
   });
 
   it('keep their valid entries', () => {

@@ -8,10 +8,22 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import { type Departure, isDeparture, isPort } from '../../desktop-contract/channels.ts';
-import { parseWindowState, type WindowState } from './window-state.ts';
+import { readPlace } from '../../desktop-contract/places.ts';
+import { parseRecent, type RecentItem } from './recent.ts';
+import { parseWindowStates, type WindowStates } from './window-state.ts';
+
+/** A window that the next start opens again. */
+export interface SavedWindow {
+  /** What it showed; null if unknown. */
+  readonly place: string | null;
+  readonly states: WindowStates;
+}
 
 export interface Settings {
-  readonly window: WindowState | null;
+  /** The windows that were open at the end, the front one last. */
+  readonly windows: readonly SavedWindow[];
+  /** What was opened recently, the latest first. */
+  readonly recent: readonly RecentItem[];
   /** The port of the last start, if it had to be searched for. */
   readonly port: number | null;
   /** The port that the user chose; no other is tried. */
@@ -22,8 +34,12 @@ export interface Settings {
   readonly asksForReleases: boolean;
 }
 
+/** A start opens no more windows than this. */
+const maxSavedWindows = 16;
+
 export const noSettings: Settings = {
-  window: null,
+  windows: [],
+  recent: [],
   port: null,
   chosenPort: null,
   folder: null,
@@ -62,17 +78,34 @@ export function writeSettings(file: string, settings: Settings, warn: (message: 
 
 function parseSettings(value: unknown): Settings {
   if (typeof value !== 'object' || value === null) return noSettings;
-  const { window, port, chosenPort, folder, departure, asksForReleases } = value as Partial<
-    Record<keyof Settings, unknown>
+  const { window, windows, recent, port, chosenPort, folder, departure, asksForReleases } = value as Partial<
+    Record<keyof Settings | 'window', unknown>
   >;
   return {
-    window: parseWindowState(window),
+    windows: parseWindows(windows, window),
+    recent: parseRecent(recent),
     port: isPort(port) ? port : null,
     chosenPort: isPort(chosenPort) ? chosenPort : null,
     folder: typeof folder === 'string' && isAbsolute(folder) ? folder : null,
     departure: isDeparture(departure) ? departure : 'ask',
     asksForReleases: asksForReleases === true,
   };
+}
+
+/** `only`: the state of the only window of an earlier version. */
+function parseWindows(value: unknown, only: unknown): readonly SavedWindow[] {
+  if (!Array.isArray(value)) {
+    const states = parseWindowStates(only);
+    return states.length === 0 ? [] : [{ place: null, states }];
+  }
+  const list: readonly unknown[] = value;
+  return list.slice(0, maxSavedWindows).flatMap((each) => {
+    if (typeof each !== 'object' || each === null) return [];
+    const { place, states } = each as Partial<Record<keyof SavedWindow, unknown>>;
+    return [
+      { place: typeof place === 'string' ? readPlace(place) : null, states: parseWindowStates(states) },
+    ];
+  });
 }
 
 function isMissing(error: unknown): boolean {

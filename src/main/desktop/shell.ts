@@ -7,30 +7,36 @@
  */
 import {
   app,
-  type BrowserWindow,
   Menu,
   nativeTheme,
   powerMonitor,
   safeStorage,
   session,
   shell as system,
+  type WebContents,
 } from 'electron';
 import { join } from 'node:path';
-import { type ChannelHandlers, type ShellRequest, waitingChannel } from '../../desktop-contract/channels.ts';
-import type { CommandState } from '../../desktop-contract/commands.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ChannelHandlers, PageState, ShellRequest } from '../../desktop-contract/channels.ts';
+import { barePlace } from '../../desktop-contract/places.ts';
 import { defaultFolder } from '../base/storage-folder.ts';
-import { isOwnAddress, placeOfArguments, workbenchAddress } from './addresses.ts';
-import { decideLeaving, type Leaving, leavingQuestion } from './departure.ts';
+import { placeOfArguments } from './addresses.ts';
+import { decideLeaving, discardQuestion, type Leaving, leavingQuestion } from './departure.ts';
+import { removeDragged } from './dragged-files.ts';
 import { guardContents, guardSession, registerChannels } from './guard.ts';
 import { hiddenOption, loginItem } from './login-item.ts';
 import { menuTemplate, type TrayStatus } from './menu.ts';
 import { fileOfArguments, readOpened } from './opened-files.ts';
-import { askLeaving, askReport, tellTrouble } from './questions.ts';
-import { Secrets, type Vault } from './secrets.ts';
+import { ProgressWindow } from './progress-window.ts';
+import { askLeaving, askLeavingAtOnce, askReport, askWithoutStore, tellTrouble } from './questions.ts';
+import { isImportable, type RecentItem, recentIn, recentLabel, withRecent } from './recent.ts';
+import { openOrAsk, Secrets, type Vault } from './secrets.ts';
 import { ServiceKeeper } from './service-keeper.ts';
 import { SettingsDesk } from './settings-desk.ts';
 import { readSettings, type Settings, writeSettings } from './settings.ts';
-import { bringToFront, load, openWindow, StatusTray } from './window.ts';
+import { hasTray } from './tray-host.ts';
+import { bringToFront, dragOut, prepareSpelling, StatusTray } from './window.ts';
+import { DesktopWindows, type ShellWindow } from './windows.ts';
 
 interface ShellParts {
   /** The built module of the service's thread. */
@@ -49,6 +55,8 @@ interface ShellParts {
 
 /** Milliseconds between two checks for a newer version. */
 const releasesPeriodMs = 24 * 3_600_000;
+/** Milliseconds before the user is told that the system's key store makes the start wait. */
+const storePatienceMs = 2_000;
 /** The page that shows agents the service's new address. */
 const connectPlace = '/agents?part=connect';
 
@@ -61,11 +69,15 @@ export class DesktopShell {
   #settings: Settings;
   #secrets: Secrets | null = null;
   #tray: StatusTray | null = null;
+  readonly #progress: ProgressWindow;
   #status: TrayStatus = { kind: 'starting' };
-  #window: BrowserWindow | null = null;
-  /** Requests that wait for the page. */
+  readonly #windows: DesktopWindows;
+  /** Requests and places that wait for the first window. */
   #requests: ShellRequest[] = [];
-  #commands: readonly CommandState[] = [];
+  #places: string[] = [];
+  /** The menu as shown; null before the first. */
+  #menu: string | null = null;
+  #hasSpelling = false;
   /** The window was requested before there was a service to show. */
   #isWanted = false;
   /** The user, or the system, has ended the program. */
@@ -85,22 +97,48 @@ export class DesktopShell {
       change: (settings: Partial<Settings>) => this.#change(settings),
       secrets: () => this.#openedSecrets(),
     };
+    this.#progress = new ProgressWindow({
+      icons: parts.icons,
+      platform: process.platform,
+      onCancelled: () => this.#quit(),
+    });
     this.#service = new ServiceKeeper({
       ...shared,
       serviceThread: parts.serviceThread,
       logFile: join(app.getPath('logs'), 'corollary.log'),
       environment: parts.environment,
       defaultFolder: defaultFolder('desktop', parts.environment, { desktopFolder: join(userData, 'data') }),
+      onOpening: (percent) => this.#progress.show(percent),
       onStatus: (status) => this.#showStatus(status),
       onRestarted: () => this.#show(null),
       onGivenUp: () => this.#quit(),
     });
+    this.#windows = this.#makeWindows();
     this.#desk = new SettingsDesk({
       ...shared,
       service: this.#service,
       loginItem: loginItem(process.platform, parts.environment),
       releasesAddress: parts.releasesAddress,
       onRelease: () => this.#showStatus(this.#status),
+    });
+  }
+
+  #makeWindows(): DesktopWindows {
+    const { preload, icons } = this.#parts;
+    return new DesktopWindows({
+      preload,
+      icon: process.platform === 'linux' ? join(icons, '512x512.png') : null,
+      hasSpelling: () => this.#hasSpelling,
+      address: () => this.#service.address,
+      saved: () => this.#settings.windows,
+      save: (windows) => this.#change({ windows }),
+      mayClose: (opened) => this.#mayClose(opened),
+      askReload: ({ window, page }) =>
+        askLeavingAtOnce(discardQuestion('If you reload the page', page.unsaved), window) === 'discard',
+      openInBrowser: (address) => inBrowser(system.openExternal(address)),
+      onReady: () => this.#progress.end(),
+      onChange: () => this.#showMenu(),
+      isLeaving: () => this.#isLeaving,
     });
   }
 
@@ -114,19 +152,33 @@ export class DesktopShell {
     await app.whenReady();
     powerMonitor.on('shutdown', () => this.#quit());
     guardSession(session.defaultSession, currentAddress);
-    registerChannels(this.#channels(), currentAddress);
+    this.#hasSpelling = prepareSpelling(session.defaultSession, process.platform, app.getPath('userData'));
+    registerChannels((page) => this.#channels(page), currentAddress);
     this.#showMenu();
-    this.#secrets = await Secrets.open(
-      join(app.getPath('userData'), 'secrets.json'),
-      systemVault(process.platform),
-      warn,
-    );
+    this.#secrets = await this.#openSecrets();
+    if (this.#secrets === null) return this.#quit();
     this.#tray = new StatusTray(this.#parts.icons, process.platform, () => this.#trayParts());
     if (!(await this.#service.start())) return this.#quit();
     const { argv, directory } = this.#parts;
     await this.#openFile(fileOfArguments(argv, directory));
     if (this.#isWanted || !argv.includes(hiddenOption)) this.#show(placeOfArguments(argv));
     this.#watchReleases();
+  }
+
+  /** null: the user quits rather than go on without the system's store. */
+  async #openSecrets(): Promise<Secrets | null> {
+    const file = join(app.getPath('userData'), 'secrets.json');
+    const vault = systemVault(process.platform);
+    const opened = await openOrAsk((without) => Secrets.open(file, vault, warn, without), {
+      isLate: pause(storePatienceMs, undefined, { ref: false }),
+      ask: askWithoutStore,
+    });
+    if (opened?.isWithout === true)
+      this.#requests.push({
+        kind: 'notice',
+        text: "The system's key store did not answer: stored keys are not available, and new ones last until Corollary ends. Start it again to use the store.",
+      });
+    return opened?.secrets ?? null;
   }
 
   /** Listens to the system's events, from before the program is ready: macOS passes links and files as events. */
@@ -145,6 +197,8 @@ export class DesktopShell {
     });
     app.on('activate', () => this.#show(null));
     app.on('window-all-closed', () => {
+      // Until there is a service, only the window of the progress closes, which decides by itself.
+      if (this.#service.address === null) return;
       if (process.platform !== 'darwin' && !this.#isKept && !this.#isLeaving) this.#quit();
     });
     app.on('before-quit', (event) => {
@@ -155,9 +209,11 @@ export class DesktopShell {
     app.on('will-quit', (event) => this.#finish(event));
   }
 
-  #channels(): ChannelHandlers {
+  /** The handlers for one page. A page whose window has closed meanwhile reports to nobody. */
+  #channels(page: WebContents): ChannelHandlers {
     const service = this.#service;
     const desk = this.#desk;
+    const opened = this.#windows.of(page);
     return {
       info: () => ({
         version: app.getVersion(),
@@ -170,10 +226,14 @@ export class DesktopShell {
         nativeTheme.themeSource = theme;
       },
       setCommands: (commands) => {
-        this.#commands = commands;
-        this.#showMenu();
+        if (opened !== null) this.#windows.setCommands(opened, commands);
       },
-      takeRequests: () => this.#requests.splice(0),
+      setPage: (state) => {
+        if (opened !== null) this.#report(opened, state);
+      },
+      dragOut: (file) => dragOut(page, file, this.#parts.icons),
+      noteFile: (path) => this.#noteFile(path),
+      takeRequests: () => opened?.requests.splice(0) ?? [],
       readKey: () => {
         const secrets = this.#openedSecrets();
         return { key: secrets.get(service.keySecret), place: secrets.place };
@@ -205,16 +265,66 @@ export class DesktopShell {
     if (!(await this.#service.restart(this.#desk.nextFolder))) return this.#quit();
     this.#desk.takenUp();
     const { address } = this.#service;
-    // There may be other knowledge behind the same address.
-    if (this.#window !== null && address !== null) load(this.#window, workbenchAddress(address, null));
+    if (address !== null) this.#windows.reload(address);
     this.#show(null);
   }
 
+  #report(opened: ShellWindow, state: PageState): void {
+    if (state.database !== opened.page.database || opened.page.title === 'Corollary')
+      this.#noteRecent({ kind: 'database', folder: this.#service.folder, name: state.database });
+    this.#windows.report(opened, state);
+  }
+
+  #noteRecent(item: RecentItem): void {
+    this.#change({ recent: withRecent(this.#settings.recent, item) });
+  }
+
+  #noteFile(path: string): void {
+    if (!isImportable(path)) return;
+    app.addRecentDocument(path);
+    this.#noteRecent({ kind: 'file', path });
+    this.#showMenu();
+  }
+
+  #openRecent(item: RecentItem): void {
+    if (item.kind === 'database') this.#windows.showDatabase(item.name);
+    else void this.#openFile(item.path).then(() => this.#show(null));
+  }
+
   #showMenu(): void {
+    const { front, all } = this.#windows;
+    // Read when an item is chosen: the menu stays while nothing in it changes.
+    const current = () => this.#windows.front;
     const template = menuTemplate({
       platform: process.platform,
-      commands: this.#commands,
-      run: (id) => this.#ask({ kind: 'command', id }),
+      commands: front?.commands ?? [],
+      run: (id) => {
+        const opened = current();
+        if (opened !== null) this.#windows.ask(opened, { kind: 'command', id });
+      },
+      windows: all
+        .toSorted((one, other) => one.window.id - other.window.id)
+        .map((each) => ({
+          id: `window ${each.window.id}`,
+          label: each.page.title,
+          isFront: each === front,
+          open: () => bringToFront(each.window),
+        })),
+      newWindow: () => {
+        const opened = current();
+        this.#windows.open(opened === null ? null : barePlace(opened.page.place));
+      },
+      closeWindow: () => current()?.window.close(),
+      recent: recentIn(this.#settings.recent, this.#service.folder).map((item) => ({
+        id: item.kind === 'file' ? item.path : `database ${item.name}`,
+        label: recentLabel(item),
+        open: () => this.#openRecent(item),
+      })),
+      clearRecent: () => {
+        app.clearRecentDocuments();
+        this.#change({ recent: [] });
+        this.#showMenu();
+      },
       showDataFolder: () => {
         this.#showDataFolder().catch((error: unknown) => tellTrouble('The folder cannot be shown', error));
       },
@@ -228,16 +338,26 @@ export class DesktopShell {
         if (address !== null) inBrowser(system.openExternal(new URL('/docs', address).href));
       },
       reportProblem: () => {
-        askReport(problemReport(), this.#window).catch((error: unknown) =>
+        askReport(problemReport(), this.#frontWindow).catch((error: unknown) =>
           tellTrouble('The report was not copied', error),
         );
       },
     });
+    const shown = JSON.stringify(template);
+    if (shown === this.#menu) return;
+    this.#menu = shown;
     Menu.setApplicationMenu(Menu.buildFromTemplate(template));
+  }
+
+  /** Whether a start without a window shows its progress. */
+  get #isShown(): boolean {
+    return this.#windows.all.length === 0 && (this.#isWanted || !this.#parts.argv.includes(hiddenOption));
   }
 
   #showStatus(status: TrayStatus): void {
     this.#status = status;
+    if (status.kind === 'stopped') this.#progress.end();
+    if (status.kind === 'starting' && this.#isShown) this.#progress.begin(this.#service.folder);
     this.#tray?.show(status);
   }
 
@@ -251,92 +371,97 @@ export class DesktopShell {
     };
   }
 
-  /** Shows the window, in front, at `place` if given. */
+  get #frontWindow() {
+    return this.#windows.front?.window ?? null;
+  }
+
+  /** Shows the window in front, or the one of a place at that place. */
   #show(place: string | null): void {
     const { address } = this.#service;
     if (address === null || this.#isLeaving) {
       this.#isWanted = true;
-      if (place !== null) this.#requests.push({ kind: 'place', place });
+      if (this.#status.kind === 'starting' && !this.#isLeaving) this.#progress.begin(this.#service.folder);
+      if (place !== null) this.#places.push(place);
       return;
     }
+    this.#isKept = false;
     const moved = this.#service.takeMove();
     if (moved !== null)
       this.#requests.push({
         kind: 'notice',
         text: `The usual port was taken by another program: Corollary is at port ${moved} now. Programs that were configured with the address need this one.`,
       });
-    const first = place ?? (moved === null ? null : connectPlace);
-    if (this.#window === null) {
-      this.#window = this.#open(workbenchAddress(address, first));
-      return;
-    }
-    if (!isOwnAddress(this.#window.webContents.getURL(), address))
-      load(this.#window, workbenchAddress(address, first));
-    else if (first !== null) this.#ask({ kind: 'place', place: first });
-    bringToFront(this.#window);
-  }
-
-  #open(address: string): BrowserWindow {
-    this.#isKept = false;
-    const window = openWindow(address, {
-      preload: this.#parts.preload,
-      icon: process.platform === 'linux' ? join(this.#parts.icons, '512x512.png') : null,
-      saved: this.#settings.window,
-      remember: (state) => this.#change({ window: state }),
-      mayClose: () => this.#mayClose(),
-      openInBrowser: () => inBrowser(system.openExternal(address)),
-    });
-    window.on('closed', () => {
-      this.#window = null;
-      this.#commands = [];
-      this.#showMenu();
-    });
-    return window;
-  }
-
-  /** Passes a request to the page; a page that is still loading gets it later. */
-  #ask(request: ShellRequest): void {
-    this.#requests.push(request);
-    if (this.#window === null) this.#show(null);
-    else this.#window.webContents.send(waitingChannel);
+    const wanted = place ?? this.#places.pop() ?? (moved === null ? null : connectPlace);
+    const requests = this.#requests.splice(0);
+    if (wanted === null) this.#windows.show(requests);
+    else this.#windows.showPlace(wanted, requests);
+    for (const other of this.#places.splice(0)) this.#windows.showPlace(other, []);
   }
 
   async #openFile(path: string | null): Promise<void> {
     if (path === null) return;
     try {
-      const file = await readOpened(path);
+      const request = { kind: 'file', ...(await readOpened(path)) } as const;
+      this.#noteFile(path);
+      const { front } = this.#windows;
+      if (front !== null) this.#windows.ask(front, request);
       // One import at a time: of files not shown yet, the last counts.
-      const others = this.#requests.filter(({ kind }) => kind !== 'file');
-      this.#requests = [...others, { kind: 'file', ...file }];
-      this.#window?.webContents.send(waitingChannel);
+      else this.#requests = [...this.#requests.filter(({ kind }) => kind !== 'file'), request];
     } catch (error) {
       tellTrouble('The file cannot be opened', error);
     }
   }
 
   /** On macOS a program stays when its last window closes; elsewhere it ends, unless agents are connected. */
-  #mayClose(): boolean {
-    if (this.#isLeaving || this.#isKept || process.platform === 'darwin') return true;
-    void this.#leave('close');
+  #mayClose(opened: ShellWindow): boolean {
+    if (this.#isLeaving || opened.mayLose) return true;
+    const isLast = this.#windows.all.length === 1;
+    if (isLast && !this.#isKept && process.platform !== 'darwin') {
+      void this.#leave('close');
+      return false;
+    }
+    if (opened.page.unsaved.length === 0) return true;
+    void this.#askDiscard(opened);
     return false;
   }
 
-  /** Ends the program, or only closes its window; the user decides if agents are connected. */
+  async #askDiscard(opened: ShellWindow): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      const question = discardQuestion('If you close the window', opened.page.unsaved);
+      const { choice } = await askLeaving(question, opened.window);
+      if (choice !== 'discard' || opened.window.isDestroyed()) return;
+      opened.mayLose = true;
+      opened.window.close();
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  /** Ends the program, or only closes its window; the user decides if agents are connected or work is unsaved. */
   async #leave(leaving: Leaving): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
     try {
-      const agents = await this.#service.agents();
-      let choice = decideLeaving(leaving, agents, this.#settings.departure);
+      const unsaved = this.#windows.all.flatMap(({ page }) => page.unsaved);
+      const state = { agents: await this.#service.agents(), unsaved };
+      let choice = decideLeaving(leaving, state, this.#settings.departure);
       if (choice === 'ask') {
-        const answer = await askLeaving(leavingQuestion(leaving, agents), this.#window);
+        // Only the sentence about agents names the tray.
+        const isIconShown = state.agents === 0 || (await hasTray(process.platform));
+        const answer = await askLeaving(leavingQuestion(leaving, state, isIconShown), this.#frontWindow);
         choice = answer.choice;
-        if (answer.isRemembered && choice !== 'stay') this.#change({ departure: choice });
+        if (answer.isRemembered && (choice === 'keep' || choice === 'quit'))
+          this.#change({ departure: choice });
       }
       if (choice === 'quit') this.#quit();
       if (choice === 'keep') {
         this.#isKept = true;
-        this.#window?.close();
+        for (const opened of this.#windows.all) {
+          opened.mayLose = true;
+          opened.window.close();
+        }
       }
     } finally {
       this.#isAsking = false;
@@ -353,6 +478,7 @@ export class DesktopShell {
     event.preventDefault();
     if (this.#isClosing) return;
     this.#isClosing = true;
+    removeDragged();
     void this.#service.close().finally(() => app.exit(0));
   }
 

@@ -1,17 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import {
-  parseWindowState,
+  besideWindow,
+  parseWindowStates,
   restoreWindow,
+  screensOf,
   smallestWindow,
+  stateOn,
   type WindowState,
+  type WindowStates,
   withoutFrame,
+  withState,
 } from './window-state.ts';
 
 const primary = { x: 0, y: 25, width: 1920, height: 1055 };
 const second = { x: 1920, y: 0, width: 2560, height: 1440 };
 
 function saved(x: number, y: number, width = 1000, height = 700): WindowState {
-  return { bounds: { x, y, width, height }, maximized: false };
+  return { bounds: { x, y, width, height }, maximized: false, fullScreen: false };
 }
 
 describe('restoring the window', () => {
@@ -48,9 +53,34 @@ describe('restoring the window', () => {
     });
   });
 
-  it('maximizes it again', () => {
-    const state = { ...saved(100, 100), maximized: true };
-    expect(restoreWindow(state, [primary]).maximized).toBe(true);
+  it('maximizes it again, or fills the screen', () => {
+    for (const kind of ['maximized', 'fullScreen'] as const) {
+      const state = { ...saved(100, 100), [kind]: true };
+      expect(restoreWindow(state, [primary])).toEqual(state);
+      // On another screen, too.
+      expect(restoreWindow({ ...saved(2200, 40), [kind]: true }, [primary])[kind]).toBe(true);
+    }
+  });
+
+  it('returns it to its place at each desk', () => {
+    const [home, desk] = [screensOf([primary]), screensOf([second, primary])];
+    expect(desk).toBe(screensOf([primary, second]));
+    let states: WindowStates = withState([], home, saved(1, 30));
+    states = withState(states, desk, saved(2200, 40));
+    expect(stateOn(states, home)?.bounds.x).toBe(1);
+    expect(stateOn(states, desk)?.bounds.x).toBe(2200);
+    // Elsewhere the latest counts.
+    expect(stateOn(states, screensOf([second]))?.bounds.x).toBe(2200);
+    expect(stateOn([], home)).toBeNull();
+    for (let at = 0; at < 20; at++) states = withState(states, `${at}`, saved(at, 30));
+    expect(states).toHaveLength(8);
+  });
+
+  it('opens a further window beside the one in front, within the screen', () => {
+    const beside = besideWindow(saved(100, 100).bounds);
+    expect(restoreWindow(beside, [primary])).toEqual(saved(132, 132));
+    const atTheEdge = besideWindow(saved(1890, 100).bounds);
+    expect(restoreWindow(atTheEdge, [primary]).bounds).toMatchObject({ x: 460, y: 203 });
   });
 
   it('centres it the first time, and if no screen is known', () => {
@@ -79,18 +109,19 @@ describe('the bounds to remember', () => {
   });
 });
 
-describe('the saved state', () => {
-  it('is read back as written', () => {
-    const state = { bounds: { x: -5, y: 0, width: 900, height: 600 }, maximized: true };
-    expect(parseWindowState(JSON.parse(JSON.stringify(state)))).toEqual(state);
+describe('the saved states', () => {
+  it('are read back as written', () => {
+    const states = withState([], 'one', { ...saved(-5, 0), maximized: true });
+    expect(parseWindowStates(JSON.parse(JSON.stringify(states)))).toEqual(states);
   });
 
-  it('is ignored if it is invalid', () => {
+  it('are ignored if they are invalid', () => {
     const bad = [null, 3, [], {}, { bounds: null }, { bounds: { x: 1, y: 1, width: '9', height: 9 } }];
     const worse = [
       { bounds: { x: 1, y: 1, width: 0, height: 9 } },
       { bounds: { x: 1e300, y: 1, width: 9, height: 9 } },
     ];
-    for (const value of [...bad, ...worse]) expect(parseWindowState(value)).toBeNull();
+    expect(parseWindowStates([...bad, ...worse])).toEqual([]);
+    for (const value of bad) expect(parseWindowStates(value)).toEqual([]);
   });
 });

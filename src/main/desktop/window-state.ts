@@ -1,7 +1,8 @@
 /**
- * The bounds of the window, restored within the current screens.
+ * The bounds of a window, restored within the current screens.
  *
- * Screens may change between two starts: a window is never restored to where the user cannot reach it. Coordinates are
+ * Screens may change between two starts and while a window is open: it is never left where the user cannot reach it. A
+ * window has a state for each arrangement of screens, so that it returns to its place at a desk. Coordinates are
  * Electron's device-independent pixels.
  */
 
@@ -15,24 +16,68 @@ export interface Rectangle {
 export interface WindowState {
   readonly bounds: Rectangle;
   readonly maximized: boolean;
+  readonly fullScreen: boolean;
 }
+
+/** The states of a window by arrangement of the screens, the latest first. */
+export type WindowStates = readonly (WindowState & { readonly screens: string })[];
 
 export const smallestWindow = { width: 800, height: 560 } as const;
 const defaultWindow = { width: 1280, height: 860 } as const;
 /** How much of a window's top edge must be on a screen so that the user can drag it. */
 const grip = { width: 120, height: 32 } as const;
 
+/** At most so many arrangements are remembered. */
+const maxArrangements = 8;
+/** How far a further window opens from the one in front of it, in both directions. */
+const cascade = 32;
+
+/** Identifies an arrangement of screens by their work areas. */
+export function screensOf(workAreas: readonly Rectangle[]): string {
+  return workAreas
+    .map(({ x, y, width, height }) => `${width}x${height}+${x}+${y}`)
+    .toSorted()
+    .join(' ');
+}
+
+/** Returns the state for this arrangement, else the latest one; null if there is none. */
+export function stateOn(states: WindowStates, screens: string): WindowState | null {
+  return states.find((state) => state.screens === screens) ?? states[0] ?? null;
+}
+
+/** Returns the states with another one for this arrangement. */
+export function withState(states: WindowStates, screens: string, state: WindowState): WindowStates {
+  const others = states.filter((other) => other.screens !== screens);
+  return [{ ...state, screens }, ...others].slice(0, maxArrangements);
+}
+
+/** The state of a further window: as large as the one in front, and a little below and to the right of it. */
+export function besideWindow(front: Rectangle): WindowState {
+  return {
+    bounds: { ...front, x: front.x + cascade, y: front.y + cascade },
+    maximized: false,
+    fullScreen: false,
+  };
+}
+
 /**
- * The bounds to open with: the saved ones if the title bar is reachable on one of the work areas (the primary screen's
+ * The state to open with: the saved one if the title bar is reachable on one of the work areas (the primary screen's
  * first), else centred on the primary screen. Never larger than the screen.
  */
 export function restoreWindow(saved: WindowState | null, workAreas: readonly Rectangle[]): WindowState {
   const [primary] = workAreas;
-  if (primary === undefined) return saved ?? { bounds: { x: 0, y: 0, ...defaultWindow }, maximized: false };
-  if (saved === null) return { bounds: centred(defaultWindow, primary), maximized: false };
+  const first: WindowState = {
+    bounds: { x: 0, y: 0, ...defaultWindow },
+    maximized: false,
+    fullScreen: false,
+  };
+  if (primary === undefined) return saved ?? first;
+  if (saved === null) return { ...first, bounds: centred(defaultWindow, primary) };
   const area = workAreas.find((candidate) => isReachable(saved.bounds, candidate));
-  if (area === undefined) return { bounds: centred(saved.bounds, primary), maximized: saved.maximized };
-  return { bounds: within(saved.bounds, area), maximized: saved.maximized };
+  return {
+    ...saved,
+    bounds: area === undefined ? centred(saved.bounds, primary) : within(saved.bounds, area),
+  };
 }
 
 /** Larger differences are the window manager's choice of a place, not its frame. */
@@ -54,13 +99,24 @@ export function withoutFrame(
   return isFrame ? { ...bounds, x: bounds.x - x, y: bounds.y - y } : bounds;
 }
 
-/** The saved state from a file's content, or null if invalid. */
-export function parseWindowState(value: unknown): WindowState | null {
+/** The saved states from a file's content, without the invalid ones. An earlier version saved one, and no screens. */
+export function parseWindowStates(value: unknown): WindowStates {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.flatMap((each) => parseWindowState(each) ?? []).slice(0, maxArrangements);
+}
+
+function parseWindowState(value: unknown): WindowStates[number] | null {
   if (!isRecord(value) || !isRecord(value['bounds'])) return null;
   const { x, y, width, height } = value['bounds'];
   if (!isPixels(x) || !isPixels(y) || !isPixels(width) || !isPixels(height)) return null;
   if (width < 1 || height < 1) return null;
-  return { bounds: { x, y, width, height }, maximized: value['maximized'] === true };
+  const { screens, maximized, fullScreen } = value;
+  return {
+    screens: typeof screens === 'string' ? screens : '',
+    bounds: { x, y, width, height },
+    maximized: maximized === true,
+    fullScreen: fullScreen === true,
+  };
 }
 
 function isReachable(bounds: Rectangle, area: Rectangle): boolean {

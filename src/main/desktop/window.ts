@@ -1,4 +1,7 @@
-/** The window: its options, its bounds, and recovery when its page crashes or hangs; and the icon in the tray. */
+/**
+ * The window: its options, its bounds, recovery when its page crashes or hangs, its context menu and what is dragged
+ * out of it; and the icon in the tray.
+ */
 import {
   BrowserWindow,
   type BrowserWindowConstructorOptions,
@@ -7,15 +10,26 @@ import {
   Menu,
   nativeImage,
   screen,
+  type Session,
   Tray,
+  type WebContents,
 } from 'electron';
+import { mkdirSync, readdirSync } from 'node:fs';
+import type { DraggedFile } from '../../desktop-contract/channels.ts';
+import { contextTemplate, dictionaryLanguages } from './context-menu.ts';
+import { writeDragged } from './dragged-files.ts';
 import {
+  besideWindow,
   CrashLoop,
   type Rectangle,
   restoreWindow,
+  screensOf,
   smallestWindow,
+  stateOn,
   type WindowState,
+  type WindowStates,
   withoutFrame,
+  withState,
 } from './window-state.ts';
 import { askAfterCrash, askUnresponsive, tellTrouble } from './questions.ts';
 import { join } from 'node:path';
@@ -26,22 +40,29 @@ interface WindowParts {
   readonly preload: string;
   /** The window's icon; null: the system takes it from the program. */
   readonly icon: string | null;
-  readonly saved: WindowState | null;
-  /** Called with the window's bounds when it is about to close. */
-  readonly remember: (state: WindowState) => void;
+  readonly saved: WindowStates;
+  /** The bounds of the window in front; null if this one is the first. */
+  readonly front: Rectangle | null;
+  /** Whether the system's dictionaries are there to check spelling with. */
+  readonly hasSpelling: boolean;
+  /** Called with the window's states when it is about to close. */
+  readonly remember: (states: WindowStates) => void;
   /** Whether the window may close now; if not, the callee closes it later. */
   readonly mayClose: () => boolean;
+  /** Whether the page may end although it would lose something, such as by a reload. */
+  readonly mayLose: () => boolean;
   /** Shows the workbench in the browser instead. */
   readonly openInBrowser: () => void;
 }
 
 /** The options of the window. A page in it has no more power than in a browser, except for the channels' table. */
 function windowOptions(
-  { preload, icon }: Pick<WindowParts, 'preload' | 'icon'>,
-  { bounds }: WindowState,
+  { preload, icon, hasSpelling }: Pick<WindowParts, 'preload' | 'icon' | 'hasSpelling'>,
+  { bounds, fullScreen }: WindowState,
 ): BrowserWindowConstructorOptions {
   return {
     ...bounds,
+    ...(fullScreen ? { fullscreen: true } : {}),
     ...(icon === null ? {} : { icon }),
     minWidth: smallestWindow.width,
     minHeight: smallestWindow.height,
@@ -58,40 +79,60 @@ function windowOptions(
       allowRunningInsecureContent: false,
       webviewTag: false,
       navigateOnDragDrop: false,
-      spellcheck: false,
+      spellcheck: hasSpelling,
     },
   };
 }
 
-/** Opens the window on `address`; it becomes visible with its first frame. */
-export function openWindow(address: string, parts: WindowParts): BrowserWindow {
+/** The work areas of the screens, the primary one's first. */
+function workAreas(): Rectangle[] {
   const primary = screen.getPrimaryDisplay();
   const others = screen.getAllDisplays().filter((display) => display.id !== primary.id);
+  return [primary, ...others].map((display) => display.workArea);
+}
+
+/** Opens a window on `address`; it becomes visible with its first frame. */
+export function openWindow(address: string, parts: WindowParts): BrowserWindow {
+  const areas = workAreas();
+  const { saved, front } = parts;
   const state = restoreWindow(
-    parts.saved,
-    [primary, ...others].map((display) => display.workArea),
+    stateOn(saved, screensOf(areas)) ?? (front === null ? null : besideWindow(front)),
+    areas,
   );
   const window = new BrowserWindow(windowOptions(parts, state));
   if (state.maximized) window.maximize();
   window.once('ready-to-show', () => window.show());
   let shown: Rectangle | null = null;
-  if (!state.maximized)
+  if (!state.maximized && !state.fullScreen)
     // X11 reports the position only after the window manager has added its frame.
     window.once('show', () =>
       setTimeout(() => (shown ??= window.isDestroyed() ? null : window.getBounds()), 250),
     );
   window.on('close', (event) => {
-    const maximized = window.isMaximized();
-    const isUntouched = shown === null && maximized === state.maximized;
+    const [maximized, fullScreen] = [window.isMaximized(), window.isFullScreen()];
+    const isUntouched = shown === null && maximized === state.maximized && fullScreen === state.fullScreen;
     const bounds = isUntouched
       ? state.bounds
       : withoutFrame(window.getNormalBounds(), { requested: state.bounds, shown });
-    parts.remember({ bounds, maximized });
+    parts.remember(withState(saved, screensOf(workAreas()), { bounds, maximized, fullScreen }));
     if (!parts.mayClose()) event.preventDefault();
+  });
+  // Electron keeps a page that asks to stay, and says nothing.
+  window.webContents.on('will-prevent-unload', (event) => {
+    if (parts.mayLose()) event.preventDefault();
   });
   recover(window, parts);
   load(window, address);
   return window;
+}
+
+/** Brings a window back whose title bar is on no screen, after one was unplugged. */
+export function keepReachable(window: BrowserWindow): void {
+  if (window.isDestroyed() || window.isMaximized() || window.isFullScreen()) return;
+  const bounds = window.getNormalBounds();
+  const state = { bounds, maximized: false, fullScreen: false };
+  const { bounds: reachable } = restoreWindow(state, workAreas());
+  if (reachable.x !== bounds.x || reachable.y !== bounds.y) window.setBounds(reachable);
 }
 
 /**
@@ -144,6 +185,38 @@ function recover(window: BrowserWindow, { openInBrowser }: WindowParts): void {
       window.reload();
     });
   });
+}
+
+/** Shows the menu of a page where the page has none of its own. */
+export function attachContextMenu(page: WebContents): void {
+  page.on('context-menu', (_event, parameters) => {
+    const template = contextTemplate(parameters, {
+      copy: (text) => {
+        clipboard.writeText(text).catch((error: unknown) => tellTrouble('The link was not copied', error));
+      },
+      replace: (word) => page.replaceMisspelling(word),
+      learn: (word) => void page.session.addWordToSpellCheckerDictionary(word),
+    });
+    if (template.length > 0) Menu.buildFromTemplate(template).popup();
+  });
+}
+
+/** Chooses the dictionaries that are there. Returns whether spelling can be checked. */
+export function prepareSpelling(session: Session, platform: NodeJS.Platform, userData: string): boolean {
+  if (platform === 'darwin') return true;
+  const folder = join(userData, 'Dictionaries');
+  mkdirSync(folder, { recursive: true });
+  const known = new Set(session.availableSpellCheckerLanguages);
+  const languages = dictionaryLanguages(readdirSync(folder)).filter((language) => known.has(language));
+  session.setSpellCheckerEnabled(languages.length > 0);
+  if (languages.length > 0) session.setSpellCheckerLanguages(languages);
+  return languages.length > 0;
+}
+
+/** Begins to drag the file out of the window of a page, while the user holds the button. */
+export function dragOut(page: WebContents, dragged: DraggedFile, icons: string): void {
+  const icon = nativeImage.createFromPath(join(icons, '32x32.png'));
+  page.startDrag({ file: writeDragged(dragged), icon });
 }
 
 /** The icon with its menu. If the system has no tray, Electron silently shows none. */

@@ -4,7 +4,7 @@
  * The page gets nothing else of Electron or Node: no IPC event and no sender. Bundled as CommonJS, as sandboxed
  * preloads require.
  */
-import { contextBridge, ipcRenderer } from 'electron';
+import { contextBridge, ipcRenderer, webUtils } from 'electron';
 import { channelNames, type ShellApi, waitingChannel, wireName } from '../../desktop-contract/channels.ts';
 
 const asked = Object.fromEntries(
@@ -26,7 +26,11 @@ function onWaiting(listener: () => void): () => void {
   return () => void ipcRenderer.off(waitingChannel, heard);
 }
 
+function noteFile(file: File): Promise<void> {
+  return ipcRenderer.invoke(wireName('noteFile'), webUtils.getPathForFile(file)).catch(withoutPrefix);
+}
+
 // Its keys are the names of the channels, which the compiler cannot see in an object made of entries.
-const api = { ...asked, onWaiting } as ShellApi;
+const api = { ...asked, noteFile, onWaiting } as ShellApi;
 
 contextBridge.exposeInMainWorld('corollary', api);

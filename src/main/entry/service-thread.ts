@@ -2,7 +2,7 @@
  * The service on its own thread: the same `startService` as in the headless program, started and ended by messages of
  * the program that runs the thread.
  *
- * It first sends exactly one message, ready or refused; after that it ends when told to close. Any other failure ends
+ * It sends how far it has read, then exactly one message, ready or refused; after that it ends when told to close. Any other failure ends
  * the thread with an error, which the runtime reports to its owner.
  */
 import { parentPort, workerData } from 'node:worker_threads';
@@ -36,7 +36,8 @@ async function start(): Promise<Service> {
     write: writer(settings.logFile),
   });
   const warmUp = config.warmUp ? { warmUpAfterMs: defaultQuietMs } : {};
-  const service = await startService(config, { log, ...warmUp });
+  const onOpening = (percent: number) => say({ kind: 'opening', percent });
+  const service = await startService(config, { log, onOpening, ...warmUp });
   try {
     await recordStart(config, settings.environment, service.port, settings.program);
   } catch (error) {

@@ -100,6 +100,8 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   /** The MCP surface, if not the knowledge base. For tests. */
   readonly mcpSurface?: McpSurface;
+  /** Receives how much of the stored knowledge has been read, in whole per cent. */
+  readonly onOpening?: (percent: number) => void;
   /** Warms up once the service is ready and has had no call for this many milliseconds; absent: never. */
   readonly warmUpAfterMs?: number;
 }
@@ -166,6 +168,7 @@ class RunningService implements Service, ServiceState {
   readonly #sessionStore = new SessionStore();
   readonly #metricsHistory = new MetricsHistory(() => this.#metrics.text());
   readonly #clock: { readonly clock?: Clock };
+  readonly #onOpening: (percent: number) => void;
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
@@ -188,6 +191,7 @@ class RunningService implements Service, ServiceState {
     this.#endLimits = endLimits;
     this.#mcpSurface = { surface: options.mcpSurface ?? knowledgeSurfaceWith(config.mcpTools) };
     this.#clock = options.clock === undefined ? {} : { clock: options.clock };
+    this.#onOpening = options.onOpening ?? (() => undefined);
     this.#log = log;
     this.#keystorePollMs = keystorePollMs;
     this.authentication = new Authentication({
@@ -442,6 +446,7 @@ class RunningService implements Service, ServiceState {
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),
         onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
+        onOpening: this.#onOpening,
         onBug: (error) => this.#log.error({ err: error }, 'a bug: background maintenance failed'),
       });
     } catch (error) {

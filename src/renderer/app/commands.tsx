@@ -12,6 +12,8 @@ import {
   IconGitFork,
   IconHelpCircle,
   IconKey,
+  IconLayoutSidebar,
+  IconLink,
   IconListSearch,
   IconLogin2,
   IconLogout2,
@@ -24,11 +26,13 @@ import {
   IconTable,
   IconTimeline,
   IconTool,
+  IconWorld,
   type TablerIcon,
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { commandEntry, type CommandId, named } from '../../desktop-contract/commands.ts';
+import { linkablePlace, linkOfPlace } from '../../desktop-contract/places.ts';
 import { askToSignIn, useCredential } from '../api/credential.ts';
 import { apiFailureOf } from '../api/problem.ts';
 import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from '../api/queries.ts';
@@ -46,7 +50,8 @@ import { takeTour } from './tour/tour-steps.ts';
 import { leaveTour, useTour } from './tour/tour-store.ts';
 import type { AppCommand } from '../ui/command.ts';
 import { formatAmount } from '../ui/format.ts';
-import { notifyFailure } from '../ui/notify.tsx';
+import { copyText, notifyDone, notifyFailure, notifyHint } from '../ui/notify.tsx';
+import { focusPane } from '../ui/pane-focus.ts';
 import { useLastSearch } from '../ui/last-searches.ts';
 import { setTheme, useShownTheme } from '../ui/theme-choice.ts';
 import { setDensity, useDensity } from '../ui/preferences.ts';
@@ -274,7 +279,7 @@ function useKeyCommands(): AppCommand[] {
   const hasKey = useCredential(({ key }) => key !== null);
   const isAsked = (useAuthentication().data?.mode ?? 'disabled') !== 'disabled';
   return useMemo(() => {
-    const isMet = { authentication: isAsked, key: isAsked && hasKey };
+    const isMet = { authentication: isAsked, key: isAsked && hasKey, tabs: false };
     return [
       command('go.keys', IconKey, () => void navigate({ to: '/admin/keys' })),
       command('keys.make', IconKey, () => void navigate({ to: '/admin/keys', search: { make: 'true' } })),
@@ -290,6 +295,27 @@ function useKeyCommands(): AppCommand[] {
       return needs === undefined || isMet[needs];
     });
   }, [navigate, signOut, hasKey, isAsked]);
+}
+
+/** Copies a link, or reports why there is none. */
+async function copyLink(link: string | null): Promise<void> {
+  if (link === null) notifyHint('What is shown is too long for a link.');
+  else if (await copyText(link)) notifyDone('Copied');
+}
+
+/** Links to what is shown, and the way from pane to pane. */
+const viewCommands: readonly AppCommand[] = [
+  command('link.copy', IconLink, () => void copyLink(linkOfPlace(shownPlace()))),
+  command('link.copy-address', IconWorld, () => {
+    const place = linkablePlace(shownPlace());
+    void copyLink(place === null ? null : `${window.location.origin}/#${place}`);
+  }),
+  command('pane.next', IconLayoutSidebar, () => focusPane(1)),
+  command('pane.previous', IconLayoutSidebar, () => focusPane(-1)),
+];
+
+function shownPlace(): string {
+  return window.location.hash.slice(1);
 }
 
 /** Starts or resumes the tour. */
@@ -377,6 +403,7 @@ export function useCommands(goTo: (space: Space) => void): AppCommand[] {
       ...tools,
       ...ruleTools,
       ...looks,
+      ...viewCommands,
       ...context,
       ...transfer,
       ...scopeTools,

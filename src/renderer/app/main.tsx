@@ -39,7 +39,9 @@ function Themed({ children }: { children: ReactNode }) {
 /** Opens the last address if the page starts without one. */
 function restoreAddress(): void {
   if (window.location.hash !== '') return;
-  const last = readStoredState(lastAddressKey, readString, '');
+  // This window's own, before that of the window used last.
+  const ofAny = readStoredState(lastAddressKey, readString, '');
+  const last = readStoredState(lastAddressKey, readString, ofAny, sessionStorage);
   if (last.startsWith('/')) window.history.replaceState(null, '', `#${last}`);
 }
 

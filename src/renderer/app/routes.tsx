@@ -523,6 +523,7 @@ export const router = createRouter({
 
 router.subscribe('onResolved', ({ toLocation }) => {
   writeStored(lastAddressKey, toLocation.href);
+  writeStored(lastAddressKey, toLocation.href, sessionStorage);
   noteSearch(toLocation.pathname, toLocation.search);
 });
 

@@ -2,11 +2,12 @@
 import { Button, Checkbox, Group, Modal, SegmentedControl, TextInput } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { CodeBlock } from './blocks.tsx';
 import { CopyButton } from './copy-button.tsx';
 import styles from './dialogs.module.css';
 import { ProblemNotice, type ShownFailure } from './notices.tsx';
+import { useUnsaved } from './unsaved.ts';
 import { useFirstFocus, useReturnedFocus } from './use-focus.ts';
 
 /** A question for a name. */
@@ -161,16 +162,6 @@ interface ShownOnceProps {
   onStored: (isStored: boolean) => void;
 }
 
-/** Makes the browser confirm leaving the page. */
-function useKeptOpen(isOpen: boolean): void {
-  useEffect(() => {
-    if (!isOpen) return undefined;
-    const onLeave = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', onLeave);
-    return () => window.removeEventListener('beforeunload', onLeave);
-  }, [isOpen]);
-}
-
 function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
   const [chosen, setChosen] = useState(snippets[0]?.title ?? '');
   const snippet = snippets.find(({ title }) => title === chosen);
@@ -199,7 +190,7 @@ function Snippets({ snippets }: { snippets: readonly Snippet[] }) {
 export function ShownOnce({ secret, snippets, isStored, onStored }: ShownOnceProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
   const copy = useFirstFocus<HTMLButtonElement>();
-  useKeptOpen(!isStored);
+  useUnsaved(isStored ? null : 'A new key, which is shown only once, is not stored yet.');
   return (
     <div className="flex-column gap-12 flat-text">
       <p>

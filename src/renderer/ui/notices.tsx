@@ -171,14 +171,16 @@ interface NoQuestionProps {
   placeholder: string;
   /** Label of the button. */
   action: string;
+  /** A question that a link has filled in. */
+  initial: string;
   onQuestion: (question: string) => void;
   children: ReactNode;
 }
 
 /** Shows a question field in place of an explanation whose address has none. */
 export function NoQuestion(props: NoQuestionProps) {
-  const { icon, title, label, placeholder, action, onQuestion, children } = props;
-  const [text, setText] = useState('');
+  const { icon, title, label, placeholder, action, initial, onQuestion, children } = props;
+  const [text, setText] = useState(initial);
   const question = text.trim();
   return (
     <EmptyState

@@ -1,4 +1,5 @@
 /** Short messages in the corner, for events outside of the user's focus. */
+import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { ShownFailure } from './notices.tsx';
 
@@ -12,6 +13,30 @@ export function notifyDone(message: string): void {
 /** Explains why nothing happened, if that is no failure. */
 export function notifyHint(message: string): void {
   notifications.show({ ...closing, message, color: 'gray', autoClose: 6_000 });
+}
+
+/** Says what waits for the user, and does it on demand. It stays until then or until it is closed. */
+export function notifyWaiting(message: string, action: string, run: () => void): void {
+  const id = notifications.show({
+    ...closing,
+    message: (
+      <div className="flex-row gap-8">
+        <span className="grow">{message}</span>
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => {
+            notifications.hide(id);
+            run();
+          }}
+        >
+          {action}
+        </Button>
+      </div>
+    ),
+    color: 'gray',
+    autoClose: false,
+  });
 }
 
 /** Reports a failed call. */

@@ -63,10 +63,18 @@ function RailLink({ to, title, icon, takesUp = false }: Tool) {
   );
 }
 
+/** Returns the title of the view at a path; null if it has none. */
+export function viewTitleOf(path: string): string | null {
+  if (path === '/start') return 'Samples';
+  if (path === '/settings') return 'Settings';
+  if (path === '/admin' || path.startsWith('/admin/')) return 'Admin';
+  return tools.find(({ to }) => to === path)?.title ?? null;
+}
+
 /** Shows the tools at the left edge. */
 export function Rail() {
   return (
-    <nav className={styles.rail} aria-label="Tools">
+    <nav className={styles.rail} aria-label="Tools" data-pane>
       {tools.map((tool) => (
         <RailLink key={tool.title} {...tool} />
       ))}

@@ -12,10 +12,12 @@ import {
   IconSearch,
 } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
+import { useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import icon from '../../../../resources/icons/corollary-small.svg';
 import type { ShellRequest } from '../../../desktop-contract/channels.ts';
 import { type CommandState, isCommandId, named } from '../../../desktop-contract/commands.ts';
+import { barePlace, linkablePlace } from '../../../desktop-contract/places.ts';
 import { useCredential } from '../../api/credential.ts';
 import { desktopShell } from '../../api/desktop.ts';
 import type { EventStream, StreamState } from '../../api/event-stream.ts';
@@ -29,14 +31,16 @@ import { StepList } from '../../ui/blocks.tsx';
 import type { AppCommand } from '../../ui/command.ts';
 import { isInDialog, isSingleCharacter, isTextField, matchesKeys } from '../../ui/keys.ts';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
-import { notifyFailure, notifyHint, notifyTrouble } from '../../ui/notify.tsx';
+import { notifyFailure, notifyHint, notifyTrouble, notifyWaiting } from '../../ui/notify.tsx';
 import { usePreferences } from '../../ui/preferences.ts';
 import { isMac, KeyCaps, Tag } from '../../ui/tags.tsx';
+import { useUnsavedLines } from '../../ui/unsaved.ts';
+import { useViewCommands } from '../../ui/view-commands.ts';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
 import type { GoTo } from './go-to.ts';
 import { OutOfReach } from './view-failed.tsx';
 import { Palette } from './palette.tsx';
-import { Rail } from './rail.tsx';
+import { Rail, viewTitleOf } from './rail.tsx';
 import styles from './shell.module.css';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { NotSignedIn, SignIn } from './sign-in.tsx';
@@ -70,13 +74,15 @@ function useDesktop(commands: readonly AppCommand[], { onPlace, onFile }: Deskto
         commands.find(({ id }) => id === request.id)?.run();
         break;
       case 'place':
-        onPlace(request.place);
+        unlessInDialog('A link waits to be opened.', () => onPlace(request.place));
         break;
       case 'notice':
         notifyHint(request.text);
         break;
       case 'file':
-        onFile(new File([request.bytes], request.name));
+        unlessInDialog(`${request.name} waits to be imported.`, () =>
+          onFile(new File([request.bytes], request.name)),
+        );
         break;
     }
   });
@@ -92,6 +98,42 @@ function useDesktop(commands: readonly AppCommand[], { onPlace, onFile }: Deskto
     take();
     return shell.onWaiting(take);
   }, [isReady]);
+}
+
+/** What the desktop application takes. */
+const maxLines = 20;
+const longestLine = 300;
+
+/** Names the window after what it shows, and reports that to the desktop application. */
+function usePageState(): void {
+  const { href, pathname } = useLocation();
+  const { database } = useSession().space;
+  const unsaved = useUnsavedLines();
+  const view = viewTitleOf(pathname);
+  const names = [view, database === defaultName ? null : database, 'Corollary'];
+  const title = names.filter((name) => name !== null).join(' – ');
+  useEffect(() => {
+    document.title = title;
+    const place = linkablePlace(href) ?? barePlace(href);
+    const lines = unsaved === '' ? [] : unsaved.split('\n').slice(0, maxLines);
+    const state = {
+      place,
+      title: title.slice(0, longestLine),
+      database,
+      unsaved: lines.map((line) => line.slice(0, longestLine)),
+    };
+    const told = desktopShell()?.setPage(state);
+    told?.catch((error: unknown) => notifyTrouble('The window was not described', error));
+  }, [href, title, database, unsaved]);
+}
+
+/**
+ * Does what the application was asked from outside, unless a dialog is open: it would close, and what was typed there
+ * would be lost.
+ */
+function unlessInDialog(waiting: string, run: () => void): void {
+  if (document.querySelector('[role="dialog"][aria-modal="true"]') === null) run();
+  else notifyWaiting(waiting, 'Open', run);
 }
 
 /** Runs commands by shortcut, wherever the focus is. */
@@ -238,7 +280,7 @@ function FollowedLeader() {
 
 function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
   return (
-    <header className={styles.titleBar}>
+    <header className={styles.titleBar} data-pane>
       <div className={styles.start}>
         <span className={`flex-row gap-8 ${styles.brand}`}>
           <img src={icon} alt="" width={20} height={20} />
@@ -343,11 +385,13 @@ export function WorkbenchShell({ commands, goTo, desktop, aside, children }: She
     ],
     [commands],
   );
-  const all = [...fixed, ...historyCommands];
+  const ofView = useViewCommands(({ commands: offered }) => offered);
+  const all = [...fixed, ...historyCommands, ...ofView];
   const isAsking = useCredential((credential) => credential.isAsking);
   const runnable = isAsking ? none : all;
   useCommandKeys(runnable);
   useDesktop(runnable, desktop);
+  usePageState();
 
   return (
     <div className={styles.shell}>

@@ -264,7 +264,12 @@ export function TourPanel({ shown, onGo }: TourPanelProps) {
   if (!isShown) return null;
   const step = tourSteps[progress.step];
   return (
-    <aside className={`flex-column on-panel scrolls ${styles.panel}`} aria-label="Tour" data-tour="panel">
+    <aside
+      className={`flex-column on-panel scrolls ${styles.panel}`}
+      aria-label="Tour"
+      data-tour="panel"
+      data-pane
+    >
       <header className={`flex-row gap-8 ${styles.header}`}>
         <h2 className="pane-title">Tour</h2>
         {step !== undefined && (

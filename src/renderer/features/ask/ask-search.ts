@@ -1,8 +1,12 @@
+import { unaskedOf } from '../../api/question-text.ts';
+
 /** The search parameters of the Ask view: the answered question, and what is open beside it. */
 export interface AskSearch {
   /** The tab; `newTab` asks for an empty one. An unknown id opens in a suitable tab. */
   tab?: string | undefined;
   question?: string | undefined;
+  /** The question is filled in and waits to be asked: see `UnaskedSearch`. */
+  unasked?: 'true' | undefined;
   /** Stored facts only, without inference. */
   stored?: 'true' | undefined;
   /** The sort of the answers as `answer-order.ts` writes it; absent: unsorted. */
@@ -27,6 +31,7 @@ export function askSearchOf(search: Record<string, unknown>): AskSearch {
   return {
     ...(typeof tab === 'string' && /^[a-z0-9]{1,16}$/.test(tab) ? { tab } : {}),
     ...(typeof question === 'string' && question !== '' ? { question } : {}),
+    ...unaskedOf(search),
     ...(stored === 'true' ? { stored: 'true' } : {}),
     ...(typeof sort === 'string' && sort !== '' ? { sort } : {}),
     ...(typeof why === 'string' && why !== '' ? { why } : {}),

@@ -36,6 +36,18 @@ describe('navigating to an address', () => {
     });
   });
 
+  test('fills in a question that waits to be asked, where it replaces nothing', () => {
+    const waiting = { question: 'q(?x)', unasked: 'true' } as const;
+    const after = landed(two(), waiting, 'x');
+    expect(activeTab(after)).toEqual({ id: 'x', name: null, draft: 'q(?x)', shown: {} });
+    // The same link again, and an empty view.
+    expect(landed(after, waiting, 'y')).toEqual(after);
+    expect(idsOf(landed(firstTabs('a'), waiting, 'x'))).toEqual(['a']);
+    // A tab that shows the answer already is not asked again.
+    const asked = landed(two(), { question: 'p(a)', unasked: 'true' }, 'x');
+    expect([asked.active, activeTab(asked).shown]).toEqual(['a', { question: 'p(a)' }]);
+  });
+
   test('keeps the draft if the tab has this question already', () => {
     const writing = withDraft(two(), 'b', 'p(b), r(');
     const after = landed(writing, { tab: 'b', question: 'p(b)', why: 'p(b)' }, 'x');

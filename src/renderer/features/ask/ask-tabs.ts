@@ -8,7 +8,7 @@
 import { type AskSearch, askSearchOf, newTab } from './ask-search.ts';
 
 /** What a tab shows: its address without the tab id. */
-export type ShownInTab = Omit<AskSearch, 'tab'>;
+export type ShownInTab = Omit<AskSearch, 'tab' | 'unasked'>;
 
 /** A tab with its draft. */
 export interface AskTab {
@@ -141,9 +141,19 @@ function landedIn(state: AskTabs, id: string, shown: ShownInTab): AskTabs {
   return { ...next, active: id };
 }
 
+/** Fills in a question without asking it: in the tab that has it as its draft, a blank one, or a new one. */
+function filledIn(state: AskTabs, question: string, freshId: string): AskTabs {
+  const current = activeTab(state);
+  const same = [current, ...state.tabs].find((tab) => tab.draft.trim() === question.trim());
+  if (same !== undefined) return { ...state, active: same.id };
+  const free = isBlank(current) ? state : opened(state, freshId);
+  return withDraft(free, free.active, question);
+}
+
 /** The tabs after navigation to an address; `freshId`: the id of a tab it may open. */
 export function landed(state: AskTabs, search: AskSearch, freshId: string): AskTabs {
-  const { tab: wanted, ...shown } = search;
+  const { tab: wanted, unasked, ...shown } = search;
+  if (unasked === 'true' && shown.question !== undefined) return filledIn(state, shown.question, freshId);
   const current = activeTab(state);
   if (wanted === newTab && shown.question === undefined)
     return isBlank(current) ? state : opened(state, freshId);
@@ -162,9 +172,11 @@ function readTab(value: unknown): AskTab | null {
   if (typeof value !== 'object' || value === null) return null;
   const { id, name, draft, shown } = value as Record<string, unknown>;
   if (typeof id !== 'string' || typeof draft !== 'string') return null;
-  const { tab: _tab, ...valid } = askSearchOf(
-    typeof shown === 'object' && shown !== null ? (shown as Record<string, unknown>) : {},
-  );
+  const {
+    tab: _tab,
+    unasked: _unasked,
+    ...valid
+  } = askSearchOf(typeof shown === 'object' && shown !== null ? (shown as Record<string, unknown>) : {});
   return { id, name: typeof name === 'string' ? name : null, draft, shown: valid };
 }
 

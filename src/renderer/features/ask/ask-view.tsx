@@ -7,6 +7,7 @@
 import { Button } from '@mantine/core';
 import { IconDatabaseSearch, IconListSearch, IconStairsUp } from '@tabler/icons-react';
 import { type ReactNode, useId, useMemo, useState } from 'react';
+import { named } from '../../../desktop-contract/commands.ts';
 import { type ApiFailure, apiFailureOf, type QuestionLimit } from '../../api/problem.ts';
 import { bareQuestion } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
@@ -14,6 +15,7 @@ import { Banner, BusyFrame, EmptyState, PaneProblem, ProblemNotice } from '../..
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import { NameDialog } from '../../ui/dialogs.tsx';
 import { type Pane, Split } from '../../ui/pane.tsx';
+import { useViewCommand } from '../../ui/view-commands.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import {
   type Allowance,
@@ -250,6 +252,7 @@ export function AskView({ search, onSearch, ...render }: AskViewProps) {
     if (text.trim() !== '') setSaving(bareQuestion(text));
   }
   useAskKeys(actions, tab.id, () => save(tab.draft));
+  useViewCommand({ ...named('tab.close'), run: () => actions.close(tab.id) }, tabs.tabs.length > 1);
 
   function compare(run: ShownAnswer): void {
     compareWith(view.visit(run.question.text).id, run.id);

@@ -12,6 +12,7 @@ import {
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { create } from 'zustand';
+import { draggedName, dragOutOf } from '../../api/drag-out.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { LazyTextViewer } from '../../editor/lazy-editors.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -50,6 +51,9 @@ interface Row {
   readonly result: string;
   readonly bindings: Readonly<Record<string, string>>;
 }
+
+/** Of a file that an answer is dragged out as. */
+const extensions = { table: 'tsv', text: 'txt', json: 'json' } as const;
 
 /** Tab-separated values with a header, for spreadsheets. */
 function asTable(answer: ShownAnswer): string {
@@ -211,6 +215,7 @@ interface FormsProps {
 }
 
 function Forms({ answer, runs, onCompare, form, onForm, onMore, onWhyNot }: FormsProps) {
+  const written = () => (form === 'table' ? asTable(answer) : asText(answer, form));
   return (
     <>
       {answer.results.length > 0 && answer.question.variables.length > 0 && (
@@ -226,10 +231,12 @@ function Forms({ answer, runs, onCompare, form, onForm, onMore, onWhyNot }: Form
         </Button>
       )}
       <RunActions answer={answer} runs={runs} onCompare={onCompare} />
-      <CopyButton
-        label={form === 'table' ? 'Copy as a table' : form === 'json' ? 'Copy as JSON' : 'Copy as text'}
-        text={() => (form === 'table' ? asTable(answer) : asText(answer, form))}
-      />
+      <span {...dragOutOf(() => draggedName(answer.question.text, extensions[form]), written)}>
+        <CopyButton
+          label={form === 'table' ? 'Copy as a table' : form === 'json' ? 'Copy as JSON' : 'Copy as text'}
+          text={written}
+        />
+      </span>
       <SegmentedControl
         aria-label="Show the answers as"
         value={form}

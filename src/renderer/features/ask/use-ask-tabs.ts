@@ -89,7 +89,7 @@ export function useAskTabs(search: AskSearch, onSearch: OnSearch): AskTabsOfView
   const land = useEffectEvent(() => {
     const after = activeTab(changeTabs(space, (before) => landed(before, search, freshId())));
     const wanted: AskSearch = { ...after.shown, tab: after.id };
-    if (search.tab !== after.id || search.question !== after.shown.question)
+    if (search.tab !== after.id || search.question !== after.shown.question || search.unasked !== undefined)
       onSearch(wanted, { replace: true });
   });
   useLayoutEffect(() => land(), [address]);

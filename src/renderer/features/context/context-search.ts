@@ -5,6 +5,8 @@
  * The fields mirror the form: text that cannot be read stays as typed, and absent fields have the defaults of
  * POST /context/optimize. The scope is that of the whole workbench.
  */
+import { unaskedOf, type UnaskedSearch } from '../../api/question-text.ts';
+
 /** The form as text. */
 export interface WindowFields {
   /** Goals in the language, one per line. */
@@ -35,7 +37,7 @@ const rowFilters = ['in', 'out'] as const;
 export type WindowRowFilter = (typeof rowFilters)[number];
 
 /** The form, and what of the window is shown. */
-export interface ContextSearch extends WindowFields {
+export interface ContextSearch extends WindowFields, UnaskedSearch {
   /** Absent: the facts. */
   part?: WindowPart | undefined;
   /** Absent: all rows. */
@@ -92,6 +94,7 @@ export function windowFieldsOf(search: Readonly<Record<string, unknown>>): Windo
 export function contextSearchOf(search: Record<string, unknown>): ContextSearch {
   return present<ContextSearch>({
     ...windowFieldsOf(search),
+    ...unaskedOf(search),
     part: oneOf(windowParts, search['part']),
     rows: oneOf(rowFilters, search['rows']),
     fact: text(search['fact']),

@@ -61,6 +61,15 @@ function Shown({ search, onSearch, renderRetract, form, run, session }: ShownPro
   if (failure !== null) return <PaneProblem failure={failure} onRetry={run.again} />;
   if (result === null && runningSince !== null)
     return <Running what="Choosing what is worth reading" since={runningSince} onCancel={run.cancel} />;
+  if (search.unasked === 'true')
+    return (
+      <EmptyState
+        icon={<IconFrame size={30} stroke={1.3} aria-hidden />}
+        title="A link has filled in the form"
+      >
+        Press Choose again to choose the window. Nothing has been computed yet.
+      </EmptyState>
+    );
   if (result === null)
     return (
       <EmptyState

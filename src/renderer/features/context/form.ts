@@ -241,12 +241,13 @@ export function useForm(search: ContextSearch, onSearch: (search: ContextSearch)
     setDraft(JSON.stringify(next));
   }
 
-  function send(next: WindowFields): 'sent' | 'same' | 'unreadable' {
+  /** `isAsked`: the user asked for it, which a form that a link has filled in waits for. */
+  function send(next: WindowFields, isAsked = false): 'sent' | 'same' | 'unreadable' {
     const wanted = windowFieldsOf({ ...next });
     if (readForm(wanted, scope).request === null) return 'unreadable';
-    if (isSameForm(wanted, search)) return 'same';
+    if (isSameForm(wanted, search) && !(isAsked && search.unasked === 'true')) return 'same';
     sent.current = wanted;
-    onSearch({ ...search, ...noFields, ...wanted });
+    onSearch({ ...search, ...noFields, ...wanted, unasked: undefined });
     return 'sent';
   }
 
@@ -273,7 +274,7 @@ export function useForm(search: ContextSearch, onSearch: (search: ContextSearch)
     },
     submit: (part = {}) => {
       stage({ ...fields, ...part });
-      return send({ ...fields, ...part });
+      return send({ ...fields, ...part }, true);
     },
   };
 }

@@ -6,7 +6,12 @@ import { renderAtom } from '../../../engine/language/print.ts';
 import { noteGeneration } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import { type Run, useRun } from '../../api/use-run.ts';
-import { type WindowFields, windowFieldsOf, type WindowRowFilter } from './context-search.ts';
+import {
+  type ContextSearch,
+  type WindowFields,
+  windowFieldsOf,
+  type WindowRowFilter,
+} from './context-search.ts';
 import { inspecting, readForm, type WindowRequest } from './form.ts';
 
 /** A row of the window's list; `cut` is the line where the budget ended. */
@@ -185,7 +190,7 @@ export interface ChosenWindow {
 }
 
 /** The window of the address, and its progress. */
-export function useWindow(search: WindowFields): Run<ChosenWindow> & { again(): void } {
+export function useWindow(search: ContextSearch): Run<ChosenWindow> & { again(): void } {
   const { call, space } = useSession();
   const { scope } = space;
   const run = useRun<ChosenWindow>();
@@ -193,9 +198,11 @@ export function useWindow(search: WindowFields): Run<ChosenWindow> & { again(): 
   // The session only stores windows: it does not change the selection.
   const key = JSON.stringify({ ...windowFieldsOf({ ...search }), session: undefined });
   const fields = useMemo(() => windowFieldsOf(JSON.parse(key) as Record<string, unknown>), [key]);
+  // A link has filled in the form, and the user chooses.
+  const waits = search.unasked === 'true';
   const again = useCallback(() => {
     const { request } = readForm(fields, scope);
-    if (request === null) {
+    if (request === null || waits) {
       clear();
       return;
     }
@@ -205,7 +212,7 @@ export function useWindow(search: WindowFields): Run<ChosenWindow> & { again(): 
       noteGeneration(window.knowledgeGeneration);
       return { window, request, fields, elapsedMs: performance.now() - since };
     });
-  }, [call, scope, start, clear, fields]);
+  }, [call, scope, start, clear, fields, waits]);
   useEffect(() => again(), [again]);
   return { ...run, again };
 }

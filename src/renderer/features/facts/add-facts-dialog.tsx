@@ -25,6 +25,7 @@ import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { formatAmount, formatTime } from '../../ui/format.ts';
 import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
+import { useUnsaved } from '../../ui/unsaved.ts';
 import { draftTime, dropDraft, useDraft } from '../../ui/use-draft.ts';
 import {
   contentOfInput,
@@ -193,6 +194,8 @@ function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: st
   const [wasTried, setWasTried] = useState(false);
   const write = useWrite('assertFact');
   const { body, problems } = factOfForm(form);
+  const isTyped = form.predicate !== (predicate ?? '') || form.args.some((each) => each !== '');
+  useUnsaved(isTyped ? 'The fact in the form Add facts is neither asserted nor staged.' : null);
 
   async function onAssert(): Promise<void> {
     setWasTried(true);

@@ -11,6 +11,7 @@ import { validate } from '../../../engine/contract/validation.ts';
 import { type Act, record } from '../../api/history.ts';
 import type { Space } from '../../api/space.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
+import { noteUnsaved } from '../../ui/unsaved.ts';
 import {
   contentOf,
   type FactContent,
@@ -40,6 +41,7 @@ export function editStoreOf({ database, tenant }: Pick<Space, 'database' | 'tena
   const edits = readStoredState(key, readEdits, []);
   const store = create<EditState>()(() => ({ edits, isPersisted: true, isApplying: false }));
   store.subscribe((state, before) => {
+    noteUnsaved(key, lossOf(state));
     if (state.edits === before.edits) return;
     const isPersisted = persist(key, state.edits);
     if (isPersisted !== state.isPersisted) store.setState({ isPersisted });
@@ -47,6 +49,12 @@ export function editStoreOf({ database, tenant }: Pick<Space, 'database' | 'tena
   followOtherWindows(key, store, { database, tenant });
   stores.set(key, store);
   return store;
+}
+
+/** What the end of the page would lose; null if it loses nothing. */
+function lossOf({ edits, isPersisted, isApplying }: EditState): string | null {
+  if (isApplying) return 'Staged facts are being stored.';
+  return isPersisted || edits.length === 0 ? null : 'Staged facts are neither stored nor kept as a draft.';
 }
 
 /** Takes over what another window of this browser stages, as a step: all windows share one draft. */

@@ -7,6 +7,7 @@
 import { ActionIcon, Button, Loader, Menu, Tooltip } from '@mantine/core';
 import { IconChevronDown, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
+import { draggedName, dragOutOf } from '../../api/drag-out.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { copyText } from '../../ui/notify.tsx';
@@ -56,6 +57,10 @@ interface RowChoice {
   readonly copy: (format: RowsFormat, rows?: RowRanges) => Promise<void>;
   readonly save: (format: RowsFormat) => Promise<void>;
   readonly remove: () => Promise<void>;
+  /** Of the list that they are chosen from. */
+  readonly name: string;
+  /** The selected rows as statements. */
+  readonly written: () => Promise<string>;
 }
 
 interface ChosenFrom {
@@ -135,6 +140,14 @@ export function useRowChoice(from: ChosenFrom): RowChoice {
         );
         download(`${from.name}.${extension}`, new Blob([text], { type }));
       }),
+    name: from.name,
+    written: async () => {
+      const found = await rowsIn(ranges, from);
+      return textOfRows(
+        found.map(({ fact }) => fact),
+        'statements',
+      );
+    },
     remove: () => withRows(ranges, (found) => removeRows(from.staging, found)),
   };
 }
@@ -146,13 +159,20 @@ interface FormatMenuProps {
   formats: readonly RowsFormat[];
   onFormat: (format: RowsFormat) => void;
   isBusy: boolean;
+  /** What the button drags out of the window. */
+  dragged?: ReturnType<typeof dragOutOf>;
 }
 
-function FormatMenu({ title, keys, formats, onFormat, isBusy }: FormatMenuProps) {
+function FormatMenu({ title, keys, formats, onFormat, isBusy, dragged = {} }: FormatMenuProps) {
   return (
     <Menu position="top-start">
       <Menu.Target>
-        <Button variant="default" disabled={isBusy} rightSection={<IconChevronDown size={13} aria-hidden />}>
+        <Button
+          variant="default"
+          disabled={isBusy}
+          rightSection={<IconChevronDown size={13} aria-hidden />}
+          {...dragged}
+        >
           {title}
         </Button>
       </Menu.Target>
@@ -194,6 +214,7 @@ export function RowChoiceBar({ choice }: { choice: RowChoice }) {
         formats={['ndjson', 'tsv', 'statements']}
         isBusy={isBusy}
         onFormat={(format) => void choice.save(format)}
+        dragged={dragOutOf(() => draggedName(choice.name, 'dl'), choice.written)}
       />
       <Permitted operation="commitTransaction">
         <Button variant="default" disabled={isBusy} onClick={() => void choice.remove()}>

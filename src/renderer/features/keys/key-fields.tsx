@@ -140,6 +140,7 @@ export function KeyFields(props: FieldsProps) {
       <TextInput
         {...(isFirst ? { 'data-autofocus': true } : {})}
         label="Description"
+        spellCheck
         description="Whose key it is, and what for"
         autoComplete="off"
         value={form.description}

@@ -1,10 +1,20 @@
 import { ActionIcon, Menu, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import { IconBraces, IconDownload, IconPhoto, IconTextCaption, IconVector } from '@tabler/icons-react';
+import {
+  IconBraces,
+  IconDownload,
+  IconPhoto,
+  IconPrinter,
+  IconTextCaption,
+  IconVector,
+} from '@tabler/icons-react';
 import { proofOutline } from '../../../proof/proof-text.ts';
 import { partOf } from '../../../proof/proof-tree.ts';
+import { dragOutOf, draggedName } from '../../api/drag-out.ts';
+import { formatAmount, formatTime } from '../../ui/format.ts';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { useDiagramGraph } from './proof-diagram.tsx';
+import { printLines } from './print-proof.ts';
 import { fileNameOf, pictureOf, savePng, saveText } from './save-proof.ts';
 import { failureOfDiagram } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
@@ -15,9 +25,23 @@ function asJson({ shown, tree }: ProofDisplay): string {
   return JSON.stringify(id === shown.roots[0] ? shown : partOf(shown, [id]), null, 2);
 }
 
-function asText({ tree, hiddenUnder }: ProofDisplay): string {
+function outlineOf({ tree, hiddenUnder }: ProofDisplay): string[] {
   const proof = { roots: [tree.root.id], steps: [...tree.steps.values()] };
-  return `${proofOutline(proof, hiddenUnder).join('\n')}\n`;
+  return proofOutline(proof, hiddenUnder);
+}
+
+function asText(display: ProofDisplay): string {
+  return `${outlineOf(display).join('\n')}\n`;
+}
+
+function print(display: ProofDisplay): void {
+  const { root } = display.tree;
+  const steps = formatAmount(display.tree.sizeOf(root.id), 'step');
+  printLines(
+    `Proof of ${root.atom}`,
+    `${steps} · printed by Corollary on ${formatTime(Date.now())}`,
+    outlineOf(display),
+  );
 }
 
 /** Shows the menu that copies or saves the proof. */
@@ -43,7 +67,13 @@ export function ExportMenu({ display }: { display: ProofDisplay }) {
     <Menu position="bottom-end">
       <Menu.Target>
         <Tooltip label="Export the proof">
-          <ActionIcon aria-label="Export the proof">
+          <ActionIcon
+            aria-label="Export the proof"
+            {...dragOutOf(
+              () => draggedName(display.tree.root.atom, 'txt'),
+              () => asText(display),
+            )}
+          >
             <IconDownload size={16} aria-hidden />
           </ActionIcon>
         </Tooltip>
@@ -68,6 +98,9 @@ export function ExportMenu({ display }: { display: ProofDisplay }) {
           onClick={() => saveText(asText(display), 'text/plain', nameOf('txt'))}
         >
           Save as text
+        </Menu.Item>
+        <Menu.Item leftSection={<IconPrinter size={14} aria-hidden />} onClick={() => print(display)}>
+          Print, or save as PDF
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item onClick={() => copy(asText(display), 'text')}>Copy as text</Menu.Item>

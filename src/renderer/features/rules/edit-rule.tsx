@@ -130,6 +130,7 @@ function Names({ edited, onChange }: { edited: RuleFields; onChange: (part: Part
       />
       <TextInput
         aria-label="Description"
+        spellCheck
         placeholder="Description"
         value={edited.description}
         onChange={(event) => onChange({ description: event.currentTarget.value })}

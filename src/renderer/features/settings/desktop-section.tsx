@@ -88,7 +88,10 @@ function StartAndEnd({ settings, shell, onDo }: PartProps) {
   const change = (next: SettingsChange) => onDo(() => shell.changeSettings(next));
   return (
     <>
-      <Setting title="Start at login" hint="Without a window: the service runs in the tray.">
+      <Setting
+        title="Start at login"
+        hint="Without a window: only the service, and an icon where the desktop has a tray."
+      >
         <Switch
           aria-label="Start at login"
           checked={settings.opensAtLogin}
@@ -105,7 +108,7 @@ function StartAndEnd({ settings, shell, onDo }: PartProps) {
           value={settings.departure}
           data={[
             { value: 'ask', label: 'Ask' },
-            { value: 'keep', label: 'Keep running in the tray' },
+            { value: 'keep', label: 'Keep running without a window' },
             { value: 'quit', label: 'Quit' },
           ]}
           onChange={(value) => {

@@ -174,9 +174,11 @@ interface TraceViewProps {
 
 /** Shows the Trace view: one trace by its address. */
 export function TraceView({ search, onSearch }: TraceViewProps) {
-  if (search.question === undefined)
+  if (search.question === undefined || search.unasked === 'true')
     return (
       <NoQuestion
+        key={search.question ?? ''}
+        initial={search.question ?? ''}
         icon={<IconTimeline size={30} stroke={1.3} aria-hidden />}
         title="No question is chosen"
         label="Question to trace"

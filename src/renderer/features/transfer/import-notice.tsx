@@ -1,6 +1,6 @@
 import { Button, CloseButton } from '@mantine/core';
-import { useEffect } from 'react';
 import { entryWords, outcomeTitle, UndoButton } from './import-result.tsx';
+import { useUnsaved } from '../../ui/unsaved.ts';
 import { isAllSent, phaseOf, ProgressBar, progressOf } from './import-progress.tsx';
 import { cancel, dismiss, type ImportEntry, isRunning, useTransfers } from './transfer-store.ts';
 import styles from './transfer.module.css';
@@ -64,13 +64,7 @@ export function ImportNotice({ isDialogOpen, onShow }: ImportNoticeProps) {
   const entry = useTransfers((state) => state.imports[0]);
   const dismissed = useTransfers((state) => state.dismissed);
   const runs = entry !== undefined && isRunning(entry);
-  useEffect(() => {
-    if (!runs) return;
-    // Leaving the page would end the import.
-    const stay = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', stay);
-    return () => window.removeEventListener('beforeunload', stay);
-  }, [runs]);
+  useUnsaved(runs ? `The import of ${entry.plan.file.name} is under way.` : null);
   if (entry === undefined || isDialogOpen || entry.number === dismissed) return null;
   return (
     <section className={styles.notice} aria-label="Import">

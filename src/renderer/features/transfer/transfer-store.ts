@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { create } from 'zustand';
 import { historyOf, move, record, type HistoryStep } from '../../api/history.ts';
 import { call } from '../../api/client.ts';
+import { desktopShell } from '../../api/desktop.ts';
 import { invalidate, noteGeneration, topics } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import {
@@ -13,6 +14,7 @@ import {
   runImportJob,
   type Undoing,
 } from './import-run.ts';
+import { notifyTrouble } from '../../ui/notify.tsx';
 import { forgetPrepared } from './prepare-table.ts';
 
 /** An import. */
@@ -66,10 +68,18 @@ function change(number: number, part: Partial<ImportEntry>): void {
   }));
 }
 
+/** The desktop application lists it among the recent files. */
+function noteRecentFile(file: File): void {
+  desktopShell()
+    ?.noteFile(file)
+    .catch((error: unknown) => notifyTrouble('The file is not among the recent ones', error));
+}
+
 /** Starts an import, or a check for a dry-run plan. Only one runs at a time. */
 export function startImport(client: QueryClient, plan: ImportPlan): void {
   if (useTransfers.getState().imports.some(isRunning)) return;
   dropCheck();
+  if (!plan.isDryRun) noteRecentFile(plan.file);
   const number = ++lastNumber;
   const controller = new AbortController();
   controllers.set(number, controller);

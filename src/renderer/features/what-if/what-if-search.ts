@@ -1,5 +1,7 @@
+import { unaskedOf, type UnaskedSearch } from '../../api/question-text.ts';
+
 /** Search parameters of the What-if view: the changes and what to compare, all as text. */
-export interface WhatIfSearch {
+export interface WhatIfSearch extends UnaskedSearch {
   /** Facts and rules to add, in the language. */
   add?: string | undefined;
   /** Facts to retract, in the language. */
@@ -14,7 +16,7 @@ const fields = ['add', 'retract', 'without', 'goals'] as const;
 
 /** Reads search parameters; invalid ones are dropped. */
 export function whatIfSearchOf(search: Record<string, unknown>): WhatIfSearch {
-  const found: WhatIfSearch = {};
+  const found: WhatIfSearch = unaskedOf(search);
   for (const field of fields) {
     const value = search[field];
     if (typeof value === 'string' && value.trim() !== '') found[field] = value;

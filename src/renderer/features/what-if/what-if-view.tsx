@@ -55,7 +55,7 @@ function useStaged(search: WhatIfSearch): Staged {
   const [draft, setDraft] = useDraft(`what-if.${space.database}.${space.tenant}`);
   const [staged, setStaged] = useState(() => (isSameSearch(search, {}) ? readDraft(draft) : search));
 
-  function stage(next: WhatIfSearch): void {
+  function stage({ unasked: _waits, ...next }: WhatIfSearch): void {
     setStaged(next);
     setDraft(JSON.stringify(next));
   }
@@ -120,13 +120,13 @@ interface WhatIfViewProps {
 export function WhatIfView({ search, onSearch }: WhatIfViewProps) {
   const { staged, change } = useStaged(search);
   const read = useMemo(() => readChanges(staged), [staged]);
-  const run = useWhatIf(search);
+  const run = useWhatIf(search.unasked === 'true' ? {} : search);
 
   function onRun(next: WhatIfSearch): void {
     change(next);
     if (!readChanges(next).isReady) return;
-    const wanted = whatIfSearchOf({ ...next });
-    if (isSameSearch(wanted, search)) run.again();
+    const wanted = whatIfSearchOf({ ...next, unasked: undefined });
+    if (isSameSearch(wanted, search) && search.unasked === undefined) run.again();
     else onSearch(wanted);
   }
 

@@ -152,17 +152,20 @@ function statementOf(expected: Expected, values: Readonly<Record<string, string>
 
 interface WhyNotFormProps {
   question: string;
+  /** A statement that a link has filled in, in place of the question. */
+  filledIn: string;
   onQuestion: (statement: string) => void;
 }
 
 /** Asks for the expected statement: typed, with values for its variables, or selected among several. */
-function WhyNotForm({ question, onQuestion }: WhyNotFormProps) {
-  const [shown, setShown] = useState(question);
-  const [draft, setDraft] = useState(question);
+function WhyNotForm({ question, filledIn, onQuestion }: WhyNotFormProps) {
+  const first = filledIn === '' ? question : filledIn;
+  const [shown, setShown] = useState(first);
+  const [draft, setDraft] = useState(first);
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  if (shown !== question) {
-    setShown(question);
-    setDraft(question);
+  if (shown !== first) {
+    setShown(first);
+    setDraft(first);
     setValues({});
   }
   const { diagnostics } = useDiagnostics(draft, 'question');
@@ -277,6 +280,8 @@ function Result({ run, onQuestion }: ResultProps) {
 interface WhyNotPanelProps {
   /** A statement, a pattern or several conditions; empty if none is given yet. */
   question: string;
+  /** A statement that a link has filled in and that waits to be explained. */
+  filledIn?: string;
   onQuestion: (statement: string) => void;
   /** Present if the panel is beside other content. */
   onClose?: () => void;
@@ -288,7 +293,7 @@ interface WhyNotPanelProps {
  * A pattern or several conditions are first reduced to one ground statement. When the knowledge changes, the
  * explanation stays under a banner.
  */
-export function WhyNotPanel({ question, onQuestion, onClose }: WhyNotPanelProps) {
+export function WhyNotPanel({ question, filledIn = '', onQuestion, onClose }: WhyNotPanelProps) {
   const run = useWhyNot(question);
   const { state, again, cancel } = run;
   const isOld = useIsOld(state.result);
@@ -313,7 +318,7 @@ export function WhyNotPanel({ question, onQuestion, onClose }: WhyNotPanelProps)
           The knowledge has moved on since this was explained. It is shown as it was.
         </AgeBanner>
       )}
-      <WhyNotForm question={question} onQuestion={onQuestion} />
+      <WhyNotForm question={question} filledIn={filledIn} onQuestion={onQuestion} />
       <Result run={run} onQuestion={onQuestion} />
     </PaneFrame>
   );
@@ -326,5 +331,13 @@ interface WhyNotViewProps {
 
 /** Shows the Why-not view: one explanation by its address. */
 export function WhyNotView({ search, onSearch }: WhyNotViewProps) {
-  return <WhyNotPanel question={search.question ?? ''} onQuestion={(question) => onSearch({ question })} />;
+  const { question = '', unasked } = search;
+  const waits = unasked === 'true';
+  return (
+    <WhyNotPanel
+      question={waits ? '' : question}
+      filledIn={waits ? question : ''}
+      onQuestion={(statement) => onSearch({ question: statement })}
+    />
+  );
 }
