@@ -41,7 +41,7 @@ await build({
         collecting: join(root, 'bench', 'mcp', 'collecting.ts'),
         ui: join(root, 'bench', 'ui', 'main.ts'),
         turns: join(root, 'bench', 'turns', 'main.ts'),
-        'turn-monitor': join(root, 'bench', 'turns', 'monitor.ts'),
+        'turns-monitor': join(root, 'bench', 'turns', 'monitor.ts'),
         desktop: join(root, 'bench', 'desktop', 'main.ts'),
         'fastify-child': join(root, 'bench', 'http', 'fastify-child.ts'),
         'corollary-child': join(root, 'bench', 'contestants', 'corollary-child.ts'),

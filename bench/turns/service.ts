@@ -41,7 +41,7 @@ export class WatchedService {
   static async start(bundles: string, folder: string, isProfiled: boolean): Promise<WatchedService> {
     const program = builtService('service', bundles, folder, 'never');
     const socket = join(folder, 'turns');
-    const monitor = pathToFileURL(join(bundles, 'turn-monitor.js')).href;
+    const monitor = pathToFileURL(join(bundles, 'turns-monitor.js')).href;
     const environment = {
       ...program.environment,
       TURNS_SOCKET: socket,

@@ -202,15 +202,7 @@ class RunningService implements Service, ServiceState {
     });
     const specs: OperationSpec[] = Object.values(operations);
     this.#metrics = createMetrics(
-      {
-        counters: () => this.#engine?.counters() ?? null,
-        figures: () => this.#engine?.figures() ?? null,
-        traffic: () => this.#http?.traffic.totals ?? null,
-        replication: () => (this.#engine === null ? null : this.replicationStatus()),
-        scheduler: serving,
-        isStorageReady: () => this.#engine?.storage() === 'ready',
-        uptimeMs: () => this.uptimeMs(),
-      },
+      this.#measured(),
       specs.flatMap(({ tool }) => (tool === undefined ? [] : [tool.name])),
       isOfProcess,
     );
@@ -254,6 +246,19 @@ class RunningService implements Service, ServiceState {
         if (isQuestion(name, input)) this.#metrics.inferenceDone(elapsedMs);
       },
     });
+  }
+
+  /** Where the metrics come from. */
+  #measured(): Parameters<typeof createMetrics>[0] {
+    return {
+      counters: () => this.#engine?.counters() ?? null,
+      figures: () => this.#engine?.figures() ?? null,
+      traffic: () => this.#http?.traffic.totals ?? null,
+      replication: () => (this.#engine === null ? null : this.replicationStatus()),
+      scheduler: serving,
+      isStorageReady: () => this.#engine?.storage() === 'ready',
+      uptimeMs: () => this.uptimeMs(),
+    };
   }
 
   get version(): string {
