@@ -39,7 +39,7 @@ test('docs/agents.md: the bridge started by its blocks reaches the database of t
         stderr: 'ignore',
       }),
     );
-    expect((await client.listTools()).tools).toHaveLength(9);
+    expect((await client.listTools()).tools).toHaveLength(10);
     await client.callTool({ name: 'tell', arguments: { predicate: 'tried', args: [program] } });
     await client.close();
     const facts = await fetch(`${service.url}/facts?q=${program}`, {

@@ -64,7 +64,7 @@ test('an agent connects, its calls appear as they happen, and one of them is ask
   await page.getByRole('combobox', { name: 'Tenant' }).fill('acme');
   await expect(page.getByLabel('Configuration', { exact: true })).toContainText('"X-Tenant-ID": "acme"');
   await page.getByRole('button', { name: 'Test', exact: true }).click();
-  await expect(page.getByText(/^9 tools answered in .+, revision 2025-11-25\.$/)).toBeVisible();
+  await expect(page.getByText(/^10 tools answered in .+, revision 2025-11-25\.$/)).toBeVisible();
   // The shown call is no longer the tried one.
   await page.getByRole('combobox', { name: 'Tenant' }).fill('default');
   await expect(page.getByText('tools answered')).toBeHidden();
@@ -72,7 +72,7 @@ test('an agent connects, its calls appear as they happen, and one of them is ask
 
   await tab(page, 'Claude Desktop').click();
   await page.getByRole('button', { name: 'Test', exact: true }).click();
-  await expect(page.getByText(/^9 tools answered in .+, revision 2025-11-25\.$/)).toBeVisible();
+  await expect(page.getByText(/^10 tools answered in .+, revision 2025-11-25\.$/)).toBeVisible();
 
   await tab(page, 'Calls').click();
   const cursor = await connectAgent(service, 'Cursor');
@@ -234,7 +234,7 @@ guarded(
     await expect(problem).toContainText('Request');
     await page.getByLabel('Key', { exact: true }).fill(agentKey.key);
     await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await expect(page.getByText(/^9 tools answered/)).toBeVisible();
+    await expect(page.getByText(/^10 tools answered/)).toBeVisible();
     // Stored neither in the address nor in the browser.
     expect(page.url()).not.toContain(agentKey.key);
     expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain(agentKey.key);
@@ -267,7 +267,7 @@ test('Connect creates the database of a project, and an agent works in it', asyn
   await page.getByRole('button', { name: 'Create shop' }).click();
   await expect(page.getByText(/There is no database/)).toBeHidden();
   await page.getByRole('button', { name: 'Test', exact: true }).click();
-  await expect(page.getByText(/^9 tools answered/)).toBeVisible();
+  await expect(page.getByText(/^10 tools answered/)).toBeVisible();
 });
 
 test('Agents has no serious accessibility finding', async ({ page, service }) => {
@@ -281,7 +281,7 @@ test('Agents has no serious accessibility finding', async ({ page, service }) =>
   await tab(page, 'Connect').click();
   await tab(page, 'Claude Code').click();
   await page.getByRole('button', { name: 'Test', exact: true }).click();
-  await expect(page.getByText(/^9 tools answered/)).toBeVisible();
+  await expect(page.getByText(/^10 tools answered/)).toBeVisible();
   await expectNothingGrave(page, 'the configuration of an agent');
   await open(page, service, '/agents?part=try&trying=predicates');
   await page.getByRole('button', { name: 'Run' }).click();

@@ -6,6 +6,9 @@ export interface OpeningWork {
   readonly records: number;
 }
 
+/** Records add up to a little less than their bytes. */
+const rounding = 1e-6;
+
 /**
  * How much of an opening log has been read, by its bytes. `report` gets whole per cent: each at most once, in order,
  * first 0.
@@ -37,7 +40,7 @@ export class OpeningProgress {
   #add(bytes: number): void {
     this.#read += bytes;
     if (this.#read < this.#nextAt) return;
-    const percent = Math.min(100, Math.floor((100 * this.#read) / this.#bytes));
+    const percent = Math.min(100, Math.floor((100 * this.#read) / this.#bytes + rounding));
     this.#nextAt = percent === 100 ? Number.POSITIVE_INFINITY : ((percent + 1) * this.#bytes) / 100;
     this.#report(percent);
   }

@@ -65,7 +65,7 @@ import { heldFolder, listenFailure, openFailure } from '../base/start-failure.ts
 import { StartRefusal } from '../base/start-refusal.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
-import { warnOfLongTurns } from '../telemetry/long-turns.ts';
+import { logLongTurns } from '../telemetry/long-turns.ts';
 import { MetricsHistory } from '../telemetry/metrics-history.ts';
 import { type Rehearsal, warmUp } from './warm-up.ts';
 
@@ -156,7 +156,7 @@ class RunningService implements Service, ServiceState {
   readonly #startedAt = Date.now();
   readonly #installation = findInstallation();
   readonly #metrics: Metrics;
-  readonly #stopTurnWarnings: () => void;
+  readonly #stopTurnLog: () => void;
   readonly authentication: Authentication;
   readonly language: Language;
   readonly agents: KnownAgents;
@@ -206,9 +206,9 @@ class RunningService implements Service, ServiceState {
       specs.flatMap(({ tool }) => (tool === undefined ? [] : [tool.name])),
       isOfProcess,
     );
-    this.#stopTurnWarnings = warnOfLongTurns(
+    this.#stopTurnLog = logLongTurns(
       serving.turns,
-      (turn) => log.warn(turn, 'a long turn: meanwhile no other request was served'),
+      (turn) => log.info(turn, 'a long turn: meanwhile no other request was served'),
       () => performance.now(),
     );
     const model = createLanguageModel(config, {
@@ -514,7 +514,7 @@ class RunningService implements Service, ServiceState {
     this.#ending.abort();
     await this.#metricsHistory.close();
     this.#metrics.close();
-    this.#stopTurnWarnings();
+    this.#stopTurnLog();
     if (this.#config.endpointFile !== null) await removeEndpoint(this.#config.endpointFile);
     if (this.#http !== null) {
       await finishCalls(this.#http.activity, this.#endLimits);

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { serving } from '../../engine/index.ts';
-import { type LongTurn, warnOfLongTurns } from './long-turns.ts';
+import { type LongTurn, logLongTurns } from './long-turns.ts';
 
 it('warns of a long turn with its operation, and of the next ones with how many there were, every ten seconds', () => {
   const { turns } = serving;
   const warned: LongTurn[] = [];
   let now = 0;
-  const stop = warnOfLongTurns(
+  const stop = logLongTurns(
     turns,
     (turn) => void warned.push(turn),
     () => now,

@@ -1,9 +1,9 @@
 import type { Scheduler } from '../../engine/index.ts';
 
-/** Shortest time between two warnings, in milliseconds. */
-const betweenWarningsMs = 10_000;
+/** Shortest time between two lines of the log, in milliseconds. */
+const betweenLinesMs = 10_000;
 
-/** What a warning says: the operation, its milliseconds, and how many other long turns there were since the last one. */
+/** What a line of the log says: the operation, its milliseconds, and how many other long turns there were since the last one. */
 export interface LongTurn {
   readonly operation: string;
   readonly turnMs: number;
@@ -11,23 +11,23 @@ export interface LongTurn {
 }
 
 /**
- * Warns of turns of the serving thread over 50 ms, at most every ten seconds: meanwhile nobody else was served. Returns
+ * Logs turns of the serving thread over 50 ms, at most every ten seconds: meanwhile nobody else was served. Returns
  * how to stop.
  */
-export function warnOfLongTurns(
+export function logLongTurns(
   turns: Scheduler['turns'],
-  warn: (turn: LongTurn) => void,
+  log: (turn: LongTurn) => void,
   now: () => number,
 ): () => void {
-  let warnedAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   let others = 0;
   const onLong = (operation: string, milliseconds: number): void => {
-    if (now() - warnedAt < betweenWarningsMs) {
+    if (now() - loggedAt < betweenLinesMs) {
       others++;
       return;
     }
-    warnedAt = now();
-    warn({ operation, turnMs: Math.round(milliseconds), othersSince: others });
+    loggedAt = now();
+    log({ operation, turnMs: Math.round(milliseconds), othersSince: others });
     others = 0;
   };
   turns.onLong = onLong;
