@@ -137,6 +137,27 @@ test('the windows that are open at the end are opened again, each with its datab
   expect(bounds).toEqual([320, 320 + 64]);
 });
 
+test('windows closed while the service is kept for an agent are opened again together', async () => {
+  const run = start({ environment: anyPort, answers: ['Keep Running'] });
+  const url = await opened(run);
+  await report(run, url, 0, {});
+  await run.drive('choose', 'application', 'New window');
+  await run.until('BrowserWindow', 2);
+  await report(run, url, 1, { database: 'd1', place: '/rules?database=d1' });
+  const agent = await fetch(new URL('/mcp/sse', url), { headers: { accept: 'text/event-stream' } });
+  // The first event arrives once the session exists.
+  const events = agent.body?.getReader();
+  await events?.read();
+  await run.drive('quit');
+  await run.until('window.closed', 2);
+  expect(run.named('app.exit')).toEqual([]);
+  await run.drive('emit', 'second-instance', [], '/', { argv: ['electron'], directory: '/' });
+  await run.until('window.loadURL', 4);
+  const places = run.named('window.loadURL').map(({ args }) => new URL(String(args[0])).hash);
+  expect(places.slice(2)).toEqual(['#/facts', '#/rules?database=d1']);
+  await events?.cancel();
+});
+
 test('quitting asks once, naming what each window would lose, and can be cancelled', async () => {
   const run = start({ environment: anyPort, answers: ['Cancel', 'Quit'] });
   const url = await opened(run);

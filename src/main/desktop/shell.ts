@@ -458,10 +458,7 @@ export class DesktopShell {
       if (choice === 'quit') this.#quit();
       if (choice === 'keep') {
         this.#isKept = true;
-        for (const opened of this.#windows.all) {
-          opened.mayLose = true;
-          opened.window.close();
-        }
+        this.#windows.closeAll();
       }
     } finally {
       this.#isAsking = false;

@@ -49,8 +49,9 @@ interface WindowsParts {
 export class DesktopWindows {
   readonly #parts: WindowsParts;
   #open: ShellWindow[] = [];
-  /** The open windows and, while the program ends, those that it has closed; the front one last. */
+  /** The open windows and, while all of them close, those that have closed; the front one last. */
   #saved: ShellWindow[] = [];
+  #isClosingAll = false;
 
   constructor(parts: WindowsParts) {
     this.#parts = parts;
@@ -173,6 +174,15 @@ export class DesktopWindows {
     }
   }
 
+  /** Closes all windows without a question. They are opened again together. */
+  closeAll(): void {
+    this.#isClosingAll = this.#open.length > 0;
+    for (const opened of this.#open) {
+      opened.mayLose = true;
+      opened.window.close();
+    }
+  }
+
   /** Opens the windows of the last end; a place counts instead of what one of its database showed. Returns its window. */
   #reopen(place: string | null): ShellWindow | null {
     this.#saved = [];
@@ -218,7 +228,8 @@ export class DesktopWindows {
   #closed(opened: ShellWindow): void {
     this.#open = this.#open.filter((each) => each !== opened);
     // The last one is what the next start opens.
-    if (!this.#parts.isLeaving() && this.#open.length > 0) {
+    if (this.#open.length === 0) this.#isClosingAll = false;
+    else if (!this.#parts.isLeaving() && !this.#isClosingAll) {
       this.#saved = this.#saved.filter((each) => each !== opened);
       this.#save();
     }
