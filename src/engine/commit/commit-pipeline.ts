@@ -63,9 +63,11 @@ const patientTries = 8;
  * There is one writer. Writes that cannot fail on the state are stamped one after another and share a sync (group
  * commit). A write with a check commits exclusively in its database: it is checked when no other write of the database
  * is in progress, and nothing else is stamped there until it is applied; otherwise two conflicting writes could both
- * become durable. So does a write that adds knowledge near a quota or the memory's limit (`WriteAdmission`). The durable records of a database are applied in log order, large ones in slices between which other
- * work runs; later records of the database wait. Databases share no state that a record changes in slices, so the
- * others do not wait; `State.applied` brings what they do share into log order.
+ * become durable. So does a write that adds knowledge near a quota or the memory's limit (`WriteAdmission`).
+ *
+ * The durable records of a database are applied in log order, large ones in slices between which other work runs; later
+ * records of the database wait. Databases share no state that a record changes in slices, so the others do not wait;
+ * `State.applied` brings what they do share into log order.
  */
 export class CommitPipeline {
   readonly #state: State;

@@ -86,7 +86,9 @@ test('recall takes a query too: what to read, with proofs', async () => {
     session.engine.recall(session.caller, recallInputSchema.parse({ ...longest, ...fields }));
   const recalled = await recall({ query: 'how is ida related to ole', maxFacts: 20 });
   expect(recalled.facts.map(renderAtom)).toContain('ancestor(ida, ole)');
-  expect(recalled.totalFacts).toBe(308);
+  const concluded = recalled.facts.filter(({ provenance }) => provenance !== null).length;
+  expect(concluded).toBeGreaterThan(0);
+  expect(recalled.totalFacts).toBe(308 + concluded);
   const few = await recall({ query: 'how is ida related to ole', maxFacts: 6 });
   expect(few.facts.every(({ predicate }) => predicate === 'parent')).toBe(true);
   expect(await recall({ query: 'nothing of this' })).toMatchObject({ facts: [], returned: 0, mentions: [] });
