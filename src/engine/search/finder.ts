@@ -6,6 +6,7 @@ import { leastRows, rowsByText } from '../datalog/tables/sorted.ts';
 import { renderAtom, renderIdentity } from '../language/print.ts';
 import { salientFacts } from '../memory/salient-facts.ts';
 import { answerAt, shownConclusions } from '../read/listed-conclusions.ts';
+import type { Similar } from '../session/read-context.ts';
 import { type FactRow, lookUpFew } from '../store/fact-matching.ts';
 import { type GraphFact, graphFact, GraphNearness } from './graph-nearness.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
@@ -58,6 +59,8 @@ interface Sought {
   readonly index: WordIndex;
   readonly words: TextWords;
   readonly mentions: readonly Mention[];
+  /** Facts that mean something similar to the text. */
+  readonly similar: readonly Similar[];
   /** Number of hits wanted. */
   readonly limit: number;
 }
@@ -71,6 +74,8 @@ export class Finder {
   /** Ids of the mentioned constants that facts have. */
   readonly #ids: readonly number[];
   readonly #near: GraphNearness;
+  /** The cosine of each similar fact, by its key. */
+  readonly #cosines: ReadonlyMap<string, number>;
 
   constructor(sought: Sought) {
     const { names, mentions } = sought;
@@ -80,6 +85,7 @@ export class Finder {
     const { dictionary } = names.context.tenant.facts;
     this.#ids = Array.from(this.#constants, (text) => dictionary.find(text)).filter((id) => id >= 0);
     this.#near = new GraphNearness(this.#ids);
+    this.#cosines = new Map(sought.similar.map(({ fact, cosine }) => [graphFact(fact).key, cosine]));
   }
 
   /** Finds what is of these kinds. Returns how many goals were not worked out. */
@@ -137,6 +143,7 @@ export class Finder {
         for (const fact of names.factsWith(id, most)) note(fact);
         await pacer.breathe();
       }
+    for (const { fact } of this.#sought.similar) note(fact);
     const metadata = await this.#best(await words.metadata(), (left, right) => left - right);
     for (const document of metadata) if (names.isVisible(index.rowOf(document))) note(index.rowOf(document));
     const isMatching = ({ predicate }: { predicate: string }): boolean =>
@@ -161,7 +168,7 @@ export class Finder {
     const { database, tenant, reader } = names.context;
     const { facts, uses } = tenant;
     const { predicate } = fact.relation;
-    const ids = graphFact(fact).constants;
+    const { constants: ids, key } = graphFact(fact);
     const metadata = facts.metadataOf(fact);
     const { createdAt } = database.timesOf(facts, fact);
     this.#take(
@@ -183,6 +190,7 @@ export class Finder {
         ],
       },
       this.#near.ofFact(ids),
+      this.#cosines.get(key) ?? null,
     );
   }
 
@@ -294,14 +302,19 @@ export class Finder {
     );
   }
 
-  /** Adds a candidate that is mentioned or shares words. */
-  #take(found: Omit<Found, 'values'>, compared: Compared, nearness: number): void {
+  /** Adds a candidate that is mentioned, shares words or means something similar: `cosine`; null: it does not. */
+  #take(
+    found: Omit<Found, 'values'>,
+    compared: Compared,
+    nearness: number,
+    cosine: number | null = null,
+  ): void {
     const mentioned = [
       ...new Set(compared.constants.filter((constant) => this.#constants.has(constant))),
       ...compared.predicates.filter((predicate) => this.#predicates.has(predicate)),
     ];
     const match = this.#sought.words.match(compared.words);
-    if (mentioned.length === 0 && match === null) return;
+    if (mentioned.length === 0 && match === null && cosine === null) return;
     const values: SignalValue[] = [];
     if (mentioned.length > 0)
       values.push({
@@ -310,6 +323,7 @@ export class Finder {
         detail: mentioned.sort(compareText).join(', '),
       });
     if (match !== null) values.push({ signal: 'words', value: match.value, detail: match.words.join(' ') });
+    if (cosine !== null) values.push({ signal: 'meaning', value: cosine, detail: cosine.toFixed(3) });
     if (nearness > 0) values.push({ signal: 'graph', value: nearness, detail: nearness.toPrecision(3) });
     if (found.salience !== null)
       values.push({ signal: 'salience', value: found.salience, detail: found.salience.toFixed(4) });

@@ -15,7 +15,7 @@ import {
   type SearchInput,
   type Signal,
 } from '../contract/search.ts';
-import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice, type Similar } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-matching.ts';
 import { type Found, Finder } from './finder.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
@@ -42,6 +42,7 @@ export async function search(context: ReadContext, input: SearchInput): Promise<
       index,
       words: new TextWords(input.text, names, index),
       mentions,
+      similar: await similarTo(names, input.text, input.limit),
       limit: input.limit,
     });
     const goalsLeftOut = await finder.find(new Set<HitKind>(input.kinds ?? hitKinds));
@@ -81,7 +82,8 @@ export async function knowledgeOf(
       const mentions = await mentionsIn(query, names, index);
       const { goals, leftOut } = await goalsOf(mentions, names, pacer.within(timeoutMs));
       const words = new TextWords(query, names, index);
-      const finder = new Finder({ names, index, words, mentions, limit: most });
+      const similar = await similarTo(names, query, most);
+      const finder = new Finder({ names, index, words, mentions, similar, limit: most });
       await finder.find(new Set<HitKind>(['fact']));
       const hits = byScore(finder.candidates).slice(0, most);
       const facts = [...hits.flatMap(({ fact }) => fact ?? []), ...finder.nearFacts()];
@@ -89,6 +91,17 @@ export async function knowledgeOf(
     },
   );
 }
+
+/** The facts of wanted predicates that mean something similar to the text; none if there are no embeddings. */
+async function similarTo(names: ViewNames, text: string, limit: number): Promise<readonly Similar[]> {
+  const { context, view } = names;
+  const most = Math.max(minSimilar, 2 * limit);
+  const similar = (await context.meaning?.similar(context, view, text, most)) ?? [];
+  return similar.filter(({ fact }) => names.isWanted(fact.relation.predicate));
+}
+
+/** At least this many similar facts are ranked, or twice the limit. */
+const minSimilar = 64;
 
 /** A query of a window. */
 interface QueryInput {
