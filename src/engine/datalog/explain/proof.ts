@@ -168,7 +168,7 @@ export class ProofBuilder {
     else if (rows.length > 0 && settledTableFor(atom, asked.view, set) === null) {
       const tableKey = present(tableFor(atom, asked.view, set), 'what has answers has a table');
       const isFew = rows.length * fewDivisor <= matches.count;
-      if (set.factored(tableKey.table) === null && !isFew) demand(set, tableKey.table, tableKey.key);
+      if (!set.isFactored(tableKey.table) && !isFew) demand(set, tableKey.table, tableKey.key);
       else for (const row of rows) this.#demandAtom(asked.view, groundAtom(atom, matches, row));
     }
     await settle(set, this.#reader, this.#pacer);
