@@ -21,14 +21,7 @@ import {
 } from '../model/table.ts';
 import type { MemoryMeter } from '../../store/memory-meter.ts';
 import { type Derived, newDerived, type Watcher } from '../model/derived.ts';
-import {
-  type Body,
-  type BodyStages,
-  type PlannedAtom,
-  type PlannedWait,
-  planStages,
-  sharedTerms,
-} from '../plan/body-plan.ts';
+import { type PlannedAtom, type PlannedBody, type PlannedWait, sharedTerms } from '../plan/body-plan.ts';
 import { atomWaitedFor } from '../plan/join-plan.ts';
 import { type Filter } from '../../language/order.ts';
 import type { Constants } from '../model/constants.ts';
@@ -44,12 +37,10 @@ export type Conclusion = Pick<
  * must wait. Every stage of the plan is a rule; the matches of all but the last are the rows of a relation of
  * its own, which wait until everything below is at its fixpoint (`WorkList`).
  *
- * `extra` collects the relations made for the body; `table` is the table of the rule, null for a question and
- * for the body of an aggregate.
+ * `extra` collects the relations made for the bodies.
  */
 export class BodyCompiler {
   readonly #set: TableSpace;
-  readonly #table: Table | null;
   readonly #extra: Derived[];
   readonly #isQuestion: boolean;
   /** True if the conclusions outlive this question. */
@@ -57,9 +48,8 @@ export class BodyCompiler {
   readonly #stops: (() => void)[] = [];
   readonly #removals: (() => void)[] = [];
 
-  constructor(set: TableSpace, table: Table | null, extra: Derived[], isQuestion: boolean) {
+  constructor(set: TableSpace, extra: Derived[], isQuestion: boolean) {
     this.#set = set;
-    this.#table = table;
     this.#extra = extra;
     this.#isQuestion = isQuestion;
     this.#isMaintained = set.isMaintained && !isQuestion;
@@ -76,17 +66,16 @@ export class BodyCompiler {
     for (const removal of this.#removals.splice(0)) removal();
   }
 
-  compile(body: Body, conclusion: Conclusion): BuiltBody {
-    const { demandTerms } = conclusion;
-    const asked = { ...body, demandTerms, table: this.#table, isMaintained: this.#isMaintained };
-    return this.#compile(body, planStages(asked, this.#set.planner), conclusion, this.#stops);
+  compile(body: PlannedBody, conclusion: Conclusion): BuiltBody {
+    return this.#compile(body, conclusion, this.#stops);
   }
 
   /** Compiles the body; adds to `ends` the functions that end its joins. */
-  #compile(body: Body, stages: BodyStages, conclusion: Conclusion, ends: (() => void)[]): BuiltBody {
-    const { view } = body;
+  #compile(body: PlannedBody, conclusion: Conclusion, ends: (() => void)[]): BuiltBody {
+    const { stages, ...rest } = body;
+    const { view } = rest;
     const atoms = present(stages[0], 'a body has a stage').atoms.map((atom) => this.#atom(view, atom));
-    const built: BuiltBody = { ...body, atoms, barriers: new Map(), groups: new Map() };
+    const built: BuiltBody = { ...rest, atoms, barriers: new Map(), groups: new Map() };
     let { demand, demandTerms } = conclusion;
     let read = new Map<Literal, Barrier>();
     for (const stage of stages) {
@@ -99,6 +88,7 @@ export class BodyCompiler {
         filters,
         barriers: read,
         isQuestion: this.#isQuestion,
+        stage,
       };
       if (stage === stages.at(-1)) {
         this.#set.addRule({ ...conclusion, ...rule }, ends, this.#removals);
@@ -168,7 +158,7 @@ export class BodyCompiler {
    * reads.
    */
   #group(
-    { filter, inner, body }: PlannedWait & { readonly kind: 'group' },
+    { filter, body }: PlannedWait & { readonly kind: 'group' },
     literal: AggregateLiteral,
     above: number,
   ): BuiltGroup {
@@ -185,7 +175,7 @@ export class BodyCompiler {
     };
     const source: GroupSource = { kind: 'group', rows, demand, shared };
     // Maintenance needs the whole group, whether or not the rule itself goes on.
-    return { source, headTerms, body: this.#compile(inner, body, conclusion, this.#removals) };
+    return { source, headTerms, body: this.#compile(body, conclusion, this.#removals) };
   }
 
   #tableSource(view: ScopeChoice, literal: AtomLiteral, boundPositions: readonly number[]): DerivedSource {

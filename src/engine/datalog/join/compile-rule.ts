@@ -24,10 +24,13 @@ import {
   type Way,
   type Window,
 } from '../plan/join-plan.ts';
+import type { Stage } from '../plan/body-plan.ts';
 import type { Planner } from '../plan/planner.ts';
+import type { JoinCounts, Profile } from '../plan/profile.ts';
 import type { Filter } from '../../language/order.ts';
 import { type Guard, type KeyedStep, Machine, type AtomShape, type Step } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
+import { CountedJoin, countedRows, countedSteps, timedGuard } from './counted-steps.ts';
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
 import { StoredRowsDelta, StoredStep } from './stored-steps.ts';
@@ -55,6 +58,8 @@ export interface AdornedRule {
   readonly barriers: ReadonlyMap<Literal, Barrier>;
   /** True for the rule of a question, whose constants may be local. */
   readonly isQuestion?: boolean;
+  /** The stage of the plan that the rule carries out; by default it is from no plan. */
+  readonly stage?: Stage;
   /** Demanded for every match of the body: what a later rule of the same body waits for. */
   readonly announced?: readonly { readonly demand: Derived; readonly terms: readonly string[] }[];
 }
@@ -67,6 +72,7 @@ export interface RuleSpace {
   readonly batch: TupleBatch;
   readonly constants: Constants;
   readonly observer: Observer | null;
+  readonly profile: Profile | null;
   readonly planner: Planner;
 }
 
@@ -82,7 +88,11 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
   const { observer } = set;
   const ends: (() => void)[] = [];
   const add = (derived: Derived, gate: Derived | null, make: (builder: MachineBuilder) => Machine): void => {
-    const build = (): Machine => make(new MachineBuilder(rule, set, registers));
+    const build = (): Consumer => {
+      const builder = new MachineBuilder(rule, set, registers);
+      const machine = make(builder);
+      return builder.counts === null ? machine : new CountedJoin(machine, builder.counts);
+    };
     const machine = observer === null ? new LateMachine(gate, build) : observer.timed(build());
     ends.push(added(derived.consumers, machine));
   };
@@ -104,10 +114,10 @@ export function added<Item>(list: Item[], item: Item): () => void {
 /** A machine made on first use: most machines of many rules never get a row to start with. */
 class LateMachine implements Consumer {
   readonly #gate: Derived | null;
-  readonly #make: () => Machine;
-  #machine: Machine | null = null;
+  readonly #make: () => Consumer;
+  #machine: Consumer | null = null;
 
-  constructor(gate: Derived | null, make: () => Machine) {
+  constructor(gate: Derived | null, make: () => Consumer) {
     this.#gate = gate;
     this.#make = make;
   }
@@ -228,6 +238,11 @@ class MachineBuilder {
   readonly #tests: ExistenceStep[] = [];
   /** The register that the last step binds, null if it binds none or several. */
   #candidate: number | null = null;
+  /** What a profile counts of the join; null if nothing is counted. */
+  counts: JoinCounts | null = null;
+  /** The number of the step of the plan that is carried out, and by step of the machine, the one it is from. */
+  #at = 0;
+  readonly #planned: number[] = [];
 
   constructor(rule: AdornedRule, set: RuleSpace, registers = new Registers(rule, set.constants)) {
     this.#rule = rule;
@@ -272,7 +287,17 @@ class MachineBuilder {
   }
 
   #build(start: JoinStart, first: (shape: AtomShape) => Step): void {
-    for (const step of planJoin(this.#rule, start, this.#set.planner).steps) this.#carryOut(step, first);
+    const { stage } = this.#rule;
+    const { planner, profile } = this.#set;
+    const plan = planJoin(this.#rule, start, planner);
+    this.counts = stage === undefined ? null : (profile?.join(stage, plan) ?? null);
+    for (const [at, step] of plan.steps.entries()) {
+      const before = this.#steps.length;
+      this.#at = at;
+      this.#carryOut(step, first);
+      if (this.counts !== null) this.#test(countedRows(this.counts, at));
+      if (this.#steps.length > before) this.#planned.push(at);
+    }
   }
 
   #carryOut(step: JoinStep, first: (shape: AtomShape) => Step): void {
@@ -388,6 +413,10 @@ class MachineBuilder {
   }
 
   #guard(guard: Guard): void {
+    this.#test(this.counts === null ? guard : timedGuard(guard, this.counts, this.#at));
+  }
+
+  #test(guard: Guard): void {
     const step = this.#steps[this.#steps.length - 1] as Step;
     step.guards = [...step.guards, guard];
   }
@@ -455,7 +484,10 @@ class MachineBuilder {
     const { work, justifications, batch, observer, constants } = this.#set;
     const seen = observer?.concludes(this.#source(), target) ?? null;
     const emission = { target, registers, heightIncrement, tally, seen };
-    return new Machine(this.#steps, {
+    const { counts } = this;
+    const steps =
+      counts === null ? this.#steps : countedSteps(this.#steps, (at) => this.#planned[at] as number, counts);
+    return new Machine(steps, {
       emission,
       registers: this.#values,
       work,

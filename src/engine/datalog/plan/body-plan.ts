@@ -62,7 +62,7 @@ export type PlannedWait = { readonly filter: Filter } & (
   | { readonly kind: 'stored' }
   | { readonly kind: 'table'; readonly boundPositions: readonly number[]; readonly isWhole: boolean }
   /** The tuples of an aggregate. */
-  | { readonly kind: 'group'; readonly body: BodyStages; readonly inner: Body }
+  | { readonly kind: 'group'; readonly body: PlannedBody }
 );
 
 /** A join, and what the next stage waits for. */
@@ -78,6 +78,11 @@ export interface Stage {
 
 /** The stages of a body, at least one. Only the first has atoms. */
 export type BodyStages = readonly Stage[];
+
+/** A body with its stages. */
+export interface PlannedBody extends Body {
+  readonly stages: BodyStages;
+}
 
 /** What planning a body needs to know. */
 export interface BodySpace {
@@ -162,7 +167,7 @@ class BodyPlanner {
       const filters = filtersOf(literal.body, present(filter.inner, 'of braces'));
       const inner = { view, literals: literal.body, filters };
       const asked = { ...inner, demandTerms: shared, table: null, isMaintained };
-      return { kind: 'group', filter, inner, body: planStages(asked, this.#space) };
+      return { kind: 'group', filter, body: { ...inner, stages: planStages(asked, this.#space) } };
     }
     const atom = atomWaitedFor(literal);
     if (!this.#space.isDerived(view, relationOf(atom))) return { kind: 'stored', filter };

@@ -42,7 +42,7 @@ export interface StepShape {
 export function closureShape(table: Asked, program: Program, facts: FactStore): ClosureShape | null {
   if (table.boundPositions.length + table.freePositions.length !== 2) return null;
   const { view, relation } = table;
-  const asked = { view, relation, boundPositions: [0], freePositions: [1] };
+  const asked = { ...table, boundPositions: [0], freePositions: [1] };
   let shape: ClosureShape | null = null;
   const base: ViewRule[] = [];
   for (const rule of program.rulesFor(view, relation)) {
@@ -132,10 +132,7 @@ function connected(literals: readonly Literal[], terms: readonly string[]): Lite
 }
 
 /** The filters of a step. The plan of the whole rule decided which of them bind a variable. */
-export function stepFilters(
-  { record }: ViewRule,
-  literals: readonly Literal[],
-): ReturnType<typeof filtersOf> {
+function stepFilters({ record }: ViewRule, literals: readonly Literal[]): ReturnType<typeof filtersOf> {
   return filtersOf(record.rule.body, planRule(record.rule)).filter(({ literal }) =>
     literals.includes(literal),
   );

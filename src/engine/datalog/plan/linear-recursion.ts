@@ -27,7 +27,10 @@ export type Recursion =
   | { readonly kind: 'right' | 'left'; readonly recursive: AtomLiteral };
 
 /** A relation asked for with some arguments bound. */
-export type Asked = Pick<Table, 'view' | 'relation' | 'boundPositions' | 'freePositions'>;
+export type Asked = Pick<
+  Table,
+  'view' | 'predicate' | 'negated' | 'relation' | 'boundPositions' | 'freePositions'
+>;
 
 /**
  * Factors linear recursion (Naughton, Ramakrishnan, Sagiv and Ullman 1989). Returns null if the recursion is

@@ -1,22 +1,22 @@
 import { type AtomLiteral, isVariable, type Literal } from '../../contract/language.ts';
-import { planRule } from '../../language/order.ts';
+import { planBody, planRule } from '../../language/order.ts';
 import { relationOf } from '../../language/terms.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import type { Program, ViewRule } from '../model/program.ts';
-import type { Overlay } from '../model/reader.ts';
+import { type Overlay, viewKey } from '../model/reader.ts';
 import type { Argument, Table } from '../model/table.ts';
-import type { Body, BodySpace } from './body-plan.ts';
-import { closureShape, type ClosureShape, stepFilters, type StepShape } from './closure-shape.ts';
+import { type BodySpace, type PlannedBody, planStages } from './body-plan.ts';
+import { closureShape, type ClosureShape, type StepShape } from './closure-shape.ts';
 import { ColumnValues, coversMost, minKeys, positionsToBind } from './generalized-demand.ts';
 import { boundArguments, filtersOf, Selectivity } from './join-order.ts';
 import type { JoinSpace } from './join-plan.ts';
 import { type Asked, type FactoredPart, factorLinearRecursion, variablesFor } from './linear-recursion.ts';
 
 /**
- * How a table is derived: by its rules, semi-naively if they are recursive; by factored linear recursion; as
- * a bitset closure.
+ * How a table is derived: by its rules; by its rules semi-naively, if they are recursive; by factored linear
+ * recursion; as a bitset closure; from a table that binds fewer arguments.
  */
-export type Strategy = 'rules' | 'semi-naive' | 'factored' | 'bitset';
+export type Strategy = 'rules' | 'semi-naive' | 'factored' | 'bitset' | 'generalized';
 
 /** One rule of a table's program, or the stored facts of its relation. */
 export interface TablePart {
@@ -28,12 +28,12 @@ export interface TablePart {
   readonly headTerms: readonly string[];
   readonly demandTerms: readonly string[];
   /** null: the stored facts of the relation itself, whose arguments are the head's. */
-  readonly body: Body | null;
+  readonly body: readonly Literal[] | null;
   /** True if its conclusions are those of the rule, rather than of a step of it. */
   readonly concludes: boolean;
 }
 
-/** How a table is derived, and the rules of which that consists. */
+/** How a table is derived, and the rules of which that consists; `planPart` plans their bodies one by one. */
 export interface TablePlan {
   readonly strategy: Strategy;
   /** Why, if there was a choice. */
@@ -41,6 +41,15 @@ export interface TablePlan {
   readonly parts: readonly TablePart[];
   /** For the strategy `bitset`. */
   readonly shape: ClosureShape | null;
+}
+
+/** What identifies a table in its set: the relation in a view, and the bound arguments. */
+export function tableKey({
+  view,
+  relation,
+  boundPositions,
+}: Pick<Asked, 'view' | 'relation' | 'boundPositions'>): string {
+  return `${viewKey(view)}\n${relation}\n${boundPositions.join(',')}`;
 }
 
 /** What plans are made from. */
@@ -52,6 +61,8 @@ export interface PlannerParts {
   readonly withHeights: boolean;
   /** True if an observer sees the rules as written. */
   readonly isObserved: boolean;
+  /** True if derived rows are maintained when facts change. */
+  readonly isMaintained: boolean;
 }
 
 // Estimates for derived atoms.
@@ -74,13 +85,15 @@ export class Planner implements BodySpace, JoinSpace {
   readonly mayRewrite: boolean;
   readonly isExhaustive: boolean;
   readonly isObserved: boolean;
+  readonly #isMaintained: boolean;
   readonly #facts: FactStore;
   readonly #overlay: Overlay | null;
   readonly #values = new ColumnValues();
   readonly #selectivity = new Selectivity();
   #keyCosts = new WeakMap<AtomLiteral, { readonly view: ScopeChoice; readonly cost: number }>();
 
-  constructor({ facts, program, overlay, withHeights, isObserved }: PlannerParts) {
+  constructor({ facts, program, overlay, withHeights, isObserved, isMaintained }: PlannerParts) {
+    this.#isMaintained = isMaintained;
     this.program = program;
     this.mayRewrite = !withHeights && !isObserved;
     this.isExhaustive = withHeights || isObserved;
@@ -99,13 +112,23 @@ export class Planner implements BodySpace, JoinSpace {
     return this.program.rulesFor(view, relation).length > 0;
   }
 
+  /** The approximate number of stored facts of the table's relation, in all views. */
+  storedFacts({ predicate, negated, boundPositions, freePositions }: Asked): number {
+    return this.#sizeOf(predicate, boundPositions.length + freePositions.length, negated);
+  }
+
   /** How the table is derived for the keys in its demand. */
   planTable(table: Asked): TablePlan {
     const rules = this.program.rulesFor(table.view, table.relation);
     const isRecursive = this.program.isRecursive(table.view, table.relation);
-    const parts = factoredParts(table, this.factored(table));
-    if (parts !== null)
-      return { strategy: 'factored', reason: 'a linear recursion asked for a key', parts, shape: null };
+    const factored = this.factored(table);
+    if (factored !== null)
+      return {
+        strategy: 'factored',
+        reason: 'a linear recursion asked for a key',
+        parts: factored.map((part) => ({ ...part, concludes: true })),
+        shape: null,
+      };
     const shape =
       this.mayRewrite && table.boundPositions.length === 0
         ? closureShape(table, this.program, this.#facts)
@@ -123,6 +146,27 @@ export class Planner implements BodySpace, JoinSpace {
       parts: ruleParts(table, rules),
       shape: null,
     };
+  }
+
+  /** The body of one part of the table's program. */
+  planPart(table: Asked, { rule, body, headTerms, demandTerms }: TablePart): PlannedBody {
+    if (body === null) return storedBody(table, headTerms);
+    const filters = rule === null ? [] : filtersOf(rule.record.rule.body, planRule(rule.record.rule));
+    const of = {
+      view: rule?.bodyView ?? table.view,
+      literals: body,
+      filters:
+        body === rule?.record.rule.body ? filters : filters.filter((each) => body.includes(each.literal)),
+    };
+    const isMaintained = this.#isMaintained;
+    return { ...of, stages: planStages({ ...of, demandTerms, table, isMaintained }, this) };
+  }
+
+  /** The body of a question, which is evaluated once and not maintained. */
+  planQuestion(view: ScopeChoice, literals: readonly Literal[]): PlannedBody {
+    const filters = filtersOf(literals, planBody(literals, new Set(), new Set()));
+    const body = { view, literals, filters, demandTerms: [], table: null, isMaintained: false };
+    return { view, literals, filters, stages: planStages(body, this) };
   }
 
   /** The plan of a table whose closure proved too sparse for rows of bits. */
@@ -227,35 +271,20 @@ function storedPart(table: Asked, target: string): TablePart {
 }
 
 function rulePart(table: Asked, rule: ViewRule, target: string): TablePart {
-  const { head } = rule.record.rule;
+  const { head, body } = rule.record.rule;
   return {
     rule,
     target,
     demand: 'demand',
     headTerms: head.args,
     demandTerms: table.boundPositions.map((position) => head.args[position] as string),
-    body: bodyOfRule(rule, rule.record.rule.body),
+    body,
     concludes: true,
   };
 }
 
-/** These literals of the rule, with all its filters. */
-function bodyOfRule(rule: ViewRule, literals: readonly Literal[]): Body {
-  const filters = filtersOf(rule.record.rule.body, planRule(rule.record.rule));
-  return { view: rule.bodyView, literals, filters };
-}
-
 function ruleParts(table: Asked, rules: readonly ViewRule[]): TablePart[] {
   return [storedPart(table, 'rows'), ...rules.map((rule) => rulePart(table, rule, 'rows'))];
-}
-
-function factoredParts(table: Asked, factored: FactoredPart[] | null): TablePart[] | null {
-  if (factored === null) return null;
-  return factored.map(({ rule, body: literals, ...part }) => {
-    const ofRule = (body: readonly Literal[]): Body =>
-      rule === null ? { view: table.view, literals: body, filters: [] } : bodyOfRule(rule, body);
-    return { ...part, rule, body: literals === null ? null : ofRule(literals), concludes: true };
-  });
 }
 
 function closureParts(table: Asked, { base, before, behind, recursive }: ClosureShape): TablePart[] {
@@ -264,23 +293,21 @@ function closureParts(table: Asked, { base, before, behind, recursive }: Closure
   return [
     storedPart(table, 'base'),
     ...base.map((rule) => rulePart(table, rule, 'base')),
-    ...steps.map((of) => ({
+    ...steps.map(({ terms, literals }, at) => ({
       ...demanded,
       rule: recursive,
-      target: of === before ? 'before' : 'behind',
-      headTerms: of.terms,
-      body: {
-        view: recursive.bodyView,
-        literals: of.literals,
-        filters: stepFilters(recursive, of.literals),
-      },
+      target: at === 0 && before !== null ? 'before' : 'behind',
+      headTerms: terms,
+      body: literals,
     })),
-    {
-      ...demanded,
-      rule: null,
-      target: 'turn',
-      headTerms: [],
-      body: { view: table.view, literals: [], filters: [] },
-    },
+    { ...demanded, rule: null, target: 'turn', headTerms: [], body: [] },
   ];
+}
+
+/** The stored facts of the table's relation as a body. */
+function storedBody({ view, predicate, negated }: Asked, args: readonly string[]): PlannedBody {
+  const literal = { predicate, args: [...args], negated, naf: false };
+  const atoms = [{ literal, boundPositions: null, isWhole: false }];
+  const stages = [{ atoms, filters: [], waits: [], variables: [] }];
+  return { view, literals: [literal], filters: [], stages };
 }

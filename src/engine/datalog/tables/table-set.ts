@@ -5,13 +5,13 @@ import { present } from '../../base/assert.ts';
 import { relationKey } from '../../language/terms.ts';
 import { BitsetClosure, BitsetRecursion } from '../closure/bitset-closure.ts';
 import { BitsetTable } from '../closure/bitset-table.ts';
-import { BodyCompiler, type Conclusion, type TableSpace } from '../join/body-compiler.ts';
-import type { Body } from '../plan/body-plan.ts';
+import { BodyCompiler, type TableSpace } from '../join/body-compiler.ts';
 import type { ClosureShape } from '../plan/closure-shape.ts';
 import { variablesFor } from '../plan/linear-recursion.ts';
-import { firstLook, Planner, type TablePart } from '../plan/planner.ts';
+import type { Profile } from '../plan/profile.ts';
+import { firstLook, Planner, tableKey } from '../plan/planner.ts';
 import { added, type AdornedRule, compileRule, MaintainedRule } from '../join/compile-rule.ts';
-import type { BodyAtom, BuiltBody, Relation, Table, Observer } from '../model/table.ts';
+import type { Relation, Table, Observer } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
 import {
   clear,
@@ -24,7 +24,7 @@ import {
 } from '../model/derived.ts';
 import type { MemoryHolder } from '../model/memory-budget.ts';
 import { listOf, type Program, type Tallies, type Tally } from '../model/program.ts';
-import { type Overlay, viewKey } from '../model/reader.ts';
+import type { Overlay } from '../model/reader.ts';
 import { Justifications } from '../model/justifications.ts';
 
 /** How a table set is used. */
@@ -36,6 +36,8 @@ export interface TableSetKind {
   readonly observer?: Observer;
   /** If given, the set is only for readers with this overlay. */
   readonly overlay?: Overlay;
+  /** If given, it counts what the steps of the plan do; for the set's whole life. */
+  readonly profile?: Profile;
 }
 
 const minCountedRows = 1000;
@@ -75,12 +77,14 @@ export class TableSet implements TableSpace {
 
   readonly #tallies: Tallies;
   readonly observer: Observer | null;
+  readonly profile: Profile | null;
   /** Decides how everything here is evaluated. */
   readonly planner: Planner;
 
   constructor(facts: FactStore, program: Program, kind: TableSetKind, tallies: Tallies) {
     const { withHeights, isMaintained } = kind;
     this.observer = kind.observer ?? null;
+    this.profile = kind.profile ?? null;
     const overlay = kind.overlay ?? null;
     this.#tallies = tallies;
     this.isMaintained = isMaintained;
@@ -89,7 +93,7 @@ export class TableSet implements TableSpace {
     this.withHeights = withHeights;
     this.constants = overlay?.constants ?? new Constants(facts.dictionary, this.memory);
     const isObserved = this.observer !== null;
-    this.planner = new Planner({ facts, program, overlay, withHeights, isObserved });
+    this.planner = new Planner({ facts, program, overlay, withHeights, isObserved, isMaintained });
   }
 
   /** From now on this question pays for what the set grows by; null: nobody. */
@@ -138,7 +142,7 @@ export class TableSet implements TableSpace {
   /** The table of the relation for these bound positions (ascending); makes it if there is none. */
   table(relation: Relation, boundPositions: readonly number[]): Table {
     const name = relationKey(relation.predicate, relation.arity, relation.negated);
-    const key = `${viewKey(relation.view)}\n${name}\n${boundPositions.join(',')}`;
+    const key = tableKey({ view: relation.view, relation: name, boundPositions });
     const known = this.tables.get(key);
     if (known !== undefined) return known;
     const bound = new Set(boundPositions);
@@ -287,21 +291,30 @@ export class TableSet implements TableSpace {
     for (const stop of table.stops.splice(0)) stop();
     const { predicate, negated } = table;
     const wide = this.table(table, positions);
-    const conclusion = this.#ownConclusion(table, table.rows);
-    const literal = { predicate, args: [...conclusion.headTerms], negated, naf: false };
-    const source = {
-      kind: 'derived' as const,
-      rows: wide.rows,
-      demand: wide.demand,
-      boundPositions: positions,
+    this.profile?.generalized(table, wide);
+    const headTerms = variablesFor(table);
+    const demandTerms = table.boundPositions.map((position) => headTerms[position] as string);
+    const literal = { predicate, args: headTerms, negated, naf: false };
+    const { rows, demand } = wide;
+    const source = { kind: 'derived' as const, rows, demand, boundPositions: positions };
+    const rule = {
+      target: table.rows,
+      headTerms,
+      demand: table.demand,
+      demandTerms,
+      view: table.view,
+      atoms: [{ literal, source }],
+      filters: [],
+      barriers: new Map(),
     };
-    this.#addPlain(table, conclusion, { literal, source });
+    this.addRule(rule, table.stops, table.removals);
     for (let row = 0; row < table.demand.done; row++) table.demand.again.push(row);
   }
 
   /** Compiles the program of the table as planned. */
   #build(table: Table, plan = this.planner.planTable(table)): void {
     const { strategy, shape, parts } = plan;
+    this.profile?.table(table, plan);
     const { level } = table.rows;
     const relations = new Map([
       ['demand', table.demand],
@@ -317,28 +330,24 @@ export class TableSet implements TableSpace {
       }
       return derived;
     };
+    const compiler = new BodyCompiler(this, table.extra, false);
+    table.stops.push(() => compiler.stop());
+    table.removals.push(() => compiler.remove());
     for (const part of parts) {
-      const demand = relation(part.demand, part.demandTerms.length);
-      const target = relation(part.target, part.headTerms.length);
-      this.observer?.compiling(part.rule);
-      const built = this.#addPart(table, part, target, demand);
-      if (this.withHeights && part.rule !== null && built !== null)
-        table.rules.push({ ...part.rule, body: built });
+      const { rule, headTerms, demandTerms, concludes } = part;
+      const demand = relation(part.demand, demandTerms.length);
+      const target = relation(part.target, headTerms.length);
+      this.observer?.compiling(rule);
+      const tally = rule === null || !concludes ? null : this.#tally(rule.record.id);
+      const heightIncrement = concludes ? 1 : 0;
+      const conclusion = { target, headTerms, demand, demandTerms, heightIncrement, tally };
+      const planned = this.planner.planPart(table, part);
+      this.profile?.part(part, planned);
+      const body = compiler.compile(planned, conclusion);
+      if (this.withHeights && rule !== null) table.rules.push({ ...rule, body });
     }
     this.observer?.compiling(null);
     if (shape !== null) this.#addBits(table, shape, relations);
-  }
-
-  #addPart(table: Table, part: TablePart, target: Derived, demand: Derived): BuiltBody | null {
-    const { rule, body, headTerms, demandTerms, concludes } = part;
-    const conclusion = { target, headTerms, demand, demandTerms };
-    if (body === null) {
-      this.#addStored(table, concludes ? { ...conclusion, heightIncrement: 1 } : conclusion);
-      return null;
-    }
-    if (!concludes) return this.#compile(table, body, conclusion);
-    const tally = rule === null ? null : this.#tally(rule.record.id);
-    return this.#compile(table, body, { ...conclusion, heightIncrement: 1, tally });
   }
 
   /** Fills the table from the base and the steps of its closure, which are relations below it. */
@@ -360,7 +369,7 @@ export class TableSet implements TableSpace {
       tally: this.#tally(recursive.record.id),
       onSparse: () => this.#buildInstead(table),
     });
-    turn.consumers.push(table.bits);
+    turn.consumers.push(this.profile?.timedTable(table, table.bits) ?? table.bits);
   }
 
   /** Falls back to the rules for a closure that proved sparse. */
@@ -382,33 +391,6 @@ export class TableSet implements TableSpace {
     if (this.isMaintained) this.justifications.track(extra, null);
     table.extra.push(extra);
     return extra;
-  }
-
-  /** A conclusion of the table's own relation from its stored facts. */
-  #ownConclusion(table: Table, target: Derived): Conclusion {
-    const headTerms = variablesFor(table);
-    const demandTerms = table.boundPositions.map((position) => headTerms[position] as string);
-    return { target, headTerms, demand: table.demand, demandTerms };
-  }
-
-  #compile(table: Table, body: Body, conclusion: Conclusion): BuiltBody {
-    const compiler = new BodyCompiler(this, table, table.extra, false);
-    table.stops.push(() => compiler.stop());
-    table.removals.push(() => compiler.remove());
-    return compiler.compile(body, conclusion);
-  }
-
-  /** Adds the stored facts of the table's relation, as if by a rule. */
-  #addStored(table: Table, conclusion: Conclusion): void {
-    const { predicate, negated } = table;
-    const literal = { predicate, args: variablesFor(table), negated, naf: false };
-    this.#addPlain(table, conclusion, { literal, source: { kind: 'stored' } });
-  }
-
-  /** Adds a rule of a single atom. */
-  #addPlain(table: Table, conclusion: Conclusion, atom: BodyAtom): void {
-    const rule = { ...conclusion, view: table.view, atoms: [atom], filters: [], barriers: new Map() };
-    this.addRule(rule, table.stops, table.removals);
   }
 
   /** Proofs derive again what answers have derived, so only answers count. */
