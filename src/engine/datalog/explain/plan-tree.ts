@@ -131,14 +131,18 @@ class PlanWriter {
   /** A step that counts towards the limit. */
   #step(step: Pick<PlanStep, 'step' | 'detail' | 'access'> & Partial<PlanStep>): PlanStep {
     this.#steps++;
-    const { detail } = step;
-    const counted = this.#profile === null ? {} : { rows: 0, elapsedMs: 0 };
+    const { detail, relation, columns, strategy, reason } = step;
     return {
-      estimatedRows: 0,
-      children: [],
-      ...counted,
-      ...step,
+      step: step.step,
       detail: detail.length > maxPlanDetail ? `${detail.slice(0, maxPlanDetail - 1)}…` : detail,
+      ...(relation === undefined ? {} : { relation }),
+      access: step.access,
+      ...(columns === undefined ? {} : { columns }),
+      estimatedRows: step.estimatedRows ?? 0,
+      ...(strategy === undefined ? {} : { strategy }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(this.#profile === null ? {} : { rows: 0, elapsedMs: 0 }),
+      children: [],
     };
   }
 
@@ -156,27 +160,26 @@ class PlanWriter {
   *#table(asked: Asked): Generator<'more', PlanStep> {
     const key = tableKey(asked);
     const { boundPositions } = asked;
-    const isWhole = boundPositions.length === 0;
+    const recorded = this.#profile?.tableOf(key) ?? null;
+    const isShown = this.#shown.has(key);
+    const isReference = isShown || this.#depth >= maxDepth || this.#isFull;
+    const plan = isReference ? null : (recorded?.plan ?? this.#planner.planTable(asked));
     const table = this.#step({
       step: 'table',
       detail: patternOf(asked),
       relation: shownRelation(asked),
-      access: isWhole ? 'whole' : 'key',
-      ...(isWhole ? {} : { columns: [...boundPositions] }),
+      ...keyAccess(boundPositions),
+      ...(plan === null ? {} : { strategy: plan.strategy }),
+      ...(plan === null || plan.reason === null ? {} : { reason: plan.reason }),
     });
-    const recorded = this.#profile?.tableOf(key) ?? null;
     if (recorded !== null) table.rows = recorded.rows.rows.live;
-    const isShown = this.#shown.has(key);
-    if (isShown || this.#depth >= maxDepth || this.#isFull) {
+    if (plan === null) {
       if (!isShown) this.#deferred.push(asked);
       table.access = 'reference';
       table.estimatedRows = this.#estimates.get(key) ?? likelyRows;
       return table;
     }
     this.#shown.add(key);
-    const plan = recorded?.plan ?? this.#planner.planTable(asked);
-    table.strategy = plan.strategy;
-    if (plan.reason !== null) table.reason = plan.reason;
     this.#depth++;
     if (recorded !== null && recorded.wide !== null) table.children.push(yield* this.#table(recorded.wide));
     for (const part of plan.parts) {
