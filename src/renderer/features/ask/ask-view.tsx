@@ -163,7 +163,9 @@ interface AskViewProps extends BesideProps {
 function paneBeside({ tab, show }: AskTabsOfView, render: BesideProps): Pane[] {
   const { shown } = tab;
   const close = () => show({ ...shown, ...nothingBeside });
-  const pane = (id: string, content: ReactNode): Pane[] => [{ id, size: '42%', least: '260px', content }];
+  const pane = (id: string, content: ReactNode, size = '42%'): Pane[] => [
+    { id, size, least: '260px', content },
+  ];
   if (shown.why !== undefined) return pane('proof', render.renderProof(shown.why, close));
   if (shown.whyNot !== undefined) {
     const onQuestion = (whyNot: string) => show({ ...shown, ...nothingBeside, whyNot });
@@ -172,7 +174,7 @@ function paneBeside({ tab, show }: AskTabsOfView, render: BesideProps): Pane[] {
   if (shown.trace === 'true' && shown.question !== undefined)
     return pane('trace', render.renderTrace(shown.question, close));
   if (shown.plan === 'true' && shown.question !== undefined)
-    return pane('plan', render.renderPlan(shown.question, close));
+    return pane('plan', render.renderPlan(shown.question, close), '52%');
   return [];
 }
 

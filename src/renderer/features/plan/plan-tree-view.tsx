@@ -1,4 +1,10 @@
-import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
+import {
+  IconArrowDown,
+  IconArrowUp,
+  IconChevronDown,
+  IconChevronRight,
+  IconCornerLeftUp,
+} from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react';
 import type { PlanStep } from '../../../engine/contract/plan.ts';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -50,18 +56,30 @@ function Numbers({ step, marks }: { step: PlanStep; marks: PlanMarks }) {
   const share = elapsedMs === undefined || marks.totalMs === 0 ? 0 : elapsedMs / marks.totalMs;
   return (
     <>
-      {marks.slowest === step && <Tag tone="warn">slowest</Tag>}
-      {wrong !== null && <Tag tone="plain">{wrong} than estimated</Tag>}
-      <span className={`number dim ${styles.estimate}`}>{formatCount(estimatedRows)} est.</span>
-      {rows !== undefined && <span className={`number ${styles.count}`}>{formatCount(rows)} rows</span>}
-      {elapsedMs !== undefined && (
-        <>
-          <span className={styles.share} aria-hidden>
-            <span className={styles.shareFill} style={{ width: `${Math.round(share * 100)}%` }} />
+      <span className={`number dim ${styles.count}`}>{formatCount(estimatedRows)}</span>
+      <span className={`number ${styles.count}`}>
+        {wrong !== null && (
+          <span
+            className={styles.wrong}
+            title={`${wrong} than estimated`}
+            aria-label={`${wrong} than estimated`}
+            role="img"
+          >
+            {wrong === 'more' ? (
+              <IconArrowUp size={13} aria-hidden />
+            ) : (
+              <IconArrowDown size={13} aria-hidden />
+            )}
           </span>
-          <span className={`number ${styles.count}`}>{formatDuration(elapsedMs)}</span>
-        </>
-      )}
+        )}
+        {rows === undefined ? '' : formatCount(rows)}
+      </span>
+      <span className={`number ${styles.count}`}>
+        {elapsedMs === undefined ? '' : formatDuration(elapsedMs)}
+        <span className={styles.share} aria-hidden>
+          <span className={styles.shareFill} style={{ width: `${Math.round(share * 100)}%` }} />
+        </span>
+      </span>
     </>
   );
 }
@@ -96,27 +114,28 @@ function Line({ row, id, top, marks, isActive, isFolded, onSelect, onToggle }: L
       onClick={onSelect}
       onDoubleClick={onToggle}
     >
-      <span style={{ flex: 'none', width: Math.min(level - 1, maxIndent) * indent }} aria-hidden />
-      <span
-        className={styles.fold}
-        onClick={(event) => {
-          event.stopPropagation();
-          onToggle();
-        }}
-        aria-hidden
-      >
-        {step.access === 'reference' && <IconCornerLeftUp size={13} />}
-        {isFoldable && (isFolded ? <IconChevronRight size={14} /> : <IconChevronDown size={14} />)}
+      <span className={styles.step}>
+        <span style={{ flex: 'none', width: Math.min(level - 1, maxIndent) * indent }} aria-hidden />
+        <span
+          className={styles.fold}
+          onClick={(event) => {
+            event.stopPropagation();
+            onToggle();
+          }}
+          aria-hidden
+        >
+          {step.access === 'reference' && <IconCornerLeftUp size={13} />}
+          {isFoldable && (isFolded ? <IconChevronRight size={14} /> : <IconChevronDown size={14} />)}
+        </span>
+        <Tag tone={step.step === 'table' ? 'derived' : 'plain'}>{step.step}</Tag>
+        {marks.slowest === step && <Tag tone="warn">slowest</Tag>}
+        <span className={styles.detail}>
+          {inLanguage.has(step.step) ? <CodeText isLine text={step.detail} /> : step.detail}
+        </span>
+        <span className={`dim ${styles.access}`}>{accessWords(step)}</span>
+        {why !== '' && <span className={`dim ${styles.why}`}>{why}</span>}
       </span>
-      <Tag tone={step.step === 'table' ? 'derived' : 'plain'}>{step.step}</Tag>
-      <span className={styles.detail}>
-        {inLanguage.has(step.step) ? <CodeText isLine text={step.detail} /> : step.detail}
-      </span>
-      <span className={`dim ${styles.access}`}>{accessWords(step)}</span>
-      {why !== '' && <span className={`dim ${styles.why}`}>{why}</span>}
-      <span className={styles.numbers}>
-        <Numbers step={step} marks={marks} />
-      </span>
+      <Numbers step={step} marks={marks} />
     </div>
   );
 }
@@ -146,33 +165,41 @@ export function PlanTreeView({ plan }: { plan: PlanStep }) {
   }
 
   return (
-    <div
-      ref={scrollRef}
-      role="tree"
-      tabIndex={0}
-      aria-label="Plan"
-      {...(isRendered ? { 'aria-activedescendant': `${id}-${activeIndex}` } : {})}
-      className={styles.tree}
-      onKeyDown={onKeyDown}
-    >
-      <div role="presentation" className={styles.body} style={{ height: virtual.height }}>
-        {virtual.rows.map(({ index, top }) => {
-          const row = rows[index];
-          if (row === undefined) return null;
-          return (
-            <Line
-              key={row.key}
-              id={`${id}-${index}`}
-              top={top}
-              row={row}
-              marks={marks}
-              isActive={index === activeIndex}
-              isFolded={cursor.folded.has(row.key)}
-              onSelect={() => setCursor({ ...cursor, active: row.key })}
-              onToggle={() => setCursor(toggled(row, cursor))}
-            />
-          );
-        })}
+    <div className="flex-column full-height">
+      <div className={`dim ${styles.head}`} aria-hidden>
+        <span>Step</span>
+        <span className={styles.count}>Estimated</span>
+        <span className={styles.count}>Rows</span>
+        <span className={styles.count}>Time</span>
+      </div>
+      <div
+        ref={scrollRef}
+        role="tree"
+        tabIndex={0}
+        aria-label="Plan"
+        {...(isRendered ? { 'aria-activedescendant': `${id}-${activeIndex}` } : {})}
+        className={`rest-height ${styles.tree}`}
+        onKeyDown={onKeyDown}
+      >
+        <div role="presentation" className={styles.body} style={{ height: virtual.height }}>
+          {virtual.rows.map(({ index, top }) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            return (
+              <Line
+                key={row.key}
+                id={`${id}-${index}`}
+                top={top}
+                row={row}
+                marks={marks}
+                isActive={index === activeIndex}
+                isFolded={cursor.folded.has(row.key)}
+                onSelect={() => setCursor({ ...cursor, active: row.key })}
+                onToggle={() => setCursor(toggled(row, cursor))}
+              />
+            );
+          })}
+        </div>
       </div>
     </div>
   );
