@@ -28,12 +28,13 @@ const layers = listed({
   'datalog/closure': 'contract base language store datalog/model datalog/plan datalog/join',
   'datalog/tables': 'contract base language store datalog/model datalog/plan datalog/join datalog/closure',
   'datalog/explain': 'contract base language store datalog/model datalog/plan datalog/join datalog/tables',
-  'datalog/maintain': 'contract base language store datalog/model datalog/tables datalog/explain',
+  'datalog/maintain':
+    'contract base language store datalog/model datalog/plan datalog/tables datalog/explain',
   'state/columns': 'contract base language store',
   state: 'contract base language store log datalog/model state/columns',
   commit: 'contract base language store log datalog/model state',
   session: 'contract base language store log state commit datalog/model datalog/tables datalog/maintain',
-  read: 'contract base language store state commit session datalog/model datalog/tables datalog/explain datalog/maintain',
+  read: 'contract base language store state commit session datalog/model datalog/plan datalog/tables datalog/explain datalog/maintain',
   write:
     'contract base language store log state commit session read datalog/model datalog/tables datalog/maintain',
   memory: 'contract base language store state commit session read datalog/model datalog/tables',

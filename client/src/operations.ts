@@ -133,6 +133,15 @@ export const operations = {
     kind: 'read',
     fields: 'body',
   },
+  plan: {
+    method: 'POST',
+    path: '/plan',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    fields: 'body',
+  },
   explain: {
     method: 'POST',
     path: '/explain',

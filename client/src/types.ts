@@ -132,6 +132,10 @@ export type Answer = {
   generation: number;
   elapsedMs: number;
   proof?: Proof | undefined;
+  /** If asked for: the plan with the rows and the time of each step. */
+  plan?: PlanStep | undefined;
+  /** The same plan as indented text. */
+  planText?: string | undefined;
   /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
 };
@@ -160,6 +164,8 @@ export type AskInput = {
   timeoutMs?: number | null | undefined;
   /** Maximum number of derivations. Default: 10000000. */
   maxDerivations?: number | null | undefined;
+  /** Evaluate the question afresh and add its plan, with the rows and the time of each step. */
+  plan?: boolean | null | undefined;
 };
 
 export type AuthenticationStatus = {
@@ -1128,6 +1134,38 @@ export type Pending = {
   dryRun?: true | undefined;
   /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
+};
+
+export type Plan = {
+  plan: PlanStep;
+  /** The same tree as indented text. */
+  text: string;
+  /** True if there are more than 2000 steps; the rest is left out. */
+  truncated: boolean;
+};
+
+export type PlanStep = {
+  /** question, table, rule, facts, join, start, demand, atom, not, aggregate, comparison, arithmetic, assignment, distinct, wait or group; others may be added. */
+  step: string;
+  /** What the step works on, as text; cut at 500 characters. */
+  detail: string;
+  /** predicate/arity of what it reads. */
+  relation?: string | undefined;
+  /** How rows are found: scan (all), index (by columns), existence (all columns are bound), key or whole (what a table is asked for), delta (rows that are new), fixpoint (after everything below), reference (the table is shown elsewhere), none. */
+  access: string;
+  /** The arguments with a value, from 0. */
+  columns?: number[] | undefined;
+  /** How many rows the planner expects from it. */
+  estimatedRows: number;
+  /** Of a table: rules, semi-naive, factored (linear recursion), bitset (a closure), or generalized (filled from a table with fewer bound arguments). */
+  strategy?: string | undefined;
+  /** Why, where there was a choice. */
+  reason?: string | undefined;
+  /** How many rows came from it; if the question was answered. */
+  rows?: number | undefined;
+  /** Time in the step itself, without its children; if the question was answered. */
+  elapsedMs?: number | undefined;
+  children: PlanStep[];
 };
 
 export type PredicateList = {
@@ -2116,6 +2154,8 @@ export interface Operations {
   deleteRule(id: string, options?: WriteOptions & IfMatch): Promise<RuleRetracted>;
   /** Answer a question by inference, optionally with its proof: `POST /ask`. */
   ask(fields: AskInput, options?: CallOptions & Partial<InTransaction>): Promise<Answer>;
+  /** Show how a question would be evaluated, without evaluating it: `POST /plan`. */
+  plan(fields: AskInput, options?: CallOptions): Promise<Plan>;
   /** Explain why something is true, or why it is not: `POST /explain`. */
   explain(fields: ExplainInput, options?: CallOptions): Promise<Explanation>;
   /** Preview what would follow from other facts and rules; changes nothing: `POST /whatIf`. */

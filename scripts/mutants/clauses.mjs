@@ -23,6 +23,8 @@ const derivedSteps = 'datalog/join/derived-steps.ts';
 const storedSteps = 'datalog/join/stored-steps.ts';
 const compileRule = 'datalog/join/compile-rule.ts';
 const bodyCompiler = 'datalog/join/body-compiler.ts';
+const bodyPlan = 'datalog/plan/body-plan.ts';
+const joinPlan = 'datalog/plan/join-plan.ts';
 const derived = 'datalog/model/derived.ts';
 const reasoner = 'datalog/maintain/reasoner.ts';
 const tableCache = 'datalog/maintain/table-cache.ts';
@@ -45,7 +47,7 @@ const killing = [
   },
   {
     clause: 'a binding is distinguished by everything that the rest of the body needs',
-    file: compileRule,
+    file: joinPlan,
     from: 'const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);',
     to: 'const needed = new Set([...headTerms, ...this.#open.flat()]);',
     by: ['chains'],
@@ -116,8 +118,8 @@ const killing = [
   {
     clause: 'an interrupted rule takes waiting rows into its rederivation',
     file: compileRule,
-    from: 'this.#joinCheapestFirst(atoms, demand.support !== null, null);',
-    to: 'this.#joinCheapestFirst(atoms, false, null);',
+    from: 'const withDemand = demand.support !== null;',
+    to: 'const withDemand = false;',
     by: strata,
   },
 ];
@@ -217,9 +219,9 @@ const telling = [
   },
   {
     clause: 'a negation of a stored relation waits to be found when a fact is added',
-    file: bodyCompiler,
-    from: 'isAbsence(literal) && (this.#isMaintained || this.#set.isDerived(view, relationOf(literal)))',
-    to: 'isAbsence(literal) && this.#set.isDerived(view, relationOf(literal))',
+    file: bodyPlan,
+    from: 'isAbsence(literal) && (isMaintained || this.#space.isDerived(view, relationOf(literal)))',
+    to: 'isAbsence(literal) && this.#space.isDerived(view, relationOf(literal))',
     by: ['maintained absences', 'maintained strata'],
   },
   {

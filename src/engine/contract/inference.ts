@@ -13,6 +13,7 @@ import {
 } from './fields.ts';
 import { isPlainPredicate, isPlainScope } from './facts.ts';
 import { bodySchema, predicateSchema, termsSchema } from './language.ts';
+import { planStepSchema } from './plan.ts';
 import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 import { takingTruthVal } from './same-said.ts';
 
@@ -60,8 +61,18 @@ export const askFields = {
   ),
 };
 
+const planField = {
+  plan: z
+    .boolean()
+    .nullish()
+    .describe('Evaluate the question afresh and add its plan, with the rows and the time of each step'),
+};
+
 export const askInputSchema = takingTruthVal(
-  z.strictObject(askFields).superRefine(oneScopeChoice).superRefine(oneForm),
+  z
+    .strictObject({ ...askFields, ...planField })
+    .superRefine(oneScopeChoice)
+    .superRefine(oneForm),
 );
 export type AskInput = z.output<typeof askInputSchema>;
 
@@ -117,6 +128,8 @@ export const answerSchema = z.object({
   generation: generationSchema,
   elapsedMs: z.number(),
   proof: proofSchema.optional(),
+  plan: planStepSchema.optional().describe('If asked for: the plan with the rows and the time of each step'),
+  planText: z.string().optional().describe('The same plan as indented text'),
   hints: hintsSchema,
 });
 export type Answer = z.output<typeof answerSchema>;

@@ -2,6 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import type { DecayInput, MemoryStatsQuery, RecallInput } from '../contract/memory.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
 import type { TraceInput } from '../contract/explanation.ts';
+import type { AskInput } from '../contract/inference.ts';
 import { consolidate } from '../memory/consolidate.ts';
 import { decay } from '../memory/decay.ts';
 import { memoryStats, summarize } from '../memory/memory-stats.ts';
@@ -12,6 +13,7 @@ import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
 import { trace } from '../read/explain.ts';
+import { planOf } from '../read/plan.ts';
 import { search } from '../search/search.ts';
 import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/export-knowledge.ts';
 import { listFacts } from '../read/list-facts.ts';
@@ -83,6 +85,13 @@ const operations = {
   explain: explainAtom,
   /** What would be true after hypothetical changes, beside what is. */
   whatIf: asking(whatIf, limitsGiven, anyConclusion),
+  /** How a question would be evaluated. */
+  plan: async ({ live }: EngineContext, caller: Caller, input: AskInput) => {
+    const body = bodyOf(input);
+    return live.asQuestion(caller, input, (limits) =>
+      live.reading(caller, limits, (context) => planOf(context, input, body)),
+    );
+  },
   /** How a question is evaluated, rule by rule. */
   trace: async ({ live }: EngineContext, caller: Caller, input: TraceInput) => {
     const body = bodyOf(input);

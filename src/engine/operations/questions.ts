@@ -28,20 +28,23 @@ const patienceOfBoundMs = 50;
  */
 export async function askQuestion(engine: EngineContext, caller: Caller, input: AskInput): Promise<Answer> {
   const key = askedKey(input);
-  const again = caller.transaction === null ? engine.live.answerAgain(caller, key) : null;
+  const isCounted = input.plan === true;
+  const again = caller.transaction === null && !isCounted ? engine.live.answerAgain(caller, key) : null;
   if (again !== null) return again;
   const body = bodyOf(input);
   const answered = async (context: ReadContext, plain = context): Promise<Answer> => {
     const { answer, used } = await ask(context, input, body);
     await engine.live.noteUses(plain, used);
-    engine.live.keepAnswer(context, key, answer, used);
+    if (!isCounted) engine.live.keepAnswer(context, key, answer, used);
     return answer;
   };
   if (caller.transaction !== null)
     return engine.live.asQuestion(caller, input, (limits) =>
       engine.transactions.reading(caller, limits, answered),
     );
-  const few = engine.live.look(caller, (context) => askByPointLookup(context, input, body));
+  const few = isCounted
+    ? null
+    : engine.live.look(caller, (context) => askByPointLookup(context, input, body));
   if (few !== null) return few;
   const isBound = body.some((each) => isPositiveAtom(each) && !each.args.every(isVariable));
   const limits = isBound ? { ...input, patienceMs: patienceOfBoundMs } : input;

@@ -3,6 +3,7 @@ import type { Answer, AskedForms, AskInput, Proof } from '../contract/inference.
 import { isVariable, type Literal } from '../contract/language.ts';
 import { type ReadContext, type LookupContext, scopeChoice } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
+import { planWithCounts } from './plan.ts';
 import { pointLookup } from './point-lookup.ts';
 import { hintsOfNothing, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
@@ -11,6 +12,7 @@ import { parseBody } from '../language/parse.ts';
 import { renderAtom } from '../language/print.ts';
 import { isPositiveAtom, relationOf, wildcard } from '../language/terms.ts';
 import { toMicroseconds } from '../datalog/tables/evaluation.ts';
+import { Profile } from '../datalog/plan/profile.ts';
 import { factStep, provingFact } from '../datalog/explain/proof.ts';
 import { instance, isNamed, question, renderInstance } from '../datalog/tables/question.ts';
 import type { AnswerPage } from '../datalog/maintain/reasoner.ts';
@@ -39,15 +41,18 @@ export async function ask(
 ): Promise<{ answer: Answer; used: Set<FactRow> }> {
   const { reasoner, reader, pacer } = context;
   const asked = question(scopeChoice(input), body);
+  const profile = input.plan === true ? new Profile() : null;
   const page = await reasoner.answer(asked, reader, pacer, {
     offset: input.offset,
     limit: input.limit,
     withProof: input.withProof || input.allProofs,
     withAlternatives: input.allProofs,
+    profile,
   });
   const used: UsedFacts = new Map();
   for (const fact of page.proof?.facts ?? []) noteFact(used, fact);
   const { results, bindings } = await renderPage(context, page, asked.view, used);
+  const planned = profile === null ? null : await planWithCounts(asked, profile, context);
   const answer: Answer = {
     results,
     bindings,
@@ -57,6 +62,7 @@ export async function ask(
     generation: reader.generation,
     elapsedMs: pacer.elapsedRounded,
     ...(page.proof === null ? {} : { proof: page.proof.proof }),
+    ...(planned === null ? {} : { plan: planned.plan, planText: planned.text }),
     ...hintsOf(context, input, body, results),
   };
   return { answer, used: new Set(used.values()) };

@@ -15,6 +15,7 @@ it('parses a command with its words and options, in any order', () => {
     scope: 's',
     json: false,
     proof: true,
+    plan: false,
     format: null,
     predicate: null,
     dryRun: false,

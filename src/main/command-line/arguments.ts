@@ -31,6 +31,7 @@ export interface ParsedCommand {
   readonly scope: string | null;
   readonly json: boolean;
   readonly proof: boolean;
+  readonly plan: boolean;
   /** For import and export: the name of the format; null: by the name of the file. */
   readonly format: string | null;
   readonly predicate: string | null;
@@ -67,6 +68,7 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     scope: values.scope ?? null,
     json: values.json,
     proof: values.proof,
+    plan: values.plan,
     format: values.format ?? null,
     predicate: values.predicate ?? null,
     dryRun: values['dry-run'] ?? false,
@@ -103,6 +105,7 @@ function parse(argv: readonly string[]) {
         scope: { type: 'string' },
         json: { type: 'boolean', default: false },
         proof: { type: 'boolean', default: false },
+        plan: { type: 'boolean', default: false },
         format: { type: 'string' },
         predicate: { type: 'string' },
         'dry-run': { type: 'boolean' },
@@ -178,6 +181,7 @@ interface CommandHelp {
 const options = {
   scope: { usage: '--scope NAME', about: ['within this scope'] },
   proof: { usage: '--proof', about: ['prints the proof of each answer'] },
+  plan: { usage: '--plan', about: ['prints the plan of the question instead, with rows and times'] },
   format: {
     usage: '--format NAME',
     about: [
@@ -238,7 +242,7 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
   ask: {
     takes: "'p(?x, b)'",
     about: 'asks, and prints the answers',
-    options: ['scope', 'proof'],
+    options: ['scope', 'proof', 'plan'],
     more: [
       'The text is an atom or a rule body; ?names are variables. - reads it from standard input.',
       'Exit code 1 if there is no answer.',

@@ -57,9 +57,10 @@ export async function runCommand(
 
 async function ask(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
   const question = (await textOf(command, terminal)).replace(/[.?]\s*$/, '');
-  const { scope, proof } = command;
-  const answer = (await client.post('/ask', { text: question, scope, withProof: proof })) as Answer;
+  const { scope, proof, plan } = command;
+  const answer = (await client.post('/ask', { text: question, scope, withProof: proof, plan })) as Answer;
   if (command.json) terminal.print(JSON.stringify(answer, null, 2));
+  else if (answer.planText !== undefined) terminal.print(answer.planText);
   else {
     const lines = answer.proof === undefined ? answer.results : proofOutline(answer.proof);
     for (const line of lines) terminal.print(line);

@@ -49,8 +49,9 @@ export function capital(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** The recursive schemas of the contract: literals of a rule's body, as input and as output, and any JSON. */
+/** The recursive schemas of the contract: literals of a rule's body, as input and as output, plans, and any JSON. */
 function recursiveName(part: JsonSchema, direction: 'input' | 'output'): string {
+  if (Object.hasOwn((part['properties'] as JsonSchema | undefined) ?? {}, 'estimatedRows')) return 'PlanStep';
   if (!JSON.stringify(part).includes('"aggregate"')) return 'JsonValue';
   return direction === 'input' ? 'Literal' : 'StoredLiteral';
 }

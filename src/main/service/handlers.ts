@@ -65,6 +65,7 @@ export function createHandlers(service: ServiceState): Handlers {
     aggregate: (caller, { body }) => service.engine.aggregate(caller, body),
     explain: (caller, { body }) => service.engine.explain(caller, body),
     whatIf: (caller, { body }) => service.engine.whatIf(caller, body),
+    plan: (caller, { body }) => service.engine.plan(caller, body),
     trace: (caller, { body }) => service.engine.trace(caller, body),
     beginTransaction: (caller) => service.engine.begin(caller),
     commitTransaction: (caller, { params, body }) =>

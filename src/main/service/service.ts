@@ -635,7 +635,7 @@ function isQuestion(name: OperationName, input: CheckedInput): boolean {
   return questions.has(name);
 }
 
-const questions: ReadonlySet<OperationName> = new Set(['ask', 'explain', 'whatIf', 'trace']);
+const questions: ReadonlySet<OperationName> = new Set(['ask', 'plan', 'explain', 'whatIf', 'trace']);
 
 const requireAllowed: McpHost['requireAllowed'] = (name, caller, input) => {
   const spec: OperationSpec = operations[name];

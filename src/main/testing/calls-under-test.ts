@@ -78,6 +78,10 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
     const { predicate, args } = await told(at);
     return post('/whatIf', { assert: [fact(at)], retract: [{ predicate, args }], rules: [rule(at)] });
   },
+  plan: async (at) => {
+    const { predicate, args } = await told(at);
+    return post('/plan', { predicate, args: [args[0], '?y'] });
+  },
   trace: async (at) => {
     const { predicate, args } = await told(at);
     return post('/trace', { predicate, args: [args[0], '?y'] });

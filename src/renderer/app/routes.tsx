@@ -73,6 +73,7 @@ const ExportDialog = view(async () => (await import('../features/transfer/export
 const WhyNotView = view(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView);
 const WhyNotPanel = view(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel);
 const TraceView = view(async () => (await import('../features/trace/trace-panel.tsx')).TraceView);
+const PlanPanel = view(async () => (await import('../features/plan/plan-panel.tsx')).PlanPanel);
 const TracePanel = view(async () => (await import('../features/trace/trace-panel.tsx')).TracePanel);
 const MemoryView = view(async () => (await import('../features/memory/memory-view.tsx')).MemoryView);
 const ScopesView = view(async () => (await import('../features/scopes/scopes-view.tsx')).ScopesView);
@@ -271,6 +272,7 @@ const askRoute = createRoute({
           <WhyNotPanel question={question} onQuestion={onQuestion} onClose={onClose} />
         )}
         renderTrace={(question, onClose) => <TracePanel question={question} onClose={onClose} />}
+        renderPlan={(question, onClose) => <PlanPanel question={question} onClose={onClose} />}
       />
     );
   },

@@ -8,6 +8,7 @@ import {
   whatIfResultSchema,
 } from '../explanation.ts';
 import { answerSchema, askInputSchema, plainQuestion } from '../inference.ts';
+import { planSchema } from '../plan.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 import { answeredSchema } from '../tool-contents.ts';
 import { askToolInputSchema } from '../tool-inputs.ts';
@@ -25,7 +26,8 @@ export const inferenceOperations = {
       'Give `predicate` and `args`, `text` (the body of a rule), or `body` (a list of literals). The ' +
       'answer is complete, without duplicates, ordered by the arguments (by code point), and of one ' +
       '`generation`; no match is an empty list. `withProof` proves each result; `allProofs` adds the ' +
-      'other derivations of each conclusion. If the client disconnects, the question is cancelled.',
+      'other derivations of each conclusion. `plan` evaluates the question afresh and adds its plan with ' +
+      'the rows and the time of each step. If the client disconnects, the question is cancelled.',
     transaction: 'read',
     body: askInputSchema,
     queryFlags: { proof: 'withProof' },
@@ -92,6 +94,29 @@ export const inferenceOperations = {
             },
           ],
         },
+      },
+    },
+  },
+  plan: {
+    ...shared,
+    method: 'POST',
+    path: '/plan',
+    summary: 'Show how a question would be evaluated, without evaluating it',
+    description:
+      'Takes what /ask takes. The answer is a tree of steps: the tables that the question demands, the rules ' +
+      'that fill each, the order in which a rule joins its atoms, how it finds their rows, and how many it ' +
+      'expects; `text` is the same tree as indented text. It is the plan for tables that are still empty. ' +
+      '/ask with `plan: true` adds the rows and the time of each step.',
+    body: askInputSchema,
+    output: planSchema,
+    counts: 'question',
+    problems: ['InferenceLimitExceeded', 'RuleException'],
+    example: {
+      body: { predicate: 'grandparent', args: ['alice', '?who'] },
+      answer: {
+        plan: { step: 'question', detail: '', access: 'none', estimatedRows: 0, children: [] },
+        text: '',
+        truncated: false,
       },
     },
   },

@@ -1,6 +1,5 @@
 import {
   BitsetRelation,
-  bytesToTry,
   type Course,
   Edges,
   noWords,
@@ -9,6 +8,7 @@ import {
   type Words,
   bitOf,
 } from './bitset-relation.ts';
+import { bytesToTry } from '../plan/closure-shape.ts';
 import type { Derived } from '../model/derived.ts';
 
 /** Whether steps extend the base at its source (`before`) or at its target (`behind`). */

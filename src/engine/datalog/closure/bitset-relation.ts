@@ -9,8 +9,6 @@ export type Words = Int32Array;
 
 /** Words or edges processed per slice. */
 const sliceWork = 32_768;
-/** Bitset rows up to this many bytes are computed without an estimate of their density. */
-export const bytesToTry = 0x100_0000;
 /**
  * Bytes for each source and target while rows are computed: numbers of its visit, its place in the lists of
  * open nodes, and its elements of the lists of rows.

@@ -4,22 +4,14 @@ import type { AtomLiteral } from '../../contract/language.ts';
 import { maxProofSteps, type Proof, type ProofStep } from '../../contract/inference.ts';
 import { lookUpFew } from '../../store/fact-matching.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts';
-import { planBody } from '../../language/order.ts';
 import { renderAtom } from '../../language/print.ts';
 import { isAbsence, isAggregate, isBuiltin, relationOf } from '../../language/terms.ts';
 import { BodyCompiler } from '../join/body-compiler.ts';
 import { type Derived, newDerived, put } from '../model/derived.ts';
 import { demand, type Pacer, settle } from '../tables/evaluation.ts';
 import { Explainer, type Premise, premiseOf, premisesOf } from './explainer.ts';
-import { filtersOf } from '../plan/join-order.ts';
 import { questionLevel } from '../model/program.ts';
-import {
-  type Matches,
-  onlyDerivedAtom,
-  type Question,
-  settledTableFor,
-  tableFor,
-} from '../tables/question.ts';
+import { type Matches, derivedAtomOf, type Question, settledTableFor, tableFor } from '../tables/question.ts';
 import { isAdded, matching, type Reader, viewKey } from '../model/reader.ts';
 import type { TableSet } from '../tables/table-set.ts';
 import type { BuiltBody, BuiltGroup, BuiltRule, Table } from '../model/table.ts';
@@ -97,7 +89,7 @@ export class ProofBuilder {
     const { question: asked, columns } = matches;
     const { variables } = asked;
     const extra: Derived[] = [];
-    const compiler = new BodyCompiler(this.#set, null, extra, true);
+    const compiler = new BodyCompiler(this.#set, extra, true);
     try {
       const body = await this.#ready(matches, rows, compiler, extra);
       const roots: number[] = [];
@@ -155,7 +147,7 @@ export class ProofBuilder {
   ): Promise<BuiltBody> {
     const set = this.#set;
     const { question: asked } = matches;
-    const atom = onlyDerivedAtom(asked, set);
+    const atom = derivedAtomOf(asked, set);
     let body: BuiltBody = {
       view: asked.view,
       literals: asked.body,
@@ -168,7 +160,7 @@ export class ProofBuilder {
     else if (rows.length > 0 && settledTableFor(atom, asked.view, set) === null) {
       const tableKey = present(tableFor(atom, asked.view, set), 'what has answers has a table');
       const isFew = rows.length * fewDivisor <= matches.count;
-      if (set.factored(tableKey.table) === null && !isFew) demand(set, tableKey.table, tableKey.key);
+      if (!set.isFactored(tableKey.table) && !isFew) demand(set, tableKey.table, tableKey.key);
       else for (const row of rows) this.#demandAtom(asked.view, groundAtom(atom, matches, row));
     }
     await settle(set, this.#reader, this.#pacer);
@@ -180,14 +172,13 @@ export class ProofBuilder {
     const start = newDerived({ name: 'question', arity: 0, level, memory });
     const { length: arity } = asked.variables;
     const target = newDerived({ name: 'answers', arity, level, withHeights: true, memory });
-    const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));
     const conclusion = {
       target,
       headTerms: asked.variables,
       demand: start,
       demandTerms: [],
     };
-    const body = compiler.compile({ view: asked.view, literals: asked.body, filters }, conclusion);
+    const body = compiler.compile(this.#set.planner.planQuestion(asked.view, asked.body), conclusion);
     extra.push(target);
     for (const derived of extra) this.#set.passing.add(derived);
     put(start, new Int32Array(0), 0, this.#set.work);

@@ -6,27 +6,35 @@ import {
 } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { TupleBatch } from '../../store/tuples.ts';
-import {
-  isAggregate,
-  isArithmetic,
-  isComparison,
-  isPositiveAtom,
-  relationOf,
-  wildcard,
-} from '../../language/terms.ts';
+import { relationOf, wildcard } from '../../language/terms.ts';
 import { assert, present } from '../../base/assert.ts';
 import { AbsentStep, AggregateStep, DerivedDelta, DerivedStep, RederivationDelta } from './derived-steps.ts';
 import type { Constants } from '../model/constants.ts';
 import { type Consumer, type Derived, put, type StoredDelta, type WorkList } from '../model/derived.ts';
 import type { Tally } from '../model/program.ts';
-import { cheapest } from '../plan/join-order.ts';
+import {
+  atomWaitedFor,
+  type Columns,
+  innerTerms,
+  type JoinStart,
+  type JoinStep,
+  localName,
+  planJoin,
+  termsOf,
+  type Way,
+  type Window,
+} from '../plan/join-plan.ts';
+import type { Stage } from '../plan/body-plan.ts';
+import type { Planner } from '../plan/planner.ts';
+import type { JoinCounts, Profile } from '../plan/profile.ts';
 import type { Filter } from '../../language/order.ts';
-import { type Guard, type KeyedStep, Machine, type AtomShape, type Step, type Window } from './machine.ts';
+import { type Guard, type KeyedStep, Machine, type AtomShape, type Step } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
+import { CountedJoin, countedRows, countedSteps, timedGuard } from './counted-steps.ts';
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
 import { StoredRowsDelta, StoredStep } from './stored-steps.ts';
-import type { Barrier, BodyAtom, DerivedSource, Observer, Source } from '../model/table.ts';
+import type { Barrier, BodyAtom, Observer, Source } from '../model/table.ts';
 
 /**
  * One rule of an adorned program: `head :- demand, atoms, filters`. The demand gives the bound arguments for
@@ -50,6 +58,8 @@ export interface AdornedRule {
   readonly barriers: ReadonlyMap<Literal, Barrier>;
   /** True for the rule of a question, whose constants may be local. */
   readonly isQuestion?: boolean;
+  /** The stage of the plan that the rule carries out; by default it is from no plan. */
+  readonly stage?: Stage;
   /** Demanded for every match of the body: what a later rule of the same body waits for. */
   readonly announced?: readonly { readonly demand: Derived; readonly terms: readonly string[] }[];
 }
@@ -62,7 +72,8 @@ export interface RuleSpace {
   readonly batch: TupleBatch;
   readonly constants: Constants;
   readonly observer: Observer | null;
-  estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
+  readonly profile: Profile | null;
+  readonly planner: Planner;
 }
 
 /**
@@ -77,7 +88,11 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
   const { observer } = set;
   const ends: (() => void)[] = [];
   const add = (derived: Derived, gate: Derived | null, make: (builder: MachineBuilder) => Machine): void => {
-    const build = (): Machine => make(new MachineBuilder(rule, set, registers));
+    const build = (): Consumer => {
+      const builder = new MachineBuilder(rule, set, registers);
+      const machine = make(builder);
+      return builder.counts === null ? machine : new CountedJoin(machine, builder.counts);
+    };
     const machine = observer === null ? new LateMachine(gate, build) : observer.timed(build());
     ends.push(added(derived.consumers, machine));
   };
@@ -99,10 +114,10 @@ export function added<Item>(list: Item[], item: Item): () => void {
 /** A machine made on first use: most machines of many rules never get a row to start with. */
 class LateMachine implements Consumer {
   readonly #gate: Derived | null;
-  readonly #make: () => Machine;
-  #machine: Machine | null = null;
+  readonly #make: () => Consumer;
+  #machine: Consumer | null = null;
 
-  constructor(gate: Derived | null, make: () => Machine) {
+  constructor(gate: Derived | null, make: () => Consumer) {
     this.#gate = gate;
     this.#make = make;
   }
@@ -218,17 +233,16 @@ class MachineBuilder {
   readonly #set: RuleSpace;
   readonly #registers: Registers;
   readonly #values: Int32Array;
-  readonly #bound = new Set<string>();
   readonly #steps: Step[] = [];
-  #filters: readonly Filter[];
-  /** The terms of the atoms still to join, and of the demand if it is joined. */
-  #open: (readonly string[])[] = [];
-  /** Bound variables that nothing needs any more. */
-  readonly #left = new Set<string>();
   readonly #seen: SeenBindings[] = [];
   readonly #tests: ExistenceStep[] = [];
   /** The register that the last step binds, null if it binds none or several. */
   #candidate: number | null = null;
+  /** What a profile counts of the join; null if nothing is counted. */
+  counts: JoinCounts | null = null;
+  /** The number of the step of the plan that is carried out, and by step of the machine, the one it is from. */
+  #at = 0;
+  readonly #planned: number[] = [];
 
   constructor(rule: AdornedRule, set: RuleSpace, registers = new Registers(rule, set.constants)) {
     this.#rule = rule;
@@ -238,107 +252,85 @@ class MachineBuilder {
     // Each step (start, atoms, filters, demand) may also need a register for its row.
     this.#values = new Int32Array(initial.length + rule.atoms.length + rule.filters.length + 2);
     this.#values.set(initial);
-    this.#filters = rule.filters;
   }
 
   startingAtDemand(): Machine {
-    const { demand, demandTerms, atoms } = this.#rule;
-    this.#expect(atoms, false);
-    this.#push(demandTerms, (shape) => new DerivedDelta(demand, shape));
-    for (const atom of atoms) this.#join(atom, 'done');
+    const { demand } = this.#rule;
+    this.#build({ kind: 'demand' }, (shape) => new DerivedDelta(demand, shape));
     return this.#machine();
   }
 
-  startingAt(start: number, delta: Derived): Machine {
-    const { atoms, demandTerms } = this.#rule;
-    const atom = atoms[start] as BodyAtom;
-    const isDemanded = demandTerms.length === 0 || this.#isOwnDemand(atom);
-    this.#expect(atoms.toSpliced(start, 1), !isDemanded);
-    this.#push(atom.literal.args, (shape) => new DerivedDelta(delta, shape));
-    this.#joinCheapestFirst(atoms.slice(0, start), !isDemanded, delta);
-    for (const atom of atoms.slice(start + 1)) this.#join(atom, windowOf(atom, delta, 'before'));
+  startingAt(atom: number, delta: Derived): Machine {
+    this.#build({ kind: 'rows', atom }, (shape) => new DerivedDelta(delta, shape));
     return this.#machine(gateOf(this.#rule));
   }
 
-  startingAtStored(start: number): Machine {
-    const { atoms, demandTerms } = this.#rule;
-    const { literal, source } = atoms[start] as BodyAtom;
+  startingAtStored(atom: number): Machine {
+    const { atoms, view } = this.#rule;
+    const { literal, source } = atoms[atom] as BodyAtom;
     assert(source.kind === 'stored', 'stored rows start at a stored atom');
-    this.#expect(atoms.toSpliced(start, 1), demandTerms.length > 0);
-    this.#push(literal.args, (shape) => new StoredRowsDelta(literal, this.#rule.view, shape));
-    this.#joinCheapestFirst(atoms.slice(0, start), demandTerms.length > 0, null);
-    for (const atom of atoms.slice(start + 1)) this.#join(atom, 'done');
+    this.#build({ kind: 'stored', atom }, (shape) => new StoredRowsDelta(literal, view, shape));
     return this.#machine(gateOf(this.#rule));
   }
 
-  /**
-   * Starts at the head. Its demand exists already; a demand that is a relation of premises is joined as one.
-   */
   checking(): Machine {
-    const { target, headTerms, atoms, demand } = this.#rule;
-    this.#push(headTerms, (shape) => new RederivationDelta(target, shape));
-    this.#joinCheapestFirst(atoms, demand.support !== null, null);
+    const { target, demand } = this.#rule;
+    const withDemand = demand.support !== null;
+    this.#build({ kind: 'check', withDemand }, (shape) => new RederivationDelta(target, shape));
     return this.#machine(null, target.rows.heights === null);
   }
 
   explaining(): Machine {
-    const { demand, demandTerms, atoms } = this.#rule;
-    this.#push(demandTerms, (shape) => new DerivedDelta(demand, shape));
-    this.#joinCheapestFirst(atoms, false, demand);
+    const { demand } = this.#rule;
+    this.#build({ kind: 'explain' }, (shape) => new DerivedDelta(demand, shape));
     return this.#machine();
   }
 
-  /** Joins the atoms, and if `withDemand` the demand, cheapest first. */
-  #joinCheapestFirst(atoms: readonly BodyAtom[], withDemand: boolean, delta: Derived | null): void {
-    const { demand, demandTerms } = this.#rule;
-    const wanted: AtomLiteral = { predicate: '', args: [...demandTerms], negated: false, naf: false };
-    const bySource = new Map<AtomLiteral, BodyAtom>(atoms.map((atom) => [atom.literal, atom]));
-    const open: AtomLiteral[] = atoms.map((atom) => atom.literal);
-    if (withDemand) open.push(wanted);
-    while (open.length > 0) {
-      const next = cheapest(open, this.#bound, (literal, bound) =>
-        literal === wanted
-          ? demandCost(demandTerms, bound)
-          : this.#set.estimate(this.#rule.view, literal, bound),
-      ) as AtomLiteral;
-      open.splice(open.indexOf(next), 1);
-      const atom = bySource.get(next);
-      if (atom === undefined) this.#pushRows(demandTerms, (shape) => new DerivedStep(demand, shape, 'done'));
-      else this.#lookUp(atom, windowOf(atom, delta, 'through'));
+  #build(start: JoinStart, first: (shape: AtomShape) => Step): void {
+    const { stage } = this.#rule;
+    const { planner, profile } = this.#set;
+    const plan = planJoin(this.#rule, start, planner);
+    this.counts = stage === undefined ? null : (profile?.join(stage, plan) ?? null);
+    for (const [at, step] of plan.steps.entries()) {
+      const before = this.#steps.length;
+      this.#at = at;
+      this.#carryOut(step, first);
+      if (this.counts !== null) this.#test(countedRows(this.counts, at));
+      if (this.#steps.length > before) this.#planned.push(at);
     }
   }
 
-  /** Demands the atom if it is derived, then joins it. */
-  #join(atom: BodyAtom, window: Window): void {
-    if (atom.source.kind === 'derived') this.#demand(atom.literal, atom.source);
-    this.#lookUp(atom, window);
+  #carryOut(step: JoinStep, first: (shape: AtomShape) => Step): void {
+    switch (step.kind) {
+      case 'start':
+        return this.#start(first, this.#shape(step.terms, step.columns));
+      case 'demand':
+        return this.#demand(this.#rule.atoms[step.atom] as BodyAtom);
+      case 'rows':
+        return this.#rows(step);
+      case 'distinct':
+        return this.#distinct(step.variables);
+      case 'comparison':
+        return this.#comparison(step.filter, step.way);
+      case 'arithmetic':
+        return this.#arithmetic(step.filter, step.way);
+      // Tested at once against stored facts; for a derived relation, after the fixpoint below.
+      case 'absence':
+        return this.#add(new AbsentStep(this.#reading(step.filter.literal as AtomLiteral, step)));
+      case 'aggregate':
+        return this.#aggregate(step);
+    }
   }
 
-  #lookUp({ literal, source }: BodyAtom, window: Window): void {
-    this.#pushRows(literal.args, (shape) =>
-      source.kind === 'stored'
-        ? new StoredStep(literal, this.#rule.view, shape)
-        : new DerivedStep(source.rows, shape, window),
-    );
+  #start(first: (shape: AtomShape) => Step, shape: AtomShape): void {
+    this.#add(first(shape));
+    this.#candidate = shape.binds === null ? null : shape.binds.register;
   }
 
-  #demand(literal: AtomLiteral, source: DerivedSource): void {
+  #demand({ literal, source }: BodyAtom): void {
+    assert(source.kind === 'derived', 'a derived atom is demanded');
     const terms = source.boundPositions.map((position) => literal.args[position] as string);
-    // The rule's own demand is never new, but an observer sees the demand.
-    if (!this.#isOwnDemand({ literal, source }) || this.#set.observer !== null)
-      this.#announce(source.demand, terms, literal);
-  }
-
-  /**
-   * True if the atom is demanded by the very tuple that demands the rule, so that its demand is already met.
-   */
-  #isOwnDemand({ literal, source }: BodyAtom): boolean {
-    const { demand, demandTerms } = this.#rule;
-    return (
-      source.kind === 'derived' &&
-      source.demand === demand &&
-      source.boundPositions.every((position, index) => literal.args[position] === demandTerms[index])
-    );
+    this.#announce(source.demand, terms, literal);
   }
 
   #announce(target: Derived, terms: readonly string[], literal: AtomLiteral | null): void {
@@ -363,54 +355,32 @@ class MachineBuilder {
   }
 
   /** Adds a step for rows; if all columns are bound, the step before tests it in a guard. */
-  #pushRows(terms: readonly string[], make: (shape: AtomShape) => KeyedStep): void {
-    const candidate = this.#candidate;
-    this.#push(terms, (shape) => {
-      const rows = make(shape);
-      if (terms.length === 0 || shape.keyPositions.length < terms.length) return rows;
-      const test = new ExistenceStep(rows, this.#values, candidate);
+  #rows({ atom: at, terms, columns, access, window }: JoinStep & { readonly kind: 'rows' }): void {
+    const shape = this.#shape(terms, columns);
+    const rows = this.#rowsOf(at, shape, window);
+    if (access === 'existence') {
+      const test = new ExistenceStep(rows, this.#values, this.#candidate);
       this.#tests.push(test);
       this.#guard(() => test.holds());
-      return test;
-    });
-  }
-
-  #push(terms: readonly string[], make: (shape: AtomShape) => Step): void {
-    const shape = this.#shape(terms);
-    this.#add(make(shape));
+      this.#add(test);
+    } else this.#add(rows);
     this.#candidate = shape.binds === null ? null : shape.binds.register;
-    this.#settleFilters();
-    const at = this.#open.indexOf(terms);
-    if (at >= 0) this.#open.splice(at, 1);
-    if (this.#open.length > 0) this.#project();
   }
 
-  /**
-   * Called first, with everything to be joined: enables projection with duplicate elimination, see
-   * `SeenBindings`.
-   */
-  #expect(atoms: readonly BodyAtom[], withDemand: boolean): void {
-    const { target, demandTerms } = this.#rule;
-    // With heights, a later binding may give a lower proof of the same conclusion; an observer sees every
-    // binding.
-    if (target.rows.heights !== null || this.#set.observer !== null) return;
-    this.#open = atoms.map((atom) => atom.literal.args);
-    if (withDemand) this.#open.push(demandTerms);
+  /** The rows of an atom; null: those of the demand. */
+  #rowsOf(at: number | null, shape: AtomShape, window: Window): KeyedStep {
+    const { atoms, demand, view } = this.#rule;
+    if (at === null) return new DerivedStep(demand, shape, window);
+    const { literal, source } = atoms[at] as BodyAtom;
+    return source.kind === 'stored'
+      ? new StoredStep(literal, view, shape)
+      : new DerivedStep(source.rows, shape, window);
   }
 
-  /** After an atom that leaves a variable unneeded: skips bindings that differ only in such variables. */
-  #project(): void {
-    const { headTerms, announced = [] } = this.#rule;
-    const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);
-    for (const { terms } of announced) for (const term of terms) needed.add(term);
-    const unneeded = [...this.#bound].filter(
-      (variable) => !needed.has(variable) && !this.#left.has(variable),
-    );
-    if (unneeded.length === 0) return;
-    for (const variable of unneeded) this.#left.add(variable);
-    const remaining = [...this.#bound].filter((variable) => needed.has(variable));
+  /** Skips bindings that differ only in variables that nothing needs any more. */
+  #distinct(variables: readonly string[]): void {
     const seen = new SeenBindings(
-      remaining.map((variable) => this.#registers.of(variable)),
+      variables.map((variable) => this.#registers.of(variable)),
       this.#values,
     );
     this.#seen.push(seen);
@@ -422,78 +392,48 @@ class MachineBuilder {
     this.#steps.push(step);
   }
 
-  #shape(terms: readonly string[]): AtomShape {
-    const shape = {
-      keyPositions: [] as number[],
-      keyRegisters: [] as number[],
-      bindPositions: [] as number[],
-      bindRegisters: [] as number[],
-      samePositions: [] as number[],
-      sameRegisters: [] as number[],
-    };
-    const here = new Set<string>();
-    for (const [position, term] of terms.entries()) {
-      if (term === wildcard) continue;
-      const register = this.#registers.of(term);
-      if (!isVariable(term) || this.#bound.has(term)) {
-        shape.keyPositions.push(position);
-        shape.keyRegisters.push(register);
-      } else if (here.has(term)) {
-        shape.samePositions.push(position);
-        shape.sameRegisters.push(register);
-      } else {
-        here.add(term);
-        shape.bindPositions.push(position);
-        shape.bindRegisters.push(register);
-      }
-    }
-    for (const term of here) this.#bound.add(term);
-    const [position, register] = [shape.bindPositions[0], shape.bindRegisters[0]];
-    const isSingle = shape.bindPositions.length === 1 && shape.samePositions.length === 0;
+  /** The columns with the registers of their terms. */
+  #shape(terms: readonly string[], { key, bind, same }: Columns): AtomShape {
+    const registersOf = (positions: readonly number[]): number[] =>
+      positions.map((position) => this.#registers.of(terms[position] as string));
+    const bindRegisters = registersOf(bind);
+    const [position, register] = [bind[0], bindRegisters[0]];
+    const isSingle = bind.length === 1 && same.length === 0;
     const binds =
       isSingle && position !== undefined && register !== undefined ? { position, register } : null;
-    return { ...shape, binds };
+    return {
+      keyPositions: key,
+      keyRegisters: registersOf(key),
+      bindPositions: bind,
+      bindRegisters,
+      samePositions: same,
+      sameRegisters: registersOf(same),
+      binds,
+    };
   }
 
   #guard(guard: Guard): void {
+    this.#test(this.counts === null ? guard : timedGuard(guard, this.counts, this.#at));
+  }
+
+  #test(guard: Guard): void {
     const step = this.#steps[this.#steps.length - 1] as Step;
     step.guards = [...step.guards, guard];
   }
 
-  /** Adds a guard or step for every filter whose needs are bound. */
-  #settleFilters(): void {
-    for (let before = -1; before !== this.#filters.length; ) {
-      before = this.#filters.length;
-      this.#filters = this.#filters.filter((filter) => !this.#settle(filter));
-    }
-  }
-
-  #settle(filter: Filter): boolean {
-    if (!filter.needs.every((variable) => this.#bound.has(variable))) return false;
-    const { literal, binds } = filter;
-    // A variable already bound by the demand is compared with the text that it would get.
-    const isNew = binds !== null && !this.#bound.has(binds);
-    if (isAggregate(literal)) this.#aggregate(filter, literal, isNew);
-    else if (isComparison(literal)) this.#comparison(literal, binds, isNew);
-    else if (isArithmetic(literal)) this.#arithmetic(literal, binds, isNew);
-    else this.#absence(literal);
-    if (binds !== null) this.#bound.add(binds);
-    return true;
-  }
-
-  #comparison(literal: AtomLiteral, binds: string | null, isNew: boolean): void {
+  #comparison({ literal, binds }: Filter, way: Way): void {
     const values = this.#values;
-    const [leftTerm, rightTerm] = literal.args as [string, string];
+    const { args, predicate: operator } = literal as AtomLiteral;
+    const [leftTerm, rightTerm] = args as [string, string];
     const left = this.#registers.of(leftTerm);
     const right = this.#registers.of(rightTerm);
-    if (binds === null) {
+    if (way === 'compare') {
       const { constants } = this.#set;
-      const operator = literal.predicate;
       this.#guard(() => constants.compare(operator, values[left] as number, values[right] as number));
       return;
     }
     const [target, from] = binds === leftTerm ? [left, right] : [right, left];
-    if (!isNew) this.#guard(() => values[target] === values[from]);
+    if (way === 'match') this.#guard(() => values[target] === values[from]);
     else
       this.#guard(() => {
         values[target] = values[from] as number;
@@ -501,42 +441,36 @@ class MachineBuilder {
       });
   }
 
-  #arithmetic(literal: AtomLiteral, binds: string | null, isNew: boolean): void {
+  #arithmetic({ literal }: Filter, way: Way): void {
     const values = this.#values;
     const { constants } = this.#set;
-    const [left, right, result] = literal.args.map((term) => this.#registers.of(term)) as [
-      number,
-      number,
-      number,
-    ];
-    const operator = literal.predicate;
+    const { args, predicate: operator } = literal as AtomLiteral;
+    const [left, right, result] = args.map((term) => this.#registers.of(term)) as [number, number, number];
     this.#guard(() => {
       const id = constants.calculate(operator, values[left] as number, values[right] as number);
       if (id < 0) return false;
-      if (isNew) values[result] = id;
-      else return binds === null ? constants.equal(values[result] as number, id) : values[result] === id;
+      if (way === 'bind') values[result] = id;
+      else return way === 'compare' ? constants.equal(values[result] as number, id) : values[result] === id;
       return true;
     });
   }
 
-  /** `not p(..)`: tested at once against stored facts; for a derived relation, after the fixpoint below. */
-  #absence(literal: AtomLiteral): void {
-    this.#add(new AbsentStep(this.#reading(literal, this.#shape(literal.args))));
-  }
-
-  #aggregate(filter: Filter, literal: AggregateLiteral, isNew: boolean): void {
-    const inner = this.#reading(literal, this.#shape(innerTerms(filter, this.#rule.barriers)));
-    // Variables before the colon are local to the braces.
-    for (const variable of literal.over) this.#bound.delete(localName(variable));
-    const way = isNew ? 'bind' : filter.binds === null ? 'compare' : 'match';
+  #aggregate(step: JoinStep & { readonly kind: 'aggregate' }): void {
+    const literal = step.filter.literal as AggregateLiteral;
+    const inner = this.#reading(literal, step);
     const [first] = literal.over;
     const value = this.#registers.of(localName(present(first, 'an aggregate is over a variable')));
     const result = this.#registers.of(literal.result);
-    this.#add(new AggregateStep(literal.aggregate, inner, value, result, way, this.#set.constants));
+    this.#add(new AggregateStep(literal.aggregate, inner, value, result, step.way, this.#set.constants));
   }
 
   /** The step over the relation for which the filter waits, or over stored facts. */
-  #reading(literal: Literal, shape: AtomShape): Step {
+  #reading(
+    literal: Literal,
+    { columns, ...step }: JoinStep & { readonly kind: 'absence' | 'aggregate' },
+  ): Step {
+    const terms = step.kind === 'aggregate' ? step.terms : atomWaitedFor(literal).args;
+    const shape = this.#shape(terms, columns);
     const barrier = this.#rule.barriers.get(literal);
     return barrier === undefined
       ? new StoredStep(atomWaitedFor(literal), this.#rule.view, shape)
@@ -550,7 +484,10 @@ class MachineBuilder {
     const { work, justifications, batch, observer, constants } = this.#set;
     const seen = observer?.concludes(this.#source(), target) ?? null;
     const emission = { target, registers, heightIncrement, tally, seen };
-    return new Machine(this.#steps, {
+    const { counts } = this;
+    const steps =
+      counts === null ? this.#steps : countedSteps(this.#steps, (at) => this.#planned[at] as number, counts);
+    return new Machine(steps, {
       emission,
       registers: this.#values,
       work,
@@ -563,37 +500,4 @@ class MachineBuilder {
       tests: this.#tests,
     });
   }
-}
-
-/**
- * The register name of a variable before the colon, which is distinct from the same name outside the braces.
- */
-function localName(variable: string): string {
-  return `${variable} {}`;
-}
-
-/** The atom that a negation tests, or that an aggregate without a relation of its own reads. */
-export function atomWaitedFor(literal: Literal): AtomLiteral {
-  return isAggregate(literal) ? present(literal.body.find(isPositiveAtom), 'it reads an atom') : literal;
-}
-
-/** The terms as which an aggregate reads the columns of its tuples. */
-function innerTerms({ literal, shared }: Filter, barriers: AdornedRule['barriers']): readonly string[] {
-  if (!isAggregate(literal)) return [];
-  if (barriers.get(literal)?.kind === 'group') return [...shared, ...literal.over.map(localName)];
-  const { args } = atomWaitedFor(literal);
-  return args.map((term) => (literal.over.includes(term) ? localName(term) : term));
-}
-
-function termsOf({ literal, shared }: Filter): readonly string[] {
-  return isAggregate(literal) ? [...shared, literal.result] : literal.args;
-}
-
-function windowOf(atom: BodyAtom, delta: Derived | null, own: Window): Window {
-  return atom.source.kind === 'derived' && atom.source.rows === delta ? own : 'done';
-}
-
-function demandCost(terms: readonly string[], bound: ReadonlySet<string>): number {
-  const open = terms.filter((term) => isVariable(term) && !bound.has(term)).length;
-  return open === 0 ? 0 : open < terms.length ? 100 : 10_000;
 }

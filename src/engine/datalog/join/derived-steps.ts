@@ -16,8 +16,8 @@ import {
   type Premises,
   rowsAtOnce,
   Step,
-  type Window,
 } from './machine.ts';
+import type { Way, Window } from '../plan/join-plan.ts';
 
 /** The live rows of a delta of a derived relation. */
 export class DerivedDelta extends DeltaStep {
@@ -255,11 +255,6 @@ export class AbsentStep extends Step {
     return !isThere && this.pass();
   }
 }
-
-/**
- * What to do with the aggregate's value: bind the result, require the same text, or compare it as `=` does.
- */
-type Way = 'bind' | 'match' | 'compare';
 
 /**
  * Aggregate step: matches at most once, with the value over all matches of the inner step. The relation that

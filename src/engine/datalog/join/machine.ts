@@ -36,12 +36,6 @@ export interface AtomShape {
 /** A test, or an action that always passes, run as soon as its registers are bound. */
 export type Guard = () => boolean;
 
-/**
- * The rows of a derived relation that a literal may read, given the current delta: all joined ones, those
- * before the delta's chunk, or those through its end.
- */
-export type Window = 'done' | 'before' | 'through';
-
 const noGuards: readonly Guard[] = [];
 /** A step scans at most this many non-matching rows before it yields. */
 export const rowsAtOnce = 2048;

@@ -14,7 +14,7 @@ import {
   answersOf,
   type Matches,
   matchesOf,
-  onlyDerivedAtom,
+  derivedAtomOf,
   type Question,
   settledTableFor,
 } from '../tables/question.ts';
@@ -27,7 +27,8 @@ import {
 } from './table-cache.ts';
 import { type Overlay, viewKey } from '../model/reader.ts';
 import { rowsByText } from '../tables/sorted.ts';
-import { TableSet } from '../tables/table-set.ts';
+import { TableSet, type TableSetKind } from '../tables/table-set.ts';
+import type { Profile } from '../plan/profile.ts';
 import type { Relation } from '../model/table.ts';
 import { Withdrawals, Losses } from './withdrawals.ts';
 
@@ -53,6 +54,8 @@ export interface Page {
   readonly withProof: boolean;
   /** With the proof: all other derivations of every conclusion in it. */
   readonly withAlternatives: boolean;
+  /** If given, the question is evaluated afresh, and this counts what its steps do. */
+  readonly profile?: Profile | null;
 }
 
 /** The number of conclusions of a relation in a view that are not stored; a lower bound if not complete. */
@@ -310,7 +313,8 @@ export class Reasoner implements TableCacheHost {
       return work(set);
     }
     await shared.caughtUp(reader, pacer, about);
-    if (!shared.isFor(reader)) return this.#evaluateApart(reader, withHeights, pacer, work);
+    if (!shared.isFor(reader))
+      return this.#evaluateApart(reader, { withHeights, isMaintained: false }, pacer, work);
     const filled = await shared.fill(reader, pacer, work);
     if (filled !== null) return filled.result;
     // The tables of earlier questions were evicted with it: now all the memory is available.
@@ -326,14 +330,38 @@ export class Reasoner implements TableCacheHost {
     return new TableSet(this.facts, program, { withHeights, isMaintained: false, overlay }, new Map());
   }
 
+  /** Evaluates in empty tables as the shared ones would, and counts what the steps do. */
+  async #profiled(
+    reader: PinnedReader,
+    pacer: Pacer,
+    profile: Profile,
+    work: (set: TableSet) => Promise<Matches>,
+  ): Promise<Matches> {
+    const counted = async (set: TableSet): Promise<Matches> => {
+      const start = performance.now();
+      profile.planner = set.planner;
+      const matches = await work(set);
+      profile.elapsedMs = performance.now() - start;
+      profile.answers = matches.count;
+      return matches;
+    };
+    const { overlay } = reader;
+    if (overlay === null)
+      return this.#evaluateApart(reader, { withHeights: false, isMaintained: true, profile }, pacer, counted);
+    const kind = { withHeights: false, isMaintained: false, overlay, profile };
+    const set = new TableSet(this.facts, reader.program, kind, new Map());
+    set.charge(pacer.memory);
+    return counted(set);
+  }
+
   /** Runs in private tables, for a reader that cannot use the shared ones. */
   async #evaluateApart<Result>(
     reader: PinnedReader,
-    withHeights: boolean,
+    kind: TableSetKind,
     pacer: Pacer,
     work: (set: TableSet) => Promise<Result>,
   ): Promise<Result> {
-    const own = new TableSet(this.facts, reader.program, { withHeights, isMaintained: false }, this.tallies);
+    const own = new TableSet(this.facts, reader.program, kind, this.tallies);
     own.charge(pacer.memory);
     own.holder = own;
     this.memory.use(own);
@@ -379,7 +407,7 @@ export class Reasoner implements TableCacheHost {
 
   /** One page of the answers to a question, ordered by the texts of their arguments. */
   async answer(asked: Question, reader: PinnedReader, pacer: Pacer, page: Page): Promise<AnswerPage> {
-    const matches = await this.answers(asked, reader, pacer, page.withProof);
+    const matches = await this.answers(asked, reader, pacer, page.withProof, page.profile ?? null);
     const { columns, count, constants } = matches;
     const end = page.limit === null ? count : Math.min(count, page.offset + page.limit);
     const order = await rowsByText(columns, count, constants, pacer, end);
@@ -395,12 +423,19 @@ export class Reasoner implements TableCacheHost {
   }
 
   /** All answers to a question, unordered; with `withProof`, proofs are to follow. */
-  async answers(asked: Question, reader: PinnedReader, pacer: Pacer, withProof = false): Promise<Matches> {
+  async answers(
+    asked: Question,
+    reader: PinnedReader,
+    pacer: Pacer,
+    withProof = false,
+    profile: Profile | null = null,
+  ): Promise<Matches> {
     pacer.look();
     if (reader.overlay === null) this.#noteAsked(asked);
     // Started together, both sets become valid for the same state.
     if (withProof) for (const shared of this.#both) shared.begin(reader);
     const work = (set: TableSet): Promise<Matches> => matchesOf(asked, set, reader, pacer);
+    if (profile !== null) return this.#profiled(reader, pacer, profile, work);
     return (
       this.settledMatches(asked, reader) ??
       this.evaluate(reader, false, pacer, work, relationsRead(asked.body))
@@ -422,7 +457,7 @@ export class Reasoner implements TableCacheHost {
   settledMatches(asked: Question, reader: PinnedReader): Matches | null {
     const { set } = this.#answers;
     if (reader.overlay !== null) return null;
-    const atom = onlyDerivedAtom(asked, set);
+    const atom = derivedAtomOf(asked, set);
     if (atom === null || !this.#answers.holdsFor(reader)(relationOf(atom))) return null;
     const tableKey = settledTableFor(atom, asked.view, set);
     return tableKey === null ? null : answersOf(asked, atom, tableKey, set);

@@ -22,7 +22,7 @@ function factored(
 ): FactoredPart[] | null {
   const program = new Program(rules.map((text, at) => kept(text, at, scopes[at] ?? null)));
   const set = new TableSet(new FactStore(0), program, { withHeights: false, isMaintained: false }, new Map());
-  return set.factored(set.table({ view, predicate: 't', arity, negated: false }, boundPositions));
+  return set.planner.factored(set.table({ view, predicate: 't', arity, negated: false }, boundPositions));
 }
 
 interface Options {

@@ -27,7 +27,10 @@ export type Recursion =
   | { readonly kind: 'right' | 'left'; readonly recursive: AtomLiteral };
 
 /** A relation asked for with some arguments bound. */
-type Asked = Pick<Table, 'view' | 'relation' | 'boundPositions' | 'freePositions'>;
+export type Asked = Pick<
+  Table,
+  'view' | 'predicate' | 'negated' | 'relation' | 'boundPositions' | 'freePositions'
+>;
 
 /**
  * Factors linear recursion (Naughton, Ramakrishnan, Sagiv and Ullman 1989). Returns null if the recursion is
@@ -45,7 +48,7 @@ type Asked = Pick<Table, 'view' | 'relation' | 'boundPositions' | 'freePositions
  * are: they only append at the other end.
  */
 export function factorLinearRecursion(
-  table: Table,
+  table: Asked,
   rules: readonly ViewRule[],
   program: Program,
 ): FactoredPart[] | null {
@@ -70,18 +73,23 @@ export function factorLinearRecursion(
   return [start, exitPart(table, null), ...parts];
 }
 
+/** A variable for each argument of the table's relation; no rule can name them. */
+export function variablesFor({ boundPositions, freePositions }: Asked): string[] {
+  return Array.from({ length: boundPositions.length + freePositions.length }, (_, at) => `?${at}`);
+}
+
 /** Variables for the demanded arguments; no rule can name them. */
-function seedsOf(table: Table): string[] {
+function seedsOf(table: Asked): string[] {
   return table.boundPositions.map((_, at) => `?seed ${at}`);
 }
 
 /** The seeds, then the terms in bound positions. */
-function reachTerms(table: Table, terms: readonly string[]): string[] {
+function reachTerms(table: Asked, terms: readonly string[]): string[] {
   return [...seedsOf(table), ...table.boundPositions.map((position) => terms[position] as string)];
 }
 
 /** The head with the seeds in its bound positions. */
-function seededHead(table: Table, head: readonly string[]): string[] {
+function seededHead(table: Asked, head: readonly string[]): string[] {
   const seeds = seedsOf(table);
   return head.map((term, position) => {
     const at = table.boundPositions.indexOf(position);
@@ -90,9 +98,8 @@ function seededHead(table: Table, head: readonly string[]): string[] {
 }
 
 /** The demanded node gets what the body derives, by default the stored facts, of every node that it reaches. */
-function exitPart(table: Table, rule: ViewRule | null): FactoredPart {
-  const terms =
-    rule?.record.rule.head.args ?? Array.from({ length: table.arity }, (_, position) => `?${position}`);
+function exitPart(table: Asked, rule: ViewRule | null): FactoredPart {
+  const terms = rule?.record.rule.head.args ?? variablesFor(table);
   return {
     rule,
     target: 'rows',
@@ -103,7 +110,7 @@ function exitPart(table: Table, rule: ViewRule | null): FactoredPart {
   };
 }
 
-function partOf(table: Table, rule: ViewRule, kind: Recursion): FactoredPart {
+function partOf(table: Asked, rule: ViewRule, kind: Recursion): FactoredPart {
   if (kind.kind === 'exit') return exitPart(table, rule);
   const { head, body } = rule.record.rule;
   const rest = body.filter((literal) => literal !== kind.recursive);

@@ -8,14 +8,12 @@ import {
 } from '../../store/fact-matching.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { Tuples } from '../../store/tuples.ts';
-import { planBody } from '../../language/order.ts';
 import { renderBody } from '../../language/print.ts';
 import { isAggregate, isPositiveAtom, relationOf, variablesAtLevel, wildcard } from '../../language/terms.ts';
 import { BodyCompiler } from '../join/body-compiler.ts';
 import type { Constants } from '../model/constants.ts';
 import { type Derived, newDerived, put } from '../model/derived.ts';
 import { demand, type Pacer, settle } from './evaluation.ts';
-import { filtersOf } from '../plan/join-order.ts';
 import { questionLevel } from '../model/program.ts';
 import { type Reader, viewKey } from '../model/reader.ts';
 import type { TableSet } from './table-set.ts';
@@ -100,10 +98,10 @@ export function renderInstance(asked: Question, valueOf: ValueOf): string {
 }
 
 /** The question's atom if it is a single derived atom, else null. */
-export function onlyDerivedAtom(asked: Question, set: TableSet): AtomLiteral | null {
+export function derivedAtomOf(asked: Question, rules: Pick<TableSet, 'isDerived'>): AtomLiteral | null {
   const [literal] = asked.body;
   if (asked.body.length !== 1 || literal === undefined || !isPositiveAtom(literal)) return null;
-  return set.isDerived(asked.view, relationOf(literal)) ? literal : null;
+  return rules.isDerived(asked.view, relationOf(literal)) ? literal : null;
 }
 
 /** An atom and the table asked for it: its constants are the key. */
@@ -154,7 +152,7 @@ export async function matchesOf(
   reader: Reader,
   pacer: Pacer,
 ): Promise<Matches> {
-  const atom = onlyDerivedAtom(asked, set);
+  const atom = derivedAtomOf(asked, set);
   if (atom === null) return matchBody(asked, set, reader, pacer);
   const held = set.work.isEmpty ? settledTableFor(atom, asked.view, set) : null;
   if (held !== null) return answersOf(asked, atom, held, set) ?? copiedAnswers(asked, atom, held, set, pacer);
@@ -254,8 +252,7 @@ async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: 
   const demand = newDerived({ name: 'question', arity: 0, level, memory: set.memory });
   const target = newDerived({ name: 'answers', arity: asked.variables.length, level, memory: set.memory });
   const extra: Derived[] = [];
-  const compiler = new BodyCompiler(set, null, extra, true);
-  const filters = filtersOf(asked.body, planBody(asked.body, new Set(), new Set()));
+  const compiler = new BodyCompiler(set, extra, true);
   const conclusion = {
     target,
     headTerms: asked.variables,
@@ -266,7 +263,9 @@ async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: 
   };
   set.observer?.question(demand, target);
   try {
-    compiler.compile({ view: asked.view, literals: asked.body, filters }, conclusion);
+    const planned = set.planner.planQuestion(asked.view, asked.body);
+    if (set.profile !== null) set.profile.question = planned;
+    compiler.compile(planned, conclusion);
     for (const derived of [target, ...extra]) set.passing.add(derived);
     const key = new Int32Array(0);
     put(demand, key, 0, set.work);

@@ -1,20 +1,17 @@
-import { type AtomLiteral, isVariable } from '../../contract/language.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import { MemoryMeter, type QuestionMemory } from '../../store/memory-meter.ts';
 import { TupleBatch } from '../../store/tuples.ts';
-import { planRule } from '../../language/order.ts';
-import { relationKey, relationOf } from '../../language/terms.ts';
+import { present } from '../../base/assert.ts';
+import { relationKey } from '../../language/terms.ts';
 import { BitsetClosure, BitsetRecursion } from '../closure/bitset-closure.ts';
-import {
-  BitsetTable,
-  closureShape,
-  type ClosureShape,
-  stepFilters,
-  type StepShape,
-} from '../closure/bitset-table.ts';
-import { type Body, BodyCompiler, type Conclusion, type TableSpace } from '../join/body-compiler.ts';
+import { BitsetTable } from '../closure/bitset-table.ts';
+import { BodyCompiler, type TableSpace } from '../join/body-compiler.ts';
+import type { ClosureShape } from '../plan/closure-shape.ts';
+import { variablesFor } from '../plan/linear-recursion.ts';
+import type { Profile } from '../plan/profile.ts';
+import { firstLook, Planner, tableKey } from '../plan/planner.ts';
 import { added, type AdornedRule, compileRule, MaintainedRule } from '../join/compile-rule.ts';
-import type { BodyAtom, Argument, BuiltBody, Relation, Table, Observer } from '../model/table.ts';
+import type { Relation, Table, Observer } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
 import {
   clear,
@@ -25,12 +22,9 @@ import {
   type Watcher,
   WorkList,
 } from '../model/derived.ts';
-import { boundArguments, filtersOf, Selectivity } from '../plan/join-order.ts';
-import { type FactoredPart, factorLinearRecursion } from '../plan/linear-recursion.ts';
 import type { MemoryHolder } from '../model/memory-budget.ts';
-import { ColumnValues, coversMost, minKeys, positionsToBind } from '../plan/generalized-demand.ts';
-import { listOf, type Program, type ViewRule, type Tallies, type Tally } from '../model/program.ts';
-import { type Overlay, viewKey } from '../model/reader.ts';
+import { listOf, type Program, type Tallies, type Tally } from '../model/program.ts';
+import type { Overlay } from '../model/reader.ts';
 import { Justifications } from '../model/justifications.ts';
 
 /** How a table set is used. */
@@ -42,18 +36,11 @@ export interface TableSetKind {
   readonly observer?: Observer;
   /** If given, the set is only for readers with this overlay. */
   readonly overlay?: Overlay;
+  /** If given, it counts what the steps of the plan do; for the set's whole life. */
+  readonly profile?: Profile;
 }
 
 const minCountedRows = 1000;
-// Estimates for derived atoms.
-const likelyRowsOfBoundAtom = 100;
-const likelyRowsOfFreeAtom = 1_000_000;
-/**
- * Asking a derived relation for one key costs about as much as matching this many stored facts, and more if
- * it is recursive.
- */
-const costOfKey = 2;
-const costOfFixpoint = 4;
 
 /**
  * The tables of one evaluation (tabling): each has the derived rows of one relation in one view for the
@@ -81,7 +68,6 @@ export class TableSet implements TableSpace {
   /** Temporary relations of questions and proofs, counted like tables while they exist. */
   readonly passing = new Set<Derived>();
   readonly #byRelation = new Map<string, Table[]>();
-  #keyCosts = new WeakMap<AtomLiteral, { readonly view: ScopeChoice; readonly cost: number }>();
   /** The cache entry that holds the set beyond one question. */
   holder: MemoryHolder | null = null;
   /** The evaluation that is currently filling the set, if any. */
@@ -91,20 +77,23 @@ export class TableSet implements TableSpace {
 
   readonly #tallies: Tallies;
   readonly observer: Observer | null;
-  readonly #overlay: Overlay | null;
-  readonly #values = new ColumnValues();
-  readonly #selectivity = new Selectivity();
+  readonly profile: Profile | null;
+  /** Decides how everything here is evaluated. */
+  readonly planner: Planner;
 
   constructor(facts: FactStore, program: Program, kind: TableSetKind, tallies: Tallies) {
     const { withHeights, isMaintained } = kind;
     this.observer = kind.observer ?? null;
-    this.#overlay = kind.overlay ?? null;
+    this.profile = kind.profile ?? null;
+    const overlay = kind.overlay ?? null;
     this.#tallies = tallies;
     this.isMaintained = isMaintained;
     this.facts = facts;
     this.program = program;
     this.withHeights = withHeights;
-    this.constants = this.#overlay?.constants ?? new Constants(facts.dictionary, this.memory);
+    this.constants = overlay?.constants ?? new Constants(facts.dictionary, this.memory);
+    const isObserved = this.observer !== null;
+    this.planner = new Planner({ facts, program, overlay, withHeights, isObserved, isMaintained });
   }
 
   /** From now on this question pays for what the set grows by; null: nobody. */
@@ -147,13 +136,13 @@ export class TableSet implements TableSpace {
   }
 
   isDerived(view: ScopeChoice, relation: string): boolean {
-    return this.program.rulesFor(view, relation).length > 0;
+    return this.planner.isDerived(view, relation);
   }
 
   /** The table of the relation for these bound positions (ascending); makes it if there is none. */
   table(relation: Relation, boundPositions: readonly number[]): Table {
     const name = relationKey(relation.predicate, relation.arity, relation.negated);
-    const key = `${viewKey(relation.view)}\n${name}\n${boundPositions.join(',')}`;
+    const key = tableKey({ view: relation.view, relation: name, boundPositions });
     const known = this.tables.get(key);
     if (known !== undefined) return known;
     const bound = new Set(boundPositions);
@@ -185,7 +174,7 @@ export class TableSet implements TableSpace {
       bits: null,
       isKnown: true,
       way: 'none',
-      nextLook: minKeys,
+      nextLook: firstLook,
       stops: [],
       removals: [],
     };
@@ -224,7 +213,7 @@ export class TableSet implements TableSpace {
       this.#byRelation.delete(relation);
     }
     this.program = program;
-    this.#keyCosts = new WeakMap();
+    this.planner.use(program);
     for (const table of this.tables.values()) {
       table.isKnown = false;
       const change = program.level(table.view, table.relation) - table.rows.level;
@@ -265,7 +254,7 @@ export class TableSet implements TableSpace {
     this.#takeRules(table);
     table.extra.length = 0;
     table.way = 'none';
-    table.nextLook = minKeys;
+    table.nextLook = firstLook;
   }
 
   #takeRules(table: Table): void {
@@ -273,76 +262,9 @@ export class TableSet implements TableSpace {
     for (const remove of table.removals.splice(0)) remove();
   }
 
-  /**
-   * The cost of asking for one key of the atom: 0 if it is stored. A long body asks for it many times over.
-   */
-  #costOfKey(view: ScopeChoice, literal: AtomLiteral): number {
-    let known = this.#keyCosts.get(literal);
-    if (known?.view !== view) {
-      const relation = relationOf(literal);
-      const ofDerived = (): number => (this.program.isRecursive(view, relation) ? costOfFixpoint : costOfKey);
-      known = { view, cost: this.isDerived(view, relation) ? ofDerived() : 0 };
-      this.#keyCosts.set(literal, known);
-    }
-    return known.cost;
-  }
-
-  /**
-   * The number of rows that an atom is expected to match for one binding of the bound variables, plus the
-   * cost of asking for a key of a derived relation. If variables are bound but the atom contains none of
-   * them, it is a cross product: all its rows match for every binding.
-   */
-  estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number {
-    const arity = literal.args.length;
-    const count = boundArguments(literal, bound);
-    const keyCost = this.#costOfKey(view, literal);
-    if (count === arity) return keyCost;
-    const isJoined = literal.args.some((term) => bound.has(term));
-    if (keyCost > 0) {
-      const isNarrow = isJoined || (count > 0 && bound.size === 0);
-      return isNarrow ? likelyRowsOfBoundAtom : likelyRowsOfFreeAtom ** (1 - count / arity);
-    }
-    const rows = this.#rowsOf(literal, bound);
-    return isJoined ? Math.min(rows, likelyRowsOfBoundAtom / 2) : rows;
-  }
-
-  /**
-   * Stored facts with the bound values: the most selective argument counts in full, each further one for
-   * less.
-   */
-  #rowsOf({ predicate, args, negated }: AtomLiteral, bound: ReadonlySet<string>): number {
-    const size = this.#sizeOf(predicate, args.length, negated);
-    const stored = this.facts.relation(predicate, args.length, negated);
-    if (stored === null || stored.live === 0) return size;
-    const shares: number[] = [];
-    for (const [position, term] of args.entries())
-      if (!isVariable(term) || bound.has(term))
-        shares.push(this.#selectivity.of(stored, position) / stored.live);
-    shares.sort((left, right) => left - right);
-    return shares.reduce((rows, share, at) => rows * Math.min(1, share) ** (1 / 2 ** at), size);
-  }
-
-  /** The approximate number of stored facts, including those of the overlay. */
-  #sizeOf(predicate: string, arity: number, negated: boolean): number {
-    const stored = this.facts.relation(predicate, arity, negated)?.live ?? 0;
-    return stored + (this.#overlay?.added.facts.relation(predicate, arity, negated)?.live ?? 0);
-  }
-
-  /** The factored program of a table with linear recursion; null if factoring does not apply. */
-  factored(table: Table): FactoredPart[] | null {
-    return factorLinearRecursion(table, this.program.rulesFor(table.view, table.relation), this.program);
-  }
-
-  coversMost(from: Argument, asked: Argument): boolean {
-    return this.mayRewrite && coversMost(from, asked, this.#known);
-  }
-
-  get #known(): Parameters<typeof coversMost>[2] {
-    return { facts: this.facts, program: this.program, overlay: this.#overlay, values: this.#values };
-  }
-
-  get mayRewrite(): boolean {
-    return !this.withHeights && this.observer === null;
+  /** True if the table's recursion is factored. */
+  isFactored(table: Table): boolean {
+    return this.planner.factored(table) !== null;
   }
 
   /**
@@ -351,25 +273,12 @@ export class TableSet implements TableSpace {
    */
   #prepare(table: Table): void {
     if (table.way === 'generalized') return;
-    const positions = this.#positionsToBind(table);
+    const positions = this.planner.positionsToBind(table);
     if (positions.length < table.boundPositions.length) this.#generalize(table, positions);
     else if (table.way === 'none') {
       table.way = 'keyed';
       this.#build(table);
     }
-  }
-
-  /**
-   * The positions to bind of a recursive relation, whose keys cost a fixpoint each; reconsidered whenever the
-   * number of keys has doubled.
-   */
-  #positionsToBind(table: Table): readonly number[] {
-    const { boundPositions, view, relation, demand } = table;
-    const { count } = demand.rows;
-    const isToLook = this.mayRewrite && boundPositions.length > 0 && count >= table.nextLook;
-    if (!isToLook || !this.program.isRecursive(view, relation)) return boundPositions;
-    table.nextLook = 2 * count;
-    return positionsToBind(table, this.#known);
   }
 
   /**
@@ -382,62 +291,70 @@ export class TableSet implements TableSpace {
     for (const stop of table.stops.splice(0)) stop();
     const { predicate, negated } = table;
     const wide = this.table(table, positions);
-    const conclusion = this.#ownConclusion(table, table.rows);
-    const literal = { predicate, args: [...conclusion.headTerms], negated, naf: false };
-    const source = {
-      kind: 'derived' as const,
-      rows: wide.rows,
-      demand: wide.demand,
-      boundPositions: positions,
+    this.profile?.generalized(table, wide);
+    const headTerms = variablesFor(table);
+    const demandTerms = table.boundPositions.map((position) => headTerms[position] as string);
+    const literal = { predicate, args: headTerms, negated, naf: false };
+    const { rows, demand } = wide;
+    const source = { kind: 'derived' as const, rows, demand, boundPositions: positions };
+    const rule = {
+      target: table.rows,
+      headTerms,
+      demand: table.demand,
+      demandTerms,
+      view: table.view,
+      atoms: [{ literal, source }],
+      filters: [],
+      barriers: new Map(),
     };
-    this.#addPlain(table, conclusion, { literal, source });
+    this.addRule(rule, table.stops, table.removals);
     for (let row = 0; row < table.demand.done; row++) table.demand.again.push(row);
   }
 
-  #build(table: Table): void {
-    const isRewritten = this.mayRewrite;
-    const factored = isRewritten ? this.factored(table) : null;
-    if (factored !== null) {
-      const reach = this.#extra(table, 'reach', table.boundPositions.length * 2, table.rows.level);
-      for (const part of factored) this.#add(table, reach, part);
-      return;
-    }
-    const isFree = isRewritten && table.boundPositions.length === 0;
-    const shape = isFree ? closureShape(table, this.program, this.facts) : null;
-    if (shape === null) this.#buildRules(table);
-    else this.#buildBits(table, shape);
-  }
-
-  #buildRules(table: Table): void {
-    this.#addStored(table, this.#ownConclusion(table, table.rows));
-    for (const rule of this.program.rulesFor(table.view, table.relation)) {
+  /** Compiles the program of the table as planned. */
+  #build(table: Table, plan = this.planner.planTable(table)): void {
+    const { strategy, shape, parts } = plan;
+    this.profile?.table(table, plan);
+    const { level } = table.rows;
+    const relations = new Map([
+      ['demand', table.demand],
+      ['rows', table.rows],
+    ]);
+    const relation = (name: string, arity: number): Derived => {
+      let derived = relations.get(name);
+      if (derived === undefined) {
+        // The base and the steps of a closure are below it.
+        const isBelow = strategy === 'bitset' && name !== 'turn';
+        derived = this.#extra(table, name, arity, isBelow ? level - 0.5 : level);
+        relations.set(name, derived);
+      }
+      return derived;
+    };
+    const compiler = new BodyCompiler(this, table.extra, false);
+    table.stops.push(() => compiler.stop());
+    table.removals.push(() => compiler.remove());
+    for (const part of parts) {
+      const { rule, headTerms, demandTerms, concludes } = part;
+      const demand = relation(part.demand, demandTerms.length);
+      const target = relation(part.target, headTerms.length);
       this.observer?.compiling(rule);
-      const built = this.#addRule(table, rule, table.rows);
-      if (this.withHeights) table.rules.push({ ...rule, body: built });
+      const tally = rule === null || !concludes ? null : this.#tally(rule.record.id);
+      const heightIncrement = concludes ? 1 : 0;
+      const conclusion = { target, headTerms, demand, demandTerms, heightIncrement, tally };
+      const planned = this.planner.planPart(table, part);
+      this.profile?.part(part, planned);
+      const body = compiler.compile(planned, conclusion);
+      if (this.withHeights && rule !== null) table.rules.push({ ...rule, body });
     }
     this.observer?.compiling(null);
+    if (shape !== null) this.#addBits(table, shape, relations);
   }
 
-  /** Builds the base and the steps of a closure as relations below it, and the bitset table over them. */
-  #buildBits(table: Table, shape: ClosureShape): void {
-    const { level } = table.rows;
-    const { recursive } = shape;
-    const base = this.#extra(table, 'base', 2, level - 0.5);
-    this.#addStored(table, this.#ownConclusion(table, base));
-    for (const rule of shape.base) this.#addRule(table, rule, base);
-    const demanded = { demand: table.demand, demandTerms: [] };
-    const step = (of: StepShape | null): Derived | null => {
-      if (of === null) return null;
-      const target = this.#extra(table, 'step', 2, level - 0.5);
-      const filters = stepFilters(recursive, of.literals);
-      const body = { view: recursive.bodyView, literals: of.literals, filters };
-      this.#compile(table, body, { ...demanded, target, headTerms: of.terms });
-      return target;
-    };
-    const [before, behind] = [step(shape.before), step(shape.behind)];
-    const turn = this.#extra(table, 'turn', 0, level);
-    const nothing = { view: table.view, literals: [], filters: [] };
-    this.#compile(table, nothing, { ...demanded, target: turn, headTerms: [] });
+  /** Fills the table from the base and the steps of its closure, which are relations below it. */
+  #addBits(table: Table, { recursive }: ClosureShape, relations: ReadonlyMap<string, Derived>): void {
+    const base = present(relations.get('base'), 'a closure has a base');
+    const turn = present(relations.get('turn'), 'a closure has turns');
+    const [before = null, behind = null] = [relations.get('before'), relations.get('behind')];
     const watcher = { waits: turn, constants: [], equal: [], from: [], to: [] };
     for (const read of [base, before, behind])
       if (read !== null && read.support !== null) table.removals.push(added(read.support.watchers, watcher));
@@ -452,7 +369,7 @@ export class TableSet implements TableSpace {
       tally: this.#tally(recursive.record.id),
       onSparse: () => this.#buildInstead(table),
     });
-    turn.consumers.push(table.bits);
+    turn.consumers.push(this.profile?.timedTable(table, table.bits) ?? table.bits);
   }
 
   /** Falls back to the rules for a closure that proved sparse. */
@@ -463,7 +380,7 @@ export class TableSet implements TableSpace {
       clear(extra);
     }
     table.bits = null;
-    this.#buildRules(table);
+    this.#build(table, this.planner.planSparse(table));
     for (let row = 0; row < table.demand.done; row++) table.demand.again.push(row);
     this.work.add(table.demand, phases.join);
   }
@@ -474,68 +391,6 @@ export class TableSet implements TableSpace {
     if (this.isMaintained) this.justifications.track(extra, null);
     table.extra.push(extra);
     return extra;
-  }
-
-  /** A conclusion of the table's own relation from its stored facts. */
-  #ownConclusion(table: Table, target: Derived): Conclusion {
-    const all = Array.from({ length: table.arity }, (_, position) => `?${position}`);
-    const demandTerms = table.boundPositions.map((position) => all[position] as string);
-    return { target, headTerms: all, demand: table.demand, demandTerms };
-  }
-
-  #addRule(table: Table, rule: ViewRule, target: Derived): BuiltBody {
-    const { head, body } = rule.record.rule;
-    const filters = filtersOf(body, planRule(rule.record.rule));
-    return this.#compile(
-      table,
-      { view: rule.bodyView, literals: body, filters },
-      {
-        target,
-        headTerms: head.args,
-        heightIncrement: 1,
-        tally: this.#tally(rule.record.id),
-        demand: table.demand,
-        demandTerms: table.boundPositions.map((position) => head.args[position] as string),
-      },
-    );
-  }
-
-  #compile(table: Table, body: Body, conclusion: Conclusion): BuiltBody {
-    const compiler = new BodyCompiler(this, table, table.extra, false);
-    table.stops.push(() => compiler.stop());
-    table.removals.push(() => compiler.remove());
-    return compiler.compile(body, conclusion);
-  }
-
-  /** Adds one part of a factored linear recursion; see `linear-recursion.ts`. */
-  #add(table: Table, reach: Derived, part: FactoredPart): void {
-    const { rule, body, headTerms, demandTerms } = part;
-    const relations = { demand: table.demand, reach, rows: table.rows };
-    const conclusion = {
-      target: relations[part.target],
-      headTerms,
-      heightIncrement: 1,
-      tally: rule === null ? null : this.#tally(rule.record.id),
-      demand: relations[part.demand],
-      demandTerms,
-    };
-    if (body === null) return this.#addStored(table, conclusion);
-    const filters = rule === null ? [] : filtersOf(rule.record.rule.body, planRule(rule.record.rule));
-    this.#compile(table, { view: rule?.bodyView ?? table.view, literals: body, filters }, conclusion);
-  }
-
-  /** Adds the stored facts of the table's relation, as if by a rule. */
-  #addStored(table: Table, conclusion: Conclusion): void {
-    const { predicate, arity, negated } = table;
-    const args = Array.from({ length: arity }, (_, position) => `?${position}`);
-    const literal = { predicate, args, negated, naf: false };
-    this.#addPlain(table, conclusion, { literal, source: { kind: 'stored' } });
-  }
-
-  /** Adds a rule of a single atom. */
-  #addPlain(table: Table, conclusion: Conclusion, atom: BodyAtom): void {
-    const rule = { ...conclusion, view: table.view, atoms: [atom], filters: [], barriers: new Map() };
-    this.addRule(rule, table.stops, table.removals);
   }
 
   /** Proofs derive again what answers have derived, so only answers count. */

@@ -239,6 +239,11 @@ const knowledge = {
     RuleException: () => ({ body: { rules: [{ text: unsafeRule }] } }),
     RuleNotFound: () => ({ body: { withoutRules: ['r999999'] } }),
   },
+  plan: {
+    success: () => ({ body: path }),
+    InferenceLimitExceeded: null,
+    RuleException: () => ({ body: { text: 'edge(?x, ?_), ?z > 1' } }),
+  },
   trace: {
     success: () => ({ body: { ...path, maxEvents: 5 } }),
     InferenceLimitExceeded: () => ({ body: path1 }),

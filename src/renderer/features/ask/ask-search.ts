@@ -17,17 +17,27 @@ export interface AskSearch {
   whyNot?: string | undefined;
   /** The trace is open. */
   trace?: 'true' | undefined;
+  /** The plan is open. */
+  plan?: 'true' | undefined;
 }
+
+/** What asking opens beside the answers. */
+export type AskBeside = Pick<AskSearch, 'trace' | 'plan'>;
 
 /** The `tab` parameter that opens an empty tab. */
 export const newTab = 'new';
 
 /** Closes everything beside the answers. */
-export const nothingBeside = { why: undefined, whyNot: undefined, trace: undefined } as const;
+export const nothingBeside = {
+  why: undefined,
+  whyNot: undefined,
+  trace: undefined,
+  plan: undefined,
+} as const;
 
 /** Reads search parameters; drops those it does not understand. */
 export function askSearchOf(search: Record<string, unknown>): AskSearch {
-  const { tab, question, stored, sort, why, whyNot, trace } = search;
+  const { tab, question, stored, sort, why, whyNot, trace, plan } = search;
   return {
     ...(typeof tab === 'string' && /^[a-z0-9]{1,16}$/.test(tab) ? { tab } : {}),
     ...(typeof question === 'string' && question !== '' ? { question } : {}),
@@ -37,5 +47,6 @@ export function askSearchOf(search: Record<string, unknown>): AskSearch {
     ...(typeof why === 'string' && why !== '' ? { why } : {}),
     ...(typeof whyNot === 'string' && whyNot !== '' ? { whyNot } : {}),
     ...(trace === 'true' ? { trace: 'true' } : {}),
+    ...(plan === 'true' ? { plan: 'true' } : {}),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The Ask view: tabs of questions; each with its answers, and beside them a proof, an explanation of a
- * missing answer, or the trace.
+ * missing answer, the trace, or the plan.
  *
  * The address holds the answered question and its tab; text being typed is the tab's draft.
  */
@@ -26,7 +26,7 @@ import {
   sortOf,
   sortText,
 } from './answer.ts';
-import { type AskSearch, nothingBeside } from './ask-search.ts';
+import { type AskBeside, type AskSearch, nothingBeside } from './ask-search.ts';
 import { type AskTab, titleOf } from './ask-tabs.ts';
 import styles from './ask.module.css';
 import { ComparedView } from './compared-view.tsx';
@@ -151,6 +151,7 @@ interface BesideProps {
   renderProof: (question: string, onClose: () => void) => ReactNode;
   renderWhyNot: (question: string, onQuestion: (question: string) => void, onClose: () => void) => ReactNode;
   renderTrace: (question: string, onClose: () => void) => ReactNode;
+  renderPlan: (question: string, onClose: () => void) => ReactNode;
 }
 
 interface AskViewProps extends BesideProps {
@@ -162,7 +163,9 @@ interface AskViewProps extends BesideProps {
 function paneBeside({ tab, show }: AskTabsOfView, render: BesideProps): Pane[] {
   const { shown } = tab;
   const close = () => show({ ...shown, ...nothingBeside });
-  const pane = (id: string, content: ReactNode): Pane[] => [{ id, size: '42%', least: '260px', content }];
+  const pane = (id: string, content: ReactNode, size = '42%'): Pane[] => [
+    { id, size, least: '260px', content },
+  ];
   if (shown.why !== undefined) return pane('proof', render.renderProof(shown.why, close));
   if (shown.whyNot !== undefined) {
     const onQuestion = (whyNot: string) => show({ ...shown, ...nothingBeside, whyNot });
@@ -170,6 +173,8 @@ function paneBeside({ tab, show }: AskTabsOfView, render: BesideProps): Pane[] {
   }
   if (shown.trace === 'true' && shown.question !== undefined)
     return pane('trace', render.renderTrace(shown.question, close));
+  if (shown.plan === 'true' && shown.question !== undefined)
+    return pane('plan', render.renderPlan(shown.question, close), '52%');
   return [];
 }
 
@@ -188,17 +193,17 @@ function TabContent({ view, beside, onSave }: TabContentProps) {
   const isNarrow = beside.length > 0;
 
   /** Asking another question closes what is open beside the answers. */
-  function askFor(text: string, trace?: 'true'): void {
+  function askFor(text: string, beside: AskBeside = {}): void {
     const next = text.trim();
     if (next === '') return;
     if (next === shown.question) asking.again();
-    if (next !== shown.question || trace !== undefined)
+    if (next !== shown.question || Object.keys(beside).length > 0)
       show({
         ...shown,
         ...nothingBeside,
         sort: next === shown.question ? shown.sort : undefined,
         question: next,
-        trace,
+        ...beside,
       });
   }
 

@@ -1,6 +1,6 @@
 /** The editor of a question with its toolbar: with inference or over stored facts, refreshed or not; ask and cancel. */
 import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
-import { IconPlayerPlay, IconStar, IconStarFilled, IconTimeline } from '@tabler/icons-react';
+import { IconBinaryTree, IconPlayerPlay, IconStar, IconStarFilled, IconTimeline } from '@tabler/icons-react';
 import { bareQuestion } from '../../api/question-text.ts';
 import { useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
@@ -9,6 +9,7 @@ import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/notices.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
+import type { AskBeside } from './ask-search.ts';
 import type { AskTab } from './ask-tabs.ts';
 import type { Asking } from './runs-store.ts';
 
@@ -20,8 +21,8 @@ interface QuestionEditorProps {
   onLive: (isLive: boolean) => void;
   onDraft: (text: string) => void;
   onStoredOnly: (isStoredOnly: boolean) => void;
-  /** Asks; `trace` also opens the trace. */
-  onAsk: (text: string, trace?: 'true') => void;
+  /** Asks, and opens what is wanted beside the answers. */
+  onAsk: (text: string, beside?: AskBeside) => void;
   onSave: (text: string) => void;
 }
 
@@ -41,7 +42,8 @@ export function QuestionEditor(props: QuestionEditorProps) {
           {...rest}
           isStoredOnly={shown.stored === 'true'}
           onAsk={() => onAsk(draft)}
-          onTrace={() => onAsk(draft, 'true')}
+          onTrace={() => onAsk(draft, { trace: 'true' })}
+          onPlan={() => onAsk(draft, { plan: 'true' })}
           onSave={draft.trim() === '' ? null : () => onSave(draft)}
           isSaved={questions.some(({ text, kind }) => kind === 'saved' && text === bareQuestion(draft))}
         />
@@ -75,6 +77,7 @@ interface QuestionToolbarProps {
   onLive: (isLive: boolean) => void;
   onAsk: () => void;
   onTrace: () => void;
+  onPlan: () => void;
   /** Saves the question; null if there is nothing to save. */
   onSave: (() => void) | null;
   isSaved: boolean;
@@ -84,8 +87,7 @@ interface QuestionToolbarProps {
 
 /** The toolbar of the question editor. */
 function QuestionToolbar(props: QuestionToolbarProps) {
-  const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onTrace, onSave, isSaved, isNarrow } =
-    props;
+  const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onSave, isSaved, isNarrow } = props;
   const { runningSince, cancelledAfter } = asking.runs.state;
   return (
     <>
@@ -114,8 +116,25 @@ function QuestionToolbar(props: QuestionToolbarProps) {
         </ActionIcon>
       </Tooltip>
       <Tooltip label="Trace: what inference does for the question, and where its time goes">
-        <ActionIcon variant="default" size={26} aria-label="Trace" disabled={isStoredOnly} onClick={onTrace}>
+        <ActionIcon
+          variant="default"
+          size={26}
+          aria-label="Trace"
+          disabled={isStoredOnly}
+          onClick={props.onTrace}
+        >
           <IconTimeline size={15} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Plan: the steps that answer the question, what each was expected to cost and did cost">
+        <ActionIcon
+          variant="default"
+          size={26}
+          aria-label="Plan"
+          disabled={isStoredOnly}
+          onClick={props.onPlan}
+        >
+          <IconBinaryTree size={15} aria-hidden />
         </ActionIcon>
       </Tooltip>
       {runningSince === null ? (

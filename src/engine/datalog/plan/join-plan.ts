@@ -1,0 +1,348 @@
+/**
+ * The plan of one join: its steps in the order in which the join machine takes them.
+ *
+ * A rule has one join for its demand and one for each atom whose rows can be new. Everything about a join is
+ * decided here: the order of the atoms, the columns by which each is looked up, when a filter is evaluated,
+ * and which bindings are the same for the rest of the body. `MachineBuilder` carries it out step by step.
+ */
+import { type AtomLiteral, isVariable, type Literal } from '../../contract/language.ts';
+import type { Filter } from '../../language/order.ts';
+import { isAggregate, isArithmetic, isComparison, isPositiveAtom, wildcard } from '../../language/terms.ts';
+import { present } from '../../base/assert.ts';
+import type { ScopeChoice } from '../../store/fact-store.ts';
+import { cheapest } from './join-order.ts';
+
+/** How the columns of a literal meet the bindings made before it. */
+export interface Columns {
+  /** With a value before the literal is reached. */
+  readonly key: readonly number[];
+  /** Those that bind a variable. */
+  readonly bind: readonly number[];
+  /** Those that repeat a variable bound by this same literal. */
+  readonly same: readonly number[];
+}
+
+/** How rows are found: all of them, by an index on the key, or the one row that has all columns. */
+export type AccessPath = 'scan' | 'index' | 'existence';
+
+/**
+ * The rows of a derived relation that a literal may read, given the current delta: all joined ones, those
+ * before the delta's chunk, or those through its end.
+ */
+export type Window = 'done' | 'before' | 'through';
+
+/** What starts a join: new demand, new rows of an atom, new stored facts of an atom, dead rows, a head to explain. */
+export type JoinStart =
+  | { readonly kind: 'demand' | 'explain' }
+  | { readonly kind: 'rows' | 'stored'; readonly atom: number }
+  /** `withDemand`: the demand is a relation of premises, and is joined. */
+  | { readonly kind: 'check'; readonly withDemand: boolean };
+
+/** What to do with a computed value: bind the variable, require the same text, or compare it as `=` does. */
+export type Way = 'bind' | 'match' | 'compare';
+
+/** One step of a join. */
+export type JoinStep =
+  /** The rows that start the join. */
+  | { readonly kind: 'start'; readonly terms: readonly string[]; readonly columns: Columns }
+  /** Demands the atom's table for the key. */
+  | { readonly kind: 'demand'; readonly atom: number }
+  /** Looks up rows of an atom; `atom` is null for the demand of the rule. */
+  | {
+      readonly kind: 'rows';
+      readonly atom: number | null;
+      readonly terms: readonly string[];
+      readonly columns: Columns;
+      readonly access: AccessPath;
+      readonly window: Window;
+    }
+  | { readonly kind: 'comparison' | 'arithmetic'; readonly filter: Filter; readonly way: Way }
+  | {
+      readonly kind: 'absence';
+      readonly filter: Filter;
+      readonly columns: Columns;
+    }
+  | {
+      readonly kind: 'aggregate';
+      readonly filter: Filter;
+      readonly terms: readonly string[];
+      readonly columns: Columns;
+      readonly way: Way;
+    }
+  /** Continues once for all bindings that agree in these variables. */
+  | { readonly kind: 'distinct'; readonly variables: readonly string[] };
+
+/** The steps of one join, in order. */
+export interface JoinPlan {
+  readonly start: JoinStart;
+  readonly steps: readonly JoinStep[];
+}
+
+/** An atom as a join reads it. Relations are compared by identity; a planner without tables gives their names. */
+export interface JoinAtom {
+  readonly literal: AtomLiteral;
+  readonly source:
+    | { readonly kind: 'stored' }
+    | {
+        readonly kind: 'derived';
+        readonly rows: unknown;
+        readonly demand: unknown;
+        readonly boundPositions: readonly number[];
+      };
+}
+
+/** The part of an adorned rule that decides about its joins. */
+export interface JoinRule {
+  readonly view: ScopeChoice;
+  readonly headTerms: readonly string[];
+  readonly demand: unknown;
+  readonly demandTerms: readonly string[];
+  readonly atoms: readonly JoinAtom[];
+  readonly filters: readonly Filter[];
+  readonly barriers: ReadonlyMap<Literal, { readonly kind: 'derived' | 'group' }>;
+  readonly announced?: readonly { readonly terms: readonly string[] }[];
+}
+
+/** What planning a join needs to know. */
+export interface JoinSpace {
+  /** True if every binding counts: for heights, or for an observer. */
+  readonly isExhaustive: boolean;
+  /** True if demand that is never new is demanded too. */
+  readonly isObserved: boolean;
+  estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
+}
+
+/** Plans the join of a rule that starts so. */
+export function planJoin(rule: JoinRule, start: JoinStart, space: JoinSpace): JoinPlan {
+  return new JoinPlanner(rule, space).plan(start);
+}
+
+class JoinPlanner {
+  readonly #rule: JoinRule;
+  readonly #space: JoinSpace;
+  readonly #bound = new Set<string>();
+  readonly #steps: JoinStep[] = [];
+  #filters: readonly Filter[];
+  /** The terms of the atoms still to join, and of the demand if it is joined. */
+  #open: (readonly string[])[] = [];
+  /** Bound variables that nothing needs any more. */
+  readonly #left = new Set<string>();
+
+  constructor(rule: JoinRule, space: JoinSpace) {
+    this.#rule = rule;
+    this.#space = space;
+    this.#filters = rule.filters;
+  }
+
+  plan(start: JoinStart): JoinPlan {
+    if (start.kind === 'demand') this.#fromDemand();
+    else if (start.kind === 'rows') this.#fromRows(start.atom);
+    else if (start.kind === 'stored') this.#fromStored(start.atom);
+    else this.#fromHead(start);
+    return { start, steps: this.#steps };
+  }
+
+  #fromDemand(): void {
+    const { demandTerms, atoms } = this.#rule;
+    this.#expect(atoms, false);
+    this.#start(demandTerms);
+    for (const at of atoms.keys()) this.#join(at, 'done');
+  }
+
+  #fromRows(start: number): void {
+    const { atoms, demandTerms } = this.#rule;
+    const atom = atoms[start] as JoinAtom;
+    const delta = atom.source.kind === 'derived' ? atom.source.rows : null;
+    const isDemanded = demandTerms.length === 0 || this.#isOwnDemand(atom);
+    this.#expect(atoms.toSpliced(start, 1), !isDemanded);
+    this.#start(atom.literal.args);
+    this.#joinCheapestFirst(start, !isDemanded, delta);
+    for (let at = start + 1; at < atoms.length; at++)
+      this.#join(at, windowOf(atoms[at] as JoinAtom, delta, 'before'));
+  }
+
+  #fromStored(start: number): void {
+    const { atoms, demandTerms } = this.#rule;
+    this.#expect(atoms.toSpliced(start, 1), demandTerms.length > 0);
+    this.#start((atoms[start] as JoinAtom).literal.args);
+    this.#joinCheapestFirst(start, demandTerms.length > 0, null);
+    for (let at = start + 1; at < atoms.length; at++) this.#join(at, 'done');
+  }
+
+  /** Starts at the head. Its demand exists already; a demand that is a relation of premises is joined as one. */
+  #fromHead(start: JoinStart): void {
+    const { atoms, demand, demandTerms, headTerms } = this.#rule;
+    this.#start(start.kind === 'check' ? headTerms : demandTerms);
+    if (start.kind === 'check') this.#joinCheapestFirst(atoms.length, start.withDemand, null);
+    else this.#joinCheapestFirst(atoms.length, false, demand);
+  }
+
+  /** Joins the first atoms, and if `withDemand` the demand, cheapest first. */
+  #joinCheapestFirst(end: number, withDemand: boolean, delta: unknown): void {
+    const { atoms, demandTerms, view } = this.#rule;
+    const wanted: AtomLiteral = { predicate: '', args: [...demandTerms], negated: false, naf: false };
+    const numbers = new Map<AtomLiteral, number>();
+    const open: AtomLiteral[] = [];
+    for (let at = 0; at < end; at++) {
+      const { literal } = atoms[at] as JoinAtom;
+      numbers.set(literal, at);
+      open.push(literal);
+    }
+    if (withDemand) open.push(wanted);
+    while (open.length > 0) {
+      const next = cheapest(open, this.#bound, (literal, bound) =>
+        literal === wanted ? demandCost(demandTerms, bound) : this.#space.estimate(view, literal, bound),
+      ) as AtomLiteral;
+      open.splice(open.indexOf(next), 1);
+      const at = numbers.get(next);
+      if (at === undefined) this.#lookUp(null, 'done');
+      else this.#lookUp(at, windowOf(atoms[at] as JoinAtom, delta, 'through'));
+    }
+  }
+
+  /** Demands the atom if it is derived, then joins it. */
+  #join(at: number, window: Window): void {
+    const atom = this.#rule.atoms[at] as JoinAtom;
+    // The rule's own demand is never new, but an observer sees the demand.
+    if (atom.source.kind === 'derived' && (!this.#isOwnDemand(atom) || this.#space.isObserved))
+      this.#steps.push({ kind: 'demand', atom: at });
+    this.#lookUp(at, window);
+  }
+
+  #lookUp(at: number | null, window: Window): void {
+    const { atoms, demandTerms } = this.#rule;
+    const terms = at === null ? demandTerms : (atoms[at] as JoinAtom).literal.args;
+    const columns = this.#columns(terms);
+    const isWhole = terms.length > 0 && columns.key.length === terms.length;
+    const access = isWhole ? 'existence' : columns.key.length === 0 ? 'scan' : 'index';
+    this.#steps.push({ kind: 'rows', atom: at, terms, columns, access, window });
+    this.#joined(terms);
+  }
+
+  #start(terms: readonly string[]): void {
+    this.#steps.push({ kind: 'start', terms, columns: this.#columns(terms) });
+    this.#joined(terms);
+  }
+
+  /** Evaluates what the new bindings make possible. */
+  #joined(terms: readonly string[]): void {
+    this.#settleFilters();
+    const at = this.#open.indexOf(terms);
+    if (at >= 0) this.#open.splice(at, 1);
+    if (this.#open.length > 0) this.#project();
+  }
+
+  /**
+   * True if the atom is demanded by the very tuple that demands the rule, so that its demand is already met.
+   */
+  #isOwnDemand({ literal, source }: JoinAtom): boolean {
+    const { demand, demandTerms } = this.#rule;
+    return (
+      source.kind === 'derived' &&
+      source.demand === demand &&
+      source.boundPositions.every((position, index) => literal.args[position] === demandTerms[index])
+    );
+  }
+
+  /**
+   * Called first, with everything to be joined: enables projection with duplicate elimination, see
+   * `SeenBindings`.
+   */
+  #expect(atoms: readonly JoinAtom[], withDemand: boolean): void {
+    // With heights, a later binding may give a lower proof of the same conclusion; an observer sees every
+    // binding.
+    if (this.#space.isExhaustive) return;
+    this.#open = atoms.map((atom) => atom.literal.args);
+    if (withDemand) this.#open.push(this.#rule.demandTerms);
+  }
+
+  /** After an atom that leaves a variable unneeded: skips bindings that differ only in such variables. */
+  #project(): void {
+    const { headTerms, announced = [] } = this.#rule;
+    const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);
+    for (const { terms } of announced) for (const term of terms) needed.add(term);
+    const unneeded = [...this.#bound].filter(
+      (variable) => !needed.has(variable) && !this.#left.has(variable),
+    );
+    if (unneeded.length === 0) return;
+    for (const variable of unneeded) this.#left.add(variable);
+    const variables = [...this.#bound].filter((variable) => needed.has(variable));
+    this.#steps.push({ kind: 'distinct', variables });
+  }
+
+  #columns(terms: readonly string[]): Columns {
+    const [key, bind, same]: [number[], number[], number[]] = [[], [], []];
+    const here = new Set<string>();
+    for (const [position, term] of terms.entries()) {
+      if (term === wildcard) continue;
+      if (!isVariable(term) || this.#bound.has(term)) key.push(position);
+      else if (here.has(term)) same.push(position);
+      else {
+        here.add(term);
+        bind.push(position);
+      }
+    }
+    for (const term of here) this.#bound.add(term);
+    return { key, bind, same };
+  }
+
+  /** Adds a step for every filter whose needs are bound. */
+  #settleFilters(): void {
+    for (let before = -1; before !== this.#filters.length; ) {
+      before = this.#filters.length;
+      this.#filters = this.#filters.filter((filter) => !this.#settle(filter));
+    }
+  }
+
+  #settle(filter: Filter): boolean {
+    if (!filter.needs.every((variable) => this.#bound.has(variable))) return false;
+    const { literal, binds } = filter;
+    // A variable already bound by the demand is compared with the text that it would get.
+    const isNew = binds !== null && !this.#bound.has(binds);
+    const way: Way = isNew ? 'bind' : binds === null ? 'compare' : 'match';
+    if (isAggregate(literal)) {
+      const terms = innerTerms(filter, this.#rule.barriers);
+      this.#steps.push({ kind: 'aggregate', filter, terms, columns: this.#columns(terms), way });
+      // Variables before the colon are local to the braces.
+      for (const variable of literal.over) this.#bound.delete(localName(variable));
+    } else if (isComparison(literal)) this.#steps.push({ kind: 'comparison', filter, way });
+    else if (isArithmetic(literal)) this.#steps.push({ kind: 'arithmetic', filter, way });
+    else this.#steps.push({ kind: 'absence', filter, columns: this.#columns(literal.args) });
+    if (binds !== null) this.#bound.add(binds);
+    return true;
+  }
+}
+
+/**
+ * The register name of a variable before the colon, which is distinct from the same name outside the braces.
+ */
+export function localName(variable: string): string {
+  return `${variable} {}`;
+}
+
+/** The atom that a negation tests, or that an aggregate without a relation of its own reads. */
+export function atomWaitedFor(literal: Literal): AtomLiteral {
+  return isAggregate(literal) ? present(literal.body.find(isPositiveAtom), 'it reads an atom') : literal;
+}
+
+/** The terms as which an aggregate reads the columns of its tuples. */
+export function innerTerms({ literal, shared }: Filter, barriers: JoinRule['barriers']): readonly string[] {
+  if (!isAggregate(literal)) return [];
+  if (barriers.get(literal)?.kind === 'group') return [...shared, ...literal.over.map(localName)];
+  const { args } = atomWaitedFor(literal);
+  return args.map((term) => (literal.over.includes(term) ? localName(term) : term));
+}
+
+/** The terms that a filter reads or binds. */
+export function termsOf({ literal, shared }: Filter): readonly string[] {
+  return isAggregate(literal) ? [...shared, literal.result] : literal.args;
+}
+
+function windowOf(atom: JoinAtom, delta: unknown, own: Window): Window {
+  return atom.source.kind === 'derived' && atom.source.rows === delta ? own : 'done';
+}
+
+function demandCost(terms: readonly string[], bound: ReadonlySet<string>): number {
+  const open = terms.filter((term) => isVariable(term) && !bound.has(term)).length;
+  return open === 0 ? 0 : open < terms.length ? 100 : 10_000;
+}

@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest';
+import { askInputSchema } from '../contract/inference.ts';
+import { present } from '../base/assert.ts';
+import { ruleInputSchema } from '../contract/rules.ts';
+import { expectSameSteps } from '../testing/plan-steps.ts';
+import { factInput, openSession, type Session } from '../testing/engine-fixtures.ts';
+
+/** A program, and a question whose plan is compared with a file of testing/plans. */
+interface PlanCase {
+  readonly name: string;
+  readonly rules: readonly (string | { readonly text: string; readonly scope: string })[];
+  readonly facts: readonly string[];
+  readonly ask: Record<string, unknown>;
+}
+
+const chain = (name: string, length: number): string[] =>
+  Array.from({ length }, (_, at) => `${name}(n${at}, n${at + 1})`);
+const ring = (name: string, length: number): string[] =>
+  Array.from({ length }, (_, at) => `${name}(n${at}, n${(at * 7 + 1) % length})`);
+
+const closure = ['tc(?x, ?y) :- edge(?x, ?y)', 'tc(?x, ?z) :- edge(?x, ?y), tc(?y, ?z)'];
+
+const cases: readonly PlanCase[] = [
+  {
+    name: 'stored-join',
+    rules: [],
+    facts: [...chain('parent', 20), 'employed(n3)'],
+    ask: { text: 'parent(n1, ?y), parent(?y, ?z), not employed(?z)' },
+  },
+  {
+    name: 'rule',
+    rules: ['grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)'],
+    facts: chain('parent', 20),
+    ask: { text: 'grandparent(n1, ?who)' },
+  },
+  { name: 'linear-recursion', rules: closure, facts: chain('edge', 50), ask: { text: 'tc(n1, ?y)' } },
+  {
+    name: 'left-recursion',
+    rules: ['tc(?x, ?y) :- edge(?x, ?y)', 'tc(?x, ?z) :- tc(?x, ?y), edge(?y, ?z)'],
+    facts: chain('edge', 50),
+    ask: { text: 'tc(n1, ?y)' },
+  },
+  { name: 'closure', rules: closure, facts: ring('edge', 50), ask: { text: 'tc(?x, ?y)' } },
+  {
+    name: 'same-generation',
+    rules: ['sg(?x, ?y) :- sibling(?x, ?y)', 'sg(?x, ?y) :- parent(?x, ?u), sg(?u, ?v), parent(?y, ?v)'],
+    facts: [...chain('parent', 30), 'sibling(n5, n6)'],
+    ask: { text: 'sg(n1, ?y)' },
+  },
+  {
+    name: 'mutual-recursion',
+    rules: [
+      'even(?x, ?y) :- odd(?x, ?z), edge(?z, ?y)',
+      'odd(?x, ?y) :- edge(?x, ?y)',
+      'odd(?x, ?y) :- even(?x, ?z), edge(?z, ?y)',
+    ],
+    facts: chain('edge', 30),
+    ask: { text: 'even(n0, ?y)' },
+  },
+  {
+    name: 'triangles',
+    rules: ['triangle(?x, ?y, ?z) :- edge(?x, ?y), edge(?y, ?z), edge(?z, ?x)'],
+    facts: ring('edge', 60),
+    ask: { text: 'triangle(?x, ?y, ?z)' },
+  },
+  {
+    name: 'negation',
+    rules: [
+      ...closure,
+      'node(?x) :- edge(?x, ?_)',
+      'apart(?x, ?y) :- node(?x), node(?y), not tc(?x, ?y), ?x != ?y',
+    ],
+    facts: chain('edge', 30),
+    ask: { text: 'apart(n1, ?y)' },
+  },
+  {
+    name: 'aggregates',
+    rules: [
+      'owes(?who, ?sum) :- person(?who), ?sum = sum { ?amount, ?id : invoice(?id, ?who, ?amount) }',
+      'heavy(?who, ?double) :- owes(?who, ?sum), ?sum > 10, ?double = ?sum * 2',
+      'debtors(?n) :- ?n = count { ?who : heavy(?who, ?_), person(?who) }',
+    ],
+    facts: ['person(ann)', 'person(bob)', 'invoice(i1, ann, 7)', 'invoice(i2, ann, 8)'],
+    ask: { text: 'debtors(?n)' },
+  },
+  {
+    name: 'scopes',
+    rules: [
+      { text: 'likes(?x, ?y) :- says(?x, ?y)', scope: 'rumours' },
+      'friends(?x, ?y) :- likes(?x, ?y), likes(?y, ?x)',
+    ],
+    facts: ['says(ann, bob)', 'says(bob, ann)'],
+    ask: { text: 'friends(ann, ?who)' },
+  },
+  {
+    name: 'asked-whole',
+    rules: ['type(?x, ?c) :- kind(?x, ?c)', 'seen(?x, ?c) :- thing(?x), type(?x, ?c)'],
+    facts: Array.from({ length: 40 }, (_, at) => [`thing(t${at})`, `kind(t${at}, k)`]).flat(),
+    ask: { text: 'seen(?x, ?c)' },
+  },
+  {
+    name: 'three-layers-of-many',
+    rules: Array.from({ length: 200 }, (_, at) =>
+      at % 50 < 3
+        ? `q${at}(?x, ?z) :- ${at % 50 === 0 ? 'link' : `q${at - 1}`}(?x, ?y), link(?y, ?z)`
+        : `other${at}(?x) :- link(?x, ?_)`,
+    ),
+    facts: ring('link', 20),
+    ask: { text: 'q52(n1, ?z)' },
+  },
+];
+
+async function load({ rules, facts }: Pick<PlanCase, 'rules' | 'facts'>): Promise<Session> {
+  const session = await openSession();
+  const { engine, caller } = session;
+  for (const rule of rules)
+    await engine.teach(caller, ruleInputSchema.parse(typeof rule === 'string' ? { text: rule } : rule));
+  await engine.tellAll(
+    caller,
+    facts.map((fact) => factInput(fact)),
+  );
+  return session;
+}
+
+test.each(cases)('the plan of $name is the one in the file', async (each) => {
+  const { engine, caller } = await load(each);
+  const input = askInputSchema.parse(each.ask);
+  const { text, truncated } = await engine.plan(caller, input);
+  expect(truncated).toBe(false);
+  const program = [...each.rules.map((rule) => JSON.stringify(rule)), JSON.stringify(each.ask)];
+  const shown = program.length > 10 ? program.slice(-1) : program;
+  await expect([...shown, '', text, ''].join('\n')).toMatchFileSnapshot(`../testing/plans/${each.name}.txt`);
+});
+
+test.each(cases)('the steps that answer $name are those of its plan', async (each) => {
+  const { engine, caller } = await load(each);
+  const input = askInputSchema.parse(each.ask);
+  const { plan } = await engine.plan(caller, input);
+  const answer = await engine.ask(caller, { ...input, plan: true });
+  const run = present(answer.plan, 'a plan was asked for');
+  expect(run.rows).toBe(answer.total);
+  expectSameSteps(run, plan);
+});
+
+test('an answer with its plan is the answer without', async () => {
+  for (const each of cases) {
+    const { engine, caller } = await load(each);
+    const input = askInputSchema.parse({ ...each.ask, withProof: true });
+    const plain = await engine.ask(caller, input);
+    const { plan, planText, ...counted } = await engine.ask(caller, { ...input, plan: true });
+    expect(plan?.step).toBe('question');
+    expect(planText).toContain('rows ');
+    expect({ ...counted, elapsedMs: 0 }).toEqual({ ...plain, elapsedMs: 0 });
+  }
+});

@@ -1,0 +1,206 @@
+import {
+  IconArrowDown,
+  IconArrowUp,
+  IconChevronDown,
+  IconChevronRight,
+  IconCornerLeftUp,
+} from '@tabler/icons-react';
+import { type KeyboardEvent, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react';
+import type { PlanStep } from '../../../engine/contract/plan.ts';
+import { CodeText } from '../../editor/code-text.tsx';
+import { formatCount, formatDuration } from '../../ui/format.ts';
+import { useRowHeight } from '../../ui/preferences.ts';
+import { Tag } from '../../ui/tags.tsx';
+import { useVirtualRows } from '../../ui/use-virtual-rows.ts';
+import {
+  misjudged,
+  movedInPlan,
+  type PlanCursor,
+  planMarks,
+  type PlanMarks,
+  type PlanRow,
+  planRows,
+  toggled,
+} from './plan-rows.ts';
+import styles from './plan.module.css';
+
+/** Steps whose text is in the language. */
+const inLanguage = new Set([
+  'question',
+  'table',
+  'rule',
+  'demand',
+  'atom',
+  'not',
+  'aggregate',
+  'comparison',
+  'arithmetic',
+  'assignment',
+  'group',
+]);
+const indent = 14;
+/** Deeper levels are not indented further. */
+const maxIndent = 20;
+
+function accessWords({ access, columns }: PlanStep): string {
+  if (access === 'none') return '';
+  if (access === 'reference') return 'shown elsewhere';
+  const by = columns === undefined ? '' : ` by argument ${columns.map((column) => column + 1).join(', ')}`;
+  return `${access}${by}`;
+}
+
+/** What was estimated beside what was counted, and the time with its share of the whole. */
+function Numbers({ step, marks }: { step: PlanStep; marks: PlanMarks }) {
+  const { estimatedRows, rows, elapsedMs } = step;
+  const wrong = misjudged(step);
+  const share = elapsedMs === undefined || marks.totalMs === 0 ? 0 : elapsedMs / marks.totalMs;
+  return (
+    <>
+      <span className={`number dim ${styles.count}`}>{formatCount(estimatedRows)}</span>
+      <span className={`number ${styles.count}`}>
+        {wrong !== null && (
+          <span
+            className={styles.wrong}
+            title={`${wrong} than estimated`}
+            aria-label={`${wrong} than estimated`}
+            role="img"
+          >
+            {wrong === 'more' ? (
+              <IconArrowUp size={13} aria-hidden />
+            ) : (
+              <IconArrowDown size={13} aria-hidden />
+            )}
+          </span>
+        )}
+        {rows === undefined ? '' : formatCount(rows)}
+      </span>
+      <span className={`number ${styles.count}`}>
+        {elapsedMs === undefined ? '' : formatDuration(elapsedMs)}
+        <span className={styles.share} aria-hidden>
+          <span className={styles.shareFill} style={{ width: `${Math.round(share * 100)}%` }} />
+        </span>
+      </span>
+    </>
+  );
+}
+
+interface LineProps {
+  row: PlanRow;
+  id: string;
+  top: number;
+  marks: PlanMarks;
+  isActive: boolean;
+  isFolded: boolean;
+  onSelect: () => void;
+  onToggle: () => void;
+}
+
+function Line({ row, id, top, marks, isActive, isFolded, onSelect, onToggle }: LineProps) {
+  const { step, level } = row;
+  const isFoldable = step.children.length > 0;
+  const why = [step.strategy, step.reason].filter((each) => each !== undefined).join(': ');
+  return (
+    <div
+      id={id}
+      role="treeitem"
+      aria-level={level}
+      aria-posinset={row.position}
+      aria-setsize={row.siblings}
+      aria-selected={isActive}
+      {...(isFoldable ? { 'aria-expanded': !isFolded } : {})}
+      className={`${styles.line} ${marks.slowest === step ? styles.slowest : ''}`}
+      style={{ transform: `translateY(${top}px)` }}
+      title={why === '' ? step.detail : `${step.detail}\n${why}`}
+      onClick={onSelect}
+      onDoubleClick={onToggle}
+    >
+      <span className={styles.step}>
+        <span style={{ flex: 'none', width: Math.min(level - 1, maxIndent) * indent }} aria-hidden />
+        <span
+          className={styles.fold}
+          onClick={(event) => {
+            event.stopPropagation();
+            onToggle();
+          }}
+          aria-hidden
+        >
+          {step.access === 'reference' && <IconCornerLeftUp size={13} />}
+          {isFoldable && (isFolded ? <IconChevronRight size={14} /> : <IconChevronDown size={14} />)}
+        </span>
+        <Tag tone={step.step === 'table' ? 'derived' : 'plain'}>{step.step}</Tag>
+        {marks.slowest === step && <Tag tone="warn">slowest</Tag>}
+        <span className={styles.detail}>
+          {inLanguage.has(step.step) ? <CodeText isLine text={step.detail} /> : step.detail}
+        </span>
+        <span className={`dim ${styles.access}`}>{accessWords(step)}</span>
+        {why !== '' && <span className={`dim ${styles.why}`}>{why}</span>}
+      </span>
+      <Numbers step={step} marks={marks} />
+    </div>
+  );
+}
+
+/** Shows a plan as an ARIA tree with one tab stop; only visible lines are rendered. */
+export function PlanTreeView({ plan }: { plan: PlanStep }) {
+  const [cursor, setCursor] = useState<PlanCursor>({ active: '0', folded: new Set() });
+  const rows = useMemo(() => planRows(plan, cursor.folded), [plan, cursor.folded]);
+  const marks = useMemo(() => planMarks(plan), [plan]);
+  const rowHeight = useRowHeight();
+  const scrollRef = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const virtual = useVirtualRows({ count: rows.length, rowHeight, scrollRef });
+  const activeIndex = rows.findIndex((row) => row.key === cursor.active);
+  const isRendered = virtual.rows.some((row) => row.index === activeIndex);
+  const showActive = useEffectEvent((index: number) => virtual.scrollToRow(index));
+  useEffect(() => {
+    if (activeIndex >= 0) showActive(activeIndex);
+  }, [activeIndex]);
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = movedInPlan(event.key, cursor, rows, virtual.pageSize);
+    if (next === null) return;
+    event.preventDefault();
+    setCursor(next);
+  }
+
+  return (
+    <div className="flex-column full-height">
+      <div className={`dim ${styles.head}`} aria-hidden>
+        <span>Step</span>
+        <span className={styles.count}>Estimated</span>
+        <span className={styles.count}>Rows</span>
+        <span className={styles.count}>Time</span>
+      </div>
+      <div
+        ref={scrollRef}
+        role="tree"
+        tabIndex={0}
+        aria-label="Plan"
+        {...(isRendered ? { 'aria-activedescendant': `${id}-${activeIndex}` } : {})}
+        className={`rest-height ${styles.tree}`}
+        onKeyDown={onKeyDown}
+      >
+        <div role="presentation" className={styles.body} style={{ height: virtual.height }}>
+          {virtual.rows.map(({ index, top }) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            return (
+              <Line
+                key={row.key}
+                id={`${id}-${index}`}
+                top={top}
+                row={row}
+                marks={marks}
+                isActive={index === activeIndex}
+                isFolded={cursor.folded.has(row.key)}
+                onSelect={() => setCursor({ ...cursor, active: row.key })}
+                onToggle={() => setCursor(toggled(row, cursor))}
+              />
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
