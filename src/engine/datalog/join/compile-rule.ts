@@ -10,6 +10,7 @@ import {
   isAggregate,
   isArithmetic,
   isComparison,
+  isNamedVariable,
   isPositiveAtom,
   relationOf,
   wildcard,
@@ -19,10 +20,12 @@ import { AbsentStep, AggregateStep, DerivedDelta, DerivedStep, RederivationDelta
 import type { Constants } from '../model/constants.ts';
 import { type Consumer, type Derived, put, type StoredDelta, type WorkList } from '../model/derived.ts';
 import type { Tally } from '../model/program.ts';
+import type { Reader } from '../model/reader.ts';
 import { cheapest } from '../plan/join-order.ts';
 import type { Filter } from '../../language/order.ts';
 import { type Guard, type KeyedStep, Machine, type AtomShape, type Step, type Window } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
+import { IntersectionStep, Intersections, Sorted } from './intersection-step.ts';
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
 import { StoredRowsDelta, StoredStep } from './stored-steps.ts';
@@ -77,8 +80,9 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
   const { observer } = set;
   const ends: (() => void)[] = [];
   const add = (derived: Derived, gate: Derived | null, make: (builder: MachineBuilder) => Machine): void => {
-    const build = (): Machine => make(new MachineBuilder(rule, set, registers));
-    const machine = observer === null ? new LateMachine(gate, build) : observer.timed(build());
+    const build = (intersections: Intersections | null): Machine =>
+      make(new MachineBuilder(rule, set, registers, intersections));
+    const machine = observer === null ? new LateMachine(gate, build) : observer.timed(build(null));
     ends.push(added(derived.consumers, machine));
   };
   add(rule.demand, null, (builder) => builder.startingAtDemand());
@@ -96,32 +100,44 @@ export function added<Item>(list: Item[], item: Item): () => void {
   return () => void list.splice(list.indexOf(item), 1);
 }
 
-/** A machine made on first use: most machines of many rules never get a row to start with. */
+/**
+ * A machine made on first use: most machines of many rules never get a row to start with. If it can intersect
+ * literals, there are two, and each start chooses one.
+ */
 class LateMachine implements Consumer {
   readonly #gate: Derived | null;
-  readonly #make: () => Machine;
-  #machine: Machine | null = null;
+  readonly #make: (intersections: Intersections | null) => Machine;
+  readonly #intersections = new Intersections();
+  #intersecting: Machine | null = null;
+  #chained: Machine | null = null;
+  #started: Machine | null = null;
 
-  constructor(gate: Derived | null, make: () => Machine) {
+  constructor(gate: Derived | null, make: (intersections: Intersections | null) => Machine) {
     this.#gate = gate;
     this.#make = make;
   }
 
   get matches(): number {
-    return this.#machine === null ? 0 : this.#machine.matches;
+    return (this.#intersecting?.matches ?? 0) + (this.#chained?.matches ?? 0);
   }
 
   get isIdle(): boolean {
     return this.#gate !== null && this.#gate.done === 0;
   }
 
-  start(...how: Parameters<Consumer['start']>): void {
-    this.#machine ??= this.#make();
-    this.#machine.start(...how);
+  start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {
+    this.#started = this.#choose(reader, list === null ? to - from : list.length);
+    this.#started.start(reader, from, to, list, done);
+  }
+
+  #choose(reader: Reader, rows: number): Machine {
+    this.#intersecting ??= this.#make(this.#intersections);
+    if (this.#intersections.isEmpty || this.#intersections.pay(reader, rows)) return this.#intersecting;
+    return (this.#chained ??= this.#make(null));
   }
 
   run(budget: number): number {
-    return present(this.#machine, 'a join is started before it runs').run(budget);
+    return present(this.#started, 'a join is started before it runs').run(budget);
   }
 }
 
@@ -226,11 +242,22 @@ class MachineBuilder {
   /** Bound variables that nothing needs any more. */
   readonly #left = new Set<string>();
   readonly #seen: SeenBindings[] = [];
-  readonly #tests: ExistenceStep[] = [];
+  readonly #tests: (ExistenceStep | IntersectionStep)[] = [];
+  readonly #intersections: Intersections | null;
+  /** Expected matches of the steps so far for one row of the delta. */
+  #expected = 1;
+  #rowRegisters = 0;
   /** The register that the last step binds, null if it binds none or several. */
   #candidate: number | null = null;
 
-  constructor(rule: AdornedRule, set: RuleSpace, registers = new Registers(rule, set.constants)) {
+  /** `intersections`: takes the steps that intersect literals; null: every literal is joined on its own. */
+  constructor(
+    rule: AdornedRule,
+    set: RuleSpace,
+    registers = new Registers(rule, set.constants),
+    intersections: Intersections | null = null,
+  ) {
+    this.#intersections = intersections;
     this.#rule = rule;
     this.#set = set;
     this.#registers = registers;
@@ -245,7 +272,7 @@ class MachineBuilder {
     const { demand, demandTerms, atoms } = this.#rule;
     this.#expect(atoms, false);
     this.#push(demandTerms, (shape) => new DerivedDelta(demand, shape));
-    for (const atom of atoms) this.#join(atom, 'done');
+    this.#joinInOrder(atoms, null);
     return this.#machine();
   }
 
@@ -256,7 +283,7 @@ class MachineBuilder {
     this.#expect(atoms.toSpliced(start, 1), !isDemanded);
     this.#push(atom.literal.args, (shape) => new DerivedDelta(delta, shape));
     this.#joinCheapestFirst(atoms.slice(0, start), !isDemanded, delta);
-    for (const atom of atoms.slice(start + 1)) this.#join(atom, windowOf(atom, delta, 'before'));
+    this.#joinInOrder(atoms.slice(start + 1), delta);
     return this.#machine(gateOf(this.#rule));
   }
 
@@ -306,6 +333,71 @@ class MachineBuilder {
       if (atom === undefined) this.#pushRows(demandTerms, (shape) => new DerivedStep(demand, shape, 'done'));
       else this.#lookUp(atom, windowOf(atom, delta, 'through'));
     }
+  }
+
+  /** Demands and joins the atoms one by one; those that bind no more than one of them does, with that one. */
+  #joinInOrder(atoms: readonly BodyAtom[], delta: Derived | null): void {
+    const open = [...atoms];
+    for (let next = open.shift(); next !== undefined; next = open.shift()) {
+      const literals = this.#intersectable(next, open);
+      this.#expected *= Math.max(1, this.#set.estimate(this.#rule.view, next.literal, this.#bound));
+      if (literals.length < 2) this.#join(next, windowOf(next, delta, 'before'));
+      else {
+        this.#intersect(literals);
+        for (const literal of literals.slice(1)) open.splice(open.indexOf(literal), 1);
+      }
+    }
+  }
+
+  /**
+   * The atom, and those of `others` that have no unbound variable but the one that the atom binds, if all are
+   * stored. A derived atom is demanded when everything before it was joined, so it has to wait.
+   */
+  #intersectable(atom: BodyAtom, others: readonly BodyAtom[]): readonly BodyAtom[] {
+    const variable = this.#intersections === null ? null : this.#onlyUnbound(atom);
+    if (variable === null) return [];
+    return [atom, ...others.filter((other) => this.#onlyUnbound(other) === variable)];
+  }
+
+  /** The variable of a stored atom that alone is unbound and occurs once in it; null if there is none. */
+  #onlyUnbound({ literal, source }: BodyAtom): string | null {
+    if (source.kind !== 'stored') return null;
+    const unbound = literal.args.filter(
+      (term) => term !== wildcard && isVariable(term) && !this.#bound.has(term),
+    );
+    return unbound.length === 1 ? (unbound[0] as string) : null;
+  }
+
+  /** Adds the step that binds the variable of the atoms. */
+  #intersect(atoms: readonly BodyAtom[]): void {
+    const { view } = this.#rule;
+    const shapes = atoms.map(({ literal }) => this.#shapeOf(literal.args));
+    const [binds] = shapes.map((shape) => present(shape.binds, 'one variable of the atom is unbound'));
+    const literals = atoms.map(({ literal }, at) => {
+      const shape = shapes[at] as AtomShape;
+      const rows = new StoredStep(literal, view, shape);
+      rows.rowRegister = this.#newRowRegister();
+      return new Sorted(rows, (shape.binds as { position: number }).position);
+    });
+    const { register } = present(binds, 'there are atoms');
+    const step = new IntersectionStep(literals, register);
+    this.#intersections?.add(step, this.#expected);
+    this.#tests.push(step);
+    this.#steps.push(step);
+    this.#candidate = register;
+    for (const { literal } of atoms) for (const term of literal.args) this.#bind(term);
+    this.#joined(atoms.map(({ literal }) => literal.args));
+  }
+
+  #bind(term: string): void {
+    if (isNamedVariable(term)) this.#bound.add(term);
+  }
+
+  /** Called after a step: adds what its variables decide. */
+  #joined(atoms: readonly (readonly string[])[]): void {
+    this.#settleFilters();
+    this.#open = this.#open.filter((terms) => !atoms.includes(terms));
+    if (this.#open.length > 0) this.#project();
   }
 
   /** Demands the atom if it is derived, then joins it. */
@@ -379,10 +471,7 @@ class MachineBuilder {
     const shape = this.#shape(terms);
     this.#add(make(shape));
     this.#candidate = shape.binds === null ? null : shape.binds.register;
-    this.#settleFilters();
-    const at = this.#open.indexOf(terms);
-    if (at >= 0) this.#open.splice(at, 1);
-    if (this.#open.length > 0) this.#project();
+    this.#joined([terms]);
   }
 
   /**
@@ -418,11 +507,22 @@ class MachineBuilder {
   }
 
   #add(step: Step): void {
-    step.rowRegister = this.#registers.initial.length + this.#steps.length;
+    step.rowRegister = this.#newRowRegister();
     this.#steps.push(step);
   }
 
+  #newRowRegister(): number {
+    return this.#registers.initial.length + this.#rowRegisters++;
+  }
+
+  /** The shape of a step's literal, whose variables are bound from now on. */
   #shape(terms: readonly string[]): AtomShape {
+    const shape = this.#shapeOf(terms);
+    for (const term of terms) this.#bind(term);
+    return shape;
+  }
+
+  #shapeOf(terms: readonly string[]): AtomShape {
     const shape = {
       keyPositions: [] as number[],
       keyRegisters: [] as number[],
@@ -447,7 +547,6 @@ class MachineBuilder {
         shape.bindRegisters.push(register);
       }
     }
-    for (const term of here) this.#bound.add(term);
     const [position, register] = [shape.bindPositions[0], shape.bindRegisters[0]];
     const isSingle = shape.bindPositions.length === 1 && shape.samePositions.length === 0;
     const binds =

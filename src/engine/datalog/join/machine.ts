@@ -10,6 +10,7 @@ import {
 import type { Reader } from '../model/reader.ts';
 import type { Constants } from '../model/constants.ts';
 import type { SeenBindings } from './seen-bindings.ts';
+import type { SortedRuns } from '../../store/sorted-runs.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import type { TupleBatch } from '../../store/tuples.ts';
 import type { Justifications } from '../model/justifications.ts';
@@ -76,6 +77,11 @@ export abstract class Step {
     return null;
   }
 
+  /** The steps whose rows it finds: itself, or those of the literals that it intersects. */
+  get found(): readonly Step[] {
+    return [this];
+  }
+
   protected pass(): boolean {
     const guards = this.guards;
     for (let index = 0; index < guards.length; index++) if (!(guards[index] as Guard)()) return false;
@@ -86,6 +92,16 @@ export abstract class Step {
 /** Returned instead of a row: there is none, or only a scan can tell. */
 export const noRow = -1;
 export const unsureRow = -2;
+
+/** The relation of a step, to be sorted. */
+export interface Sortable {
+  readonly runs: SortedRuns;
+  /** The step meets only rows below this, of the `count` that the relation has. */
+  readonly limit: number;
+  readonly count: number;
+  /** The column and the value by which the rows of a view differ from others; null if all are of the view. */
+  readonly scope: { readonly position: number; readonly value: number } | null;
+}
 
 /** A step whose rows can also be looked up one by one, without a scan, between two calls of `begin`. */
 export abstract class KeyedStep extends Step {
@@ -104,6 +120,8 @@ export abstract class KeyedStep extends Step {
   /** 1 + the row before it in its chain, 0 at the end. */
   abstract next(row: number): number;
   abstract meets(row: number): boolean;
+  /** The rows that it meets for the reader, to be sorted; null if they cannot be. */
+  abstract sortable(reader: Reader): Sortable | null;
   abstract valueAt(row: number, position: number): number;
   abstract heightOf(row: number): number;
 }
@@ -371,7 +389,7 @@ class TupleSink {
     const registers = [...emission.registers];
     this.#premises = [];
     if (emission.target.support !== null)
-      for (const { rowRegister, premises } of this.#steps)
+      for (const { rowRegister, premises } of this.#steps.flatMap((step) => step.found))
         if (premises !== null) {
           registers.push(rowRegister);
           this.#premises.push(premises);

@@ -2,6 +2,7 @@ import type { AtomCopies } from '../../store/atom-copies.ts';
 import { type ChainIndex, firstIn } from '../../store/chain-index.ts';
 import type { AtomLiteral } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
+import { SortedRuns } from '../../store/sorted-runs.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import { DistinctAtoms } from '../../store/tuples.ts';
 import {
@@ -14,10 +15,12 @@ import {
   type AtomShape,
   unsureRow,
   type Premises,
+  type Sortable,
 } from './machine.ts';
 import { type Reader, sees } from '../model/reader.ts';
 
 const noKey = new Int32Array(0);
+const noRuns = new SortedRuns([]);
 
 /** The stored relation of a literal, null if there is none. */
 function relationFor({ predicate, args, negated }: AtomLiteral, { facts }: Reader): StoredRelation | null {
@@ -165,6 +168,18 @@ export class StoredStep extends KeyedStep {
 
   override get isSure(): boolean {
     return this.#added === null && this.#copies === null;
+  }
+
+  override sortable(reader: Reader): Sortable | null {
+    const { overlay } = reader;
+    if (overlay !== null && relationFor(this.#literal, overlay.added) !== null) return null;
+    const relation = relationFor(this.#literal, reader);
+    const scope = reader.facts.chosenScope(this.#view);
+    if (relation === null) return { runs: noRuns, limit: 0, count: 0, scope: null };
+    const { runs, count, spansScopes, arity: position } = relation;
+    const isOther = scope !== null && !spansScopes && relation.columns[position]?.[0] !== scope;
+    const limit = isOther ? 0 : relation.rowsAt(reader.generation);
+    return { runs, limit, count, scope: scope === null || !spansScopes ? null : { position, value: scope } };
   }
 
   override chain(positions: readonly number[], values: Int32Array): number {
