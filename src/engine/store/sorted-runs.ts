@@ -93,7 +93,7 @@ interface Entry {
  * The sorted runs of one relation, each made when a join first wants it, in steps.
  *
  * A run has the rows that the relation had when its sorting began. If a reader needs later ones, all rows are
- * sorted again: who asks must know that this pays (`missing`).
+ * sorted again, so a join asks only if it has enough to do.
  */
 export class SortedRuns {
   readonly #columns: readonly Int32Array[];
@@ -112,9 +112,11 @@ export class SortedRuns {
     return bytes;
   }
 
-  /** True if there is a run in this order with at least the first `limit` rows. */
-  has(order: readonly number[], limit: number): boolean {
-    return limit === 0 || (this.#byOrder.get(order.join(','))?.run?.count ?? 0) >= limit;
+  /** The run in this order with at least the first `limit` rows; null if it has to be made. */
+  known(order: readonly number[], limit: number): SortedRun | null {
+    if (limit === 0) return emptyRun;
+    const run = this.#byOrder.get(order.join(','))?.run ?? null;
+    return run !== null && run.count >= limit ? run : null;
   }
 
   /**
@@ -122,11 +124,11 @@ export class SortedRuns {
    * `count` rows; null while it is being made: then each call makes a little more of it.
    */
   take(order: readonly number[], limit: number, count: number): SortedRun | null {
-    if (limit === 0) return emptyRun;
+    const known = this.known(order, limit);
+    if (known !== null) return known;
     const key = order.join(',');
     let entry = this.#byOrder.get(key);
     if (entry === undefined) this.#byOrder.set(key, (entry = { run: null, build: null }));
-    if (entry.run !== null && entry.run.count >= limit) return entry.run;
     entry.build ??= this.#build(order, count);
     const made = entry.build.next();
     if (made.done !== true) return null;

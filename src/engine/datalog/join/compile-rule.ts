@@ -25,7 +25,7 @@ import { cheapest } from '../plan/join-order.ts';
 import type { Filter } from '../../language/order.ts';
 import { type Guard, type KeyedStep, Machine, type AtomShape, type Step, type Window } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
-import { IntersectionStep, Intersections, Sorted } from './intersection-step.ts';
+import { IntersectionStep, Intersections, Sorted, SortedScan } from './intersection-step.ts';
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
 import { StoredRowsDelta, StoredStep } from './stored-steps.ts';
@@ -137,6 +137,7 @@ class LateMachine implements Consumer {
   }
 
   run(budget: number): number {
+    if (this.#started === this.#intersecting && !this.#intersections.prepare()) return 0;
     return present(this.#started, 'a join is started before it runs').run(budget);
   }
 }
@@ -407,10 +408,24 @@ class MachineBuilder {
   }
 
   #lookUp({ literal, source }: BodyAtom, window: Window): void {
-    this.#pushRows(literal.args, (shape) =>
-      source.kind === 'stored'
-        ? new StoredStep(literal, this.#rule.view, shape)
-        : new DerivedStep(source.rows, shape, window),
+    const intersections = this.#intersections;
+    if (source.kind === 'stored' && intersections !== null && this.#isFree(literal))
+      this.#push(literal.args, (shape) => {
+        const rows = new StoredStep(literal, this.#rule.view, shape);
+        return new SortedScan(rows, intersections);
+      });
+    else
+      this.#pushRows(literal.args, (shape) =>
+        source.kind === 'stored'
+          ? new StoredStep(literal, this.#rule.view, shape)
+          : new DerivedStep(source.rows, shape, window),
+      );
+  }
+
+  /** True if all columns are distinct variables, none of which is bound. */
+  #isFree({ args }: AtomLiteral): boolean {
+    return args.every(
+      (term, at) => isNamedVariable(term) && !this.#bound.has(term) && args.indexOf(term) === at,
     );
   }
 
@@ -645,6 +660,9 @@ class MachineBuilder {
   #machine(gate: Derived | null = null, once = false): Machine {
     const { target, headTerms, heightIncrement = 0, tally = null, announced = [] } = this.#rule;
     for (const { demand, terms } of announced) this.#announce(demand, terms, null);
+    if (this.#intersections?.isEmpty === true)
+      for (const [at, step] of this.#steps.entries())
+        if (step instanceof SortedScan) this.#steps[at] = step.unsorted();
     const registers = headTerms.map((term) => this.#registers.of(term));
     const { work, justifications, batch, observer, constants } = this.#set;
     const seen = observer?.concludes(this.#source(), target) ?? null;

@@ -1,5 +1,5 @@
 import { present } from '../../base/assert.ts';
-import { seek, type SortedRun, type SortedRuns } from '../../store/sorted-runs.ts';
+import { seek, type SortedRun } from '../../store/sorted-runs.ts';
 import type { Reader } from '../model/reader.ts';
 import { type KeyedStep, type Machine, noRow, rowsAtOnce, type Sortable, Step } from './machine.ts';
 
@@ -16,6 +16,7 @@ export class Sorted {
   readonly rows: KeyedStep;
   /** The column of the variable. */
   readonly #position: number;
+  readonly #keyRegisters: readonly number[];
   #run: SortedRun | null = null;
   /** The values of the key for which `from` and `to` are right; the scope comes first. */
   #key = noInts;
@@ -32,6 +33,7 @@ export class Sorted {
   constructor(rows: KeyedStep, position: number) {
     this.rows = rows;
     this.#position = position;
+    this.#keyRegisters = rows.shape.keyRegisters;
   }
 
   /** Called at each start of the machine: rows may have been added. */
@@ -50,25 +52,24 @@ export class Sorted {
     return { ...sortable, order: [...first, ...keyPositions, this.#position] };
   }
 
-  /** Makes a little of the run if it is not there yet. True once it is. */
-  prepare(reader: Reader): boolean {
-    if (this.#run !== null) return true;
-    const { runs, limit, count, scope, order } = present(this.wanted(reader), 'its rows can be sorted');
-    const run = runs.take(order, limit, count);
-    if (run === null) return false;
+  /** Takes the run, which has been made. */
+  #use(reader: Reader): SortedRun {
+    const { runs, limit, scope, order } = present(this.wanted(reader), 'its rows can be sorted');
+    const run = present(runs.known(order, limit), 'a run is made before the join starts');
     this.#run = run;
     this.#scopes = scope === null ? 0 : 1;
     this.#key = new Int32Array(order.length - 1);
     if (scope !== null) this.#key[0] = scope.value;
     this.values = run.values[order.length - 1] ?? noInts;
     this.#sorted = run.rows;
-    return true;
+    return run;
   }
 
   /** Finds the rows with the key that is in the registers. */
-  open(registers: Int32Array): void {
+  open(registers: Int32Array, reader: Reader): void {
+    const run = this.#run ?? this.#use(reader);
     const key = this.#key;
-    const from = this.rows.shape.keyRegisters;
+    const from = this.#keyRegisters;
     let isSame = this.#isKnown;
     for (let index = 0; index < from.length; index++) {
       const value = registers[from[index] as number] as number;
@@ -76,7 +77,7 @@ export class Sorted {
       key[index + this.#scopes] = value;
       isSame = false;
     }
-    if (!isSame) this.#find(this.#run as SortedRun);
+    if (!isSame) this.#find(run);
   }
 
   #find(run: SortedRun): void {
@@ -120,8 +121,6 @@ export class IntersectionStep extends Step {
   readonly #register: number;
   readonly #at: Int32Array;
   #reader: Reader | null = null;
-  #isReady = false;
-  #isToOpen = false;
 
   /** At least two literals; each binds or has the register, and no other that is not bound. */
   constructor(literals: readonly Sorted[], register: number) {
@@ -146,37 +145,22 @@ export class IntersectionStep extends Step {
 
   /** Called at each start of the machine. */
   begin(machine: Machine): void {
-    this.#isReady = false;
     for (const literal of this.#literals) literal.begin(machine);
   }
 
   end(): void {}
 
   override enter(machine: Machine): void {
-    this.#isToOpen = true;
-    if (this.#isReady) this.#open(machine);
-  }
-
-  #open(machine: Machine): void {
-    this.#isToOpen = false;
     const literals = this.#literals;
+    const reader = this.#reader as Reader;
     for (let index = 0; index < literals.length; index++) {
       const literal = literals[index] as Sorted;
-      literal.open(machine.registers);
+      literal.open(machine.registers, reader);
       this.#at[index] = literal.from;
     }
   }
 
-  #prepare(): boolean {
-    const reader = present(this.#reader, 'a step is bound before it is used');
-    for (const literal of this.#literals) if (!literal.prepare(reader)) return false;
-    this.#isReady = true;
-    return true;
-  }
-
   override advance(machine: Machine): boolean {
-    if (!this.#isReady && !this.#prepare()) return machine.stall();
-    if (this.#isToOpen) this.#open(machine);
     return this.#literals.length === 2 ? this.#advanceTwo(machine) : this.#advanceAll(machine);
   }
 
@@ -272,6 +256,103 @@ export class IntersectionStep extends Step {
   }
 }
 
+/**
+ * A scan of a stored relation in the order of a sorted run that an intersection needs anyway, so that the
+ * intersections after it find the same and neighbouring ranges. Equal tuples are met once.
+ */
+export class SortedScan extends Step {
+  readonly #rows: KeyedStep;
+  readonly #intersections: Intersections;
+  #reader: Reader | null = null;
+  #run: SortedRun | null = null;
+  /** By level of the run: the register of its column; -1: none. */
+  #registers: readonly number[] = [];
+  #at = 0;
+  #to = 0;
+  #met = -1;
+
+  /** `rows`: a literal with distinct variables in all columns, none of which is bound. */
+  constructor(rows: KeyedStep, intersections: Intersections) {
+    super();
+    this.#rows = rows;
+    this.#intersections = intersections;
+  }
+
+  override get found(): readonly Step[] {
+    return this.#rows.found;
+  }
+
+  /** The scan in the order of the rows, for a machine without intersections. */
+  unsorted(): KeyedStep {
+    this.#rows.guards = this.guards;
+    this.#rows.rowRegister = this.rowRegister;
+    return this.#rows;
+  }
+
+  override bind(reader: Reader): void {
+    this.#reader = reader;
+    this.#rows.rowRegister = this.rowRegister;
+    this.#rows.bind(reader);
+  }
+
+  override enter(machine: Machine): void {
+    this.#rows.begin(machine);
+    const { shape } = this.#rows;
+    const found = this.#intersections.runOver(this.#rows, this.#reader as Reader);
+    this.#run = found === null ? null : found.run;
+    if (found === null) return this.#rows.enter(machine);
+    const { run, order, scope } = found;
+    this.#registers = order.map((position) => {
+      const at = shape.bindPositions.indexOf(position);
+      return at < 0 ? -1 : (shape.bindRegisters[at] as number);
+    });
+    this.#at = scope === null ? 0 : run.first(scope.value);
+    this.#to = scope === null ? run.count : run.first(scope.value + 1);
+    this.#met = -1;
+  }
+
+  override advance(machine: Machine): boolean {
+    const run = this.#run;
+    if (run === null) return this.#advanceRows(machine);
+    const { rows, values } = run;
+    const { registers } = machine;
+    const levels = this.#registers;
+    let left = rowsAtOnce;
+    while (this.#at < this.#to) {
+      if (left-- === 0) return machine.stall();
+      const at = this.#at++;
+      const row = rows[at] as number;
+      if (this.#isMet(values, at) || !this.#rows.meets(row)) continue;
+      this.#met = at;
+      for (let level = 0; level < levels.length; level++) {
+        const register = levels[level] as number;
+        if (register >= 0) registers[register] = (values[level] as Int32Array)[at] as number;
+      }
+      registers[this.rowRegister] = row;
+      const isMatch = this.pass();
+      if (machine.isWorn) left = 0;
+      if (isMatch) return true;
+    }
+    return false;
+  }
+
+  /** True if the tuple at the position is the one that was met last. */
+  #isMet(values: readonly Int32Array[], at: number): boolean {
+    const met = this.#met;
+    if (met < 0) return false;
+    for (let level = values.length - 1; level >= 0; level--) {
+      const column = values[level] as Int32Array;
+      if (column[at] !== column[met]) return false;
+    }
+    return true;
+  }
+
+  #advanceRows(machine: Machine): boolean {
+    while (this.#rows.advance(machine)) if (this.pass()) return true;
+    return false;
+  }
+}
+
 /** Sorting a row costs about as much as this many candidates that a join tests one by one. */
 const candidatesPerRow = 2;
 
@@ -280,44 +361,67 @@ const candidatesPerRow = 2;
  * are made once the joins that had to do without would have tested about as many candidates (ski rental).
  */
 export class Intersections {
-  readonly #steps: IntersectionStep[] = [];
+  readonly #literals: Sorted[] = [];
   /** Candidates that joins without sorted runs are expected to test, for each row that they start with. */
   #candidates = 0;
   #tested = 0;
+  /** The runs still to be made. */
+  #missing: readonly Wanted[] = [];
 
   get isEmpty(): boolean {
-    return this.#steps.length === 0;
+    return this.#literals.length === 0;
   }
 
   /** `candidates`: those of one start row that the step is expected to save. */
   add(step: IntersectionStep, candidates: number): void {
-    this.#steps.push(step);
+    this.#literals.push(...step.literals);
     this.#candidates += candidates;
   }
 
-  /** True if a join that starts with so many rows should intersect. */
+  /** True if a join that starts with so many rows should intersect: then `prepare` must be called. */
   pay(reader: Reader, rows: number): boolean {
-    const missing = this.#missing(reader);
+    const missing = this.#missingFor(reader);
     this.#tested += rows * this.#candidates;
-    if (this.#tested < missing * candidatesPerRow) return false;
+    if (missing === null) return false;
+    if (missing.reduce((sum, { count }) => sum + count, 0) * candidatesPerRow > this.#tested) return false;
     this.#tested = 0;
+    this.#missing = missing;
     return true;
   }
 
-  /** Rows to sort; infinite if some cannot be sorted. */
-  #missing(reader: Reader): number {
-    const seen = new Map<SortedRuns, Set<string>>();
-    let missing = 0;
-    for (const { literals } of this.#steps)
-      for (const literal of literals) {
-        const wanted = literal.wanted(reader);
-        if (wanted === null) return Number.POSITIVE_INFINITY;
-        const { runs, order, limit, count } = wanted;
-        const orders = seen.get(runs) ?? new Set();
-        seen.set(runs, orders);
-        if (!orders.has(order.join(',')) && !runs.has(order, limit)) missing += count;
-        orders.add(order.join(','));
-      }
+  /** Makes a little of the runs. True if none is missing any more. */
+  prepare(): boolean {
+    const [first] = this.#missing;
+    if (first === undefined) return true;
+    if (first.runs.take(first.order, first.limit, first.count) !== null) this.#missing = this.#missing.slice(1);
+    return this.#missing.length === 0;
+  }
+
+  /** A run over all columns of the relation of `rows`, if an intersection uses one. */
+  runOver(rows: KeyedStep, reader: Reader): (Wanted & { readonly run: SortedRun }) | null {
+    const all = rows.sortable(reader);
+    for (const literal of this.#literals) {
+      const wanted = literal.wanted(reader);
+      if (all === null || wanted === null || wanted.runs !== all.runs || all.limit === 0) continue;
+      const isWhole = wanted.order.length === rows.shape.bindPositions.length + (all.scope === null ? 0 : 1);
+      const isSame = all.scope?.value === wanted.scope?.value && wanted.limit >= all.limit;
+      const run = isWhole && isSame ? wanted.runs.known(wanted.order, wanted.limit) : null;
+      if (run !== null) return { ...wanted, run };
+    }
+    return null;
+  }
+
+  /** The runs to make; null if some rows cannot be sorted. */
+  #missingFor(reader: Reader): readonly Wanted[] | null {
+    const missing: Wanted[] = [];
+    for (const literal of this.#literals) {
+      const wanted = literal.wanted(reader);
+      if (wanted === null) return null;
+      const isListed = missing.some(
+        ({ runs, order }) => runs === wanted.runs && order.join() === wanted.order.join(),
+      );
+      if (!isListed && wanted.runs.known(wanted.order, wanted.limit) === null) missing.push(wanted);
+    }
     return missing;
   }
 }
