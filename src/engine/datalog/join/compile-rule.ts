@@ -243,7 +243,7 @@ class MachineBuilder {
   /** Bound variables that nothing needs any more. */
   readonly #left = new Set<string>();
   readonly #seen: SeenBindings[] = [];
-  readonly #tests: (ExistenceStep | IntersectionStep)[] = [];
+  readonly #tests: (ExistenceStep | IntersectionStep | SortedScan)[] = [];
   readonly #intersections: Intersections | null;
   /** Expected matches of the steps so far for one row of the delta. */
   #expected = 1;
@@ -372,16 +372,14 @@ class MachineBuilder {
   /** Adds the step that binds the variable of the atoms. */
   #intersect(atoms: readonly BodyAtom[]): void {
     const { view } = this.#rule;
-    const shapes = atoms.map(({ literal }) => this.#shapeOf(literal.args));
-    const [binds] = shapes.map((shape) => present(shape.binds, 'one variable of the atom is unbound'));
-    const literals = atoms.map(({ literal }, at) => {
-      const shape = shapes[at] as AtomShape;
+    const literals = atoms.map(({ literal }) => {
+      const shape = this.#shapeOf(literal.args);
       const rows = new StoredStep(literal, view, shape);
       rows.rowRegister = this.#newRowRegister();
-      return new Sorted(rows, (shape.binds as { position: number }).position);
+      return new Sorted(rows, present(shape.binds, 'it binds the variable'));
     });
-    const { register } = present(binds, 'there are atoms');
-    const step = new IntersectionStep(literals, register);
+    const { register } = present(literals[0], 'there are atoms').binds;
+    const step = new IntersectionStep(literals);
     this.#intersections?.add(step, this.#expected);
     this.#tests.push(step);
     this.#steps.push(step);
@@ -408,24 +406,10 @@ class MachineBuilder {
   }
 
   #lookUp({ literal, source }: BodyAtom, window: Window): void {
-    const intersections = this.#intersections;
-    if (source.kind === 'stored' && intersections !== null && this.#isFree(literal))
-      this.#push(literal.args, (shape) => {
-        const rows = new StoredStep(literal, this.#rule.view, shape);
-        return new SortedScan(rows, intersections);
-      });
-    else
-      this.#pushRows(literal.args, (shape) =>
-        source.kind === 'stored'
-          ? new StoredStep(literal, this.#rule.view, shape)
-          : new DerivedStep(source.rows, shape, window),
-      );
-  }
-
-  /** True if all columns are distinct variables, none of which is bound. */
-  #isFree({ args }: AtomLiteral): boolean {
-    return args.every(
-      (term, at) => isNamedVariable(term) && !this.#bound.has(term) && args.indexOf(term) === at,
+    this.#pushRows(literal.args, (shape) =>
+      source.kind === 'stored'
+        ? new StoredStep(literal, this.#rule.view, shape)
+        : new DerivedStep(source.rows, shape, window),
     );
   }
 
@@ -657,12 +641,25 @@ class MachineBuilder {
       : new DerivedStep(barrier.rows, shape, 'done');
   }
 
+  /** Lets other steps read the runs too that intersections need: neighbouring memory in place of chains. */
+  #readRuns(): void {
+    const intersections = this.#intersections;
+    if (intersections === null || intersections.isEmpty) return;
+    for (const [at, step] of this.#steps.entries()) {
+      if (!(step instanceof StoredStep)) continue;
+      const replaced = intersections.inPlaceOf(step);
+      if (replaced === null) continue;
+      replaced.guards = step.guards;
+      replaced.rowRegister = step.rowRegister;
+      this.#steps[at] = replaced;
+      this.#tests.push(replaced);
+    }
+  }
+
   #machine(gate: Derived | null = null, once = false): Machine {
     const { target, headTerms, heightIncrement = 0, tally = null, announced = [] } = this.#rule;
     for (const { demand, terms } of announced) this.#announce(demand, terms, null);
-    if (this.#intersections?.isEmpty === true)
-      for (const [at, step] of this.#steps.entries())
-        if (step instanceof SortedScan) this.#steps[at] = step.unsorted();
+    this.#readRuns();
     const registers = headTerms.map((term) => this.#registers.of(term));
     const { work, justifications, batch, observer, constants } = this.#set;
     const seen = observer?.concludes(this.#source(), target) ?? null;

@@ -189,10 +189,6 @@ export class DerivedStep extends KeyedStep {
     return row < this.#seen ? row : noRow;
   }
 
-  override sortable(): null {
-    return null;
-  }
-
   override chain(positions: readonly number[], values: Int32Array): number {
     const { rows } = this.source;
     if (positions.length === 0) return rows.count;

@@ -1,21 +1,24 @@
 import { present } from '../../base/assert.ts';
 import { seek, type SortedRun } from '../../store/sorted-runs.ts';
 import type { Reader } from '../model/reader.ts';
-import { type KeyedStep, type Machine, noRow, rowsAtOnce, type Sortable, Step } from './machine.ts';
+import type { Sortable, StoredStep } from './stored-steps.ts';
+import { type AtomShape, type Machine, noRow, rowsAtOnce, Step } from './machine.ts';
 
 const noInts = new Int32Array(0);
 
+type Binds = NonNullable<AtomShape['binds']>;
+
 /** A sorted run that a literal needs. */
 interface Wanted extends Sortable {
-  /** The columns by which the rows are sorted: those of the key, last that of the variable. */
+  /** The columns by which it is sorted: those of `Sorted`, after the scope if rows of others must be left out. */
   readonly order: readonly number[];
 }
 
 /** One literal of an intersection: all its columns are bound but the one of the variable. */
 export class Sorted {
-  readonly rows: KeyedStep;
-  /** The column of the variable. */
-  readonly #position: number;
+  readonly rows: StoredStep;
+  /** The column and the register of the variable. */
+  readonly binds: Binds;
   readonly #keyRegisters: readonly number[];
   #run: SortedRun | null = null;
   /** The values of the key for which `from` and `to` are right; the scope comes first. */
@@ -30,26 +33,30 @@ export class Sorted {
   #sorted: Int32Array = noInts;
 
   /** `rows`: a literal whose shape binds one register. */
-  constructor(rows: KeyedStep, position: number) {
+  constructor(rows: StoredStep, binds: Binds) {
     this.rows = rows;
-    this.#position = position;
+    this.binds = binds;
     this.#keyRegisters = rows.shape.keyRegisters;
   }
 
   /** Called at each start of the machine: rows may have been added. */
-  begin(machine: Machine): void {
-    this.rows.begin(machine);
+  begin(): void {
+    this.rows.begin();
     this.#run = null;
     this.#isKnown = false;
+  }
+
+  /** The columns by which the rows are sorted: those of the key, last that of the variable. */
+  get order(): readonly number[] {
+    return [...this.rows.shape.keyPositions, this.binds.position];
   }
 
   /** The run that the reader needs; null if the rows cannot be sorted. */
   wanted(reader: Reader): Wanted | null {
     const sortable = this.rows.sortable(reader);
     if (sortable === null) return null;
-    const { keyPositions } = this.rows.shape;
     const first = sortable.scope === null ? [] : [sortable.scope.position];
-    return { ...sortable, order: [...first, ...keyPositions, this.#position] };
+    return { ...sortable, order: [...first, ...this.order] };
   }
 
   /** Takes the run, which has been made. */
@@ -122,11 +129,11 @@ export class IntersectionStep extends Step {
   readonly #at: Int32Array;
   #reader: Reader | null = null;
 
-  /** At least two literals; each binds or has the register, and no other that is not bound. */
-  constructor(literals: readonly Sorted[], register: number) {
+  /** At least one literal; all bind the same register. */
+  constructor(literals: readonly Sorted[]) {
     super();
     this.#literals = literals;
-    this.#register = register;
+    this.#register = present(literals[0], 'there is a literal').binds.register;
     this.#at = new Int32Array(literals.length);
   }
 
@@ -144,8 +151,8 @@ export class IntersectionStep extends Step {
   }
 
   /** Called at each start of the machine. */
-  begin(machine: Machine): void {
-    for (const literal of this.#literals) literal.begin(machine);
+  begin(): void {
+    for (const literal of this.#literals) literal.begin();
   }
 
   end(): void {}
@@ -227,7 +234,7 @@ export class IntersectionStep extends Step {
       const isMatch = this.#meet(machine, value);
       if (machine.isWorn) most = 0;
       if (isMatch) return true;
-      if (most <= 0) return machine.stall();
+      if (--most <= 0) return machine.stall();
     }
   }
 
@@ -261,7 +268,7 @@ export class IntersectionStep extends Step {
  * intersections after it find the same and neighbouring ranges. Equal tuples are met once.
  */
 export class SortedScan extends Step {
-  readonly #rows: KeyedStep;
+  readonly #rows: StoredStep;
   readonly #intersections: Intersections;
   #reader: Reader | null = null;
   #run: SortedRun | null = null;
@@ -272,7 +279,7 @@ export class SortedScan extends Step {
   #met = -1;
 
   /** `rows`: a literal with distinct variables in all columns, none of which is bound. */
-  constructor(rows: KeyedStep, intersections: Intersections) {
+  constructor(rows: StoredStep, intersections: Intersections) {
     super();
     this.#rows = rows;
     this.#intersections = intersections;
@@ -282,21 +289,20 @@ export class SortedScan extends Step {
     return this.#rows.found;
   }
 
-  /** The scan in the order of the rows, for a machine without intersections. */
-  unsorted(): KeyedStep {
-    this.#rows.guards = this.guards;
-    this.#rows.rowRegister = this.rowRegister;
-    return this.#rows;
-  }
-
   override bind(reader: Reader): void {
     this.#reader = reader;
     this.#rows.rowRegister = this.rowRegister;
     this.#rows.bind(reader);
   }
 
+  /** Called at each start of the machine. */
+  begin(): void {
+    this.#rows.begin();
+  }
+
+  end(): void {}
+
   override enter(machine: Machine): void {
-    this.#rows.begin(machine);
     const { shape } = this.#rows;
     const found = this.#intersections.runOver(this.#rows, this.#reader as Reader);
     this.#run = found === null ? null : found.run;
@@ -378,6 +384,18 @@ export class Intersections {
     this.#candidates += candidates;
   }
 
+  /** A step that reads a run in place of this one's chain or scan; null if the intersections need no such run. */
+  inPlaceOf(step: StoredStep): IntersectionStep | SortedScan | null {
+    const { shape } = step;
+    const same = this.#literals.filter(({ rows }) => rows.reads(step));
+    const isFree = shape.bindPositions.length === step.arity;
+    if (isFree) return same.some(({ order }) => order.length === step.arity) ? new SortedScan(step, this) : null;
+    if (shape.binds === null) return null;
+    const literal = new Sorted(step, shape.binds);
+    const order = literal.order.join();
+    return same.some((other) => other.order.join() === order) ? new IntersectionStep([literal]) : null;
+  }
+
   /** True if a join that starts with so many rows should intersect: then `prepare` must be called. */
   pay(reader: Reader, rows: number): boolean {
     const missing = this.#missingFor(reader);
@@ -398,7 +416,7 @@ export class Intersections {
   }
 
   /** A run over all columns of the relation of `rows`, if an intersection uses one. */
-  runOver(rows: KeyedStep, reader: Reader): (Wanted & { readonly run: SortedRun }) | null {
+  runOver(rows: StoredStep, reader: Reader): (Wanted & { readonly run: SortedRun }) | null {
     const all = rows.sortable(reader);
     for (const literal of this.#literals) {
       const wanted = literal.wanted(reader);

@@ -10,7 +10,6 @@ import {
 import type { Reader } from '../model/reader.ts';
 import type { Constants } from '../model/constants.ts';
 import type { SeenBindings } from './seen-bindings.ts';
-import type { SortedRuns } from '../../store/sorted-runs.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import type { TupleBatch } from '../../store/tuples.ts';
 import type { Justifications } from '../model/justifications.ts';
@@ -93,16 +92,6 @@ export abstract class Step {
 export const noRow = -1;
 export const unsureRow = -2;
 
-/** The relation of a step, to be sorted. */
-export interface Sortable {
-  readonly runs: SortedRuns;
-  /** The step meets only rows below this, of the `count` that the relation has. */
-  readonly limit: number;
-  readonly count: number;
-  /** The column and the value by which the rows of a view differ from others; null if all are of the view. */
-  readonly scope: { readonly position: number; readonly value: number } | null;
-}
-
 /** A step whose rows can also be looked up one by one, without a scan, between two calls of `begin`. */
 export abstract class KeyedStep extends Step {
   abstract readonly shape: AtomShape;
@@ -120,8 +109,6 @@ export abstract class KeyedStep extends Step {
   /** 1 + the row before it in its chain, 0 at the end. */
   abstract next(row: number): number;
   abstract meets(row: number): boolean;
-  /** The rows that it meets for the reader, to be sorted; null if they cannot be. */
-  abstract sortable(reader: Reader): Sortable | null;
   abstract valueAt(row: number, position: number): number;
   abstract heightOf(row: number): number;
 }

@@ -5,6 +5,7 @@ import type { ScopeChoice } from '../../store/fact-store.ts';
 import { SortedRuns } from '../../store/sorted-runs.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import { DistinctAtoms } from '../../store/tuples.ts';
+import { relationOf } from '../../language/terms.ts';
 import {
   bindRow,
   DeltaStep,
@@ -15,7 +16,6 @@ import {
   type AtomShape,
   unsureRow,
   type Premises,
-  type Sortable,
 } from './machine.ts';
 import { type Reader, sees } from '../model/reader.ts';
 
@@ -80,6 +80,16 @@ export class StoredRowsDelta extends DeltaStep {
     const relation = this.#relation;
     return relation === null ? null : { kind: 'stored', relation };
   }
+}
+
+/** The relation of a step, to be sorted. */
+export interface Sortable {
+  readonly runs: SortedRuns;
+  /** The step meets only rows below this, of the `count` that the relation has. */
+  readonly limit: number;
+  readonly count: number;
+  /** The column and the value by which the rows of a view differ from others; null if all are of the view. */
+  readonly scope: { readonly position: number; readonly value: number } | null;
 }
 
 /**
@@ -170,7 +180,18 @@ export class StoredStep extends KeyedStep {
     return this.#added === null && this.#copies === null;
   }
 
-  override sortable(reader: Reader): Sortable | null {
+  get arity(): number {
+    return this.#literal.args.length;
+  }
+
+  /** True if the other step reads the same relation in the same view. */
+  reads(other: StoredStep): boolean {
+    const [one, two] = [this.#literal, other.#literal];
+    return this.#view === other.#view && relationOf(one) === relationOf(two);
+  }
+
+  /** The rows that it meets for the reader, to be sorted; null if an overlay adds some. */
+  sortable(reader: Reader): Sortable | null {
     const { overlay } = reader;
     if (overlay !== null && relationFor(this.#literal, overlay.added) !== null) return null;
     const relation = relationFor(this.#literal, reader);
