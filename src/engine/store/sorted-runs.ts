@@ -5,7 +5,6 @@ const rowsPerStep = 0x4000;
 /** Bits of a digit of the radix sort: as many counters as fit the nearest CPU cache. */
 const digitBits = 11;
 const digits = 1 << digitBits;
-const noInts = new Int32Array(0);
 
 /**
  * The rows of a relation, sorted by the values in some of its columns: a trie, one column a level, as leapfrog
@@ -81,7 +80,7 @@ interface Buckets {
   readonly shift: number;
 }
 
-const emptyRun = new SortedRun([], noInts, { starts: new Int32Array(1), least: 0, shift: 0 });
+const emptyRun = new SortedRun([], new Int32Array(0), { starts: new Int32Array(1), least: 0, shift: 0 });
 
 /** The run that is asked for of an order of columns, and the one that is being made. */
 interface Entry {
@@ -151,18 +150,16 @@ export class SortedRuns {
     let rows = new Int32Array(count);
     let other: Int32Array<ArrayBuffer> = new Int32Array(count);
     for (const [from, to] of pieces(count)) {
-      for (let row = from; row < to; row++) rows[row] = row;
+      numberRows(rows, from, to);
       yield;
     }
     for (const position of order.toReversed()) {
-      let least = Number.MAX_SAFE_INTEGER;
-      let greatest = 0;
+      const bounds = { least: (this.#columns[position] as Int32Array)[0] as number, greatest: 0 };
       for (const [from, to] of pieces(count)) {
-        const column = (this.#columns[position] as Int32Array).subarray(from, to);
-        least = column.reduce((id, other) => Math.min(id, other), least);
-        greatest = column.reduce((id, other) => Math.max(id, other), greatest);
+        widen(bounds, this.#columns[position] as Int32Array, from, to);
         yield;
       }
+      const { least, greatest } = bounds;
       for (let shift = 0; shift < 32 && (greatest - least) >>> shift > 0; shift += digitBits) {
         const starts = new Int32Array(digits);
         for (const [from, to] of pieces(count)) {
@@ -196,6 +193,27 @@ export class SortedRuns {
 /** From and to of each step's rows. */
 function* pieces(count: number): Generator<readonly [number, number]> {
   for (let from = 0; from < count; from += rowsPerStep) yield [from, Math.min(count, from + rowsPerStep)];
+}
+
+function numberRows(rows: Int32Array, from: number, to: number): void {
+  for (let row = from; row < to; row++) rows[row] = row;
+}
+
+/** Takes the ids of the rows into the bounds. */
+function widen(
+  bounds: { least: number; greatest: number },
+  column: Int32Array,
+  from: number,
+  to: number,
+): void {
+  let { least, greatest } = bounds;
+  for (let row = from; row < to; row++) {
+    const id = column[row] as number;
+    if (id < least) least = id;
+    if (id > greatest) greatest = id;
+  }
+  bounds.least = least;
+  bounds.greatest = greatest;
 }
 
 function countDigits(
@@ -255,12 +273,27 @@ function* bucketsOf(sorted: Int32Array): Generator<undefined, Buckets> {
   const starts = new Int32Array((range >>> shift) + 2);
   let next = 0;
   for (const [from, to] of pieces(count)) {
-    for (let at = from; at < to; at++) {
-      const bucket = ((sorted[at] as number) - least) >>> shift;
-      while (next <= bucket) starts[next++] = at;
-    }
+    next = startBuckets(starts, next, sorted, least, shift, from, to);
     yield;
   }
-  while (next < starts.length) starts[next++] = count;
+  starts.fill(count, next);
   return { starts, least, shift };
+}
+
+/** Notes where the buckets of the ids from `from` to `to` begin. Returns the first bucket that is still to come. */
+function startBuckets(
+  starts: Int32Array,
+  first: number,
+  sorted: Int32Array,
+  least: number,
+  shift: number,
+  from: number,
+  to: number,
+): number {
+  let next = first;
+  for (let at = from; at < to; at++) {
+    const bucket = ((sorted[at] as number) - least) >>> shift;
+    while (next <= bucket) starts[next++] = at;
+  }
+  return next;
 }
