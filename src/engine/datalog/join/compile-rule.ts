@@ -5,6 +5,7 @@ import {
   type Literal,
 } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
+import type { SortedRuns } from '../../store/sorted-runs.ts';
 import type { TupleBatch } from '../../store/tuples.ts';
 import {
   isAggregate,
@@ -25,7 +26,7 @@ import { cheapest } from '../plan/join-order.ts';
 import type { Filter } from '../../language/order.ts';
 import { type Guard, type KeyedStep, Machine, type AtomShape, type Step, type Window } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
-import { IntersectionStep, Intersections, Sorted, SortedScan } from './intersection-step.ts';
+import { IntersectionStep, Intersections, Sorted } from './intersection-step.ts';
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
 import { StoredRowsDelta, StoredStep } from './stored-steps.ts';
@@ -65,6 +66,8 @@ export interface RuleSpace {
   readonly batch: TupleBatch;
   readonly constants: Constants;
   readonly observer: Observer | null;
+  /** Takes the sorted runs that joins use. */
+  readonly usedRuns: Set<SortedRuns>;
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
 }
 
@@ -82,7 +85,7 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
   const add = (derived: Derived, gate: Derived | null, make: (builder: MachineBuilder) => Machine): void => {
     const build = (intersections: Intersections | null): Machine =>
       make(new MachineBuilder(rule, set, registers, intersections));
-    const machine = observer === null ? new LateMachine(gate, build) : observer.timed(build(null));
+    const machine = observer === null ? new LateMachine(gate, build, set.usedRuns) : observer.timed(build(null));
     ends.push(added(derived.consumers, machine));
   };
   add(rule.demand, null, (builder) => builder.startingAtDemand());
@@ -107,14 +110,19 @@ export function added<Item>(list: Item[], item: Item): () => void {
 class LateMachine implements Consumer {
   readonly #gate: Derived | null;
   readonly #make: (intersections: Intersections | null) => Machine;
-  readonly #intersections = new Intersections();
+  readonly #intersections: Intersections;
   #intersecting: Machine | null = null;
   #chained: Machine | null = null;
   #started: Machine | null = null;
 
-  constructor(gate: Derived | null, make: (intersections: Intersections | null) => Machine) {
+  constructor(
+    gate: Derived | null,
+    make: (intersections: Intersections | null) => Machine,
+    usedRuns: Set<SortedRuns>,
+  ) {
     this.#gate = gate;
     this.#make = make;
+    this.#intersections = new Intersections(usedRuns);
   }
 
   get matches(): number {
@@ -137,8 +145,12 @@ class LateMachine implements Consumer {
   }
 
   run(budget: number): number {
-    if (this.#started === this.#intersecting && !this.#intersections.prepare()) return 0;
-    return present(this.#started, 'a join is started before it runs').run(budget);
+    const machine = present(this.#started, 'a join is started before it runs');
+    if (machine !== this.#intersecting || this.#intersections.isEmpty) return machine.run(budget);
+    if (!this.#intersections.prepare()) return 0;
+    const left = machine.run(budget);
+    if (left > 0) this.#intersections.release();
+    return left;
   }
 }
 
@@ -243,13 +255,11 @@ class MachineBuilder {
   /** Bound variables that nothing needs any more. */
   readonly #left = new Set<string>();
   readonly #seen: SeenBindings[] = [];
-  readonly #tests: (ExistenceStep | IntersectionStep | SortedScan)[] = [];
+  readonly #tests: ExistenceStep[] = [];
   readonly #intersections: Intersections | null;
   /** Expected matches of the steps so far for one row of the delta. */
   #expected = 1;
   #rowRegisters = 0;
-  /** The register that the last step binds, null if it binds none or several. */
-  #candidate: number | null = null;
 
   /** `intersections`: takes the steps that intersect literals; null: every literal is joined on its own. */
   constructor(
@@ -378,12 +388,9 @@ class MachineBuilder {
       rows.rowRegister = this.#newRowRegister();
       return new Sorted(rows, present(shape.binds, 'it binds the variable'));
     });
-    const { register } = present(literals[0], 'there are atoms').binds;
     const step = new IntersectionStep(literals);
     this.#intersections?.add(step, this.#expected);
-    this.#tests.push(step);
     this.#steps.push(step);
-    this.#candidate = register;
     for (const { literal } of atoms) for (const term of literal.args) this.#bind(term);
     this.#joined(atoms.map(({ literal }) => literal.args));
   }
@@ -455,11 +462,10 @@ class MachineBuilder {
 
   /** Adds a step for rows; if all columns are bound, the step before tests it in a guard. */
   #pushRows(terms: readonly string[], make: (shape: AtomShape) => KeyedStep): void {
-    const candidate = this.#candidate;
     this.#push(terms, (shape) => {
       const rows = make(shape);
       if (terms.length === 0 || shape.keyPositions.length < terms.length) return rows;
-      const test = new ExistenceStep(rows, this.#values, candidate);
+      const test = new ExistenceStep(rows, this.#values);
       this.#tests.push(test);
       this.#guard(() => test.holds());
       return test;
@@ -469,7 +475,6 @@ class MachineBuilder {
   #push(terms: readonly string[], make: (shape: AtomShape) => Step): void {
     const shape = this.#shape(terms);
     this.#add(make(shape));
-    this.#candidate = shape.binds === null ? null : shape.binds.register;
     this.#joined([terms]);
   }
 
@@ -652,7 +657,6 @@ class MachineBuilder {
       replaced.guards = step.guards;
       replaced.rowRegister = step.rowRegister;
       this.#steps[at] = replaced;
-      this.#tests.push(replaced);
     }
   }
 

@@ -1,5 +1,5 @@
 import { present } from '../../base/assert.ts';
-import { seek, type SortedRun } from '../../store/sorted-runs.ts';
+import { seek, type SortedRun, type SortedRuns } from '../../store/sorted-runs.ts';
 import type { Reader } from '../model/reader.ts';
 import type { Sortable, StoredStep } from './stored-steps.ts';
 import { type AtomShape, type Machine, noRow, rowsAtOnce, Step } from './machine.ts';
@@ -39,13 +39,6 @@ export class Sorted {
     this.#keyRegisters = rows.shape.keyRegisters;
   }
 
-  /** Called at each start of the machine: rows may have been added. */
-  begin(): void {
-    this.rows.begin();
-    this.#run = null;
-    this.#isKnown = false;
-  }
-
   /** The columns by which the rows are sorted: those of the key, last that of the variable. */
   get order(): readonly number[] {
     return [...this.rows.shape.keyPositions, this.binds.position];
@@ -59,22 +52,28 @@ export class Sorted {
     return { ...sortable, order: [...first, ...this.order] };
   }
 
-  /** Takes the run, which has been made. */
-  #use(reader: Reader): SortedRun {
+  /** Takes the run, which has been made, for the join that begins. */
+  use(reader: Reader): void {
     const { runs, limit, scope, order } = present(this.wanted(reader), 'its rows can be sorted');
-    const run = present(runs.known(order, limit), 'a run is made before the join starts');
+    const run = present(runs.known(order, limit), 'a run is made before the join begins');
     this.#run = run;
+    this.#isKnown = false;
     this.#scopes = scope === null ? 0 : 1;
     this.#key = new Int32Array(order.length - 1);
     if (scope !== null) this.#key[0] = scope.value;
     this.values = run.values[order.length - 1] ?? noInts;
     this.#sorted = run.rows;
-    return run;
+  }
+
+  /** Lets go of the run: the join has ended. */
+  release(): void {
+    this.#run = null;
+    this.values = noInts;
+    this.#sorted = noInts;
   }
 
   /** Finds the rows with the key that is in the registers. */
-  open(registers: Int32Array, reader: Reader): void {
-    const run = this.#run ?? this.#use(reader);
+  open(registers: Int32Array): void {
     const key = this.#key;
     const from = this.#keyRegisters;
     let isSame = this.#isKnown;
@@ -84,7 +83,7 @@ export class Sorted {
       key[index + this.#scopes] = value;
       isSame = false;
     }
-    if (!isSame) this.#find(run);
+    if (!isSame) this.#find(this.#run as SortedRun);
   }
 
   #find(run: SortedRun): void {
@@ -127,7 +126,6 @@ export class IntersectionStep extends Step {
   readonly #literals: readonly Sorted[];
   readonly #register: number;
   readonly #at: Int32Array;
-  #reader: Reader | null = null;
 
   /** At least one literal; all bind the same register. */
   constructor(literals: readonly Sorted[]) {
@@ -146,23 +144,14 @@ export class IntersectionStep extends Step {
   }
 
   override bind(reader: Reader): void {
-    this.#reader = reader;
     for (const { rows } of this.#literals) rows.bind(reader);
   }
 
-  /** Called at each start of the machine. */
-  begin(): void {
-    for (const literal of this.#literals) literal.begin();
-  }
-
-  end(): void {}
-
   override enter(machine: Machine): void {
     const literals = this.#literals;
-    const reader = this.#reader as Reader;
     for (let index = 0; index < literals.length; index++) {
       const literal = literals[index] as Sorted;
-      literal.open(machine.registers, reader);
+      literal.open(machine.registers);
       this.#at[index] = literal.from;
     }
   }
@@ -295,13 +284,6 @@ export class SortedScan extends Step {
     this.#rows.bind(reader);
   }
 
-  /** Called at each start of the machine. */
-  begin(): void {
-    this.#rows.begin();
-  }
-
-  end(): void {}
-
   override enter(machine: Machine): void {
     const { shape } = this.#rows;
     const found = this.#intersections.runOver(this.#rows, this.#reader as Reader);
@@ -339,6 +321,7 @@ export class SortedScan extends Step {
       if (machine.isWorn) left = 0;
       if (isMatch) return true;
     }
+    this.#run = null;
     return false;
   }
 
@@ -368,11 +351,19 @@ const candidatesPerRow = 2;
  */
 export class Intersections {
   readonly #literals: Sorted[] = [];
+  /** Those of steps that only read a run in place of a chain. */
+  readonly #others: Sorted[] = [];
   /** Candidates that joins without sorted runs are expected to test, for each row that they start with. */
   #candidates = 0;
   #tested = 0;
-  /** The runs still to be made. */
-  #missing: readonly Wanted[] = [];
+  #reader: Reader | null = null;
+  #isReady = false;
+  readonly #usedRuns: Set<SortedRuns>;
+
+  /** `usedRuns`: takes the runs that the machine uses. */
+  constructor(usedRuns: Set<SortedRuns>) {
+    this.#usedRuns = usedRuns;
+  }
 
   get isEmpty(): boolean {
     return this.#literals.length === 0;
@@ -393,26 +384,44 @@ export class Intersections {
     if (shape.binds === null) return null;
     const literal = new Sorted(step, shape.binds);
     const order = literal.order.join();
-    return same.some((other) => other.order.join() === order) ? new IntersectionStep([literal]) : null;
+    if (!same.some((other) => other.order.join() === order)) return null;
+    this.#others.push(literal);
+    return new IntersectionStep([literal]);
   }
 
   /** True if a join that starts with so many rows should intersect: then `prepare` must be called. */
   pay(reader: Reader, rows: number): boolean {
-    const missing = this.#missingFor(reader);
+    const missing = this.#missing(reader);
     this.#tested += rows * this.#candidates;
     if (missing === null) return false;
     if (missing.reduce((sum, { count }) => sum + count, 0) * candidatesPerRow > this.#tested) return false;
     this.#tested = 0;
-    this.#missing = missing;
+    this.#reader = reader;
+    this.#isReady = false;
     return true;
   }
 
-  /** Makes a little of the runs. True if none is missing any more. */
+  /** Makes a little of the runs. True once the join can begin. */
   prepare(): boolean {
-    const [first] = this.#missing;
-    if (first === undefined) return true;
-    if (first.runs.take(first.order, first.limit, first.count) !== null) this.#missing = this.#missing.slice(1);
-    return this.#missing.length === 0;
+    if (this.#isReady) return true;
+    const reader = this.#reader as Reader;
+    const [first] = present(this.#missing(reader), 'the rows can be sorted');
+    if (first !== undefined) {
+      first.runs.take(first.order, first.limit, first.count);
+      return false;
+    }
+    // Runs may be evicted while the join is paused, so it keeps its own.
+    for (const literal of this.#literals) literal.use(reader);
+    for (const literal of this.#others) literal.use(reader);
+    this.#isReady = true;
+    return true;
+  }
+
+  /** Called at the end of the join: its runs may be evicted. */
+  release(): void {
+    for (const literal of this.#literals) literal.release();
+    for (const literal of this.#others) literal.release();
+    this.#reader = null;
   }
 
   /** A run over all columns of the relation of `rows`, if an intersection uses one. */
@@ -430,11 +439,12 @@ export class Intersections {
   }
 
   /** The runs to make; null if some rows cannot be sorted. */
-  #missingFor(reader: Reader): readonly Wanted[] | null {
+  #missing(reader: Reader): readonly Wanted[] | null {
     const missing: Wanted[] = [];
     for (const literal of this.#literals) {
       const wanted = literal.wanted(reader);
       if (wanted === null) return null;
+      this.#usedRuns.add(wanted.runs);
       const isListed = missing.some(
         ({ runs, order }) => runs === wanted.runs && order.join() === wanted.order.join(),
       );

@@ -124,9 +124,6 @@ export class StoredStep extends KeyedStep {
   #copy = 0;
   /** The same literal over the overlay's facts, if the overlay adds any to the relation. */
   #added: StoredStep | null = null;
-  /** The index and key of chains by other positions than the bound ones, once asked for. */
-  #chains: ChainIndex | null = null;
-  #chainKey = noKey;
   /** The arguments and the scope of a fact to look up. */
   #identity = noKey;
 
@@ -143,7 +140,6 @@ export class StoredStep extends KeyedStep {
     this.#reader = reader;
     this.#relation = relation;
     this.#index = null;
-    this.#chains = null;
     this.#copies = null;
     this.#bindAdded(reader.overlay?.added ?? null);
     if (relation === null) return;
@@ -161,7 +157,7 @@ export class StoredStep extends KeyedStep {
   override begin(): void {}
 
   override rowOf(values: Int32Array): number {
-    if (!this.isSure) return unsureRow;
+    if (this.#added !== null || this.#copies !== null) return unsureRow;
     const relation = this.#relation;
     if (relation === null || this.#limit === 0) return noRow;
     const width = values.length;
@@ -174,10 +170,6 @@ export class StoredStep extends KeyedStep {
     // The newest version decides, unless it is newer than what the reader sees.
     if (row >= this.#limit) return unsureRow;
     return row >= 0 && this.meets(row) ? row : noRow;
-  }
-
-  override get isSure(): boolean {
-    return this.#added === null && this.#copies === null;
   }
 
   get arity(): number {
@@ -203,37 +195,13 @@ export class StoredStep extends KeyedStep {
     return { runs, limit, count, scope: scope === null || !spansScopes ? null : { position, value: scope } };
   }
 
-  override chain(positions: readonly number[], values: Int32Array): number {
-    const relation = this.#relation;
-    if (relation === null) return 0;
-    const width = positions.length;
-    const isOfAll = this.#view.kind === 'all';
-    if (isOfAll && width === 0) return this.#limit;
-    if (this.#chains === null) {
-      this.#chains = relation.index(isOfAll ? positions : [...positions, relation.arity]);
-      this.#chainKey = new Int32Array(isOfAll ? width : width + 1);
-    }
-    const key = this.#chainKey;
-    key.set(values);
-    if (!isOfAll) key[width] = this.#scope;
-    return this.#chains.first(key);
-  }
-
-  override next(row: number): number {
-    return this.#chains === null ? row : (this.#chains.next[row] as number);
-  }
-
-  override meets(row: number): boolean {
+  /** True if the step meets the row, of all that have the current values. */
+  meets(row: number): boolean {
     const reader = this.#reader as Reader;
     const relation = this.#relation as StoredRelation;
     if (row >= this.#limit) return false;
     if (!this.#isPlain(relation)) return sees(reader, relation, row);
     return relation.death === null || (relation.death[row] as number) > reader.generation;
-  }
-
-  override valueAt(row: number, position: number): number {
-    const { columns } = this.#relation as StoredRelation;
-    return (columns[position] as Int32Array)[row] as number;
   }
 
   override heightOf(): number {

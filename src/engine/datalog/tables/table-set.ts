@@ -1,6 +1,7 @@
 import { type AtomLiteral, isVariable } from '../../contract/language.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import { MemoryMeter, type QuestionMemory } from '../../store/memory-meter.ts';
+import type { SortedRuns } from '../../store/sorted-runs.ts';
 import { TupleBatch } from '../../store/tuples.ts';
 import { planRule } from '../../language/order.ts';
 import { relationKey, relationOf } from '../../language/terms.ts';
@@ -75,6 +76,8 @@ export class TableSet implements TableSpace {
   readonly justifications = new Justifications(this.memory);
   readonly batch = new TupleBatch();
   readonly work = new WorkList();
+  /** Runs of stored facts that joins have used since the last fixpoint. */
+  readonly usedRuns = new Set<SortedRuns>();
   readonly #storedDeltas = new Map<string, StoredDelta[]>();
   readonly #storedWatchers = new Map<string, Watcher[]>();
   readonly tables = new Map<string, Table>();
