@@ -5,14 +5,16 @@ import {
   classTree,
   instances,
   layers,
+  type Relation,
   type Row,
+  shuffled,
   skewedGraph,
   skewedPairs,
   turned,
 } from '../graphs.ts';
 import { rule } from '../program.ts';
 import { randomEdges } from './closures.ts';
-import { coldQuestion, type Sql, type Workload } from './workload.ts';
+import { type BySize, coldQuestion, type Size, type Sql, type Workload } from './workload.ts';
 
 const inheritance = [
   rule(['type', '?x', '?c'], ['instance', '?x', '?c']),
@@ -155,6 +157,128 @@ const cyclicJoins: readonly Workload[] = [
   },
 ];
 
+/** A graph whose nodes' degrees follow a power law. */
+const powerLaw =
+  (nodes: BySize, edgesPerNode: number, exponent: number) =>
+  (size: Size): Relation[] => [
+    { name: 'edge', rows: skewedGraph(nodes[size], Math.round(nodes[size] * edgesPerNode), exponent, 71) },
+  ];
+
+/** The same with some nodes at which a path starts, and others at which it ends. */
+const withEnds =
+  (build: (size: Size) => Relation[], count: BySize) =>
+  (size: Size): Relation[] => {
+    const relations = build(size);
+    const nodes = shuffled([...new Set(relations.flatMap(({ rows }) => rows.map(([from]) => from)))], 97);
+    const ends = (name: string, from: number): Relation => ({
+      name,
+      rows: nodes.slice(from, from + count[size]).map((node): Row => [node, name]),
+    });
+    return [...relations, ends('start', 0), ends('stop', count[size])];
+  };
+
+const hundredThousand = { tiny: 40, small: 2_000, full: 100_000 };
+const threeHundredThousand = { tiny: 40, small: 3_000, full: 300_000 };
+
+const patternsInLargeGraphs: readonly Workload[] = [
+  {
+    ...coldQuestion,
+    name: 'triangles-million',
+    title: 'triangles of a power-law graph, 1,000,000 edges',
+    rules: [triangle],
+    goal: ['triangle', '?x', '?y', '?z'],
+    sql: triangleSql,
+    build: powerLaw(hundredThousand, 10, 0.8),
+  },
+  {
+    ...coldQuestion,
+    name: 'squares-million',
+    title: 'cycles of four in a power-law graph, 1,000,000 edges',
+    rules: [square],
+    goal: ['square', '?w', '?x', '?y', '?z'],
+    sql: squareSql,
+    build: powerLaw(threeHundredThousand, 10 / 3, 0.6),
+  },
+  {
+    ...coldQuestion,
+    name: 'four-clique',
+    title: 'four nodes with all six edges in a power-law graph, 1,000,000 edges',
+    rules: [
+      rule(
+        ['clique', '?a', '?b', '?c', '?d'],
+        ['edge', '?a', '?b'],
+        ['edge', '?a', '?c'],
+        ['edge', '?a', '?d'],
+        ['edge', '?b', '?c'],
+        ['edge', '?b', '?d'],
+        ['edge', '?c', '?d'],
+      ),
+    ],
+    goal: ['clique', '?a', '?b', '?c', '?d'],
+    sql: {
+      with:
+        'clique AS (SELECT ab.x AS a, ab.y AS b, ac.y AS c, ad.y AS d FROM edge ab JOIN edge ac ON ac.x = ab.x ' +
+        'JOIN edge bc ON bc.x = ab.y AND bc.y = ac.y JOIN edge ad ON ad.x = ab.x ' +
+        'JOIN edge bd ON bd.x = ab.y AND bd.y = ad.y JOIN edge cd ON cd.x = ac.y AND cd.y = ad.y)',
+      from: 'clique',
+      indexes: ['edge(x, y)'],
+    },
+    build: powerLaw(hundredThousand, 10, 0.8),
+  },
+  {
+    ...coldQuestion,
+    name: 'five-path',
+    title: 'pairs of given nodes with a path of five edges in a power-law graph, 1,000,000 edges',
+    rules: [
+      rule(
+        ['path', '?a', '?f'],
+        ['start', '?a', '?_'],
+        ['edge', '?a', '?b'],
+        ['edge', '?b', '?c'],
+        ['edge', '?c', '?d'],
+        ['edge', '?d', '?e'],
+        ['edge', '?e', '?f'],
+        ['stop', '?f', '?_'],
+      ),
+    ],
+    goal: ['path', '?a', '?f'],
+    sql: {
+      with:
+        'path(x, y) AS (SELECT DISTINCT s.x, t.x FROM start s JOIN edge a ON a.x = s.x JOIN edge b ON b.x = a.y ' +
+        'JOIN edge c ON c.x = b.y JOIN edge d ON d.x = c.y JOIN edge e ON e.x = d.y JOIN stop t ON t.x = e.y)',
+      from: 'path',
+      indexes: ['edge(x, y)', 'stop(x, y)'],
+    },
+    build: withEnds(powerLaw(threeHundredThousand, 10 / 3, 0.6), { tiny: 4, small: 20, full: 200 }),
+  },
+  {
+    ...coldQuestion,
+    name: 'lollipop',
+    title: 'triangles two edges from given nodes in a power-law graph, 1,000,000 edges',
+    rules: [
+      rule(
+        ['lollipop', '?a', '?c', '?d', '?e'],
+        ['start', '?a', '?_'],
+        ['edge', '?a', '?b'],
+        ['edge', '?b', '?c'],
+        ['edge', '?c', '?d'],
+        ['edge', '?d', '?e'],
+        ['edge', '?e', '?c'],
+      ),
+    ],
+    goal: ['lollipop', '?a', '?c', '?d', '?e'],
+    sql: {
+      with:
+        'lollipop AS (SELECT DISTINCT s.x AS a, b.y AS c, c.y AS d, d.y AS e FROM start s ' +
+        'JOIN edge a ON a.x = s.x JOIN edge b ON b.x = a.y JOIN edge c ON c.x = b.y ' +
+        'JOIN edge d ON d.x = c.y JOIN edge e ON e.x = d.y AND e.y = b.y)',
+      from: 'lollipop',
+      indexes: ['edge(x, y)'],
+    },
+    build: withEnds(powerLaw(hundredThousand, 10, 0.8), { tiny: 4, small: 20, full: 200 }),
+  },
+];
+
 const letters = ['a', 'b', 'c', 'd', 'e'];
 
 const plainJoins: readonly Workload[] = [
@@ -246,4 +370,9 @@ const plainJoins: readonly Workload[] = [
   },
 ];
 
-export const joins: readonly Workload[] = [...recursiveJoins, ...plainJoins, ...cyclicJoins];
+export const joins: readonly Workload[] = [
+  ...recursiveJoins,
+  ...plainJoins,
+  ...cyclicJoins,
+  ...patternsInLargeGraphs,
+];

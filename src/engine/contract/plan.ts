@@ -26,7 +26,7 @@ export const planStepSchema: z.ZodType<PlanStep> = z.lazy(() =>
     step: z
       .string()
       .describe(
-        'question, table, rule, facts, join, start, demand, atom, not, aggregate, comparison, arithmetic, ' +
+        'question, table, rule, facts, join, start, demand, atom, intersection, not, aggregate, comparison, arithmetic, ' +
           'assignment, distinct, wait or group; others may be added',
       ),
     detail: z.string().describe(`What the step works on, as text; cut at ${maxPlanDetail} characters`),
@@ -34,7 +34,8 @@ export const planStepSchema: z.ZodType<PlanStep> = z.lazy(() =>
     access: z
       .string()
       .describe(
-        'How rows are found: scan (all), index (by columns), existence (all columns are bound), key or whole (what ' +
+        'How rows are found: scan (all), index (by columns), existence (all columns are bound), sorted (in the order ' +
+          'of a column, several relations at once), key or whole (what ' +
           'a table is asked for), delta (rows that are new), fixpoint (after everything below), reference (the ' +
           'table is shown elsewhere), none',
       ),

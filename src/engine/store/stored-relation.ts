@@ -5,6 +5,7 @@ import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
 import { finish, fold, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
+import { SortedRuns } from './sorted-runs.ts';
 import { tupleAt } from './tuples.ts';
 
 /** When a fact is valid: from (inclusive) until (exclusive); infinite if open. */
@@ -57,6 +58,8 @@ export class StoredRelation {
   /** The newest version of each fact. */
   #slots = new HashSlots(16);
   readonly #indexes: Indexes;
+  /** Its rows in the order of columns (`arity` is the scope), for joins of many rows; not in `bytes`. */
+  readonly runs: SortedRuns;
   #copies: AtomCopies | null = null;
   #spansScopes = false;
 
@@ -66,6 +69,7 @@ export class StoredRelation {
     this.negated = negated;
     this.columns = Array.from({ length: arity + 1 }, () => new Int32Array(this.#capacity));
     this.#indexes = new Indexes(this.columns);
+    this.runs = new SortedRuns(this.columns);
   }
 
   /**

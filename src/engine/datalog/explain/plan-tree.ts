@@ -244,8 +244,11 @@ class PlanWriter {
       const joins: PlanStep[] = [];
       for (const start of startsOf(rule)) {
         if (this.#isFull) break;
-        joins.push(yield* this.#join(stage, rule, start, { startedBy, keys }));
-        yield 'more';
+        const ran = this.#profile?.countsOf(stage, start) ?? [];
+        for (const counts of ran.length === 0 ? [null] : ran) {
+          joins.push(yield* this.#join(stage, rule, start, { startedBy, keys, counts }));
+          yield 'more';
+        }
       }
       steps.push(...joins);
       if (stage.waits.length > 0) steps.push(yield* this.#wait(body.view, stage, lastEstimate(joins)));
@@ -293,10 +296,13 @@ class PlanWriter {
     stage: Stage,
     rule: JoinRule,
     start: JoinStart,
-    { startedBy, keys }: Pick<BodyPlace, 'startedBy' | 'keys'>,
+    {
+      startedBy,
+      keys,
+      counts,
+    }: Pick<BodyPlace, 'startedBy' | 'keys'> & { readonly counts: JoinCounts | null },
   ): Generator<'more', PlanStep> {
-    const counts = this.#profile?.countsOf(stage, start) ?? null;
-    const plan = counts?.plan ?? planJoin(rule, start, this.#planner);
+    const plan = counts?.plan ?? planJoin(rule, start, this.#planner, !this.#planner.isObserved);
     const atom = 'atom' in start ? (rule.atoms[start.atom] as JoinAtom).literal : null;
     const join = this.#step({
       step: 'join',
@@ -347,6 +353,8 @@ class PlanWriter {
       }
       case 'rows':
         return this.#rows(rule, step, walk);
+      case 'intersection':
+        return this.#intersection(rule, step, walk);
       case 'comparison':
       case 'arithmetic': {
         const { literal, binds } = step.filter;
@@ -394,6 +402,23 @@ class PlanWriter {
       relation: shownRelation(shapeOf(literal)),
       access,
       ...keyed,
+    });
+  }
+
+  /** The rows of the atom with the fewest, of which the others leave some. */
+  #intersection(
+    rule: JoinRule,
+    { literals }: JoinStep & { readonly kind: 'intersection' },
+    walk: JoinWalk,
+  ): PlanStep {
+    const atoms = literals.map(({ atom }) => (rule.atoms[atom] as JoinAtom).literal);
+    walk.rows *= Math.min(...atoms.map((literal) => this.#planner.estimate(rule.view, literal, walk.bound)));
+    for (const { terms } of literals) walk.bind(terms);
+    return this.#step({
+      step: 'intersection',
+      detail: atoms.map(renderLiteral).join(', '),
+      access: 'sorted',
+      reason: 'all of them bind one variable; sorted once that pays',
     });
   }
 

@@ -5,6 +5,7 @@ import {
   type Literal,
 } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
+import type { SortedRuns } from '../../store/sorted-runs.ts';
 import type { TupleBatch } from '../../store/tuples.ts';
 import { relationOf, wildcard } from '../../language/terms.ts';
 import { assert, present } from '../../base/assert.ts';
@@ -12,6 +13,7 @@ import { AbsentStep, AggregateStep, DerivedDelta, DerivedStep, RederivationDelta
 import type { Constants } from '../model/constants.ts';
 import { type Consumer, type Derived, put, type StoredDelta, type WorkList } from '../model/derived.ts';
 import type { Tally } from '../model/program.ts';
+import type { Reader } from '../model/reader.ts';
 import {
   atomWaitedFor,
   type Columns,
@@ -30,6 +32,7 @@ import type { JoinCounts, Profile } from '../plan/profile.ts';
 import type { Filter } from '../../language/order.ts';
 import { type Guard, type KeyedStep, Machine, type AtomShape, type Step } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
+import { IntersectionStep, Intersections, Sorted } from './intersection-step.ts';
 import { CountedJoin, countedRows, countedSteps, timedGuard } from './counted-steps.ts';
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
@@ -73,6 +76,8 @@ export interface RuleSpace {
   readonly constants: Constants;
   readonly observer: Observer | null;
   readonly profile: Profile | null;
+  /** Takes the sorted runs that joins use. */
+  readonly usedRuns: Set<SortedRuns>;
   readonly planner: Planner;
 }
 
@@ -88,12 +93,13 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
   const { observer } = set;
   const ends: (() => void)[] = [];
   const add = (derived: Derived, gate: Derived | null, make: (builder: MachineBuilder) => Machine): void => {
-    const build = (): Consumer => {
-      const builder = new MachineBuilder(rule, set, registers);
+    const build = (intersections: Intersections | null): Consumer => {
+      const builder = new MachineBuilder(rule, set, { registers, intersections });
       const machine = make(builder);
       return builder.counts === null ? machine : new CountedJoin(machine, builder.counts);
     };
-    const machine = observer === null ? new LateMachine(gate, build) : observer.timed(build());
+    const machine =
+      observer === null ? new LateMachine(gate, build, set.usedRuns) : observer.timed(build(null));
     ends.push(added(derived.consumers, machine));
   };
   add(rule.demand, null, (builder) => builder.startingAtDemand());
@@ -111,32 +117,54 @@ export function added<Item>(list: Item[], item: Item): () => void {
   return () => void list.splice(list.indexOf(item), 1);
 }
 
-/** A machine made on first use: most machines of many rules never get a row to start with. */
+/**
+ * A machine made on first use: most machines of many rules never get a row to start with. If it can intersect
+ * literals, there are two, and each start chooses one.
+ */
 class LateMachine implements Consumer {
   readonly #gate: Derived | null;
-  readonly #make: () => Consumer;
-  #machine: Consumer | null = null;
+  readonly #make: (intersections: Intersections | null) => Consumer;
+  readonly #intersections: Intersections;
+  #intersecting: Consumer | null = null;
+  #chained: Consumer | null = null;
+  #started: Consumer | null = null;
 
-  constructor(gate: Derived | null, make: () => Consumer) {
+  constructor(
+    gate: Derived | null,
+    make: (intersections: Intersections | null) => Consumer,
+    usedRuns: Set<SortedRuns>,
+  ) {
     this.#gate = gate;
     this.#make = make;
+    this.#intersections = new Intersections(usedRuns);
   }
 
   get matches(): number {
-    return this.#machine === null ? 0 : this.#machine.matches;
+    return (this.#intersecting?.matches ?? 0) + (this.#chained?.matches ?? 0);
   }
 
   get isIdle(): boolean {
     return this.#gate !== null && this.#gate.done === 0;
   }
 
-  start(...how: Parameters<Consumer['start']>): void {
-    this.#machine ??= this.#make();
-    this.#machine.start(...how);
+  start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {
+    this.#started = this.#choose(reader, list === null ? to - from : list.length);
+    this.#started.start(reader, from, to, list, done);
+  }
+
+  #choose(reader: Reader, rows: number): Consumer {
+    this.#intersecting ??= this.#make(this.#intersections);
+    if (this.#intersections.isEmpty || this.#intersections.pay(reader, rows)) return this.#intersecting;
+    return (this.#chained ??= this.#make(null));
   }
 
   run(budget: number): number {
-    return present(this.#machine, 'a join is started before it runs').run(budget);
+    const machine = present(this.#started, 'a join is started before it runs');
+    if (machine !== this.#intersecting || this.#intersections.isEmpty) return machine.run(budget);
+    if (!this.#intersections.prepare()) return 0;
+    const left = machine.run(budget);
+    if (left > 0) this.#intersections.release();
+    return left;
   }
 }
 
@@ -236,15 +264,25 @@ class MachineBuilder {
   readonly #steps: Step[] = [];
   readonly #seen: SeenBindings[] = [];
   readonly #tests: ExistenceStep[] = [];
-  /** The register that the last step binds, null if it binds none or several. */
-  #candidate: number | null = null;
+  /** null: every literal is joined on its own. */
+  readonly #intersections: Intersections | null;
+  #rowRegisters = 0;
   /** What a profile counts of the join; null if nothing is counted. */
   counts: JoinCounts | null = null;
   /** The number of the step of the plan that is carried out, and by step of the machine, the one it is from. */
   #at = 0;
   readonly #planned: number[] = [];
 
-  constructor(rule: AdornedRule, set: RuleSpace, registers = new Registers(rule, set.constants)) {
+  /** `intersections`: takes the steps that intersect literals; absent or null: every literal is joined on its own. */
+  constructor(
+    rule: AdornedRule,
+    set: RuleSpace,
+    {
+      registers = new Registers(rule, set.constants),
+      intersections = null,
+    }: { readonly registers?: Registers; readonly intersections?: Intersections | null } = {},
+  ) {
+    this.#intersections = intersections;
     this.#rule = rule;
     this.#set = set;
     this.#registers = registers;
@@ -289,7 +327,7 @@ class MachineBuilder {
   #build(start: JoinStart, first: (shape: AtomShape) => Step): void {
     const { stage } = this.#rule;
     const { planner, profile } = this.#set;
-    const plan = planJoin(this.#rule, start, planner);
+    const plan = planJoin(this.#rule, start, planner, this.#intersections !== null);
     this.counts = stage === undefined ? null : (profile?.join(stage, plan) ?? null);
     for (const [at, step] of plan.steps.entries()) {
       const before = this.#steps.length;
@@ -303,11 +341,13 @@ class MachineBuilder {
   #carryOut(step: JoinStep, first: (shape: AtomShape) => Step): void {
     switch (step.kind) {
       case 'start':
-        return this.#start(first, this.#shape(step.terms, step.columns));
+        return this.#add(first(this.#shape(step.terms, step.columns)));
       case 'demand':
         return this.#demand(this.#rule.atoms[step.atom] as BodyAtom);
       case 'rows':
         return this.#rows(step);
+      case 'intersection':
+        return this.#intersect(step);
       case 'distinct':
         return this.#distinct(step.variables);
       case 'comparison':
@@ -320,11 +360,6 @@ class MachineBuilder {
       case 'aggregate':
         return this.#aggregate(step);
     }
-  }
-
-  #start(first: (shape: AtomShape) => Step, shape: AtomShape): void {
-    this.#add(first(shape));
-    this.#candidate = shape.binds === null ? null : shape.binds.register;
   }
 
   #demand({ literal, source }: BodyAtom): void {
@@ -359,12 +394,25 @@ class MachineBuilder {
     const shape = this.#shape(terms, columns);
     const rows = this.#rowsOf(at, shape, window);
     if (access === 'existence') {
-      const test = new ExistenceStep(rows, this.#values, this.#candidate);
+      const test = new ExistenceStep(rows, this.#values);
       this.#tests.push(test);
       this.#guard(() => test.holds());
       this.#add(test);
     } else this.#add(rows);
-    this.#candidate = shape.binds === null ? null : shape.binds.register;
+  }
+
+  /** Adds the step that binds the variable of several stored atoms. */
+  #intersect({ literals, candidates }: JoinStep & { readonly kind: 'intersection' }): void {
+    const { atoms, view } = this.#rule;
+    const sorted = literals.map(({ atom, terms, columns }) => {
+      const shape = this.#shape(terms, columns);
+      const rows = new StoredStep((atoms[atom] as BodyAtom).literal, view, shape);
+      rows.rowRegister = this.#newRowRegister();
+      return new Sorted(rows, present(shape.binds, 'it binds the variable'));
+    });
+    const step = new IntersectionStep(sorted);
+    present(this.#intersections, 'the plan may intersect').add(step, candidates);
+    this.#steps.push(step);
   }
 
   /** The rows of an atom; null: those of the demand. */
@@ -388,8 +436,12 @@ class MachineBuilder {
   }
 
   #add(step: Step): void {
-    step.rowRegister = this.#registers.initial.length + this.#steps.length;
+    step.rowRegister = this.#newRowRegister();
     this.#steps.push(step);
+  }
+
+  #newRowRegister(): number {
+    return this.#registers.initial.length + this.#rowRegisters++;
   }
 
   /** The columns with the registers of their terms. */
@@ -477,9 +529,24 @@ class MachineBuilder {
       : new DerivedStep(barrier.rows, shape, 'done');
   }
 
+  /** Lets other steps read the runs too that intersections need: neighbouring memory in place of chains. */
+  #readRuns(): void {
+    const intersections = this.#intersections;
+    if (intersections === null || intersections.isEmpty) return;
+    for (const [at, step] of this.#steps.entries()) {
+      if (!(step instanceof StoredStep)) continue;
+      const replaced = intersections.inPlaceOf(step);
+      if (replaced === null) continue;
+      replaced.guards = step.guards;
+      replaced.rowRegister = step.rowRegister;
+      this.#steps[at] = replaced;
+    }
+  }
+
   #machine(gate: Derived | null = null, once = false): Machine {
     const { target, headTerms, heightIncrement = 0, tally = null, announced = [] } = this.#rule;
     for (const { demand, terms } of announced) this.#announce(demand, terms, null);
+    this.#readRuns();
     const registers = headTerms.map((term) => this.#registers.of(term));
     const { work, justifications, batch, observer, constants } = this.#set;
     const seen = observer?.concludes(this.#source(), target) ?? null;

@@ -66,6 +66,12 @@ class CountedStep extends Step {
     this.#at = at;
   }
 
+  override get found(): readonly Step[] {
+    const { found } = this.#inner;
+    // The rows of a plain step are in this one's register, those of an intersection in its literals'.
+    return found.length === 1 && found[0] === this.#inner ? [this] : found;
+  }
+
   override bind(reader: Reader): void {
     this.#inner.bind(reader);
   }

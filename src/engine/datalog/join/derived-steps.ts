@@ -91,9 +91,8 @@ export class DerivedStep extends KeyedStep {
   #cursor = 0;
   /** True while the index lacks rows: they are added in steps. */
   #isBuilding = false;
-  /** For look-ups: the number of rows that the step may see, and the index of their chains. */
+  /** For look-ups: the number of rows that the step may see. */
   #seen = 0;
-  #chains: ChainIndex | null = null;
 
   constructor(source: Derived, shape: AtomShape, window: Window) {
     super();
@@ -177,35 +176,11 @@ export class DerivedStep extends KeyedStep {
 
   override begin(machine: Machine): void {
     this.#seen = this.#limit(machine);
-    this.#chains = null;
-  }
-
-  override get isSure(): boolean {
-    return true;
   }
 
   override rowOf(values: Int32Array): number {
     const row = this.source.rows.find(values);
     return row < this.#seen ? row : noRow;
-  }
-
-  override chain(positions: readonly number[], values: Int32Array): number {
-    const { rows } = this.source;
-    if (positions.length === 0) return rows.count;
-    this.#chains ??= rows.index(positions);
-    return this.#chains.first(values);
-  }
-
-  override next(row: number): number {
-    return this.#chains === null ? row : (this.#chains.next[row] as number);
-  }
-
-  override meets(row: number): boolean {
-    return row < this.#seen && !this.source.rows.isDead(row);
-  }
-
-  override valueAt(row: number, position: number): number {
-    return (this.source.rows.columns[position] as Int32Array)[row] as number;
   }
 
   override heightOf(row: number): number {

@@ -70,6 +70,11 @@ export abstract class Step {
     return null;
   }
 
+  /** The steps whose rows it finds: itself, or those of the literals that it intersects. */
+  get found(): readonly Step[] {
+    return [this];
+  }
+
   protected pass(): boolean {
     const guards = this.guards;
     for (let index = 0; index < guards.length; index++) if (!(guards[index] as Guard)()) return false;
@@ -81,24 +86,13 @@ export abstract class Step {
 export const noRow = -1;
 export const unsureRow = -2;
 
-/** A step whose rows can also be looked up one by one, without a scan, between two calls of `begin`. */
+/** A step whose rows can also be looked up one by one, without a scan, after `begin`. */
 export abstract class KeyedStep extends Step {
   abstract readonly shape: AtomShape;
-  /** False if `rowOf` never tells, and chains may lack rows. */
-  abstract get isSure(): boolean;
   /** Called after `bind`, at each start of the machine. */
   abstract begin(machine: Machine): void;
   /** The row with these values in all columns, `noRow` if there is none, or `unsureRow`. */
   abstract rowOf(values: Int32Array): number;
-  /**
-   * 1 + the newest row with the values at the positions (ascending, always the same), 0 if there is none. May
-   * include rows that the step does not meet.
-   */
-  abstract chain(positions: readonly number[], values: Int32Array): number;
-  /** 1 + the row before it in its chain, 0 at the end. */
-  abstract next(row: number): number;
-  abstract meets(row: number): boolean;
-  abstract valueAt(row: number, position: number): number;
   abstract heightOf(row: number): number;
 }
 
@@ -193,15 +187,14 @@ export interface MachineParts {
   readonly gate: Derived | null;
   /** Tested by guards of the steps. */
   readonly seen: readonly SeenBindings[];
-  /** The steps that guards test. */
+  /** The steps that look up rows. */
   readonly tests: readonly Test[];
 }
 
-/** A step tested by a guard of the step before it. */
+/** A step that looks up rows in other ways than by a scan. */
 interface Test {
-  /** Called at each start of the machine, and at its end. */
+  /** Called at each start of the machine. */
   begin(machine: Machine): void;
-  end(): void;
 }
 
 /**
@@ -326,7 +319,6 @@ export class Machine implements Consumer {
     }
     this.#level = -1;
     for (const seen of this.#seen) seen.end();
-    for (const test of this.#tests) test.end();
     return Math.max(1, left);
   }
 }
@@ -365,7 +357,7 @@ class TupleSink {
     const registers = [...emission.registers];
     this.#premises = [];
     if (emission.target.support !== null)
-      for (const { rowRegister, premises } of this.#steps)
+      for (const { rowRegister, premises } of this.#steps.flatMap((step) => step.found))
         if (premises !== null) {
           registers.push(rowRegister);
           this.#premises.push(premises);

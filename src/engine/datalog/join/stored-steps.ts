@@ -2,8 +2,10 @@ import type { AtomCopies } from '../../store/atom-copies.ts';
 import { type ChainIndex, firstIn } from '../../store/chain-index.ts';
 import type { AtomLiteral } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
+import { SortedRuns } from '../../store/sorted-runs.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import { DistinctAtoms } from '../../store/tuples.ts';
+import { relationOf } from '../../language/terms.ts';
 import {
   bindRow,
   DeltaStep,
@@ -18,6 +20,7 @@ import {
 import { type Reader, sees } from '../model/reader.ts';
 
 const noKey = new Int32Array(0);
+const noRuns = new SortedRuns([]);
 
 /** The stored relation of a literal, null if there is none. */
 function relationFor({ predicate, args, negated }: AtomLiteral, { facts }: Reader): StoredRelation | null {
@@ -79,6 +82,16 @@ export class StoredRowsDelta extends DeltaStep {
   }
 }
 
+/** The relation of a step, to be sorted. */
+export interface Sortable {
+  readonly runs: SortedRuns;
+  /** The step meets only rows below this, of the `count` that the relation has. */
+  readonly limit: number;
+  readonly count: number;
+  /** The column and the value by which the rows of a view differ from others; null if all are of the view. */
+  readonly scope: { readonly position: number; readonly value: number } | null;
+}
+
 /**
  * A literal over stored facts, as the pinned reader sees them in a view; those of an overlay come last.
  *
@@ -111,9 +124,6 @@ export class StoredStep extends KeyedStep {
   #copy = 0;
   /** The same literal over the overlay's facts, if the overlay adds any to the relation. */
   #added: StoredStep | null = null;
-  /** The index and key of chains by other positions than the bound ones, once asked for. */
-  #chains: ChainIndex | null = null;
-  #chainKey = noKey;
   /** The arguments and the scope of a fact to look up. */
   #identity = noKey;
 
@@ -130,7 +140,6 @@ export class StoredStep extends KeyedStep {
     this.#reader = reader;
     this.#relation = relation;
     this.#index = null;
-    this.#chains = null;
     this.#copies = null;
     this.#bindAdded(reader.overlay?.added ?? null);
     if (relation === null) return;
@@ -148,7 +157,7 @@ export class StoredStep extends KeyedStep {
   override begin(): void {}
 
   override rowOf(values: Int32Array): number {
-    if (!this.isSure) return unsureRow;
+    if (this.#added !== null || this.#copies !== null) return unsureRow;
     const relation = this.#relation;
     if (relation === null || this.#limit === 0) return noRow;
     const width = values.length;
@@ -163,41 +172,36 @@ export class StoredStep extends KeyedStep {
     return row >= 0 && this.meets(row) ? row : noRow;
   }
 
-  override get isSure(): boolean {
-    return this.#added === null && this.#copies === null;
+  get arity(): number {
+    return this.#literal.args.length;
   }
 
-  override chain(positions: readonly number[], values: Int32Array): number {
-    const relation = this.#relation;
-    if (relation === null) return 0;
-    const width = positions.length;
-    const isOfAll = this.#view.kind === 'all';
-    if (isOfAll && width === 0) return this.#limit;
-    if (this.#chains === null) {
-      this.#chains = relation.index(isOfAll ? positions : [...positions, relation.arity]);
-      this.#chainKey = new Int32Array(isOfAll ? width : width + 1);
-    }
-    const key = this.#chainKey;
-    key.set(values);
-    if (!isOfAll) key[width] = this.#scope;
-    return this.#chains.first(key);
+  /** True if the other step reads the same relation in the same view. */
+  reads(other: StoredStep): boolean {
+    const [one, two] = [this.#literal, other.#literal];
+    return this.#view === other.#view && relationOf(one) === relationOf(two);
   }
 
-  override next(row: number): number {
-    return this.#chains === null ? row : (this.#chains.next[row] as number);
+  /** The rows that it meets for the reader, to be sorted; null if an overlay adds some. */
+  sortable(reader: Reader): Sortable | null {
+    const { overlay } = reader;
+    if (overlay !== null && relationFor(this.#literal, overlay.added) !== null) return null;
+    const relation = relationFor(this.#literal, reader);
+    const scope = reader.facts.chosenScope(this.#view);
+    if (relation === null) return { runs: noRuns, limit: 0, count: 0, scope: null };
+    const { runs, count, spansScopes, arity: position } = relation;
+    const isOther = scope !== null && !spansScopes && relation.columns[position]?.[0] !== scope;
+    const limit = isOther ? 0 : relation.rowsAt(reader.generation);
+    return { runs, limit, count, scope: scope === null || !spansScopes ? null : { position, value: scope } };
   }
 
-  override meets(row: number): boolean {
+  /** True if the step meets the row, of all that have the current values. */
+  meets(row: number): boolean {
     const reader = this.#reader as Reader;
     const relation = this.#relation as StoredRelation;
     if (row >= this.#limit) return false;
     if (!this.#isPlain(relation)) return sees(reader, relation, row);
     return relation.death === null || (relation.death[row] as number) > reader.generation;
-  }
-
-  override valueAt(row: number, position: number): number {
-    const { columns } = this.#relation as StoredRelation;
-    return (columns[position] as Int32Array)[row] as number;
   }
 
   override heightOf(): number {

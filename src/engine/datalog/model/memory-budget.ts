@@ -1,3 +1,5 @@
+import type { SortedRuns } from '../../store/sorted-runs.ts';
+
 /** Anything derived that outlives a question and occupies memory of the budget. */
 export interface MemoryHolder {
   readonly bytes: number;
@@ -58,4 +60,31 @@ export class MemoryBudget {
     }
     return total <= this.limit;
   }
+}
+
+/** The sorted runs of a relation of stored facts, which may be gone before its runs are evicted. */
+class RunsHolder implements MemoryHolder {
+  readonly #runs: WeakRef<SortedRuns>;
+
+  constructor(runs: SortedRuns) {
+    this.#runs = new WeakRef(runs);
+  }
+
+  get bytes(): number {
+    return this.#runs.deref()?.bytes ?? 0;
+  }
+
+  evict(): boolean {
+    this.#runs.deref()?.drop();
+    return true;
+  }
+}
+
+const holders = new WeakMap<SortedRuns, MemoryHolder>();
+
+/** The runs as a holder of memory, the same at each call. */
+export function holderOf(runs: SortedRuns): MemoryHolder {
+  let holder = holders.get(runs);
+  if (holder === undefined) holders.set(runs, (holder = new RunsHolder(runs)));
+  return holder;
 }

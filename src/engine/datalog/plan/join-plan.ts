@@ -56,6 +56,19 @@ export type JoinStep =
       readonly access: AccessPath;
       readonly window: Window;
     }
+  /**
+   * Binds the one variable that several stored atoms lack, to the values that it has in all of them. `candidates` are
+   * the rows expected before it for each row that starts the join, which say how much is saved.
+   */
+  | {
+      readonly kind: 'intersection';
+      readonly literals: readonly {
+        readonly atom: number;
+        readonly terms: readonly string[];
+        readonly columns: Columns;
+      }[];
+      readonly candidates: number;
+    }
   | { readonly kind: 'comparison' | 'arithmetic'; readonly filter: Filter; readonly way: Way }
   | {
       readonly kind: 'absence';
@@ -112,14 +125,17 @@ export interface JoinSpace {
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
 }
 
-/** Plans the join of a rule that starts so. */
-export function planJoin(rule: JoinRule, start: JoinStart, space: JoinSpace): JoinPlan {
-  return new JoinPlanner(rule, space).plan(start);
+/** Plans the join of a rule that starts so; if `intersects`, stored atoms that bind one variable are intersected. */
+export function planJoin(rule: JoinRule, start: JoinStart, space: JoinSpace, intersects: boolean): JoinPlan {
+  return new JoinPlanner(rule, space, intersects).plan(start);
 }
 
 class JoinPlanner {
   readonly #rule: JoinRule;
   readonly #space: JoinSpace;
+  readonly #intersects: boolean;
+  /** Expected matches of the atoms joined in order so far, for one row that starts the join. */
+  #expected = 1;
   readonly #bound = new Set<string>();
   readonly #steps: JoinStep[] = [];
   #filters: readonly Filter[];
@@ -128,9 +144,10 @@ class JoinPlanner {
   /** Bound variables that nothing needs any more. */
   readonly #left = new Set<string>();
 
-  constructor(rule: JoinRule, space: JoinSpace) {
+  constructor(rule: JoinRule, space: JoinSpace, intersects: boolean) {
     this.#rule = rule;
     this.#space = space;
+    this.#intersects = intersects;
     this.#filters = rule.filters;
   }
 
@@ -146,7 +163,7 @@ class JoinPlanner {
     const { demandTerms, atoms } = this.#rule;
     this.#expect(atoms, false);
     this.#start(demandTerms);
-    for (const at of atoms.keys()) this.#join(at, 'done');
+    this.#joinInOrder([...atoms.keys()], null);
   }
 
   #fromRows(start: number): void {
@@ -157,8 +174,7 @@ class JoinPlanner {
     this.#expect(atoms.toSpliced(start, 1), !isDemanded);
     this.#start(atom.literal.args);
     this.#joinCheapestFirst(start, !isDemanded, delta);
-    for (let at = start + 1; at < atoms.length; at++)
-      this.#join(at, windowOf(atoms[at] as JoinAtom, delta, 'before'));
+    this.#joinInOrder([...atoms.keys()].slice(start + 1), delta);
   }
 
   #fromStored(start: number): void {
@@ -200,6 +216,52 @@ class JoinPlanner {
     }
   }
 
+  /** Demands and joins the atoms one by one; those that bind no more than one of them does, with that one. */
+  #joinInOrder(open: number[], delta: unknown): void {
+    const { atoms, view } = this.#rule;
+    for (let next = open.shift(); next !== undefined; next = open.shift()) {
+      const atom = atoms[next] as JoinAtom;
+      const together = this.#intersectable(next, open);
+      this.#expected *= Math.max(1, this.#space.estimate(view, atom.literal, this.#bound));
+      if (together.length < 2) this.#join(next, windowOf(atom, delta, 'before'));
+      else {
+        this.#intersect(together);
+        open = open.filter((at) => !together.includes(at));
+      }
+    }
+  }
+
+  /**
+   * The atom, and those of `others` that have no unbound variable but the one that the atom binds, if all are
+   * stored. A derived atom is demanded when everything before it was joined, so it has to wait.
+   */
+  #intersectable(at: number, others: readonly number[]): readonly number[] {
+    const variable = this.#intersects ? this.#onlyUnbound(at) : null;
+    if (variable === null) return [];
+    return [at, ...others.filter((other) => this.#onlyUnbound(other) === variable)];
+  }
+
+  /** The variable of a stored atom that alone is unbound and occurs once in it; null if there is none. */
+  #onlyUnbound(at: number): string | null {
+    const { literal, source } = this.#rule.atoms[at] as JoinAtom;
+    if (source.kind !== 'stored') return null;
+    const unbound = literal.args.filter(
+      (term) => term !== wildcard && isVariable(term) && !this.#bound.has(term),
+    );
+    return unbound.length === 1 ? (unbound[0] as string) : null;
+  }
+
+  #intersect(together: readonly number[]): void {
+    const before = new Set(this.#bound);
+    const literals = together.map((atom) => {
+      const terms = (this.#rule.atoms[atom] as JoinAtom).literal.args;
+      return { atom, terms, columns: columnsOf(terms, before) };
+    });
+    this.#steps.push({ kind: 'intersection', literals, candidates: this.#expected });
+    for (const { terms } of literals) this.#columns(terms);
+    this.#joined(literals.map(({ terms }) => terms));
+  }
+
   /** Demands the atom if it is derived, then joins it. */
   #join(at: number, window: Window): void {
     const atom = this.#rule.atoms[at] as JoinAtom;
@@ -216,19 +278,18 @@ class JoinPlanner {
     const isWhole = terms.length > 0 && columns.key.length === terms.length;
     const access = isWhole ? 'existence' : columns.key.length === 0 ? 'scan' : 'index';
     this.#steps.push({ kind: 'rows', atom: at, terms, columns, access, window });
-    this.#joined(terms);
+    this.#joined([terms]);
   }
 
   #start(terms: readonly string[]): void {
     this.#steps.push({ kind: 'start', terms, columns: this.#columns(terms) });
-    this.#joined(terms);
+    this.#joined([terms]);
   }
 
   /** Evaluates what the new bindings make possible. */
-  #joined(terms: readonly string[]): void {
+  #joined(atoms: readonly (readonly string[])[]): void {
     this.#settleFilters();
-    const at = this.#open.indexOf(terms);
-    if (at >= 0) this.#open.splice(at, 1);
+    this.#open = this.#open.filter((terms) => !atoms.includes(terms));
     if (this.#open.length > 0) this.#project();
   }
 
@@ -270,20 +331,11 @@ class JoinPlanner {
     this.#steps.push({ kind: 'distinct', variables });
   }
 
+  /** The columns of a literal, whose variables are bound from now on. */
   #columns(terms: readonly string[]): Columns {
-    const [key, bind, same]: [number[], number[], number[]] = [[], [], []];
-    const here = new Set<string>();
-    for (const [position, term] of terms.entries()) {
-      if (term === wildcard) continue;
-      if (!isVariable(term) || this.#bound.has(term)) key.push(position);
-      else if (here.has(term)) same.push(position);
-      else {
-        here.add(term);
-        bind.push(position);
-      }
-    }
-    for (const term of here) this.#bound.add(term);
-    return { key, bind, same };
+    const columns = columnsOf(terms, this.#bound);
+    for (const position of columns.bind) this.#bound.add(terms[position] as string);
+    return columns;
   }
 
   /** Adds a step for every filter whose needs are bound. */
@@ -311,6 +363,21 @@ class JoinPlanner {
     if (binds !== null) this.#bound.add(binds);
     return true;
   }
+}
+
+function columnsOf(terms: readonly string[], bound: ReadonlySet<string>): Columns {
+  const [key, bind, same]: [number[], number[], number[]] = [[], [], []];
+  const here = new Set<string>();
+  for (const [position, term] of terms.entries()) {
+    if (term === wildcard) continue;
+    if (!isVariable(term) || bound.has(term)) key.push(position);
+    else if (here.has(term)) same.push(position);
+    else {
+      here.add(term);
+      bind.push(position);
+    }
+  }
+  return { key, bind, same };
 }
 
 /**

@@ -27,7 +27,7 @@ export interface TablePart {
   readonly demand: string;
   readonly headTerms: readonly string[];
   readonly demandTerms: readonly string[];
-  /** null: the stored facts of the relation itself, whose arguments are the head's. */
+  /** null: the stored facts of the relation itself, with the variables of `variablesFor`. */
   readonly body: readonly Literal[] | null;
   /** True if its conclusions are those of the rule, rather than of a step of it. */
   readonly concludes: boolean;
@@ -149,8 +149,8 @@ export class Planner implements BodySpace, JoinSpace {
   }
 
   /** The body of one part of the table's program. */
-  planPart(table: Asked, { rule, body, headTerms, demandTerms }: TablePart): PlannedBody {
-    if (body === null) return storedBody(table, headTerms);
+  planPart(table: Asked, { rule, body, demandTerms }: TablePart): PlannedBody {
+    if (body === null) return storedBody(table);
     const filters = rule === null ? [] : filtersOf(rule.record.rule.body, planRule(rule.record.rule));
     const of = {
       view: rule?.bodyView ?? table.view,
@@ -305,8 +305,9 @@ function closureParts(table: Asked, { base, before, behind, recursive }: Closure
 }
 
 /** The stored facts of the table's relation as a body. */
-function storedBody({ view, predicate, negated }: Asked, args: readonly string[]): PlannedBody {
-  const literal = { predicate, args: [...args], negated, naf: false };
+function storedBody(table: Asked): PlannedBody {
+  const { view, predicate, negated } = table;
+  const literal = { predicate, args: variablesFor(table), negated, naf: false };
   const atoms = [{ literal, boundPositions: null, isWhole: false }];
   const stages = [{ atoms, filters: [], waits: [], variables: [] }];
   return { view, literals: [literal], filters: [], stages };

@@ -43,7 +43,7 @@ export class Profile {
   elapsedMs = 0;
   readonly #tables = new Map<string, TableProfile>();
   readonly #parts = new Map<TablePart, PlannedBody>();
-  readonly #joins = new Map<Stage, Map<string, JoinCounts>>();
+  readonly #joins = new Map<Stage, Map<string, JoinCounts[]>>();
 
   /** The table is derived by this plan; by the last one if a first was given up. */
   table({ key, rows }: Table, plan: TablePlan): void {
@@ -77,7 +77,10 @@ export class Profile {
       guardMs: 0,
       matches: 0,
     };
-    joins.set(startKey(plan.start), counts);
+    const key = startKey(plan.start);
+    const others = joins.get(key);
+    if (others === undefined) joins.set(key, [counts]);
+    else others.push(counts);
     return counts;
   }
 
@@ -89,8 +92,9 @@ export class Profile {
     return this.#parts.get(part) ?? null;
   }
 
-  countsOf(stage: Stage, start: JoinStart): JoinCounts | null {
-    return this.#joins.get(stage)?.get(startKey(start)) ?? null;
+  /** Of the joins that begin so, those that ran: there is one that intersects atoms and one that does not. */
+  countsOf(stage: Stage, start: JoinStart): readonly JoinCounts[] {
+    return (this.#joins.get(stage)?.get(startKey(start)) ?? []).filter(({ totalMs }) => totalMs > 0);
   }
 
   /** An equivalent consumer whose time counts as the table's own. */

@@ -11,7 +11,7 @@ import {
   overdelete,
   type Watcher,
 } from '../model/derived.ts';
-import type { MemoryHolder, MemoryBudget } from '../model/memory-budget.ts';
+import { holderOf, type MemoryHolder, type MemoryBudget } from '../model/memory-budget.ts';
 import { QuestionMemory } from '../../store/memory-meter.ts';
 import type { Reader } from '../model/reader.ts';
 import type { TableSet } from './table-set.ts';
@@ -196,6 +196,15 @@ export function demand(set: TableSet, table: Table, tuple: Int32Array): boolean 
  * set is then in an intermediate state, and everything that the change reaches must be dropped.
  */
 export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promise<boolean> {
+  try {
+    return await toFixpoint(set, reader, pacer);
+  } finally {
+    for (const runs of set.usedRuns) pacer.limits.memory.use(holderOf(runs));
+    set.usedRuns.clear();
+  }
+}
+
+async function toFixpoint(set: TableSet, reader: Reader, pacer: Pacer): Promise<boolean> {
   const joined = new Set<Derived>();
   for (let next = set.work.take(); next !== null; next = set.work.take()) {
     if (next.phase === phases.join) joined.add(next.item as Derived);

@@ -1,5 +1,6 @@
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import { MemoryMeter, type QuestionMemory } from '../../store/memory-meter.ts';
+import type { SortedRuns } from '../../store/sorted-runs.ts';
 import { TupleBatch } from '../../store/tuples.ts';
 import { present } from '../../base/assert.ts';
 import { relationKey } from '../../language/terms.ts';
@@ -62,6 +63,8 @@ export class TableSet implements TableSpace {
   readonly justifications = new Justifications(this.memory);
   readonly batch = new TupleBatch();
   readonly work = new WorkList();
+  /** Runs of stored facts that joins have used since the last fixpoint. */
+  readonly usedRuns = new Set<SortedRuns>();
   readonly #storedDeltas = new Map<string, StoredDelta[]>();
   readonly #storedWatchers = new Map<string, Watcher[]>();
   readonly tables = new Map<string, Table>();
