@@ -393,12 +393,16 @@ export class Intersections {
   pay(reader: Reader, rows: number): boolean {
     const missing = this.#missing(reader);
     this.#tested += rows * this.#candidates;
-    if (missing === null) return false;
-    if (missing.reduce((sum, { count }) => sum + count, 0) * candidatesPerRow > this.#tested) return false;
+    if (missing === null || !this.outweigh(missing.reduce((sum, { count }) => sum + count, 0))) return false;
     this.#tested = 0;
     this.#reader = reader;
     this.#isReady = false;
     return true;
+  }
+
+  /** True if the candidates of joins without runs cost as much by now as sorting so many rows. */
+  outweigh(rows: number): boolean {
+    return this.#tested >= rows * candidatesPerRow;
   }
 
   /** Makes a little of the runs. True once the join can begin. */
