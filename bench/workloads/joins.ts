@@ -223,7 +223,7 @@ const patternsInLargeGraphs: readonly Workload[] = [
       from: 'clique',
       indexes: ['edge(x, y)'],
     },
-    build: powerLaw(hundredThousand, 10, 0.8),
+    build: powerLaw(threeHundredThousand, 10 / 3, 0.65),
   },
   {
     ...coldQuestion,
