@@ -85,7 +85,8 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
   const add = (derived: Derived, gate: Derived | null, make: (builder: MachineBuilder) => Machine): void => {
     const build = (intersections: Intersections | null): Machine =>
       make(new MachineBuilder(rule, set, registers, intersections));
-    const machine = observer === null ? new LateMachine(gate, build, set.usedRuns) : observer.timed(build(null));
+    const machine =
+      observer === null ? new LateMachine(gate, build, set.usedRuns) : observer.timed(build(null));
     ends.push(added(derived.consumers, machine));
   };
   add(rule.demand, null, (builder) => builder.startingAtDemand());

@@ -380,7 +380,8 @@ export class Intersections {
     const { shape } = step;
     const same = this.#literals.filter(({ rows }) => rows.reads(step));
     const isFree = shape.bindPositions.length === step.arity;
-    if (isFree) return same.some(({ order }) => order.length === step.arity) ? new SortedScan(step, this) : null;
+    if (isFree)
+      return same.some(({ order }) => order.length === step.arity) ? new SortedScan(step, this) : null;
     if (shape.binds === null) return null;
     const literal = new Sorted(step, shape.binds);
     const order = literal.order.join();
