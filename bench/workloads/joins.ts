@@ -223,7 +223,7 @@ const patternsInLargeGraphs: readonly Workload[] = [
       from: 'clique',
       indexes: ['edge(x, y)'],
     },
-    build: powerLaw(hundredThousand, 10, 0.8),
+    build: powerLaw(threeHundredThousand, 10 / 3, 0.65),
   },
   {
     ...coldQuestion,
@@ -275,7 +275,7 @@ const patternsInLargeGraphs: readonly Workload[] = [
       from: 'lollipop',
       indexes: ['edge(x, y)'],
     },
-    build: withEnds(powerLaw(hundredThousand, 10, 0.8), { tiny: 4, small: 20, full: 200 }),
+    build: withEnds(powerLaw(threeHundredThousand, 10 / 3, 0.6), { tiny: 4, small: 20, full: 200 }),
   },
 ];
 

@@ -21,6 +21,7 @@ const justifications = 'datalog/model/justifications.ts';
 const machine = 'datalog/join/machine.ts';
 const derivedSteps = 'datalog/join/derived-steps.ts';
 const storedSteps = 'datalog/join/stored-steps.ts';
+const intersectionStep = 'datalog/join/intersection-step.ts';
 const compileRule = 'datalog/join/compile-rule.ts';
 const bodyCompiler = 'datalog/join/body-compiler.ts';
 const bodyPlan = 'datalog/plan/body-plan.ts';
@@ -276,6 +277,27 @@ const joining = [
     from: 'copy = row < this.#limit ? (younger[row] as number) : 0;',
     to: 'copy = 0;',
     by: ['maintained time', 'answers time'],
+  },
+  {
+    clause: 'an intersection meets only the rows that the reader sees',
+    file: intersectionStep,
+    from: 'if (rows.meets(row)) return row;',
+    to: 'return row;',
+    by: ['cycles'],
+  },
+  {
+    clause: 'a sorted run that lacks rows of the reader is sorted anew',
+    file: 'store/sorted-runs.ts',
+    from: 'return run !== null && run.count >= limit ? run : null;',
+    to: 'return run;',
+    by: ['cycles'],
+  },
+  {
+    clause: 'an intersection moves past every copy of an atom',
+    file: intersectionStep,
+    from: 'at[index] = seek(literal.values, position + 1, literal.to, value + 1);',
+    to: 'at[index] = literal.to;',
+    by: ['cycles'],
   },
   {
     clause: 'added atoms are found among those of several scopes',

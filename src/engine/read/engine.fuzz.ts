@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Prng } from '../testing/prng.ts';
+import { Intersections } from '../datalog/join/intersection-step.ts';
 import { retractPatternInputSchema } from '../contract/facts.ts';
 import type { Answer } from '../contract/inference.ts';
 import type { Literal } from '../contract/language.ts';
@@ -138,12 +139,18 @@ for (const scopes of [false, true]) {
 
 for (const scopes of [false, true]) {
   const name = `bodies with cycles, ${scopes ? 'views' : 'one view'}`;
-  test(`returns the answers of the naive model if rules have ${name}`, { timeout }, () =>
-    overSeeds({ name, few: 3, many: 3000 }, (seed) => {
-      const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };
-      return updateAndAsk(seed, { ...plainFlavour, facts: 40, constants: 3, ...views }, cycleCase);
-    }),
-  );
+  test(`returns the answers of the naive model if rules have ${name}`, { timeout }, async () => {
+    // Small joins intersect sorted runs too.
+    const spy = vi.spyOn(Intersections.prototype, 'outweigh').mockReturnValue(true);
+    try {
+      await overSeeds({ name, few: 3, many: 3000 }, (seed) => {
+        const views = { scopes, validity: scopes, steadyRules: seed % 2 === 0 };
+        return updateAndAsk(seed, { ...plainFlavour, facts: 40, constants: 3, ...views }, cycleCase);
+      });
+    } finally {
+      spy.mockRestore();
+    }
+  });
 }
 
 for (const [name, scopes] of [

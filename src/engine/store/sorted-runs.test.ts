@@ -5,7 +5,8 @@ import { seek, type SortedRun, SortedRuns } from './sorted-runs.ts';
 
 /** Columns of random ids, those of the first column at most `ids` many from `least` on. */
 function columnsOf(prng: Prng, count: number, ids: number, least: number): Int32Array[] {
-  const column = (most: number, from: number) => Int32Array.from({ length: count }, () => from + prng.below(most));
+  const column = (most: number, from: number) =>
+    Int32Array.from({ length: count }, () => from + prng.below(most));
   return [column(ids, least), column(7, 0), column(100_000, 0)];
 }
 

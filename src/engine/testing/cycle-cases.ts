@@ -1,7 +1,7 @@
 /**
  * Random knowledge with cyclic rule bodies: literals whose variables are all bound when a join reaches them
- * (`datalog/join/existence-step.ts`), and neighbors of one node that are tested again and again
- * (`datalog/join/marked-rows.ts`).
+ * (`datalog/join/existence-step.ts`), and variables that several literals bind
+ * (`datalog/join/intersection-step.ts`).
  *
  * Triangles, squares and complete graphs of four, over few nodes with many edges; some sides are derived,
  * some rules are recursive, some sides have a label, or a constant instead of a node. Some conclusions are

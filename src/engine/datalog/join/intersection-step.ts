@@ -52,8 +52,8 @@ export class Sorted {
     return { ...sortable, order: [...first, ...this.order] };
   }
 
-  /** Takes the run, which has been made, for the join that begins. */
-  use(reader: Reader): void {
+  /** Takes the run, which has been made, for the join that begins. Returns the runs of its relation. */
+  use(reader: Reader): SortedRuns {
     const { runs, limit, scope, order } = present(this.wanted(reader), 'its rows can be sorted');
     const run = present(runs.known(order, limit), 'a run is made before the join begins');
     this.#run = run;
@@ -63,6 +63,7 @@ export class Sorted {
     if (scope !== null) this.#key[0] = scope.value;
     this.values = run.values[order.length - 1] ?? noInts;
     this.#sorted = run.rows;
+    return runs;
   }
 
   /** Lets go of the run: the join has ended. */
@@ -394,12 +395,16 @@ export class Intersections {
   pay(reader: Reader, rows: number): boolean {
     const missing = this.#missing(reader);
     this.#tested += rows * this.#candidates;
-    if (missing === null) return false;
-    if (missing.reduce((sum, { count }) => sum + count, 0) * candidatesPerRow > this.#tested) return false;
+    if (missing === null || !this.outweigh(missing.reduce((sum, { count }) => sum + count, 0))) return false;
     this.#tested = 0;
     this.#reader = reader;
     this.#isReady = false;
     return true;
+  }
+
+  /** True if the candidates of joins without runs cost as much by now as sorting so many rows. */
+  outweigh(rows: number): boolean {
+    return this.#tested >= rows * candidatesPerRow;
   }
 
   /** Makes a little of the runs. True once the join can begin. */
@@ -408,12 +413,12 @@ export class Intersections {
     const reader = this.#reader as Reader;
     const [first] = present(this.#missing(reader), 'the rows can be sorted');
     if (first !== undefined) {
+      this.#usedRuns.add(first.runs);
       first.runs.take(first.order, first.limit, first.count);
       return false;
     }
     // Runs may be evicted while the join is paused, so it keeps its own.
-    for (const literal of this.#literals) literal.use(reader);
-    for (const literal of this.#others) literal.use(reader);
+    for (const literal of [...this.#literals, ...this.#others]) this.#usedRuns.add(literal.use(reader));
     this.#isReady = true;
     return true;
   }
@@ -445,7 +450,6 @@ export class Intersections {
     for (const literal of this.#literals) {
       const wanted = literal.wanted(reader);
       if (wanted === null) return null;
-      this.#usedRuns.add(wanted.runs);
       const isListed = missing.some(
         ({ runs, order }) => runs === wanted.runs && order.join() === wanted.order.join(),
       );
