@@ -11,6 +11,7 @@ const guides = [
   ['Import from CSV and RDF', '/how-to/import'],
   ['Scopes, and merging them', '/how-to/scopes'],
   ['Why not, and what if', '/how-to/why-not'],
+  ['Read a plan', '/how-to/read-a-plan'],
   ['Back up, restore, encrypt', '/how-to/backup'],
   ['Run a follower', '/how-to/follower'],
   ['Keys, and TLS', '/how-to/keys-and-tls'],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { askInputSchema } from '../contract/inference.ts';
 import { present } from '../base/assert.ts';
+import { maxPlanSteps } from '../contract/plan.ts';
 import { ruleInputSchema } from '../contract/rules.ts';
 import { expectSameSteps } from '../testing/plan-steps.ts';
 import { factInput, openSession, type Session } from '../testing/engine-fixtures.ts';
@@ -152,4 +153,49 @@ test('an answer with its plan is the answer without', async () => {
     expect(planText).toContain('rows ');
     expect({ ...counted, elapsedMs: 0 }).toEqual({ ...plain, elapsedMs: 0 });
   }
+});
+
+test('a plan of ten thousand rules is bounded, and that of a question that reaches three shows three', async () => {
+  const session = await openSession();
+  const { engine, caller } = session;
+  const importing = engine.import(caller, false);
+  const teach = (text: string): Promise<unknown> => importing.teach(ruleInputSchema.parse({ text }));
+  for (let at = 0; at < 5000; at++) {
+    await teach(`deep${at + 1}(?x) :- deep${at}(?x), link(?x, ?_)`);
+    await teach(`wide(?x) :- link(?x, c${at})`);
+  }
+  await importing.end();
+  await engine.tell(caller, factInput('deep0(a)'));
+  const planned = async (text: string) => {
+    const { plan, text: shown, truncated } = await engine.plan(caller, askInputSchema.parse({ text }));
+    return { steps: shown.split('\n').length, size: JSON.stringify(plan).length, truncated, shown };
+  };
+  for (const question of ['deep5000(?x)', 'wide(?x)', 'wide(?x), deep5000(?x), not wide(?x)']) {
+    const { steps, size, truncated, shown } = await planned(question);
+    expect(truncated, question).toBe(true);
+    expect(steps).toBeLessThan(maxPlanSteps + 100);
+    expect(size).toBeLessThan(2_000_000);
+    expect(shown).toContain(`more than ${maxPlanSteps} steps`);
+  }
+  const { shown, truncated } = await planned('deep3(?x)');
+  expect(truncated).toBe(false);
+  expect(shown.match(/rule deep/g)?.length).toBe(3);
+});
+
+test('a plan that nobody waits for is not made', async () => {
+  const { engine, caller } = await load({ rules: closure, facts: chain('edge', 5) });
+  const gone = { ...caller, signal: AbortSignal.abort() };
+  await expect(engine.plan(gone, askInputSchema.parse({ text: 'tc(?x, ?y)' }))).rejects.toThrow(
+    'the client has gone',
+  );
+});
+
+test('a cycle in the rules is shown once', async () => {
+  const { engine, caller } = await load({
+    rules: ['a(?x) :- b(?x)', 'b(?x) :- c(?x)', 'c(?x) :- a(?x)', 'a(?x) :- s(?x)'],
+    facts: ['s(k)'],
+  });
+  const { text } = await engine.plan(caller, askInputSchema.parse({ text: 'a(?x)' }));
+  expect(text.match(/table a\(\?\)/g)?.length).toBe(2);
+  expect(text).toContain('table a(?) [shown elsewhere]');
 });

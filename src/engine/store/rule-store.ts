@@ -1,5 +1,6 @@
 import type { Rule } from '../contract/language.ts';
 import { dependenciesOf } from '../language/stratify.ts';
+import { traitsOf } from '../language/rule-traits.ts';
 import { atomsOf, relationOf } from '../language/terms.ts';
 import { RelationNames } from './relation-names.ts';
 import { RuleGraph } from './rule-graph.ts';
@@ -172,9 +173,10 @@ export class RuleStore {
 
   #list(rule: RuleRecord): void {
     const read = dependenciesOf(rule.rule.body);
-    listed(this.#concluding, relationOf(rule.rule.head)).add(rule);
+    const { head } = traitsOf(rule.rule);
+    listed(this.#concluding, head).add(rule);
     for (const { relation } of read) listed(this.#reading, relation).add(rule);
-    this.#graph?.add(relationOf(rule.rule.head), read);
+    this.#graph?.add(head, read);
     if (this.#names !== null)
       for (const { predicate, args } of atomsOf(rule.rule)) this.#names.add(predicate, args.length);
   }

@@ -114,8 +114,36 @@ export const inferenceOperations = {
     example: {
       body: { predicate: 'grandparent', args: ['alice', '?who'] },
       answer: {
-        plan: { step: 'question', detail: '', access: 'none', estimatedRows: 0, children: [] },
-        text: '',
+        plan: {
+          step: 'question',
+          detail: 'grandparent(alice, ?who)',
+          access: 'none',
+          estimatedRows: 1,
+          children: [
+            {
+              step: 'table',
+              detail: 'grandparent(bound, ?)',
+              relation: 'grandparent/2',
+              access: 'key',
+              columns: [0],
+              estimatedRows: 1,
+              strategy: 'rules',
+              children: [
+                {
+                  step: 'rule',
+                  detail: 'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
+                  access: 'none',
+                  estimatedRows: 1,
+                  children: [],
+                },
+              ],
+            },
+          ],
+        },
+        text:
+          'question grandparent(alice, ?who) (estimated 1)\n' +
+          '  -> table grandparent(bound, ?) [key by argument 1] (estimated 1); rules\n' +
+          '    -> rule grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z) (estimated 1)',
         truncated: false,
       },
     },

@@ -118,8 +118,10 @@ class PlanWriter {
     }
     root.estimatedRows = lastEstimate(root.children);
     for (const each of this.#deferred) {
+      if (this.#shown.has(tableKey(each))) continue;
+      if (this.#isFull) break;
       this.#depth = 0;
-      if (!this.#shown.has(tableKey(each))) root.children.push(yield* this.#table(each));
+      root.children.push(yield* this.#table(each));
     }
     if (this.#profile !== null) {
       root.rows = this.#profile.answers;

@@ -72,10 +72,16 @@ export class BodyCompiler {
 
   /** Compiles the body; adds to `ends` the functions that end its joins. */
   #compile(body: PlannedBody, conclusion: Conclusion, ends: (() => void)[]): BuiltBody {
-    const { stages, ...rest } = body;
-    const { view } = rest;
+    const { view, literals, filters: all, stages } = body;
     const atoms = present(stages[0], 'a body has a stage').atoms.map((atom) => this.#atom(view, atom));
-    const built: BuiltBody = { ...rest, atoms, barriers: new Map(), groups: new Map() };
+    const built: BuiltBody = {
+      view,
+      literals,
+      filters: all,
+      atoms,
+      barriers: new Map(),
+      groups: new Map(),
+    };
     let { demand, demandTerms } = conclusion;
     let read = new Map<Literal, Barrier>();
     for (const stage of stages) {

@@ -329,11 +329,12 @@ class MachineBuilder {
     const { planner, profile } = this.#set;
     const plan = planJoin(this.#rule, start, planner, this.#intersections !== null);
     this.counts = stage === undefined ? null : (profile?.join(stage, plan) ?? null);
-    for (const [at, step] of plan.steps.entries()) {
+    for (let at = 0; at < plan.steps.length; at++) {
       const before = this.#steps.length;
       this.#at = at;
-      this.#carryOut(step, first);
-      if (this.counts !== null) this.#test(countedRows(this.counts, at));
+      this.#carryOut(plan.steps[at] as JoinStep, first);
+      if (this.counts === null) continue;
+      this.#test(countedRows(this.counts, at));
       if (this.#steps.length > before) this.#planned.push(at);
     }
   }

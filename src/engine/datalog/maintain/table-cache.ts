@@ -289,10 +289,11 @@ export class TableCache implements MemoryHolder {
   #release(set: TableSet, isSettled: boolean): void {
     const host = this.#host;
     if (this.set === set) {
-      if (!isSettled || host.isRetired || !host.memory.fits(set.bytes, this)) {
+      const { bytes } = set;
+      if (!isSettled || host.isRetired || !host.memory.fits(bytes, this)) {
         if (this.hasChanges) this.#addUnlisted(this.validThrough);
         this.#renew();
-      } else host.memory.use(this);
+      } else host.memory.use(this, bytes);
     }
     if (host.isBehind || host.withdrawals.isPending) host.onLeft();
   }

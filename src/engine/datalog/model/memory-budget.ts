@@ -32,10 +32,10 @@ export class MemoryBudget {
     return bytes;
   }
 
-  /** Records a use of the holder, and its current bytes. */
-  use(holder: MemoryHolder): void {
+  /** Records a use of the holder, and its current bytes: measuring thousands of tables takes a while. */
+  use(holder: MemoryHolder, bytes = holder.bytes): void {
     this.#held.delete(holder);
-    this.#held.set(holder, holder.bytes);
+    this.#held.set(holder, bytes);
   }
 
   /** Forgets a holder that is gone. */

@@ -1,7 +1,8 @@
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { RuleRecord } from '../../store/rule-store.ts';
-import { isAggregate, isArithmetic, relationOf } from '../../language/terms.ts';
-import { isBuiltinName, isVariable, type Literal } from '../../contract/language.ts';
+import { traitsOf } from '../../language/rule-traits.ts';
+import { isAggregate, relationOf } from '../../language/terms.ts';
+import { isBuiltinName, type Literal } from '../../contract/language.ts';
 import { viewKey } from './reader.ts';
 
 /** A rule as one view uses it. */
@@ -57,6 +58,7 @@ export class Program {
   readonly #reached = new Map<string, ReadonlySet<string>>();
   readonly #components = new Map<string, Components>();
   readonly #rules = new Map<string, readonly ViewRule[]>();
+  readonly #recursive = new Map<string, boolean>();
   #byId: ReadonlyMap<string, RuleRecord> | null = null;
   /** The relations that a rule with negation or an aggregate concludes. */
   #fromAbsence: ReadonlySet<string> | null = null;
@@ -73,18 +75,18 @@ export class Program {
     const constants = new Set<string>();
     this.rules = rules.filter(({ enabled }) => enabled);
     this.constants = constants;
-    this.makesConstants = rules.some(({ rule }) =>
-      rule.body.some((each) => isAggregate(each) || isArithmetic(each)),
-    );
+    let makesConstants = false;
     for (let order = 0; order < rules.length; order++) {
       const record = rules[order] as RuleRecord;
+      const traits = traitsOf(record.rule);
+      makesConstants ||= traits.makesConstants;
       if (!record.enabled) continue;
-      noteConstants(record.rule.head.args, constants);
-      noteConstantsOf(record.rule.body, constants);
-      const head = relationOf(record.rule.head);
+      for (const constant of traits.constants) constants.add(constant);
+      const { head } = traits;
       if (record.scope === null) listOf(this.#unscoped, head).push({ record, order, bodyView: everything });
       else listOf(this.#scoped, head).push({ record, order });
     }
+    this.makesConstants = makesConstants;
   }
 
   /** The relations whose rules differ from those of the earlier program. */
@@ -225,6 +227,16 @@ export class Program {
 
   /** True if a rule of the relation reads it, or a mutually recursive relation, in the same view. */
   isRecursive(view: ScopeChoice, relation: string): boolean {
+    const key = `${viewKey(view)}\n${relation}`;
+    let isRecursive = this.#recursive.get(key);
+    if (isRecursive === undefined) {
+      isRecursive = this.#recurs(view, relation);
+      this.#recursive.set(key, isRecursive);
+    }
+    return isRecursive;
+  }
+
+  #recurs(view: ScopeChoice, relation: string): boolean {
     const component = this.component(view, relation);
     return this.rulesFor(view, relation).some(
       ({ record, bodyView }) =>
@@ -252,21 +264,6 @@ export class Program {
     for (const { record, bodyView } of this.rulesFor(view, relation))
       if (viewKey(bodyView) === key) read.push(...relationsRead(record.rule.body));
     return read;
-  }
-}
-
-function noteConstants(terms: readonly string[], constants: Set<string>): void {
-  for (const term of terms) if (!isVariable(term)) constants.add(term);
-}
-
-/** Includes the literals inside aggregates, and the results of aggregates. */
-function noteConstantsOf(body: readonly Literal[], constants: Set<string>): void {
-  for (const literal of body) {
-    if (!isAggregate(literal)) noteConstants(literal.args, constants);
-    else {
-      noteConstants([literal.result], constants);
-      noteConstantsOf(literal.body, constants);
-    }
   }
 }
 

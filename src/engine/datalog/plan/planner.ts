@@ -106,6 +106,7 @@ export class Planner implements BodySpace, JoinSpace {
   use(program: Program): void {
     this.program = program;
     this.#keyCosts = new WeakMap();
+    this.#values.forgetRules();
   }
 
   isDerived(view: ScopeChoice, relation: string): boolean {
@@ -152,14 +153,12 @@ export class Planner implements BodySpace, JoinSpace {
   planPart(table: Asked, { rule, body, demandTerms }: TablePart): PlannedBody {
     if (body === null) return storedBody(table);
     const filters = rule === null ? [] : filtersOf(rule.record.rule.body, planRule(rule.record.rule));
-    const of = {
-      view: rule?.bodyView ?? table.view,
-      literals: body,
-      filters:
-        body === rule?.record.rule.body ? filters : filters.filter((each) => body.includes(each.literal)),
-    };
+    const view = rule?.bodyView ?? table.view;
+    const own =
+      body === rule?.record.rule.body ? filters : filters.filter((each) => body.includes(each.literal));
     const isMaintained = this.#isMaintained;
-    return { ...of, stages: planStages({ ...of, demandTerms, table, isMaintained }, this) };
+    const asked = { view, literals: body, filters: own, demandTerms, table, isMaintained };
+    return { view, literals: body, filters: own, stages: planStages(asked, this) };
   }
 
   /** The body of a question, which is evaluated once and not maintained. */

@@ -43,7 +43,7 @@ const indent = 14;
 const maxIndent = 20;
 
 function accessWords({ access, columns }: PlanStep): string {
-  if (access === 'none') return '';
+  if (access === 'none' || access === 'delta') return '';
   if (access === 'reference') return 'shown elsewhere';
   const by = columns === undefined ? '' : ` by argument ${columns.map((column) => column + 1).join(', ')}`;
   return `${access}${by}`;
