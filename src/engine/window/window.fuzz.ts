@@ -116,6 +116,7 @@ function tightInput(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Optim
   return optimizeInputSchema.parse({
     maxFacts: 3 + prng.below(5),
     maxChars: prng.chance(0.3) ? 20 + prng.below(60) : null,
+    maxTokens: prng.chance(0.2) ? 12 + prng.below(40) : null,
     goals,
     relevanceBuckets: prng.chance(0.2) ? [{ name: 'b', predicates: [prng.pick(names)] }] : null,
     predicates: prng.chance(0.4) ? [...wanted] : null,
@@ -144,6 +145,7 @@ function randomInput(prng: Prng, vocabulary: Vocabulary, flavour: Flavour): Opti
   return optimizeInputSchema.parse({
     maxFacts: prng.chance(0.7) ? 1 + prng.below(12) : null,
     maxChars: prng.chance(0.3) ? 1 + prng.below(80) : null,
+    maxTokens: prng.chance(0.2) ? 1 + prng.below(60) : null,
     goals: prng.chance(0.75) ? goals : null,
     relevanceBuckets: prng.chance(0.3) ? buckets : null,
     predicates: prng.chance(0.2) ? some() : null,
@@ -173,12 +175,13 @@ function comparable(window: ContextWindow): ModelWindow {
   const {
     goals,
     relevantRules,
+    totalTokenCount,
     totalFactsAvailable,
     deduplicationSavings,
     bucketStats,
     omitted = [],
   } = window;
-  const counts = { totalFactsAvailable, deduplicationSavings, bucketStats };
+  const counts = { totalTokenCount, totalFactsAvailable, deduplicationSavings, bucketStats };
   return inOrder({ entries, goals, relevantRules, ...counts, contradictions, omitted });
 }
 

@@ -344,7 +344,7 @@ function goal(part: Partial<WindowGoal>): WindowGoal {
     status: 'proved',
     answers: { found: 3, whole: 3, premises: 0, omitted: 0 },
     atoms: ['p(a)', 'p(b)', 'p(c)'],
-    needs: { facts: 2, chars: 12, tokens: null },
+    needs: { facts: 2, chars: 12, tokens: 6 },
     reason: null,
     ...part,
   };
