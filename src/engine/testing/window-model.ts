@@ -468,6 +468,9 @@ class Maker {
     };
   }
 
+  /** What the proofs in the window prove: a smallest proof takes it as given. */
+  readonly #proved = new Set<string>();
+
   /** Answers with a proof in the window. */
   readonly #taken = new Set<string>();
 
@@ -486,6 +489,7 @@ class Maker {
       this.#put(this.#inProof(first as Step), 'goal_relevant');
     }
     for (const { way } of steps) if (way !== null) this.#rules.set(way.order, this.#provenance(way).rule);
+    for (const { goal } of steps) this.#proved.add(keyOf(goal));
     return null;
   }
 
@@ -611,7 +615,10 @@ class Maker {
         if (this.#refusal(set) !== null || (best !== null && !isBefore(set, best))) continue;
         if (this.#closure(nodes, this.#within(set)).has(root.key)) best = set;
       }
-      if (best !== null) return this.#stepsOf(root, this.#closure(nodes, this.#within(best)));
+      if (best !== null) {
+        const isProved = ({ key }: Node): boolean => this.#proved.has(key);
+        return this.#stepsOf(root, this.#closure(nodes, this.#within(best), isProved));
+      }
     }
     return null;
   }

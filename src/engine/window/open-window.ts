@@ -169,6 +169,7 @@ export class OpenWindow {
     const { atom, predicate, args } = candidate;
     const size = { predicate, charCount: atom.length };
     if (!this.budget.countsTokens) return this.budget.add({ ...size, tokens: 0 }) === null;
+    if (!this.#represents(candidate)) return false;
     // A space after each comma begins a token.
     if (this.budget.refusal({ ...size, tokens: args.length }) !== null) return false;
     const tokens = await this.#tokensIn(this.#lineOfCandidate(candidate), this.budget.tokenRoom);
@@ -181,6 +182,13 @@ export class OpenWindow {
     const line = this.#lineOfCandidate(candidate);
     const tokens = this.budget.countsTokens ? await this.#tokensIn(line, this.budget.tokenRoom) : 0;
     return this.budget.refusal({ predicate, charCount: atom.length, tokens });
+  }
+
+  /** False for a copy in another scope than the fact that is shown for all of them; its line may be shorter. */
+  #represents({ predicate, args, fact }: Candidate): boolean {
+    if (fact === null || !fact.relation.spansScopes) return true;
+    const shown = this.seen.stored({ predicate, args: [...args], negated: fact.relation.negated });
+    return shown === null || shown.fact.row === fact.row;
   }
 
   #lineOfCandidate({ atom, fact }: Candidate): string {
