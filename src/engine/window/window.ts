@@ -40,7 +40,16 @@ export async function contextWindow(
   const { reasoner, reader, pacer } = context;
   const view = scopeChoice(input);
   const query = input.query === null ? null : await queryOf(context, view, input, input.query);
-  const asked: Asked = { input, view, query, wanted: [], goals: [], relations: [], windowId: newId(), isLeftOut };
+  const asked: Asked = {
+    input,
+    view,
+    query,
+    wanted: [],
+    goals: [],
+    relations: [],
+    windowId: newId(),
+    isLeftOut,
+  };
   for (const goal of input.goals ?? []) {
     asked.wanted.push(goal);
     asked.goals.push(await answersTo(context, view, goal));

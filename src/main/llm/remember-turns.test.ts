@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TurnsAnswer } from '../../engine/contract/extraction.ts';
 import type { StoredFact } from '../../engine/contract/facts.ts';
-import { ManualClock } from '../../engine/testing/manual-clock.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import { saidTexts } from './said-turns.ts';
 
@@ -77,7 +76,9 @@ describe('POST /context with remember', () => {
     const calls = Array.from({ length: 8 }, (_, at) => remember(service, [`turn ${at}`, `more ${at}`]));
     await Promise.all(calls);
     const numbers = (await saidArgs(service)).map(([, number]) => Number(number));
-    expect(numbers.sort((left, right) => left - right)).toEqual(Array.from({ length: 16 }, (_, at) => at + 1));
+    expect(numbers.sort((left, right) => left - right)).toEqual(
+      Array.from({ length: 16 }, (_, at) => at + 1),
+    );
   });
 
   it('does nothing twice for a request repeated with its key, after a restart too', async () => {
@@ -100,14 +101,18 @@ describe('POST /context with remember', () => {
   it('does not answer with what was just said, but with what was said before', async () => {
     const service = await open();
     await remember(service, ['The budget for the garden party is 300 euros.'], { sessionId: 's' });
-    const { body } = await remember(service, ['What is the budget for the garden party?'], { sessionId: 's' });
+    const { body } = await remember(service, ['What is the budget for the garden party?'], {
+      sessionId: 's',
+    });
     const texts = (body.facts ?? []).map(({ args }) => args[2]);
     expect(texts).toEqual(['The budget for the garden party is 300 euros.']);
   });
 
   it('is found by its words, with session and number', async () => {
     const service = await open();
-    await remember(service, ['We met the plumber near the old harbour.', 'Nothing else.'], { sessionId: 'may' });
+    await remember(service, ['We met the plumber near the old harbour.', 'Nothing else.'], {
+      sessionId: 'may',
+    });
     const { body } = await service.call<{ hits: { atom: string }[] }>('POST', '/search', {
       text: 'who was at the harbour',
       kinds: ['fact'],
@@ -116,10 +121,10 @@ describe('POST /context with remember', () => {
   });
 
   it('is forgotten by decay', async () => {
-    const clock = new ManualClock(Date.UTC(2026, 0, 1));
-    const service = await open({}, { clock });
+    let now = Date.UTC(2026, 0, 1);
+    const service = await open({}, { clock: { now: () => now, monotonic: () => now } });
     await remember(service, ['an old turn']);
-    clock.advance(400 * 86_400_000);
+    now += 400 * 86_400_000;
     await remember(service, ['a new turn']);
     const { body } = await service.call<{ atoms: string[] }>('POST', '/memory/decay', {});
     expect(body.atoms).toEqual(['said(default, 1, an old turn)']);
@@ -127,10 +132,13 @@ describe('POST /context with remember', () => {
 
   it('counts within quotas, all or nothing', async () => {
     const service = await open();
-    const place = '/databases/default/tenants/default/quota';
+    const place = '/admin/databases/default/tenants/default/quota';
     expect((await service.call('PUT', place, { facts: 2 })).status).toBe(200);
     const refused = await remember(service, ['one', 'two', 'parent(a, b).']);
-    expect([refused.status, (refused.body as unknown as { code: string }).code]).toEqual([507, 'QuotaExceeded']);
+    expect([refused.status, (refused.body as unknown as { code: string }).code]).toEqual([
+      507,
+      'QuotaExceeded',
+    ]);
     expect(await said(service)).toEqual([]);
     expect((await remember(service, ['one', 'two'])).status).toBe(200);
   });
@@ -140,18 +148,21 @@ describe('POST /context with remember', () => {
     const made = await service.call<{ key: string }>(
       'POST',
       '/auth/keys',
-      { name: 'r', role: 'reader' },
+      { role: 'reader' },
       { headers: { Authorization: 'Bearer boss' } },
     );
     const headers = { Authorization: `Bearer ${made.body.key}` };
     expect((await remember(service, ['a turn'], {}, headers)).status).toBe(403);
   });
 
-  it.each([{ sessionId: '?x' }, { sessionId: 'lone \ud800' }])('refuses a session that is no constant: %o', async (more) => {
-    const service = await open();
-    const { status } = await remember(service, ['a turn'], more);
-    expect(status).toBe(400);
-  });
+  it.each([{ sessionId: '?x' }, { sessionId: 'lone \ud800' }])(
+    'refuses a session that is no constant: %o',
+    async (more) => {
+      const service = await open();
+      const { status } = await remember(service, ['a turn'], more);
+      expect(status).toBe(400);
+    },
+  );
 });
 
 describe('a turn that is too long for a constant', () => {

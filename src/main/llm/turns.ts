@@ -32,10 +32,7 @@ export const maxFactsMentioned = 1000;
 /** Longer lines are not questions. */
 const maxQuestionCharacters = 1000;
 
-type Window = Pick<
-  TurnsAnswer,
-  'facts' | 'text' | 'totalFactsInKB' | 'factsReturned' | 'contradictions'
->;
+type Window = Pick<TurnsAnswer, 'facts' | 'text' | 'totalFactsInKB' | 'factsReturned' | 'contradictions'>;
 
 /** The context for a conversation. */
 export async function contextFor(
