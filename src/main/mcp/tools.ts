@@ -281,7 +281,12 @@ const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, Js
     dryRun,
     scope,
   },
-  recall: { query: text('Words or a question'), predicates: texts, maxFacts: whole('Default 100'), scope },
+  recall: {
+    query: text('Words or a question'),
+    predicates: texts,
+    maxFacts: whole('Default 100'),
+    scope,
+  },
   optimizeContext: {
     query: text('The task in plain words'),
     goals: {
@@ -290,7 +295,7 @@ const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, Js
       description: 'What has to be decided',
     },
     maxFacts: whole('Default 100'),
-    maxChars: whole('Of all facts together'),
+    maxTokens: { type: 'integer' },
     predicates: texts,
     scope,
   },
