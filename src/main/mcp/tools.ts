@@ -281,12 +281,7 @@ const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, Js
     dryRun,
     scope,
   },
-  recall: {
-    query: text('Words or a question'),
-    predicates: texts,
-    maxFacts: whole('Default 100'),
-    scope,
-  },
+  recall: { query: text('Words or a question'), predicates: texts, maxFacts: whole('Default 100'), scope },
   optimizeContext: {
     query: text('The task in plain words'),
     goals: {
