@@ -87,6 +87,24 @@ test('a fact that is too long is passed over, and a shorter one is taken', async
   expect(omitted?.map(({ reason }) => reason)).toEqual(['budget']);
 });
 
+test('a shorter fact is looked for among the next thousand', async () => {
+  const session = await openSession();
+  const clocked = async (facts: string[]): Promise<void> => {
+    await session.tellAll(facts);
+    session.clock.advance(1000);
+  };
+  const long = Array.from({ length: 1100 }, (_, at) => `long(${at}, "too long for what is left")`);
+  await clocked(['short(a)']);
+  await clocked(long);
+  await clocked(['short(b)']);
+  const atoms = async (maxTokens: number | null): Promise<string[]> =>
+    (await windowOf(session, { maxTokens, maxFacts: 2000 })).entries.map(renderAtom);
+  expect(await atoms(10)).toEqual(['short(b)']);
+  expect(await atoms(null)).toHaveLength(1102);
+  await session.forgetPattern('long(?x, ?y)');
+  expect(await atoms(10)).toEqual(['short(b)', 'short(a)']);
+});
+
 test('a text has every entry, conclusions after their premises', async () => {
   const session = await family();
   const { entries } = await windowOf(session, { includeInferred: true });
