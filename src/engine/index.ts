@@ -35,7 +35,7 @@ export { verifyFolder, type Verified } from './folder/folder-tasks.ts';
 export type { Journal, JournalName } from './log/journal.ts';
 export { openFileBackend } from './log/file-backend.ts';
 export { compareText } from './base/text-order.ts';
-export { type FactTest, type LinedEntry, textOf } from './memory/fact-lines.ts';
+export { type FactTest, type LinedEntry, linesOfFacts } from './memory/fact-lines.ts';
 export { canonicalName, wordRuns } from './memory/mentions.ts';
 export { type Learned, type LearnedFact, type SaidTurns, saidPredicate } from './write/learn.ts';
 export type { ViewFields } from './session/read-context.ts';

@@ -90,7 +90,10 @@ export async function firstEntries<Entry extends LinedEntry>(
 }
 
 /** The entries as a text: in their order, but each conclusion after those of its premises that are among them. */
-export async function textOf(entries: readonly LinedEntry[], breathe: () => Promise<void>): Promise<string> {
+export async function linesOfFacts(
+  entries: readonly LinedEntry[],
+  breathe: () => Promise<void>,
+): Promise<string> {
   const lines: string[] = [];
   for (const entry of await readingOrder(entries, breathe)) {
     lines.push(lineOf(entry));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { optimizeInputSchema } from '../contract/context.ts';
 import { recallInputSchema } from '../contract/memory.ts';
 import { renderAtom } from '../language/print.ts';
-import { type LinedEntry, readingOrder, textOf } from '../memory/fact-lines.ts';
+import { type LinedEntry, readingOrder, linesOfFacts } from '../memory/fact-lines.ts';
 import { type Fields, openSession, type Session } from '../testing/engine-fixtures.ts';
 
 /** Windows within a number of tokens, and as text: contract section 13. */
@@ -15,7 +15,7 @@ function windowOf({ engine, caller }: Session, fields: Fields) {
 const atOnce = async (): Promise<void> => {};
 
 async function tokensOf(entries: readonly LinedEntry[]): Promise<number> {
-  const lines = (await textOf(entries, atOnce)).split('\n').slice(0, -1);
+  const lines = (await linesOfFacts(entries, atOnce)).split('\n').slice(0, -1);
   return lines.reduce((sum, line) => sum + countTokens(`${line}\n`), 0);
 }
 
@@ -108,7 +108,7 @@ test('a shorter fact is looked for among the next thousand', async () => {
 test('a text has every entry, conclusions after their premises', async () => {
   const session = await family();
   const { entries } = await windowOf(session, { includeInferred: true });
-  const lines = (await textOf(entries, atOnce)).split('\n').slice(0, -1);
+  const lines = (await linesOfFacts(entries, atOnce)).split('\n').slice(0, -1);
   expect(lines).toHaveLength(entries.length);
   for (const entry of entries) {
     const at = lines.indexOf(`${entry.provenance === null ? '' : '=> '}${renderAtom(entry)}`);
@@ -124,7 +124,7 @@ test('a line says the scope and the validity of a stored fact, and keeps to one 
   const session = await openSession();
   await session.tell('p("two\\nlines")', { scope: 'draft', validUntil: Date.UTC(2100, 0, 1) });
   const { entries } = await windowOf(session, {});
-  expect(await textOf(entries, atOnce)).toBe(
+  expect(await linesOfFacts(entries, atOnce)).toBe(
     'p("two\\nlines") (scope "draft", until 2100-01-01T00:00:00.000Z)\n',
   );
 });

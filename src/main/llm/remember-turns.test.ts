@@ -25,7 +25,8 @@ async function said(service: ServiceUnderTest): Promise<StoredFact[]> {
 }
 
 async function saidArgs(service: ServiceUnderTest): Promise<string[][]> {
-  return (await said(service)).map(({ args }) => args).sort();
+  const all = (await said(service)).map(({ args }) => args);
+  return all.sort((left, right) => (left.join() < right.join() ? -1 : 1));
 }
 
 describe('POST /context with remember', () => {

@@ -18,7 +18,7 @@ import {
   saidPredicate,
   serving,
   Slices,
-  textOf,
+  linesOfFacts,
 } from '../../engine/index.ts';
 
 /** Maximum number of questions of the turns that become goals; the last ones count. */
@@ -58,7 +58,7 @@ export async function contextFor(
   });
   const slices = new Slices(serving.pauseOf(caller, 'facts as text'));
   return {
-    ...(input.format === 'json' ? { facts } : { text: await textOf(entries, () => slices.breathe()) }),
+    ...(input.format === 'json' ? { facts } : { text: await linesOfFacts(entries, () => slices.breathe()) }),
     totalFactsInKB: vocabulary.reduce((sum, relation) => sum + relation.facts, 0),
     factsReturned: entries.length,
     contradictions: window.contradictionsFound,
