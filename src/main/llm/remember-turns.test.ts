@@ -145,7 +145,7 @@ describe('POST /context with remember', () => {
   });
 
   it('needs the role of a writer', async () => {
-    const service = await open({ API_KEY: 'boss' });
+    const service = await open({ AUTH_ENABLED: 'true', API_KEY: 'boss' });
     const made = await service.call<{ key: string }>(
       'POST',
       '/auth/keys',

@@ -69,6 +69,7 @@ function windowOf(entries: ContextEntry[], more: Partial<ContextWindow> = {}): C
     contradictions: [],
     bucketStats: {},
     totalCharCount: 40,
+    totalTokenCount: 0,
     goalDriven: false,
     knowledgeGeneration: 3,
     generatedAt: 5,
