@@ -9,6 +9,7 @@ import type { FactPattern, FactToStore } from '../store/fact-store.ts';
 import { ruleIdentity, renderAtom } from '../language/print.ts';
 import { queryFacts } from './query.ts';
 import { ListingCache } from '../session/caches.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';
 import { apply } from '../state/apply.ts';
@@ -165,6 +166,7 @@ class Live {
       pacer: this.reasoner.pacer(limits),
       listings: new ListingCache(0),
       meaning: null,
+      tokens: shippedTokens,
     };
   }
 

@@ -19,6 +19,7 @@ import { EngineError } from '../base/errors.ts';
 import type { Scheduler } from '../base/scheduler.ts';
 import type { FactMeaning, LookupContext, ReadContext } from './read-context.ts';
 import type { Answer } from '../contract/inference.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { Dependents, KnownBefore } from './dependents.ts';
 import { AnswerCache, ListingCache } from './caches.ts';
@@ -164,6 +165,16 @@ export class LiveState implements CommitObserver {
     this.#timer.close();
     const maintenance = Array.from(this.#maintenance.values(), (each) => each.close());
     await Promise.all([this.#counts.close(), ...maintenance, ...this.#ending]);
+  }
+
+  /** The memory for derived data. */
+  get memory(): MemoryBudget {
+    return this.#memory;
+  }
+
+  /** Milliseconds since the last question or write. */
+  get quietForMs(): number {
+    return this.#counts.quietForMs;
   }
 
   get isClosed(): boolean {
@@ -336,6 +347,7 @@ export class LiveState implements CommitObserver {
       pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, startedAt, signal: caller.signal }),
       listings: this.#listings,
       meaning: this.#meaning,
+      tokens: shippedTokens,
     };
   }
 

@@ -1,4 +1,5 @@
 import type { StoredFact } from '../contract/facts.ts';
+import type { TokenCounter } from '../base/token-counter.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { ListingCache } from './caches.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
@@ -17,6 +18,7 @@ export interface ReadContext {
   readonly listings: ListingCache;
   /** null: no provider of embeddings is configured. */
   readonly meaning: FactMeaning | null;
+  readonly tokens: TokenCounter;
 }
 
 /** A fact and the cosine of its meaning and that of a text. */

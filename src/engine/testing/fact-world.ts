@@ -8,6 +8,7 @@ import { FactUses } from '../store/fact-uses.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { type FactRow, FactStore, type FactToStore, type ScopeChoice } from '../store/fact-store.ts';
 import { ListingCache } from '../session/caches.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';
@@ -71,6 +72,7 @@ export class FactWorld {
       pacer: this.#reasoner.pacer(limits),
       listings: new ListingCache(0),
       meaning: null,
+      tokens: shippedTokens,
     };
   }
 

@@ -20,7 +20,10 @@ import type { ProofBuilder } from '../datalog/explain/proof.ts';
  * more fits.
  */
 
-/** After this many consecutive refusals, predicates without room are no longer read. */
+/**
+ * After this many consecutive refusals, predicates without room are no longer read. If tokens are limited, the search for
+ * a shorter line ends then: all others would have to be counted.
+ */
 const maxRefusals = 1000;
 
 /** Adds facts of the view and conclusions that share a constant with the entries so far, which are all from proofs. */
@@ -31,10 +34,12 @@ export async function fillRelated(window: OpenWindow, conclusions: readonly Cand
   if (constants.size === 0 || window.budget.isFull) return;
   const found = await relatedFacts(window, constants);
   for (const each of conclusions) if (each.args.some((constant) => constants.has(constant))) found.push(each);
+  let refused = 0;
   for (const candidate of await sortedByPrecedence(found, pacer)) {
-    if (window.budget.isFull) return;
+    if (window.budget.isFull || (window.budget.countsTokens && refused >= maxRefusals)) return;
     await pacer.breathe();
-    window.offer(candidate, true);
+    if (window.has(candidate.atom)) continue;
+    refused = (await window.offer(candidate, true)) ? 0 : refused + 1;
   }
 }
 
@@ -44,7 +49,7 @@ export async function fillMatching(window: OpenWindow, facts: readonly FactRow[]
   for (const fact of facts) {
     if (budget.isFull) return;
     await context.pacer.breathe();
-    window.offer(candidateOf(seen, fact, seen.salient(fact).salience), true);
+    await window.offer(candidateOf(seen, fact, seen.salient(fact).salience), true);
   }
 }
 
@@ -74,17 +79,20 @@ async function fillWith(
       if (isOne(predicate) && !budget.isClosed(predicate)) open.add(predicate);
     if (open.size === 0) return;
     const wanted = ({ predicate }: { readonly predicate: string }): boolean => open.has(predicate);
-    let [closed, refused] = [0, 0];
+    let [closed, refused, tooLong] = [0, 0, 0];
     for await (const candidate of mergedByPrecedence(
       storedFacts(window, wanted),
       conclusions.filter(wanted),
       window.context.pacer,
     )) {
-      if (window.offer(candidate, false)) {
-        refused = 0;
+      const isNew = !window.has(candidate.atom);
+      if (await window.offer(candidate, false)) {
+        refused = tooLong = 0;
         if (budget.isClosed(candidate.predicate)) closed++;
         if (budget.isFull || closed === open.size) return;
-      } else if (++refused >= maxRefusals && closed > 0) {
+      } else {
+        if (isNew && ++tooLong >= maxRefusals && budget.countsTokens) return;
+        if (++refused < maxRefusals || closed === 0) continue;
         isOver = false;
         break;
       }
@@ -212,29 +220,30 @@ export async function omittedFrom(window: OpenWindow, omissions: Omissions): Pro
   const sorted = await sortedByPrecedence(conclusions, context.pacer);
   const omitted: Omitted[] = [];
   const met = new Set<string>();
-  for await (const { atom, salience, predicate } of mergedByPrecedence(stored(), sorted, context.pacer)) {
+  for await (const candidate of mergedByPrecedence(stored(), sorted, context.pacer)) {
+    const { atom, salience } = candidate;
     const note = (reason: OmissionReason): void => {
       if (omitted.length < maxOmitted) omitted.push({ atom, salience, reason });
     };
     const isCopy = met.has(atom);
     met.add(atom);
     if (isCopy) note('duplicate');
-    else if (!window.has(atom)) note(reasonOf(window, omissions, atom, predicate));
+    else if (!window.has(atom)) note(await reasonOf(window, omissions, candidate));
     if (!isCopy && omissions.alsoConcluded.has(atom)) note('duplicate');
     if (omitted.length >= maxOmitted) break;
   }
   return omitted;
 }
 
-function reasonOf(
+async function reasonOf(
   window: OpenWindow,
   { ofConclusions }: Omissions,
-  atom: string,
-  predicate: string,
-): OmissionReason {
+  candidate: Candidate,
+): Promise<OmissionReason> {
+  const { atom } = candidate;
   const ofGoal = window.leftOut.get(atom);
   if (ofGoal !== undefined) return ofGoal;
-  const refused = window.budget.refusal({ predicate, charCount: atom.length });
+  const refused = await window.refusalOf(candidate);
   if (refused === 'filtered') return refused;
   if (window.weaker.has(atom)) return 'contradiction';
   return refused ?? ofConclusions.get(atom) ?? 'budget';

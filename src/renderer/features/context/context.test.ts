@@ -69,6 +69,7 @@ function windowOf(entries: ContextEntry[], more: Partial<ContextWindow> = {}): C
     contradictions: [],
     bucketStats: {},
     totalCharCount: 40,
+    totalTokenCount: 0,
     goalDriven: false,
     knowledgeGeneration: 3,
     generatedAt: 5,
@@ -344,7 +345,7 @@ function goal(part: Partial<WindowGoal>): WindowGoal {
     status: 'proved',
     answers: { found: 3, whole: 3, premises: 0, omitted: 0 },
     atoms: ['p(a)', 'p(b)', 'p(c)'],
-    needs: { facts: 2, chars: 12, tokens: null },
+    needs: { facts: 2, chars: 12, tokens: 6 },
     reason: null,
     ...part,
   };

@@ -208,8 +208,10 @@ export function useWindow(search: ContextSearch): Run<ChosenWindow> & { again():
     }
     start(async (signal) => {
       const since = performance.now();
-      const window = await call('optimizeContext', { body: inspecting(request) }, { signal });
-      noteGeneration(window.knowledgeGeneration);
+      const answer = await call('optimizeContext', { body: inspecting(request) }, { signal });
+      noteGeneration(answer.knowledgeGeneration);
+      // It has entries, because no text was asked for.
+      const window = answer as ContextWindow;
       return { window, request, fields, elapsedMs: performance.now() - since };
     });
   }, [call, scope, start, clear, fields, waits]);
