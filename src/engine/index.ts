@@ -11,7 +11,7 @@ export type { Clock } from './base/clock.ts';
 export { assert, present } from './base/assert.ts';
 export { EngineError, invalid, notLeader } from './base/errors.ts';
 export { keyReused } from './state/idempotency.ts';
-export { runInSlices, Slices } from './base/slices.ts';
+export { type Pause, runInSlices, Slices } from './base/slices.ts';
 export type { MemoryGauge } from './commit/high-water-mark.ts';
 export type { Owner, Scheduler } from './base/scheduler.ts';
 export { serving } from './base/serving.ts';

@@ -4,7 +4,7 @@
  *
  * Values consist of plain objects, arrays, texts, numbers, booleans and null.
  */
-import { setImmediate } from 'node:timers/promises';
+import type { Pause } from '../../engine/index.ts';
 
 /** Characters of one piece, about. */
 export const pieceLength = 128 * 1024;
@@ -35,10 +35,10 @@ function roomAfter(value: unknown, room: number): number {
   return left;
 }
 
-/** The text of JSON.stringify(value) in pieces; other work runs between two of them. */
+/** The text of JSON.stringify(value) in pieces; other work runs between two of them, by `Scheduler.resumeOf`. */
 export async function* jsonSlices(
   value: unknown,
-  pause: () => Promise<void> = () => setImmediate(),
+  pause: Pause,
 ): AsyncGenerator<string> {
   let piece = '';
   for (const part of partsOf(value)) {
@@ -114,7 +114,7 @@ function isHighSurrogate(unit: number): boolean {
 /** UTF-16 code units of JSON.stringify(value), counted in pieces. */
 export async function jsonLength(
   value: unknown,
-  pause: () => Promise<void> = () => setImmediate(),
+  pause: Pause,
 ): Promise<number> {
   let length = 0;
   for await (const piece of jsonSlices(value, pause)) length += piece.length;
@@ -124,7 +124,7 @@ export async function jsonLength(
 /** The JSON of the value in UTF-8, written in pieces. */
 export async function jsonBytes(
   value: unknown,
-  pause: () => Promise<void> = () => setImmediate(),
+  pause: Pause,
 ): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;

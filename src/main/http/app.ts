@@ -12,8 +12,7 @@ import fastify, {
   LogController,
 } from 'fastify';
 import { createServer } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
-import { EngineError } from '../../engine/index.ts';
+import { EngineError, serving } from '../../engine/index.ts';
 import type { JsonBodies } from '../base/agent-host.ts';
 import { requirePermission } from '../base/dispatch.ts';
 import { Activity } from './limits.ts';
@@ -210,10 +209,11 @@ function addDescription(app: FastifyInstance, host: HttpHost, identify: Identify
 /** The text of `/openapi.json`, generated in steps that yield to other work. */
 async function writtenDocument(version: string): Promise<string> {
   const steps = openApiSteps(version);
+  const pause = serving.pauseOf(null, 'write /openapi.json');
   for (;;) {
     const step = steps.next();
     if (step.done === true) return JSON.stringify(step.value);
-    await setImmediate();
+    await pause();
   }
 }
 
