@@ -14,7 +14,7 @@ export { keyReused } from './state/idempotency.ts';
 export { type Pause, runInSlices, Slices } from './base/slices.ts';
 export type { MemoryGauge } from './commit/high-water-mark.ts';
 export type { Owner, Scheduler } from './base/scheduler.ts';
-export { serving } from './base/serving.ts';
+export { polls, serving } from './base/serving.ts';
 export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
 export type { Engine } from './operations/engine.ts';

@@ -5,7 +5,8 @@
  * A connection is quiet while no complete request on it waits for its answer: in its TLS handshake, before or within a
  * head, within a body, between two requests. Beyond the bound the ones that were silent for longest are closed, so that
  * a client that sends its request at once is served, whatever others of its address hold open. Answers and streams in
- * progress are not quiet.
+ * progress are not quiet. A new connection of an address that has more than the bound is not read at once
+ * (`waiting-connections.ts`), and is not quiet either until it is.
  *
  * Requests pay nothing for this: the state of a connection is read when its address has more than the bound, and its
  * activity is the count of bytes that its socket keeps anyway. An IPv6 address counts by its network. Clients behind one
@@ -15,14 +16,19 @@ import type { FastifyBaseLogger } from 'fastify';
 import { type Server, ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { polls, serving } from '../../engine/index.ts';
 import { networkOf } from '../base/network.ts';
 import type { Limits } from './limits.ts';
+import { beginning, WaitingConnections } from './waiting-connections.ts';
 
 /**
  * Milliseconds from the connection that exceeds the bound to the look at all of its network: time for a burst of clients
  * to send their requests, and one look for many connections.
  */
 const graceMs = 50;
+
+/** Connections closed in one turn, at most: to close one costs about as much as to begin it. */
+const closedAtOnce = 64;
 
 /** A connection; `socket` is the secure one once its handshake is over. */
 interface Held {
@@ -45,8 +51,25 @@ export function boundQuiet(
     const bounds = { quietOfOne, connectionsOfOne };
     log.warn(bounds, 'too many connections of one address: closing the idle and unfinished ones');
   });
+  const begin = beginning(server);
+  const waiting = new WaitingConnections(begin ?? (() => {}), serving.pauseOf(null, 'begin connections'));
+  const closeMore = serving.pauseOf(null, 'close quiet connections');
+  const closing = new Set<Connections>();
   const look = (connections: Connections): void => {
-    if (connections.size > quietOfOne && closeQuiet(connections, quietOfOne) > 0) warn();
+    if (connections.size <= quietOfOne) return;
+    const quiet = quietIn(connections, waiting);
+    const excess = quiet.slice(0, Math.max(0, quiet.length - quietOfOne));
+    if (excess.length > 0) warn();
+    for (const [peer, { socket }] of excess.slice(0, closedAtOnce)) {
+      connections.delete(peer);
+      socket.destroy();
+    }
+    if (excess.length <= closedAtOnce || closing.has(connections)) return;
+    closing.add(connections);
+    void closeMore().then(() => {
+      closing.delete(connections);
+      look(connections);
+    });
   };
   const crowded = new Set<Connections>();
   const lookSoon = (connections: Connections): void => {
@@ -58,6 +81,7 @@ export function boundQuiet(
     }, graceMs).unref();
   };
   server.on('connection', (socket: Socket) => {
+    polls.arrived();
     const { network, peer } = endOf(socket);
     const connections = networks.get(network) ?? new Map<string, Held>();
     if (connections.size >= connectionsOfOne) look(connections);
@@ -72,7 +96,10 @@ export function boundQuiet(
       if (connections.get(peer) === held) connections.delete(peer);
       if (connections.size === 0 && networks.get(network) === connections) networks.delete(network);
     });
-    if (connections.size > quietOfOne) lookSoon(connections);
+    const isCrowded = connections.size > quietOfOne;
+    if (isCrowded) lookSoon(connections);
+    if (begin !== null && isCrowded) waiting.add(network, socket);
+    else begin?.(socket);
   });
   server.on('secureConnection', (socket: Socket) => {
     const { network, peer } = endOf(socket);
@@ -85,24 +112,18 @@ export function boundQuiet(
 }
 
 /**
- * Closes the quiet connections beyond `most`, those that were silent for longest first, and returns how many. Puts those
- * that received something since the last look behind the others.
+ * The quiet connections of a network, those that were silent for longest first. Puts those that received something since
+ * the last look behind the others.
  */
-function closeQuiet(connections: Connections, most: number): number {
+function quietIn(connections: Connections, waiting: WaitingConnections): [string, Held][] {
   for (const [peer, held] of connections) {
     const { bytesRead } = held.socket;
-    if (bytesRead === held.bytesRead) continue;
+    if (bytesRead === held.bytesRead || waiting.has(held.socket)) continue;
     held.bytesRead = bytesRead;
     connections.delete(peer);
     connections.set(peer, held);
   }
-  const quiet = [...connections].filter(([, { socket }]) => isQuiet(socket));
-  const excess = quiet.slice(0, Math.max(0, quiet.length - most));
-  for (const [peer, { socket }] of excess) {
-    connections.delete(peer);
-    socket.destroy();
-  }
-  return excess.length;
+  return [...connections].filter(([, { socket }]) => isQuiet(socket) && !waiting.has(socket));
 }
 
 function isQuiet(socket: Socket): boolean {
