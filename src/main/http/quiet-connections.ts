@@ -5,8 +5,7 @@
  * A connection is quiet while no complete request on it waits for its answer: in its TLS handshake, before or within a
  * head, within a body, between two requests. Beyond the bound the ones that were silent for longest are closed, so that
  * a client that sends its request at once is served, whatever others of its address hold open. Answers and streams in
- * progress are not quiet. A new connection of an address that has more than the bound is not read at once
- * (`waiting-connections.ts`), and is not quiet either until it is.
+ * progress are not quiet.
  *
  * Requests pay nothing for this: the state of a connection is read when its address has more than the bound, and its
  * activity is the count of bytes that its socket keeps anyway. An IPv6 address counts by its network. Clients behind one
@@ -19,7 +18,6 @@ import type { Socket } from 'node:net';
 import { polls, serving } from '../../engine/index.ts';
 import { networkOf } from '../base/network.ts';
 import type { Limits } from './limits.ts';
-import { beginning, WaitingConnections } from './waiting-connections.ts';
 
 /**
  * Milliseconds from the connection that exceeds the bound to the look at all of its network: time for a burst of clients
@@ -27,7 +25,7 @@ import { beginning, WaitingConnections } from './waiting-connections.ts';
  */
 const graceMs = 50;
 
-/** Connections closed in one turn, at most: to close one costs about as much as to begin it. */
+/** Connections closed in one turn, at most: each takes some tens of microseconds. */
 const closedAtOnce = 64;
 
 /** A connection; `socket` is the secure one once its handshake is over. */
@@ -51,13 +49,11 @@ export function boundQuiet(
     const bounds = { quietOfOne, connectionsOfOne };
     log.warn(bounds, 'too many connections of one address: closing the idle and unfinished ones');
   });
-  const begin = beginning(server);
-  const waiting = new WaitingConnections(begin ?? (() => {}), serving.pauseOf(null, 'begin connections'));
   const closeMore = serving.pauseOf(null, 'close quiet connections');
   const closing = new Set<Connections>();
   const look = (connections: Connections): void => {
     if (connections.size <= quietOfOne) return;
-    const quiet = quietIn(connections, waiting);
+    const quiet = quietIn(connections);
     const excess = quiet.slice(0, Math.max(0, quiet.length - quietOfOne));
     if (excess.length > 0) warn();
     for (const [peer, { socket }] of excess.slice(0, closedAtOnce)) {
@@ -72,10 +68,14 @@ export function boundQuiet(
     });
   };
   const crowded = new Set<Connections>();
+  /** Those in which a look found too little to close: the next one is due when a moment has passed. */
+  const full = new Set<Connections>();
   const lookSoon = (connections: Connections): void => {
+    const isDue = crowded.size > 0;
     crowded.add(connections);
-    if (crowded.size > 1) return;
+    if (isDue) return;
     setTimeout(() => {
+      full.clear();
       for (const each of crowded) look(each);
       crowded.clear();
     }, graceMs).unref();
@@ -84,8 +84,10 @@ export function boundQuiet(
     polls.arrived();
     const { network, peer } = endOf(socket);
     const connections = networks.get(network) ?? new Map<string, Held>();
-    if (connections.size >= connectionsOfOne) look(connections);
+    if (connections.size >= connectionsOfOne && !full.has(connections)) look(connections);
     if (connections.size >= connectionsOfOne) {
+      full.add(connections);
+      lookSoon(connections);
       warn();
       socket.destroy();
       return;
@@ -96,10 +98,7 @@ export function boundQuiet(
       if (connections.get(peer) === held) connections.delete(peer);
       if (connections.size === 0 && networks.get(network) === connections) networks.delete(network);
     });
-    const isCrowded = connections.size > quietOfOne;
-    if (isCrowded) lookSoon(connections);
-    if (begin !== null && isCrowded) waiting.add(network, socket);
-    else begin?.(socket);
+    if (connections.size > quietOfOne) lookSoon(connections);
   });
   server.on('secureConnection', (socket: Socket) => {
     const { network, peer } = endOf(socket);
@@ -115,15 +114,15 @@ export function boundQuiet(
  * The quiet connections of a network, those that were silent for longest first. Puts those that received something since
  * the last look behind the others.
  */
-function quietIn(connections: Connections, waiting: WaitingConnections): [string, Held][] {
+function quietIn(connections: Connections): [string, Held][] {
   for (const [peer, held] of connections) {
     const { bytesRead } = held.socket;
-    if (bytesRead === held.bytesRead || waiting.has(held.socket)) continue;
+    if (bytesRead === held.bytesRead) continue;
     held.bytesRead = bytesRead;
     connections.delete(peer);
     connections.set(peer, held);
   }
-  return [...connections].filter(([, { socket }]) => isQuiet(socket) && !waiting.has(socket));
+  return [...connections].filter(([, { socket }]) => isQuiet(socket));
 }
 
 function isQuiet(socket: Socket): boolean {
