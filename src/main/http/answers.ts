@@ -19,6 +19,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problems } from '../../engine/contract/problems.ts';
 import { EngineError, type Owner, serving } from '../../engine/index.ts';
 import { isLarge, jsonSlices } from '../base/json-slices.ts';
+import { holdAnswer } from './unread-answers.ts';
 
 /** The client's id if it is 1 to 128 printable ASCII characters, else a new one. */
 export function requestIdOf(request: IncomingMessage): string {
@@ -69,6 +70,7 @@ export function sendJson(reply: FastifyReply, value: unknown, owner: Owner = nul
   reply.type(jsonType);
   // A piece is made when the connection has taken the one before it.
   if (isLarge(value)) {
+    holdAnswer(reply.raw, value);
     const pieces = jsonSlices(value, serving.resumeOf(owner, 'write an answer'));
     return reply.send(Readable.from(pieces, { highWaterMark: 1 }));
   }
