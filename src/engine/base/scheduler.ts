@@ -127,7 +127,11 @@ export class Scheduler {
    */
   resumeOf(owner: Owner, operation: string | null = null): Pause {
     const key = keyOf(owner);
-    return (wake) => this.#wait(key, this.#goingOn(key, operation, this.#now()) ?? operation ?? 'other', wake);
+    return (wake) => {
+      const name = this.#goingOn(key, operation, this.#now());
+      if (name === null) this.#charge(key, 0, true);
+      return this.#wait(key, name ?? operation ?? 'other', wake);
+    };
   }
 
   /** Notes what the thread does from now on in this turn. `owner` undefined: no queue is charged. */

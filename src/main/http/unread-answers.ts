@@ -74,30 +74,32 @@ export class UnreadAnswers {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      let total = 0;
+      const unread = new Map<Socket, number>();
       for (const [socket, before] of [...this.#taken]) {
-        const unread = await this.#unreadOn(socket);
-        if (unread === 0 || socket.destroyed) continue;
-        total += unread;
+        const bytes = await this.#unreadOn(socket);
+        if (bytes === 0 || socket.destroyed) continue;
+        unread.set(socket, bytes);
         const taken = takenFrom(socket);
         if (taken === before) continue;
         this.#taken.delete(socket);
         this.#taken.set(socket, taken);
       }
-      if (total > this.#most) await this.#cut(total);
+      this.#cut(unread);
     } finally {
       this.#isLooking = false;
     }
   }
 
-  async #cut(total: number): Promise<void> {
-    this.#warn();
-    let left = total;
-    for (const socket of [...this.#taken.keys()]) {
+  #cut(unread: ReadonlyMap<Socket, number>): void {
+    let left = 0;
+    for (const bytes of unread.values()) left += bytes;
+    if (left <= this.#most) return;
+    const silentFirst = [...this.#taken.keys()].filter((socket) => unread.has(socket));
+    // One answer alone may be longer than the bound.
+    for (const socket of silentFirst.slice(0, -1)) {
       if (left <= this.#most) return;
-      const unread = await this.#unreadOn(socket);
-      if (unread === 0) continue;
-      left -= unread;
+      this.#warn();
+      left -= unread.get(socket) ?? 0;
       socket.destroy();
     }
   }
