@@ -36,10 +36,7 @@ function roomAfter(value: unknown, room: number): number {
 }
 
 /** The text of JSON.stringify(value) in pieces; other work runs between two of them, by `Scheduler.resumeOf`. */
-export async function* jsonSlices(
-  value: unknown,
-  pause: Pause,
-): AsyncGenerator<string> {
+export async function* jsonSlices(value: unknown, pause: Pause): AsyncGenerator<string> {
   let piece = '';
   for (const part of partsOf(value)) {
     piece += part;
@@ -112,20 +109,14 @@ function isHighSurrogate(unit: number): boolean {
 }
 
 /** UTF-16 code units of JSON.stringify(value), counted in pieces. */
-export async function jsonLength(
-  value: unknown,
-  pause: Pause,
-): Promise<number> {
+export async function jsonLength(value: unknown, pause: Pause): Promise<number> {
   let length = 0;
   for await (const piece of jsonSlices(value, pause)) length += piece.length;
   return length;
 }
 
 /** The JSON of the value in UTF-8, written in pieces. */
-export async function jsonBytes(
-  value: unknown,
-  pause: Pause,
-): Promise<Buffer> {
+export async function jsonBytes(value: unknown, pause: Pause): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const text of jsonSlices(value, pause)) {

@@ -258,7 +258,12 @@ class OperationCall {
       // The target of the write may be gone since.
       const output = await host.dispatcher.run(this.#name, caller, await inputOf(isRemembered));
       const [status, etag] = [this.#statusOf(output), this.#etagIn(output)];
-      return { status, type: jsonType, etag, body: await jsonBytes(output, serving.resumeOf(caller, 'write an answer')) };
+      return {
+        status,
+        type: jsonType,
+        etag,
+        body: await jsonBytes(output, serving.resumeOf(caller, 'write an answer')),
+      };
     });
     const reply = this.#reply.code(answer.status).type(answer.type);
     if (answer.etag !== null) reply.header('etag', answer.etag);

@@ -75,7 +75,9 @@ export class UnreadAnswers {
     this.#isLooking = true;
     try {
       const unread = new Map<Socket, number>();
-      for (const [socket, before] of [...this.#taken]) {
+      // The order changes on the way.
+      const connections = [...this.#taken];
+      for (const [socket, before] of connections) {
         const bytes = await this.#unreadOn(socket);
         if (bytes === 0 || socket.destroyed) continue;
         unread.set(socket, bytes);
