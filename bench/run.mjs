@@ -34,7 +34,6 @@ await build({
         http: join(root, 'bench', 'http', 'main.ts'),
         fairness: join(root, 'bench', 'fairness', 'main.ts'),
         'fairness-prober-child': join(root, 'bench', 'fairness', 'prober-child.ts'),
-        'turn-monitor': join(root, 'bench', 'fairness', 'turn-monitor.ts'),
         mcp: join(root, 'bench', 'mcp', 'main.ts'),
         'sdk-child': join(root, 'bench', 'mcp', 'sdk-child.ts'),
         'sdk-v1-child': join(root, 'bench', 'mcp', 'sdk-v1-child.ts'),

@@ -1,7 +1,7 @@
 /** The figures of a scenario, their table, and whether they are within the promise. */
 import { type Target, thousands, verdict } from '../http/figures.ts';
 import { figure, table } from '../report.ts';
-import type { LongestTurn } from './turn-monitor.ts';
+import type { Turns } from '../turns/monitor.ts';
 
 /** The answers to one probe, in milliseconds from when it was due. */
 export interface ProbeFigures {
@@ -27,7 +27,7 @@ export interface LoadFigures {
 export interface Measurement {
   readonly scenario: string;
   readonly probes: Readonly<Record<string, ProbeFigures>>;
-  readonly turn: LongestTurn;
+  readonly turn: Pick<Turns, 'cpuMs' | 'clockMs'>;
   readonly load: LoadFigures | null;
 }
 

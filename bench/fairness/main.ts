@@ -7,12 +7,12 @@
  * turn of the service's thread over 50 ms of processor time, and no probe refused.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { builtService, type Server, startServer } from '../http/server.ts';
 import { figure } from '../report.ts';
@@ -20,7 +20,8 @@ import { fairnessTable, type LoadFigures, type Measurement, verdicts } from './f
 import { must } from './load.ts';
 import type { Probe, ProberCommand, ProberReport } from './prober-child.ts';
 import { type Scenario, type Scene, type Sizes, stages } from './scenarios.ts';
-import type { LongestTurn } from './turn-monitor.ts';
+import type { Turns } from '../turns/monitor.ts';
+import { turnsAt, withMonitor } from '../turns/service.ts';
 
 const help = `npm run bench -- fairness [options]     (after npm run build)
   --small               fewer facts and shorter, to see that it works: 2 minutes instead of 15
@@ -95,34 +96,23 @@ class Prober {
 /** The service with its monitor. */
 class Monitored {
   readonly server: Server;
-  readonly #file: string;
+  readonly #socket: string;
 
-  constructor(server: Server, file: string) {
+  constructor(server: Server, socket: string) {
     this.server = server;
-    this.#file = file;
+    this.#socket = socket;
   }
 
   static async start(folder: string): Promise<Monitored> {
-    const file = join(folder, 'turns.json');
-    const program = builtService('Corollary', here, folder, 'always');
-    const monitor = pathToFileURL(join(here, 'turn-monitor.js')).href;
-    const server = await startServer(
-      {
-        ...program,
-        args: ['--import', monitor, ...program.args],
-        environment: { ...program.environment, TURNS_FILE: file },
-      },
-      folder,
-    );
-    return new Monitored(server, file);
+    const socket = join(folder, 'turns');
+    rmSync(socket, { force: true });
+    const program = withMonitor(builtService('Corollary', here, folder, 'always'), here, socket);
+    return new Monitored(await startServer(program, folder), socket);
   }
 
   /** The longest turn since the last call. */
-  async longestTurn(): Promise<LongestTurn> {
-    rmSync(this.#file, { force: true });
-    this.server.signal('SIGUSR2');
-    while (!existsSync(this.#file)) await pause(20);
-    return JSON.parse(readFileSync(this.#file, 'utf8')) as LongestTurn;
+  longestTurn(): Promise<Turns> {
+    return turnsAt(this.#socket);
   }
 }
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { builtService, type Server, startServer } from '../http/server.ts';
+import { builtService, type Program, type Server, startServer } from '../http/server.ts';
 import type { Turns } from './monitor.ts';
 
 /** The body of a call: a JSON value, text, or pieces of text that are produced while they are sent. */
@@ -27,6 +27,28 @@ export interface Answered {
 
 const warmingMs = 2000;
 
+/** The program with the monitor in its process, which listens at `socket`. `bundles` is the folder of this bundle. */
+export function withMonitor(program: Program, bundles: string, socket: string, isProfiled = false): Program {
+  const monitor = pathToFileURL(join(bundles, 'turns-monitor.js')).href;
+  const environment = {
+    ...program.environment,
+    TURNS_SOCKET: socket,
+    TURNS_PROFILE: isProfiled ? '1' : '0',
+  };
+  return { ...program, args: ['--import', monitor, ...program.args], environment };
+}
+
+/** The turns since the monitor was last asked. */
+export function turnsAt(socket: string): Promise<Turns> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath: socket, path: '/' }, (response) => {
+      text(response).then((told) => resolve(JSON.parse(told) as Turns), reject);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
 /** The service and the monitor in it. */
 export class WatchedService {
   readonly #server: Server;
@@ -39,18 +61,15 @@ export class WatchedService {
 
   /** Starts the built service with the monitor. `bundles` is the folder of this bundle, `folder` an empty one. */
   static async start(bundles: string, folder: string, isProfiled: boolean): Promise<WatchedService> {
-    const program = builtService('service', bundles, folder, 'never');
     const socket = join(folder, 'turns');
-    const monitor = pathToFileURL(join(bundles, 'turns-monitor.js')).href;
+    const bare = builtService('service', bundles, folder, 'never');
+    const program = withMonitor(bare, bundles, socket, isProfiled);
     const environment = {
       ...program.environment,
-      TURNS_SOCKET: socket,
-      TURNS_PROFILE: isProfiled ? '1' : '0',
       MAX_REQUEST_BODY_BYTES: String(32 * 1024 * 1024),
       RATE_LIMIT_PER_MINUTE: '1000000',
     };
-    const args = ['--import', monitor, ...program.args];
-    const server = await startServer({ ...program, args, environment }, folder);
+    const server = await startServer({ ...program, environment }, folder);
     const service = new WatchedService(server, socket);
     // The start, and the warming up after it, count for nothing.
     while ((await service.call('GET', '/health/ready')).status !== 200) await sleep(50);
@@ -84,13 +103,7 @@ export class WatchedService {
 
   /** The turns since this was last asked. */
   turns(): Promise<Turns> {
-    return new Promise((resolve, reject) => {
-      const sent = request({ socketPath: this.#socket, path: '/' }, (response) => {
-        text(response).then((told) => resolve(JSON.parse(told) as Turns), reject);
-      });
-      sent.on('error', reject);
-      sent.end();
-    });
+    return turnsAt(this.#socket);
   }
 
   stop(): Promise<void> {

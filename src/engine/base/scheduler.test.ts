@@ -141,6 +141,42 @@ test('charges first slices, which run at once', async () => {
   expect(isAdmitted).toBe(true);
 });
 
+test('work that one poll makes ready runs one slice between two polls', async () => {
+  const { scheduler, task, turn, pass, ran } = bench();
+  void task('question', tenant('other'), 100, 5);
+  // Six connections accept more in the same poll.
+  for (let at = 0; at < 6; at++)
+    void scheduler
+      .resumeOf(tenant('exports'), 'export')()
+      .then(() => {
+        ran.push('export');
+        pass(5);
+      });
+  expect(ran).toEqual([]);
+  for (let turns = 1; turns <= 12; turns++) {
+    await turn();
+    expect(ran).toHaveLength(turns);
+  }
+  expectAbout(ran, 'export', 6);
+});
+
+test('charges nothing for the time in which work waited for I/O', async () => {
+  const { scheduler, task, turn, ran, pass } = bench();
+  void task('other', tenant('other'), 100, 5);
+  const resume = scheduler.resumeOf(tenant('slow'), 'export');
+  // Its reader takes a part now and then: no other tenant runs more than a slice before it.
+  for (let part = 0; part < 20; part++) {
+    for (let turns = 0; turns < 3; turns++) await turn();
+    void resume().then(() => {
+      ran.push('part');
+      pass(1);
+    });
+    await turn();
+    if (ran.at(-1) !== 'part') await turn();
+    expect(ran.at(-1)).toBe('part');
+  }
+});
+
 test('wakes a paused task at its deadline, and when its caller has gone, whoever is first', async () => {
   const { task, turn, ran, pass } = bench();
   for (let at = 0; at < 10; at++) void task('many', tenant('a'), 100, 5);

@@ -121,6 +121,19 @@ export class Scheduler {
     return (wake) => this.#pause(key, operation, wake);
   }
 
+  /**
+   * The same for work that I/O resumes: it waits for its turn before it goes on, so that what became ready in one poll
+   * runs one slice at a time. It charges nothing for the time in which the task waited.
+   */
+  resumeOf(owner: Owner, operation: string | null = null): Pause {
+    const key = keyOf(owner);
+    return (wake) => {
+      const name = this.#goingOn(key, operation, this.#now());
+      if (name === null) this.#charge(key, 0, true);
+      return this.#wait(key, name ?? operation ?? 'other', wake);
+    };
+  }
+
   /** Notes what the thread does from now on in this turn. `owner` undefined: no queue is charged. */
   enter(operation: string, owner?: Owner): void {
     const now = this.#now();
@@ -213,16 +226,25 @@ export class Scheduler {
 
   #pause(key: string, name: string | null, wake: Wake | undefined): Promise<void> {
     const now = this.#now();
-    const isGoingOn = this.#present?.key === key;
-    let operation = name ?? 'other';
-    if (this.#present !== null && isGoingOn) {
-      operation = name ?? this.#present.operation;
-      this.#leave(now);
-    } else {
+    let operation = this.#goingOn(key, name, now);
+    if (operation === null) {
       // Nothing says when this slice began: it resumed by itself, after I/O for instance.
       const since = this.#present?.since ?? Number.NEGATIVE_INFINITY;
       this.#charge(key, Math.min(sliceMs, now - since), true);
+      operation = name ?? 'other';
     }
+    return this.#wait(key, operation, wake);
+  }
+
+  /** Charges the slice of this queue that runs, and returns the name of its work; null: another one runs, or none. */
+  #goingOn(key: string, name: string | null, now: number): string | null {
+    if (this.#present === null || this.#present.key !== key) return null;
+    const operation = name ?? this.#present.operation;
+    this.#leave(now);
+    return operation;
+  }
+
+  #wait(key: string, operation: string, wake: Wake | undefined): Promise<void> {
     if (this.#host.isShared === false) return this.#host.poll();
     return new Promise((resolve) => {
       const queue = this.#queueOf(key);

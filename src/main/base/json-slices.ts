@@ -4,7 +4,7 @@
  *
  * Values consist of plain objects, arrays, texts, numbers, booleans and null.
  */
-import { setImmediate } from 'node:timers/promises';
+import type { Pause } from '../../engine/index.ts';
 
 /** Characters of one piece, about. */
 export const pieceLength = 128 * 1024;
@@ -35,11 +35,8 @@ function roomAfter(value: unknown, room: number): number {
   return left;
 }
 
-/** The text of JSON.stringify(value) in pieces; other work runs between two of them. */
-export async function* jsonSlices(
-  value: unknown,
-  pause: () => Promise<void> = () => setImmediate(),
-): AsyncGenerator<string> {
+/** The text of JSON.stringify(value) in pieces; other work runs between two of them, by `Scheduler.resumeOf`. */
+export async function* jsonSlices(value: unknown, pause: Pause): AsyncGenerator<string> {
   let piece = '';
   for (const part of partsOf(value)) {
     piece += part;
@@ -112,20 +109,14 @@ function isHighSurrogate(unit: number): boolean {
 }
 
 /** UTF-16 code units of JSON.stringify(value), counted in pieces. */
-export async function jsonLength(
-  value: unknown,
-  pause: () => Promise<void> = () => setImmediate(),
-): Promise<number> {
+export async function jsonLength(value: unknown, pause: Pause): Promise<number> {
   let length = 0;
   for await (const piece of jsonSlices(value, pause)) length += piece.length;
   return length;
 }
 
 /** The JSON of the value in UTF-8, written in pieces. */
-export async function jsonBytes(
-  value: unknown,
-  pause: () => Promise<void> = () => setImmediate(),
-): Promise<Buffer> {
+export async function jsonBytes(value: unknown, pause: Pause): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const text of jsonSlices(value, pause)) {

@@ -17,8 +17,9 @@ import { Readable } from 'node:stream';
 import { setImmediate as atEndOfTurn } from 'node:timers';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problems } from '../../engine/contract/problems.ts';
-import { EngineError } from '../../engine/index.ts';
+import { EngineError, type Owner, serving } from '../../engine/index.ts';
 import { isLarge, jsonSlices } from '../base/json-slices.ts';
+import { holdAnswer } from './unread-answers.ts';
 
 /** The client's id if it is 1 to 128 printable ASCII characters, else a new one. */
 export function requestIdOf(request: IncomingMessage): string {
@@ -64,11 +65,15 @@ function standingPairs(request: FastifyRequest): string[] {
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** Sends the value, now or at the end of this turn of the event loop. */
-export function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
+/** Sends the value, at the end of this turn of the event loop, or in slices of `owner` if it is long. */
+export function sendJson(reply: FastifyReply, value: unknown, owner: Owner = null): FastifyReply {
   reply.type(jsonType);
   // A piece is made when the connection has taken the one before it.
-  if (isLarge(value)) return reply.send(Readable.from(jsonSlices(value), { highWaterMark: 1 }));
+  if (isLarge(value)) {
+    holdAnswer(reply.raw, value);
+    const pieces = jsonSlices(value, serving.resumeOf(owner, 'write an answer'));
+    return reply.send(Readable.from(pieces, { highWaterMark: 1 }));
+  }
   const text = JSON.stringify(value);
   atEnd(reply, () => {
     void reply.send(text);

@@ -12,11 +12,10 @@ import fastify, {
   LogController,
 } from 'fastify';
 import { createServer } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
-import { EngineError } from '../../engine/index.ts';
+import { EngineError, serving } from '../../engine/index.ts';
 import type { JsonBodies } from '../base/agent-host.ts';
 import { requirePermission } from '../base/dispatch.ts';
-import { Activity } from './limits.ts';
+import { Activity, limits } from './limits.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import {
   ClientGone,
@@ -35,6 +34,7 @@ import type { HttpHost } from './host.ts';
 import { requestIdOf, sendJson, sendProblem, setStandingHeaders } from './answers.ts';
 import { openApiSteps } from './openapi.ts';
 import { addOperationRoutes, leaveBodiesUnread } from './routes.ts';
+import { UnreadAnswers } from './unread-answers.ts';
 import { type CertificateSecrets, createSecureServer, type SecureServer } from './secure-server.ts';
 
 export interface HttpApp {
@@ -64,8 +64,14 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   const admission = createAdmission(host);
   const activity = new Activity();
   const traffic = new ConnectionTraffic();
+  const unread = new UnreadAnswers(limits.unreadBytes, host.log);
   const identify = createIdentify(host);
-  const app = createApp(host, admission, traffic);
+  const app = createApp(host, admission, traffic, unread);
+  const stopLooking = unread.lookEvery(limits.unreadLookMs);
+  app.addHook('onClose', (_app, done) => {
+    stopLooking();
+    done();
+  });
   logRequests(app, host);
   admission.install(app);
   await app.register(async (scope) => {
@@ -117,6 +123,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
       createSecureServer(secrets, app, host.log, (server) => {
         limitConnections(server, host.log);
         traffic.watch(server, 'secureConnection');
+        unread.watch(server, 'secureConnection');
       }),
   };
 }
@@ -139,7 +146,12 @@ function noSchemas(): never {
 }
 
 /** The bare application: its servers and its error handling. */
-function createApp(host: HttpHost, admission: Admission, traffic: ConnectionTraffic): FastifyInstance {
+function createApp(
+  host: HttpHost,
+  admission: Admission,
+  traffic: ConnectionTraffic,
+  unread: UnreadAnswers,
+): FastifyInstance {
   const app: FastifyInstance = fastify({
     // With a logger of its own the framework would listen to the end of every answer, for lines that are switched off.
     childLoggerFactory: (_none, bindings, options) => new RequestLog(host.log, bindings, options),
@@ -150,6 +162,7 @@ function createApp(host: HttpHost, admission: Admission, traffic: ConnectionTraf
       const server = createServer(serverOptions, answer);
       limitConnections(server, host.log);
       traffic.watch(server);
+      unread.watch(server, 'connection');
       return server;
     },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
@@ -210,10 +223,11 @@ function addDescription(app: FastifyInstance, host: HttpHost, identify: Identify
 /** The text of `/openapi.json`, generated in steps that yield to other work. */
 async function writtenDocument(version: string): Promise<string> {
   const steps = openApiSteps(version);
+  const pause = serving.pauseOf(null, 'write /openapi.json');
   for (;;) {
     const step = steps.next();
     if (step.done === true) return JSON.stringify(step.value);
-    await setImmediate();
+    await pause();
   }
 }
 

@@ -16,7 +16,7 @@ import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { type Limits, limits } from './limits.ts';
 import { randomUUID } from 'node:crypto';
-import { EngineError } from '../../engine/index.ts';
+import { EngineError, polls } from '../../engine/index.ts';
 import { answerOn, atIntervals, boundQuiet } from './quiet-connections.ts';
 import { problemBytes, problemOf, problemType, requestIdOf, standingHeaders } from './answers.ts';
 
@@ -73,7 +73,10 @@ function endHalfClosed(socket: Socket, afterMs: number): void {
 /** Logs at intervals that connections are turned away. */
 function warnOfDropped(server: Server, log: Pick<FastifyBaseLogger, 'warn'>, connections: number): void {
   const warn = atIntervals(() => log.warn({ connections }, 'too many connections: refusing further ones'));
-  server.on('drop', warn);
+  server.on('drop', () => {
+    polls.arrived();
+    warn();
+  });
 }
 
 function answerInTurn(server: Server | SecureServer, own: Limits): void {

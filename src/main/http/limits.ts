@@ -36,6 +36,12 @@ export const limits = {
   /** An answer of which the client takes nothing for this long: it occupies memory, or pins the rows that it reads. */
   silentAnswerMs: 60_000,
   /**
+   * Answers that clients have not taken, over all connections: as much as long bodies may have. Beyond it the clients
+   * that took nothing for longest are cut off; how often that is looked at.
+   */
+  unreadBytes: 256 * 1024 * 1024,
+  unreadLookMs: 250,
+  /**
    * A client that has closed its side may still be waiting for an answer, or be gone: then its question is cancelled.
    */
   halfClosedMs: 250,

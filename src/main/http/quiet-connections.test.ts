@@ -59,7 +59,9 @@ async function serving(own: Partial<Limits> = {}) {
     server.closeAllConnections();
     server.close();
   });
-  return { port: (server.address() as AddressInfo).port, waiting, warnings };
+  const accepted: Socket[] = [];
+  server.on('connection', (socket: Socket) => void accepted.push(socket));
+  return { port: (server.address() as AddressInfo).port, waiting, warnings, accepted };
 }
 
 it.each([
@@ -91,6 +93,22 @@ it.each([
     );
   },
 );
+
+it('closes a bounded number in a turn of the event loop, however many are too many', async () => {
+  const { port, accepted } = await serving({ quietOfOne: 10, lookMs: 60_000 });
+  const all = Array.from({ length: 600 }, () => opened(port, greedy));
+  const closed = (): number => accepted.filter(({ destroyed }) => destroyed).length;
+  let most = 0;
+  for (let before = 0; accepted.length - before > 10 || accepted.length < all.length; ) {
+    await new Promise((resolve) => void setImmediate(resolve));
+    const now = closed();
+    most = Math.max(most, now - before);
+    before = now;
+  }
+  // The look after a moment, and the one that goes on with it, may share a turn.
+  expect(most).toBeLessThanOrEqual(2 * 64);
+  expect(closed()).toBe(590);
+});
 
 it('keeps the idle connections that were used last', async () => {
   const { port, warnings } = await serving({ quietOfOne: 20 });

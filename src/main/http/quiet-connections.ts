@@ -15,6 +15,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { type Server, ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { polls, serving } from '../../engine/index.ts';
 import { networkOf } from '../base/network.ts';
 import type { Limits } from './limits.ts';
 
@@ -23,6 +24,9 @@ import type { Limits } from './limits.ts';
  * to send their requests, and one look for many connections.
  */
 const graceMs = 50;
+
+/** Connections closed in one turn, at most: each takes some tens of microseconds. */
+const closedAtOnce = 64;
 
 /** A connection; `socket` is the secure one once its handshake is over. */
 interface Held {
@@ -45,23 +49,45 @@ export function boundQuiet(
     const bounds = { quietOfOne, connectionsOfOne };
     log.warn(bounds, 'too many connections of one address: closing the idle and unfinished ones');
   });
+  const closeMore = serving.pauseOf(null, 'close quiet connections');
+  const closing = new Set<Connections>();
   const look = (connections: Connections): void => {
-    if (connections.size > quietOfOne && closeQuiet(connections, quietOfOne) > 0) warn();
+    if (connections.size <= quietOfOne) return;
+    const quiet = quietIn(connections);
+    const excess = quiet.slice(0, Math.max(0, quiet.length - quietOfOne));
+    if (excess.length > 0) warn();
+    for (const [peer, { socket }] of excess.slice(0, closedAtOnce)) {
+      connections.delete(peer);
+      socket.destroy();
+    }
+    if (excess.length <= closedAtOnce || closing.has(connections)) return;
+    closing.add(connections);
+    void closeMore().then(() => {
+      closing.delete(connections);
+      look(connections);
+    });
   };
   const crowded = new Set<Connections>();
+  /** Those in which a look found too little to close: the next one is due when a moment has passed. */
+  const full = new Set<Connections>();
   const lookSoon = (connections: Connections): void => {
+    const isDue = crowded.size > 0;
     crowded.add(connections);
-    if (crowded.size > 1) return;
+    if (isDue) return;
     setTimeout(() => {
+      full.clear();
       for (const each of crowded) look(each);
       crowded.clear();
     }, graceMs).unref();
   };
   server.on('connection', (socket: Socket) => {
+    polls.arrived();
     const { network, peer } = endOf(socket);
     const connections = networks.get(network) ?? new Map<string, Held>();
-    if (connections.size >= connectionsOfOne) look(connections);
+    if (connections.size >= connectionsOfOne && !full.has(connections)) look(connections);
     if (connections.size >= connectionsOfOne) {
+      full.add(connections);
+      lookSoon(connections);
       warn();
       socket.destroy();
       return;
@@ -85,10 +111,10 @@ export function boundQuiet(
 }
 
 /**
- * Closes the quiet connections beyond `most`, those that were silent for longest first, and returns how many. Puts those
- * that received something since the last look behind the others.
+ * The quiet connections of a network, those that were silent for longest first. Puts those that received something since
+ * the last look behind the others.
  */
-function closeQuiet(connections: Connections, most: number): number {
+function quietIn(connections: Connections): [string, Held][] {
   for (const [peer, held] of connections) {
     const { bytesRead } = held.socket;
     if (bytesRead === held.bytesRead) continue;
@@ -96,13 +122,7 @@ function closeQuiet(connections: Connections, most: number): number {
     connections.delete(peer);
     connections.set(peer, held);
   }
-  const quiet = [...connections].filter(([, { socket }]) => isQuiet(socket));
-  const excess = quiet.slice(0, Math.max(0, quiet.length - most));
-  for (const [peer, { socket }] of excess) {
-    connections.delete(peer);
-    socket.destroy();
-  }
-  return excess.length;
+  return [...connections].filter(([, { socket }]) => isQuiet(socket));
 }
 
 function isQuiet(socket: Socket): boolean {

@@ -8,7 +8,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { asRolledBack, type Caller, EngineError, present, rollsBack } from '../../engine/index.ts';
+import { asRolledBack, type Caller, EngineError, present, rollsBack, serving } from '../../engine/index.ts';
 import {
   type CheckedInput,
   checkInput,
@@ -209,17 +209,17 @@ class OperationCall {
       await sendFile(host, name, caller, await inputOf(), task, this.#request, this.#reply);
     } else if (stream !== undefined) await this.#answerUpload(caller, task, inputOf);
     else if (caller.idempotency !== null) await this.#answerOnce(caller, caller.idempotency, inputOf);
-    else this.#send(await host.dispatcher.run(this.#name, caller, await inputOf()));
+    else this.#send(await host.dispatcher.run(this.#name, caller, await inputOf()), caller);
   }
 
   /** Sends the output of the operation. */
-  #send(output: unknown): void {
+  #send(output: unknown, caller: Caller): void {
     const reply = this.#reply.code(this.#statusOf(output));
     const etag = this.#etagIn(output);
     // The reply is not returned: awaiting it would listen to its end.
     if (this.#spec.answer === 'text') void reply.type(textType).send(output);
-    else if (etag !== null) void sendJson(reply.header('etag', etag), output);
-    else if (this.#request.method === 'HEAD' || isLarge(output)) void sendJson(reply, output);
+    else if (etag !== null) void sendJson(reply.header('etag', etag), output, caller);
+    else if (this.#request.method === 'HEAD' || isLarge(output)) void sendJson(reply, output, caller);
     else writeJson(this.#request, reply, output);
   }
 
@@ -228,7 +228,8 @@ class OperationCall {
     const { host, answers } = this.#of;
     const request = this.#request;
     const reply = this.#reply;
-    const upload = uploadOf(request, mediaTypeOf(request.raw, this.#spec.takes ?? []), task.toSignal());
+    const type = mediaTypeOf(request.raw, this.#spec.takes ?? []);
+    const upload = uploadOf(request, type, task.toSignal(), serving.resumeOf(caller, this.#name));
     const key = idempotencyKeyOf(request.headers);
     const once = key === null ? null : uploadOnce(answers, host, caller, key, request, upload);
     const insteadOf = (error: unknown): unknown => (task.aborted ? afterAbort(task, error) : error);
@@ -257,7 +258,12 @@ class OperationCall {
       // The target of the write may be gone since.
       const output = await host.dispatcher.run(this.#name, caller, await inputOf(isRemembered));
       const [status, etag] = [this.#statusOf(output), this.#etagIn(output)];
-      return { status, type: jsonType, etag, body: await jsonBytes(output) };
+      return {
+        status,
+        type: jsonType,
+        etag,
+        body: await jsonBytes(output, serving.resumeOf(caller, 'write an answer')),
+      };
     });
     const reply = this.#reply.code(answer.status).type(answer.type);
     if (answer.etag !== null) reply.header('etag', answer.etag);

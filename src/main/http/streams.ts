@@ -12,7 +12,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Caller, type Change, EngineError } from '../../engine/index.ts';
+import { type Caller, type Change, EngineError, type Pause, serving } from '../../engine/index.ts';
 import type { CheckedInput, Streaming } from '../base/dispatch.ts';
 import { networkOf } from '../base/network.ts';
 import type { Upload } from '../base/streams.ts';
@@ -24,12 +24,16 @@ import { callerFor, peerOf, type TargetSpace } from './caller.ts';
 
 export const linesType = 'application/x-ndjson; charset=utf-8';
 
-/** A body as a stream. `signal` ends the wait for more. */
-export function uploadOf(request: FastifyRequest, type: string, signal: AbortSignal): Upload {
-  return { type, chunks: chunksOf(request.raw, signal), once: null };
+/** A body as a stream. `signal` ends the wait for more; what arrives is passed on after `resume`. */
+export function uploadOf(request: FastifyRequest, type: string, signal: AbortSignal, resume: Pause): Upload {
+  return { type, chunks: chunksOf(request.raw, signal, resume), once: null };
 }
 
-async function* chunksOf(request: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* chunksOf(
+  request: IncomingMessage,
+  signal: AbortSignal,
+  resume: Pause,
+): AsyncGenerator<Uint8Array> {
   let wake = (): void => {};
   const events = ['readable', 'end', 'close', 'error'] as const;
   const onEvent = (): void => wake();
@@ -53,6 +57,7 @@ async function* chunksOf(request: IncomingMessage, signal: AbortSignal): AsyncGe
         });
         clearTimeout(timer);
         if (isSilent) throw new EngineError('ValidationException', 'the body stopped coming');
+        await resume();
       }
     }
   } finally {
@@ -126,9 +131,13 @@ export async function sendFile(
     raw.writeHead(200, { ...headers, ...trailer });
   };
   try {
+    const resume = serving.resumeOf(caller, name);
     const { omitted } = await download.run(async (part) => {
       begin();
-      if (!raw.write(part)) await drained(raw, task);
+      if (!raw.write(part)) {
+        await drained(raw, task);
+        await resume();
+      }
       if (task.aborted) throw new ClientGone('the client went away');
     });
     begin();

@@ -17,8 +17,7 @@ import type {
   SlimStep,
   SlimWhyNot,
 } from '../../engine/contract/tool-contents.ts';
-import { setImmediate } from 'node:timers/promises';
-import { EngineError, renderAtom } from '../../engine/index.ts';
+import { EngineError, renderAtom, serving } from '../../engine/index.ts';
 import { maxPremiseCharacters } from '../../proof/proof-text.ts';
 import { partOf } from '../../proof/proof-tree.ts';
 import { isLarge, jsonLength } from '../base/json-slices.ts';
@@ -160,6 +159,8 @@ function slimStep({ id, atom, kind, rule, premises, scope, metadata, alternative
   };
 }
 
+const pause = serving.resumeOf(null, 'write an answer');
+
 /** Characters of JSON; the SDK's default maximum of one message. */
 const maxContentCharacters = 4 * 1024 * 1024;
 
@@ -173,7 +174,7 @@ export async function fitAnswer(answer: Answered, limit = maxContentCharacters):
   while (size > limit && page.count > 1) {
     const share = Math.floor((page.count * limit) / size);
     page = firstResults(answer, Math.max(1, Math.min(share, Math.floor(page.count / 2))));
-    await setImmediate();
+    await pause();
     size = (await sizeOf(page)) + premisesIn(page);
   }
   if (size <= limit) return page;
@@ -211,7 +212,7 @@ function premisesIn({ proof }: Answered): number {
 
 /** Lets other work run if the content is long: each way of going over it is a turn. */
 export async function pauseIfLong(content: unknown): Promise<void> {
-  if (isLarge(content)) await setImmediate();
+  if (isLarge(content)) await pause();
 }
 
 /** Sizes already measured: an answer is measured when it is cut and again when it is checked. */
@@ -219,9 +220,9 @@ const sizes = new WeakMap<object, number>();
 
 /** Characters of JSON. Content must not change after it was measured. */
 async function sizeOf(content: unknown): Promise<number> {
-  if (typeof content !== 'object' || content === null) return jsonLength(content);
+  if (typeof content !== 'object' || content === null) return jsonLength(content, pause);
   let size = sizes.get(content);
-  if (size === undefined) sizes.set(content, (size = await jsonLength(content)));
+  if (size === undefined) sizes.set(content, (size = await jsonLength(content, pause)));
   return size;
 }
 

@@ -5,8 +5,7 @@
  * on its own line before another statement: the rest may continue in the next piece, and is parsed again with it. A
  * statement longer than the maximum length of a line is given up.
  */
-import { setImmediate } from 'node:timers/promises';
-import { programSteps, runInSlices, Slices, type Statement } from '../../engine/index.ts';
+import { type Pause, programSteps, runInSlices, Slices, type Statement } from '../../engine/index.ts';
 import {
   factItem,
   type ImportItem,
@@ -20,8 +19,12 @@ const pieceLength = 64 * 1024;
 const statementsBetweenBreaths = 512;
 
 /** Reads the statements of a file. */
-export async function* readDatalog(chunks: AsyncIterable<Uint8Array>, scope: string | null): ImportItems {
-  const reader = new StatementReader(scope);
+export async function* readDatalog(
+  chunks: AsyncIterable<Uint8Array>,
+  scope: string | null,
+  pause: Pause,
+): ImportItems {
+  const reader = new StatementReader(scope, pause);
   for await (const lines of readLines(chunks)) {
     for (const { number, text, problem } of lines) {
       if (text === null) reader.bad(number, problem ?? '');
@@ -42,10 +45,11 @@ class StatementReader {
   /** The length at which the held text is parsed. */
   #enough = pieceLength;
   #problems: ImportItem[] = [];
-  readonly #slices = new Slices(() => setImmediate());
+  readonly #slices: Slices;
 
-  constructor(scope: string | null) {
+  constructor(scope: string | null, pause: Pause) {
     this.#scope = scope;
+    this.#slices = new Slices(pause);
   }
 
   bad(line: number, problem: string): void {

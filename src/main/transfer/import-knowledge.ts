@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import {
   type ImportDone,
@@ -16,6 +15,7 @@ import {
   type Idempotency,
   type Import,
   invalid,
+  type Pause,
   Slices,
   serving,
   signalOf,
@@ -59,17 +59,17 @@ function itemsOf(
   chunks: AsyncIterable<Uint8Array>,
   { scope, predicate }: ImportQuery,
   id: string,
-  pause: () => Promise<void>,
+  pause: Pause,
 ): ImportItems {
   switch (type) {
     case 'application/x-ndjson':
-      return readNdjson(chunks, scope);
+      return readNdjson(chunks, scope, pause);
     case 'text/csv':
       return readCsv(chunks, { separator: ',', predicate, scope, pause });
     case 'text/tab-separated-values':
       return readCsv(chunks, { separator: '\t', predicate, scope, pause });
     case 'text/x-datalog':
-      return readDatalog(chunks, scope);
+      return readDatalog(chunks, scope, pause);
     case 'text/turtle':
       return readLater(async () =>
         (await import('./triples.ts')).readTurtle(chunks, scope, pause, `import-${id.slice(0, 8)}-`),
@@ -232,16 +232,22 @@ function shortened(message: string): string {
 const maxDepth = 64;
 /** In characters. */
 const longText = 64 * 1024;
+const linesBetweenBreaths = 128;
 
 /**
  * NDJSON: a line is a fact as `/assert/fact` takes it, or a rule with its text in `rule`. Blank lines are skipped.
  * `scope` is for lines without one.
  */
-async function* readNdjson(chunks: AsyncIterable<Uint8Array>, scope: string | null): ImportItems {
-  const slices = new Slices(() => setImmediate());
+async function* readNdjson(
+  chunks: AsyncIterable<Uint8Array>,
+  scope: string | null,
+  pause: Pause,
+): ImportItems {
+  const slices = new Slices(pause);
   for await (const lines of readLines(chunks)) {
     const items: ImportItem[] = [];
-    for (const line of lines) {
+    for (const [at, line] of lines.entries()) {
+      if (at % linesBetweenBreaths === 0) await slices.breathe();
       const { text } = line;
       const isLong = text !== null && text.length > longText;
       const item = isLong
