@@ -18,7 +18,7 @@ const linkedPlaces: Readonly<Record<string, readonly string[]>> = {
   '/start': [],
   '/facts': ['predicate', 'q', 'truth', 'derived', 'sort', 'order', 'fact'],
   '/rules': ['rule', 'q', 'sort', 'view', 'at'],
-  '/ask': ['question', 'stored', 'sort', 'why', 'whyNot', 'trace'],
+  '/ask': ['question', 'words', 'stored', 'sort', 'why', 'whyNot', 'trace'],
   '/context': [
     'goals',
     'facts',

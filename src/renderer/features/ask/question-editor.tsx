@@ -1,20 +1,23 @@
 /** The editor of a question with its toolbar: with inference or over stored facts, refreshed or not; ask and cancel. */
 import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
 import { IconPlayerPlay, IconStar, IconStarFilled, IconTimeline } from '@tabler/icons-react';
-import { bareQuestion } from '../../api/question-text.ts';
+import type { Ref } from 'react';
+import { bareQuestion, readingOf } from '../../api/question-text.ts';
 import { useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
+import type { Run } from '../../api/use-run.ts';
+import type { CodeEditorHandle } from '../../editor/code-editor.tsx';
 import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/notices.tsx';
-import { KeyCaps } from '../../ui/tags.tsx';
+import { KeyCaps, Tag } from '../../ui/tags.tsx';
 import type { AskTab } from './ask-tabs.ts';
-import type { Asking } from './runs-store.ts';
 
 interface QuestionEditorProps {
   tab: AskTab;
-  asking: Asking;
+  /** What answers the question. */
+  run: Pick<Run<unknown>, 'state' | 'cancel'>;
   isNarrow: boolean;
   isLive: boolean;
   onLive: (isLive: boolean) => void;
@@ -23,25 +26,34 @@ interface QuestionEditorProps {
   /** Asks; `trace` also opens the trace. */
   onAsk: (text: string, trace?: 'true') => void;
   onSave: (text: string) => void;
+  handle: Ref<CodeEditorHandle>;
 }
+
+const noDiagnostics: ReturnType<typeof useDiagnostics>['diagnostics'] = [];
 
 /** The pane with the editor of a tab's question. */
 export function QuestionEditor(props: QuestionEditorProps) {
-  const { tab, onDraft, onAsk, onSave, ...rest } = props;
+  const { tab, onDraft, onAsk, onSave, handle, ...rest } = props;
   const { shown, draft } = tab;
   const questions = useQuestions(useSession().space);
   const { diagnostics } = useDiagnostics(draft, 'question');
+  const isWords = draft.trim() !== '' && readingOf(draft) === 'words';
   return (
     <PaneFrame
       scroll="own"
       label="Question"
-      title={<PaneTitle isWhole>Ask</PaneTitle>}
+      title={
+        <span className="flex-row gap-8">
+          <PaneTitle isWhole>Ask</PaneTitle>
+          <span role="status">{isWords && <Tag tone="derived">plain words</Tag>}</span>
+        </span>
+      }
       actions={
         <QuestionToolbar
           {...rest}
           isStoredOnly={shown.stored === 'true'}
           onAsk={() => onAsk(draft)}
-          onTrace={() => onAsk(draft, 'true')}
+          onTrace={shown.stored === 'true' || isWords ? null : () => onAsk(draft, 'true')}
           onSave={draft.trim() === '' ? null : () => onSave(draft)}
           isSaved={questions.some(({ text, kind }) => kind === 'saved' && text === bareQuestion(draft))}
         />
@@ -51,12 +63,14 @@ export function QuestionEditor(props: QuestionEditorProps) {
         key={tab.id}
         label="Question"
         mode="question"
-        placeholder="ancestor(?who, nora), not visited(?who)"
+        placeholder="ancestor(?who, nora), or plain words: who is nora’s grandmother"
         value={draft}
         onChange={onDraft}
-        diagnostics={diagnostics}
+        // Plain words are no goal with mistakes.
+        diagnostics={isWords ? noDiagnostics : diagnostics}
         onSubmit={(text) => onAsk(text)}
         autoFocus={!isAmongTabs()}
+        handle={handle}
       />
     </PaneFrame>
   );
@@ -68,13 +82,14 @@ function isAmongTabs(): boolean {
 }
 
 interface QuestionToolbarProps {
-  asking: Asking;
+  run: Pick<Run<unknown>, 'state' | 'cancel'>;
   isStoredOnly: boolean;
   onStoredOnly: (isStoredOnly: boolean) => void;
   isLive: boolean;
   onLive: (isLive: boolean) => void;
   onAsk: () => void;
-  onTrace: () => void;
+  /** null: there is nothing to trace in stored facts and in plain words. */
+  onTrace: (() => void) | null;
   /** Saves the question; null if there is nothing to save. */
   onSave: (() => void) | null;
   isSaved: boolean;
@@ -84,9 +99,9 @@ interface QuestionToolbarProps {
 
 /** The toolbar of the question editor. */
 function QuestionToolbar(props: QuestionToolbarProps) {
-  const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onTrace, onSave, isSaved, isNarrow } =
+  const { run, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onTrace, onSave, isSaved, isNarrow } =
     props;
-  const { runningSince, cancelledAfter } = asking.runs.state;
+  const { runningSince, cancelledAfter } = run.state;
   return (
     <>
       {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
@@ -114,7 +129,13 @@ function QuestionToolbar(props: QuestionToolbarProps) {
         </ActionIcon>
       </Tooltip>
       <Tooltip label="Trace: what inference does for the question, and where its time goes">
-        <ActionIcon variant="default" size={26} aria-label="Trace" disabled={isStoredOnly} onClick={onTrace}>
+        <ActionIcon
+          variant="default"
+          size={26}
+          aria-label="Trace"
+          disabled={onTrace === null}
+          onClick={() => onTrace?.()}
+        >
           <IconTimeline size={15} aria-hidden />
         </ActionIcon>
       </Tooltip>
@@ -127,7 +148,7 @@ function QuestionToolbar(props: QuestionToolbarProps) {
           Ask
         </Button>
       ) : (
-        <RunningActions since={runningSince} onCancel={asking.cancel} />
+        <RunningActions since={runningSince} onCancel={run.cancel} />
       )}
     </>
   );

@@ -7,6 +7,7 @@ import { useClipboard } from '@mantine/hooks';
 import { IconCopy, IconPin, IconPinFilled, IconRoute2, IconTarget } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
 import { Link } from '@tanstack/react-router';
+import { goalWords } from '../../api/goal-words.ts';
 import { useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -27,7 +28,7 @@ import { type ContextSearch, type WindowPart, windowParts } from './context-sear
 import styles from './context.module.css';
 import { ContradictionList, type RenderRetract } from './contradiction-list.tsx';
 import { WindowFacts } from './fact-list.tsx';
-import { goalInWords, goalsTitle, goalWords } from './words.ts';
+import { goalInWords, goalsTitle } from './words.ts';
 import { PinnedComparison, pinWindow, SessionDiffView, usePinnedWindow } from './window-differences.tsx';
 import type { SessionWork } from './use-session-work.ts';
 

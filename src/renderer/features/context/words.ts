@@ -1,5 +1,5 @@
 /** Labels and meanings of categories, omission reasons and goal states; the outcome of goals in words. Pure. */
-import type { ContextWindow, GoalStatus, OmissionReason } from '../../../engine/contract/context.ts';
+import type { ContextWindow, OmissionReason } from '../../../engine/contract/context.ts';
 import type { Category } from '../../../engine/contract/memory.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import type { Tone } from '../../ui/tags.tsx';
@@ -53,19 +53,6 @@ export const reasonWords: Readonly<Record<OmissionReason, Word>> = {
     meaning: 'The same atom is also known with the other truth value, with more salience.',
   },
   filtered: { word: 'filtered', tone: 'plain', meaning: 'Its predicate is not among the chosen ones.' },
-};
-
-/** The words for each state of a goal. */
-export const goalWords: Readonly<Record<GoalStatus, Word>> = {
-  proved: { word: 'proved', tone: 'good', meaning: 'A whole proof of an answer is in the window.' },
-  premises: {
-    word: 'premises only',
-    tone: 'warn',
-    meaning: 'The stored facts behind an answer are in the window, but not the conclusions.',
-  },
-  does_not_fit: { word: 'does not fit', tone: 'warn', meaning: 'No proof of an answer fits the window.' },
-  no_answer: { word: 'no answer', tone: 'plain', meaning: 'Nothing matches the goal.' },
-  limit: { word: 'limit', tone: 'bad', meaning: 'The search for answers reached a limit.' },
 };
 
 type WindowGoal = ContextWindow['goals'][number];
