@@ -20,7 +20,10 @@ const linkedPlaces: Readonly<Record<string, readonly string[]>> = {
   '/rules': ['rule', 'q', 'sort', 'view', 'at'],
   '/ask': ['question', 'words', 'stored', 'sort', 'why', 'whyNot', 'trace'],
   '/context': [
+    'query',
     'goals',
+    'proofs',
+    'fill',
     'facts',
     'chars',
     'predicates',
@@ -53,7 +56,19 @@ const askedParameters: Readonly<Record<string, readonly string[]>> = {
   '/why-not': ['question'],
   '/trace': ['question'],
   '/what-if': ['add', 'retract', 'without', 'goals'],
-  '/context': ['goals', 'facts', 'chars', 'predicates', 'cap', 'buckets', 'inferred', 'resolve'],
+  '/context': [
+    'query',
+    'goals',
+    'proofs',
+    'fill',
+    'facts',
+    'chars',
+    'predicates',
+    'cap',
+    'buckets',
+    'inferred',
+    'resolve',
+  ],
 };
 
 /** The routes. */

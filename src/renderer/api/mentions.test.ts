@@ -78,6 +78,21 @@ describe('a mention', () => {
     expect(isReadAsAnother(mention('agnez', 'agnez', { constants: ['agnes'] }))).toBe(true);
   });
 
+  test.each([
+    ['siblings', 'sibling', false],
+    ['parents of', 'parentOf', true],
+    ['lived', 'lives', true],
+    ['liking', 'like', false],
+    ['likes', 'like', false],
+    ['like', 'likes', false],
+    ['cities', 'city', false],
+    ['sibbling', 'sibling', true],
+    ['s', 'e', true],
+  ])('in another English form is no other spelling: %s for the predicate %s', (text, name, isAnother) => {
+    expect(isReadAsAnother(mention(text, text, { constants: [], predicates: [name] }))).toBe(isAnother);
+    expect(isReadAsAnother(mention(text, text, { constants: [name] }))).toBe(true);
+  });
+
   test('says what it was taken for', () => {
     const text = 'agnez and anna and rutth';
     expect(

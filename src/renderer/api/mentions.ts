@@ -36,10 +36,28 @@ export function namesOf({ constants, predicates }: Mention): string[] {
   return [...new Set([...constants, ...predicates])];
 }
 
-/** True if the text has another spelling than every name that it was taken for, as a misspelt one has. */
+/** Endings of English words, which predicates may have or not. */
+const ending = /^(?:s|es|d|ed|r|er|ing|ly)$/;
+
+/** True if one of two words is the other with an English ending, or with another one after a final e or y. */
+function isFormOf(left: string, right: string): boolean {
+  const [short, long] = left.length <= right.length ? [left, right] : [right, left];
+  const stem = short.replace(/[ey]$/, '');
+  if (stem === '' || !long.startsWith(stem)) return false;
+  return ending.test(long.slice(short.length)) || /^(?:i?e[sd]|ing|er)$/.test(long.slice(stem.length));
+}
+
+/**
+ * True if the text has another spelling than every name that it was taken for, as a misspelt one has. Another form of a
+ * predicate's English word (`siblings` for `sibling`) is no other spelling.
+ */
 export function isReadAsAnother(mention: Mention): boolean {
+  const { constants, predicates } = mention;
   const written = folded(mention.text);
-  return namesOf(mention).every((name) => folded(name) !== written);
+  return (
+    constants.every((name) => folded(name) !== written) &&
+    predicates.every((name) => folded(name) !== written && !isFormOf(written, folded(name)))
+  );
 }
 
 /** At most this many names of one mention are listed. */

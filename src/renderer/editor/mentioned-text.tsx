@@ -16,12 +16,17 @@ function titleOf(mention: Mention): string {
 }
 
 function Meaning({ mention }: { mention: Mention }) {
+  const names = namesInWords(mention);
   return (
     <li className="inline-row gap-4 flex-wrap">
       <span className={lookOf(mention)}>{mention.text}</span>
-      <IconArrowNarrowRight size={14} aria-hidden />
-      <span className="visually-hidden">is</span>
-      <span className={`mono ${styles.name}`}>{namesInWords(mention)}</span>
+      {names !== mention.text && (
+        <>
+          <IconArrowNarrowRight size={14} aria-hidden />
+          <span className="visually-hidden">is</span>
+          <span className={`mono ${styles.name}`}>{names}</span>
+        </>
+      )}
       <span className="dim">
         {kindOfMention(mention)}
         {isReadAsAnother(mention) && ', in another spelling'}

@@ -37,7 +37,9 @@ export function QuestionEditor(props: QuestionEditorProps) {
   const { shown, draft } = tab;
   const questions = useQuestions(useSession().space);
   const { diagnostics } = useDiagnostics(draft, 'question');
-  const isWords = draft.trim() !== '' && readingOf(draft) === 'words';
+  const text = draft.trim();
+  const isWords =
+    text !== '' && (readingOf(draft) === 'words' || (shown.words === 'true' && text === shown.question));
   return (
     <PaneFrame
       scroll="own"

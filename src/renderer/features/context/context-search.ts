@@ -7,10 +7,20 @@
  */
 import { unaskedOf, type UnaskedSearch } from '../../api/question-text.ts';
 
+const proofChoices = ['whole', 'premises'] as const;
+/** A choice of proofs other than the usual one. */
+export type ProofChoice = (typeof proofChoices)[number];
+
 /** The form as text. */
 export interface WindowFields {
+  /** A question in plain words, whose names become goals. */
+  query?: string | undefined;
   /** Goals in the language, one per line. */
   goals?: string | undefined;
+  /** How answers are proved; absent: whole where it fits. */
+  proofs?: ProofChoice | undefined;
+  /** With a query: the most salient facts take the room that is left. */
+  fill?: 'true' | undefined;
   /** The budget in facts. */
   facts?: string | undefined;
   /** The budget in characters; absent: unlimited. */
@@ -47,7 +57,10 @@ export interface ContextSearch extends WindowFields, UnaskedSearch {
 }
 
 const fields = [
+  'query',
   'goals',
+  'proofs',
+  'fill',
   'facts',
   'chars',
   'predicates',
@@ -78,7 +91,10 @@ function present<Found extends object>(found: Found): Found {
 /** The form alone; drops what it does not understand. */
 export function windowFieldsOf(search: Readonly<Record<string, unknown>>): WindowFields {
   return present<WindowFields>({
+    query: text(search['query']),
     goals: text(search['goals']),
+    proofs: oneOf(proofChoices, search['proofs']),
+    fill: oneOf(['true'] as const, search['fill']),
     facts: digits(search['facts']),
     chars: digits(search['chars']),
     predicates: text(search['predicates']),

@@ -8,9 +8,11 @@ import { IconCopy, IconPin, IconPinFilled, IconRoute2, IconTarget } from '@table
 import { type ReactNode, useMemo } from 'react';
 import { Link } from '@tanstack/react-router';
 import { goalWords } from '../../api/goal-words.ts';
+import { readingsInWords } from '../../api/mentions.ts';
 import { useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
-import { CodeText } from '../../editor/code-text.tsx';
+import { AtomLink, CodeText } from '../../editor/code-text.tsx';
+import { MentionedText } from '../../editor/mentioned-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
@@ -188,6 +190,7 @@ export function WindowPane(props: WindowPaneProps) {
     >
       <div className="flex-column full-height">
         <UsageBars chosen={chosen} />
+        <AskedQuestion chosen={chosen} />
         <Parts {...props} />
       </div>
     </PaneFrame>
@@ -278,12 +281,52 @@ function UsageBars({ chosen }: { chosen: ChosenWindow }) {
   );
 }
 
+/** The question of the window with what it names; nothing without a question. */
+function AskedQuestion({ chosen: { window, request } }: { chosen: ChosenWindow }) {
+  const { query } = request;
+  const { mentions = [] } = window;
+  if (query === undefined || query === null) return null;
+  const readings = readingsInWords(mentions);
+  return (
+    <section
+      className={`fixed-size padded-8 line-below ${styles.question}`}
+      aria-label="Asked in plain words"
+    >
+      <MentionedText text={query} mentions={mentions} />
+      {mentions.length === 0 && (
+        <p className="dim no-margin">The words name no constant and no predicate, so they became no goal.</p>
+      )}
+      <span role="status" className="visually-hidden">
+        {readings}
+      </span>
+    </section>
+  );
+}
+
+function Answers({ atoms, found }: { atoms: readonly string[]; found: number }) {
+  if (atoms.length === 0) return null;
+  const rest = found - atoms.length;
+  return (
+    <ul className="plain-list gap-2-12 flex-wrap flex">
+      {atoms.map((atom) => (
+        <li key={atom}>
+          <AtomLink atom={atom} />
+        </li>
+      ))}
+      {rest > 0 && <li className={`dim ${styles.rest}`}>and {formatCount(rest)} more</li>}
+    </ul>
+  );
+}
+
 /** The outcome of each goal: whether the window contains a proof of it, and what one needs. */
-function GoalList({ chosen: { window } }: { chosen: ChosenWindow }) {
+function GoalList({ chosen: { window, request } }: { chosen: ChosenWindow }) {
+  const leftOut = window.goalsLeftOut ?? 0;
   if (window.goals.length === 0)
     return (
       <EmptyState icon={<IconTarget size={30} stroke={1.3} aria-hidden />} title="No goals">
-        Give goals on the left: their proofs come first, each whole or not at all.
+        {(request.query ?? '') === ''
+          ? 'Give a question or goals on the left: the proofs of their answers come first.'
+          : 'The question became no goal that has an answer. Name what it is about, or give goals on the left.'}
       </EmptyState>
     );
   return (
@@ -302,9 +345,16 @@ function GoalList({ chosen: { window } }: { chosen: ChosenWindow }) {
               </span>
             </span>
             <span className="dim">{goalInWords(each)}</span>
+            <Answers atoms={each.atoms} found={each.answers.found} />
           </li>
         );
       })}
+      {leftOut > 0 && (
+        <li className="dim">
+          {formatAmount(leftOut, 'more goal')} of the question {leftOut === 1 ? 'was' : 'were'} not worked out
+          or not kept. Name a predicate, or fewer names.
+        </li>
+      )}
     </ol>
   );
 }
