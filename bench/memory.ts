@@ -165,7 +165,15 @@ async function bytesHeld(): Promise<number> {
   return process.memoryUsage().arrayBuffers;
 }
 
-const recalled = { query: null, minSalience: 0, unscoped: false, includeInferred: false, timeoutMs: 600_000 };
+const recalled = {
+  query: null,
+  maxTokens: null,
+  minSalience: 0,
+  unscoped: false,
+  includeInferred: false,
+  format: 'json' as const,
+  timeoutMs: 600_000,
+};
 
 async function check(engine: Engine, scope: string | null): Promise<void> {
   const { facts } = await engine.recall(caller, { ...recalled, scope, maxFacts: 1000, predicates: null });

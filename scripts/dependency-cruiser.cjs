@@ -64,6 +64,9 @@ const inEngine = (folders) =>
 const evaluation = Object.keys(layers).filter((folder) => folder.startsWith('datalog/'));
 const forTests = ['testing', 'log', 'state', 'operations', ...evaluation];
 
+const test = '\\.(test|fuzz|long|bench)\\.tsx?$';
+const testOrSupport = `${test}|/testing/`;
+
 /** The home of each third-party package. */
 const homes = {
   electron: '^src/main/(desktop/|entry/(main|preload)\\.ts$)',
@@ -79,6 +82,7 @@ const homes = {
   '@ai-sdk/': '^src/main/llm/',
   n3: '^src/main/transfer/',
   stemmer: '^src/engine/search/',
+  'gpt-tokenizer': `^src/engine/base/|${testOrSupport}`,
   'csv-parse': '^src/main/transfer/',
   'jks-js': '^src/main/tls/',
   'node-forge': '^src/main/tls/',
@@ -100,9 +104,7 @@ const homes = {
   vite: '^src/engine/testing/child-program\\.ts$',
 };
 
-const test = '\\.(test|fuzz|long|bench)\\.tsx?$';
-const testOrSupport = `${test}|/testing/`;
-const testLibraries = ['vitest', 'fast-check', 'ajv', 'smol-toml', 'gpt-tokenizer'];
+const testLibraries = ['vitest', 'fast-check', 'ajv', 'smol-toml'];
 
 /**
  * A regular expression for a package's files, including its types of DefinitelyTyped; a name that ends in / is a scope.

@@ -41,6 +41,7 @@ async function window(
   const { entries } = await engine.optimizeContext(callerOf('default'), {
     maxFacts,
     maxChars: null,
+    maxTokens: null,
     goals: [{ predicate, args: [...args], negated: false }],
     query: null,
     fill: false,
@@ -54,6 +55,7 @@ async function window(
     maxFactsPerPredicate: null,
     includeInferred: false,
     explainOmitted: false,
+    format: 'json',
     timeoutMs: 60_000,
   });
   return entries.filter(({ provenance }) => provenance === null);
@@ -62,12 +64,14 @@ async function window(
 async function candidatesOf(engine: Engine): Promise<Candidate[]> {
   const { facts } = await engine.recall(callerOf('default'), {
     maxFacts: 100_000,
+    maxTokens: null,
     minSalience: 0,
     predicates: null,
     query: null,
     scope: null,
     unscoped: false,
     includeInferred: false,
+    format: 'json',
     timeoutMs: 60_000,
   });
   return facts.map(({ predicate, args, createdAt, salience }) => ({

@@ -81,7 +81,7 @@ describe('a client', () => {
     });
     expect(page).toMatchObject({ total: 3, facts: [{ args: ['b'] }, { args: ['a'] }] });
     const memory = await client.browseMemory({ predicates: ['listed', 'child'] });
-    expect(memory.facts.length).toBe(3);
+    expect(memory.facts).toHaveLength(3);
     expect(await client.deleteScope('a/b c')).toMatchObject({ facts: 3 });
   });
 

@@ -199,6 +199,73 @@ export type Change = {
   rule?: string | undefined;
 };
 
+export type ChosenWindow = {
+  windowId: string;
+  entries?: ContextEntry[] | undefined;
+  goals: {
+    goal: string;
+    /** premises: the window has only the stored premises of an answer. */
+    status: 'proved' | 'premises' | 'does_not_fit' | 'no_answer' | 'limit';
+    answers: {
+      found: number;
+      whole: number;
+      premises: number;
+      omitted: number;
+    };
+    /** The first 20 answers. */
+    atoms: string[];
+    /** The room for the proof of the first answer in an empty window. */
+    needs: {
+      facts: number;
+      chars: number;
+      tokens: number;
+    } | null;
+    /** Why the first answer is omitted. */
+    reason: 'budget' | 'bucket' | 'predicate_cap' | 'duplicate' | 'contradiction' | 'filtered' | null;
+  }[];
+  /** With a query: goals of its mentions that were not worked out or not kept. */
+  goalsLeftOut?: number | undefined;
+  /** With a query: what it names. */
+  mentions?: Mention[] | undefined;
+  /** Rendered, oldest rule first. */
+  relevantRules: string[];
+  /** After deduplication. */
+  totalFactsAvailable: number;
+  totalFactsIncluded: number;
+  deduplicationSavings: number;
+  contradictionsFound: number;
+  contradictionsResolved: number;
+  contradictions: Contradiction[];
+  bucketStats: Record<
+    string,
+    {
+      factsIncluded: number;
+      maxAllocation: number;
+      minSalience: number | null;
+      maxSalience: number | null;
+    }
+  >;
+  totalCharCount: number;
+  /** o200k_base tokens of the lines of all entries, as in the text. */
+  totalTokenCount: number;
+  goalDriven: boolean;
+  knowledgeGeneration: number;
+  /** Epoch milliseconds. */
+  generatedAt: number;
+  /** Present if explainOmitted was set. */
+  omitted?:
+    | {
+        atom: string;
+        salience: number;
+        reason: 'budget' | 'bucket' | 'predicate_cap' | 'duplicate' | 'contradiction' | 'filtered';
+      }[]
+    | undefined;
+  /** More was omitted than is listed. */
+  omittedComplete?: false | undefined;
+  /** With format text: one fact a line, conclusions after =>. */
+  text?: string | undefined;
+};
+
 export type ClearSessionInput = {
   sessionId: string;
 };
@@ -367,10 +434,11 @@ export type ContextWindow = {
     };
     /** The first 20 answers. */
     atoms: string[];
+    /** The room for the proof of the first answer in an empty window. */
     needs: {
       facts: number;
       chars: number;
-      tokens: number | null;
+      tokens: number;
     } | null;
     /** Why the first answer is omitted. */
     reason: 'budget' | 'bucket' | 'predicate_cap' | 'duplicate' | 'contradiction' | 'filtered' | null;
@@ -398,6 +466,8 @@ export type ContextWindow = {
     }
   >;
   totalCharCount: number;
+  /** o200k_base tokens of the lines of all entries, as in the text. */
+  totalTokenCount: number;
   goalDriven: boolean;
   knowledgeGeneration: number;
   /** Epoch milliseconds. */
@@ -528,6 +598,44 @@ export type Diagnostic = {
   startColumn: number;
   endLine: number;
   endColumn: number;
+};
+
+export type DiffAnswer = {
+  previousWindowId: string;
+  currentWindowId: string;
+  added?:
+    | {
+        predicate: string;
+        args: string[];
+        negated: boolean;
+        salience: number;
+        category:
+          | 'goal_relevant'
+          | 'related'
+          | 'inferred'
+          | 'consolidated'
+          | 'ephemeral'
+          | 'recent'
+          | 'asserted';
+        /** Characters of the rendered atom. */
+        charCount: number;
+      }[]
+    | undefined;
+  removed?:
+    | {
+        /** predicate/arg1/arg2. */
+        key: string;
+        predicate: string;
+        args: string[];
+        negated: boolean;
+        scope: string | null;
+      }[]
+    | undefined;
+  unchanged: number;
+  fullRefreshRecommended: boolean;
+  reason: string | null;
+  /** With format text: a line for each atom that was added, after +, or removed, after -. */
+  text?: string | undefined;
 };
 
 export type DiffInput = {
@@ -1076,6 +1184,7 @@ export type OptimizeInput = {
   maxFacts?: number | null | undefined;
   /** Maximum length of all rendered atoms together. */
   maxChars?: number | null | undefined;
+  maxTokens?: number | null | undefined;
   goals?: Goals | undefined;
   /** Plain words: what they mention becomes goals, and what matches them follows. */
   query?: string | null | undefined;
@@ -1110,6 +1219,8 @@ export type OptimizeInput = {
   includeInferred?: boolean | null | undefined;
   /** List what was omitted, and why. Default: false. */
   explainOmitted?: boolean | null | undefined;
+  /** Default: "json". */
+  format?: 'json' | 'text' | null | undefined;
   /** Time limit for search and proof; beyond it 422. Default: 10000. */
   timeoutMs?: number | null | undefined;
 };
@@ -1252,9 +1363,26 @@ export type Readiness = {
     | undefined;
 };
 
+export type RecallAnswer = {
+  /** Highest salience first; with a query in the order in which to read them. */
+  facts?: ContextEntry[] | undefined;
+  /** Visible in the scope, before filtering. */
+  totalFacts: number;
+  returned: number;
+  /** With a query: what it names. */
+  mentions?: Mention[] | undefined;
+  /** With a query: goals that were not worked out or not kept. */
+  goalsLeftOut?: number | undefined;
+  /** Epoch milliseconds. */
+  generatedAt: number;
+  /** With format text: one fact a line, conclusions after =>. */
+  text?: string | undefined;
+};
+
 export type RecallInput = {
   /** Maximum number of facts. Default: 100. */
   maxFacts?: number | null | undefined;
+  maxTokens?: number | null | undefined;
   /** Omit facts below it. Default: 0. */
   minSalience?: number | null | undefined;
   /** Only these predicates, with any arity; absent: all. */
@@ -1267,6 +1395,8 @@ export type RecallInput = {
   unscoped?: boolean | null | undefined;
   /** Also include derivable conclusions of the predicates. Default: false. */
   includeInferred?: boolean | null | undefined;
+  /** Default: "json". */
+  format?: 'json' | 'text' | null | undefined;
   /** Time limit in milliseconds. Default: 10000. */
   timeoutMs?: number | null | undefined;
 };
@@ -1274,6 +1404,7 @@ export type RecallInput = {
 export type RecallQuery = {
   /** Default: 100. */
   maxFacts?: string | null | undefined;
+  maxTokens?: string | null | undefined;
   /** Default: 0. */
   minSalience?: string | null | undefined;
   /** Repeated or comma-separated; absent: all. */
@@ -1286,22 +1417,10 @@ export type RecallQuery = {
   unscoped?: 'true' | 'false' | null | undefined;
   /** Default: false. */
   includeInferred?: 'true' | 'false' | null | undefined;
+  /** Default: "json". */
+  format?: 'json' | 'text' | null | undefined;
   /** Default: 10000. */
   timeoutMs?: string | null | undefined;
-};
-
-export type Recalled = {
-  /** Highest salience first; with a query in the order in which to read them. */
-  facts: ContextEntry[];
-  /** Visible in the scope, before filtering. */
-  totalFacts: number;
-  returned: number;
-  /** With a query: what it names. */
-  mentions?: Mention[] | undefined;
-  /** With a query: goals that were not worked out or not kept. */
-  goalsLeftOut?: number | undefined;
-  /** Epoch milliseconds. */
-  generatedAt: number;
 };
 
 export type ReplicationQuery = {
@@ -1872,31 +1991,50 @@ export type TransactionBegun = {
   expiresAt: number;
 };
 
-export type TurnsContext = {
-  facts: {
-    predicate: string;
-    args: string[];
-    negated: boolean;
-    salience: number;
-    provenance: Provenance;
-  }[];
+export type TurnsAnswer = {
+  facts?:
+    | {
+        predicate: string;
+        args: string[];
+        negated: boolean;
+        salience: number;
+        provenance: Provenance;
+      }[]
+    | undefined;
   totalFactsInKB: number;
   factsReturned: number;
   contradictions: number;
   newFactsExtracted: number;
+  /** With remember: the session, the number of its first new turn, and how many facts keep them. */
+  remembered?:
+    | {
+        sessionId: string;
+        first: number | null;
+        count: number;
+      }
+    | undefined;
   extraction: 'llm' | 'statements';
   /** Present if natural language was ignored because no provider is available; says how to change that. */
   warning?: string | undefined;
   /** Present if something was stored. */
   generation?: number | undefined;
+  /** With format text: one fact a line, conclusions after =>. */
+  text?: string | undefined;
 };
 
 export type TurnsInput = {
   turns: string[];
   /** Default: 50. */
   maxFacts?: number | null | undefined;
+  maxTokens?: number | null | undefined;
   /** Plain words: what they mention becomes goals, and what matches them follows. */
   query?: string | null | undefined;
+  /** Keep each turn as a fact said(session, number, text), to be found by its words later. Default: false. */
+  remember?: boolean | null | undefined;
+  /** With remember: the conversation, in which turns are numbered on; default default. */
+  sessionId?: string | null | undefined;
+  /** Default: "json". */
+  format?: 'json' | 'text' | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
@@ -1997,34 +2135,10 @@ export type Whoami = {
   expiresAt: number | null;
 };
 
-export type WindowDiff = {
-  previousWindowId: string;
-  currentWindowId: string;
-  added: {
-    predicate: string;
-    args: string[];
-    negated: boolean;
-    salience: number;
-    category: 'goal_relevant' | 'related' | 'inferred' | 'consolidated' | 'ephemeral' | 'recent' | 'asserted';
-    /** Characters of the rendered atom. */
-    charCount: number;
-  }[];
-  removed: {
-    /** predicate/arg1/arg2. */
-    key: string;
-    predicate: string;
-    args: string[];
-    negated: boolean;
-    scope: string | null;
-  }[];
-  unchanged: number;
-  fullRefreshRecommended: boolean;
-  reason: string | null;
-};
-
 export type WindowDiffInput = {
   sessionId: string;
   maxFacts?: number | null | undefined;
+  maxTokens?: number | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
@@ -2032,6 +2146,7 @@ export type WindowDiffInput = {
   goals?: Goals | undefined;
   /** Plain words: what they mention becomes goals, and what matches them follows. */
   query?: string | null | undefined;
+  format?: 'json' | 'text' | null | undefined;
 };
 
 /** The operations of the service: arguments of the path, then fields, then options. */
@@ -2141,6 +2256,7 @@ export interface Operations {
     fields?: {
       /** Default: 100. */
       maxFacts?: number | null | undefined;
+      maxTokens?: number | null | undefined;
       /** Default: 0. */
       minSalience?: number | null | undefined;
       /** Repeated or comma-separated; absent: all. */
@@ -2153,13 +2269,15 @@ export interface Operations {
       unscoped?: boolean | null | undefined;
       /** Default: false. */
       includeInferred?: boolean | null | undefined;
+      /** Default: "json". */
+      format?: 'json' | 'text' | null | undefined;
       /** Default: 10000. */
       timeoutMs?: number | null | undefined;
     },
     options?: CallOptions,
-  ): Promise<Recalled>;
+  ): Promise<RecallAnswer>;
   /** The facts with the highest salience: `POST /memory/context`. */
-  recall(fields?: RecallInput, options?: CallOptions): Promise<Recalled>;
+  recall(fields?: RecallInput, options?: CallOptions): Promise<RecallAnswer>;
   /** The distribution of salience, and the facts that expire or fade next: `GET /memory/stats`. */
   memoryStats(
     fields?: {
@@ -2179,15 +2297,15 @@ export interface Operations {
   /** Find facts, conclusions, rules, entities and predicates by words: `POST /search`. */
   search(fields: SearchInput, options?: CallOptions): Promise<Searched>;
   /** Select a window of facts within a budget; complete proofs of the goals come first: `POST /context/optimize`. */
-  optimizeContext(fields?: OptimizeInput, options?: CallOptions): Promise<ContextWindow>;
+  optimizeContext(fields?: OptimizeInput, options?: CallOptions): Promise<ChosenWindow>;
   /** What changed in the window of a session: `POST /context/diff`. */
-  diffContext(fields: WindowDiffInput, options?: CallOptions): Promise<WindowDiff>;
+  diffContext(fields: WindowDiffInput, options?: CallOptions): Promise<DiffAnswer>;
   /** Summarize the knowledge in figures: `POST /context/summary`. */
   summarizeContext(fields?: SummaryInput, options?: CallOptions): Promise<ContextSummary>;
   /** Discard the window of a session: `POST /context/session/clear`. */
   clearContextSession(fields: ClearSessionInput, options?: CallOptions): Promise<string>;
   /** Store what the turns of a conversation state, and return the facts relevant to them: `POST /context`. */
-  contextOfTurns(fields: TurnsInput, options?: WriteOptions): Promise<TurnsContext>;
+  contextOfTurns(fields: TurnsInput, options?: WriteOptions): Promise<TurnsAnswer>;
   /** Store what a text states, and return a context window: `POST /context/ingest`. */
   ingest(fields: IngestInput, options?: WriteOptions): Promise<Ingested>;
   /** Extract facts and rules from a text: `POST /extract`. */

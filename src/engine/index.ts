@@ -35,6 +35,7 @@ export { verifyFolder, type Verified } from './folder/folder-tasks.ts';
 export type { Journal, JournalName } from './log/journal.ts';
 export { openFileBackend } from './log/file-backend.ts';
 export { compareText } from './base/text-order.ts';
+export { type LinedEntry, lineOf, textOf } from './memory/fact-lines.ts';
 export { canonicalName, wordRuns } from './memory/mentions.ts';
 export type { Learned, LearnedFact } from './write/learn.ts';
 export type { ViewFields } from './session/read-context.ts';

@@ -11,7 +11,15 @@ import {
 } from './fields.ts';
 import { predicateSchema, termsSchema } from './language.ts';
 import { mentionSchema } from './mention.ts';
-import { contextEntrySchema, maxPredicatesNamed, predicatesSchema, queryTextSchema } from './memory.ts';
+import {
+  answerFormatSchema,
+  contextEntrySchema,
+  factsTextSchema,
+  maxPredicatesNamed,
+  maxTokensSchema,
+  predicatesSchema,
+  queryTextSchema,
+} from './memory.ts';
 import { takingTruthVal } from './same-said.ts';
 
 export const maxGoals = 100;
@@ -54,6 +62,7 @@ export const optimizeInputSchema = z
     maxChars: optional(z.int().min(1).max(100_000_000)).describe(
       'Maximum length of all rendered atoms together',
     ),
+    maxTokens: optional(maxTokensSchema),
     goals: goalsSchema,
     query: queryTextSchema,
     fill: defaulted(z.boolean(), false).describe(
@@ -78,6 +87,7 @@ export const optimizeInputSchema = z
       'Also include conclusions that are not about the goals',
     ),
     explainOmitted: defaulted(z.boolean(), false).describe('List what was omitted, and why'),
+    format: defaulted(answerFormatSchema, 'json'),
     timeoutMs: timeoutSchema.describe('Time limit for search and proof; beyond it 422'),
   })
   .superRefine(oneScopeChoice)
@@ -121,7 +131,10 @@ const windowGoalSchema = z.object({
   status: z.enum(goalStatuses).describe('premises: the window has only the stored premises of an answer'),
   answers: z.object({ found: z.int(), whole: z.int(), premises: z.int(), omitted: z.int() }),
   atoms: z.array(z.string()).describe('The first 20 answers'),
-  needs: z.object({ facts: z.int(), chars: z.int(), tokens: z.int().nullable() }).nullable(),
+  needs: z
+    .object({ facts: z.int(), chars: z.int(), tokens: z.int() })
+    .nullable()
+    .describe('The room for the proof of the first answer in an empty window'),
   reason: z.enum(omissionReasons).nullable().describe('Why the first answer is omitted'),
 });
 
@@ -151,6 +164,7 @@ export const contextWindowSchema = z.object({
     }),
   ),
   totalCharCount: z.int(),
+  totalTokenCount: z.int().describe('o200k_base tokens of the lines of all entries, as in the text'),
   goalDriven: z.boolean(),
   knowledgeGeneration: generationSchema,
   generatedAt: timeSchema,
@@ -162,13 +176,21 @@ export const contextWindowSchema = z.object({
 });
 export type ContextWindow = z.output<typeof contextWindowSchema>;
 
+/** A window as it is answered: its entries, or their text. */
+export const chosenWindowSchema = contextWindowSchema.extend({
+  entries: z.array(contextEntrySchema).optional(),
+  text: factsTextSchema,
+});
+
 export const windowDiffInputSchema = z
   .strictObject({
     sessionId: sessionIdSchema,
     maxFacts: optional(maxFactsSchema),
+    maxTokens: optional(maxTokensSchema),
     ...scopeFields,
     goals: goalsSchema,
     query: queryTextSchema,
+    format: optional(answerFormatSchema),
   })
   .superRefine(oneScopeChoice);
 export type WindowDiffInput = z.output<typeof windowDiffInputSchema>;
@@ -200,6 +222,17 @@ export const windowDiffSchema = z.object({
   reason: z.string().nullable(),
 });
 export type WindowDiff = z.output<typeof windowDiffSchema>;
+
+/** A comparison as it is answered: what was added and removed, or its text. */
+export const diffAnswerSchema = windowDiffSchema.extend({
+  added: windowDiffSchema.shape.added.optional(),
+  removed: windowDiffSchema.shape.removed.optional(),
+  text: z
+    .string()
+    .optional()
+    .describe('With format text: a line for each atom that was added, after +, or removed, after -'),
+});
+export type DiffAnswer = z.output<typeof diffAnswerSchema>;
 
 export const summaryInputSchema = z.strictObject(scopeFields).superRefine(oneScopeChoice);
 export type SummaryInput = z.output<typeof summaryInputSchema>;

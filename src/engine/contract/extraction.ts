@@ -10,7 +10,13 @@ import {
   timeoutSchema,
 } from './fields.ts';
 import { isWellFormed } from './language.ts';
-import { provenanceSchema, queryTextSchema } from './memory.ts';
+import {
+  answerFormatSchema,
+  factsTextSchema,
+  maxTokensSchema,
+  provenanceSchema,
+  queryTextSchema,
+} from './memory.ts';
 
 export const maxTextCharacters = 1_000_000;
 export const maxTurns = 1000;
@@ -27,6 +33,9 @@ function textOf(maxLength: number) {
     .refine(isWellFormed, 'the text holds a lone surrogate');
 }
 
+/** The session of turns that are remembered without one. */
+export const defaultSession = 'default';
+
 export const turnsInputSchema = z
   .strictObject({
     turns: z
@@ -34,7 +43,15 @@ export const turnsInputSchema = z
       .min(1, 'give at least one turn')
       .max(maxTurns, `give at most ${maxTurns} turns`),
     maxFacts: defaulted(maxFactsSchema, 50),
+    maxTokens: optional(maxTokensSchema),
     query: queryTextSchema,
+    remember: defaulted(z.boolean(), false).describe(
+      'Keep each turn as a fact said(session, number, text), to be found by its words later',
+    ),
+    sessionId: optional(sessionIdSchema).describe(
+      `With remember: the conversation, in which turns are numbered on; default ${defaultSession}`,
+    ),
+    format: defaulted(answerFormatSchema, 'json'),
     ...scopeFields,
   })
   .superRefine(oneScopeChoice)
@@ -58,6 +75,10 @@ export const turnsContextSchema = z.object({
   factsReturned: z.int(),
   contradictions: z.int(),
   newFactsExtracted: z.int(),
+  remembered: z
+    .object({ sessionId: z.string(), first: z.int().nullable(), count: z.int() })
+    .optional()
+    .describe('With remember: the session, the number of its first new turn, and how many facts keep them'),
   extraction: z.enum(['llm', 'statements']),
   warning: z
     .string()
@@ -68,6 +89,13 @@ export const turnsContextSchema = z.object({
   generation: generationSchema.optional().describe('Present if something was stored'),
 });
 export type TurnsContext = z.output<typeof turnsContextSchema>;
+
+/** The context of a conversation as it is answered: its facts, or their text. */
+export const turnsAnswerSchema = turnsContextSchema.extend({
+  facts: turnsContextSchema.shape.facts.optional(),
+  text: factsTextSchema,
+});
+export type TurnsAnswer = z.output<typeof turnsAnswerSchema>;
 
 export const ingestInputSchema = z
   .strictObject({

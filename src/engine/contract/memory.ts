@@ -30,6 +30,24 @@ export const queryTextSchema = optional(z.string().min(1).max(maxQueryCharacters
   'Plain words: what they mention becomes goals, and what matches them follows',
 );
 
+/** How facts to read are answered: as entries, or as a text. */
+export const answerFormats = ['json', 'text'] as const;
+export const answerFormatSchema = z
+  .enum(answerFormats)
+  .describe('text: a field `text` instead of the facts, one fact a line, to be read in this order');
+
+export const maxTokensSchema = z
+  .int()
+  .min(1)
+  .max(100_000_000)
+  .describe('Maximum o200k_base tokens of the lines of all facts together');
+
+/** The lines of facts, in the order in which to read them: premises before what they prove. */
+export const factsTextSchema = z
+  .string()
+  .optional()
+  .describe('With format text: one fact a line, conclusions after =>');
+
 /** Category of a window entry; the first that applies. */
 export const categories = [
   'goal_relevant',
@@ -70,6 +88,7 @@ const maxFactsSchema = z.int().min(1).max(100_000);
 export const recallInputSchema = z
   .strictObject({
     maxFacts: defaulted(maxFactsSchema, 100).describe('Maximum number of facts'),
+    maxTokens: optional(maxTokensSchema),
     minSalience: defaulted(z.number().min(0).max(1), 0).describe('Omit facts below it'),
     predicates: predicatesSchema,
     query: queryTextSchema,
@@ -77,6 +96,7 @@ export const recallInputSchema = z
     includeInferred: defaulted(z.boolean(), false).describe(
       'Also include derivable conclusions of the predicates',
     ),
+    format: defaulted(answerFormatSchema, 'json'),
     timeoutMs: timeoutSchema,
   })
   .superRefine(oneScopeChoice);
@@ -86,11 +106,13 @@ export type RecallInput = z.output<typeof recallInputSchema>;
 export const recallQuerySchema = z
   .strictObject({
     maxFacts: defaulted(queryInteger(1, 100_000), 100),
+    maxTokens: optional(queryInteger(1, 100_000_000)),
     minSalience: defaulted(queryNumber(0, 1), 0),
     predicates: listParameter(predicateSchema, maxPredicatesNamed),
     query: queryTextSchema,
     ...scopeParameters,
     includeInferred: defaulted(queryFlag, false),
+    format: defaulted(answerFormatSchema, 'json'),
     timeoutMs: defaulted(queryInteger(1, 600_000), 10_000),
   })
   .superRefine(oneScopeChoice);
@@ -106,6 +128,12 @@ export const recalledSchema = z.object({
   generatedAt: timeSchema,
 });
 export type Recalled = z.output<typeof recalledSchema>;
+
+/** What was recalled as it is answered: its facts, or their text. */
+export const recallAnswerSchema = recalledSchema.extend({
+  facts: recalledSchema.shape.facts.optional(),
+  text: factsTextSchema,
+});
 
 export const memoryStatsQuerySchema = z.strictObject(scopeParameters).superRefine(oneScopeChoice);
 export type MemoryStatsQuery = z.output<typeof memoryStatsQuerySchema>;

@@ -92,8 +92,12 @@ const entrySchema = z.object({
 });
 export type SlimEntry = z.output<typeof entrySchema>;
 
+/** Facts as lines to be read, instead of a list. */
+const text = z.string().optional();
+
 export const slimRecalledSchema = z.object({
-  facts: z.array(entrySchema),
+  facts: z.array(entrySchema).optional(),
+  text,
   returned: z.int(),
   totalFacts: z.int(),
   hints,
@@ -110,7 +114,8 @@ const goalSchema = z.object({
 export type SlimGoal = z.output<typeof goalSchema>;
 
 export const windowSchema = z.object({
-  entries: z.array(entrySchema),
+  entries: z.array(entrySchema).optional(),
+  text,
   goals: z.array(goalSchema).optional(),
   relevantRules: z.array(z.string()),
   contradictions: z.array(z.string()).optional(),

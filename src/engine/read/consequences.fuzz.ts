@@ -8,6 +8,7 @@ import { FactUses } from '../store/fact-uses.ts';
 import { askInputSchema } from '../contract/inference.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { ListingCache } from '../session/caches.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationOf } from '../language/terms.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
@@ -97,6 +98,7 @@ class Written {
       reader: this.#reasoner.reader(generation, 0),
       pacer: this.#reasoner.pacer(limits),
       listings: new ListingCache(0),
+      tokens: shippedTokens,
     };
   }
 

@@ -5,6 +5,7 @@ import { consequencesOf } from '../session/consequences.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { ListingCache } from '../session/caches.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
 import { parseAtom, parseRule } from '../language/parse.ts';
 import type { EvaluationLimits } from '../datalog/tables/evaluation.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
@@ -69,6 +70,7 @@ async function asked(
     reader: reasoner.reader(generation, 0),
     pacer: reasoner.pacer(limitsOf({})),
     listings: new ListingCache(0),
+    tokens: shippedTokens,
   };
   for (const text of questions) {
     const input = askInput(text);

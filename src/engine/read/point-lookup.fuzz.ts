@@ -7,6 +7,7 @@ import { FactUses } from '../store/fact-uses.ts';
 import { type FactPattern, FactStore, type FactToStore, type ScopeChoice } from '../store/fact-store.ts';
 import { pointLookup } from './point-lookup.ts';
 import { ListingCache } from '../session/caches.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
 import { parseRule } from '../language/parse.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
@@ -201,8 +202,9 @@ test('returns what tables answer, with the proofs, to the last byte', async () =
       const body = bodyOf(input);
       const few = askByPointLookup({ database, tenant, reader }, input, body);
       const listings = new ListingCache(0);
+      const tokens = shippedTokens;
       const pacer = reasoner.pacer(limits);
-      const whole = await ask({ database, tenant, reasoner, reader, pacer, listings }, input, body);
+      const whole = await ask({ database, tenant, reasoner, reader, pacer, listings, tokens }, input, body);
       const kinds = whole.answer.proof?.steps.map(({ kind }) => kind) ?? [];
       if (few === null) {
         if (kinds.includes('rule')) asked.concluded++;

@@ -9,6 +9,7 @@ import type { FactPattern, FactToStore } from '../store/fact-store.ts';
 import { ruleIdentity, renderAtom } from '../language/print.ts';
 import { queryFacts } from './query.ts';
 import { ListingCache } from '../session/caches.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';
 import { apply } from '../state/apply.ts';
@@ -164,6 +165,7 @@ class Live {
       reader: this.reasoner.reader(this.#database.generation, this.known.current.time),
       pacer: this.reasoner.pacer(limits),
       listings: new ListingCache(0),
+      tokens: shippedTokens,
     };
   }
 

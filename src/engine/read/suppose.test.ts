@@ -7,6 +7,7 @@ import type { Answer } from '../contract/inference.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { parseAtom, parseRule } from '../language/parse.ts';
 import { ListingCache } from '../session/caches.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';
 import { changeRules } from '../state/apply-rules.ts';
@@ -58,6 +59,7 @@ function contextOf(facts: readonly FactToStore[], rules: readonly string[] = [])
     reader: reasoner.reader(generation, 0),
     pacer: reasoner.pacer(limits),
     listings: new ListingCache(0),
+    tokens: shippedTokens,
   };
 }
 

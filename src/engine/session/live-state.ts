@@ -19,6 +19,7 @@ import { EngineError } from '../base/errors.ts';
 import type { Scheduler } from '../base/scheduler.ts';
 import type { LookupContext, ReadContext } from './read-context.ts';
 import type { Answer } from '../contract/inference.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { Dependents, KnownBefore } from './dependents.ts';
 import { AnswerCache, ListingCache } from './caches.ts';
@@ -331,6 +332,7 @@ export class LiveState implements CommitObserver {
       reader: this.#readerOf(database, tenant, caller.tenant, reasoner),
       pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, startedAt, signal: caller.signal }),
       listings: this.#listings,
+      tokens: shippedTokens,
     };
   }
 

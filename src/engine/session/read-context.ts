@@ -1,4 +1,5 @@
 import type { StoredFact } from '../contract/facts.ts';
+import type { TokenCounter } from '../base/token-counter.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { ListingCache } from './caches.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
@@ -15,6 +16,7 @@ export interface ReadContext {
   readonly reader: PinnedReader;
   readonly pacer: Pacer;
   readonly listings: ListingCache;
+  readonly tokens: TokenCounter;
 }
 
 /** The context of a synchronous read, which begins and ends in one turn. */

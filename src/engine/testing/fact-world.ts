@@ -8,6 +8,7 @@ import { FactUses } from '../store/fact-uses.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { type FactRow, FactStore, type FactToStore, type ScopeChoice } from '../store/fact-store.ts';
 import { ListingCache } from '../session/caches.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program } from '../datalog/model/program.ts';
 import { Reasoner } from '../datalog/maintain/reasoner.ts';
@@ -70,6 +71,7 @@ export class FactWorld {
       reader: this.#reasoner.reader(this.database.generation, time),
       pacer: this.#reasoner.pacer(limits),
       listings: new ListingCache(0),
+      tokens: shippedTokens,
     };
   }
 

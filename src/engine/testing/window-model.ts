@@ -5,6 +5,7 @@
  * Salience, deduplication, contradictions, budgets and buckets are implemented again; the smallest proof is found by
  * trying all sets of atoms, so that cases with too many are given up.
  */
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { compareText, compareTexts } from '../base/text-order.ts';
 import type { Bucket, ContextWindow, OmissionReason, OptimizeInput } from '../contract/context.ts';
 import type { Atom } from '../contract/language.ts';
@@ -45,6 +46,7 @@ export interface ModelWindow {
   readonly entries: ModelEntry[];
   readonly goals: ContextWindow['goals'];
   readonly relevantRules: string[];
+  readonly totalTokenCount: number;
   readonly totalFactsAvailable: number;
   readonly deduplicationSavings: number;
   readonly contradictions: { atom: string; positiveSalience: number; negativeSalience: number }[];
@@ -90,6 +92,8 @@ interface Way {
 interface Shown {
   readonly atom: string;
   readonly salience: number;
+  /** As it is read. */
+  readonly line: string;
   readonly scope: string | null;
   readonly createdAt: number;
   /** For a stored fact its number; null: a conclusion. */
@@ -168,6 +172,7 @@ class Maker {
       entries: [...this.#window.values()],
       goals: (input.goals ?? []).map((goal, at) => this.#goal(renderAtom(goal), answers[at] ?? [])),
       relevantRules: this.#relevantRules(),
+      totalTokenCount: this.#tokens([...this.#window.keys()]),
       totalFactsAvailable: available.filter(wanted).length,
       deduplicationSavings: copies.filter(wanted).length,
       contradictions: contradictions.filter(({ atom }) => wanted(atom)),
@@ -204,6 +209,7 @@ class Maker {
             : 'asserted';
       return {
         atom: atomOf(fact),
+        line: lineOf(fact),
         salience: salienceOf(fact, time),
         scope: fact.scope,
         createdAt: fact.uses[0] as number,
@@ -268,6 +274,7 @@ class Maker {
     if (way === null || way === undefined) throw new Error(`${goal.atom} is no conclusion`);
     return {
       atom: goal.atom,
+      line: `=> ${goal.atom}`,
       salience: Math.min(1, ...leaves.map((fact) => salienceOf(fact, this.#knowledge.time))),
       scope: way.scope,
       createdAt: Math.max(0, ...leaves.map(({ uses }) => uses[0] as number)),
@@ -361,7 +368,7 @@ class Maker {
 
   /** Why these atoms, none of which is in the window, do not fit; null if they do. */
   #refusal(atoms: readonly string[]): OmissionReason | null {
-    const { predicates, maxFactsPerPredicate, maxFacts, maxChars } = this.#input;
+    const { predicates, maxFactsPerPredicate, maxFacts, maxChars, maxTokens } = this.#input;
     const names = atoms.map((atom) => parseAtom(atom).predicate);
     if (predicates !== null && names.some((name) => !predicates.includes(name))) return 'filtered';
     const together = [...this.#window.keys(), ...atoms];
@@ -375,7 +382,13 @@ class Maker {
       if (inIt > this.#allocation(bucket)) return 'bucket';
     }
     const chars = together.reduce((sum, atom) => sum + atom.length, 0);
-    return together.length > maxFacts || chars > (maxChars ?? Infinity) ? 'budget' : null;
+    const isTooLong = chars > (maxChars ?? Infinity) || this.#tokens(together) > (maxTokens ?? Infinity);
+    return together.length > maxFacts || isTooLong ? 'budget' : null;
+  }
+
+  #tokens(atoms: readonly string[]): number {
+    const lines = atoms.map((atom) => this.#stored.get(atom)?.line ?? `=> ${atom}`);
+    return lines.reduce((sum, line) => sum + countTokens(`${line}\n`), 0);
   }
 
   #knows(atom: string): boolean {
@@ -448,10 +461,15 @@ class Maker {
       answers: { found: atoms.length, whole, premises, omitted: atoms.length - whole - premises },
       atoms: atoms.slice(0, 20),
       needs:
-        first === undefined ? null : { facts: needed.length, chars: needed.join('').length, tokens: null },
+        first === undefined
+          ? null
+          : { facts: needed.length, chars: needed.join('').length, tokens: this.#tokens(needed) },
       reason: first === undefined || whole > 0 ? null : (this.#leftOut.get(first) ?? null),
     };
   }
+
+  /** What the proofs in the window prove: a smallest proof takes it as given. */
+  readonly #proved = new Set<string>();
 
   /** Answers with a proof in the window. */
   readonly #taken = new Set<string>();
@@ -471,6 +489,7 @@ class Maker {
       this.#put(this.#inProof(first as Step), 'goal_relevant');
     }
     for (const { way } of steps) if (way !== null) this.#rules.set(way.order, this.#provenance(way).rule);
+    for (const { goal } of steps) this.#proved.add(keyOf(goal));
     return null;
   }
 
@@ -596,7 +615,10 @@ class Maker {
         if (this.#refusal(set) !== null || (best !== null && !isBefore(set, best))) continue;
         if (this.#closure(nodes, this.#within(set)).has(root.key)) best = set;
       }
-      if (best !== null) return this.#stepsOf(root, this.#closure(nodes, this.#within(best)));
+      if (best !== null) {
+        const isProved = ({ key }: Node): boolean => this.#proved.has(key);
+        return this.#stepsOf(root, this.#closure(nodes, this.#within(best), isProved));
+      }
     }
     return null;
   }
@@ -715,6 +737,17 @@ class Maker {
 
 function keyOf({ view, atom }: Goal): string {
   return `${viewText(view)} ${atom}`;
+}
+
+/** A stored fact with what changes its meaning. */
+function lineOf(fact: ModelFact): string {
+  const { scope, validFrom, validUntil } = fact;
+  const notes = [
+    ...(scope === null ? [] : [`scope "${scope}"`]),
+    ...(validFrom === null ? [] : [`from ${new Date(validFrom).toISOString()}`]),
+    ...(validUntil === null ? [] : [`until ${new Date(validUntil).toISOString()}`]),
+  ];
+  return notes.length === 0 ? atomOf(fact) : `${atomOf(fact)} (${notes.join(', ')})`;
 }
 
 function atomOf({ predicate, args, truthVal }: ModelFact): string {

@@ -1,6 +1,7 @@
 import { present } from '../base/assert.ts';
 import { compareText } from '../base/text-order.ts';
 import type { ReadContext } from '../session/read-context.ts';
+import { conclusionLine, conclusionMark, factLine } from '../memory/fact-lines.ts';
 import { entryOf, entryOfStored } from '../memory/recall.ts';
 import type { OmissionReason, Bucket } from '../contract/context.ts';
 import type { AtomLiteral } from '../contract/language.ts';
@@ -92,10 +93,23 @@ export class OpenWindow {
     return this.entries.has(renderAtom(other)) || (this.seen.has(other) && !this.seen.has(literal));
   }
 
+  /** The size of an atom as the budget counts it. */
+  async sizeOf(literal: AtomLiteral): Promise<Sized> {
+    const { predicate } = literal;
+    const tokens = this.budget.countsTokens ? await this.tokensOf(literal) : 0;
+    return { predicate, charCount: renderAtom(literal).length, tokens };
+  }
+
+  /** The tokens of the line of an atom. */
+  async tokensOf(literal: AtomLiteral): Promise<number> {
+    const stored = this.seen.stored(literal);
+    return this.#tokensIn(stored === null ? conclusionLine(literal) : this.#lineOf(stored.fact));
+  }
+
   /** Why the atom alone does not fit; null: it fits or is already in the window. */
-  refusal(literal: AtomLiteral): OmissionReason | null {
+  async refusal(literal: AtomLiteral): Promise<OmissionReason | null> {
     if (this.has(renderAtom(literal))) return null;
-    const refused = this.budget.refusal(sizeOf(literal));
+    const refused = this.budget.refusal(await this.sizeOf(literal));
     return refused !== 'filtered' && this.isBarred(literal) ? 'contradiction' : refused;
   }
 
@@ -113,7 +127,8 @@ export class OpenWindow {
       byAtom.set(atom, each);
     }
     const fresh = [...byAtom.values()];
-    const sizes = fresh.map(({ literal }) => sizeOf(literal));
+    const sizes: Sized[] = [];
+    for (const { literal } of fresh) sizes.push(await this.sizeOf(literal));
     const refused = this.budget.refusalOf(sizes);
     if (refused === 'filtered') return refused;
     const { pacer } = this.context;
@@ -135,10 +150,10 @@ export class OpenWindow {
    * Adds a fact if it fits and is not yet included; returns whether it was added. `isRelated`: it shares a constant
    * with the proofs.
    */
-  offer(candidate: Candidate, isRelated: boolean): boolean {
-    const { atom, predicate, fact } = candidate;
+  async offer(candidate: Candidate, isRelated: boolean): Promise<boolean> {
+    const { atom, fact } = candidate;
     if (this.has(atom) || this.weaker.has(atom) || this.leftOut.has(atom)) return false;
-    if (this.budget.add({ predicate, charCount: atom.length }) !== null) return false;
+    if (!(await this.#addIfItFits(candidate))) return false;
     const category = isRelated ? 'related' : undefined;
     const { time } = this.context.reader;
     const entry =
@@ -147,6 +162,50 @@ export class OpenWindow {
         : entryOf(this.context, fact, category);
     this.entries.set(atom, entry);
     return true;
+  }
+
+  /** Counts tokens only of what fits otherwise, and no more of them than there is room for. */
+  async #addIfItFits(candidate: Candidate): Promise<boolean> {
+    const { atom, predicate, args } = candidate;
+    const size = { predicate, charCount: atom.length };
+    if (!this.budget.countsTokens) return this.budget.add({ ...size, tokens: 0 }) === null;
+    if (!this.#represents(candidate)) return false;
+    // A space after each comma begins a token.
+    if (this.budget.refusal({ ...size, tokens: args.length }) !== null) return false;
+    const tokens = await this.#tokensIn(this.#lineOfCandidate(candidate), this.budget.tokenRoom);
+    return this.budget.add({ ...size, tokens }) === null;
+  }
+
+  /** Why a candidate does not fit any more; null: it would. */
+  async refusalOf(candidate: Candidate): Promise<OmissionReason | null> {
+    const { atom, predicate } = candidate;
+    const line = this.#lineOfCandidate(candidate);
+    const tokens = this.budget.countsTokens ? await this.#tokensIn(line, this.budget.tokenRoom) : 0;
+    return this.budget.refusal({ predicate, charCount: atom.length, tokens });
+  }
+
+  /** False for a copy in another scope than the fact that is shown for all of them; its line may be shorter. */
+  #represents({ predicate, args, fact }: Candidate): boolean {
+    if (fact === null || !fact.relation.spansScopes) return true;
+    const shown = this.seen.stored({ predicate, args: [...args], negated: fact.relation.negated });
+    return shown === null || shown.fact.row === fact.row;
+  }
+
+  #lineOfCandidate({ atom, fact }: Candidate): string {
+    return fact === null ? `${conclusionMark}${atom}` : this.#lineOf(fact);
+  }
+
+  #lineOf(fact: FactRow): string {
+    const { facts } = this.context.tenant;
+    const { predicate, negated } = fact.relation;
+    const { from, until } = fact.relation.boundsOf(fact.row);
+    const atom = { predicate, args: facts.argsOf(fact), negated };
+    return factLine(atom, { scope: facts.scopeOf(fact), validFrom: from, validUntil: until });
+  }
+
+  #tokensIn(line: string, most?: number): Promise<number> {
+    const { tokens, pacer } = this.context;
+    return tokens.count(`${line}\n`, () => pacer.breathe(), most);
   }
 
   async #entryOfProof({ literal, by, conclusion }: ProofEntry): Promise<ContextEntry> {
@@ -175,16 +234,13 @@ export function compareViews(own: ScopeChoice, left: ScopeChoice, right: ScopeCh
   return Number(second === key) - Number(first === key) || compareText(first, second);
 }
 
-/** The size of an atom as the budget counts it. */
-export function sizeOf(literal: AtomLiteral): Sized {
-  return { predicate: literal.predicate, charCount: renderAtom(literal).length };
-}
-
 /** The limits of a window. */
 export interface BudgetLimits {
   readonly maxFacts: number;
   /** null: unlimited. */
   readonly maxChars: number | null;
+  /** null: unlimited. */
+  readonly maxTokens: number | null;
   readonly maxFactsPerPredicate: number | null;
   /** The only wanted predicates; null: all. */
   readonly predicates: readonly string[] | null;
@@ -195,13 +251,15 @@ export interface BudgetLimits {
 export interface Sized {
   readonly predicate: string;
   readonly charCount: number;
+  /** Of its line; 0 if tokens are not limited. */
+  readonly tokens: number;
 }
 
 /** The shortest atom: `p()`. */
 const minChars = 3;
 
 /**
- * The remaining room of a window: facts, characters, facts per predicate and per bucket.
+ * The remaining room of a window: facts, characters, tokens, facts per predicate and per bucket.
  *
  * Entries are accepted only if they fit; a refusal is final unless something is removed. A fact counts in the first
  * bucket that names its predicate. The callers decide what is worth adding.
@@ -209,6 +267,7 @@ const minChars = 3;
 export class WindowBudget {
   readonly #maxFacts: number;
   readonly #maxChars: number;
+  readonly #maxTokens: number;
   readonly #maxOfPredicate: number;
   readonly #wanted: ReadonlySet<string> | null;
   readonly #bucketOf = new Map<string, number>();
@@ -218,11 +277,13 @@ export class WindowBudget {
   readonly maxAllocations: readonly number[];
   #facts = 0;
   #chars = 0;
+  #tokens = 0;
 
   constructor(limits: BudgetLimits) {
     const buckets = limits.relevanceBuckets ?? [];
     this.#maxFacts = limits.maxFacts;
     this.#maxChars = limits.maxChars ?? Number.POSITIVE_INFINITY;
+    this.#maxTokens = limits.maxTokens ?? Number.POSITIVE_INFINITY;
     this.#maxOfPredicate = limits.maxFactsPerPredicate ?? Number.POSITIVE_INFINITY;
     this.#wanted = limits.predicates === null ? null : new Set(limits.predicates);
     const total = buckets.reduce((sum, { weight }) => sum + weight, 0);
@@ -240,7 +301,17 @@ export class WindowBudget {
 
   /** True if nothing more fits. */
   get isFull(): boolean {
-    return this.#facts >= this.#maxFacts || this.#chars + minChars > this.#maxChars;
+    return this.#facts >= this.#maxFacts || this.#chars + minChars > this.#maxChars || this.tokenRoom <= 0;
+  }
+
+  /** True if tokens are limited. */
+  get countsTokens(): boolean {
+    return this.#maxTokens !== Number.POSITIVE_INFINITY;
+  }
+
+  /** The number of tokens that still fit. */
+  get tokenRoom(): number {
+    return this.#maxTokens - this.#tokens;
   }
 
   /** The number of facts that still fit. */
@@ -259,11 +330,10 @@ export class WindowBudget {
   }
 
   /** Why the entry does not fit; null: it fits. */
-  refusal({ predicate, charCount }: Sized): OmissionReason | null {
+  refusal({ predicate, charCount, tokens }: Sized): OmissionReason | null {
     const refused = this.#refusalOfPredicate(predicate);
     if (refused !== null) return refused;
-    if (this.#facts >= this.#maxFacts || this.#chars + charCount > this.#maxChars) return 'budget';
-    return null;
+    return this.#hasRoom(1, charCount, tokens) ? null : 'budget';
   }
 
   /**
@@ -273,19 +343,20 @@ export class WindowBudget {
   refusalOf(entries: readonly Sized[]): OmissionReason | null {
     const ofPredicate = new Map<string, number>();
     const inBucket = new Map<number, number>();
-    let chars = 0;
-    for (const { predicate, charCount } of entries) {
+    let [chars, inTokens] = [0, 0];
+    for (const { predicate, charCount, tokens } of entries) {
       if (this.#wanted?.has(predicate) === false) return 'filtered';
       ofPredicate.set(predicate, (ofPredicate.get(predicate) ?? 0) + 1);
       const bucket = this.bucketOf(predicate);
       if (bucket >= 0) inBucket.set(bucket, (inBucket.get(bucket) ?? 0) + 1);
       chars += charCount;
+      inTokens += tokens;
     }
     for (const [predicate, count] of ofPredicate)
       if ((this.#ofPredicate.get(predicate) ?? 0) + count > this.#maxOfPredicate) return 'predicate_cap';
     for (const [bucket, count] of inBucket)
       if ((this.#inBucket[bucket] ?? 0) + count > (this.maxAllocations[bucket] ?? 0)) return 'bucket';
-    return entries.length > this.room || this.#chars + chars > this.#maxChars ? 'budget' : null;
+    return this.#hasRoom(entries.length, chars, inTokens) ? null : 'budget';
   }
 
   /** Adds the entry if it fits; returns why not, or null. */
@@ -300,6 +371,10 @@ export class WindowBudget {
     this.#count(entry, -1);
   }
 
+  #hasRoom(facts: number, chars: number, tokens: number): boolean {
+    return facts <= this.room && this.#chars + chars <= this.#maxChars && tokens <= this.tokenRoom;
+  }
+
   #refusalOfPredicate(predicate: string): OmissionReason | null {
     if (this.#wanted?.has(predicate) === false) return 'filtered';
     if ((this.#ofPredicate.get(predicate) ?? 0) >= this.#maxOfPredicate) return 'predicate_cap';
@@ -309,9 +384,10 @@ export class WindowBudget {
     return inBucket >= present(this.maxAllocations[bucket], 'a bucket has an allocation') ? 'bucket' : null;
   }
 
-  #count({ predicate, charCount }: Sized, by: 1 | -1): void {
+  #count({ predicate, charCount, tokens }: Sized, by: 1 | -1): void {
     this.#facts += by;
     this.#chars += by * charCount;
+    this.#tokens += by * tokens;
     this.#ofPredicate.set(predicate, (this.#ofPredicate.get(predicate) ?? 0) + by);
     const bucket = this.bucketOf(predicate);
     if (bucket >= 0) this.#inBucket[bucket] = (this.#inBucket[bucket] ?? 0) + by;

@@ -34,7 +34,7 @@ export async function fillRelated(window: OpenWindow, conclusions: readonly Cand
   for (const candidate of await sortedByPrecedence(found, pacer)) {
     if (window.budget.isFull) return;
     await pacer.breathe();
-    window.offer(candidate, true);
+    await window.offer(candidate, true);
   }
 }
 
@@ -44,7 +44,7 @@ export async function fillMatching(window: OpenWindow, facts: readonly FactRow[]
   for (const fact of facts) {
     if (budget.isFull) return;
     await context.pacer.breathe();
-    window.offer(candidateOf(seen, fact, seen.salient(fact).salience), true);
+    await window.offer(candidateOf(seen, fact, seen.salient(fact).salience), true);
   }
 }
 
@@ -80,7 +80,7 @@ async function fillWith(
       conclusions.filter(wanted),
       window.context.pacer,
     )) {
-      if (window.offer(candidate, false)) {
+      if (await window.offer(candidate, false)) {
         refused = 0;
         if (budget.isClosed(candidate.predicate)) closed++;
         if (budget.isFull || closed === open.size) return;
@@ -212,29 +212,30 @@ export async function omittedFrom(window: OpenWindow, omissions: Omissions): Pro
   const sorted = await sortedByPrecedence(conclusions, context.pacer);
   const omitted: Omitted[] = [];
   const met = new Set<string>();
-  for await (const { atom, salience, predicate } of mergedByPrecedence(stored(), sorted, context.pacer)) {
+  for await (const candidate of mergedByPrecedence(stored(), sorted, context.pacer)) {
+    const { atom, salience } = candidate;
     const note = (reason: OmissionReason): void => {
       if (omitted.length < maxOmitted) omitted.push({ atom, salience, reason });
     };
     const isCopy = met.has(atom);
     met.add(atom);
     if (isCopy) note('duplicate');
-    else if (!window.has(atom)) note(reasonOf(window, omissions, atom, predicate));
+    else if (!window.has(atom)) note(await reasonOf(window, omissions, candidate));
     if (!isCopy && omissions.alsoConcluded.has(atom)) note('duplicate');
     if (omitted.length >= maxOmitted) break;
   }
   return omitted;
 }
 
-function reasonOf(
+async function reasonOf(
   window: OpenWindow,
   { ofConclusions }: Omissions,
-  atom: string,
-  predicate: string,
-): OmissionReason {
+  candidate: Candidate,
+): Promise<OmissionReason> {
+  const { atom } = candidate;
   const ofGoal = window.leftOut.get(atom);
   if (ofGoal !== undefined) return ofGoal;
-  const refused = window.budget.refusal({ predicate, charCount: atom.length });
+  const refused = await window.refusalOf(candidate);
   if (refused === 'filtered') return refused;
   if (window.weaker.has(atom)) return 'contradiction';
   return refused ?? ofConclusions.get(atom) ?? 'budget';

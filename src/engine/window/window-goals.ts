@@ -2,7 +2,7 @@ import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
 import { type ProofNode, provable, smallestProof, type ProofTrial } from './proof-search.ts';
-import { type Sized, compareViews, type OpenWindow, type ProofEntry, sizeOf } from './open-window.ts';
+import { type Sized, compareViews, type OpenWindow, type ProofEntry } from './open-window.ts';
 import type { OmissionReason, ProofMode } from '../contract/context.ts';
 import type { Atom, AtomLiteral } from '../contract/language.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
@@ -216,13 +216,13 @@ export class GoalProofs {
     const window = this.#window;
     const proof = await this.#canonical(builder, step);
     const refused =
-      proof === null ? (window.refusal(literal) ?? 'budget') : await window.takeProof(proof.entries);
+      proof === null ? ((await window.refusal(literal)) ?? 'budget') : await window.takeProof(proof.entries);
     if (refused === null) {
       graph.noteProved(proof?.premises ?? []);
       return null;
     }
     this.refused.push({ step, reason: refused });
-    if (window.refusal(literal) !== null || this.#searched >= maxSearched) return refused;
+    if ((await window.refusal(literal)) !== null || this.#searched >= maxSearched) return refused;
     const { premise } = present(builder.proved[step], 'the step is proved');
     if ((await graph.minNew(premise)) > window.budget.room) return refused;
     this.#searched++;
@@ -277,7 +277,7 @@ function storedEntry(literal: AtomLiteral, view: ScopeChoice): ProofEntry {
 }
 
 /** The atom that the premise adds to a window; null for an absence, a built-in or an aggregate. */
-function atomOf({ literal }: Premise): AtomLiteral | null {
+export function atomOf({ literal }: Premise): AtomLiteral | null {
   return isAggregate(literal) || isBuiltin(literal) || isAbsence(literal) ? null : literal;
 }
 
@@ -323,7 +323,8 @@ class WayGraph {
     const { pacer } = this.#window.context;
     const breathe = () => pacer.breathe();
     const nodes = found.map(({ node }) => node);
-    const atoms = await smallestProof(nodes, 0, this.#trial(found), { maxChoices, breathe });
+    const trial = await this.#trial(found);
+    const atoms = await smallestProof(nodes, 0, trial, { maxChoices, breathe });
     if (atoms === null) return null;
     const taken = new Set(atoms);
     const isTaken = ({ atom }: ProofNode): boolean =>
@@ -376,7 +377,7 @@ class WayGraph {
       const atom = literal === null ? null : renderAtom(literal);
       const isDone = this.#proved.has(premise.key);
       let parts: readonly (readonly Way[])[] | null = [];
-      if (literal !== null && !isDone && this.#window.refusal(literal) !== null) parts = null;
+      if (literal !== null && !isDone && (await this.#window.refusal(literal)) !== null) parts = null;
       else if (!isDone && conclusions >= maxConclusions) parts = null;
       else if (!isDone) parts = await this.#partsOf(premise);
       if (parts !== null && parts.length > 0) conclusions++;
@@ -394,12 +395,12 @@ class WayGraph {
   }
 
   /** The window as a trial for proofs of these nodes; no proof may contain an atom both true and false. */
-  #trial(found: readonly GraphNode[]): ProofTrial {
+  async #trial(found: readonly GraphNode[]): Promise<ProofTrial> {
     const { budget, resolves } = this.#window;
     const sizes = new Map<string, Sized>();
     for (const { premise } of found) {
       const literal = atomOf(premise);
-      if (literal !== null) sizes.set(renderAtom(literal), sizeOf(literal));
+      if (literal !== null) sizes.set(renderAtom(literal), await this.#window.sizeOf(literal));
     }
     const sizeOfAtom = (atom: string): Sized => present(sizes.get(atom), 'an atom of the graph');
     const tried = new Set<string>();

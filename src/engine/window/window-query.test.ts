@@ -70,12 +70,14 @@ test('a session is asked again with its query', async () => {
   const diff = await session.engine.diffContext(session.caller, {
     sessionId: 's',
     maxFacts: null,
+    maxTokens: null,
     scope: null,
     unscoped: false,
     goals: null,
     query: null,
+    format: null,
   });
-  expect(diff.added.map(({ predicate, args }) => [predicate, ...args])).toEqual([
+  expect(diff.added?.map(({ predicate, args }) => [predicate, ...args])).toEqual([
     ['lives_in', 'ole', 'bergen'],
   ]);
 });

@@ -1,6 +1,6 @@
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { ContextWindow, Goal, OmissionReason, OptimizeInput } from '../contract/context.ts';
-import type { Atom, Literal } from '../contract/language.ts';
+import type { Atom, AtomLiteral, Literal } from '../contract/language.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import { Conclusions, everyAtom } from '../read/listed-conclusions.ts';
 import { type Candidate, OpenWindow } from './open-window.ts';
@@ -16,8 +16,9 @@ import {
   omittedFrom,
   reasonsOfRefused,
 } from './window-candidates.ts';
+import { tokensIn } from '../memory/fact-lines.ts';
 import { knowledgeOf, type QueryKnowledge } from '../search/search.ts';
-import { GoalProofs, namingGoal, proveGoals, type GoalAnswer } from './window-goals.ts';
+import { atomOf, GoalProofs, namingGoal, proveGoals, type GoalAnswer } from './window-goals.ts';
 import { proveInferred, withoutWeaker } from './window-inferred.ts';
 import { VisibleKnowledge } from './window-knowledge.ts';
 import { present } from '../base/assert.ts';
@@ -146,6 +147,7 @@ async function filled(
     contradictions: shown,
     bucketStats: bucketStats(window, input),
     totalCharCount: Array.from(window.entries.values()).reduce((sum, { charCount }) => sum + charCount, 0),
+    totalTokenCount: await tokensIn(context, window.entries.values()),
     goalDriven: wanted.length > 0,
     knowledgeGeneration: context.reader.generation,
     generatedAt: context.reader.time,
@@ -305,22 +307,28 @@ function statusOf(whole: number, premises: number): WindowGoal['status'] {
 
 /** The size of the answer's canonical proof for an empty window. */
 async function needsOf(
-  { context }: OpenWindow,
+  window: OpenWindow,
   builder: ProofBuilder | null,
-  { atom, step }: GoalAnswer,
+  { literal, atom, step }: GoalAnswer,
 ): Promise<WindowGoal['needs']> {
-  if (builder === null || step === null) return { facts: 1, chars: atom.length, tokens: null };
-  const atoms = new Set<string>();
+  if (builder === null || step === null)
+    return { facts: 1, chars: atom.length, tokens: await window.tokensOf(literal) };
+  const { context } = window;
+  const atoms = new Map<string, AtomLiteral>();
   const steps = new Set([step]);
   for (const each of steps) {
     if ((steps.size & 0xff) === 0) await context.pacer.breathe();
-    const { atom: proved, kind, premises } = present(builder.steps[each], 'the step exists');
-    if (kind === 'fact' || kind === 'rule') atoms.add(proved);
+    const { atom: proved, premises } = present(builder.steps[each], 'the step exists');
+    const added = atomOf(present(builder.proved[each], 'the step proves something').premise);
+    if (added !== null) atoms.set(proved, added);
     for (const premise of premises) steps.add(premise);
   }
-  let chars = 0;
-  for (const each of atoms) chars += each.length;
-  return { facts: atoms.size, chars, tokens: null };
+  let [chars, tokens] = [0, 0];
+  for (const [each, of] of atoms) {
+    chars += each.length;
+    tokens += await window.tokensOf(of);
+  }
+  return { facts: atoms.size, chars, tokens };
 }
 
 /** Which steps of the canonical proofs are in the window, completely or at least by their stored premises. */

@@ -597,7 +597,7 @@ test('reports the status of every goal, and the size of its proof', async () => 
       status: 'proved',
       answers: { found: 3, whole: 1, premises: 0, omitted: 2 },
       atoms: ['ancestor(alice, bob)', 'ancestor(alice, carol)', 'ancestor(alice, dan)'],
-      needs: { facts: 2, chars: 'parent(alice, bob)ancestor(alice, bob)'.length, tokens: null },
+      needs: { facts: 2, chars: 'parent(alice, bob)ancestor(alice, bob)'.length, tokens: 13 },
       reason: null,
     },
     {
@@ -605,7 +605,7 @@ test('reports the status of every goal, and the size of its proof', async () => 
       status: 'does_not_fit',
       answers: { found: 1, whole: 0, premises: 0, omitted: 1 },
       atoms: ['ancestor(alice, dan)'],
-      needs: { facts: 6, chars: 3 * 18 + 20 + 20 + 18, tokens: null },
+      needs: { facts: 6, chars: 3 * 18 + 20 + 20 + 18, tokens: 40 },
       reason: 'budget',
     },
     {
@@ -621,7 +621,7 @@ test('reports the status of every goal, and the size of its proof', async () => 
       status: 'proved',
       answers: { found: 1, whole: 1, premises: 0, omitted: 0 },
       atoms: ['likes(zoe, tea)'],
-      needs: { facts: 1, chars: 15, tokens: null },
+      needs: { facts: 1, chars: 15, tokens: 7 },
       reason: null,
     },
   ]);

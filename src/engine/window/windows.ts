@@ -4,11 +4,13 @@ import { EngineError } from '../base/errors.ts';
 import type {
   ClearSessionInput,
   ContextWindow,
+  DiffAnswer,
   OptimizeInput,
   WindowDiff,
   WindowDiffInput,
 } from '../contract/context.ts';
 import type { ContextEntry } from '../contract/memory.ts';
+import { lineOf, readingOrder } from '../memory/fact-lines.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { parseAtom } from '../language/parse.ts';
 import { renderAtom } from '../language/print.ts';
@@ -46,17 +48,17 @@ export class Windows {
     });
   }
 
-  async diffContext(caller: Caller, input: WindowDiffInput): Promise<WindowDiff> {
+  async diffContext(caller: Caller, input: WindowDiffInput): Promise<DiffAnswer> {
     const { sessionId } = input;
     const previous = this.#sessions.find(caller, sessionId);
     if (previous === null) throw noSuchSession(sessionId);
     const parameters = withChanges(previous.parameters, input);
     return this.#reading(caller, parameters, async (context) => {
       const window = await contextWindow(context, { ...parameters, explainOmitted: false }, this.#newId);
-      const diff = await differences(previous, window, context.pacer);
+      const [diff, addedEntries] = await differences(previous, window, context.pacer);
       if (this.#sessions.find(caller, sessionId) !== null)
         await this.#keep(caller, context, sessionId, parameters, window);
-      return diff;
+      return parameters.format === 'text' ? asLines(diff, addedEntries, context.pacer) : diff;
     });
   }
 
@@ -107,12 +109,14 @@ export class Windows {
 
 /** The parameters of the last window, overridden by the given ones. */
 function withChanges(parameters: OptimizeInput, input: WindowDiffInput): OptimizeInput {
-  const { maxFacts, goals, query, scope, unscoped } = input;
+  const { maxFacts, maxTokens, goals, query, scope, unscoped, format } = input;
   return {
     ...parameters,
     ...(maxFacts === null ? {} : { maxFacts }),
+    ...(maxTokens === null ? {} : { maxTokens }),
     ...(goals === null ? {} : { goals }),
     ...(query === null ? {} : { query }),
+    ...(format === null ? {} : { format }),
     ...(scope === null && !unscoped ? {} : { scope, unscoped }),
   };
 }
@@ -124,14 +128,14 @@ async function differences(
   before: WindowSnapshot<OptimizeInput>,
   { windowId, entries }: ContextWindow,
   pacer: Pacer,
-): Promise<WindowDiff> {
+): Promise<[diff: WindowDiff, added: ContextEntry[]]> {
   const had = new Set(before.atoms);
   const has = new Set<string>();
-  const added: WindowDiff['added'] = [];
+  const added: ContextEntry[] = [];
   for (const entry of entries) {
     const atom = renderAtom(entry);
     has.add(atom);
-    if (!had.has(atom)) added.push(shown(entry));
+    if (!had.has(atom)) added.push(entry);
     if ((has.size & 0x3ff) === 0) await pacer.breathe();
   }
   const removed: WindowDiff['removed'] = [];
@@ -145,15 +149,27 @@ async function differences(
   const changed = added.length + removed.length;
   const fullRefreshRecommended = changed / Math.max(before.atoms.length, 1) > maxChangedShare;
   const reason = `${changed} entries were added or removed, more than half of the ${before.atoms.length} of the previous window`;
-  return {
+  const diff: WindowDiff = {
     previousWindowId: before.windowId,
     currentWindowId: windowId,
-    added,
+    added: added.map(shown),
     removed,
     unchanged: has.size - added.length,
     fullRefreshRecommended,
     reason: fullRefreshRecommended ? reason : null,
   };
+  return [diff, added];
+}
+
+/** The comparison with lines instead of atoms: what was added in reading order, then what was removed. */
+async function asLines(
+  { added: _, removed, ...rest }: WindowDiff,
+  added: readonly ContextEntry[],
+  pacer: Pacer,
+): Promise<DiffAnswer> {
+  const lines = (await readingOrder(added, () => pacer.breathe())).map((entry) => `+ ${lineOf(entry)}\n`);
+  for (const atom of removed) lines.push(`- ${renderAtom(atom)}\n`);
+  return { ...rest, text: lines.join('') };
 }
 
 function shown({

@@ -137,6 +137,13 @@ function errorOutcome(text: string): Outcome {
   return { text, content: null, contentChars: 0 };
 }
 
+/** Whether a window has anything of an answer to one of its goals. */
+function hasAnswer({ entries, goals = [] }: SlimWindow): boolean {
+  return entries === undefined
+    ? goals.some(({ status }) => status === 'proved' || status === 'premises')
+    : entries.some(({ category }) => category === 'goal_relevant');
+}
+
 const maxHints = 5;
 /** Predicates and goals that are looked up. */
 const maxLookedAt = 5;
@@ -175,7 +182,7 @@ function isEmpty(operation: ToolOperation, content: object): boolean {
     case 'recall':
       return (content as SlimRecalled).returned === 0;
     case 'optimizeContext':
-      return !(content as SlimWindow).entries.some(({ category }) => category === 'goal_relevant');
+      return !hasAnswer(content as SlimWindow);
     case 'consolidate':
       return (content as SlimConsolidated).patternsFound === 0;
     default:

@@ -141,7 +141,7 @@ async function vocabularyText(host: McpHost, caller: Caller): Promise<string> {
   if (enabled.length > 0)
     lines.push('Rules:', ...enabled.slice(0, maxRules).map(({ text }) => `- ${clip(text)}`));
   if (enabled.length > maxRules) lines.push(`- and ${enabled.length - maxRules} more`);
-  const { facts } = await answered(host, caller, 'recall', { body: { maxFacts: maxFactsShown } });
+  const { facts = [] } = await answered(host, caller, 'recall', { body: { maxFacts: maxFactsShown } });
   if (facts.length > 0)
     lines.push('Most salient facts:', ...facts.map((fact) => `- ${clip(renderAtom(fact))}`));
   return ['Predicates in use:', ...lines].join('\n');

@@ -42,7 +42,8 @@ export const projections: { readonly [Name in ToolOperation]: Projection<Name> }
   retractPattern: (output) => output,
   ask: slimAnswer,
   recall: (output) => ({
-    facts: output.facts.map((entry) => slimEntry(entry)),
+    ...(output.facts === undefined ? {} : { facts: output.facts.map((entry) => slimEntry(entry)) }),
+    ...named({ text: output.text }),
     returned: output.returned,
     totalFacts: output.totalFacts,
     ...hintsOf(output),
@@ -59,7 +60,10 @@ export const projections: { readonly [Name in ToolOperation]: Projection<Name> }
     ...named({ goalsLeftOut }),
   }),
   optimizeContext: (output) => ({
-    entries: output.entries.map((entry) => ({ ...slimEntry(entry), category: entry.category })),
+    ...(output.entries === undefined
+      ? {}
+      : { entries: output.entries.map((entry) => ({ ...slimEntry(entry), category: entry.category })) }),
+    ...named({ text: output.text }),
     ...(output.goals.length === 0 ? {} : { goals: output.goals.map(slimGoal) }),
     relevantRules: output.relevantRules,
     ...(output.contradictions.length === 0
@@ -105,7 +109,7 @@ function named<Fields extends Readonly<Record<string, unknown>>>(
 
 const isoOf = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
 
-function slimEntry(entry: OperationOutput<'recall'>['facts'][number]): SlimEntry {
+function slimEntry(entry: NonNullable<OperationOutput<'recall'>['facts']>[number]): SlimEntry {
   const { predicate, args, negated, salience, scope, validFrom, validUntil, provenance } = entry;
   return {
     atom: renderAtom({ predicate, args, negated }),

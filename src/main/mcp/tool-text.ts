@@ -52,9 +52,10 @@ export const toolTexts: Texts = {
     return withHints(content, [`${count(predicates.length, 'predicate')}:`, ...lines]);
   },
   recall: (content) => {
-    const { facts, totalFacts, returned } = content;
+    const { facts = [], text, totalFacts, returned } = content;
     if (returned === 0) return withHints(content, ['Nothing remembered fits.']);
-    return withHints(content, [`${returned} of ${count(totalFacts, 'fact')}:`, ...facts.map(entryLine)]);
+    const lines = text === undefined ? facts.map(entryLine) : linesOf(text);
+    return withHints(content, [`${returned} of ${count(totalFacts, 'fact')}:`, ...lines]);
   },
   search: ({ hits, mentions, matched, goalsLeftOut }) => {
     if (!matched) return 'Nothing matches these words: nothing is known by these names.';
@@ -69,7 +70,9 @@ export const toolTexts: Texts = {
   },
   optimizeContext: (content) => {
     const {
-      entries,
+      entries = [],
+      text,
+      totalFactsIncluded,
       totalFactsAvailable,
       relevantRules,
       contradictions = [],
@@ -77,12 +80,12 @@ export const toolTexts: Texts = {
       goals = [],
     } = content;
     const aboutGoals = goals.map(goalLine);
-    if (entries.length === 0 && omitted.length === 0)
+    if (totalFactsIncluded === 0 && omitted.length === 0)
       return withHints(content, ['The window is empty: nothing known fits.', ...aboutGoals]);
     const lines = [
       ...aboutGoals,
-      `${entries.length} of ${count(totalFactsAvailable, 'fact')}:`,
-      ...entries.map(entryLine),
+      `${totalFactsIncluded} of ${count(totalFactsAvailable, 'fact')}:`,
+      ...(text === undefined ? entries.map(entryLine) : linesOf(text)),
     ];
     if (relevantRules.length > 0) lines.push(`${count(relevantRules.length, 'rule')}:`, ...relevantRules);
     if (contradictions.length > 0)
@@ -215,6 +218,11 @@ function goalLine({ goal, status, facts, chars }: SlimGoal): string {
       ? ''
       : ` (its first answer needs ${count(facts, 'fact')}, ${count(chars, 'character')})`;
   return `Goal ${goal}: ${goalWords[status] ?? status}${needs}.`;
+}
+
+/** The lines of a text, each of which ends with a line break. */
+function linesOf(text: string): string[] {
+  return text.split('\n').slice(0, -1);
 }
 
 function entryLine(entry: SlimEntry): string {

@@ -16,6 +16,7 @@ import type { Authentication } from '../auth/authentication.ts';
 import type { Download } from '../base/streams.ts';
 import { backupDownload, exportDownload } from '../transfer/export-knowledge.ts';
 import { importKnowledge } from '../transfer/import-knowledge.ts';
+import { inFormat } from '../base/facts-text.ts';
 import type { Language } from '../llm/language.ts';
 import type { Caller, Engine, TransactionWrites } from '../../engine/index.ts';
 import type { Handlers } from '../base/dispatch.ts';
@@ -75,14 +76,17 @@ export function createHandlers(service: ServiceState): Handlers {
     diffScopes: (caller, { body }) => service.engine.diff(caller, body),
     mergeScopes: (caller, { body }) => service.engine.merge(caller, body),
     deleteScope: (caller, { params }) => service.engine.deleteScope(caller, params.name),
-    browseMemory: (caller, { query }) => service.engine.recall(caller, query),
-    recall: (caller, { body }) => service.engine.recall(caller, body),
+    browseMemory: async (caller, { query }) =>
+      inFormat(caller, query, await service.engine.recall(caller, query), 'facts'),
+    recall: async (caller, { body }) =>
+      inFormat(caller, body, await service.engine.recall(caller, body), 'facts'),
     search: (caller, { body }) => service.engine.search(caller, body),
     memoryStats: (caller, { query }) => service.engine.memoryStats(caller, query),
     consolidate: (caller, { body }) => service.engine.consolidate(caller, body),
     restore: (caller, { body }) => service.engine.restore(caller, body),
     decay: (caller, { body }) => service.engine.decay(caller, body),
-    optimizeContext: (caller, { body }) => service.engine.optimizeContext(caller, body),
+    optimizeContext: async (caller, { body }) =>
+      inFormat(caller, body, await service.engine.optimizeContext(caller, body), 'entries'),
     diffContext: (caller, { body }) => service.engine.diffContext(caller, body),
     summarizeContext: (caller, { body }) => service.engine.summarizeContext(caller, body),
     clearContextSession: (caller, { body }) => service.engine.clearContextSession(caller, body),

@@ -19,12 +19,13 @@ function Meaning({ mention }: { mention: Mention }) {
   const names = namesInWords(mention);
   return (
     <li className="inline-row gap-4 flex-wrap">
-      <span className={lookOf(mention)}>{mention.text}</span>
+      <span className={lookOf(mention)}>{mention.text}</span>{' '}
       {names !== mention.text && (
         <>
           <IconArrowNarrowRight size={14} aria-hidden />
-          <span className="visually-hidden">is</span>
-          <span className={`mono ${styles.name}`}>{names}</span>
+          <span className="visually-hidden">is</span> <span className={`mono ${styles.name}`}>
+            {names}
+          </span>{' '}
         </>
       )}
       <span className="dim">

@@ -2,11 +2,11 @@
 import {
   clearSessionInputSchema,
   contextSummarySchema,
-  contextWindowSchema,
+  chosenWindowSchema,
   optimizeInputSchema,
   summaryInputSchema,
   windowDiffInputSchema,
-  windowDiffSchema,
+  diffAnswerSchema,
 } from '../context.ts';
 import { z } from 'zod';
 import type { OperationSpec } from '../operation-spec.ts';
@@ -32,12 +32,12 @@ export const contextOperations = {
       'all; then related facts; then the rest by salience. `goals` reports for each goal whether the ' +
       'window has a whole proof of an answer, and the room that one needs. `status` is `proved` (a whole ' +
       'proof is in the window), `premises` (only the stored facts of a proof are), `does_not_fit` or ' +
-      '`no_answer`; `limit` is not used today, and `needs.tokens` is null because tokens are not ' +
-      'counted. A goal that exceeds a limit ends the call with 422, which names the limit: a window ' +
+      '`no_answer`; `limit` is not used today. A goal that exceeds a limit ends the call with 422, which names the limit: a window ' +
       'without it would depend on the load of the machine. A window changes nothing, and is not a use of ' +
-      'its facts.',
+      'its facts. `maxTokens` bounds the o200k_base tokens of its lines, and `format: "text"` answers these ' +
+      'lines in `text`, each conclusion after its premises and marked with `=>`.',
     body: optimizeInputSchema,
-    output: contextWindowSchema,
+    output: chosenWindowSchema,
     counts: 'question',
     problems: ['InferenceLimitExceeded'],
     tool: {
@@ -90,7 +90,7 @@ export const contextOperations = {
             status: 'proved',
             answers: { found: 1, whole: 1, premises: 0, omitted: 0 },
             atoms: ['grandparent(alice, carol)'],
-            needs: { facts: 3, chars: 61, tokens: null },
+            needs: { facts: 3, chars: 61, tokens: 23 },
             reason: null,
           },
         ],
@@ -103,6 +103,7 @@ export const contextOperations = {
         contradictions: [],
         bucketStats: {},
         totalCharCount: 61,
+        totalTokenCount: 23,
         goalDriven: true,
         knowledgeGeneration: 4,
         generatedAt: 1782900002100,
@@ -117,7 +118,7 @@ export const contextOperations = {
       'Builds the window of the session again, with its parameters except those given here, and reports ' +
       'what came and went. The new window replaces the old one.',
     body: windowDiffInputSchema,
-    output: windowDiffSchema,
+    output: diffAnswerSchema,
     counts: 'question',
     problems: ['SessionNotFound', 'InferenceLimitExceeded'],
     example: {

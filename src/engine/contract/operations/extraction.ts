@@ -6,7 +6,7 @@ import {
   ingestInputSchema,
   synthesizedSchema,
   synthesizeInputSchema,
-  turnsContextSchema,
+  turnsAnswerSchema,
   turnsInputSchema,
 } from '../extraction.ts';
 import type { OperationSpec } from '../operation-spec.ts';
@@ -29,7 +29,7 @@ export const extractionOperations = {
     role: 'writer',
     kind: 'write',
     body: turnsInputSchema,
-    output: turnsContextSchema,
+    output: turnsAnswerSchema,
     problems: ['RuleException', 'LlmProviderException', 'StorageUnavailable', 'QuotaExceeded'],
     example: {
       body: { turns: ['parent(carol, emil).', 'Who is the grandparent of emil?'], maxFacts: 1 },
@@ -95,13 +95,14 @@ export const extractionOperations = {
               ...window.goals[0],
               goal: 'parent(?who, emil)',
               atoms: ['parent(carol, emil)'],
-              needs: { facts: 1, chars: 19, tokens: null },
+              needs: { facts: 1, chars: 19, tokens: 7 },
             },
           ],
           relevantRules: [],
           totalFactsAvailable: 12,
           totalFactsIncluded: 1,
           totalCharCount: 19,
+          totalTokenCount: 7,
           knowledgeGeneration: 19,
           generatedAt: 1782900003400,
         },

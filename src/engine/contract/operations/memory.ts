@@ -6,7 +6,7 @@ import {
   decayInputSchema,
   memoryStatsQuerySchema,
   memoryStatsSchema,
-  recalledSchema,
+  recallAnswerSchema,
   recallInputSchema,
   recallQuerySchema,
   restoredSchema,
@@ -50,7 +50,7 @@ export const memoryOperations = {
       'to read them.',
     query: recallQuerySchema,
     lists: ['predicates'],
-    output: recalledSchema,
+    output: recallAnswerSchema,
     counts: 'question',
     problems: ['InferenceLimitExceeded'],
     example: {
@@ -65,7 +65,7 @@ export const memoryOperations = {
     summary: 'The facts with the highest salience',
     description: 'Like the GET, with the fields in the body.',
     body: recallInputSchema,
-    output: recalledSchema,
+    output: recallAnswerSchema,
     counts: 'question',
     problems: ['InferenceLimitExceeded'],
     tool: {

@@ -116,7 +116,7 @@ async function isChosen(call: Call, { path, search }: ShownPage): Promise<boolea
   if (problems.length > 0 || !patterns.some(({ predicate }) => predicate === tourConclusion.predicate))
     return false;
   const goals = patterns.map(({ predicate, args, negated }) => ({ predicate, args: [...args], negated }));
-  const { entries } = await call('optimizeContext', { body: { goals } });
+  const { entries = [] } = await call('optimizeContext', { body: { goals } });
   return tourFacts.every((fact) =>
     entries.some(
       ({ predicate, args }) => predicate === fact.predicate && args.join('\n') === fact.args.join('\n'),

@@ -25,6 +25,8 @@ export interface WindowFields {
   facts?: string | undefined;
   /** The budget in characters; absent: unlimited. */
   chars?: string | undefined;
+  /** The budget in tokens of the rendered lines; absent: unlimited. */
+  tokens?: string | undefined;
   /** The predicates to include, separated by commas; absent: all. */
   predicates?: string | undefined;
   /** Maximum number of facts of one predicate. */
@@ -39,7 +41,7 @@ export interface WindowFields {
 }
 
 /** The tabs of the window pane, in order. */
-export const windowParts = ['facts', 'goals', 'contradictions', 'rules', 'kept', 'session'] as const;
+export const windowParts = ['facts', 'text', 'goals', 'contradictions', 'rules', 'kept', 'session'] as const;
 export type WindowPart = (typeof windowParts)[number];
 
 /** Which rows the list of facts shows: those in the window, or those left out. */
@@ -63,6 +65,7 @@ const fields = [
   'fill',
   'facts',
   'chars',
+  'tokens',
   'predicates',
   'cap',
   'buckets',
@@ -97,6 +100,7 @@ export function windowFieldsOf(search: Readonly<Record<string, unknown>>): Windo
     fill: oneOf(['true'] as const, search['fill']),
     facts: digits(search['facts']),
     chars: digits(search['chars']),
+    tokens: digits(search['tokens']),
     predicates: text(search['predicates']),
     cap: digits(search['cap']),
     buckets: text(search['buckets']),

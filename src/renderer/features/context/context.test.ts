@@ -69,6 +69,7 @@ function windowOf(entries: ContextEntry[], more: Partial<ContextWindow> = {}): C
     contradictions: [],
     bucketStats: {},
     totalCharCount: 40,
+    totalTokenCount: 12,
     goalDriven: false,
     knowledgeGeneration: 3,
     generatedAt: 5,
@@ -344,7 +345,7 @@ function goal(part: Partial<WindowGoal>): WindowGoal {
     status: 'proved',
     answers: { found: 3, whole: 3, premises: 0, omitted: 0 },
     atoms: ['p(a)', 'p(b)', 'p(c)'],
-    needs: { facts: 2, chars: 12, tokens: null },
+    needs: { facts: 2, chars: 12, tokens: 6 },
     reason: null,
     ...part,
   };
@@ -367,7 +368,7 @@ test('a goal says how much of it the window contains', () => {
 
 test('a goal that does not fit says what it needs, and why it was left out', () => {
   expect(goalInWords(goal({ status: 'does_not_fit', answers: left, reason: 'bucket' }))).toBe(
-    '1 answer, none with a whole proof. The first one needs 2 facts and 12 characters. Its bucket had no room left.',
+    '1 answer, none with a whole proof. The first one needs 2 facts, 12 characters and 6 tokens. Its bucket had no room left.',
   );
   expect(goalInWords(goal({ status: 'premises', answers: { ...left, premises: 1, omitted: 0 } }))).toMatch(
     /All stored facts behind it are in the window\.$/,

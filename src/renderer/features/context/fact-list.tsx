@@ -16,17 +16,28 @@ import { Meter, Tag } from '../../ui/tags.tsx';
 import type { WindowRowFilter } from './context-search.ts';
 import styles from './context.module.css';
 import { RowDetail } from './row-detail.tsx';
-import { type ChosenWindow, lineOf, reasonCounts, type WindowRow, windowRows } from './window-rows.ts';
+import {
+  type ChosenWindow,
+  isUnknown,
+  lineOf,
+  reasonCounts,
+  type WindowRow,
+  windowRows,
+} from './window-rows.ts';
 import { reasonOfLine } from './window-why.ts';
 import { categoryWords, reasonWords } from './words.ts';
 
 /** Where the budget ended, in words. */
 function cutInWords({ window, request }: ChosenWindow): string {
-  const facts = `${formatCount(window.totalFactsIncluded)} of ${formatAmount(request.maxFacts ?? 0, 'fact')}`;
-  const chars = request.maxChars ?? null;
-  return chars === null
-    ? `The budget ends here: ${facts}`
-    : `The budget ends here: ${facts}, ${formatCount(window.totalCharCount)} of ${formatAmount(chars, 'character')}`;
+  const { maxFacts, maxChars, maxTokens } = request;
+  const share = (used: number, limit: number | null | undefined, unit: string) =>
+    typeof limit === 'number' ? [`${formatCount(used)} of ${formatAmount(limit, unit)}`] : [];
+  const shares = [
+    ...share(window.totalFactsIncluded, maxFacts, 'fact'),
+    ...share(window.totalCharCount, maxChars, 'character'),
+    ...share(window.totalTokenCount, maxTokens, 'token'),
+  ];
+  return `The budget ends here: ${shares.join(', ')}`;
 }
 
 function WhyLink({ atom }: { atom: string }) {
@@ -192,7 +203,7 @@ function Filters({ chosen: { window }, counts, rows, onRows, reason, onReason }:
 /** Shown instead of an empty list. */
 function NoRows({ chosen, rows }: { chosen: ChosenWindow; rows: WindowRowFilter | undefined }) {
   const { window } = chosen;
-  if ((chosen.request.query ?? '') !== '' && chosen.window.mentions?.length === 0 && rows !== 'out')
+  if (isUnknown(chosen) && rows !== 'out')
     return (
       <EmptyState title="Nothing known has these words">
         Words are compared whole, with names and facts. Case, accents and English endings do not count.

@@ -132,7 +132,7 @@ function Proofs({ form: { fields, change } }: { form: Form }) {
 
 function Budget({ form: { fields, read, change } }: { form: Form }) {
   return (
-    <FormSection title="Budget">
+    <FormSection title="Budget" hint="Tokens are those of the o200k_base encoding, one line for each fact.">
       <BarField
         label="Facts"
         value={fields.facts ?? ''}
@@ -148,6 +148,14 @@ function Budget({ form: { fields, read, change } }: { form: Form }) {
         fallback={null}
         error={read.problems['maxChars']}
         onValue={(chars) => change({ chars })}
+      />
+      <BarField
+        label="Tokens"
+        value={fields.tokens ?? ''}
+        stops={charStops}
+        fallback={null}
+        error={read.problems['maxTokens']}
+        onValue={(tokens) => change({ tokens })}
       />
       <BarField
         label="Per predicate"

@@ -150,6 +150,7 @@ export function readForm(fields: WindowFields, scope: ScopeSelection): ReadForm 
   const request: WindowRequest = {
     maxFacts: numberOf(fields.facts) ?? defaultMaxFacts,
     ...given('maxChars', numberOf(fields.chars)),
+    ...given('maxTokens', numberOf(fields.tokens)),
     ...(query === '' ? {} : { query }),
     ...(patterns.length === 0 ? {} : { goals: goalsOf(patterns) }),
     ...given('proofs', fields.proofs),
@@ -180,10 +181,11 @@ export function inspecting(request: WindowRequest): WindowRequest {
 /** The body of a session diff: with its own parameters, or those of the form. */
 export function diffRequest(sessionId: string, request: WindowRequest | null): DiffRequest {
   if (request === null) return { sessionId };
-  const { maxFacts, goals, query, scope, unscoped } = request;
+  const { maxFacts, maxTokens, goals, query, scope, unscoped } = request;
   return {
     sessionId,
     ...given('maxFacts', maxFacts ?? undefined),
+    ...given('maxTokens', maxTokens ?? undefined),
     ...given('goals', goals ?? undefined),
     ...given('query', query ?? undefined),
     ...given('scope', scope ?? undefined),
@@ -226,6 +228,7 @@ const noFields: WindowFields = {
   fill: undefined,
   facts: undefined,
   chars: undefined,
+  tokens: undefined,
   predicates: undefined,
   cap: undefined,
   buckets: undefined,

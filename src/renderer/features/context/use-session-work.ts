@@ -57,7 +57,12 @@ export function useSessionWork(
     if (session === undefined || request === null) return;
     keeping.start((signal) =>
       notified(
-        call('optimizeContext', { body: { ...request, sessionId: session } }, { signal }),
+        // It has entries, because no text was asked for.
+        call(
+          'optimizeContext',
+          { body: { ...request, sessionId: session } },
+          { signal },
+        ) as Promise<ContextWindow>,
         ({ totalFactsIncluded }) => `Session '${session}' keeps a window of ${totalFactsIncluded} facts`,
       ),
     );
@@ -67,7 +72,11 @@ export function useSessionWork(
     if (session === undefined) return;
     onCompare();
     const body = diffRequest(session, isByForm ? request : null);
-    comparing.start(async (signal) => ({ session, diff: await call('diffContext', { body }, { signal }) }));
+    comparing.start(async (signal) => {
+      // Likewise: it has atoms.
+      const diff = (await call('diffContext', { body }, { signal })) as WindowDiff;
+      return { session, diff };
+    });
   }
 
   function clear(): void {

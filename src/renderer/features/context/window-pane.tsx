@@ -22,6 +22,7 @@ import { Tag } from '../../ui/tags.tsx';
 import {
   type ChosenWindow,
   compareWindows,
+  isUnknown,
   requestAsJson,
   windowAsJson,
   windowAsText,
@@ -30,6 +31,7 @@ import { type ContextSearch, type WindowPart, windowParts } from './context-sear
 import styles from './context.module.css';
 import { ContradictionList, type RenderRetract } from './contradiction-list.tsx';
 import { WindowFacts } from './fact-list.tsx';
+import { WindowText } from './window-text.tsx';
 import { goalInWords, goalsTitle } from './words.ts';
 import { PinnedComparison, pinWindow, SessionDiffView, usePinnedWindow } from './window-differences.tsx';
 import type { SessionWork } from './use-session-work.ts';
@@ -75,7 +77,7 @@ function Summary({ chosen: { window, elapsedMs } }: { chosen: ChosenWindow }) {
       <strong>{formatAmount(window.totalFactsIncluded, 'fact')}</strong>
       <span className="dim number">
         {' '}
-        of {formatCount(window.totalFactsAvailable)} · {formatAmount(window.totalCharCount, 'character')} ·{' '}
+        of {formatCount(window.totalFactsAvailable)} · {formatAmount(window.totalTokenCount, 'token')} ·{' '}
         {formatDuration(elapsedMs)} · generation {formatCount(window.knowledgeGeneration)}
       </span>
     </span>
@@ -117,6 +119,11 @@ function Parts(props: WindowPaneProps) {
           onFact={(fact) => onLook({ fact })}
         />
       ),
+    },
+    text: {
+      title: 'Text',
+      // Asked for only where it is seen.
+      content: search.part === 'text' ? <WindowText chosen={chosen} /> : null,
     },
     goals: { title: goalsTitle(window.goals), content: <GoalList chosen={chosen} /> },
     contradictions: {
@@ -265,6 +272,7 @@ function UsageBars({ chosen }: { chosen: ChosenWindow }) {
       >
         <UsageBar label="Facts" used={window.totalFactsIncluded} limit={request.maxFacts ?? null} />
         <UsageBar label="Characters" used={window.totalCharCount} limit={request.maxChars ?? null} />
+        <UsageBar label="Tokens" used={window.totalTokenCount} limit={request.maxTokens ?? null} />
         {buckets.map(([name, stats]) => (
           <UsageBar
             key={name}
@@ -282,7 +290,8 @@ function UsageBars({ chosen }: { chosen: ChosenWindow }) {
 }
 
 /** The question of the window with what it names; nothing without a question. */
-function AskedQuestion({ chosen: { window, request } }: { chosen: ChosenWindow }) {
+function AskedQuestion({ chosen }: { chosen: ChosenWindow }) {
+  const { window, request } = chosen;
   const { query } = request;
   const { mentions = [] } = window;
   if (query === undefined || query === null) return null;
@@ -294,7 +303,11 @@ function AskedQuestion({ chosen: { window, request } }: { chosen: ChosenWindow }
     >
       <MentionedText text={query} mentions={mentions} />
       {mentions.length === 0 && (
-        <p className="dim no-margin">The words name no constant and no predicate, so they became no goal.</p>
+        <p className="dim no-margin">
+          {isUnknown(chosen)
+            ? 'Nothing known has these words.'
+            : 'The words name no constant and no predicate, so they became no goal.'}
+        </p>
       )}
       <span role="status" className="visually-hidden">
         {readings}

@@ -71,6 +71,12 @@ export function windowRows(
   return [...entries, ...(below.length > 0 ? [{ kind: 'cut' } as const, ...below] : []), ...others];
 }
 
+/** True if nothing known has the words of the window's question. */
+export function isUnknown({ window, request }: Pick<ChosenWindow, 'window' | 'request'>): boolean {
+  const isAsked = (request.query ?? '') !== '' && (request.goals ?? []).length === 0 && request.fill !== true;
+  return isAsked && window.mentions?.length === 0 && window.entries.length === 0;
+}
+
 /** The line of a row, to be explained. */
 export function lineOf(row: Exclude<WindowRow, { kind: 'cut' }>) {
   return { atom: row.atom, category: row.kind === 'entry' ? row.entry.category : null };
@@ -175,6 +181,7 @@ const words: Readonly<Record<keyof Omit<WindowFields, 'session'>, string>> = {
   fill: 'filling',
   facts: 'facts',
   chars: 'characters',
+  tokens: 'tokens',
   predicates: 'predicates',
   cap: 'predicate cap',
   buckets: 'buckets',
@@ -220,11 +227,13 @@ export function useWindow(search: ContextSearch): Run<ChosenWindow> & { again():
     start(async (signal) => {
       const since = performance.now();
       const searched = explaining(request);
-      const [window, found] = await Promise.all([
+      const [answer, found] = await Promise.all([
         call('optimizeContext', { body: inspecting(request) }, { signal }),
         searched === null ? null : call('search', { body: searched }, { signal }),
       ]);
-      noteGeneration(window.knowledgeGeneration);
+      noteGeneration(answer.knowledgeGeneration);
+      // It has entries, because no text was asked for.
+      const window = answer as ContextWindow;
       const why = whyByAtom(found?.hits ?? []);
       return { window, request, fields, why, elapsedMs: performance.now() - since };
     });

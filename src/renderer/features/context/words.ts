@@ -76,7 +76,7 @@ export function goalInWords({ status, answers, needs, reason }: WindowGoal): str
       ? `${found}, each with its whole proof.`
       : `${found}: ${formatCount(answers.whole)} with a whole proof, ${formatCount(rest)} without.`;
   }
-  const room = `${formatAmount(needs.facts, 'fact')} and ${formatAmount(needs.chars, 'character')}`;
+  const room = `${formatAmount(needs.facts, 'fact')}, ${formatAmount(needs.chars, 'character')} and ${formatAmount(needs.tokens, 'token')}`;
   const why = reason === null ? '' : ` ${reasonWords[reason].meaning}`;
   const held = status === 'premises' ? ' All stored facts behind it are in the window.' : '';
   return `${found}, none with a whole proof. The first one needs ${room}.${held}${status === 'premises' ? '' : why}`;

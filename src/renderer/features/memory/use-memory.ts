@@ -100,7 +100,8 @@ function recall(
     ...(predicates.length === 0 ? {} : { predicates: [...predicates] }),
     ...scopeFieldsOf(space.scope),
   };
-  return call('recall', { body }, { signal });
+  // It has facts, because no text was asked for.
+  return call('recall', { body }, { signal }) as Promise<Recalled>;
 }
 
 /** The most salient facts of these predicates; of all if none is given. */

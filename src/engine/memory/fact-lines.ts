@@ -1,0 +1,100 @@
+/**
+ * Facts as lines to be read: one a line, conclusions marked, each after its premises.
+ *
+ * A line has what changes the meaning of an atom: its scope and its validity. It depends on nothing but its fact, so that
+ * the tokens of a window are the sum of its lines.
+ */
+import type { Atom } from '../contract/language.ts';
+import type { ContextEntry } from '../contract/memory.ts';
+import { renderAtom } from '../language/print.ts';
+import type { ReadContext } from '../session/read-context.ts';
+
+/** Before an atom that a rule concludes. */
+export const conclusionMark = '=> ';
+
+/** What a line says of a stored fact beside its atom; null or infinite: no bound. */
+interface LineNotes {
+  readonly scope: string | null;
+  readonly validFrom: number | null;
+  readonly validUntil: number | null;
+}
+
+/** The line of a conclusion. */
+export function conclusionLine(atom: Atom): string {
+  return `${conclusionMark}${renderAtom(atom)}`;
+}
+
+/** The line of a stored fact. */
+export function factLine(atom: Atom, { scope, validFrom, validUntil }: LineNotes): string {
+  const notes = [
+    scope === null ? [] : [`scope ${JSON.stringify(scope)}`],
+    timed('from', validFrom),
+    timed('until', validUntil),
+  ].flat();
+  return notes.length === 0 ? renderAtom(atom) : `${renderAtom(atom)} (${notes.join(', ')})`;
+}
+
+function timed(word: string, time: number | null): string[] {
+  return time === null || !Number.isFinite(time) ? [] : [`${word} ${new Date(time).toISOString()}`];
+}
+
+/** An entry as far as lines need it. */
+export type LinedEntry = Pick<ContextEntry, 'predicate' | 'args' | 'negated' | 'provenance'> & LineNotes;
+
+/** The line of an entry. */
+export function lineOf(entry: LinedEntry): string {
+  return entry.provenance === null ? factLine(entry, entry) : conclusionLine(entry);
+}
+
+/** The tokens of the lines of these entries. */
+export async function tokensIn(
+  { tokens, pacer }: ReadContext,
+  entries: Iterable<LinedEntry>,
+  most: number = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  let sum = 0;
+  for (const entry of entries) {
+    sum += await tokens.count(`${lineOf(entry)}\n`, () => pacer.breathe(), most - sum);
+    if (sum > most) break;
+  }
+  return sum;
+}
+
+/** The entries as a text: in their order, but each conclusion after those of its premises that are among them. */
+export async function textOf(entries: readonly LinedEntry[], breathe: () => Promise<void>): Promise<string> {
+  const lines: string[] = [];
+  for (const entry of await readingOrder(entries, breathe)) {
+    lines.push(lineOf(entry));
+    if ((lines.length & 0xff) === 0) await breathe();
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** The entries in their order, but each conclusion after those of its premises that are among them. */
+export async function readingOrder<Entry extends LinedEntry>(
+  entries: readonly Entry[],
+  breathe: () => Promise<void>,
+): Promise<Entry[]> {
+  const byAtom = new Map<string, Entry>();
+  for (const entry of entries) {
+    byAtom.set(renderAtom(entry), entry);
+    if ((byAtom.size & 0xff) === 0) await breathe();
+  }
+  const placed = new Set<Entry>();
+  const begun = new Set<Entry>();
+  for (const entry of entries) {
+    const open = [entry];
+    for (let next = open.at(-1); next !== undefined; next = open.at(-1)) {
+      const premises = (next.provenance?.premises ?? []).flatMap((atom) => byAtom.get(atom) ?? []);
+      const missing = begun.has(next) ? [] : premises.filter((each) => !placed.has(each) && !begun.has(each));
+      begun.add(next);
+      if (missing.length > 0) open.push(...missing.reverse());
+      else {
+        placed.add(next);
+        open.pop();
+      }
+    }
+    if ((placed.size & 0xff) === 0) await breathe();
+  }
+  return [...placed];
+}
