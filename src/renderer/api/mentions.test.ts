@@ -5,7 +5,7 @@ import {
   isReadAsAnother,
   kindOfMention,
   namesInWords,
-  partsOf,
+  cutAtMentions,
   quotedName,
   readingsInWords,
 } from './mentions.ts';
@@ -17,7 +17,7 @@ function mention(text: string, part: string, more: Partial<Mention> = {}): Menti
 
 /** The parts with the mentioned ones in brackets. */
 function marked(text: string, mentions: readonly Mention[]): string {
-  return partsOf(text, mentions)
+  return cutAtMentions(text, mentions)
     .map((part) => (part.mention === null ? part.text : `[${part.text}]`))
     .join('');
 }
@@ -28,7 +28,7 @@ describe('the parts of a text', () => {
     expect(marked(text, [mention(text, 'Rome'), mention(text, 'ann')])).toBe('who is [ann], of [Rome]');
     expect(marked('ann', [mention('ann', 'ann')])).toBe('[ann]');
     expect(marked('nothing here', [])).toBe('nothing here');
-    expect(partsOf('', [])).toEqual([]);
+    expect(cutAtMentions('', [])).toEqual([]);
   });
 
   test('are counted in UTF-16 units, so that characters of two units shift nothing', () => {
@@ -58,7 +58,7 @@ describe('the parts of a text', () => {
             predicates: [],
           }));
           expect(
-            partsOf(text, mentions)
+            cutAtMentions(text, mentions)
               .map((part) => part.text)
               .join(''),
           ).toBe(text);

@@ -2,15 +2,15 @@
 import type { Mention } from '../../engine/contract/mention.ts';
 
 /** A piece of a text; the pieces together are the text. */
-export interface TextPart {
+export interface MentionPart {
   readonly text: string;
   /** null: the piece names nothing. */
   readonly mention: Mention | null;
 }
 
 /** Cuts a text at its mentions. Mentions that overlap an earlier one, or lie outside of the text, are skipped. */
-export function partsOf(text: string, mentions: readonly Mention[]): TextPart[] {
-  const parts: TextPart[] = [];
+export function cutAtMentions(text: string, mentions: readonly Mention[]): MentionPart[] {
+  const parts: MentionPart[] = [];
   let at = 0;
   for (const mention of [...mentions].sort((left, right) => left.start - right.start)) {
     const { start, end } = mention;

@@ -1,7 +1,7 @@
 /** A text with what it mentions marked, and below it what each mention stands for. */
 import { IconArrowNarrowRight } from '@tabler/icons-react';
 import type { Mention } from '../../engine/contract/mention.ts';
-import { isReadAsAnother, kindOfMention, namesInWords, partsOf } from '../api/mentions.ts';
+import { isReadAsAnother, kindOfMention, namesInWords, cutAtMentions } from '../api/mentions.ts';
 import styles from './mentioned-text.module.css';
 
 function lookOf(mention: Mention): string {
@@ -46,7 +46,7 @@ export function MentionedText({ text, mentions }: MentionedTextProps) {
   return (
     <div className="flex-column gap-8">
       <p className={styles.text} aria-label="What was asked" role="group">
-        {partsOf(text, mentions).map((part, index) =>
+        {cutAtMentions(text, mentions).map((part, index) =>
           part.mention === null ? (
             part.text
           ) : (

@@ -19,7 +19,7 @@ import { RowDetail } from './row-detail.tsx';
 import {
   type ChosenWindow,
   isUnknown,
-  lineOf,
+  explainedLine,
   reasonCounts,
   type WindowRow,
   windowRows,
@@ -83,7 +83,7 @@ function Position({ row }: { row: WindowRow }) {
 
 /** Why the line is there. */
 function Reason({ row, chosen }: { row: WindowRow; chosen: ChosenWindow }) {
-  const reason = row.kind === 'cut' ? '' : reasonOfLine(lineOf(row), chosen);
+  const reason = row.kind === 'cut' ? '' : reasonOfLine(explainedLine(row), chosen);
   return (
     <span className="dim truncate" title={reason}>
       {reason}

@@ -19,7 +19,7 @@ import { ProofLink } from '../../ui/knowledge-links.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import styles from './context.module.css';
-import { type ChosenWindow, lineOf, type WindowRow } from './window-rows.ts';
+import { type ChosenWindow, explainedLine, type WindowRow } from './window-rows.ts';
 import { reasonOfLine } from './window-why.ts';
 import { categoryWords, reasonWords } from './words.ts';
 
@@ -149,7 +149,7 @@ interface RowDetailProps {
 
 /** Why the row is there: what it answers, and each signal of the search with the rank that it gives. */
 function Reasons({ row, chosen }: Pick<RowDetailProps, 'row' | 'chosen'>) {
-  const reason = reasonOfLine(lineOf(row), chosen);
+  const reason = reasonOfLine(explainedLine(row), chosen);
   const why = chosen.why.get(row.atom) ?? [];
   if (reason === '' && why.length === 0) return null;
   return (

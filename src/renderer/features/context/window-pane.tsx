@@ -95,11 +95,9 @@ interface WindowPaneProps {
   renderRetract: RenderRetract;
 }
 
-function Parts(props: WindowPaneProps) {
-  const { chosen, search, onLook, session } = props;
-  const { space } = useSession();
-  const pinned = usePinnedWindow(space);
-  const { window } = chosen;
+/** The pinned window, and in how many facts the shown one differs from it. */
+function usePinnedDifference(window: ChosenWindow['window']) {
+  const pinned = usePinnedWindow(useSession().space);
   const differing = useMemo(
     () =>
       pinned === null
@@ -107,6 +105,14 @@ function Parts(props: WindowPaneProps) {
         : compareWindows(pinned.window, window).filter(({ change }) => change !== 'both').length,
     [pinned, window],
   );
+  return { pinned, differing };
+}
+
+function Parts(props: WindowPaneProps) {
+  const { chosen, search, onLook, session } = props;
+  const { space } = useSession();
+  const { window } = chosen;
+  const { pinned, differing } = usePinnedDifference(window);
   const panels: Readonly<Record<WindowPart, { readonly title: string; readonly content: ReactNode }>> = {
     facts: {
       title: 'Facts',

@@ -78,7 +78,7 @@ export function isUnknown({ window, request }: Pick<ChosenWindow, 'window' | 're
 }
 
 /** The line of a row, to be explained. */
-export function lineOf(row: Exclude<WindowRow, { kind: 'cut' }>) {
+export function explainedLine(row: Exclude<WindowRow, { kind: 'cut' }>) {
   return { atom: row.atom, category: row.kind === 'entry' ? row.entry.category : null };
 }
 

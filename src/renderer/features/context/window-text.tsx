@@ -48,13 +48,19 @@ export function WindowText({ chosen }: { chosen: ChosenWindow }) {
       )}
       <div className="flex-row fixed-size gap-8 padded-6 line-below">
         <span className="rest-width dim number">
-          {formatAmount(totalFactsIncluded, 'line')} · {formatAmount(totalTokenCount, 'token')} · conclusions
-          follow =&gt;
+          {formatAmount(totalFactsIncluded, 'line')} · {formatAmount(totalTokenCount, 'token')} · =&gt; marks
+          a conclusion
         </span>
         <CopyButton text={text} label="Copy the text" />
       </div>
       <div className="rest-height">
-        <LazyTextViewer key={text} text={text} language="statements" label="The window as text" />
+        {/* Without an empty line after the last. */}
+        <LazyTextViewer
+          key={text}
+          text={text.replace(/\n$/, '')}
+          language="statements"
+          label="The window as text"
+        />
       </div>
     </div>
   );
