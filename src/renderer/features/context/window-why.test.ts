@@ -68,10 +68,10 @@ describe('the reason of a line', () => {
     scope: null,
     salience: 1,
   });
-  const goal = (atoms: string[], found = atoms.length): ContextWindow['goals'][number] => ({
+  const goal = (atoms: string[]): ContextWindow['goals'][number] => ({
     goal: 'p(ann, ?x2)',
     status: 'proved',
-    answers: { found, whole: found, premises: 0, omitted: 0 },
+    answers: { found: 1, whole: 1, premises: 0, omitted: 0 },
     atoms,
     needs: null,
     reason: null,
@@ -79,17 +79,27 @@ describe('the reason of a line', () => {
   const why = whyByAtom([hit('q(ann)', 'ann'), hit('q(ann)', 'the second scope')]);
   const chosen = { window: { goals: [goal(['p(ann, bo)'])] }, request: { query: 'ann' }, why };
 
-  test('is the goal that it answers', () => {
-    expect(reasonOfLine({ atom: 'p(ann, bo)', category: 'goal_relevant' }, chosen)).toBe(
-      'answers p(ann, ?x2)',
-    );
+  test('is the goal that it answers, listed among its first answers or not', () => {
+    for (const atom of ['p(ann, bo)', 'p(ann, "c d")'])
+      expect(reasonOfLine({ atom, category: 'goal_relevant' }, chosen)).toBe('answers p(ann, ?x2)');
   });
 
-  test('is a proof that needs it, as far as the listed answers tell', () => {
-    const line = { atom: 'r(bo)', category: 'goal_relevant' } as const;
-    expect(reasonOfLine(line, chosen)).toBe('is a premise');
-    const many = { ...chosen, window: { goals: [goal(['p(ann, bo)'], 40)] } };
-    expect(reasonOfLine(line, many)).toBe('is an answer or a premise');
+  test.each([
+    ['p(?x1, ?x1)', 'p(a, a)', true],
+    ['p(?x1, ?x1)', 'p(a, b)', false],
+    ['p(?_, ?_)', 'p(a, b)', true],
+    ['-p(?x1, b)', '-p(a, b)', true],
+    ['p(?x1, b)', '-p(a, b)', false],
+    ['p(?x1)', 'p(a, b)', false],
+    ['q(?x1, b)', 'p(a, b)', false],
+  ])('compares variables, signs and arity: %s and %s', (pattern, atom, isAnswer) => {
+    const window = { goals: [{ ...goal([]), goal: pattern }] };
+    const reason = reasonOfLine({ atom, category: 'goal_relevant' }, { ...chosen, window });
+    expect(reason).toBe(isAnswer ? `answers ${pattern}` : 'is a premise');
+  });
+
+  test('is a proof that needs it', () => {
+    expect(reasonOfLine({ atom: 'r(bo)', category: 'goal_relevant' }, chosen)).toBe('is a premise');
   });
 
   test('is what the search says of it, the best of several scopes', () => {

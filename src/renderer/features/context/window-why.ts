@@ -1,8 +1,11 @@
 /** Why a line is in a window that was chosen for a query: the goals that it answers, and what the search says of it. */
 import type { ContextWindow } from '../../../engine/contract/context.ts';
+import { type Atom, isVariable } from '../../../engine/contract/language.ts';
 import type { Category } from '../../../engine/contract/memory.ts';
 import type { OperationRequest } from '../../../engine/contract/operations.ts';
 import type { SearchHit } from '../../../engine/contract/search.ts';
+import { parseAtom } from '../../../engine/language/parse.ts';
+import { isNamedVariable } from '../../../engine/language/terms.ts';
 import { whyFound } from '../../api/why-found.ts';
 import type { WindowRequest } from './form.ts';
 
@@ -48,15 +51,37 @@ interface Chosen {
   readonly why: WhyByAtom;
 }
 
+/** The parsed goals of a window, which every line is compared with. */
+const parsedGoals = new WeakMap<ContextWindow['goals'], readonly Atom[]>();
+
+function patternsOf(goals: ContextWindow['goals']): readonly Atom[] {
+  const known = parsedGoals.get(goals);
+  if (known !== undefined) return known;
+  const patterns = goals.map(({ goal }) => parseAtom(goal));
+  parsedGoals.set(goals, patterns);
+  return patterns;
+}
+
+/** True if the atom is an instance of the pattern. */
+function isInstance(pattern: Atom, { predicate, args, negated }: Atom): boolean {
+  if (pattern.predicate !== predicate || pattern.negated !== negated) return false;
+  if (pattern.args.length !== args.length) return false;
+  const values = new Map<string, string | undefined>();
+  return pattern.args.every((term, index) => {
+    if (!isVariable(term)) return term === args[index];
+    if (!isNamedVariable(term)) return true;
+    const value = values.has(term) ? values.get(term) : args[index];
+    values.set(term, value);
+    return value === args[index];
+  });
+}
+
 /** Why a line is there, in a few words; empty where its category says all. */
 export function reasonOfLine({ atom, category }: Line, { window, request, why }: Chosen): string {
-  const goal = window.goals.find(({ atoms }) => atoms.includes(atom));
-  if (goal !== undefined) return `answers ${goal.goal}`;
-  if (category === 'goal_relevant') {
-    // A goal lists only its first answers.
-    const isAllListed = window.goals.every(({ atoms, answers }) => atoms.length >= answers.found);
-    return isAllListed ? 'is a premise' : 'is an answer or a premise';
-  }
+  const known = parseAtom(atom);
+  const answered = patternsOf(window.goals).findIndex((pattern) => isInstance(pattern, known));
+  if (answered >= 0) return `answers ${window.goals[answered]?.goal}`;
+  if (category === 'goal_relevant') return 'is a premise';
   const found = whyFound(why.get(atom) ?? []);
   if (found !== '' || category === null || (request.query ?? '') === '') return found;
   return request.fill === true ? 'is near the names, or salient' : 'is near the names';
