@@ -26,7 +26,7 @@ async function runByKey(page: Page, option: Locator): Promise<void> {
   await expect(field(page)).toBeHidden();
 }
 
-test('the palette finds what is known by words, and Enter opens it', async ({ page, service }) => {
+test('the palette finds facts and conclusions by words, and Enter opens them', async ({ page, service }) => {
   await openSample(page, service);
 
   await test.step('a misspelt name finds its facts, and says what it was taken for', async () => {
@@ -48,6 +48,13 @@ test('the palette finds what is known by words, and Enter opens it', async ({ pa
     await runByKey(page, group(page, 'Conclusions').getByRole('option', { name: 'grandparent(otto, anna)' }));
     await expect(page.getByRole('tree', { name: 'Proof' })).toContainText('father(otto, ruth)');
   });
+});
+
+test('the palette finds rules, predicates and entities by words, and says when nothing has them', async ({
+  page,
+  service,
+}) => {
+  await openSample(page, service);
 
   await test.step('a rule opens in its editor, a predicate its conclusions', async () => {
     await search(page, 'rules about grandparents');
@@ -148,7 +155,12 @@ test('Ask shows which goals plain words become, and asks or edits one', async ({
     await page.keyboard.press('ControlOrMeta+Enter');
     await expect(rowsOf(page, 'Answers')).toHaveText([/vera/]);
   });
+});
 
+test('Ask reads a name alone, and on request a broken goal, as plain words', async ({ page, service }) => {
+  await openSample(page, service);
+  await open(page, service, '/ask');
+  const answers = page.getByRole('region', { name: 'Answers' });
   await test.step('a name alone is no missing predicate', async () => {
     await ask(page, 'agnez');
     await expect(answers.getByRole('list', { name: 'Names in the text' })).toContainText(
@@ -205,20 +217,25 @@ test('Context chooses a window for a question, and says why each line is there',
     await expect(goals.getByRole('link', { name: 'grandparent(agnes, anna)' })).toBeVisible();
   });
 
-  await test.step('tokens limit the window, and the text is what an agent reads', async () => {
-    await page.getByRole('textbox', { name: 'Tokens' }).fill('40');
-    const tokens = page.getByRole('meter', { name: 'Tokens' });
-    await expect(tokens).toHaveAttribute('aria-valuetext', /^\d+ of 40$/);
-    await page.getByRole('tab', { name: 'Text', exact: true }).click();
-    await expect(page.getByRole('button', { name: 'Copy the text' })).toBeVisible();
-    await expect(page.locator('.monaco-editor').filter({ hasText: 'mother' }).last()).toContainText(
-      'mother(agnes, ruth)',
-    );
-    await expectNothingGrave(page, 'a window as text');
-  });
-
   await test.step('words that nothing has', async () => {
     await page.getByRole('textbox', { name: 'Question in plain words' }).fill('wobbly zzzq');
     await expect(asked).toContainText('Nothing known has these words');
   });
+});
+
+test('tokens limit a window for a question, and its text is what an agent reads', async ({
+  page,
+  service,
+}) => {
+  await openSample(page, service);
+  await open(page, service, `/context?query=${encodeURIComponent("agnes and anna's grandparents")}`);
+  await page.getByRole('textbox', { name: 'Tokens' }).fill('40');
+  const tokens = page.getByRole('meter', { name: 'Tokens' });
+  await expect(tokens).toHaveAttribute('aria-valuetext', /^\d+ of 40$/);
+  await page.getByRole('tab', { name: 'Text', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Copy the text' })).toBeVisible();
+  await expect(page.locator('.monaco-editor').filter({ hasText: 'mother' }).last()).toContainText(
+    'mother(agnes, ruth)',
+  );
+  await expectNothingGrave(page, 'a window as text');
 });
