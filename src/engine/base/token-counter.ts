@@ -6,12 +6,13 @@
  * 64 KiB holds nobody up.
  */
 import { O200K_TOKEN_SPLIT_REGEX as pieces } from 'gpt-tokenizer/encodingParams/constants';
-import { TokenTable } from './token-table.ts';
+import type { TokenTable } from './token-table.ts';
 
 /** Steps of a merge, and pieces of a text, between two breaths. */
 const stepsBetweenBreaths = 2048;
 const encoder = new TextEncoder();
 
+/** Counts tokens with a table that it loads when it first needs it. */
 export class TokenCounter {
   readonly #load: () => Promise<TokenTable>;
   #loading: Promise<TokenTable> | null = null;

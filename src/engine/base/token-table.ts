@@ -10,6 +10,7 @@ const tokensBetweenBreaths = 1024;
 /** Open addressing at a load of at most one half. */
 const slotsPerToken = 2;
 
+/** The ranks of tokens by their bytes. */
 export class TokenTable {
   /** The longest token, in bytes. */
   readonly longest: number;

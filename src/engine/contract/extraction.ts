@@ -9,7 +9,7 @@ import {
   scopeFields,
   timeoutSchema,
 } from './fields.ts';
-import { isWellFormed } from './language.ts';
+import { constantProblem, isVariable, isWellFormed } from './language.ts';
 import {
   answerFormatSchema,
   factsTextSchema,
@@ -31,6 +31,10 @@ function textOf(maxLength: number) {
     .string()
     .max(maxLength, `a text has at most ${maxLength} characters: send it in parts`)
     .refine(isWellFormed, 'the text holds a lone surrogate');
+}
+
+function isConstant(text: string): boolean {
+  return !isVariable(text) && constantProblem(text) === null;
 }
 
 /** The session of turns that are remembered without one. */
@@ -58,6 +62,10 @@ export const turnsInputSchema = z
   .refine(({ turns }) => turns.reduce((sum, turn) => sum + turn.length, 0) <= maxTextCharacters, {
     path: ['turns'],
     message: `the turns have at most ${maxTextCharacters} characters together`,
+  })
+  .refine(({ remember, sessionId }) => !remember || sessionId === null || isConstant(sessionId), {
+    path: ['sessionId'],
+    message: 'does not start with ? where turns are remembered: it becomes a constant',
   });
 export type TurnsInput = z.output<typeof turnsInputSchema>;
 

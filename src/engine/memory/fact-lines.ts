@@ -60,8 +60,40 @@ export async function tokensIn(
   return sum;
 }
 
+/** A test for facts. */
+export type FactTest = (fact: { readonly predicate: string; readonly args: readonly string[] }) => boolean;
+
+/** The limits of a list of facts to read. */
+export interface ListLimits {
+  readonly maxFacts: number;
+  readonly maxTokens: number | null;
+}
+
+/** The first of the entries, each atom once, within the limits; one that is too long is passed over. */
+export async function firstEntries<Entry extends LinedEntry>(
+  context: ReadContext,
+  entries: readonly Entry[],
+  { maxFacts, maxTokens }: ListLimits,
+): Promise<Entry[]> {
+  let room = maxTokens ?? Number.POSITIVE_INFINITY;
+  const taken = new Map<string, Entry>();
+  for (const entry of entries) {
+    if (taken.size === maxFacts || room <= 0) break;
+    const atom = renderAtom(entry);
+    if (taken.has(atom)) continue;
+    const tokens = maxTokens === null ? 0 : await tokensIn(context, [entry], room);
+    if (tokens > room) continue;
+    room -= tokens;
+    taken.set(atom, entry);
+  }
+  return [...taken.values()];
+}
+
 /** The entries as a text: in their order, but each conclusion after those of its premises that are among them. */
-export async function textOf(entries: readonly LinedEntry[], breathe: () => Promise<void>): Promise<string> {
+export async function linesOfFacts(
+  entries: readonly LinedEntry[],
+  breathe: () => Promise<void>,
+): Promise<string> {
   const lines: string[] = [];
   for (const entry of await readingOrder(entries, breathe)) {
     lines.push(lineOf(entry));

@@ -12,13 +12,15 @@ import type { ContextEntry, Recalled, RecallInput, Category } from '../contract/
 import type { FactRow } from '../store/fact-store.ts';
 import { answerAt, conclusionsOf, shownConclusions, supportsOf } from '../read/listed-conclusions.ts';
 import { renderAtom, renderIdentity } from '../language/print.ts';
+import { tokensIn } from './fact-lines.ts';
 import { type SalientFact, salientFacts } from './salient-facts.ts';
 import type { Matches } from '../datalog/tables/question.ts';
 import { leastRows } from '../datalog/tables/sorted.ts';
 
 /**
- * The facts that the input selects, highest salience first, ties by rendered atom, then by scope. `totalFacts`: all
- * visible stored facts of the view, plus the conclusions considered.
+ * The facts that the input selects, highest salience first, ties by rendered atom, then by scope; one whose line has more
+ * tokens than there is room for is passed over. `totalFacts`: all visible stored facts of the view, plus the conclusions
+ * considered.
  */
 export async function recall(context: ReadContext, input: RecallInput): Promise<Recalled> {
   const { reader, pacer } = context;
@@ -29,21 +31,28 @@ export async function recall(context: ReadContext, input: RecallInput): Promise<
   const isWanted = (relation: { predicate: string }): boolean => predicates?.has(relation.predicate) ?? true;
   const { maxFacts, minSalience } = input;
   const facts: ContextEntry[] = [];
+  let tokenRoom = input.maxTokens ?? Number.POSITIVE_INFINITY;
+  const take = async (entry: ContextEntry): Promise<void> => {
+    const tokens = input.maxTokens === null ? 0 : await tokensIn(context, [entry], tokenRoom);
+    if (tokens > tokenRoom) return;
+    tokenRoom -= tokens;
+    facts.push(entry);
+  };
   const streamed = salientFacts(context, view, isWanted, maxFacts);
   let next = await firstOf(streamed);
   let at = 0;
   const meter = new ByteMeter();
-  while (facts.length < maxFacts) {
+  while (facts.length < maxFacts && tokenRoom > 0) {
     if (meter.counts(entryBytes + (facts.at(-1)?.charCount ?? 0))) await pacer.breathe();
     const conclusion = concluded.best[at];
     const isStored = next !== null && (conclusion === undefined || isBefore(context, next, conclusion));
     const salience = isStored ? next?.salience : conclusion?.salience;
     if (salience === undefined || salience < minSalience) break;
     if (isStored && next !== null) {
-      facts.push(entryOf(context, next.fact));
+      await take(entryOf(context, next.fact));
       next = facts.length < maxFacts ? await firstOf(streamed) : null;
     } else if (conclusion !== undefined) {
-      facts.push(entryOfStored(conclusion, reader.time));
+      await take(entryOfStored(conclusion, reader.time));
       at++;
     }
   }

@@ -23,6 +23,7 @@ import type { Log } from '../log/log.ts';
 import { Transactions } from '../write/transactions.ts';
 import { Windows } from '../window/windows.ts';
 import { type CommitObserver, type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
+import { IndexAtStart } from '../search/index-at-start.ts';
 import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
@@ -69,6 +70,20 @@ export interface EngineFigures extends LiveFigures {
   readonly memory: MemoryReading | null;
   /** When the last complete backup was taken, epoch milliseconds; null: none since the start. */
   readonly backupAt: number | null;
+}
+
+/** Resolves after so many milliseconds, or when the signal aborts. Keeps no process alive. */
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    timer.unref();
+    signal.addEventListener('abort', end);
+  });
 }
 
 /** What an engine is made of. */
@@ -126,6 +141,7 @@ export class EngineContext implements Writer {
   readonly journals: Journal[] = [];
   /** Notices a clock that was set even if nobody asks. */
   readonly #clockTimer: ReturnType<typeof setInterval>;
+  readonly #words: IndexAtStart;
 
   constructor(parts: EngineParts) {
     this.parts = parts;
@@ -177,6 +193,14 @@ export class EngineContext implements Writer {
       decayEverywhere({ writer: this, onWarn, onBug }, signal);
     this.#clockTimer = setInterval(() => this.live.showTime(), clockLookMs);
     this.#clockTimer.unref();
+    this.#words = new IndexAtStart({
+      stores: () => Array.from(this.live.everyTenant(), ({ tenant }) => tenant.facts),
+      memory: this.live.memory,
+      pause: scheduler.pauseOf(null, 'index words'),
+      quietForMs: () => this.live.quietForMs,
+      wait,
+      onBug,
+    });
     const mayRun = (): boolean => this.live.clockOffset.steadyForMs >= decayWaitsMs;
     this.decaySchedule =
       decayIntervalMs === null || follows
@@ -344,7 +368,7 @@ export class EngineContext implements Writer {
     clearInterval(this.#clockTimer);
     this.transactions.close();
     const decayed = this.decaySchedule?.close();
-    await this.live.close();
+    await Promise.all([this.live.close(), this.#words.close()]);
     await decayed;
     await this.pipeline.close();
     // Nobody would read one that is in memory.

@@ -1,11 +1,12 @@
 import type { Caller } from '../base/caller.ts';
-import type { DecayInput, MemoryStatsQuery, RecallInput } from '../contract/memory.ts';
+import type { ContextEntry, DecayInput, MemoryStatsQuery, RecallInput } from '../contract/memory.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
 import type { TraceInput } from '../contract/explanation.ts';
 import { consolidate } from '../memory/consolidate.ts';
 import { decay } from '../memory/decay.ts';
 import { memoryStats, summarize } from '../memory/memory-stats.ts';
 import { type AboutInput, mentionedConstants, mentionedFacts } from '../memory/mentions.ts';
+import { firstEntries, type ListLimits } from '../memory/fact-lines.ts';
 import { recall } from '../memory/recall.ts';
 import { restore } from '../memory/restore.ts';
 import { aggregateFacts } from '../read/aggregate-facts.ts';
@@ -98,6 +99,11 @@ const operations = {
   ),
   /** The constants of the tenant's facts that a text mentions, by code point. */
   constantsIn: reading(mentionedConstants),
+  /** The first of these entries that fit a number of facts and of tokens, each atom once. */
+  firstEntries: reading(
+    (context, { entries, ...limits }: { entries: readonly ContextEntry[] } & ListLimits) =>
+      firstEntries(context, entries, limits),
+  ),
   scopes: listScopes,
   fork: forkScope,
   diff: diffScopes,

@@ -88,18 +88,19 @@ export class BackgroundCounts {
     const wait = Math.min(maxRestMs, Math.max(quietMs, Math.ceil(rest)));
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      if (this.#isQuiet) this.#begin();
+      if (this.quietForMs >= quietMs) this.#begin();
       else this.#wake();
     }, wait);
     // The timer must not keep the process alive.
     this.#timer.unref();
   }
 
-  get #isQuiet(): boolean {
+  /** Milliseconds since the last question or write. */
+  get quietForMs(): number {
     const now = this.#host.clock.now();
     // A clock that was set back delays a run by at most the idle time.
     this.#disturbedAt = Math.min(this.#disturbedAt, now);
-    return now - this.#disturbedAt >= quietMs;
+    return now - this.#disturbedAt;
   }
 
   #begin(): void {

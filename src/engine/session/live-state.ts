@@ -163,6 +163,16 @@ export class LiveState implements CommitObserver {
     await Promise.all([this.#counts.close(), ...maintenance, ...this.#ending]);
   }
 
+  /** The memory for derived data. */
+  get memory(): MemoryBudget {
+    return this.#memory;
+  }
+
+  /** Milliseconds since the last question or write. */
+  get quietForMs(): number {
+    return this.#counts.quietForMs;
+  }
+
   get isClosed(): boolean {
     return this.#isClosed;
   }

@@ -1,7 +1,7 @@
 import { present } from '../base/assert.ts';
 import { compareText } from '../base/text-order.ts';
 import type { ReadContext } from '../session/read-context.ts';
-import { conclusionLine, conclusionMark, factLine } from '../memory/fact-lines.ts';
+import { conclusionLine, conclusionMark, factLine, type FactTest } from '../memory/fact-lines.ts';
 import { entryOf, entryOfStored } from '../memory/recall.ts';
 import type { OmissionReason, Bucket } from '../contract/context.ts';
 import type { AtomLiteral } from '../contract/language.ts';
@@ -62,16 +62,18 @@ export class OpenWindow {
   readonly rules = new Map<number, string>();
   /** True if the weaker side of a contradiction is left out. */
   readonly resolves: boolean;
+  readonly #isLeftOut: FactTest;
 
   constructor(
     seen: VisibleKnowledge,
     weaker: ReadonlySet<string>,
-    limits: BudgetLimits & { readonly autoResolveContradictions: boolean },
+    limits: BudgetLimits & { readonly autoResolveContradictions: boolean; readonly isLeftOut: FactTest },
   ) {
     this.seen = seen;
     this.weaker = weaker;
     this.budget = new WindowBudget(limits);
     this.resolves = limits.autoResolveContradictions;
+    this.#isLeftOut = limits.isLeftOut;
   }
 
   get context(): ReadContext {
@@ -153,7 +155,7 @@ export class OpenWindow {
   async offer(candidate: Candidate, isRelated: boolean): Promise<boolean> {
     const { atom, fact } = candidate;
     if (this.has(atom) || this.weaker.has(atom) || this.leftOut.has(atom)) return false;
-    if (!(await this.#addIfItFits(candidate))) return false;
+    if (this.#isLeftOut(candidate) || !(await this.#addIfItFits(candidate))) return false;
     const category = isRelated ? 'related' : undefined;
     const { time } = this.context.reader;
     const entry =

@@ -8,9 +8,9 @@ import { contextWindow } from './window.ts';
  * the visible stored facts of the view, and the conclusions in the window.
  */
 export async function recallFor(context: ReadContext, input: RecallInput, query: string): Promise<Recalled> {
-  const { maxFacts, minSalience, predicates, scope, unscoped, includeInferred, timeoutMs } = input;
+  const { maxFacts, maxTokens, minSalience, predicates, scope, unscoped, includeInferred, timeoutMs } = input;
   const view = { scope, unscoped };
-  const choice = { maxFacts, predicates, ...view, includeInferred, timeoutMs, query };
+  const choice = { maxFacts, maxTokens, predicates, ...view, includeInferred, timeoutMs, query };
   const window = await contextWindow(context, optimizeInputSchema.parse(choice), () => '');
   const facts = window.entries.filter(({ salience }) => salience >= minSalience);
   const { mentions = [], goalsLeftOut = 0, generatedAt } = window;

@@ -20,7 +20,10 @@ import type { ProofBuilder } from '../datalog/explain/proof.ts';
  * more fits.
  */
 
-/** After this many consecutive refusals, predicates without room are no longer read. */
+/**
+ * After this many consecutive refusals, predicates without room are no longer read. If tokens are limited, the search for
+ * a shorter line ends then: all others would have to be counted.
+ */
 const maxRefusals = 1000;
 
 /** Adds facts of the view and conclusions that share a constant with the entries so far, which are all from proofs. */
@@ -31,10 +34,12 @@ export async function fillRelated(window: OpenWindow, conclusions: readonly Cand
   if (constants.size === 0 || window.budget.isFull) return;
   const found = await relatedFacts(window, constants);
   for (const each of conclusions) if (each.args.some((constant) => constants.has(constant))) found.push(each);
+  let refused = 0;
   for (const candidate of await sortedByPrecedence(found, pacer)) {
-    if (window.budget.isFull) return;
+    if (window.budget.isFull || (window.budget.countsTokens && refused >= maxRefusals)) return;
     await pacer.breathe();
-    await window.offer(candidate, true);
+    if (window.has(candidate.atom)) continue;
+    refused = (await window.offer(candidate, true)) ? 0 : refused + 1;
   }
 }
 
@@ -74,17 +79,20 @@ async function fillWith(
       if (isOne(predicate) && !budget.isClosed(predicate)) open.add(predicate);
     if (open.size === 0) return;
     const wanted = ({ predicate }: { readonly predicate: string }): boolean => open.has(predicate);
-    let [closed, refused] = [0, 0];
+    let [closed, refused, tooLong] = [0, 0, 0];
     for await (const candidate of mergedByPrecedence(
       storedFacts(window, wanted),
       conclusions.filter(wanted),
       window.context.pacer,
     )) {
+      const isNew = !window.has(candidate.atom);
       if (await window.offer(candidate, false)) {
-        refused = 0;
+        refused = tooLong = 0;
         if (budget.isClosed(candidate.predicate)) closed++;
         if (budget.isFull || closed === open.size) return;
-      } else if (++refused >= maxRefusals && closed > 0) {
+      } else {
+        if (isNew && ++tooLong >= maxRefusals && budget.countsTokens) return;
+        if (++refused < maxRefusals || closed === 0) continue;
         isOver = false;
         break;
       }

@@ -16,7 +16,7 @@ import {
   omittedFrom,
   reasonsOfRefused,
 } from './window-candidates.ts';
-import { tokensIn } from '../memory/fact-lines.ts';
+import { type FactTest, tokensIn } from '../memory/fact-lines.ts';
 import { knowledgeOf, type QueryKnowledge } from '../search/search.ts';
 import { atomOf, GoalProofs, namingGoal, proveGoals, type GoalAnswer } from './window-goals.ts';
 import { proveInferred, withoutWeaker } from './window-inferred.ts';
@@ -35,11 +35,21 @@ export async function contextWindow(
   context: ReadContext,
   input: OptimizeInput,
   newId: () => string,
+  isLeftOut: FactTest = () => false,
 ): Promise<ContextWindow> {
   const { reasoner, reader, pacer } = context;
   const view = scopeChoice(input);
   const query = input.query === null ? null : await queryOf(context, view, input, input.query);
-  const asked: Asked = { input, view, query, wanted: [], goals: [], relations: [], windowId: newId() };
+  const asked: Asked = {
+    input,
+    view,
+    query,
+    wanted: [],
+    goals: [],
+    relations: [],
+    windowId: newId(),
+    isLeftOut,
+  };
   for (const goal of input.goals ?? []) {
     asked.wanted.push(goal);
     asked.goals.push(await answersTo(context, view, goal));
@@ -92,6 +102,8 @@ interface Asked {
   /** All atoms of the relations whose conclusions are wanted. */
   readonly relations: Matches[];
   readonly windowId: string;
+  /** Facts that are not added beside proofs. */
+  readonly isLeftOut: FactTest;
 }
 
 /** The relations whose conclusions a window may contain: of the wanted predicates, or all. */
@@ -117,7 +129,7 @@ async function filled(
   const contradicted = await seen.contradicted();
   const resolves = input.autoResolveContradictions;
   const weaker = new Set(resolves ? contradicted.map((each) => each.weaker) : []);
-  const window = new OpenWindow(seen, weaker, input);
+  const window = new OpenWindow(seen, weaker, { ...input, isLeftOut: asked.isLeftOut });
 
   const proofs = new GoalProofs(window, builder, input.proofs);
   for (const each of answers) await proofs.fill(each);

@@ -10,7 +10,7 @@ import type {
   WindowDiffInput,
 } from '../contract/context.ts';
 import type { ContextEntry } from '../contract/memory.ts';
-import { lineOf, readingOrder } from '../memory/fact-lines.ts';
+import { type FactTest, lineOf, readingOrder } from '../memory/fact-lines.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { parseAtom } from '../language/parse.ts';
 import { renderAtom } from '../language/print.ts';
@@ -39,10 +39,16 @@ export class Windows {
     return this.#sessions.size;
   }
 
-  /** A window of facts. Being in it is not a use of a fact. */
-  async optimizeContext(caller: Caller, input: OptimizeInput): Promise<ContextWindow> {
+  /**
+   * A window of facts. Being in it is not a use of a fact. `isLeftOut`: facts that are not added beside proofs.
+   */
+  async optimizeContext(
+    caller: Caller,
+    input: OptimizeInput,
+    isLeftOut: FactTest = () => false,
+  ): Promise<ContextWindow> {
     return this.#reading(caller, input, async (context) => {
-      const window = await contextWindow(context, input, this.#newId);
+      const window = await contextWindow(context, input, this.#newId, isLeftOut);
       if (input.sessionId !== null) await this.#keep(caller, context, input.sessionId, input, window);
       return window;
     });

@@ -17,7 +17,7 @@ function learning(
     const { predicate, args, negated } = parseAtom(text);
     return { predicate, args, truthVal: !negated, scope: null, metadata: { source: 'text' } };
   });
-  return { facts, rules: rules.map((text) => ruleInput({ text })), note: null, ...more };
+  return { facts, rules: rules.map((text) => ruleInput({ text })), turns: null, note: null, ...more };
 }
 
 function learn({ engine, caller }: Session, ...given: Parameters<typeof learning>) {
@@ -30,7 +30,7 @@ describe('what a text teaches', () => {
   test('is stored in one generation, facts and rules together', async () => {
     const session = await openSession();
     const learned = await learn(session, ['p(a)', '-q(a)'], ['r(?x) :- p(?x)', 's(?x) :- r(?x)']);
-    expect(learned).toEqual({ asserted: 2, unchanged: 0, generation: 1, note: null });
+    expect(learned).toEqual({ asserted: 2, unchanged: 0, generation: 1, note: null, firstTurn: null });
     expect(await session.results('s(?x)')).toEqual(['s(a)']);
     expect((await session.list()).facts).toMatchObject([
       { metadata: { source: 'text' } },
@@ -83,14 +83,14 @@ describe('what a text teaches', () => {
     const keyed = (session: Session) => session.as({ idempotency: { key: 'k', fingerprint: 'f' } });
     const session = await openSession({ storageDir });
     expect(session.engine.learned(keyed(session).caller)).toBeNull();
-    const learned = await learn(keyed(session), ['p(a)', 'p(b)'], [], { note: '{"n": 1}' });
+    const learned = await learn(keyed(session), ['p(a)', 'p(b)'], [], { note: () => '{"n": 1}' });
     expect(learned).toMatchObject({ asserted: 2, note: '{"n": 1}' });
     await session.engine.close();
     const later = await openSession({ storageDir });
     expect(later.engine.learned(keyed(later).caller)).toEqual(learned);
     expect(later.engine.learned(later.caller)).toBeNull();
     await later.forget('p(a)');
-    expect(await learn(keyed(later), ['p(a)', 'p(b)'], [], { note: 'other' })).toEqual(learned);
+    expect(await learn(keyed(later), ['p(a)', 'p(b)'], [], { note: () => 'other' })).toEqual(learned);
     expect((await later.list()).total).toBe(1);
     expect(later.engine.learned(keyed(later).as({ credential: 'another' }).caller)).toBeNull();
   });

@@ -1,5 +1,6 @@
 /**
- * One write of everything a text states: facts and rules in one record and one generation.
+ * One write of everything a text states: facts and rules in one record and one generation, and the turns of a
+ * conversation that are to be remembered.
  *
  * The commit is exclusive, so that it can read what is stored: a stored fact counts as asserted again and keeps its
  * metadata, because a text must not override a pin or a confidence that somebody set. A rule that does not fit refuses
@@ -10,6 +11,8 @@ import type { Caller } from '../base/caller.ts';
 import { checkRulesInTurn } from './commit-check.ts';
 import type { RuleInput } from '../contract/rules.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
+import type { Slices } from '../base/slices.ts';
+import { matchFacts } from '../store/fact-matching.ts';
 import type { FactStore, FactToStore } from '../store/fact-store.ts';
 import { type Commit, type RuleOperation, type Outcome, outcomeAs } from '../state/operation.ts';
 import { ruleToStore } from '../commit/prepare-rules.ts';
@@ -22,8 +25,9 @@ const betweenBreaths = 256;
 /** Stores everything that a text taught in one generation, or nothing. Throws RuleException or ValidationException if a rule cannot be taught. */
 export async function learn(writer: Writer, caller: Caller, learning: Learning): Promise<Learned> {
   const { live } = writer;
-  const { facts, note } = learning;
-  assert(facts.length + learning.rules.length > 0, 'something to learn');
+  const { facts, turns, note } = learning;
+  const texts = turns?.texts ?? [];
+  assert(facts.length + learning.rules.length + texts.length > 0, 'something to learn');
   const slices = writer.slices(caller);
   const rules = learning.rules.map((rule): RuleOperation => ({ kind: 'teach', rule: ruleToStore(rule) }));
   const toStore: FactToStore[] = [];
@@ -33,9 +37,9 @@ export async function learn(writer: Writer, caller: Caller, learning: Learning):
     retract: [],
     assert: toStore,
     rules,
-    operations: facts.length + rules.length,
-    ...(note === null || caller.idempotency === null ? {} : { note }),
+    operations: facts.length + rules.length + texts.length,
   };
+  let firstTurn: number | null = null;
   // No other write comes between this check and the record, so the check can complete the operation from what is
   // stored.
   const check = async (time: number): Promise<void> => {
@@ -51,10 +55,16 @@ export async function learn(writer: Writer, caller: Caller, learning: Learning):
       if (!seen.has(key)) toStore.push(factToStore(fact, store, time));
       seen.add(key);
     }
-    Object.assign(wanted, await encodeWrite(operation, slices));
+    if (turns !== null && texts.length > 0) {
+      firstTurn = (await lastTurn(store, turns.session, time, slices)) + 1;
+      for (const [at, text] of texts.entries()) toStore.push(turnToStore(turns, firstTurn + at, text));
+    }
+    const noted = note === null || caller.idempotency === null ? {} : { note: note(firstTurn) };
+    Object.assign(wanted, await encodeWrite({ ...operation, ...noted }, slices));
   };
   const wanted: Write = { caller, operation, check };
-  return learnedOf((await writer.write(wanted)).outcome);
+  const { outcome } = await writer.write(wanted);
+  return { ...learnedOf(outcome), firstTurn };
 }
 
 /** The result of the first request with the caller's idempotency key, if that learned something; else null. */
@@ -66,7 +76,7 @@ export function learned(writer: Writer, caller: Caller): Learned | null {
 /** The result of such a write, from its recorded outcome. */
 function learnedOf(outcome: Outcome): Learned {
   const { asserted = 0, unchanged = 0, generation, note = null } = outcomeAs(outcome, 'committed');
-  return { asserted, unchanged, generation, note };
+  return { asserted, unchanged, generation, note, firstTurn: null };
 }
 
 function factToStore(fact: LearnedFact, store: FactStore | null, time: number): FactToStore {
@@ -75,6 +85,45 @@ function factToStore(fact: LearnedFact, store: FactStore | null, time: number): 
   const known = store?.find(predicate, args, truthVal, scope) ?? null;
   const isStored = store !== null && known !== null && store.isStored(known, time);
   return isStored ? identity : { ...identity, metadata };
+}
+
+/** The predicate of turns that are remembered: `said(session, number, text)`. */
+export const saidPredicate = 'said';
+
+/** The number of the last turn of the session that is stored, in any scope; 0: none is. */
+async function lastTurn(
+  store: FactStore | null,
+  session: string,
+  time: number,
+  slices: Slices,
+): Promise<number> {
+  if (store === null) return 0;
+  const pattern = {
+    predicate: saidPredicate,
+    args: [session, '?number', '?text'],
+    truthVal: true,
+    scope: { kind: 'all' },
+  } as const;
+  let [last, looked] = [0, 0];
+  for (const fact of matchFacts(store, pattern, (relation, row) => store.isStored({ relation, row }, time))) {
+    if (++looked % betweenBreaths === 0) await slices.breathe();
+    const number = Number(store.argsOf(fact)[1]);
+    if (Number.isSafeInteger(number)) last = Math.max(last, number);
+  }
+  return last;
+}
+
+function turnToStore({ session, scope }: SaidTurns, number: number, text: string): FactToStore {
+  const args = [session, String(number), text];
+  return { predicate: saidPredicate, args, truthVal: true, scope, metadata: { episode: true } };
+}
+
+/** Turns to be remembered. */
+export interface SaidTurns {
+  readonly session: string;
+  /** Of the turns, in their order; each is a constant. */
+  readonly texts: readonly string[];
+  readonly scope: string | null;
 }
 
 /** A fact that a text states. */
@@ -94,8 +143,13 @@ export interface LearnedFact {
 export interface Learning {
   readonly facts: readonly LearnedFact[];
   readonly rules: readonly RuleInput[];
-  /** A note recorded with the write, for a request repeated after a restart; null: none. */
-  readonly note: string | null;
+  /** Turns to be remembered; null: none. They are numbered on from the last one of their session. */
+  readonly turns: SaidTurns | null;
+  /**
+   * A note recorded with the write, for a request repeated after a restart, given the number of the first turn; null:
+   * none.
+   */
+  readonly note: ((firstTurn: number | null) => string) | null;
 }
 
 /** The result of `learn`. */
@@ -104,4 +158,6 @@ export interface Learned {
   readonly unchanged: number;
   readonly generation: number;
   readonly note: string | null;
+  /** The number of the first turn that was stored; null: none was, or an earlier request stored them. */
+  readonly firstTurn: number | null;
 }

@@ -194,6 +194,7 @@ test('judges what a text teaches, summaries, and facts restored from them', asyn
     engine.learn(caller, {
       facts: texts.map((text) => ({ ...factInput(text), metadata: { source: 'a text' } })),
       rules: [ruleInput({ text: 'q(?x) :- p(?x)' })],
+      turns: null,
       note: null,
     });
   expect((await refusal(learned(['p(a)', 'p(b)', 'p(c)', 'p(d)']))).code).toBe('QuotaExceeded');

@@ -1,4 +1,4 @@
-import { type Caller, type LinedEntry, serving, Slices, textOf } from '../../engine/index.ts';
+import { type Caller, type LinedEntry, serving, Slices, linesOfFacts } from '../../engine/index.ts';
 
 /**
  * The answer in the format that was asked for: as it is, or with a `text` in the place of its field of entries. Other work
@@ -12,7 +12,7 @@ export async function inFormat<Field extends string, Answer extends Readonly<Rec
 ): Promise<Answer | (Omit<Answer, Field> & { text: string })> {
   if (format === 'json') return answer;
   const slices = new Slices(serving.pauseOf(caller, 'facts as text'));
-  const text = await textOf(answer[field], () => slices.breathe());
+  const text = await linesOfFacts(answer[field], () => slices.breathe());
   const parts = Object.entries(answer).map(([name, value]) =>
     name === field ? ['text', text] : [name, value],
   );

@@ -5,15 +5,16 @@
  * that may not be taught or a client that disconnects earlier leaves nothing behind. A request repeated with its
  * idempotency key after a restart is answered from what was read the first time, which the write has stored.
  */
-import type {
-  Extracted,
-  ExtractInput,
-  Ingested,
-  IngestInput,
-  ProviderName,
-  SynthesizeInput,
-  TurnsContext,
-  TurnsInput,
+import {
+  defaultSession,
+  type Extracted,
+  type ExtractInput,
+  type Ingested,
+  type IngestInput,
+  type ProviderName,
+  type SynthesizeInput,
+  type TurnsAnswer,
+  type TurnsInput,
 } from '../../engine/contract/extraction.ts';
 import {
   type Caller,
@@ -24,6 +25,7 @@ import {
   type LearnedFact,
   renderAtom,
   renderRule,
+  type SaidTurns,
   signalOf,
   serving,
   Slices,
@@ -37,6 +39,7 @@ import { type Discarded, findFacts, type FoundFact, shortened } from './extracti
 import { type FreeText, readFreeText, type RuleStatement } from './free-text.ts';
 import type { LanguageModel } from './language-model.ts';
 import { synthesize } from './synthesis.ts';
+import { saidTexts } from './said-turns.ts';
 import { contextFor, hasProse } from './turns.ts';
 import { Vocabulary } from './vocabulary.ts';
 
@@ -80,15 +83,16 @@ async function contextOfTurns(
   parts: LanguageParts,
   caller: Caller,
   input: TurnsInput,
-): Promise<TurnsContext> {
-  type Note = Pick<TurnsContext, 'extraction' | 'warning'>;
+): Promise<TurnsAnswer> {
+  type Note = Pick<TurnsAnswer, 'extraction' | 'warning' | 'remembered'>;
   const model = allowedModel(parts);
+  const turns = input.remember ? turnsToRemember(input) : null;
   const earlier = earlierWrite<Note>(engine, caller);
   const stored = earlier ?? (await readAndStore());
   const { learned, note } = stored;
   return {
-    ...(await contextFor(engine, caller, input)),
-    newFactsExtracted: learned?.asserted ?? 0,
+    ...(await contextFor(engine, caller, input, turns)),
+    newFactsExtracted: (learned?.asserted ?? 0) - (note.remembered?.count ?? 0),
     ...note,
     ...generationOf(learned),
   };
@@ -101,9 +105,19 @@ async function contextOfTurns(
     const extraction = read.provider === 'statements' ? 'statements' : 'llm';
     const isLeftAlone =
       model === null && free.prose.some(({ start, end }) => hasProse(text.slice(start, end)));
-    const note: Note = { extraction, ...(isLeftAlone ? { warning: leftAlone(parts) } : {}) };
-    return store(engine, caller, input, { ...read, rules: read.statedRules }, note);
+    const note = (first: number | null): Note => ({
+      ...(turns === null
+        ? {}
+        : { remembered: { sessionId: turns.session, first, count: turns.texts.length } }),
+      extraction,
+      ...(isLeftAlone ? { warning: leftAlone(parts) } : {}),
+    });
+    return store(engine, caller, input, { ...read, rules: read.statedRules, turns }, note);
   }
+}
+
+function turnsToRemember({ turns, sessionId, scope }: TurnsInput): SaidTurns {
+  return { session: sessionId ?? defaultSession, texts: saidTexts(turns), scope };
 }
 
 /** The hint about natural language that was not read. */
@@ -136,7 +150,7 @@ async function ingest(
     });
     const discarded = [...read.discarded];
     const answer = { extracted, extractionProvider: read.provider, discarded };
-    return store(engine, caller, input, { ...read, rules: read.statedRules }, answer);
+    return store(engine, caller, input, { ...read, rules: read.statedRules }, () => answer);
   }
 }
 
@@ -174,7 +188,7 @@ async function extract(
       model: read.model,
     };
     if (!input.assert) return { learned: null, note: answer };
-    return store(engine, caller, input, { facts: read.facts, rules }, answer);
+    return store(engine, caller, input, { facts: read.facts, rules }, () => answer);
   }
 }
 
@@ -215,22 +229,32 @@ interface Stored<Note> {
   readonly note: Note;
 }
 
+/** What a text states, and the turns to remember. */
+interface ToStore {
+  readonly facts: readonly ReadFact[];
+  readonly rules: readonly string[];
+  readonly turns?: SaidTurns | null;
+}
+
 async function store<Note>(
   engine: Engine,
   caller: Caller,
   view: ViewFields,
-  { facts, rules }: { readonly facts: readonly ReadFact[]; readonly rules: readonly string[] },
-  note: Note,
+  { facts, rules, turns = null }: ToStore,
+  noteOf: (firstTurn: number | null) => Note,
 ): Promise<Stored<Note>> {
-  if (facts.length + rules.length === 0) return { learned: null, note };
+  if (facts.length + rules.length + (turns?.texts.length ?? 0) === 0)
+    return { learned: null, note: noteOf(null) };
   // A caller that has disconnected gets no answer and must find nothing stored; from here on it is stored.
   signalOf(caller).throwIfAborted();
   const learned = await engine.learn(caller, {
     facts: facts.map((fact) => factToLearn(fact, view.scope)),
     rules: rules.map((rule) => teaching(rule, view)),
-    note: caller.idempotency === null ? null : JSON.stringify(note),
+    turns,
+    note: caller.idempotency === null ? null : (firstTurn) => JSON.stringify(noteOf(firstTurn)),
   });
-  return { learned, note };
+  const { note, firstTurn } = learned;
+  return { learned, note: note === null ? noteOf(firstTurn) : (JSON.parse(note) as Note) };
 }
 
 function factToLearn(fact: ReadFact, scope: string | null): LearnedFact {

@@ -5,9 +5,21 @@
  * conversation, or the query, is searched for names, which become goals too. Contradictions are counted and shown, not resolved.
  */
 import { type Goal, optimizeInputSchema } from '../../engine/contract/context.ts';
-import type { TurnsContext, TurnsInput } from '../../engine/contract/extraction.ts';
+import type { TurnsAnswer, TurnsInput } from '../../engine/contract/extraction.ts';
 import type { ContextEntry } from '../../engine/contract/memory.ts';
-import { type Caller, type Engine, EngineError, parseAtom, renderAtom } from '../../engine/index.ts';
+import {
+  type Caller,
+  type Engine,
+  EngineError,
+  type FactTest,
+  parseAtom,
+  renderAtom,
+  type SaidTurns,
+  saidPredicate,
+  serving,
+  Slices,
+  linesOfFacts,
+} from '../../engine/index.ts';
 
 /** Maximum number of questions of the turns that become goals; the last ones count. */
 export const maxGoalsOfTurns = 20;
@@ -20,41 +32,60 @@ export const maxFactsMentioned = 1000;
 /** Longer lines are not questions. */
 const maxQuestionCharacters = 1000;
 
-type Window = Pick<TurnsContext, 'facts' | 'totalFactsInKB' | 'factsReturned' | 'contradictions'>;
+type Window = Pick<TurnsAnswer, 'facts' | 'text' | 'totalFactsInKB' | 'factsReturned' | 'contradictions'>;
 
 /** The context for a conversation. */
-export async function contextFor(engine: Engine, caller: Caller, input: TurnsInput): Promise<Window> {
+export async function contextFor(
+  engine: Engine,
+  caller: Caller,
+  input: TurnsInput,
+  justSaid: SaidTurns | null = null,
+): Promise<Window> {
   const { maxFacts, scope, unscoped, turns } = input;
   const text = turns.join('\n').slice(-mentionedWithinCharacters);
-  const window = await windowFor(engine, caller, input, input.query ?? text);
-  const most = Math.min(maxFacts, maxFactsMentioned);
+  const isJustSaid = isOneOf(justSaid);
+  const window = await windowFor(engine, caller, input, input.query ?? text, isJustSaid);
+  const most = Math.min(maxFacts, maxFactsMentioned) + (justSaid?.texts.length ?? 0);
   const mentioned = await engine.factsAbout(caller, { text, scope, unscoped, maxFacts: most });
   const isAnswer = ({ category }: ContextEntry): boolean => category === 'goal_relevant';
-  const entries = new Map<string, ContextEntry>();
-  for (const entry of [...window.entries.filter(isAnswer), ...mentioned, ...window.entries]) {
-    if (entries.size === maxFacts) break;
-    const atom = renderAtom(entry);
-    if (!entries.has(atom)) entries.set(atom, entry);
-  }
+  const found = [...window.entries.filter(isAnswer), ...mentioned, ...window.entries];
+  const { maxTokens } = input;
+  const others = found.filter((entry) => !isJustSaid(entry));
+  const entries = await engine.firstEntries(caller, { entries: others, maxFacts, maxTokens });
   const vocabulary = await engine.vocabulary(caller, { scope, unscoped });
-  const facts = Array.from(entries.values(), ({ predicate, args, negated, salience, provenance }) => {
+  const facts = entries.map(({ predicate, args, negated, salience, provenance }) => {
     return { predicate, args, negated, salience, provenance };
   });
+  const slices = new Slices(serving.pauseOf(caller, 'facts as text'));
   return {
-    facts,
+    ...(input.format === 'json' ? { facts } : { text: await linesOfFacts(entries, () => slices.breathe()) }),
     totalFactsInKB: vocabulary.reduce((sum, relation) => sum + relation.facts, 0),
-    factsReturned: facts.length,
+    factsReturned: entries.length,
     contradictions: window.contradictionsFound,
   };
 }
 
-async function windowFor(engine: Engine, caller: Caller, input: TurnsInput, query: string) {
-  const { maxFacts, scope, unscoped } = input;
+/** A test for the facts of these turns, of which the caller knows. */
+function isOneOf(turns: SaidTurns | null): FactTest {
+  if (turns === null) return () => false;
+  const texts = new Set(turns.texts);
+  return ({ predicate, args: [session, , text = ''] }) =>
+    predicate === saidPredicate && session === turns.session && texts.has(text);
+}
+
+async function windowFor(
+  engine: Engine,
+  caller: Caller,
+  input: TurnsInput,
+  query: string,
+  isLeftOut: FactTest,
+) {
+  const { maxFacts, maxTokens, scope, unscoped } = input;
   const goals = goalsOfTurns(input.turns);
-  const wanted = { maxFacts, scope, unscoped, autoResolveContradictions: false };
+  const wanted = { maxFacts, maxTokens, scope, unscoped, autoResolveContradictions: false };
   const isBlank = query.trim() === '';
   const choose = (more: object) =>
-    engine.optimizeContext(caller, optimizeInputSchema.parse({ ...wanted, ...more }));
+    engine.optimizeContext(caller, optimizeInputSchema.parse({ ...wanted, ...more }), isLeftOut);
   if (isBlank) return choose({});
   try {
     return await choose({ goals, query, fill: true, timeoutMs: timeForGoals });

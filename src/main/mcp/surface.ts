@@ -67,8 +67,9 @@ export interface McpSurface {
 
 const instructions =
   'A knowledge base that reasons: facts are told, rules are taught, questions are answered with what follows ' +
-  'and a proof of it. Call predicates first to learn the vocabulary, then ask. Tell what you learn as ground ' +
-  'facts, teach what is true in general as rules. Arguments that start with ? are variables. An empty answer ' +
+  'and a proof of it. It remembers between sessions: begin a task with recall and the task as query. Call ' +
+  'predicates to learn the vocabulary, then ask. Tell what you learn as ground facts, several in one call; teach ' +
+  'what is true in general as rules. Arguments that start with ? are variables. An empty answer ' +
   'means that it does not follow; a false fact is told with truthVal: false and asked with negated: true.';
 
 /** The surface with every field in the listings of tools, or only the most used ones. */

@@ -290,7 +290,7 @@ const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, Js
       description: 'What has to be decided',
     },
     maxFacts: whole('Default 100'),
-    maxChars: whole('Of all facts together'),
+    maxTokens: { type: 'integer' },
     predicates: texts,
     scope,
   },

@@ -146,6 +146,8 @@ export function* warmUpRequests(): Generator<WarmUpRequest> {
   yield { path: '/mcp', body: { jsonrpc: '2.0', id: 0, method: 'initialize', params: opening } };
   yield { path: '/mcp', body: { jsonrpc: '2.0', method: 'notifications/initialized' } };
   yield { path: '/mcp', body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } };
+  // The table of tokens is read for the first window.
+  yield { path: '/context/optimize', body: { goals: [{ predicate: 'ancestor', args: [nameOf(1), '?x'] }] } };
   for (let round = 0; round < rounds; round++) yield* roundOf(round);
 }
 

@@ -69,7 +69,7 @@ function windowOf(entries: ContextEntry[], more: Partial<ContextWindow> = {}): C
     contradictions: [],
     bucketStats: {},
     totalCharCount: 40,
-    totalTokenCount: 12,
+    totalTokenCount: 0,
     goalDriven: false,
     knowledgeGeneration: 3,
     generatedAt: 5,
