@@ -18,11 +18,15 @@ const linkedPlaces: Readonly<Record<string, readonly string[]>> = {
   '/start': [],
   '/facts': ['predicate', 'q', 'truth', 'derived', 'sort', 'order', 'fact'],
   '/rules': ['rule', 'q', 'sort', 'view', 'at'],
-  '/ask': ['question', 'stored', 'sort', 'why', 'whyNot', 'trace'],
+  '/ask': ['question', 'words', 'stored', 'sort', 'why', 'whyNot', 'trace'],
   '/context': [
+    'query',
     'goals',
+    'proofs',
+    'fill',
     'facts',
     'chars',
+    'tokens',
     'predicates',
     'cap',
     'buckets',
@@ -53,7 +57,20 @@ const askedParameters: Readonly<Record<string, readonly string[]>> = {
   '/why-not': ['question'],
   '/trace': ['question'],
   '/what-if': ['add', 'retract', 'without', 'goals'],
-  '/context': ['goals', 'facts', 'chars', 'predicates', 'cap', 'buckets', 'inferred', 'resolve'],
+  '/context': [
+    'query',
+    'goals',
+    'proofs',
+    'fill',
+    'facts',
+    'chars',
+    'tokens',
+    'predicates',
+    'cap',
+    'buckets',
+    'inferred',
+    'resolve',
+  ],
 };
 
 /** The routes. */

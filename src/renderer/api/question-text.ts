@@ -72,3 +72,32 @@ export function readPatterns(text: string): { patterns: Atom[]; problems: string
   }
   return { patterns, problems };
 }
+
+/** How a question is read: as the language, as plain words, or as the language with a mistake in it. */
+export type QuestionReading = 'goal' | 'words' | 'broken';
+
+/** What only a goal has: an opening parenthesis after a name, a variable, a comparison, a rule's arrow, an aggregate. */
+const marksOfGoal = /[^\s(]\(|(?:^|[\s(,])\?[\p{L}_]|[<>=]|:-|[{}]/u;
+
+/** Returns how a question is read. What parses is a goal; the rest is plain words unless it looks like a goal. */
+export function readingOf(text: string): QuestionReading {
+  try {
+    parseBody(bareQuestion(text));
+    return 'goal';
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return marksOfGoal.test(text) ? 'broken' : 'words';
+  }
+}
+
+/** True if the text ends in a plain word, after which no goal can go on: what follows is another word. */
+export function endsInPlainWord(text: string): boolean {
+  const bare = text.trimEnd();
+  return /[\p{L}\p{N}’']$/u.test(bare) && !/(?:^|[\s,])not$/.test(bare) && !marksOfGoal.test(bare);
+}
+
+/** True for a goal that may be meant as words, such as `carol`: names alone, without arguments. */
+export function isBareWords(text: string): boolean {
+  const bare = text.trim().replace(/\?+$/, '');
+  return /[\p{L}\p{N}]/u.test(bare) && !/[?(){}<>=]|^-|,\s*-/u.test(bare);
+}

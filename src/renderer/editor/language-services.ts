@@ -10,6 +10,7 @@ import type { Diagnostic } from '../../engine/contract/rules.ts';
 import { isBuiltinName, predicateProblem } from '../../engine/contract/language.ts';
 import { renderRule } from '../../engine/language/print.ts';
 import type { Span } from '../../engine/language/source.ts';
+import { endsInPlainWord } from '../api/question-text.ts';
 import { completionsAt, hoverAt } from './completion.ts';
 import { editorTargets } from './editor-targets.ts';
 import { textFoldsOf, formatText } from './format-text.ts';
@@ -318,7 +319,10 @@ function registerCompletion(monaco: Kit, language: string): void {
     triggerCharacters: ['?', ',', ' '],
     provideCompletionItems(model, position) {
       const offset = model.getOffsetAt(position);
-      const { from, suggestions } = completionsAt(model.getValue(), offset, currentKnowledge());
+      const text = model.getValue();
+      const { from, suggestions } = completionsAt(text, offset, currentKnowledge());
+      // Enter must not turn a word of a plain sentence into a goal.
+      if (modeOf(model) === 'question' && endsInPlainWord(text.slice(0, from))) return { suggestions: [] };
       const range = monaco.Range.fromPositions(model.getPositionAt(from), position);
       return {
         suggestions: suggestions.map((suggestion, index) => ({

@@ -8,6 +8,8 @@ export interface AppCommand {
   readonly group: string;
   readonly detail?: string;
   readonly icon?: ReactNode;
+  /** The title is a text of the language. */
+  readonly isCode?: true;
   /** Such as `Mod+K` or `Alt+1`; `Mod` is Ctrl, or Cmd on a Mac. */
   readonly keys?: string;
   /** Alternative shortcuts. */

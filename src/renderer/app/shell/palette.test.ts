@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import '../../api/testing/browser.ts';
 import type { AppCommand } from '../../ui/command.ts';
-import { findCommands, groupCommands } from './palette.tsx';
+import { cutGroups, findCommands, groupCommands, shownNames } from './palette.tsx';
 
 function command(title: string, group: string, detail?: string): AppCommand {
   return { id: title, title, group, run: () => undefined, ...(detail === undefined ? {} : { detail }) };
@@ -34,4 +34,20 @@ test('requires every word to occur, in title, detail or group', () => {
 
 test('keeps the order in which groups first occur', () => {
   expect(groupCommands(commands).map(({ group }) => group)).toEqual(['Go to', 'Predicates', 'Rules']);
+});
+
+test('cuts long groups, and says how many matched', () => {
+  const { commands: shown, cut } = cutGroups(commands, 1);
+  expect(shown.map(({ title }) => title)).toEqual(['Facts', 'ancestor/2', 'related']);
+  expect([...cut]).toEqual([['Go to', 2]]);
+  expect(cutGroups(commands, 2).cut.size).toBe(0);
+});
+
+test('names what is shown as the hits of a search do', () => {
+  const named = (id: string) => ({ ...command('x', 'y'), id });
+  expect([...shownNames([named('predicate a/b/2'), named('rule r1'), named('go.facts')])]).toEqual([
+    'predicate a/b',
+    'rule r1',
+    'go.facts',
+  ]);
 });

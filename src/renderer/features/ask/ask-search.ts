@@ -7,6 +7,8 @@ export interface AskSearch {
   question?: string | undefined;
   /** The question is filled in and waits to be asked: see `UnaskedSearch`. */
   unasked?: 'true' | undefined;
+  /** The question is read as plain words, even where it could be a goal. */
+  words?: 'true' | undefined;
   /** Stored facts only, without inference. */
   stored?: 'true' | undefined;
   /** The sort of the answers as `answer-order.ts` writes it; absent: unsorted. */
@@ -37,11 +39,12 @@ export const nothingBeside = {
 
 /** Reads search parameters; drops those it does not understand. */
 export function askSearchOf(search: Record<string, unknown>): AskSearch {
-  const { tab, question, stored, sort, why, whyNot, trace, plan } = search;
+  const { tab, question, words, stored, sort, why, whyNot, trace, plan } = search;
   return {
     ...(typeof tab === 'string' && /^[a-z0-9]{1,16}$/.test(tab) ? { tab } : {}),
     ...(typeof question === 'string' && question !== '' ? { question } : {}),
     ...unaskedOf(search),
+    ...(words === 'true' ? { words: 'true' } : {}),
     ...(stored === 'true' ? { stored: 'true' } : {}),
     ...(typeof sort === 'string' && sort !== '' ? { sort } : {}),
     ...(typeof why === 'string' && why !== '' ? { why } : {}),

@@ -160,7 +160,10 @@ export function landed(state: AskTabs, search: AskSearch, freshId: string): AskT
   if (wanted !== undefined && state.tabs.some(({ id }) => id === wanted))
     return landedIn(state, wanted, shown);
   if (shown.question === undefined) return state;
-  const isSame = (tab: AskTab) => tab.shown.question === shown.question && tab.shown.stored === shown.stored;
+  const isSame = (tab: AskTab) =>
+    tab.shown.question === shown.question &&
+    tab.shown.stored === shown.stored &&
+    tab.shown.words === shown.words;
   const same = isSame(current) ? current : state.tabs.find(isSame);
   if (same !== undefined) return landedIn(state, same.id, shown);
   const isFree = current.name === null && (!isUnasked(current) || current.draft.trim() === shown.question);

@@ -5,12 +5,13 @@
  * The address holds the answered question and its tab; text being typed is the tab's draft.
  */
 import { Button } from '@mantine/core';
-import { IconDatabaseSearch, IconListSearch, IconStairsUp } from '@tabler/icons-react';
-import { type ReactNode, useId, useMemo, useState } from 'react';
+import { IconDatabaseSearch, IconListSearch, IconStairsUp, IconTextRecognition } from '@tabler/icons-react';
+import { type ReactNode, useId, useMemo, useRef, useState } from 'react';
 import { named } from '../../../desktop-contract/commands.ts';
 import { type ApiFailure, apiFailureOf, type QuestionLimit } from '../../api/problem.ts';
-import { bareQuestion } from '../../api/question-text.ts';
+import { bareQuestion, isBareWords, readingOf } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
+import type { CodeEditorHandle } from '../../editor/code-editor.tsx';
 import { Banner, BusyFrame, EmptyState, PaneProblem, ProblemNotice } from '../../ui/notices.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
 import { NameDialog } from '../../ui/dialogs.tsx';
@@ -27,7 +28,7 @@ import {
   sortText,
 } from './answer.ts';
 import { type AskBeside, type AskSearch, nothingBeside } from './ask-search.ts';
-import { type AskTab, titleOf } from './ask-tabs.ts';
+import { type AskTab, type ShownInTab, titleOf } from './ask-tabs.ts';
 import styles from './ask.module.css';
 import { ComparedView } from './compared-view.tsx';
 import { type Asking, compareWith, useAnswer, usePinnedRuns } from './runs-store.ts';
@@ -36,6 +37,8 @@ import { QuestionList, SaveDialog } from './question-list.tsx';
 import { Results } from './results.tsx';
 import { TabBar } from './tab-bar.tsx';
 import { type AskTabsOfView, type OnSearch, useAskKeys, useAskTabs } from './use-ask-tabs.ts';
+import { useWords } from './use-words.ts';
+import { WordsView } from './words-view.tsx';
 
 const liveKey = 'corollary.ask-live';
 
@@ -48,16 +51,21 @@ interface AnswersProps {
   asking: Asking;
   isNarrow: boolean;
   onStoredOnly: () => void;
+  /** Reads the question as plain words. */
+  onWords: () => void;
   onWhy: (result: string) => void;
   onWhyNot: (question: string) => void;
   onSort: (sort: AnswerSort | null) => void;
 }
 
-/** The failure of a question; if it exceeded a limit, with ways to continue. */
-function NotAnswered({ tab, asking, onStoredOnly }: Pick<AnswersProps, 'tab' | 'asking' | 'onStoredOnly'>) {
+type NotAnsweredProps = Pick<AnswersProps, 'tab' | 'asking' | 'onStoredOnly' | 'onWords'>;
+
+/** The failure of a question, with ways to continue if it exceeded a limit or may be meant as plain words. */
+function NotAnswered({ tab, asking, onStoredOnly, onWords }: NotAnsweredProps) {
   const { state, allowance } = asking.runs;
   const { failure } = state;
   if (failure === null) return null;
+  if (readingOf(tab.shown.question ?? '') === 'broken') return <Broken failure={failure} onWords={onWords} />;
   const limit = failure.limit ?? null;
   if (limit === null) return <PaneProblem failure={failure} onRetry={asking.again} />;
   const read = readQuestion(tab.shown.question ?? '');
@@ -87,7 +95,7 @@ function Answered({
   answer,
   onSort,
   ...ways
-}: Omit<AnswersProps, 'onStoredOnly'> & { answer: ShownAnswer }) {
+}: Omit<AnswersProps, 'onStoredOnly' | 'onWords'> & { answer: ShownAnswer }) {
   const before = useComparedTo(asking);
   const { runs } = asking;
   const { sort: said } = tab.shown;
@@ -107,7 +115,29 @@ function Answered({
   );
 }
 
-function Answers({ tab, asking, onStoredOnly, ...ways }: AnswersProps) {
+/** A question that looks like a goal with a mistake. */
+function Broken({ failure, onWords }: { failure: ApiFailure; onWords: () => void }) {
+  return (
+    <div className={`flex-column gap-8 ${styles.tooMuch}`}>
+      <ProblemNotice failure={failure} />
+      <p>
+        It looks like a goal with a mistake, such as a missing parenthesis. It can also be read as plain
+        words.
+      </p>
+      <div className="flex gap-6">
+        <Button
+          variant="default"
+          leftSection={<IconTextRecognition size={14} aria-hidden />}
+          onClick={onWords}
+        >
+          Read as plain words
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function Answers({ tab, asking, onStoredOnly, onWords, ...ways }: AnswersProps) {
   const { failure, result: answer, cancelledAfter, runningSince } = asking.runs.state;
   const age = asking.isOld && (
     <Banner
@@ -123,7 +153,7 @@ function Answers({ tab, asking, onStoredOnly, ...ways }: AnswersProps) {
   return (
     <BusyFrame isBusy={runningSince !== null} banner={age}>
       {failure !== null ? (
-        <NotAnswered tab={tab} asking={asking} onStoredOnly={onStoredOnly} />
+        <NotAnswered tab={tab} asking={asking} onStoredOnly={onStoredOnly} onWords={onWords} />
       ) : answer !== null ? (
         <Answered tab={tab} asking={asking} answer={answer} {...ways} />
       ) : (
@@ -139,7 +169,7 @@ function Answers({ tab, asking, onStoredOnly, ...ways }: AnswersProps) {
           }
         >
           A question is a pattern like parent(alice, ?child), or several joined by commas. Variables start
-          with a question mark.
+          with a question mark. Plain words, such as “children of alice”, show which patterns they become.
         </EmptyState>
       )}
     </BusyFrame>
@@ -184,39 +214,79 @@ interface TabContentProps {
   beside: Pane[];
 }
 
+/** True if a goal without an answer may be meant as words: `carol` parses as a predicate without arguments. */
+function isMissedName({ shown }: AskTab, { result }: Asking['runs']['state']): boolean {
+  const { question = '' } = shown;
+  return (
+    result !== null &&
+    result.results.length === 0 &&
+    result.question.text === bareQuestion(question) &&
+    isBareWords(question)
+  );
+}
+
+/** The answer to a tab's question, and what its plain words became; `words` is null for a goal. */
+function useReading(tab: AskTab, isLive: boolean) {
+  const { question, words: asWords } = tab.shown;
+  const isWords = question !== undefined && (asWords === 'true' || readingOf(question) === 'words');
+  const goalTab = isWords ? { ...tab, shown: { ...tab.shown, question: undefined } } : tab;
+  const asking = useAnswer(goalTab, isLive);
+  const isRead = isWords || isMissedName(tab, asking.runs.state);
+  const words = useWords(isRead ? (question ?? null) : null);
+  return { asking, words: isRead ? words : null };
+}
+
+/** Whether quick answers are refreshed, remembered in this browser. */
+function useLiveSwitch(): [boolean, (isLive: boolean) => void] {
+  const [isLive, setIsLive] = useState(() => readStoredState(liveKey, readSwitch, true));
+  return [
+    isLive,
+    (next) => {
+      writeStored(liveKey, next);
+      setIsLive(next);
+    },
+  ];
+}
+
+/** What a tab shows once another question is asked, or the same with its trace or plan: nothing else beside the answers. */
+function afterAsking(shown: ShownInTab, question: string, beside: AskBeside): ShownInTab {
+  const isSame = question === shown.question;
+  const { sort, words } = isSame ? shown : {};
+  return { ...shown, ...nothingBeside, sort, question, words, ...beside };
+}
+
 /** The question of a tab above its answers. */
 function TabContent({ view, beside, onSave }: TabContentProps) {
   const { tab, show, setDraft } = view;
   const { shown } = tab;
-  const [isLive, setIsLive] = useState(() => readStoredState(liveKey, readSwitch, true));
-  const asking = useAnswer(tab, isLive);
+  const [isLive, setLive] = useLiveSwitch();
+  const { asking, words } = useReading(tab, isLive);
   const isNarrow = beside.length > 0;
+  const editorRef = useRef<CodeEditorHandle>(null);
 
-  /** Asking another question closes what is open beside the answers. */
   function askFor(text: string, beside: AskBeside = {}): void {
     const next = text.trim();
     if (next === '') return;
-    if (next === shown.question) asking.again();
-    if (next !== shown.question || Object.keys(beside).length > 0)
-      show({
-        ...shown,
-        ...nothingBeside,
-        sort: next === shown.question ? shown.sort : undefined,
-        question: next,
-        ...beside,
-      });
+    if (next === shown.question) (words ?? asking).again();
+    if (next !== shown.question || Object.keys(beside).length > 0) show(afterAsking(shown, next, beside));
   }
 
-  function setLive(next: boolean): void {
-    writeStored(liveKey, next);
-    setIsLive(next);
+  function edit(goal: string): void {
+    setDraft(goal);
+    editorRef.current?.focus();
+  }
+
+  /** A goal that words became replaces them; the way back leads to the words. */
+  function askGoal(goal: string): void {
+    setDraft(goal);
+    askFor(goal);
   }
 
   const setStoredOnly = (stored: boolean) => show({ ...shown, stored: stored ? 'true' : undefined });
   const editor = (
     <QuestionEditor
       tab={tab}
-      asking={asking}
+      run={words ?? { state: asking.runs.state, cancel: asking.cancel }}
       isNarrow={isNarrow}
       isLive={isLive}
       onLive={setLive}
@@ -224,19 +294,24 @@ function TabContent({ view, beside, onSave }: TabContentProps) {
       onStoredOnly={setStoredOnly}
       onAsk={askFor}
       onSave={onSave}
+      handle={editorRef}
     />
   );
-  const answers = (
-    <Answers
-      tab={tab}
-      asking={asking}
-      isNarrow={isNarrow}
-      onStoredOnly={() => setStoredOnly(true)}
-      onWhy={(why) => show({ ...shown, ...nothingBeside, why })}
-      onWhyNot={(whyNot) => show({ ...shown, ...nothingBeside, whyNot })}
-      onSort={(sort) => show({ ...shown, sort: sort === null ? undefined : sortText(sort) })}
-    />
-  );
+  const answers =
+    words !== null ? (
+      <WordsView words={words} onAsk={askGoal} onEdit={edit} />
+    ) : (
+      <Answers
+        tab={tab}
+        asking={asking}
+        isNarrow={isNarrow}
+        onStoredOnly={() => setStoredOnly(true)}
+        onWords={() => show({ ...shown, ...nothingBeside, words: 'true' })}
+        onWhy={(why) => show({ ...shown, ...nothingBeside, why })}
+        onWhyNot={(whyNot) => show({ ...shown, ...nothingBeside, whyNot })}
+        onSort={(sort) => show({ ...shown, sort: sort === null ? undefined : sortText(sort) })}
+      />
+    );
   const main: Pane[] = [
     { id: 'editor', size: '24%', least: '90px', content: editor },
     { id: 'results', least: '120px', content: answers },

@@ -1,21 +1,24 @@
 /** The editor of a question with its toolbar: with inference or over stored facts, refreshed or not; ask and cancel. */
 import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
 import { IconBinaryTree, IconPlayerPlay, IconStar, IconStarFilled, IconTimeline } from '@tabler/icons-react';
-import { bareQuestion } from '../../api/question-text.ts';
+import type { Ref } from 'react';
+import { bareQuestion, readingOf } from '../../api/question-text.ts';
 import { useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
+import type { Run } from '../../api/use-run.ts';
+import type { CodeEditorHandle } from '../../editor/code-editor.tsx';
 import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/notices.tsx';
-import { KeyCaps } from '../../ui/tags.tsx';
+import { KeyCaps, Tag } from '../../ui/tags.tsx';
 import type { AskBeside } from './ask-search.ts';
 import type { AskTab } from './ask-tabs.ts';
-import type { Asking } from './runs-store.ts';
 
 interface QuestionEditorProps {
   tab: AskTab;
-  asking: Asking;
+  /** What answers the question. */
+  run: Pick<Run<unknown>, 'state' | 'cancel'>;
   isNarrow: boolean;
   isLive: boolean;
   onLive: (isLive: boolean) => void;
@@ -24,26 +27,38 @@ interface QuestionEditorProps {
   /** Asks, and opens what is wanted beside the answers. */
   onAsk: (text: string, beside?: AskBeside) => void;
   onSave: (text: string) => void;
+  handle: Ref<CodeEditorHandle>;
 }
+
+const noDiagnostics: ReturnType<typeof useDiagnostics>['diagnostics'] = [];
 
 /** The pane with the editor of a tab's question. */
 export function QuestionEditor(props: QuestionEditorProps) {
-  const { tab, onDraft, onAsk, onSave, ...rest } = props;
+  const { tab, onDraft, onAsk, onSave, handle, ...rest } = props;
   const { shown, draft } = tab;
   const questions = useQuestions(useSession().space);
   const { diagnostics } = useDiagnostics(draft, 'question');
+  const text = draft.trim();
+  const isWords =
+    text !== '' && (readingOf(draft) === 'words' || (shown.words === 'true' && text === shown.question));
+  const isEvaluated = shown.stored !== 'true' && !isWords;
   return (
     <PaneFrame
       scroll="own"
       label="Question"
-      title={<PaneTitle isWhole>Ask</PaneTitle>}
+      title={
+        <span className="flex-row gap-8">
+          <PaneTitle isWhole>Ask</PaneTitle>
+          <span role="status">{isWords && <Tag tone="derived">plain words</Tag>}</span>
+        </span>
+      }
       actions={
         <QuestionToolbar
           {...rest}
           isStoredOnly={shown.stored === 'true'}
           onAsk={() => onAsk(draft)}
-          onTrace={() => onAsk(draft, { trace: 'true' })}
-          onPlan={() => onAsk(draft, { plan: 'true' })}
+          onTrace={isEvaluated ? () => onAsk(draft, { trace: 'true' }) : null}
+          onPlan={isEvaluated ? () => onAsk(draft, { plan: 'true' }) : null}
           onSave={draft.trim() === '' ? null : () => onSave(draft)}
           isSaved={questions.some(({ text, kind }) => kind === 'saved' && text === bareQuestion(draft))}
         />
@@ -53,12 +68,14 @@ export function QuestionEditor(props: QuestionEditorProps) {
         key={tab.id}
         label="Question"
         mode="question"
-        placeholder="ancestor(?who, nora), not visited(?who)"
+        placeholder="ancestor(?who, nora), or plain words: who is nora’s grandmother"
         value={draft}
         onChange={onDraft}
-        diagnostics={diagnostics}
+        // Plain words are no goal with mistakes.
+        diagnostics={isWords ? noDiagnostics : diagnostics}
         onSubmit={(text) => onAsk(text)}
         autoFocus={!isAmongTabs()}
+        handle={handle}
       />
     </PaneFrame>
   );
@@ -70,14 +87,15 @@ function isAmongTabs(): boolean {
 }
 
 interface QuestionToolbarProps {
-  asking: Asking;
+  run: Pick<Run<unknown>, 'state' | 'cancel'>;
   isStoredOnly: boolean;
   onStoredOnly: (isStoredOnly: boolean) => void;
   isLive: boolean;
   onLive: (isLive: boolean) => void;
   onAsk: () => void;
-  onTrace: () => void;
-  onPlan: () => void;
+  /** null: there is nothing to trace and no plan, for stored facts and for plain words. */
+  onTrace: (() => void) | null;
+  onPlan: (() => void) | null;
   /** Saves the question; null if there is nothing to save. */
   onSave: (() => void) | null;
   isSaved: boolean;
@@ -87,8 +105,20 @@ interface QuestionToolbarProps {
 
 /** The toolbar of the question editor. */
 function QuestionToolbar(props: QuestionToolbarProps) {
-  const { asking, isStoredOnly, onStoredOnly, isLive, onLive, onAsk, onSave, isSaved, isNarrow } = props;
-  const { runningSince, cancelledAfter } = asking.runs.state;
+  const {
+    run,
+    isStoredOnly,
+    onStoredOnly,
+    isLive,
+    onLive,
+    onAsk,
+    onTrace,
+    onPlan,
+    onSave,
+    isSaved,
+    isNarrow,
+  } = props;
+  const { runningSince, cancelledAfter } = run.state;
   return (
     <>
       {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
@@ -120,8 +150,8 @@ function QuestionToolbar(props: QuestionToolbarProps) {
           variant="default"
           size={26}
           aria-label="Trace"
-          disabled={isStoredOnly}
-          onClick={props.onTrace}
+          disabled={onTrace === null}
+          onClick={() => onTrace?.()}
         >
           <IconTimeline size={15} aria-hidden />
         </ActionIcon>
@@ -131,8 +161,8 @@ function QuestionToolbar(props: QuestionToolbarProps) {
           variant="default"
           size={26}
           aria-label="Plan"
-          disabled={isStoredOnly}
-          onClick={props.onPlan}
+          disabled={onPlan === null}
+          onClick={() => onPlan?.()}
         >
           <IconBinaryTree size={15} aria-hidden />
         </ActionIcon>
@@ -146,7 +176,7 @@ function QuestionToolbar(props: QuestionToolbarProps) {
           Ask
         </Button>
       ) : (
-        <RunningActions since={runningSince} onCancel={asking.cancel} />
+        <RunningActions since={runningSince} onCancel={run.cancel} />
       )}
     </>
   );

@@ -7,14 +7,26 @@
  */
 import { unaskedOf, type UnaskedSearch } from '../../api/question-text.ts';
 
+const proofChoices = ['whole', 'premises'] as const;
+/** A choice of proofs other than the usual one. */
+export type ProofChoice = (typeof proofChoices)[number];
+
 /** The form as text. */
 export interface WindowFields {
+  /** A question in plain words, whose names become goals. */
+  query?: string | undefined;
   /** Goals in the language, one per line. */
   goals?: string | undefined;
+  /** How answers are proved; absent: whole where it fits. */
+  proofs?: ProofChoice | undefined;
+  /** With a query: the most salient facts take the room that is left. */
+  fill?: 'true' | undefined;
   /** The budget in facts. */
   facts?: string | undefined;
   /** The budget in characters; absent: unlimited. */
   chars?: string | undefined;
+  /** The budget in tokens of the rendered lines; absent: unlimited. */
+  tokens?: string | undefined;
   /** The predicates to include, separated by commas; absent: all. */
   predicates?: string | undefined;
   /** Maximum number of facts of one predicate. */
@@ -29,7 +41,7 @@ export interface WindowFields {
 }
 
 /** The tabs of the window pane, in order. */
-export const windowParts = ['facts', 'goals', 'contradictions', 'rules', 'kept', 'session'] as const;
+export const windowParts = ['facts', 'text', 'goals', 'contradictions', 'rules', 'kept', 'session'] as const;
 export type WindowPart = (typeof windowParts)[number];
 
 /** Which rows the list of facts shows: those in the window, or those left out. */
@@ -47,9 +59,13 @@ export interface ContextSearch extends WindowFields, UnaskedSearch {
 }
 
 const fields = [
+  'query',
   'goals',
+  'proofs',
+  'fill',
   'facts',
   'chars',
+  'tokens',
   'predicates',
   'cap',
   'buckets',
@@ -78,9 +94,13 @@ function present<Found extends object>(found: Found): Found {
 /** The form alone; drops what it does not understand. */
 export function windowFieldsOf(search: Readonly<Record<string, unknown>>): WindowFields {
   return present<WindowFields>({
+    query: text(search['query']),
     goals: text(search['goals']),
+    proofs: oneOf(proofChoices, search['proofs']),
+    fill: oneOf(['true'] as const, search['fill']),
     facts: digits(search['facts']),
     chars: digits(search['chars']),
+    tokens: digits(search['tokens']),
     predicates: text(search['predicates']),
     cap: digits(search['cap']),
     buckets: text(search['buckets']),

@@ -368,7 +368,7 @@ test('a goal says how much of it the window contains', () => {
 
 test('a goal that does not fit says what it needs, and why it was left out', () => {
   expect(goalInWords(goal({ status: 'does_not_fit', answers: left, reason: 'bucket' }))).toBe(
-    '1 answer, none with a whole proof. The first one needs 2 facts and 12 characters. Its bucket had no room left.',
+    '1 answer, none with a whole proof. The first one needs 2 facts, 12 characters and 6 tokens. Its bucket had no room left.',
   );
   expect(goalInWords(goal({ status: 'premises', answers: { ...left, premises: 1, omitted: 0 } }))).toMatch(
     /All stored facts behind it are in the window\.$/,

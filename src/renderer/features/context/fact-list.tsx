@@ -16,16 +16,28 @@ import { Meter, Tag } from '../../ui/tags.tsx';
 import type { WindowRowFilter } from './context-search.ts';
 import styles from './context.module.css';
 import { RowDetail } from './row-detail.tsx';
-import { type ChosenWindow, reasonCounts, type WindowRow, windowRows } from './window-rows.ts';
+import {
+  type ChosenWindow,
+  isUnknown,
+  explainedLine,
+  reasonCounts,
+  type WindowRow,
+  windowRows,
+} from './window-rows.ts';
+import { reasonOfLine } from './window-why.ts';
 import { categoryWords, reasonWords } from './words.ts';
 
 /** Where the budget ended, in words. */
 function cutInWords({ window, request }: ChosenWindow): string {
-  const facts = `${formatCount(window.totalFactsIncluded)} of ${formatAmount(request.maxFacts ?? 0, 'fact')}`;
-  const chars = request.maxChars ?? null;
-  return chars === null
-    ? `The budget ends here: ${facts}`
-    : `The budget ends here: ${facts}, ${formatCount(window.totalCharCount)} of ${formatAmount(chars, 'character')}`;
+  const { maxFacts, maxChars, maxTokens } = request;
+  const share = (used: number, limit: number | null | undefined, unit: string) =>
+    typeof limit === 'number' ? [`${formatCount(used)} of ${formatAmount(limit, unit)}`] : [];
+  const shares = [
+    ...share(window.totalFactsIncluded, maxFacts, 'fact'),
+    ...share(window.totalCharCount, maxChars, 'character'),
+    ...share(window.totalTokenCount, maxTokens, 'token'),
+  ];
+  return `The budget ends here: ${shares.join(', ')}`;
 }
 
 function WhyLink({ atom }: { atom: string }) {
@@ -65,21 +77,29 @@ function Standing({ row }: { row: WindowRow }) {
   );
 }
 
+function Position({ row }: { row: WindowRow }) {
+  return row.kind === 'entry' ? <span className="dim number">{formatCount(row.position)}</span> : null;
+}
+
+/** Why the line is there. */
+function Reason({ row, chosen }: { row: WindowRow; chosen: ChosenWindow }) {
+  const reason = row.kind === 'cut' ? '' : reasonOfLine(explainedLine(row), chosen);
+  return (
+    <span className="dim truncate" title={reason}>
+      {reason}
+    </span>
+  );
+}
+
 function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
   const isScoped = chosen.window.entries.some(({ scope }) => scope !== null);
+  const isReasoned = chosen.window.goals.length > 0 || (chosen.request.query ?? '') !== '';
   const columns: (Column<WindowRow> | null)[] = [
-    {
-      id: 'place',
-      title: '#',
-      width: 48,
-      align: 'end',
-      cell: (row) =>
-        row.kind === 'entry' ? <span className="dim number">{formatCount(row.position)}</span> : null,
-    },
+    { id: 'place', title: '#', width: 48, align: 'end', cell: (row) => <Position row={row} /> },
     {
       id: 'fact',
       title: 'Fact',
-      width: 240,
+      width: 200,
       grow: 3,
       cell: (row) =>
         row.kind === 'cut' ? (
@@ -91,10 +111,19 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
         ),
     },
     { id: 'standing', title: 'Category', width: 116, cell: (row) => <Standing row={row} /> },
+    isReasoned
+      ? {
+          id: 'reason',
+          title: 'Because it',
+          width: 130,
+          grow: 3,
+          cell: (row) => <Reason row={row} chosen={chosen} />,
+        }
+      : null,
     {
       id: 'salience',
       title: 'Salience',
-      width: 104,
+      width: 92,
       cell: (row) =>
         row.kind === 'cut' ? null : (
           <Meter value={row.kind === 'entry' ? row.entry.salience : row.salience} />
@@ -172,7 +201,14 @@ function Filters({ chosen: { window }, counts, rows, onRows, reason, onReason }:
 }
 
 /** Shown instead of an empty list. */
-function NoRows({ chosen: { window }, rows }: { chosen: ChosenWindow; rows: WindowRowFilter | undefined }) {
+function NoRows({ chosen, rows }: { chosen: ChosenWindow; rows: WindowRowFilter | undefined }) {
+  const { window } = chosen;
+  if (isUnknown(chosen) && rows !== 'out')
+    return (
+      <EmptyState title="Nothing known has these words">
+        Words are compared whole, with names and facts. Case, accents and English endings do not count.
+      </EmptyState>
+    );
   if (rows === 'out')
     return <EmptyState title="Nothing was left out">Every candidate is in the window.</EmptyState>;
   return (
@@ -258,7 +294,12 @@ export function WindowFacts({ chosen, rows: filter, onRows, fact, onFact }: Fact
       size: '38%',
       least: '110px',
       content: (
-        <RowDetail key={`${selected} ${detail.atom}`} row={detail} onClose={() => onFact(undefined)} />
+        <RowDetail
+          key={`${selected} ${detail.atom}`}
+          row={detail}
+          chosen={chosen}
+          onClose={() => onFact(undefined)}
+        />
       ),
     });
   return <Split id="context-facts" orientation="vertical" label="Resize" panes={panes} />;

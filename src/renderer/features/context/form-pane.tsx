@@ -1,7 +1,7 @@
 /**
  * The form that selects a window: goals, budget, filters, buckets, session. The window follows every change.
  */
-import { Button, Select, Switch, TagsInput, TextInput } from '@mantine/core';
+import { Button, SegmentedControl, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core';
 import { IconEraser, IconRefresh } from '@tabler/icons-react';
 import { useEffect, useId, useMemo, useState } from 'react';
 import { usePredicates, useScopes } from '../../api/queries.ts';
@@ -24,6 +24,7 @@ import {
   predicatesOfList,
   readBuckets,
 } from './form.ts';
+import styles from './context.module.css';
 import type { WindowFields } from './context-search.ts';
 import type { SessionWork } from './use-session-work.ts';
 
@@ -58,7 +59,7 @@ function Goals({ form, onSubmit }: { form: Form; onSubmit: (part: WindowFields) 
   return (
     <FormSection
       title="Goals"
-      hint="Patterns, one per line: the proofs of their answers come first. With none, the most salient facts."
+      hint="Patterns, one per line: the proofs of their answers come first. With none and no question, the most salient facts."
     >
       <div className={formStyles.editor}>
         <LazyCodeEditor
@@ -75,9 +76,63 @@ function Goals({ form, onSubmit }: { form: Form; onSubmit: (part: WindowFields) 
   );
 }
 
+/** The question in plain words, with what is chosen beyond its goals. */
+function Question({ form: { fields, read, change } }: { form: Form }) {
+  const hasQuestion = (fields.query ?? '').trim() !== '';
+  return (
+    <FormSection
+      title="Question"
+      hint="Plain words: the names in it become goals, and facts that have its words follow."
+    >
+      <Textarea
+        aria-label="Question in plain words"
+        placeholder="who is nora’s grandmother"
+        autosize
+        minRows={1}
+        maxRows={5}
+        value={fields.query ?? ''}
+        error={read.problems['query']}
+        onChange={(event) => change({ query: event.currentTarget.value })}
+      />
+      {hasQuestion && (
+        <Switch
+          label="Fill the rest with the most salient facts"
+          checked={fields.fill === 'true'}
+          onChange={(event) => change({ fill: event.currentTarget.checked ? 'true' : undefined })}
+        />
+      )}
+    </FormSection>
+  );
+}
+
+const proofLabels = { auto: 'Auto', whole: 'Whole', premises: 'Premises' } as const;
+const proofHints = {
+  auto: 'Whole proofs; of an answer whose proof does not fit, the stored premises.',
+  whole: 'Each proof whole, with its conclusions, or not at all.',
+  premises: 'Only the stored facts behind each answer: the least room.',
+} as const;
+
+/** How the answers to goals are proved. */
+function Proofs({ form: { fields, change } }: { form: Form }) {
+  const chosen = fields.proofs ?? 'auto';
+  return (
+    <FormSection title="Proofs" hint={proofHints[chosen]}>
+      <SegmentedControl
+        className={styles.choice ?? ''}
+        aria-label="Proofs"
+        value={chosen}
+        onChange={(value) =>
+          change({ proofs: value === 'whole' || value === 'premises' ? value : undefined })
+        }
+        data={(['auto', 'whole', 'premises'] as const).map((value) => ({ value, label: proofLabels[value] }))}
+      />
+    </FormSection>
+  );
+}
+
 function Budget({ form: { fields, read, change } }: { form: Form }) {
   return (
-    <FormSection title="Budget">
+    <FormSection title="Budget" hint="Tokens are those of the o200k_base encoding, one line for each fact.">
       <BarField
         label="Facts"
         value={fields.facts ?? ''}
@@ -93,6 +148,14 @@ function Budget({ form: { fields, read, change } }: { form: Form }) {
         fallback={null}
         error={read.problems['maxChars']}
         onValue={(chars) => change({ chars })}
+      />
+      <BarField
+        label="Tokens"
+        value={fields.tokens ?? ''}
+        stops={charStops}
+        fallback={null}
+        error={read.problems['maxTokens']}
+        onValue={(tokens) => change({ tokens })}
       />
       <BarField
         label="Per predicate"
@@ -222,7 +285,9 @@ export function FormPane(props: FormPaneProps) {
           onSubmit();
         }}
       >
+        <Question form={form} />
         <Goals form={form} onSubmit={onSubmit} />
+        <Proofs form={form} />
         <Budget form={form} />
         <Which form={form} predicates={predicates} onScope={onScope} />
         <FormSection title="Buckets" hint="Shares of the window by weight, filled in this order.">
@@ -302,7 +367,7 @@ function SessionFields({ session, onSession, problem, work, isReadable }: Sessio
         </Button>
       </div>
       <Switch
-        label="Diff by this form’s goals, facts and scope"
+        label="Diff by this form’s question, goals, facts and scope"
         checked={work.isByForm}
         onChange={(event) => work.setIsByForm(event.currentTarget.checked)}
       />

@@ -144,12 +144,18 @@ function goalsOf(patterns: ReturnType<typeof readPatterns>['patterns']) {
 /** Reads the form. The request has no session: showing a window must not change what the session stores. */
 export function readForm(fields: WindowFields, scope: ScopeSelection): ReadForm {
   const { patterns, problems: goalProblems } = readPatterns(fields.goals ?? '');
+  const query = (fields.query ?? '').trim();
   const buckets = readBuckets(fields.buckets);
   const predicates = predicatesOfList(fields.predicates);
   const request: WindowRequest = {
     maxFacts: numberOf(fields.facts) ?? defaultMaxFacts,
     ...given('maxChars', numberOf(fields.chars)),
+    ...given('maxTokens', numberOf(fields.tokens)),
+    ...(query === '' ? {} : { query }),
     ...(patterns.length === 0 ? {} : { goals: goalsOf(patterns) }),
+    ...given('proofs', fields.proofs),
+    // Without a query the most salient facts take the room anyway.
+    ...(query !== '' && fields.fill === 'true' ? { fill: true } : {}),
     ...(buckets === null || buckets.length === 0
       ? {}
       : { relevanceBuckets: buckets.map((bucket) => ({ ...bucket, predicates: [...bucket.predicates] })) }),
@@ -175,11 +181,13 @@ export function inspecting(request: WindowRequest): WindowRequest {
 /** The body of a session diff: with its own parameters, or those of the form. */
 export function diffRequest(sessionId: string, request: WindowRequest | null): DiffRequest {
   if (request === null) return { sessionId };
-  const { maxFacts, goals, scope, unscoped } = request;
+  const { maxFacts, maxTokens, goals, query, scope, unscoped } = request;
   return {
     sessionId,
     ...given('maxFacts', maxFacts ?? undefined),
+    ...given('maxTokens', maxTokens ?? undefined),
     ...given('goals', goals ?? undefined),
+    ...given('query', query ?? undefined),
     ...given('scope', scope ?? undefined),
     ...given('unscoped', unscoped ?? undefined),
   };
@@ -214,9 +222,13 @@ function readDraft(text: string): WindowFields {
 }
 
 const noFields: WindowFields = {
+  query: undefined,
   goals: undefined,
+  proofs: undefined,
+  fill: undefined,
   facts: undefined,
   chars: undefined,
+  tokens: undefined,
   predicates: undefined,
   cap: undefined,
   buckets: undefined,

@@ -9,16 +9,18 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { type ScopeSelection, scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
+import { reasonInWords } from '../../api/why-found.ts';
 import { AtomLink, CodeText } from '../../editor/code-text.tsx';
 import { DetailPane } from '../../ui/pane.tsx';
 import { Pairs } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
+import { formatCount, formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
 import { ProofLink } from '../../ui/knowledge-links.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import styles from './context.module.css';
-import type { WindowRow } from './window-rows.ts';
+import { type ChosenWindow, explainedLine, type WindowRow } from './window-rows.ts';
+import { reasonOfLine } from './window-why.ts';
 import { categoryWords, reasonWords } from './words.ts';
 
 type FactRow = Exclude<WindowRow, { kind: 'cut' }>;
@@ -139,8 +141,45 @@ function Figures({ row, detail }: { row: FactRow; detail: FactDetail | null | un
   );
 }
 
+interface RowDetailProps {
+  row: FactRow;
+  chosen: ChosenWindow;
+  onClose: () => void;
+}
+
+/** Why the row is there: what it answers, and each signal of the search with the rank that it gives. */
+function Reasons({ row, chosen }: Pick<RowDetailProps, 'row' | 'chosen'>) {
+  const reason = reasonOfLine(explainedLine(row), chosen);
+  const why = chosen.why.get(row.atom) ?? [];
+  if (reason === '' && why.length === 0) return null;
+  return (
+    <Pairs>
+      {reason !== '' && (
+        <>
+          <dt>Because it</dt>
+          <dd>{reason}</dd>
+        </>
+      )}
+      {why.length > 0 && (
+        <>
+          <dt>Search</dt>
+          <dd>
+            <ul className="plain-list" aria-label="Signals of the search">
+              {why.map((each) => (
+                <li key={each.signal}>
+                  {reasonInWords(each)} <span className="dim number">rank {formatCount(each.rank)}</span>
+                </li>
+              ))}
+            </ul>
+          </dd>
+        </>
+      )}
+    </Pairs>
+  );
+}
+
 /** The detail of the selected row. */
-export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void }) {
+export function RowDetail({ row, chosen, onClose }: RowDetailProps) {
   const stored = useStored(row);
   const { word, meaning, tone } =
     row.kind === 'entry' ? categoryWords[row.entry.category] : reasonWords[row.reason];
@@ -161,6 +200,7 @@ export function RowDetail({ row, onClose }: { row: FactRow; onClose: () => void 
           <Tag tone={tone}>{word}</Tag> {meaning}
         </p>
         {stored.error !== null && <ProblemNotice failure={apiFailureOf(stored.error)} />}
+        <Reasons row={row} chosen={chosen} />
         <Figures row={row} detail={detail} />
       </div>
     </DetailPane>

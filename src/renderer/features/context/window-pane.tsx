@@ -7,9 +7,12 @@ import { useClipboard } from '@mantine/hooks';
 import { IconCopy, IconPin, IconPinFilled, IconRoute2, IconTarget } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
 import { Link } from '@tanstack/react-router';
+import { goalWords } from '../../api/goal-words.ts';
+import { readingsInWords } from '../../api/mentions.ts';
 import { useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
-import { CodeText } from '../../editor/code-text.tsx';
+import { AtomLink, CodeText } from '../../editor/code-text.tsx';
+import { MentionedText } from '../../editor/mentioned-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
@@ -19,6 +22,7 @@ import { Tag } from '../../ui/tags.tsx';
 import {
   type ChosenWindow,
   compareWindows,
+  isUnknown,
   requestAsJson,
   windowAsJson,
   windowAsText,
@@ -27,7 +31,8 @@ import { type ContextSearch, type WindowPart, windowParts } from './context-sear
 import styles from './context.module.css';
 import { ContradictionList, type RenderRetract } from './contradiction-list.tsx';
 import { WindowFacts } from './fact-list.tsx';
-import { goalInWords, goalsTitle, goalWords } from './words.ts';
+import { WindowText } from './window-text.tsx';
+import { goalInWords, goalsTitle } from './words.ts';
 import { PinnedComparison, pinWindow, SessionDiffView, usePinnedWindow } from './window-differences.tsx';
 import type { SessionWork } from './use-session-work.ts';
 
@@ -72,7 +77,7 @@ function Summary({ chosen: { window, elapsedMs } }: { chosen: ChosenWindow }) {
       <strong>{formatAmount(window.totalFactsIncluded, 'fact')}</strong>
       <span className="dim number">
         {' '}
-        of {formatCount(window.totalFactsAvailable)} · {formatAmount(window.totalCharCount, 'character')} ·{' '}
+        of {formatCount(window.totalFactsAvailable)} · {formatAmount(window.totalTokenCount, 'token')} ·{' '}
         {formatDuration(elapsedMs)} · generation {formatCount(window.knowledgeGeneration)}
       </span>
     </span>
@@ -90,11 +95,9 @@ interface WindowPaneProps {
   renderRetract: RenderRetract;
 }
 
-function Parts(props: WindowPaneProps) {
-  const { chosen, search, onLook, session } = props;
-  const { space } = useSession();
-  const pinned = usePinnedWindow(space);
-  const { window } = chosen;
+/** The pinned window, and in how many facts the shown one differs from it. */
+function usePinnedDifference(window: ChosenWindow['window']) {
+  const pinned = usePinnedWindow(useSession().space);
   const differing = useMemo(
     () =>
       pinned === null
@@ -102,6 +105,14 @@ function Parts(props: WindowPaneProps) {
         : compareWindows(pinned.window, window).filter(({ change }) => change !== 'both').length,
     [pinned, window],
   );
+  return { pinned, differing };
+}
+
+function Parts(props: WindowPaneProps) {
+  const { chosen, search, onLook, session } = props;
+  const { space } = useSession();
+  const { window } = chosen;
+  const { pinned, differing } = usePinnedDifference(window);
   const panels: Readonly<Record<WindowPart, { readonly title: string; readonly content: ReactNode }>> = {
     facts: {
       title: 'Facts',
@@ -114,6 +125,11 @@ function Parts(props: WindowPaneProps) {
           onFact={(fact) => onLook({ fact })}
         />
       ),
+    },
+    text: {
+      title: 'Text',
+      // Asked for only where it is seen.
+      content: search.part === 'text' ? <WindowText chosen={chosen} /> : null,
     },
     goals: { title: goalsTitle(window.goals), content: <GoalList chosen={chosen} /> },
     contradictions: {
@@ -187,6 +203,7 @@ export function WindowPane(props: WindowPaneProps) {
     >
       <div className="flex-column full-height">
         <UsageBars chosen={chosen} />
+        <AskedQuestion chosen={chosen} />
         <Parts {...props} />
       </div>
     </PaneFrame>
@@ -261,6 +278,7 @@ function UsageBars({ chosen }: { chosen: ChosenWindow }) {
       >
         <UsageBar label="Facts" used={window.totalFactsIncluded} limit={request.maxFacts ?? null} />
         <UsageBar label="Characters" used={window.totalCharCount} limit={request.maxChars ?? null} />
+        <UsageBar label="Tokens" used={window.totalTokenCount} limit={request.maxTokens ?? null} />
         {buckets.map(([name, stats]) => (
           <UsageBar
             key={name}
@@ -277,12 +295,57 @@ function UsageBars({ chosen }: { chosen: ChosenWindow }) {
   );
 }
 
+/** The question of the window with what it names; nothing without a question. */
+function AskedQuestion({ chosen }: { chosen: ChosenWindow }) {
+  const { window, request } = chosen;
+  const { query } = request;
+  const { mentions = [] } = window;
+  if (query === undefined || query === null) return null;
+  const readings = readingsInWords(mentions);
+  return (
+    <section
+      className={`fixed-size padded-8 line-below ${styles.question}`}
+      aria-label="Asked in plain words"
+    >
+      <MentionedText text={query} mentions={mentions} />
+      {mentions.length === 0 && (
+        <p className="dim no-margin">
+          {isUnknown(chosen)
+            ? 'Nothing known has these words.'
+            : 'The words name no constant and no predicate, so they became no goal.'}
+        </p>
+      )}
+      <span role="status" className="visually-hidden">
+        {readings}
+      </span>
+    </section>
+  );
+}
+
+function Answers({ atoms, found }: { atoms: readonly string[]; found: number }) {
+  if (atoms.length === 0) return null;
+  const rest = found - atoms.length;
+  return (
+    <ul className="plain-list gap-2-12 flex-wrap flex">
+      {atoms.map((atom) => (
+        <li key={atom}>
+          <AtomLink atom={atom} />
+        </li>
+      ))}
+      {rest > 0 && <li className={`dim ${styles.rest}`}>and {formatCount(rest)} more</li>}
+    </ul>
+  );
+}
+
 /** The outcome of each goal: whether the window contains a proof of it, and what one needs. */
-function GoalList({ chosen: { window } }: { chosen: ChosenWindow }) {
+function GoalList({ chosen: { window, request } }: { chosen: ChosenWindow }) {
+  const leftOut = window.goalsLeftOut ?? 0;
   if (window.goals.length === 0)
     return (
       <EmptyState icon={<IconTarget size={30} stroke={1.3} aria-hidden />} title="No goals">
-        Give goals on the left: their proofs come first, each whole or not at all.
+        {(request.query ?? '') === ''
+          ? 'Give a question or goals on the left: the proofs of their answers come first.'
+          : 'The question became no goal that has an answer. Name what it is about, or give goals on the left.'}
       </EmptyState>
     );
   return (
@@ -301,9 +364,16 @@ function GoalList({ chosen: { window } }: { chosen: ChosenWindow }) {
               </span>
             </span>
             <span className="dim">{goalInWords(each)}</span>
+            <Answers atoms={each.atoms} found={each.answers.found} />
           </li>
         );
       })}
+      {leftOut > 0 && (
+        <li className="dim">
+          {formatAmount(leftOut, 'more goal')} of the question {leftOut === 1 ? 'was' : 'were'} not worked out
+          or not kept. Name a predicate, or fewer names.
+        </li>
+      )}
     </ol>
   );
 }

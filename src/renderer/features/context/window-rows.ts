@@ -13,6 +13,7 @@ import {
   type WindowRowFilter,
 } from './context-search.ts';
 import { inspecting, readForm, type WindowRequest } from './form.ts';
+import { explaining, type WhyByAtom, whyByAtom } from './window-why.ts';
 
 /** A row of the window's list; `cut` is the line where the budget ended. */
 export type WindowRow =
@@ -68,6 +69,17 @@ export function windowRows(
   const others = omitted.filter((each) => each.reason !== 'budget');
   if (filter === 'out') return [...below, ...others];
   return [...entries, ...(below.length > 0 ? [{ kind: 'cut' } as const, ...below] : []), ...others];
+}
+
+/** True if nothing known has the words of the window's question. */
+export function isUnknown({ window, request }: Pick<ChosenWindow, 'window' | 'request'>): boolean {
+  const isAsked = (request.query ?? '') !== '' && (request.goals ?? []).length === 0 && request.fill !== true;
+  return isAsked && window.mentions?.length === 0 && window.entries.length === 0;
+}
+
+/** The line of a row, to be explained. */
+export function explainedLine(row: Exclude<WindowRow, { kind: 'cut' }>) {
+  return { atom: row.atom, category: row.kind === 'entry' ? row.entry.category : null };
 }
 
 /** The response as JSON, without the list of omissions, which only the inspector requests. */
@@ -163,9 +175,13 @@ export function compareWindows(pinned: ContextWindow, shown: ContextWindow): Com
 }
 
 const words: Readonly<Record<keyof Omit<WindowFields, 'session'>, string>> = {
+  query: 'question',
   goals: 'goals',
+  proofs: 'proofs',
+  fill: 'filling',
   facts: 'facts',
   chars: 'characters',
+  tokens: 'tokens',
   predicates: 'predicates',
   cap: 'predicate cap',
   buckets: 'buckets',
@@ -186,6 +202,8 @@ export interface ChosenWindow {
   /** As an agent would send it. */
   readonly request: WindowRequest;
   readonly fields: WindowFields;
+  /** With a query: why the search finds a fact or conclusion, by its atom. */
+  readonly why: WhyByAtom;
   readonly elapsedMs: number;
 }
 
@@ -208,11 +226,16 @@ export function useWindow(search: ContextSearch): Run<ChosenWindow> & { again():
     }
     start(async (signal) => {
       const since = performance.now();
-      const answer = await call('optimizeContext', { body: inspecting(request) }, { signal });
+      const searched = explaining(request);
+      const [answer, found] = await Promise.all([
+        call('optimizeContext', { body: inspecting(request) }, { signal }),
+        searched === null ? null : call('search', { body: searched }, { signal }),
+      ]);
       noteGeneration(answer.knowledgeGeneration);
       // It has entries, because no text was asked for.
       const window = answer as ContextWindow;
-      return { window, request, fields, elapsedMs: performance.now() - since };
+      const why = whyByAtom(found?.hits ?? []);
+      return { window, request, fields, why, elapsedMs: performance.now() - since };
     });
   }, [call, scope, start, clear, fields, waits]);
   useEffect(() => again(), [again]);

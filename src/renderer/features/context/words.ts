@@ -1,5 +1,5 @@
 /** Labels and meanings of categories, omission reasons and goal states; the outcome of goals in words. Pure. */
-import type { ContextWindow, GoalStatus, OmissionReason } from '../../../engine/contract/context.ts';
+import type { ContextWindow, OmissionReason } from '../../../engine/contract/context.ts';
 import type { Category } from '../../../engine/contract/memory.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import type { Tone } from '../../ui/tags.tsx';
@@ -55,19 +55,6 @@ export const reasonWords: Readonly<Record<OmissionReason, Word>> = {
   filtered: { word: 'filtered', tone: 'plain', meaning: 'Its predicate is not among the chosen ones.' },
 };
 
-/** The words for each state of a goal. */
-export const goalWords: Readonly<Record<GoalStatus, Word>> = {
-  proved: { word: 'proved', tone: 'good', meaning: 'A whole proof of an answer is in the window.' },
-  premises: {
-    word: 'premises only',
-    tone: 'warn',
-    meaning: 'The stored facts behind an answer are in the window, but not the conclusions.',
-  },
-  does_not_fit: { word: 'does not fit', tone: 'warn', meaning: 'No proof of an answer fits the window.' },
-  no_answer: { word: 'no answer', tone: 'plain', meaning: 'Nothing matches the goal.' },
-  limit: { word: 'limit', tone: 'bad', meaning: 'The search for answers reached a limit.' },
-};
-
 type WindowGoal = ContextWindow['goals'][number];
 
 /** The title of the list of goals, with the number proved unless all are. */
@@ -89,7 +76,7 @@ export function goalInWords({ status, answers, needs, reason }: WindowGoal): str
       ? `${found}, each with its whole proof.`
       : `${found}: ${formatCount(answers.whole)} with a whole proof, ${formatCount(rest)} without.`;
   }
-  const room = `${formatAmount(needs.facts, 'fact')} and ${formatAmount(needs.chars, 'character')}`;
+  const room = `${formatAmount(needs.facts, 'fact')}, ${formatAmount(needs.chars, 'character')} and ${formatAmount(needs.tokens, 'token')}`;
   const why = reason === null ? '' : ` ${reasonWords[reason].meaning}`;
   const held = status === 'premises' ? ' All stored facts behind it are in the window.' : '';
   return `${found}, none with a whole proof. The first one needs ${room}.${held}${status === 'premises' ? '' : why}`;

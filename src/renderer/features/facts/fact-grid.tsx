@@ -237,6 +237,22 @@ function useAdded({ edits }: Staging, predicate: string | undefined): readonly F
   return useMemo(() => addedRows(edits, predicate, scope), [edits, predicate, scope]);
 }
 
+/** The fact of an address is looked for among this many first rows. */
+const maxLooked = 200;
+
+/** The row of the fact that the address names, as far as it is loaded: a link opens it in its list. */
+function positionOf(
+  fact: string | undefined,
+  pages: FactPages,
+  total: number,
+  leading: number,
+): number | null {
+  if (fact === undefined) return null;
+  for (let index = 0; index < Math.min(total, maxLooked); index++)
+    if (pages.rowAt(index)?.id === fact) return leading + index;
+  return null;
+}
+
 /** The grid itself; remounted for every selection, so that it starts at the top. */
 function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; total: number }) {
   const { search, staging, onChoose } = props;
@@ -296,7 +312,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
           columns={columns}
           count={leading + total}
           rowAt={rowAt}
-          selected={selected}
+          selected={selected ?? positionOf(search.fact, pages, total, leading)}
           onSelect={onSelect}
           ranges={choice.ranges}
           onRanges={choice.choose}
