@@ -49,7 +49,7 @@ const killing = [
   {
     clause: 'a binding is distinguished by everything that the rest of the body needs',
     file: joinPlan,
-    from: 'const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);',
+    from: 'const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(filterTerms)]);',
     to: 'const needed = new Set([...headTerms, ...this.#open.flat()]);',
     by: ['chains'],
   },
@@ -693,8 +693,8 @@ const answering = [
   {
     clause: 'the leftovers of a refused question are dropped',
     file: tableCache,
-    from: 'if (!isSettled || host.isRetired || !host.memory.fits(set.bytes, this)) {',
-    to: 'if (host.isRetired || !host.memory.fits(set.bytes, this)) {',
+    from: 'if (!isSettled || host.isRetired || !host.memory.fits(bytes, this)) {',
+    to: 'if (host.isRetired || !host.memory.fits(bytes, this)) {',
     by: joins,
   },
   {

@@ -329,7 +329,6 @@ export class Meaning implements FactMeaning {
   /** Removes the vectors that no fact has any more. */
   async #sweep(): Promise<void> {
     this.#isSweepDue = false;
-    this.#sweptAt = performance.now();
     const vectors = this.#vectors;
     if (vectors === null) return;
     const isUsed = new Uint8Array(vectors.slots);
@@ -349,6 +348,7 @@ export class Meaning implements FactMeaning {
           return;
         }
       }
+    this.#sweptAt = performance.now();
     if (vectors.keep(isUsed) === 0) return;
     this.#parts.file.rewrite();
     if (this.#isFull) this.#lookAgain();

@@ -22,8 +22,8 @@ import {
   type JoinStep,
   localName,
   planJoin,
-  termsOf,
-  type Way,
+  filterTerms,
+  type ValueUse,
   type Window,
 } from '../plan/join-plan.ts';
 import type { Stage } from '../plan/body-plan.ts';
@@ -245,7 +245,7 @@ class Registers {
     for (const term of rule.demandTerms) note(term);
     for (const atom of rule.atoms) for (const term of atom.literal.args) note(term);
     for (const filter of rule.filters)
-      for (const term of [...termsOf(filter), ...innerTerms(filter, rule.barriers)]) note(term);
+      for (const term of [...filterTerms(filter), ...innerTerms(filter, rule.barriers)]) note(term);
     for (const { terms } of rule.announced ?? []) for (const term of terms) note(term);
     for (const term of rule.headTerms) note(term);
     this.initial = Int32Array.from(values);
@@ -357,7 +357,7 @@ class MachineBuilder {
         return this.#arithmetic(step.filter, step.way);
       // Tested at once against stored facts; for a derived relation, after the fixpoint below.
       case 'absence':
-        return this.#add(new AbsentStep(this.#reading(step.filter.literal as AtomLiteral, step)));
+        return this.#add(new AbsentStep(this.#reading(step.filter.literal, step)));
       case 'aggregate':
         return this.#aggregate(step);
     }
@@ -474,7 +474,7 @@ class MachineBuilder {
     step.guards = [...step.guards, guard];
   }
 
-  #comparison({ literal, binds }: Filter, way: Way): void {
+  #comparison({ literal, binds }: Filter, way: ValueUse): void {
     const values = this.#values;
     const { args, predicate: operator } = literal as AtomLiteral;
     const [leftTerm, rightTerm] = args as [string, string];
@@ -494,7 +494,7 @@ class MachineBuilder {
       });
   }
 
-  #arithmetic({ literal }: Filter, way: Way): void {
+  #arithmetic({ literal }: Filter, way: ValueUse): void {
     const values = this.#values;
     const { constants } = this.#set;
     const { args, predicate: operator } = literal as AtomLiteral;

@@ -17,7 +17,7 @@ import {
   rowsAtOnce,
   Step,
 } from './machine.ts';
-import type { Way, Window } from '../plan/join-plan.ts';
+import type { ValueUse, Window } from '../plan/join-plan.ts';
 
 /** The live rows of a delta of a derived relation. */
 export class DerivedDelta extends DeltaStep {
@@ -240,7 +240,7 @@ export class AggregateStep extends Step {
   readonly #inner: Step;
   readonly #value: number;
   readonly #result: number;
-  readonly #way: Way;
+  readonly #way: ValueUse;
   readonly #constants: Constants;
   #isOver = false;
   #running: RunningAggregate | null = null;
@@ -250,7 +250,7 @@ export class AggregateStep extends Step {
     inner: Step,
     value: number,
     result: number,
-    way: Way,
+    way: ValueUse,
     constants: Constants,
   ) {
     super();

@@ -39,7 +39,7 @@ export type JoinStart =
   | { readonly kind: 'check'; readonly withDemand: boolean };
 
 /** What to do with a computed value: bind the variable, require the same text, or compare it as `=` does. */
-export type Way = 'bind' | 'match' | 'compare';
+export type ValueUse = 'bind' | 'match' | 'compare';
 
 /** One step of a join. */
 export type JoinStep =
@@ -69,7 +69,7 @@ export type JoinStep =
       }[];
       readonly candidates: number;
     }
-  | { readonly kind: 'comparison' | 'arithmetic'; readonly filter: Filter; readonly way: Way }
+  | { readonly kind: 'comparison' | 'arithmetic'; readonly filter: Filter; readonly way: ValueUse }
   | {
       readonly kind: 'absence';
       readonly filter: Filter;
@@ -80,7 +80,7 @@ export type JoinStep =
       readonly filter: Filter;
       readonly terms: readonly string[];
       readonly columns: Columns;
-      readonly way: Way;
+      readonly way: ValueUse;
     }
   /** Continues once for all bindings that agree in these variables. */
   | { readonly kind: 'distinct'; readonly variables: readonly string[] };
@@ -320,7 +320,7 @@ class JoinPlanner {
   /** After an atom that leaves a variable unneeded: skips bindings that differ only in such variables. */
   #project(): void {
     const { headTerms, announced = [] } = this.#rule;
-    const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(termsOf)]);
+    const needed = new Set([...headTerms, ...this.#open.flat(), ...this.#filters.flatMap(filterTerms)]);
     for (const { terms } of announced) for (const term of terms) needed.add(term);
     const unneeded = [...this.#bound].filter(
       (variable) => !needed.has(variable) && !this.#left.has(variable),
@@ -351,7 +351,7 @@ class JoinPlanner {
     const { literal, binds } = filter;
     // A variable already bound by the demand is compared with the text that it would get.
     const isNew = binds !== null && !this.#bound.has(binds);
-    const way: Way = isNew ? 'bind' : binds === null ? 'compare' : 'match';
+    const way: ValueUse = isNew ? 'bind' : binds === null ? 'compare' : 'match';
     if (isAggregate(literal)) {
       const terms = innerTerms(filter, this.#rule.barriers);
       this.#steps.push({ kind: 'aggregate', filter, terms, columns: this.#columns(terms), way });
@@ -401,7 +401,7 @@ export function innerTerms({ literal, shared }: Filter, barriers: JoinRule['barr
 }
 
 /** The terms that a filter reads or binds. */
-export function termsOf({ literal, shared }: Filter): readonly string[] {
+export function filterTerms({ literal, shared }: Filter): readonly string[] {
   return isAggregate(literal) ? [...shared, literal.result] : literal.args;
 }
 

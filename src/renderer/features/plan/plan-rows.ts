@@ -101,16 +101,16 @@ export function movedInPlan(
     case 'End':
       return to(rows.length - 1);
     case 'ArrowRight':
-      return isFolded(row, folded) ? toggled(row, { active, folded }) : to(at + 1);
+      return isFolded(row, folded) ? withFolded(row, { active, folded }) : to(at + 1);
     case 'ArrowLeft': {
       const isOpen = row.step.children.length > 0 && !isFolded(row, folded);
-      if (isOpen && row.level > 1) return toggled(row, { active, folded });
+      if (isOpen && row.level > 1) return withFolded(row, { active, folded });
       const parent = row.key.slice(0, row.key.lastIndexOf('.'));
       return { active: row.level === 1 ? row.key : parent, folded };
     }
     case 'Enter':
     case ' ':
-      return toggled(row, { active, folded });
+      return withFolded(row, { active, folded });
     case '*':
       return { active, folded: new Set() };
     default:
@@ -123,7 +123,7 @@ function isFolded(row: PlanRow, folded: ReadonlySet<string>): boolean {
 }
 
 /** The cursor at the row, which is folded if it was not, and the other way round. */
-export function toggled(row: PlanRow, { folded }: PlanCursor): PlanCursor {
+export function withFolded(row: PlanRow, { folded }: PlanCursor): PlanCursor {
   const next = new Set(folded);
   if (row.step.children.length > 0 && !next.delete(row.key)) next.add(row.key);
   return { active: row.key, folded: next };

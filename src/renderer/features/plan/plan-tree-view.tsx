@@ -20,7 +20,7 @@ import {
   type PlanMarks,
   type PlanRow,
   planRows,
-  toggled,
+  withFolded,
 } from './plan-rows.ts';
 import styles from './plan.module.css';
 
@@ -195,7 +195,7 @@ export function PlanTreeView({ plan }: { plan: PlanStep }) {
                 isActive={index === activeIndex}
                 isFolded={cursor.folded.has(row.key)}
                 onSelect={() => setCursor({ ...cursor, active: row.key })}
-                onToggle={() => setCursor(toggled(row, cursor))}
+                onToggle={() => setCursor(withFolded(row, cursor))}
               />
             );
           })}
