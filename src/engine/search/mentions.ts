@@ -15,10 +15,15 @@ import { stemOf, type Word, wordsOf } from './words.ts';
 const maxWords = 10;
 /** Most words of a name that is looked for with a wrong letter. */
 const maxMisspeltWords = 3;
-/** A misspelt name has at least this many letters. */
+/** A misspelt name has at least this many letters, and at most this many UTF-16 units: each has some 40 misspellings. */
 const minMisspelt = 5;
+const maxMisspelt = 64;
+/** Most runs of a text that are tried as misspellings: every one costs thousands of look-ups. */
+const maxMisspeltRuns = 512;
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
-const quoted = /"([^"]+)"|“([^”]+)”|`([^`]+)`|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu;
+/** The end of a quotation by its beginning. */
+const closingQuotes: Readonly<Record<string, string>> = { '"': '"', '“': '”', '`': '`', "'": "'" };
+const wordCharacter = /[\p{L}\p{N}]/u;
 
 /** What a name means. */
 interface Meaning {
@@ -43,6 +48,7 @@ class MentionSearch {
   readonly #words: readonly Word[];
   /** By word: true if a mention covers it. */
   readonly #isCovered: boolean[];
+  #misspeltRuns = 0;
 
   constructor(text: string, names: ViewNames, index: WordIndex) {
     this.#text = text;
@@ -55,13 +61,15 @@ class MentionSearch {
   /** Takes what stands in quotes and is a constant, letter by letter. */
   takeQuoted(): void {
     const { dictionary } = this.#names.context.tenant.facts;
-    for (const match of this.#text.matchAll(quoted)) {
-      const inner = match[1] ?? match[2] ?? match[3] ?? match[4] ?? '';
+    let firstWord = 0;
+    for (const { start, end } of quotationsIn(this.#text)) {
+      const inner = this.#text.slice(start, end);
       const id = dictionary.find(inner);
       const isKnown =
         (id >= 0 && this.#names.has(id)) || this.#names.context.reader.program.constants.has(inner);
-      const start = match.index + 1;
-      if (isKnown) this.#take(start, start + inner.length, { constants: [inner], predicates: [] });
+      if (!isKnown) continue;
+      while ((this.#words[firstWord]?.end ?? start + 1) <= start) firstWord++;
+      this.#take(start, end, firstWord, { constants: [inner], predicates: [] });
     }
   }
 
@@ -77,7 +85,7 @@ class MentionSearch {
         const [only] = run;
         if (length === 1 && words.length > 1 && only !== undefined && isTooCommon(only.text)) continue;
         const meaning = meaningOf(run);
-        if (meaning !== null) this.#take((run[0] as Word).start, (run.at(-1) as Word).end, meaning);
+        if (meaning !== null) this.#take((run[0] as Word).start, (run.at(-1) as Word).end, first, meaning);
       }
   }
 
@@ -91,9 +99,11 @@ class MentionSearch {
   /** The constants and predicates whose name differs in one letter; null: none. */
   misspelt(run: readonly Word[]): Meaning | null {
     const name = run.map(({ text }) => text).join('');
-    if (name.length < minMisspelt || run.some(({ text }) => isTooCommon(text))) return null;
+    if (name.length < minMisspelt || name.length > maxMisspelt) return null;
+    if (run.some(({ text }) => isTooCommon(text))) return null;
     // A word of what is known is spelt as it should be.
     if (run.every(({ text }) => this.#index.constants.documents(stemOf(text)) > 0)) return null;
+    if (++this.#misspeltRuns > maxMisspeltRuns) return null;
     const constants = new Set<string>();
     for (const edited of editsOf(name)) for (const each of this.#constantsNamed(edited)) constants.add(each);
     const stemmed = run.map(({ text }) => stemOf(text)).join('');
@@ -115,11 +125,31 @@ class MentionSearch {
     return [...found].sort(compareText);
   }
 
-  #take(start: number, end: number, { constants, predicates }: Meaning): void {
+  /** `firstWord`: number of the first word that ends after `start`. */
+  #take(start: number, end: number, firstWord: number, { constants, predicates }: Meaning): void {
     const text = this.#text.slice(start, end);
     this.found.push({ start, end, text, constants: [...constants], predicates: [...predicates] });
-    for (const [at, word] of this.#words.entries())
-      if (word.start < end && word.end > start) this.#isCovered[at] = true;
+    for (let at = firstWord; (this.#words[at]?.start ?? end) < end; at++) this.#isCovered[at] = true;
+  }
+}
+
+/** What stands in quotes, not empty, in order, without the quotes. An apostrophe within a word is no quote. */
+function* quotationsIn(text: string): Generator<{ readonly start: number; readonly end: number }> {
+  /** By closing quote: its first place that was not passed yet; -1: there is none. */
+  const next = new Map<string, number>();
+  for (let at = 0; at < text.length; at++) {
+    const closing = closingQuotes[text.charAt(at)];
+    if (closing === undefined) continue;
+    let end = next.get(closing) ?? 0;
+    if (end >= 0 && end <= at) {
+      end = text.indexOf(closing, at + 1);
+      next.set(closing, end);
+    }
+    if (end <= at + 1) continue;
+    const isWithinWord = wordCharacter.test(text.charAt(at - 1)) || wordCharacter.test(text.charAt(end + 1));
+    if (closing === "'" && isWithinWord) continue;
+    yield { start: at + 1, end };
+    at = end;
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { searchInputSchema } from '../contract/search.ts';
+import { maxSearchedText, searchInputSchema } from '../contract/search.ts';
 import { type Fields, openSession, type Session } from '../testing/engine-fixtures.ts';
 
 /** The search: contract section 13. */
@@ -62,12 +62,57 @@ describe('mentions', () => {
       ],
     ],
     ['nobody here', []],
+    ['"black coffee" and "nobody', [['black coffee', ['black coffee'], []]]],
+    [
+      "'carol' isn't 'dave's'",
+      [
+        ['carol', ['carol'], []],
+        ['dave', ['dave'], []],
+      ],
+    ],
+    [
+      '"" “ann” `bob',
+      [
+        ['ann', ['ann'], []],
+        ['bob', ['bob'], []],
+      ],
+    ],
   ])('finds what %j names', async (text, expected) => {
     const { mentions } = await search(await family(), text);
     expect(mentions.map(({ text: span, constants, predicates }) => [span, constants, predicates])).toEqual(
       expected,
     );
     for (const { start, end, text: span } of mentions) expect(text.slice(start, end)).toBe(span);
+  });
+});
+
+describe('texts of the longest length', () => {
+  const length = maxSearchedText;
+  it.each([
+    ['quotes that nothing closes', '“'.repeat(length)],
+    ['quotes that close nothing', '"'.repeat(length)],
+    ['apostrophes', " '".repeat(length / 2)],
+    ['one long word', 'a'.repeat(length)],
+    ['a number that is none in the end', `${'1.'.repeat(length / 2 - 1)}a`],
+    ['names of two letters', 'aB'.repeat(length / 2)],
+    ['words that nothing has', Array.from({ length: 5_000 }, (_, each) => `unknown${each}`).join(' ')],
+    ['a name again and again', 'carol '.repeat(10_000)],
+    ['Thai', 'ก'.repeat(length)],
+    ['a lone surrogate', '\ud800'.repeat(length)],
+  ])('are searched: %s', async (_, text) => {
+    const session = await family();
+    await session.tellAll(['said("x", "1.1.1a")']);
+    const { mentions } = await search(session, text);
+    expect(mentions.length).toBe(text.startsWith('carol') ? 10_000 : 0);
+  });
+
+  it('are tried as misspelt names only where a name can be as long', async () => {
+    const session = await openSession();
+    const long = 'x'.repeat(64);
+    await session.tellAll([`p(${long})`]);
+    const mentioned = async (text: string) => (await search(session, text)).mentions.length;
+    expect(await mentioned(`${long.slice(1)}y`)).toBe(1);
+    expect(await mentioned(`${long}x`)).toBe(0);
   });
 });
 

@@ -17,9 +17,12 @@ export interface Word {
 }
 
 const nonAscii = /[^\0-\x7f]/;
-/** Numbers with their points, and runs of letters and digits with an apostrophe inside. */
-const asciiPieces = /\d+(?:[.,]\d+)+(?![A-Za-z0-9])|[A-Za-z0-9]+(?:'[A-Za-z]+)*/g;
-const unicodePieces = /\p{N}+(?:[.,]\p{N}+)+(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*/gu;
+/**
+ * Numbers with their points, and runs of letters and digits with an apostrophe inside. No lookahead after a number: it
+ * would give the number back piece by piece, each time from its start.
+ */
+const asciiPieces = /\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:'[A-Za-z]+)*/g;
+const unicodePieces = /\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*/gu;
 /** A place between two words of a name: aB, ABc. */
 const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
 const possessive = /['’]s?$/;
@@ -84,8 +87,25 @@ function* piecesOf(text: string): Generator<{ readonly start: number; readonly p
       yield { start: index, piece };
       continue;
     }
-    for (const { segment, index: within, isWordLike } of segmenter.segment(piece))
-      if (isWordLike === true) yield { start: index + within, piece: segment };
+    for (const { within, word } of dictionaryWords(piece)) yield { start: index + within, piece: word };
+  }
+}
+
+/** Most UTF-16 units that are segmented at once: the segmenter's time grows faster than the text. */
+const maxSegmented = 4_096;
+
+/** The words of a piece in a script without spaces. A block begins with the last word of the one before, which it may have cut. */
+function* dictionaryWords(piece: string): Generator<{ readonly within: number; readonly word: string }> {
+  for (let from = 0; from < piece.length; ) {
+    const block = piece.slice(from, from + maxSegmented);
+    const isLast = from + block.length === piece.length;
+    let next = from + block.length;
+    for (const { segment, index, isWordLike } of segmenter.segment(block)) {
+      const isCut = !isLast && index > 0 && index + segment.length === block.length;
+      if (isCut) next = from + index;
+      else if (isWordLike === true) yield { within: from + index, word: segment };
+    }
+    from = next;
   }
 }
 
