@@ -251,7 +251,7 @@ export const colleagues: Talk = {
         '*B: By the way, the meeting room on the third floor has been turned into a {place}, of all things.',
         'A: You are joking.',
       ],
-      question: 'What was the meeting room turned into?',
+      question: 'What was the meeting room turned into, according to {you}?',
     },
     {
       kind: 'one turn',

@@ -9,12 +9,17 @@ import { answerAt, shownConclusions } from '../read/listed-conclusions.ts';
 import { type FactRow, lookUpFew } from '../store/fact-matching.ts';
 import { type GraphFact, graphFact, GraphNearness } from './graph-nearness.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
-import type { Documents, TextWords, Worth } from './text-words.ts';
+import { NeighbouringTurns } from './neighbouring-turns.ts';
+import { type Beside, type Documents, TextWords, type Worth } from './text-words.ts';
 import { predicatesOfRule, type ViewNames } from './view-names.ts';
 import type { WordIndex } from './word-index.ts';
 
+/** What the words of a neighbouring turn count, for each turn of distance. */
+const shareOfNeighbour = Number(process.env['SHARE']??0.5);
+const besideOnly = 'of the turns beside it';
 /** Time for the goals of the mentions, in milliseconds. */
 const goalsTimeoutMs = 2_000;
+const isNumber = /^[\d.,]+$/;
 /** Most facts of a mentioned constant, of one that shares words, and of the matching predicates together. */
 const maxOfMentioned = 500;
 const maxOfWords = 20;
@@ -50,16 +55,23 @@ interface Compared {
   readonly constants: readonly string[];
   readonly predicates: readonly string[];
   readonly words: readonly Worth[];
+  /** What the words are worth in the turns beside it. */
+  readonly beside?: readonly Beside[];
 }
 
 /** What a search is about. */
 interface Sought {
   readonly names: ViewNames;
   readonly index: WordIndex;
-  readonly words: TextWords;
+  readonly text: string;
   readonly mentions: readonly Mention[];
   /** Number of hits wanted. */
   readonly limit: number;
+}
+
+/** True for a mention that is the whole text, or stands in quotes. */
+function isAlone({ start, end }: Mention, text: string): boolean {
+  return text.slice(start, end) === text.trim() || /^["'`“].["'`”]$/u.test(`${text[start - 1]}.${text[end]}`);
 }
 
 /** Collects what a text mentions or shares words with. */
@@ -71,15 +83,21 @@ export class Finder {
   /** Ids of the mentioned constants that facts have. */
   readonly #ids: readonly number[];
   readonly #near: GraphNearness;
+  readonly #words: TextWords;
+  readonly #turns: NeighbouringTurns;
 
   constructor(sought: Sought) {
-    const { names, mentions } = sought;
+    const { names, mentions, text, index } = sought;
     this.#sought = sought;
-    this.#constants = new Set(mentions.flatMap(({ constants }) => constants));
+    // A number is a word like any other: it names too many things.
+    const named = mentions.filter((mention) => !isNumber.test(mention.text) || isAlone(mention, text));
+    this.#constants = new Set(named.flatMap(({ constants }) => constants));
     this.#predicates = new Set(mentions.flatMap(({ predicates }) => predicates));
     const { dictionary } = names.context.tenant.facts;
     this.#ids = Array.from(this.#constants, (text) => dictionary.find(text)).filter((id) => id >= 0);
     this.#near = new GraphNearness(this.#ids);
+    this.#words = new TextWords(text, names, index, this.#ids);
+    this.#turns = new NeighbouringTurns(names, index);
   }
 
   /** Finds what is of these kinds. Returns how many goals were not worked out. */
@@ -103,7 +121,8 @@ export class Finder {
 
   /** The present constants that share the most words with the text. */
   async #constantsWithWords(): Promise<number[]> {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     const { dictionary } = names.context.tenant.facts;
     const worth = await words.constants();
     return this.#best(worth, (left, right) => dictionary.compare(left, right));
@@ -123,20 +142,24 @@ export class Finder {
   }
 
   async #takeFacts(constants: readonly number[]): Promise<void> {
-    const { names, index, words } = this.#sought;
+    const { names, index } = this.#sought;
+    const words = this.#words;
     const { pacer } = names.context;
     const found = new Map<string, FactRow>();
     const note = (fact: FactRow): void => {
       found.set(graphFact(fact).key, fact);
     };
-    for (const [ids, most] of [
-      [this.#ids, maxOfMentioned],
-      [constants, maxOfWords],
-    ] as const)
-      for (const id of ids) {
-        for (const fact of names.factsWith(id, most)) note(fact);
-        await pacer.breathe();
+    for (const id of this.#ids) {
+      for (const fact of names.factsWith(id, maxOfMentioned)) note(fact);
+      await pacer.breathe();
+    }
+    for (const id of constants) {
+      for (const fact of names.factsWith(id, maxOfWords)) {
+        note(fact);
+        for (const turn of this.#turns.of(fact)) if (turn.isNext) note(turn.fact);
       }
+      await pacer.breathe();
+    }
     const metadata = await this.#best(await words.metadata(), (left, right) => left - right);
     for (const document of metadata) if (names.isVisible(index.rowOf(document))) note(index.rowOf(document));
     const isMatching = ({ predicate }: { predicate: string }): boolean =>
@@ -157,7 +180,8 @@ export class Finder {
   }
 
   #takeFact(fact: FactRow): void {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     const { database, tenant, reader } = names.context;
     const { facts, uses } = tenant;
     const { predicate } = fact.relation;
@@ -181,13 +205,26 @@ export class Finder {
           words.ofPredicate(predicate),
           words.ofText(metadata),
         ],
+        beside: this.#beside(fact),
       },
       this.#near.ofFact(ids),
     );
   }
 
+  /** What the words are worth in the turns beside the fact. */
+  #beside(fact: FactRow): Beside[] {
+    const found: Beside[] = [];
+    for (const { fact: turn, distance, isNext } of this.#turns.of(fact))
+      for (const constant of graphFact(turn).constants) {
+        const worth = this.#words.ofConstant(constant);
+        if (worth.size > 0) found.push({ worth, share: shareOfNeighbour ** distance, isNext });
+      }
+    return found;
+  }
+
   #takeRules(): void {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     const { view } = names;
     for (const { id, rule, text, name, scope, description } of names.context.database.rules.all()) {
       if (scope !== null && view.kind !== 'all' && !(view.kind === 'scope' && view.scope === scope)) continue;
@@ -204,7 +241,8 @@ export class Finder {
   }
 
   #takeEntities(withWords: readonly number[]): void {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     const { dictionary } = names.context.tenant.facts;
     const present = new Set([...this.#ids, ...withWords.filter((id) => names.has(id))]);
     for (const id of present) {
@@ -218,7 +256,8 @@ export class Finder {
   }
 
   #takePredicates(): void {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     for (const text of new Set(names.relations().map(({ predicate }) => predicate)))
       this.#take(
         { kind: 'predicate', text, id: null, scope: null, salience: null, fact: null },
@@ -276,7 +315,8 @@ export class Finder {
     scope,
     salience,
   }: Parameters<typeof conclusionText>[0]): void {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     const { dictionary } = names.context.tenant.facts;
     const ids = args.map((text) => dictionary.find(text)).filter((id) => id >= 0);
     const parts = [...ids.map((id) => words.ofConstant(id)), words.ofPredicate(predicate)];
@@ -300,7 +340,7 @@ export class Finder {
       ...new Set(compared.constants.filter((constant) => this.#constants.has(constant))),
       ...compared.predicates.filter((predicate) => this.#predicates.has(predicate)),
     ];
-    const match = this.#sought.words.match(compared.words);
+    const match = this.#words.match(compared.words, compared.beside);
     if (mentioned.length === 0 && match === null) return;
     const values: SignalValue[] = [];
     if (mentioned.length > 0)
@@ -309,12 +349,32 @@ export class Finder {
         value: mentioned.length,
         detail: mentioned.sort(compareText).join(', '),
       });
-    if (match !== null) values.push({ signal: 'words', value: match.value, detail: match.words.join(' ') });
-    if (nearness > 0) values.push({ signal: 'graph', value: nearness, detail: nearness.toPrecision(3) });
+    if (match !== null)
+      values.push({ signal: 'words', value: match.value, detail: match.words.join(' ') || besideOnly });
+    if (nearness > 0) {
+      const value = mentioned.length > 0 ? 1 : octave(nearness);
+      values.push({ signal: 'graph', value, detail: nearness.toPrecision(3) });
+    }
     if (found.salience !== null)
-      values.push({ signal: 'salience', value: found.salience, detail: found.salience.toFixed(4) });
+      values.push({ signal: 'salience', value: level(found.salience), detail: found.salience.toFixed(4) });
     this.candidates.push({ ...found, values });
   }
+}
+
+/**
+ * Nearness to the nearest power of two: facts of one neighbourhood differ by what else their constants occur in, which
+ * says nothing about the text.
+ */
+function octave(nearness: number): number {
+  return 2 ** Math.round(Math.log2(nearness));
+}
+
+/** The lower bounds of the levels of salience: a fact that was used once a day, a month, a year ago, and any other. */
+const levels = [0.5, 0.15, 0.05, 0];
+
+/** The level of a salience: what was used within the same span counts alike. */
+function level(salience: number): number {
+  return levels.find((bound) => salience >= bound) ?? 0;
 }
 
 function conclusionText({

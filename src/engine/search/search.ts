@@ -20,7 +20,6 @@ import type { FactRow, ScopeChoice } from '../store/fact-matching.ts';
 import { type Found, Finder } from './finder.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
 import { mentionsIn } from './mentions.ts';
-import { TextWords } from './text-words.ts';
 import { ViewNames } from './view-names.ts';
 import { WordIndex } from './word-index.ts';
 
@@ -40,7 +39,7 @@ export async function search(context: ReadContext, input: SearchInput): Promise<
     const finder = new Finder({
       names,
       index,
-      words: new TextWords(input.text, names, index),
+      text: input.text,
       mentions,
       limit: input.limit,
     });
@@ -80,8 +79,7 @@ export async function knowledgeOf(
       pacer.limits.memory.use(index);
       const mentions = await mentionsIn(query, names, index);
       const { goals, leftOut } = await goalsOf(mentions, names, pacer.within(timeoutMs));
-      const words = new TextWords(query, names, index);
-      const finder = new Finder({ names, index, words, mentions, limit: most });
+      const finder = new Finder({ names, index, text: query, mentions, limit: most });
       await finder.find(new Set<HitKind>(['fact']));
       const hits = byScore(finder.candidates).slice(0, most);
       const facts = [...hits.flatMap(({ fact }) => fact ?? []), ...finder.nearFacts()];
