@@ -167,7 +167,7 @@ export const friends: Talk = {
         '*A: My {relative} {child} just got a place at the university, to read {subject}.',
         'B: You must be proud.',
       ],
-      question: 'Who is {child}?',
+      question: 'Who is {child} to {me}?',
     },
     {
       kind: 'name',
@@ -270,7 +270,7 @@ export const colleagues: Talk = {
     {
       kind: 'two turns',
       lines: ['*B: Who is going to take over the {company} account?', '*A: {child}, starting next {weekday}.'],
-      question: 'Who takes over the {company} account?',
+      question: 'According to {me}, who takes over the {company} account?',
     },
     {
       kind: 'two turns',
@@ -340,7 +340,7 @@ export const colleagues: Talk = {
     {
       kind: 'name',
       lines: ['*B: {child} translated the contract into {language} for us.', 'A: Did it cost much?'],
-      question: 'What did {child} do?',
+      question: 'What did {child} do for {you}?',
     },
     {
       kind: 'name',

@@ -56,7 +56,6 @@ async function sharesOf({ questions }: Episodes, find: Find): Promise<number[][]
   for (const { kind, text, answers } of questions) {
     const found = await find(text);
     const gold = answers.map(rendered);
-    if(process.env['DEBUG']===kind && !gold.some(g=>found.slice(0,5).includes(g))) console.log('MISS',text,gold,'\n   ',found.slice(0,4).join('\n    '));
     const shares = tops.map((top) => {
       const first = new Set(found.slice(0, top));
       return gold.filter((turn) => first.has(turn)).length / gold.length;

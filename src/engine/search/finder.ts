@@ -9,13 +9,13 @@ import { answerAt, shownConclusions } from '../read/listed-conclusions.ts';
 import { type FactRow, lookUpFew } from '../store/fact-matching.ts';
 import { type GraphFact, graphFact, GraphNearness } from './graph-nearness.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
-import { NeighbouringTurns } from './neighbouring-turns.ts';
+import { type Neighbour, NeighbouringTurns } from './neighbouring-turns.ts';
 import { type Beside, type Documents, TextWords, type Worth } from './text-words.ts';
 import { predicatesOfRule, type ViewNames } from './view-names.ts';
 import type { WordIndex } from './word-index.ts';
 
 /** What the words of a neighbouring turn count, for each turn of distance. */
-const shareOfNeighbour = Number(process.env['SHARE']??0.5);
+const shareOfNeighbour = 0.4;
 const besideOnly = 'of the turns beside it';
 /** Time for the goals of the mentions, in milliseconds. */
 const goalsTimeoutMs = 2_000;
@@ -94,9 +94,11 @@ export class Finder {
     this.#constants = new Set(named.flatMap(({ constants }) => constants));
     this.#predicates = new Set(mentions.flatMap(({ predicates }) => predicates));
     const { dictionary } = names.context.tenant.facts;
-    this.#ids = Array.from(this.#constants, (text) => dictionary.find(text)).filter((id) => id >= 0);
+    const idsOf = (texts: ReadonlySet<string>): number[] =>
+      Array.from(texts, (text) => dictionary.find(text)).filter((id) => id >= 0);
+    this.#ids = idsOf(this.#constants);
     this.#near = new GraphNearness(this.#ids);
-    this.#words = new TextWords(text, names, index, this.#ids);
+    this.#words = new TextWords(text, names, index, idsOf(new Set(mentions.flatMap((each) => each.constants))));
     this.#turns = new NeighbouringTurns(names, index);
   }
 
@@ -188,6 +190,9 @@ export class Finder {
     const ids = graphFact(fact).constants;
     const metadata = facts.metadataOf(fact);
     const { createdAt } = database.timesOf(facts, fact);
+    const turns = this.#turns.of(fact);
+    // A turn is about those who speak beside it too: it is put to them, or answers them.
+    const besides = turns.filter(({ isNext, distance }) => isNext && distance === 1);
     this.#take(
       {
         kind: 'fact',
@@ -198,24 +203,24 @@ export class Finder {
         fact,
       },
       {
-        constants: facts.argsOf(fact),
+        constants: [fact, ...besides.map((turn) => turn.fact)].flatMap((each) => facts.argsOf(each)),
         predicates: [predicate],
         words: [
           ...ids.map((id) => words.ofConstant(id)),
           words.ofPredicate(predicate),
           words.ofText(metadata),
         ],
-        beside: this.#beside(fact),
+        beside: this.#beside(turns),
       },
       this.#near.ofFact(ids),
     );
   }
 
   /** What the words are worth in the turns beside the fact. */
-  #beside(fact: FactRow): Beside[] {
+  #beside(turns: readonly Neighbour[]): Beside[] {
     const found: Beside[] = [];
-    for (const { fact: turn, distance, isNext } of this.#turns.of(fact))
-      for (const constant of graphFact(turn).constants) {
+    for (const { fact, distance, isNext } of turns)
+      for (const constant of graphFact(fact).constants) {
         const worth = this.#words.ofConstant(constant);
         if (worth.size > 0) found.push({ worth, share: shareOfNeighbour ** distance, isNext });
       }

@@ -85,11 +85,12 @@ export class Postings {
 
   /**
    * How much a document of `length` terms is about a term that it has `times` times, by BM25 (Robertson and Zaragoza
-   * 2009) with k1 1.2 and b 0.75. Times the term's rarity it is what the term is worth in the document.
+   * 2009) with k1 1.2 and b 0.75, or 0.4 for a document shorter than the mean: little is said in few words. Times the term's rarity it is what the term is worth in the document.
    */
   weight(times: number, length: number): number {
     const relative = length / Math.max(1, this.meanLength);
-    return (times * (k1 + 1)) / (times + k1 * (1 - b + b * relative));
+    const part = relative > 1 ? b : bOfShort;
+    return (times * (k1 + 1)) / (times + k1 * (1 - part + part * relative));
   }
 
   #post(term: number, document: number, times: number): void {
@@ -114,6 +115,7 @@ export class Postings {
 
 const k1 = 1.2;
 const b = 0.75;
+const bOfShort = 0.4;
 
 /** The inverse document frequency of BM25, never negative: of `count` documents `having` have the term. */
 export function rarity(count: number, having: number): number {

@@ -153,11 +153,12 @@ export class TextWords {
   }
 
   /**
-   * How something with these parts matches; null: it has none of the words. `beside`: what words are worth in the
-   * neighbours; a match by their words alone counts only if `isNext`.
+   * How something with these parts matches; null: it has none of the words. Its worth counts in proportion to how many
+   * of the words it has, each by its rarity. `beside`: what words are worth in the neighbours; their words alone make a
+   * match only if `isNext`.
    */
   match(parts: readonly Worth[], beside: readonly Beside[] = []): WordMatch | null {
-    let value = 0;
+    let [value, covered, total] = [0, 0, 0];
     let isMatch = false;
     const words: string[] = [];
     for (const [term, word] of this.terms) {
@@ -169,8 +170,11 @@ export class TextWords {
         best = Math.max(best, shared);
       }
       value += best;
+      const rare = this.#rarities.get(term) as number;
+      total += rare;
+      if (best > 0) covered += rare;
     }
-    return words.length > 0 || isMatch ? { value, words } : null;
+    return words.length > 0 || isMatch ? { value: (value * covered) / total, words } : null;
   }
 
   #worthIn(text: string, postings: Postings): Map<string, number> {
