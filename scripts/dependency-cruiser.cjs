@@ -49,7 +49,7 @@ const layers = listed({
 /** The files that open an engine, and the service's view of it: no folder imports them. */
 const fronts = listed({
   'open-engine': 'base log state operations',
-  index: 'base language log state commit session read write memory folder replication operations',
+  index: 'base language log state commit session read write memory search folder replication operations',
 });
 
 /**

@@ -1,7 +1,7 @@
 /** Whether a window by the text of a question has all premises of the right answer, within a budget. */
-import { type Engine, renderAtom } from '../../src/engine/index.ts';
+import type { Engine } from '../../src/engine/index.ts';
 import { table } from '../report.ts';
-import { candidatesOf, Judge, rendered, remembering, windowByQuery } from './judge.ts';
+import { candidatesOf, rendered, remembering, windowByQuery } from './judge.ts';
 import type { StoredAtom } from './knowledge.ts';
 import { type Retriever, retrievers } from './retrievers.ts';
 import type { Stories } from './stories.ts';
@@ -27,15 +27,21 @@ type Choose = (question: string, budget: Budget) => Promise<readonly StoredAtom[
 export async function storiesTable(told: Stories): Promise<string> {
   const engine = await remembering(told.facts, told.rules);
   const candidates = await candidatesOf(engine);
-  const judge = await Judge.of({ ...told, goals: [] });
   const peer = ({ name, prepare }: Retriever): [string, Choose] => {
     const ranking = prepare(candidates);
-    return [name, (question, budget) => within(ranking(question, budget.maxFacts ?? most), budget)];
+    const ranked = new Map<string, readonly StoredAtom[]>();
+    return [
+      name,
+      (question, budget) => {
+        const facts = ranked.get(question) ?? ranking(question, most);
+        ranked.set(question, facts);
+        return within(facts, budget);
+      },
+    ];
   };
   const ways: [string, Choose][] = [['Corollary', ours(engine)], ...retrievers.map(peer)];
   const rows: string[][] = [];
-  for (const [name, choose] of ways) rows.push([name, ...(await sharesOf(told, choose, judge))]);
-  await judge.close();
+  for (const [name, choose] of ways) rows.push([name, ...(await sharesOf(told, choose))]);
   await engine.close(0);
   const title = `${told.name}: ${told.questions.length} questions, ${told.facts.length} facts`;
   return table([title, ...budgets.map(nameOf)], rows);
@@ -61,17 +67,15 @@ function within(facts: readonly StoredAtom[], { maxFacts = most, maxChars }: Bud
   return chosen;
 }
 
-async function sharesOf({ questions }: Stories, choose: Choose, judge: Judge): Promise<string[]> {
+async function sharesOf({ questions }: Stories, choose: Choose): Promise<string[]> {
   const shares: string[] = [];
   for (const budget of budgets) {
-    let whole = 0;
-    for (const { text, goal } of questions) {
-      const chosen = await choose(text, budget);
-      const isWhole = await judge.derives(goal, chosen);
-      if (isWhole) whole++;
-      else if (process.env['DEBUG']) console.log(text, renderAtom({...goal,args:[...goal.args],negated:false}), chosen.length);
+    let complete = 0;
+    for (const { text, premises } of questions) {
+      const chosen = new Set((await choose(text, budget)).map(rendered));
+      if (premises.every((premise) => chosen.has(rendered(premise)))) complete++;
     }
-    shares.push(`${((whole / questions.length) * 100).toFixed(0)}%`);
+    shares.push(`${((complete / questions.length) * 100).toFixed(0)}%`);
   }
   return shares;
 }

@@ -13,6 +13,8 @@ export interface StoryQuestion {
   readonly text: string;
   /** The right answer. */
   readonly goal: StoredAtom;
+  /** The facts of its chain: it follows from all of them and from nothing less. */
+  readonly premises: readonly StoredAtom[];
 }
 
 export interface Stories {
@@ -79,21 +81,22 @@ class StoryWriter {
   }
 
   /** A chain of `hops` facts, with facts of its people that lead elsewhere. */
-  chain(hops: number): StoredAtom {
+  chain(hops: number): { readonly goal: StoredAtom; readonly premises: readonly StoredAtom[] } {
     this.#family = this.#word();
     const first = this.#person();
     let [kin, last] = ['', first];
+    const premises: StoredAtom[] = [];
     for (let hop = 0; hop < hops; hop++) {
       const [step, result] =
         kin === ''
           ? ([oneOf(Object.keys(told), this.#prng), ''] as const)
           : oneOf(compositions[kin] ?? [], this.#prng);
       const next = this.#person();
-      this.#tell(step, next, last);
+      premises.push(this.#tell(step, next, last));
       [kin, last] = [result === '' ? step : result, next];
       if (this.#prng.below(2) === 0) this.#aside(next);
     }
-    return atom(kin, last, first);
+    return { goal: atom(kin, last, first), premises };
   }
 
   /** A fact of the person that leads elsewhere. */
@@ -107,8 +110,10 @@ class StoryWriter {
     return oneOf(wordsOfSlot(slot), this.#prng);
   }
 
-  #tell(step: string, who: string, of: string): void {
-    this.facts.push(atom(oneOf(told[step] ?? [], this.#prng), who, of));
+  #tell(step: string, who: string, of: string): StoredAtom {
+    const fact = atom(oneOf(told[step] ?? [], this.#prng), who, of);
+    this.facts.push(fact);
+    return fact;
   }
 
   #person(): string {
@@ -148,10 +153,10 @@ export function stories(names: Names, count: number, distractors: number, seed: 
   const writer = new StoryWriter(names, seed);
   const questions: StoryQuestion[] = [];
   for (let story = 0; story < count; story++) {
-    const goal = writer.chain(6 + (story % 5));
+    const { goal, premises } = writer.chain(6 + (story % 5));
     const [one, other] = goal.args as unknown as readonly [string, string];
     const text = oneOf(asked, prng)([one, other], goal.predicate.replaceAll('_', ' '));
-    questions.push({ text, goal });
+    questions.push({ text, goal, premises });
   }
   const own = writer.facts.length;
   while (writer.facts.length < own + distractors) writer.chain(6 + prng.below(5));

@@ -1243,6 +1243,8 @@ export type Readiness = {
     replication: 'ready' | 'off' | 'stale' | 'failed';
     mcp: 'ready' | 'off' | 'stale' | 'failed';
     llm: 'ready' | 'off' | 'stale' | 'failed';
+    /** Absent: none are configured; stale: some facts are not embedded yet; failed: the last call failed. */
+    embeddings?: 'ready' | 'off' | 'stale' | 'failed' | undefined;
   };
   /** By how far the wall clock was set while the service runs; absent while it is right. */
   clock?:

@@ -32,6 +32,7 @@ export { convertFolder } from './folder/folder-tasks.ts';
 export { openBackup, type VerifiedBackup } from './folder/folder-tasks.ts';
 export { repairFolder, type Repaired } from './folder/repair-folder.ts';
 export { verifyFolder, type Verified } from './folder/folder-tasks.ts';
+export type { Embedded, Embedder } from './search/meaning.ts';
 export type { Journal, JournalName } from './log/journal.ts';
 export { openFileBackend } from './log/file-backend.ts';
 export { compareText } from './base/text-order.ts';

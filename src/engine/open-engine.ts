@@ -35,6 +35,8 @@ export interface EngineOptions {
   readonly memoryGauge?: EngineParts['memoryGauge'];
   /** Memory that one question may take, in bytes; default a quarter of `memoryBudgetBytes`. */
   readonly questionMemoryBytes?: number;
+  /** A provider of embeddings; null or absent: facts are not compared by meaning. */
+  readonly embeddings?: EngineParts['embeddings'];
   /** Address of the service, shown to a process that finds the folder locked. */
   readonly address?: string;
   /** Milliseconds between two snapshots if anything changed; default five minutes. */
@@ -123,6 +125,7 @@ export async function openEngineOn(
     memoryBytes,
     questionBytes: options.questionMemoryBytes ?? Math.floor(memoryBytes / 4),
     memoryGauge: options.memoryGauge ?? null,
+    embeddings: options.embeddings ?? null,
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
     decayIntervalMs: options.decayIntervalMs ?? null,
     leaderUrl: options.leaderUrl ?? null,

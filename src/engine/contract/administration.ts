@@ -87,6 +87,11 @@ export const readinessSchema = z.object({
     replication: subsystemStateSchema,
     mcp: subsystemStateSchema,
     llm: subsystemStateSchema,
+    embeddings: subsystemStateSchema
+      .optional()
+      .describe(
+        'Absent: none are configured; stale: some facts are not embedded yet; failed: the last call failed',
+      ),
   }),
   clock: z
     .object({ offsetMs: z.int() })

@@ -122,10 +122,8 @@ export const factsInputSchema = z.preprocess(
 /** The fast path of `factInputSchema`: the same output for a fact that `plainFact` accepts, null for all others. */
 export function plainFactInput(value: unknown): z.output<typeof factInputSchema> | null {
   const fact = plainFact(value);
-  return fact === null ? null : { ...fact, ifGeneration: null };
+  return fact === null ? null : Object.assign(fact, { ifGeneration: null });
 }
-
-const plainest: FactInput = factSchema.parse({ predicate: 'p', args: [] });
 
 /**
  * The fast path of `factSchema` for the common fact: predicate, string arguments, truth value and scope. Returns null
@@ -139,9 +137,22 @@ export function plainFact(value: unknown): FactInput | null {
   if (typeof predicate !== 'string' || !Array.isArray(args) || typeof truthVal !== 'boolean') return null;
   if (args.length > maxArguments || !isPlainPredicate(predicate)) return null;
   if (scope !== null && (typeof scope !== 'string' || !isPlainScope(scope))) return null;
-  for (const text of args as unknown[])
+  for (let at = 0; at < args.length; at++) {
+    const text: unknown = args[at];
     if (typeof text !== 'string' || text.startsWith('?') || constantProblem(text) !== null) return null;
-  return { ...plainest, predicate, args: args as string[], truthVal, scope };
+  }
+  // A literal: a spread of defaults takes as long as all of the above.
+  return {
+    predicate,
+    args: args as string[],
+    truthVal,
+    scope,
+    unscoped: false,
+    ttl: null,
+    validFrom: null,
+    validUntil: null,
+    metadata: null,
+  };
 }
 
 /** The last valid names: consecutive facts mostly share predicate and scope. */

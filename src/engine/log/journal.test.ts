@@ -135,6 +135,16 @@ describe.each([
 });
 
 describe('a journal', () => {
+  it.each([key, null])('gives each record memory of its own', async (folderKey) => {
+    const backend = memoryBackend();
+    const { journal, add } = await open(backend, folderKey);
+    add('one');
+    add('other');
+    await journal.close();
+    const { records } = await readJournal({ backend, name, key: folderKey, random, onWarn: () => {} });
+    expect(records.map(({ buffer, length }) => buffer.byteLength === length)).toEqual([true, true]);
+  });
+
   it('under another key is set aside, and none of it is shown', async () => {
     const backend = memoryBackend();
     const { journal, add } = await open(backend, key);

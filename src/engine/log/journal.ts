@@ -22,7 +22,13 @@ import { withFile } from './recovery.ts';
 import { StartupError } from './startup-error.ts';
 
 /** The names of all journals that a folder can have, for tasks on folders. */
-export const journalNames = ['mcp-calls', 'mcp-sessions', 'metrics-history', 'session-key'] as const;
+export const journalNames = [
+  'mcp-calls',
+  'mcp-sessions',
+  'metrics-history',
+  'session-key',
+  'vectors',
+] as const;
 export type JournalName = (typeof journalNames)[number];
 
 interface JournalParts {
@@ -373,8 +379,8 @@ function recordsOf(payload: Uint8Array): Uint8Array[] | null {
     if (at + LENGTH_BYTES > payload.length) return null;
     const end = at + LENGTH_BYTES + view.getUint32(at, true);
     if (end > payload.length) return null;
-    // Copies each record, so that a kept one does not retain the whole frame.
-    records.push(payload.slice(at + LENGTH_BYTES, end));
+    // Copies each record, so that a kept one does not retain the whole frame: `slice` of a Buffer would not.
+    records.push(new Uint8Array(payload.subarray(at + LENGTH_BYTES, end)));
     at = end;
   }
   return records;

@@ -21,6 +21,7 @@ import type { Journal, JournalName } from '../log/journal.ts';
 import type { FolderLock } from '../log/lock-file.ts';
 import type { Log } from '../log/log.ts';
 import { Transactions } from '../write/transactions.ts';
+import { type Embedder, Meaning, type MeaningState } from '../search/meaning.ts';
 import { Windows } from '../window/windows.ts';
 import { type CommitObserver, type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
 import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
@@ -53,6 +54,8 @@ export interface EngineFigures extends LiveFigures {
   readonly oldestTransactionMs: number;
   /** Sessions with a remembered context window. */
   readonly windowSessions: number;
+  /** Texts of facts that are embedded, and the memory of their vectors. */
+  readonly embeddings: { readonly vectors: number; readonly bytes: number };
   /** Bytes of all log segments on disk. */
   readonly logBytes: number;
   readonly logSegments: number;
@@ -71,8 +74,14 @@ export interface EngineFigures extends LiveFigures {
   readonly backupAt: number | null;
 }
 
+/** A provider of embeddings, and the least cosine of what counts as similar. */
+export interface Embeddings {
+  readonly embedder: Embedder;
+  readonly minScore: number;
+}
+
 /** What an engine is made of. */
-export interface EngineParts extends LiveParts {
+export interface EngineParts extends Omit<LiveParts, 'meaning'> {
   readonly log: Log;
   /** Of the folder; no other engine has one of the same name. */
   readonly openJournal: (name: JournalName) => Journal;
@@ -81,6 +90,8 @@ export interface EngineParts extends LiveParts {
   readonly snapshotIntervalMs: number;
   /** null or absent: writes are not refused for want of memory. */
   readonly memoryGauge?: MemoryGauge | null;
+  /** null or absent: facts are not compared by meaning. */
+  readonly embeddings?: Embeddings | null;
   /** null: nothing decays by the clock. */
   readonly decayIntervalMs: number | null;
   /** Address of the leader whose records these are; null: callers write. */
@@ -108,6 +119,8 @@ const clearing: ReadonlySet<Operation['kind']> = new Set([
  */
 export class EngineContext implements Writer {
   readonly parts: EngineParts;
+  /** null: no provider of embeddings is configured. */
+  readonly meaning: Meaning | null;
   readonly live: LiveState;
   readonly admission: WriteAdmission;
   readonly questions: QuestionQuotas;
@@ -129,7 +142,8 @@ export class EngineContext implements Writer {
 
   constructor(parts: EngineParts) {
     this.parts = parts;
-    this.live = new LiveState(parts);
+    this.meaning = this.#meaningBy(parts.embeddings ?? null);
+    this.live = new LiveState({ ...parts, meaning: this.meaning });
     const { state, log, clock, scheduler, snapshotIntervalMs: intervalMs, onWarn } = parts;
     const pause = scheduler.pauseOf(null, 'snapshot');
     const memory = new HighWaterMark(parts.memoryGauge ?? null, () => this.live.freeMemory());
@@ -145,8 +159,10 @@ export class EngineContext implements Writer {
         this.transactions.applied(record, report);
         this.live.applied(record, report);
         this.windows.applied(report);
-        if (report.cleared !== null || report.changes.countOf('fact.asserted') < report.changes.length)
-          memory.deleted();
+        const isCleared = report.cleared !== null;
+        const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
+        if (hasRemoved) memory.deleted();
+        this.meaning?.changed({ hasRemoved, isCleared });
       },
     };
     this.pipeline = new CommitPipeline(state, log, judging, scheduler, observer, this.admission);
@@ -182,6 +198,30 @@ export class EngineContext implements Writer {
       decayIntervalMs === null || follows
         ? null
         : new DecaySchedule({ clock, intervalMs: decayIntervalMs, mayRun, run });
+  }
+
+  #meaningBy(embeddings: Embeddings | null): Meaning | null {
+    if (embeddings === null) return null;
+    const { state, scheduler, onWarn, onBug } = this.parts;
+    const slices = new Slices(scheduler.pauseOf(null, 'embed facts'));
+    const meaning = new Meaning({
+      ...embeddings,
+      stores: function* stores() {
+        for (const { tenants } of state.databases.values())
+          for (const { facts } of tenants.values()) yield facts;
+      },
+      file: this.journal('vectors'),
+      breathe: () => slices.breathe(),
+      onWarn,
+      onBug,
+    });
+    void meaning.open().catch(onBug);
+    return meaning;
+  }
+
+  /** Whether facts are embedded; `off`: no provider is configured. */
+  embeddingsState(): MeaningState | 'off' {
+    return this.meaning?.state ?? 'off';
   }
 
   /** Resolves once the write is durable and applied; a repeated request gets the report of the first one. */
@@ -308,6 +348,7 @@ export class EngineContext implements Writer {
       openTransactions: this.transactions.count,
       oldestTransactionMs: this.transactions.oldestMs,
       windowSessions: this.windows.sessions,
+      embeddings: this.meaning?.figures ?? { vectors: 0, bytes: 0 },
       logBytes: storedBytes,
       logSegments: segments,
       logWaitingBytes: inFlightBytes,
@@ -349,6 +390,7 @@ export class EngineContext implements Writer {
     await this.pipeline.close();
     // Nobody would read one that is in memory.
     await this.snapshots.close(this.parts.lock === null ? 0 : snapshotWithinMs);
+    await this.meaning?.close();
     await Promise.all(this.journals.map((journal) => journal.close()));
     await this.parts.log.close();
     await this.parts.lock?.release();

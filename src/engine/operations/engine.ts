@@ -181,6 +181,7 @@ export function createEngine(parts: EngineParts) {
       'counters',
       'figures',
       'clockOffsetMs',
+      'embeddingsState',
       'journal',
       'close',
     ),

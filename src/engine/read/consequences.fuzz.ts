@@ -97,6 +97,7 @@ class Written {
       reader: this.#reasoner.reader(generation, 0),
       pacer: this.#reasoner.pacer(limits),
       listings: new ListingCache(0),
+      meaning: null,
     };
   }
 

@@ -69,6 +69,7 @@ async function asked(
     reader: reasoner.reader(generation, 0),
     pacer: reasoner.pacer(limitsOf({})),
     listings: new ListingCache(0),
+    meaning: null,
   };
   for (const text of questions) {
     const input = askInput(text);

@@ -202,7 +202,8 @@ test('returns what tables answer, with the proofs, to the last byte', async () =
       const few = askByPointLookup({ database, tenant, reader }, input, body);
       const listings = new ListingCache(0);
       const pacer = reasoner.pacer(limits);
-      const whole = await ask({ database, tenant, reasoner, reader, pacer, listings }, input, body);
+      const context = { database, tenant, reasoner, reader, pacer, listings, meaning: null };
+      const whole = await ask(context, input, body);
       const kinds = whole.answer.proof?.steps.map(({ kind }) => kind) ?? [];
       if (few === null) {
         if (kinds.includes('rule')) asked.concluded++;

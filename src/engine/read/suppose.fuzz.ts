@@ -164,6 +164,7 @@ class Live {
       reader: this.reasoner.reader(this.#database.generation, this.known.current.time),
       pacer: this.reasoner.pacer(limits),
       listings: new ListingCache(0),
+      meaning: null,
     };
   }
 

@@ -58,6 +58,7 @@ function contextOf(facts: readonly FactToStore[], rules: readonly string[] = [])
     reader: reasoner.reader(generation, 0),
     pacer: reasoner.pacer(limits),
     listings: new ListingCache(0),
+    meaning: null,
   };
 }
 

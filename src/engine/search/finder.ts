@@ -6,8 +6,9 @@ import { leastRows, rowsByText } from '../datalog/tables/sorted.ts';
 import { renderAtom, renderIdentity } from '../language/print.ts';
 import { salientFacts } from '../memory/salient-facts.ts';
 import { answerAt, shownConclusions } from '../read/listed-conclusions.ts';
+import type { Similar } from '../session/read-context.ts';
 import { type FactRow, lookUpFew } from '../store/fact-matching.ts';
-import { type GraphFact, graphFact, GraphNearness } from './graph-nearness.ts';
+import { constantsOf, type GraphFact, graphFact, GraphNearness, keyOf } from './graph-nearness.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
 import { type Neighbour, NeighbouringTurns } from './neighbouring-turns.ts';
 import { type Beside, type Documents, TextWords, type Worth } from './text-words.ts';
@@ -26,6 +27,8 @@ const maxOfWords = 20;
 const maxOfPredicates = 64;
 /** Of constants, and of rows by their metadata, the best this many are taken for their words, or twice the limit. */
 const minDocuments = 64;
+/** Once there are this many facts by their words, or four times the limit, constants of less worth are passed over. */
+const minFacts = 128;
 /** Most conclusions taken of one goal, and of all. */
 const maxOfGoal = 100;
 const maxConclusions = 500;
@@ -65,6 +68,8 @@ interface Sought {
   readonly index: WordIndex;
   readonly text: string;
   readonly mentions: readonly Mention[];
+  /** Facts that mean something similar to the text. */
+  readonly similar: readonly Similar[];
   /** Number of hits wanted. */
   readonly limit: number;
 }
@@ -85,6 +90,8 @@ export class Finder {
   readonly #near: GraphNearness;
   readonly #words: TextWords;
   readonly #turns: NeighbouringTurns;
+  /** The cosine of each similar fact, by its key. */
+  readonly #cosines: ReadonlyMap<number, number>;
 
   constructor(sought: Sought) {
     const { names, mentions, text, index } = sought;
@@ -100,6 +107,7 @@ export class Finder {
     this.#near = new GraphNearness(this.#ids);
     this.#words = new TextWords(text, names, index, idsOf(new Set(mentions.flatMap((each) => each.constants))));
     this.#turns = new NeighbouringTurns(names, index);
+    this.#cosines = new Map(sought.similar.map(({ fact, cosine }) => [keyOf(fact), cosine]));
   }
 
   /** Finds what is of these kinds. Returns how many goals were not worked out. */
@@ -147,21 +155,24 @@ export class Finder {
     const { names, index } = this.#sought;
     const words = this.#words;
     const { pacer } = names.context;
-    const found = new Map<string, FactRow>();
+    const found = new Map<number, FactRow>();
     const note = (fact: FactRow): void => {
-      found.set(graphFact(fact).key, fact);
+      found.set(keyOf(fact), fact);
     };
     for (const id of this.#ids) {
       for (const fact of names.factsWith(id, maxOfMentioned)) note(fact);
       await pacer.breathe();
     }
+    const enough = found.size + Math.max(minFacts, 4 * this.#sought.limit);
     for (const id of constants) {
+      if (found.size >= enough) break;
       for (const fact of names.factsWith(id, maxOfWords)) {
         note(fact);
         for (const turn of this.#turns.of(fact)) if (turn.isNext) note(turn.fact);
       }
       await pacer.breathe();
     }
+    for (const { fact } of this.#sought.similar) note(fact);
     const metadata = await this.#best(await words.metadata(), (left, right) => left - right);
     for (const document of metadata) if (names.isVisible(index.rowOf(document))) note(index.rowOf(document));
     const isMatching = ({ predicate }: { predicate: string }): boolean =>
@@ -187,7 +198,7 @@ export class Finder {
     const { database, tenant, reader } = names.context;
     const { facts, uses } = tenant;
     const { predicate } = fact.relation;
-    const ids = graphFact(fact).constants;
+    const ids = constantsOf(fact);
     const metadata = facts.metadataOf(fact);
     const { createdAt } = database.timesOf(facts, fact);
     const turns = this.#turns.of(fact);
@@ -213,6 +224,7 @@ export class Finder {
         beside: this.#beside(turns),
       },
       this.#near.ofFact(ids),
+      this.#cosines.get(keyOf(fact)) ?? null,
     );
   }
 
@@ -220,7 +232,7 @@ export class Finder {
   #beside(turns: readonly Neighbour[]): Beside[] {
     const found: Beside[] = [];
     for (const { fact, distance, isNext } of turns)
-      for (const constant of graphFact(fact).constants) {
+      for (const constant of constantsOf(fact)) {
         const worth = this.#words.ofConstant(constant);
         if (worth.size > 0) found.push({ worth, share: shareOfNeighbour ** distance, isNext });
       }
@@ -339,14 +351,19 @@ export class Finder {
     );
   }
 
-  /** Adds a candidate that is mentioned or shares words. */
-  #take(found: Omit<Found, 'values'>, compared: Compared, nearness: number): void {
+  /** Adds a candidate that is mentioned, shares words or means something similar: `cosine`; null: it does not. */
+  #take(
+    found: Omit<Found, 'values'>,
+    compared: Compared,
+    nearness: number,
+    cosine: number | null = null,
+  ): void {
     const mentioned = [
       ...new Set(compared.constants.filter((constant) => this.#constants.has(constant))),
       ...compared.predicates.filter((predicate) => this.#predicates.has(predicate)),
     ];
     const match = this.#words.match(compared.words, compared.beside);
-    if (mentioned.length === 0 && match === null) return;
+    if (mentioned.length === 0 && match === null && cosine === null) return;
     const values: SignalValue[] = [];
     if (mentioned.length > 0)
       values.push({
@@ -356,6 +373,7 @@ export class Finder {
       });
     if (match !== null)
       values.push({ signal: 'words', value: match.value, detail: match.words.join(' ') || besideOnly });
+    if (cosine !== null) values.push({ signal: 'meaning', value: cosine, detail: cosine.toFixed(3) });
     if (nearness > 0) {
       const value = mentioned.length > 0 ? 1 : octave(nearness);
       values.push({ signal: 'graph', value, detail: nearness.toPrecision(3) });

@@ -52,6 +52,7 @@ export class NeighbouringTurns {
     let distance = 0;
     let invisible = 0;
     for (let at = row + step; at >= 0 && at < relation.count; at += step) {
+      if (this.#textPosition(relation, row, at) < 0) return;
       const beside = { relation, row: at };
       if (!this.#names.isVisible(beside)) {
         if (++invisible > maxInvisible) return;

@@ -17,7 +17,7 @@ import { type Caller, signalOf } from '../base/caller.ts';
 import { type Clock, ValidityTimer, WallClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Scheduler } from '../base/scheduler.ts';
-import type { LookupContext, ReadContext } from './read-context.ts';
+import type { FactMeaning, LookupContext, ReadContext } from './read-context.ts';
 import type { Answer } from '../contract/inference.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { Dependents, KnownBefore } from './dependents.ts';
@@ -43,6 +43,8 @@ export interface LiveParts {
   /** Memory that one question may take. */
   readonly questionBytes: number;
   readonly scheduler: Scheduler;
+  /** Absent or null: facts are not compared by meaning. */
+  readonly meaning?: FactMeaning | null;
   /** How often rules fired before the start, if known. */
   readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
   /** Called when the wall clock was set, with the step and the offset since the start, in milliseconds. */
@@ -89,6 +91,7 @@ export class LiveState implements CommitObserver {
   readonly #feed = new ChangeFeed();
   readonly #memory: MemoryBudget;
   readonly #listings: ListingCache;
+  readonly #meaning: FactMeaning | null;
   readonly #answers: AnswerCache;
   readonly #reasoners = new Map<TenantState, Reasoner>();
   readonly #maintenance = new Map<TenantState, BackgroundMaintenance>();
@@ -119,6 +122,7 @@ export class LiveState implements CommitObserver {
     this.#tallies = new Map(parts.tallies);
     this.#memory = new MemoryBudget(parts.memoryBytes, parts.questionBytes);
     this.#listings = new ListingCache(parts.memoryBytes / listingsDivisor);
+    this.#meaning = parts.meaning ?? null;
     this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
     const { clock, scheduler, onBug, onClockStep } = parts;
     const pause = scheduler.pauseOf(null, 'count conclusions');
@@ -331,6 +335,7 @@ export class LiveState implements CommitObserver {
       reader: this.#readerOf(database, tenant, caller.tenant, reasoner),
       pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, startedAt, signal: caller.signal }),
       listings: this.#listings,
+      meaning: this.#meaning,
     };
   }
 

@@ -15,6 +15,20 @@ export interface ReadContext {
   readonly reader: PinnedReader;
   readonly pacer: Pacer;
   readonly listings: ListingCache;
+  /** null: no provider of embeddings is configured. */
+  readonly meaning: FactMeaning | null;
+}
+
+/** A fact and the cosine of its meaning and that of a text. */
+export interface Similar {
+  readonly fact: FactRow;
+  readonly cosine: number;
+}
+
+/** Finds facts by what a text means. */
+export interface FactMeaning {
+  /** The visible facts that mean the most similar to the text, best first, at most `most`. */
+  similar(context: ReadContext, view: ScopeChoice, text: string, most: number): Promise<readonly Similar[]>;
 }
 
 /** The context of a synchronous read, which begins and ends in one turn. */

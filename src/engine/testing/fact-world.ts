@@ -70,6 +70,7 @@ export class FactWorld {
       reader: this.#reasoner.reader(this.database.generation, time),
       pacer: this.#reasoner.pacer(limits),
       listings: new ListingCache(0),
+      meaning: null,
     };
   }
 

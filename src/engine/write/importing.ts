@@ -23,6 +23,7 @@ import {
   checkValidity,
   dependsOnStored,
   factToStore,
+  givesValidity,
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
 import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
@@ -64,18 +65,20 @@ class WritingImport implements Import {
   async assert(facts: readonly ImportedFact[]): Promise<ImportedBatch> {
     const batch = newBatch();
     const now = this.#writer.live.showTime();
-    let together: Wanted[] = [];
-    for (const [index, input] of facts.entries()) {
-      if (batch.stopped !== null) break;
+    let together = new Wanted();
+    for (let index = 0; index < facts.length && batch.stopped === null; index++) {
       if (index % factsBetweenBreaths === 0) await this.#slices.breathe();
-      const wanted = wantedOf(input, index, now, batch);
-      if (wanted === null) continue;
-      if (wanted.ifGeneration === null) together.push(wanted);
+      const input = facts[index] as ImportedFact;
+      const fact = storable(input, index, now, batch);
+      if (fact === null) continue;
+      if (input.ifGeneration === null) together.add(fact, index);
       else {
         // An earlier fact of the batch may be the same one and have changed it.
         await this.#store(together, batch);
-        together = [];
-        await this.#store([wanted], batch);
+        together = new Wanted();
+        const alone = new Wanted(input.ifGeneration);
+        alone.add(fact, index);
+        await this.#store(alone, batch);
       }
     }
     if (batch.stopped === null) await this.#store(together, batch);
@@ -105,46 +108,43 @@ class WritingImport implements Import {
     await this.#writer.write({ caller, database, operation });
   }
 
-  async #store(facts: readonly Wanted[], batch: Batch): Promise<void> {
+  async #store(wanted: Wanted, batch: Batch): Promise<void> {
+    const { facts, indexes, ifGeneration } = wanted;
     if (facts.length === 0) return;
-    const isDoubtful = facts.some(({ fact, ifGeneration }) => ifGeneration !== null || dependsOnStored(fact));
-    const wanted = isDoubtful
+    const isDoubtful = ifGeneration !== null || facts.some(dependsOnStored);
+    const write = isDoubtful
       ? {
-          operation: async (time: number) => {
-            const accepted = await this.#accepted(facts, batch, time);
-            return this.#decided(accepted.map(({ fact }) => fact));
-          },
+          operation: async (time: number) => this.#decided((await this.#accepted(wanted, batch, time)).facts),
         }
-      : await this.#decided(facts.map(({ fact }) => fact));
+      : await this.#decided(facts);
     try {
-      this.#tally(await this.#write(wanted), batch);
+      this.#tally(await this.#write(write), batch);
     } catch (error) {
       if (!isOverQuota(error)) throw error;
-      const tried = new Set(facts.map(({ index }) => index));
+      const tried = new Set(indexes);
       batch.refused = batch.refused.filter(({ index }) => !tried.has(index));
-      await this.#storeFitting(facts, batch, error);
+      await this.#storeFitting(wanted, batch, error);
     }
   }
 
   /** Stores the facts up to the first that is over a quota, and stops the import there. */
-  async #storeFitting(facts: readonly Wanted[], batch: Batch, refusal: EngineError): Promise<void> {
+  async #storeFitting(wanted: Wanted, batch: Batch, refusal: EngineError): Promise<void> {
     const { admission } = this.#writer;
     const { database, tenant } = this.#caller;
     const operation = async (time: number): Promise<DecidedWrite> => {
-      const accepted = await this.#accepted(facts, batch, time);
-      const stored = accepted.map(({ fact }) => fact);
-      const count = await admission.fitting(database, tenant, stored, time);
+      const { facts, indexes } = await this.#accepted(wanted, batch, time);
+      const count = await admission.fitting(database, tenant, facts, time);
       // Others may have made room meanwhile.
-      const over = accepted[count];
-      if (over !== undefined) stopAt(over.index, refusal, batch);
-      return this.#decided(stored.slice(0, count));
+      const over = indexes[count];
+      if (over !== undefined) stopAt(over, refusal, batch);
+      return this.#decided(facts.slice(0, count));
     };
     try {
       this.#tally(await this.#write({ operation }), batch);
     } catch (error) {
       if (!isOverQuota(error)) throw error;
       // There is no memory left for any of them.
-      stopAt(present(facts[0], 'there is something to store').index, error, batch);
+      stopAt(present(wanted.indexes[0], 'there is something to store'), error, batch);
     }
   }
 
@@ -169,35 +169,46 @@ class WritingImport implements Import {
   }
 
   /** The facts that the stored state allows; checked in the exclusive commit. */
-  async #accepted(facts: readonly Wanted[], batch: Batch, time: number): Promise<Wanted[]> {
+  async #accepted({ facts, indexes, ifGeneration }: Wanted, batch: Batch, time: number): Promise<Wanted> {
     const store = this.#writer.live.storeOf(this.#caller);
     const validities = new ValidityCheck(store, time);
-    const those: Wanted[] = [];
-    for (const [at, wanted] of facts.entries()) {
-      const { fact, index, ifGeneration } = wanted;
+    const those = new Wanted(ifGeneration);
+    for (const [at, fact] of facts.entries()) {
+      const index = indexes[at] as number;
       if (at % factsBetweenBreaths === 0) await this.#slices.breathe();
       const message = refusalOf(() => {
         if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
         validities.check(fact, '');
       });
-      if (message === null) those.push(wanted);
+      if (message === null) those.add(fact, index);
       else batch.refused.push({ index, message });
     }
     return those;
   }
 }
 
-interface Wanted {
-  readonly fact: FactToStore;
-  readonly index: number;
+/** Facts to be stored together, with their places in the batch. */
+class Wanted {
+  readonly facts: FactToStore[] = [];
+  readonly indexes: number[] = [];
+  /** They are refused if they have changed since; null: they are not. */
   readonly ifGeneration: number | null;
+
+  constructor(ifGeneration: number | null = null) {
+    this.ifGeneration = ifGeneration;
+  }
+
+  add(fact: FactToStore, index: number): void {
+    this.facts.push(fact);
+    this.indexes.push(index);
+  }
 }
 
 /** The fact in stored form; null if it is invalid in itself. */
-function wantedOf(input: ImportedFact, index: number, now: number, batch: Batch): Wanted | null {
+function storable(input: ImportedFact, index: number, now: number, batch: Batch): FactToStore | null {
   const fact = factToStore(input, now);
-  const message = refusalOf(() => checkValidity(fact, ''));
-  if (message === null) return { fact, index, ifGeneration: input.ifGeneration };
+  const message = givesValidity(fact) ? refusalOf(() => checkValidity(fact, '')) : null;
+  if (message === null) return fact;
   batch.refused.push({ index, message });
   return null;
 }
@@ -241,9 +252,9 @@ function supposedImport(writer: Writer, caller: Caller): Import {
         for (const [index, input] of facts.entries()) {
           if (batch.stopped !== null) break;
           if (index % factsBetweenBreaths === 0) await slices.breathe();
-          const wanted = wantedOf(input, index, reader.time, batch);
-          if (wanted === null) continue;
-          const { fact, ifGeneration } = wanted;
+          const { ifGeneration } = input;
+          const fact = storable(input, index, reader.time, batch);
+          if (fact === null) continue;
           const message = refusalOf(() => {
             if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
             const stored = exists ? storedIn(tenant.facts, fact, reader.generation, reader.time) : null;

@@ -271,6 +271,21 @@ const variables = {
     30_000,
     'Time limit of a provider for one question, all attempts together',
   ),
+  embeddingsBaseUrl: variable(
+    'EMBEDDINGS_BASE_URL',
+    nullable(apiAddress),
+    null,
+    'An OpenAI-compatible address whose /embeddings find facts by meaning; it is sent the facts. Without a path, /v1 is added',
+    'none',
+  ),
+  embeddingsModel: variable('EMBEDDINGS_MODEL', nullable(modelName), null, 'Its model', 'none'),
+  embeddingsApiKey: variable('EMBEDDINGS_API_KEY', nullable(apiKey), null, 'Its key', 'none'),
+  embeddingsMinScore: variable(
+    'EMBEDDINGS_MIN_SCORE',
+    decimal(0, 1),
+    0.5,
+    'The least cosine with a text of a fact that means something similar',
+  ),
   replicationMode: variable(
     'REPLICATION_MODE',
     choice(['LEADER', 'FOLLOWER']),
@@ -372,6 +387,14 @@ function contradictions(config: Config): string[] {
     complaints.push(
       'LEADER_URL: got nothing, takes the address of the leader when REPLICATION_MODE=FOLLOWER',
     );
+  const { embeddingsBaseUrl, embeddingsModel } = config;
+  if ((embeddingsBaseUrl === null) !== (embeddingsModel === null)) {
+    const [lacking, given] =
+      embeddingsModel === null
+        ? ['EMBEDDINGS_MODEL', 'EMBEDDINGS_BASE_URL']
+        : ['EMBEDDINGS_BASE_URL', 'EMBEDDINGS_MODEL'];
+    complaints.push(`${lacking}: got nothing, and is needed beside ${given}`);
+  }
   if (config.tlsEnabled && config.tlsKeystorePath === null)
     complaints.push('TLS_KEYSTORE_PATH: got nothing, takes a PKCS12 or JKS file when TLS_ENABLED=true');
   if (config.tlsEnabled && config.tlsPort !== 0 && config.tlsPort === config.port)

@@ -53,6 +53,7 @@ import type { ServicePhase } from '../http/host.ts';
 import { isLoopbackAddress } from '../http/admission.ts';
 import { findInstallation } from '../base/installation.ts';
 import { createLanguage, type Language } from '../llm/language.ts';
+import { createEmbeddings } from '../llm/embeddings.ts';
 import { createLanguageModel, pause, type ProviderCall } from '../llm/language-model.ts';
 import { KnownAgents } from '../mcp/agents.ts';
 import { SessionStore } from '../mcp/session-store.ts';
@@ -289,6 +290,7 @@ class RunningService implements Service, ServiceState {
     const storage = this.#engine === null ? 'off' : this.#engine.storage();
     const replication = this.#replicationReadiness();
     const offsetMs = this.#engine?.clockOffsetMs() ?? 0;
+    const embeddings = this.#engine?.embeddingsState() ?? 'off';
     return {
       status: isOpen && storage === 'ready' && replication !== 'failed' ? 'ready' : 'not_ready',
       subsystems: {
@@ -297,6 +299,7 @@ class RunningService implements Service, ServiceState {
         replication,
         mcp: isOpen ? 'ready' : 'off',
         llm: this.#hasLanguageModel ? 'ready' : 'off',
+        ...(embeddings === 'off' ? {} : { embeddings }),
       },
       ...(offsetMs === 0 ? {} : { clock: { offsetMs } }),
     };
@@ -447,6 +450,7 @@ class RunningService implements Service, ServiceState {
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
         memoryGauge: processMemory(memoryLimitBytes),
         ...(questionMemoryBytes === null ? {} : { questionMemoryBytes }),
+        embeddings: createEmbeddings(this.#config, Date.now),
         address: this.address,
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),

@@ -298,6 +298,8 @@ const figureGauges: readonly Row<EngineFigures>[] = [
     (now) => now.clockOffsetMs / 1000,
   ],
   ['service_context_sessions', 'Sessions whose last window is remembered', (now) => now.windowSessions],
+  ['service_embeddings_vectors', 'Texts of facts that are embedded', (now) => now.embeddings.vectors],
+  ['service_embeddings_bytes', 'Memory of their vectors', (now) => now.embeddings.bytes],
   ['service_log_bytes', 'Bytes of the log on disk', (now) => now.logBytes],
   ['service_log_segments', 'Files of the log on disk', (now) => now.logSegments],
   ['service_log_waiting_bytes', 'Bytes that are not yet durable', (now) => now.logWaitingBytes],

@@ -32,26 +32,8 @@ export interface CsvOptions {
 /** Reads the records of a file as facts. */
 export async function* readCsv(chunks: AsyncIterable<Uint8Array>, options: CsvOptions): ImportItems {
   const reader = new RecordReader(options);
-  const itemsOf = (records: readonly CsvRecord[]): ImportItem[] =>
-    records.map((record) => itemOf(record, options));
-  for await (const lines of readLines(chunks))
-    for await (const records of reader.take(lines)) yield itemsOf(records);
-  for await (const records of reader.end()) yield itemsOf(records);
-}
-
-function itemOf({ line, fields, problem, size }: CsvRecord, { predicate, scope }: CsvOptions): ImportItem {
-  if (problem !== null) return problemItem(line, problem);
-  const [first = '', ...rest] = fields;
-  const parts = predicate === null ? { predicate: first, args: rest } : { predicate, args: fields };
-  return factItem(line, size, { ...parts, truthVal: true }, scope);
-}
-
-interface CsvRecord {
-  /** The line in which it begins. */
-  readonly line: number;
-  readonly fields: readonly string[];
-  readonly problem: string | null;
-  readonly size: number;
+  for await (const lines of readLines(chunks)) yield* reader.take(lines);
+  yield* reader.end();
 }
 
 type ReadableLine = Line & { readonly text: string };
@@ -63,10 +45,10 @@ const piece = 64 * 1024;
 const neverClosed = 'the quotation mark of this record is never closed';
 
 class RecordReader {
-  readonly #separator: string;
+  readonly #given: CsvOptions;
   readonly #options: Options;
   readonly #slices: Slices;
-  #records: CsvRecord[] = [];
+  #items: ImportItem[] = [];
   /** Lines with quotation marks, all of them closed if they are valid. */
   #together: ReadableLine[] = [];
   /** The record whose quotation mark is open; null: none. */
@@ -74,21 +56,22 @@ class RecordReader {
   /** Lines to read once more before any other. */
   #again: HeldLines | null = null;
 
-  constructor({ separator, pause }: CsvOptions) {
-    this.#separator = separator;
+  constructor(given: CsvOptions) {
+    this.#given = given;
+    const { separator, pause } = given;
     this.#slices = new Slices(pause);
     this.#options = { delimiter: separator, record_delimiter: '\n', relax_column_count: true };
   }
 
-  /** The records that these lines complete, in the order of their ends. */
-  async *take(lines: readonly Line[]): AsyncGenerator<CsvRecord[]> {
+  /** The items of the records that these lines complete, in the order of their ends. */
+  async *take(lines: readonly Line[]): AsyncGenerator<ImportItem[]> {
     yield* this.#readAll(lines);
     await this.#parseTogether();
     yield this.#taken();
   }
 
-  /** The remaining records at the end of the file. */
-  async *end(): AsyncGenerator<CsvRecord[]> {
+  /** Those of the remaining records at the end of the file. */
+  async *end(): AsyncGenerator<ImportItem[]> {
     while (this.#open !== null) {
       await this.#giveUp(this.#open);
       yield* this.#readAgain();
@@ -97,22 +80,22 @@ class RecordReader {
     yield this.#taken();
   }
 
-  #taken(): CsvRecord[] {
-    const records = this.#records;
-    this.#records = [];
-    return records;
+  #taken(): ImportItem[] {
+    const items = this.#items;
+    this.#items = [];
+    return items;
   }
 
-  async *#readAll(lines: Iterable<Line>): AsyncGenerator<CsvRecord[]> {
+  async *#readAll(lines: Iterable<Line>): AsyncGenerator<ImportItem[]> {
     for (const line of lines) {
       if (this.#readPlain(line)) continue;
       await this.#read(line);
       if (this.#again !== null) yield* this.#readAgain();
-      if (this.#records.length >= together) yield this.#taken();
+      if (this.#items.length >= together) yield this.#taken();
     }
   }
 
-  async *#readAgain(): AsyncGenerator<CsvRecord[]> {
+  async *#readAgain(): AsyncGenerator<ImportItem[]> {
     const again = this.#again;
     this.#again = null;
     if (again !== null) yield* this.#readAll(again.afterFirst());
@@ -120,11 +103,11 @@ class RecordReader {
 
   /** Reads a record without quotation marks, the common case; false: the line is not one. */
   #readPlain({ number, text }: Line): boolean {
-    const isInPlace = this.#open === null && this.#together.length === 0 && this.#records.length < together;
+    const isInPlace = this.#open === null && this.#together.length === 0 && this.#items.length < together;
     if (!isInPlace || text === null || text.includes('"')) return false;
     const content = withoutReturn(text);
     // Without quotation marks there are only separators.
-    if (content !== '') this.#push(number, content.split(this.#separator), text.length);
+    if (content !== '') this.#push(number, content.split(this.#given.separator), text.length);
     return true;
   }
 
@@ -137,7 +120,7 @@ class RecordReader {
     } else if (this.#open !== null) await this.#goOn(this.#open, text);
     else if (withoutReturn(text) === '') return;
     else if (!text.includes('"'))
-      await this.#good(number, withoutReturn(text).split(this.#separator), text.length);
+      await this.#good(number, withoutReturn(text).split(this.#given.separator), text.length);
     else if (isEven(text) && text.length <= piece) {
       this.#together.push({ number, text, problem });
       if (this.#together.length >= together) await this.#parseTogether();
@@ -203,12 +186,15 @@ class RecordReader {
   }
 
   #push(line: number, fields: readonly string[], size: number): void {
-    this.#records.push({ line, fields, problem: null, size });
+    const { predicate, scope } = this.#given;
+    const args = predicate === null ? fields.slice(1) : fields;
+    const parts = { predicate: predicate ?? fields[0] ?? '', args, truthVal: true };
+    this.#items.push(factItem(line, size, parts, scope));
   }
 
   async #bad(line: number, problem: string): Promise<void> {
     await this.#parseTogether();
-    this.#records.push({ line, fields: [], problem, size: problem.length });
+    this.#items.push(problemItem(line, problem));
   }
 
   async #parseTogether(): Promise<void> {

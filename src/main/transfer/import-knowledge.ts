@@ -25,7 +25,7 @@ import type { Upload } from '../base/streams.ts';
 import { readCsv } from './csv.ts';
 import { readDatalog } from './datalog.ts';
 import { type ImportItem, type ImportItems, type Line, problemItem, readLines } from './items.ts';
-import { plainFact } from '../../engine/contract/facts.ts';
+import { plainFactInput } from '../../engine/contract/facts.ts';
 import { validate, type Validated } from '../../engine/contract/validation.ts';
 import { maxJsonFields, parseLongJson } from '../base/long-json.ts';
 import { namesPrototype } from '../base/prototype-field.ts';
@@ -299,9 +299,10 @@ function itemOfValue(number: number, text: string, value: unknown, scope: string
 
 /** The item of a fact in the common form; else null. */
 function quickItem(line: number, size: number, value: object, scope: string | null): ImportItem | null {
-  const fact = plainFact(value);
+  const fact = plainFactInput(value);
   if (fact === null) return null;
-  return { line, size, what: { kind: 'fact', fact: inScope({ ...fact, ifGeneration: null }, scope) } };
+  fact.scope ??= scope;
+  return { line, size, what: { kind: 'fact', fact } };
 }
 
 function carefulItem(line: number, text: string, value: object, scope: string | null): ImportItem {

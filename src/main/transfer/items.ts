@@ -50,7 +50,7 @@ function bareFact(
 ): ImportedFact {
   return {
     predicate: parts.predicate,
-    args: [...parts.args],
+    args: parts.args.slice(),
     truthVal: parts.truthVal,
     scope,
     unscoped: false,
@@ -68,7 +68,8 @@ function problemOf(predicate: string, args: readonly string[]): string | null {
     return `predicate: ${why}`;
   }
   if (args.length > maxArguments) return `args: at most ${maxArguments} arguments`;
-  for (const [at, arg] of args.entries()) {
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] as string;
     if (arg.startsWith('?')) return `args.${at}: a fact must be ground: a constant cannot start with ?`;
     const problem = constantProblem(arg);
     if (problem !== null) return `args.${at}: ${problem}`;
