@@ -62,7 +62,11 @@ class Writer {
   readonly #part: 'first' | 'last';
   readonly #shape: Shape;
   readonly #prng: Prng;
-  readonly #questions: { readonly kind: QuestionKind; readonly text: string; readonly answers: StoredAtom[] }[] = [];
+  readonly #questions: {
+    readonly kind: QuestionKind;
+    readonly text: string;
+    readonly answers: StoredAtom[];
+  }[] = [];
   readonly #facts: StoredAtom[] = [];
 
   constructor(name: string, talk: Talk, part: 'first' | 'last', shape: Shape, seed: number) {
@@ -76,7 +80,11 @@ class Writer {
   write(pairs: number): Episodes {
     const names = shuffled(wordsOfSlot('name'), this.#prng.below(1_000_000));
     for (let pair = 0; pair < pairs; pair++)
-      this.#writePair(pair, names[(2 * pair) % names.length] as string, names[(2 * pair + 1) % names.length] as string);
+      this.#writePair(
+        pair,
+        names[(2 * pair) % names.length] as string,
+        names[(2 * pair + 1) % names.length] as string,
+      );
     return { name: this.#name, facts: this.#facts, questions: this.#questions };
   }
 
@@ -96,8 +104,7 @@ class Writer {
       kinds.add(topic.kind);
       const half = topic.later === undefined ? sessionsOfPair : sessionsOfPair / 2;
       at(0, half).push(this.#lines(topic.lines, slots, question));
-      if (topic.later !== undefined)
-        at(half, sessionsOfPair).push(this.#lines(topic.later, slots, question));
+      if (topic.later !== undefined) at(half, sessionsOfPair).push(this.#lines(topic.later, slots, question));
       if (question !== null)
         this.#questions[question] = {
           kind: topic.kind,

@@ -6,7 +6,15 @@
  * answers are the lines marked with `*`.
  */
 
-export const questionKinds = ['one turn', 'two turns', 'update', 'preference', 'other words', 'name', 'number'] as const;
+export const questionKinds = [
+  'one turn',
+  'two turns',
+  'update',
+  'preference',
+  'other words',
+  'name',
+  'number',
+] as const;
 export type QuestionKind = (typeof questionKinds)[number];
 
 export interface Topic {
@@ -94,7 +102,10 @@ export const friends: Talk = {
     {
       kind: 'update',
       lines: ['A: I live in {city} [now|these days], close to the old town.', 'B: Nice area!'],
-      later: ['*A: We [have moved|moved] to {city2} last month, still living out of boxes.', 'B: What a change.'],
+      later: [
+        '*A: We [have moved|moved] to {city2} last month, still living out of boxes.',
+        'B: What a change.',
+      ],
       question: '[Where does {me} live now?|Which city did {me} move to?]',
     },
     {
@@ -106,7 +117,10 @@ export const friends: Talk = {
     {
       kind: 'update',
       lines: ['A: The {event} is on {weekday}, do not forget.', 'B: It is in my calendar.'],
-      later: ['*A: They moved the {event} to {weekday2} because of the {weather}.', 'B: Thanks for telling me.'],
+      later: [
+        '*A: They moved the {event} to {weekday2} because of the {weather}.',
+        'B: Thanks for telling me.',
+      ],
       question: 'To which day was the {event} of {me} moved?',
     },
     {
@@ -158,7 +172,10 @@ export const friends: Talk = {
     },
     {
       kind: 'other words',
-      lines: ['*A: On {weekday} evenings I sit at the wheel and get clay everywhere.', 'B: That must be relaxing.'],
+      lines: [
+        '*A: On {weekday} evenings I sit at the wheel and get clay everywhere.',
+        'B: That must be relaxing.',
+      ],
       question: 'When does {me} do pottery?',
     },
     {
@@ -171,7 +188,10 @@ export const friends: Talk = {
     },
     {
       kind: 'name',
-      lines: ['*A: We called the {animal} {petname}, it was the first name that all of us liked.', 'B: Adorable.'],
+      lines: [
+        '*A: We called the {animal} {petname}, it was the first name that all of us liked.',
+        'B: Adorable.',
+      ],
       question: "[What is the name of {me}'s {animal}?|Who is {petname}?]",
     },
     {
@@ -255,7 +275,10 @@ export const colleagues: Talk = {
     },
     {
       kind: 'one turn',
-      lines: ['*A: For her birthday I gave my {relative} a {gift} that I found at a flea market.', 'B: Good choice.'],
+      lines: [
+        '*A: For her birthday I gave my {relative} a {gift} that I found at a flea market.',
+        'B: Good choice.',
+      ],
       question: 'What present did {me} give to the {relative}?',
     },
     {
@@ -269,7 +292,10 @@ export const colleagues: Talk = {
     },
     {
       kind: 'two turns',
-      lines: ['*B: Who is going to take over the {company} account?', '*A: {child}, starting next {weekday}.'],
+      lines: [
+        '*B: Who is going to take over the {company} account?',
+        '*A: {child}, starting next {weekday}.',
+      ],
       question: 'According to {me}, who takes over the {company} account?',
     },
     {
@@ -290,13 +316,19 @@ export const colleagues: Talk = {
     {
       kind: 'update',
       lines: ['A: My goal is to save {n1000-4000} pounds for the journey to {country}.', 'B: A solid plan.'],
-      later: ['*A: I changed my savings goal for {country} to {n5000-9000} pounds.', 'B: I have updated the plan.'],
+      later: [
+        '*A: I changed my savings goal for {country} to {n5000-9000} pounds.',
+        'B: I have updated the plan.',
+      ],
       question: "What is {me}'s savings goal for {country}?",
     },
     {
       kind: 'update',
       lines: ['A: {child} is my manager at {company}.', 'B: I met them once.'],
-      later: ['*A: My manager left, {child2} is leading our team from now on.', 'B: How do you feel about it?'],
+      later: [
+        '*A: My manager left, {child2} is leading our team from now on.',
+        'B: How do you feel about it?',
+      ],
       question: 'Who leads the team of {me} now?',
     },
     {
@@ -309,7 +341,10 @@ export const colleagues: Talk = {
     },
     {
       kind: 'preference',
-      lines: ['*A: I would rather have meetings in the morning, after lunch I am useless.', 'B: I will keep it in mind.'],
+      lines: [
+        '*A: I would rather have meetings in the morning, after lunch I am useless.',
+        'B: I will keep it in mind.',
+      ],
       question: 'What time of day does {me} want meetings?',
     },
     {
@@ -324,17 +359,26 @@ export const colleagues: Talk = {
     },
     {
       kind: 'other words',
-      lines: ['*A: I am up every night because the little one has a cold.', 'B: Sleep will come back one day.'],
+      lines: [
+        '*A: I am up every night because the little one has a cold.',
+        'B: Sleep will come back one day.',
+      ],
       question: 'Why is {me} sleeping badly?',
     },
     {
       kind: 'other words',
-      lines: ['*A: Three hours on the phone with the bank, and the card is still blocked.', 'B: Unbelievable.'],
+      lines: [
+        '*A: Three hours on the phone with the bank, and the card is still blocked.',
+        'B: Unbelievable.',
+      ],
       question: 'What trouble did {me} have with a bank card?',
     },
     {
       kind: 'name',
-      lines: ['*A: The plumber is called {child} and only comes on {weekday}s.', 'B: I will send an invoice.'],
+      lines: [
+        '*A: The plumber is called {child} and only comes on {weekday}s.',
+        'B: I will send an invoice.',
+      ],
       question: 'What is the name of the plumber of {me}?',
     },
     {
@@ -354,7 +398,10 @@ export const colleagues: Talk = {
     },
     {
       kind: 'number',
-      lines: ['*B: Our newsletter has {n1200-9800} subscribers now, mostly from {country}.', 'A: More than I expected.'],
+      lines: [
+        '*B: Our newsletter has {n1200-9800} subscribers now, mostly from {country}.',
+        'A: More than I expected.',
+      ],
       question: 'How many subscribers does the newsletter of {you} have?',
     },
     {

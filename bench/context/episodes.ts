@@ -5,7 +5,7 @@ import { table } from '../report.ts';
 import type { Episodes } from './conversations.ts';
 import { questionKinds } from './dialogue-topics.ts';
 import { callerOf, candidatesOf, rendered, remembering, windowByQuery } from './judge.ts';
-import { bm25OfText, type Retriever, retrievers } from './retrievers.ts';
+import { type Retriever, retrievers } from './retrievers.ts';
 
 const tops = [5, 10, 20] as const;
 
@@ -13,7 +13,7 @@ const tops = [5, 10, 20] as const;
 type Find = (question: string) => Promise<readonly string[]> | readonly string[];
 
 /** The table of one set of conversations: rows are ways to find, columns kinds of questions and the mean of all. */
-export async function episodesTable(episodes: Episodes, isWhole: boolean): Promise<string> {
+export async function episodesTable(episodes: Episodes): Promise<string> {
   const engine = await remembering(episodes.facts);
   const candidates = await candidatesOf(engine);
   const most = Math.max(...tops);
@@ -23,8 +23,11 @@ export async function episodesTable(episodes: Episodes, isWhole: boolean): Promi
   };
   const ways: [string, Find][] = [
     ['Corollary: search', (question) => searched(engine, question, most)],
-    ['Corollary: window', async (question) => (await windowByQuery(engine, question, { maxFacts: most })).map(rendered)],
-    ...(isWhole ? retrievers : [bm25OfText]).map(peer),
+    [
+      'Corollary: window',
+      async (question) => (await windowByQuery(engine, question, { maxFacts: most })).map(rendered),
+    ],
+    ...retrievers.map(peer),
   ];
   const rows: string[][] = [];
   for (const [name, find] of ways) {

@@ -54,7 +54,9 @@ const texts: Readonly<Record<string, TextOf>> = {
 };
 
 function namesOf(count: number, prng: Prng): string[] {
-  const slots = ['name', 'city', 'company', 'object', 'dish', 'plant', 'subject'].map((slot) => wordsOfSlot(slot));
+  const slots = ['name', 'city', 'company', 'object', 'dish', 'plant', 'subject'].map((slot) =>
+    wordsOfSlot(slot),
+  );
   return Array.from({ length: count }, (_, number) =>
     [oneOf(wordsOfSlot('name'), prng), oneOf(oneOf(slots, prng), prng), number]
       .join('_')
@@ -63,11 +65,19 @@ function namesOf(count: number, prng: Prng): string[] {
   );
 }
 
-async function tellAll(engine: Engine, constants: readonly string[], facts: number, prng: Prng): Promise<void> {
+async function tellAll(
+  engine: Engine,
+  constants: readonly string[],
+  facts: number,
+  prng: Prng,
+): Promise<void> {
   for (let from = 0; from < facts; from += batch) {
     const told = Array.from({ length: Math.min(batch, facts - from) }, (_, at) =>
       // Each constant at least once.
-      fact(oneOf(predicates, prng), [constants[(from + at) % constants.length] as string, oneOf(constants, prng)]),
+      fact(oneOf(predicates, prng), [
+        constants[(from + at) % constants.length] as string,
+        oneOf(constants, prng),
+      ]),
     );
     await engine.tellAll(callerOf('default'), told);
   }

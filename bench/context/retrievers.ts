@@ -6,7 +6,7 @@ import { foldedName, isStopWord, stemOf, termsOf, wordsOf } from '../../src/engi
 import { type Candidate, mostSalient, newest } from './selections.ts';
 
 /** Ranks facts for a question. */
-export type Ranking = (question: string, count: number) => readonly Candidate[];
+type Ranking = (question: string, count: number) => readonly Candidate[];
 
 export interface Retriever {
   readonly name: string;
@@ -21,7 +21,11 @@ function termsOfQuestion(question: string): Set<string> {
   return new Set((telling.length > 0 ? telling : words).map(stemOf));
 }
 
-function ranked(scores: ReadonlyMap<number, number>, candidates: readonly Candidate[], count: number): Candidate[] {
+function ranked(
+  scores: ReadonlyMap<number, number>,
+  candidates: readonly Candidate[],
+  count: number,
+): Candidate[] {
   return [...scores]
     .sort(([left, a], [right, b]) => b - a || left - right)
     .slice(0, count)
@@ -29,7 +33,7 @@ function ranked(scores: ReadonlyMap<number, number>, candidates: readonly Candid
 }
 
 /** Okapi BM25 with k1 = 1.2 and b = 0.75 (Robertson and Zaragoza 2009); a document is the rendered atom. */
-export const bm25OfText: Retriever = {
+const bm25OfText: Retriever = {
   name: 'BM25',
   prepare: (candidates) => {
     const k1 = 1.2;
@@ -118,7 +122,7 @@ class FactGraph {
 }
 
 /** The facts of the constants that the question names, then those of their neighbours. */
-export const twoHops: Retriever = {
+const twoHops: Retriever = {
   name: 'two hops',
   prepare: (candidates) => {
     const graph = new FactGraph(candidates);
@@ -135,7 +139,7 @@ export const twoHops: Retriever = {
 };
 
 /** Personalised PageRank (Page et al. 1999) over the whole graph, damping 0.85, 20 steps; a fact has its constants' mean. */
-export const personalisedPageRank: Retriever = {
+const personalisedPageRank: Retriever = {
   name: 'PageRank',
   prepare: (candidates) => {
     const graph = new FactGraph(candidates);
@@ -168,7 +172,7 @@ export const personalisedPageRank: Retriever = {
 const longestPath = 12;
 
 /** The facts on the shortest paths between every two constants that the question names, then two hops. */
-export const shortestPaths: Retriever = {
+const shortestPaths: Retriever = {
   name: 'shortest paths',
   prepare: (candidates) => {
     const graph = new FactGraph(candidates);
@@ -179,7 +183,11 @@ export const shortestPaths: Retriever = {
       const distances = mentioned.map((constant) => graph.distances([constant], longestPath));
       for (let one = 0; one < mentioned.length; one++)
         for (let other = one + 1; other < mentioned.length; other++)
-          for (const fact of onPaths(graph, mentioned[other] as string, distances[one] as Map<string, number>))
+          for (const fact of onPaths(
+            graph,
+            mentioned[other] as string,
+            distances[one] as Map<string, number>,
+          ))
             chosen.add(fact);
       for (const fact of around(question, count)) chosen.add(fact);
       return [...chosen].slice(0, count);
@@ -188,7 +196,11 @@ export const shortestPaths: Retriever = {
 };
 
 /** The facts on all shortest paths from the constant to where the distance is 0. */
-function* onPaths(graph: FactGraph, from: string, distances: ReadonlyMap<string, number>): Generator<Candidate> {
+function* onPaths(
+  graph: FactGraph,
+  from: string,
+  distances: ReadonlyMap<string, number>,
+): Generator<Candidate> {
   if (!distances.has(from)) return;
   let front = new Set([from]);
   for (let left = distances.get(from) as number; left > 0; left--) {

@@ -31,19 +31,66 @@ const atom = (predicate: string, ...args: string[]): StoredAtom => ({ predicate,
 
 /** By what somebody is to the first person: what a parent, sibling, child, spouse of theirs is. */
 const compositions: Readonly<Record<string, readonly (readonly [step: string, kin: string])[]>> = {
-  parent: [['parent', 'grandparent'], ['sibling', 'pibling'], ['child', 'sibling']],
-  sibling: [['parent', 'parent'], ['child', 'nibling'], ['spouse', 'sibling_in_law'], ['sibling', 'sibling']],
-  child: [['child', 'grandchild'], ['sibling', 'child'], ['spouse', 'child_in_law']],
-  spouse: [['child', 'child'], ['parent', 'parent_in_law'], ['sibling', 'sibling_in_law']],
-  grandparent: [['sibling', 'great_pibling'], ['child', 'pibling'], ['spouse', 'grandparent']],
-  pibling: [['child', 'cousin'], ['sibling', 'pibling'], ['parent', 'grandparent'], ['spouse', 'pibling']],
-  great_pibling: [['sibling', 'great_pibling'], ['spouse', 'great_pibling']],
-  nibling: [['sibling', 'nibling'], ['parent', 'sibling']],
-  cousin: [['sibling', 'cousin'], ['parent', 'pibling']],
-  grandchild: [['sibling', 'grandchild'], ['parent', 'child']],
-  sibling_in_law: [['child', 'nibling'], ['spouse', 'sibling']],
-  parent_in_law: [['spouse', 'parent_in_law'], ['child', 'sibling_in_law']],
-  child_in_law: [['child', 'grandchild'], ['spouse', 'child']],
+  parent: [
+    ['parent', 'grandparent'],
+    ['sibling', 'pibling'],
+    ['child', 'sibling'],
+  ],
+  sibling: [
+    ['parent', 'parent'],
+    ['child', 'nibling'],
+    ['spouse', 'sibling_in_law'],
+    ['sibling', 'sibling'],
+  ],
+  child: [
+    ['child', 'grandchild'],
+    ['sibling', 'child'],
+    ['spouse', 'child_in_law'],
+  ],
+  spouse: [
+    ['child', 'child'],
+    ['parent', 'parent_in_law'],
+    ['sibling', 'sibling_in_law'],
+  ],
+  grandparent: [
+    ['sibling', 'great_pibling'],
+    ['child', 'pibling'],
+    ['spouse', 'grandparent'],
+  ],
+  pibling: [
+    ['child', 'cousin'],
+    ['sibling', 'pibling'],
+    ['parent', 'grandparent'],
+    ['spouse', 'pibling'],
+  ],
+  great_pibling: [
+    ['sibling', 'great_pibling'],
+    ['spouse', 'great_pibling'],
+  ],
+  nibling: [
+    ['sibling', 'nibling'],
+    ['parent', 'sibling'],
+  ],
+  cousin: [
+    ['sibling', 'cousin'],
+    ['parent', 'pibling'],
+  ],
+  grandchild: [
+    ['sibling', 'grandchild'],
+    ['parent', 'child'],
+  ],
+  sibling_in_law: [
+    ['child', 'nibling'],
+    ['spouse', 'sibling'],
+  ],
+  parent_in_law: [
+    ['spouse', 'parent_in_law'],
+    ['child', 'sibling_in_law'],
+  ],
+  child_in_law: [
+    ['child', 'grandchild'],
+    ['spouse', 'child'],
+  ],
 };
 
 /** The predicates by which a story tells a step: `mother(ann, bob)` says that Ann is the mother of Bob. */
@@ -130,7 +177,10 @@ class StoryWriter {
 
   /** A made-up name of three or four syllables; in families with shared words, of a smaller number of families. */
   #word(): string {
-    const [onsets, rhymes] = ['b d f g k l m n p r s t v z'.split(' '), 'a e i o u an el or is ut'.split(' ')];
+    const [onsets, rhymes] = [
+      'b d f g k l m n p r s t v z'.split(' '),
+      'a e i o u an el or is ut'.split(' '),
+    ];
     const count = this.#names === 'shared words' ? 2 : 4;
     let word = '';
     for (let syllable = 0; syllable < count; syllable++)
@@ -142,7 +192,8 @@ class StoryWriter {
 const asked = [
   ([one, other]: readonly [string, string]) => `How is ${one} related to ${other}?`,
   ([one, other]: readonly [string, string]) => `What is ${one} to ${other}?`,
-  ([one, other]: readonly [string, string]) => `I met ${other} and ${one} yesterday. In what way are they family?`,
+  ([one, other]: readonly [string, string]) =>
+    `I met ${other} and ${one} yesterday. In what way are they family?`,
   ([one, other]: readonly [string, string]) => `Tell me the relation between ${other} and ${one}.`,
   ([one, other]: readonly [string, string], kin: string) => `Is ${one} the ${kin} of ${other}?`,
 ] as const;

@@ -4,23 +4,34 @@ import type { Prng } from '../../src/engine/testing/prng.ts';
 const lists: Readonly<Record<string, string>> = {
   name: 'Mara Tobias Ingrid Callum Priya Oskar Leila Duncan Noor Felix Yasmin Henrik Tamsin Rafael Greta Idris Wanda Emil Saoirse Victor Bronwyn Anton Farah Lucian Odette Magnus Zelda Ruben Harriet Kofi Simone Alistair Renata Bjorn Cecily Dmitri Eloise Fergus Gwendolyn Hassan Imogen Joaquin Katarina Lorenzo Maeve Nikolai Ophelia Percival Quentin Rosalind Sebastian Thandiwe Ulrich Verity Winston Xenia Yusuf Zainab Agnes Barnaby Clementine Desmond Edith Florian Georgina Hamish Isadora Jasper Keziah Leopold Miriam Nathaniel Olwen Prudence Roderick Sylvia Thaddeus Ursula Vaughn Winifred',
   relative: 'sister brother cousin aunt uncle nephew niece grandmother',
-  child: 'Ottilie Benedikt Juniper Caspian Marlowe Ximena Tadeo Linnea Alaric Seraphina Bodhi Calliope Evander Fiorella Gideon Halima Ignatius Jocasta Kenji Lavinia Matteo Nerissa Osric Petronella Quincy Rosamund',
+  child:
+    'Ottilie Benedikt Juniper Caspian Marlowe Ximena Tadeo Linnea Alaric Seraphina Bodhi Calliope Evander Fiorella Gideon Halima Ignatius Jocasta Kenji Lavinia Matteo Nerissa Osric Petronella Quincy Rosamund',
   city: 'Leeds Porto Ghent Tallinn Bergen Seville Krakow Lyon Galway Turin Malmo Basel Utrecht Cardiff Bilbao Salzburg Gdansk Nantes Aarhus Trieste Bruges Cork Dresden Split Girona Vilnius Lugano Tampere Bologna Maastricht',
-  country: 'Norway Peru Japan Morocco Iceland Vietnam Canada Portugal Kenya Chile Nepal Croatia Scotland Mongolia Jordan Finland Cuba Georgia Laos Ecuador',
-  instrument: 'cello banjo oboe harp accordion trumpet ukulele clarinet violin mandolin bassoon drums flute saxophone piano',
-  sport: 'climbing fencing rowing badminton archery judo surfing curling volleyball squash orienteering kayaking handball',
-  craft: 'pottery knitting woodturning calligraphy bookbinding weaving origami soapmaking embroidery glassblowing blacksmithing',
-  animal: 'greyhound parrot tortoise hamster kitten rabbit terrier ferret cockatoo spaniel gecko donkey beagle hedgehog',
-  petname: 'Biscuit Pickle Waffles Domino Nimbus Truffle Pretzel Juno Mochi Sprocket Bandit Clover Dumpling Figaro Gizmo Hazel',
+  country:
+    'Norway Peru Japan Morocco Iceland Vietnam Canada Portugal Kenya Chile Nepal Croatia Scotland Mongolia Jordan Finland Cuba Georgia Laos Ecuador',
+  instrument:
+    'cello banjo oboe harp accordion trumpet ukulele clarinet violin mandolin bassoon drums flute saxophone piano',
+  sport:
+    'climbing fencing rowing badminton archery judo surfing curling volleyball squash orienteering kayaking handball',
+  craft:
+    'pottery knitting woodturning calligraphy bookbinding weaving origami soapmaking embroidery glassblowing blacksmithing',
+  animal:
+    'greyhound parrot tortoise hamster kitten rabbit terrier ferret cockatoo spaniel gecko donkey beagle hedgehog',
+  petname:
+    'Biscuit Pickle Waffles Domino Nimbus Truffle Pretzel Juno Mochi Sprocket Bandit Clover Dumpling Figaro Gizmo Hazel',
   food: 'cilantro olives mushrooms liver anchovies beetroot aubergine oysters celery tofu marzipan sauerkraut licorice okra fennel',
   dish: 'lasagne ramen goulash paella dumplings moussaka risotto pierogi biryani gumbo shakshuka ceviche pho tagine',
   drink: 'espresso chai kombucha lemonade mead cider matcha horchata ginger-beer rooibos',
   job: 'librarian nurse welder florist accountant translator paramedic architect baker surveyor beekeeper electrician archivist carpenter',
-  company: 'Northwind Halcyon Brightwater Cobalt Meridian Larkspur Ironbridge Tidewater Summit Vantage Bluebell Quarry',
-  subject: 'astronomy botany statistics linguistics geology philosophy anatomy economics theology chemistry archaeology',
-  object: 'couch bicycle telescope kettle typewriter lawnmower bookcase sewing-machine canoe mattress camera stove projector wardrobe',
+  company:
+    'Northwind Halcyon Brightwater Cobalt Meridian Larkspur Ironbridge Tidewater Summit Vantage Bluebell Quarry',
+  subject:
+    'astronomy botany statistics linguistics geology philosophy anatomy economics theology chemistry archaeology',
+  object:
+    'couch bicycle telescope kettle typewriter lawnmower bookcase sewing-machine canoe mattress camera stove projector wardrobe',
   gift: 'scarf necklace chessboard cookbook lantern teapot wristwatch globe backpack vase record-player',
-  place: 'library museum bakery market harbour stadium cathedral observatory vineyard orchard theatre greenhouse lighthouse',
+  place:
+    'library museum bakery market harbour stadium cathedral observatory vineyard orchard theatre greenhouse lighthouse',
   weather: 'drizzle thunder hail fog sleet sunshine wind frost',
   film: 'Amber-Tide Silent-Harvest The-Ninth-Door Paper-Moons Winter-Circuit Glass-Rivers Hollow-Crown Distant-Bells',
   book: 'Saltwater-Letters The-Clockmaker Ashes-of-June Lanterns-North Quiet-Machines The-Orchard-Keeper Blue-Cartography Seven-Bridges',

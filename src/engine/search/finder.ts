@@ -10,6 +10,7 @@ import type { Similar } from '../session/read-context.ts';
 import { type FactRow, lookUpFew } from '../store/fact-matching.ts';
 import { constantsOf, type GraphFact, graphFact, GraphNearness, keyOf } from './graph-nearness.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
+import { isTelling } from './mentions.ts';
 import { type Neighbour, NeighbouringTurns } from './neighbouring-turns.ts';
 import { type Beside, type Documents, TextWords, type Worth } from './text-words.ts';
 import { predicatesOfRule, type ViewNames } from './view-names.ts';
@@ -20,7 +21,6 @@ const shareOfNeighbour = 0.4;
 const besideOnly = 'of the turns beside it';
 /** Time for the goals of the mentions, in milliseconds. */
 const goalsTimeoutMs = 2_000;
-const isNumber = /^[\d.,]+$/;
 /** Most facts of a mentioned constant, of one that shares words, and of the matching predicates together. */
 const maxOfMentioned = 500;
 const maxOfWords = 20;
@@ -74,11 +74,6 @@ interface Sought {
   readonly limit: number;
 }
 
-/** True for a mention that is the whole text, or stands in quotes. */
-function isAlone({ start, end }: Mention, text: string): boolean {
-  return text.slice(start, end) === text.trim() || /^["'`“].["'`”]$/u.test(`${text[start - 1]}.${text[end]}`);
-}
-
 /** Collects what a text mentions or shares words with. */
 export class Finder {
   readonly candidates: Found[] = [];
@@ -96,8 +91,7 @@ export class Finder {
   constructor(sought: Sought) {
     const { names, mentions, text, index } = sought;
     this.#sought = sought;
-    // A number is a word like any other: it names too many things.
-    const named = mentions.filter((mention) => !isNumber.test(mention.text) || isAlone(mention, text));
+    const named = mentions.filter((mention) => isTelling(mention, text));
     this.#constants = new Set(named.flatMap(({ constants }) => constants));
     this.#predicates = new Set(mentions.flatMap(({ predicates }) => predicates));
     const { dictionary } = names.context.tenant.facts;
@@ -105,7 +99,12 @@ export class Finder {
       Array.from(texts, (text) => dictionary.find(text)).filter((id) => id >= 0);
     this.#ids = idsOf(this.#constants);
     this.#near = new GraphNearness(this.#ids);
-    this.#words = new TextWords(text, names, index, idsOf(new Set(mentions.flatMap((each) => each.constants))));
+    this.#words = new TextWords(
+      text,
+      names,
+      index,
+      idsOf(new Set(mentions.flatMap((each) => each.constants))),
+    );
     this.#turns = new NeighbouringTurns(names, index);
     this.#cosines = new Map(sought.similar.map(({ fact, cosine }) => [keyOf(fact), cosine]));
   }
@@ -285,9 +284,9 @@ export class Finder {
 
   /** The answers to the goals of the mentions that are not stored. Returns how many goals were not worked out. */
   async #takeConclusions(): Promise<number> {
-    const { names, mentions } = this.#sought;
+    const { names, mentions, text } = this.#sought;
     const { context } = names;
-    const { goals, leftOut } = await goalsOf(mentions, names, context.pacer.within(goalsTimeoutMs));
+    const { goals, leftOut } = await goalsOf(text, mentions, names, context.pacer.within(goalsTimeoutMs));
     const taken = new Set<string>();
     for (const goal of goals) {
       if (!goal.isConcluded || taken.size >= maxConclusions) continue;

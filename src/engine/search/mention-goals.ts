@@ -5,9 +5,11 @@
 import { EngineError } from '../base/errors.ts';
 import type { AtomLiteral } from '../contract/language.ts';
 import type { Mention } from '../contract/mention.ts';
+
 import { lookUpFew } from '../store/fact-matching.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { type Matches, question } from '../datalog/tables/question.ts';
+import { isTelling } from './mentions.ts';
 import { placeVariables, type KnownRelation, type ViewNames } from './view-names.ts';
 
 const maxConstants = 8;
@@ -39,6 +41,7 @@ export function firstConstants(mentions: readonly Mention[]): string[] {
  * time.
  */
 export async function goalsOf(
+  text: string,
   mentions: readonly Mention[],
   names: ViewNames,
   pacer: Pacer,
@@ -52,8 +55,9 @@ export async function goalsOf(
   const pairs = async (of: readonly KnownRelation[]): Promise<void> => {
     if (constants.length > 1) await search.take(of, (relation) => pairGoals(relation, constants));
   };
+  const telling = firstConstants(mentions.filter((mention) => isTelling(mention, text)));
   const singles = (of: readonly KnownRelation[]): Promise<void> =>
-    search.take(of, (relation) => singleGoals(relation, constants));
+    search.take(of, (relation) => singleGoals(relation, telling));
   await pairs(named);
   if (search.kept.length > 0) return { goals: search.kept, leftOut: search.leftOut };
   // A verb of the text may be a predicate by chance, as in "I met Ann and Bob": what links the two is looked for too.

@@ -63,6 +63,8 @@ export interface QueryKnowledge {
   readonly goalsLeftOut: number;
   /** Facts that match, best first, then those near to the mentions. */
   readonly facts: readonly FactRow[];
+  /** The rank of matching facts, from 1 on, by rendered atom. */
+  readonly hits: ReadonlyMap<string, number>;
 }
 
 /** What the view knows of a query: goals within `timeoutMs`, and up to `most` facts that match it. */
@@ -79,13 +81,14 @@ export async function knowledgeOf(
     async (index) => {
       pacer.limits.memory.use(index);
       const mentions = await mentionsIn(query, names, index);
-      const { goals, leftOut } = await goalsOf(mentions, names, pacer.within(timeoutMs));
+      const { goals, leftOut } = await goalsOf(query, mentions, names, pacer.within(timeoutMs));
       const similar = await similarTo(names, query, most);
       const finder = new Finder({ names, index, text: query, mentions, similar, limit: most });
       await finder.find(new Set<HitKind>(['fact']));
-      const hits = byScore(finder.candidates).slice(0, most);
-      const facts = [...hits.flatMap(({ found }) => found.fact ?? []), ...finder.nearFacts()];
-      return { mentions, goals, goalsLeftOut: leftOut, facts };
+      const all = byScore(finder.candidates);
+      const hits = new Map(all.map(({ found }, at) => [found.text, at + 1]).reverse() as [string, number][]);
+      const facts = [...all.slice(0, most).flatMap(({ found }) => found.fact ?? []), ...finder.nearFacts()];
+      return { mentions, goals, goalsLeftOut: leftOut, facts, hits };
     },
   );
 }
