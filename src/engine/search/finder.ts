@@ -8,7 +8,7 @@ import { salientFacts } from '../memory/salient-facts.ts';
 import { answerAt, shownConclusions } from '../read/listed-conclusions.ts';
 import type { Similar } from '../session/read-context.ts';
 import { type FactRow, lookUpFew } from '../store/fact-matching.ts';
-import { constantsOf, type GraphFact, graphFact, GraphNearness, keyOf } from './graph-nearness.ts';
+import { constantIdsOf, type GraphFact, graphFact, GraphNearness, keyOf } from './graph-nearness.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
 import { isTelling } from './mentions.ts';
 import { type Neighbour, NeighbouringTurns } from './neighbouring-turns.ts';
@@ -197,7 +197,7 @@ export class Finder {
     const { database, tenant, reader } = names.context;
     const { facts, uses } = tenant;
     const { predicate } = fact.relation;
-    const ids = constantsOf(fact);
+    const ids = constantIdsOf(fact);
     const metadata = facts.metadataOf(fact);
     const { createdAt } = database.timesOf(facts, fact);
     const turns = this.#turns.of(fact);
@@ -231,7 +231,7 @@ export class Finder {
   #beside(turns: readonly Neighbour[]): Beside[] {
     const found: Beside[] = [];
     for (const { fact, distance, isNext } of turns)
-      for (const constant of constantsOf(fact)) {
+      for (const constant of constantIdsOf(fact)) {
         const worth = this.#words.ofConstant(constant);
         if (worth.size > 0) found.push({ worth, share: shareOfNeighbour ** distance, isNext });
       }

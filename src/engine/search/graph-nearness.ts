@@ -18,7 +18,7 @@ export interface GraphFact {
 
 /** The fact with its constants. */
 export function graphFact(fact: FactRow): GraphFact {
-  return { fact, key: keyOf(fact), constants: constantsOf(fact) };
+  return { fact, key: keyOf(fact), constants: constantIdsOf(fact) };
 }
 
 /** The number of the fact: equal for the same fact. */
@@ -27,7 +27,7 @@ export function keyOf({ relation, row }: FactRow): number {
 }
 
 /** The ids of the fact's arguments. */
-export function constantsOf({ relation, row }: FactRow): number[] {
+export function constantIdsOf({ relation, row }: FactRow): number[] {
   const constants: number[] = [];
   for (let position = 0; position < relation.arity; position++)
     constants.push((relation.columns[position] as Int32Array)[row] as number);
