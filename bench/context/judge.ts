@@ -1,7 +1,9 @@
 /** The engines of the benchmark: one that selects, one that knows the truth, one that judges a selection on its own. */
 import { type Caller, type Engine, openEngine, renderAtom } from '../../src/engine/index.ts';
+import { optimizeInputSchema } from '../../src/engine/contract/context.ts';
 import { caller, fact } from '../calls.ts';
 import { type Knowledge, shuffled, type StoredAtom } from './knowledge.ts';
+import type { Candidate } from './selections.ts';
 
 export function callerOf(tenant: string): Caller {
   return { ...caller, tenant };
@@ -86,6 +88,55 @@ export async function knowing(
     clock.time += hour / 60;
   }
   return engine;
+}
+
+/** An engine in memory that was told these facts in order, a minute for every twenty. */
+export async function remembering(
+  facts: readonly StoredAtom[],
+  rules: readonly string[] = [],
+): Promise<Engine> {
+  const clock = new Ages();
+  const engine = await openEngine({ storageDir: null, clock });
+  await teachAll(engine, rules);
+  for (let from = 0; from < facts.length; from += 20) {
+    await engine.tellAll(callerOf('default'), facts.slice(from, from + 20).map(factOf));
+    clock.time += hour / 60;
+  }
+  return engine;
+}
+
+/** All stored facts, as the ways that a window is compared with see them. */
+export async function candidatesOf(engine: Engine): Promise<Candidate[]> {
+  const { facts } = await engine.recall(callerOf('default'), {
+    maxFacts: 100_000,
+    maxTokens: null,
+    minSalience: 0,
+    predicates: null,
+    query: null,
+    scope: null,
+    unscoped: false,
+    includeInferred: false,
+    format: 'json',
+    timeoutMs: 60_000,
+  });
+  return facts.map(({ predicate, args, createdAt, salience }) => ({
+    predicate,
+    args,
+    createdAt,
+    salience,
+    rendered: rendered({ predicate, args }),
+  }));
+}
+
+/** The stored facts of a window by query, in its order. */
+export async function windowByQuery(
+  engine: Engine,
+  query: string,
+  budget: { readonly maxFacts?: number; readonly maxChars?: number },
+): Promise<StoredAtom[]> {
+  const input = optimizeInputSchema.parse({ query, timeoutMs: 60_000, ...budget });
+  const { entries } = await engine.optimizeContext(callerOf('default'), input);
+  return entries.filter(({ provenance }) => provenance === null);
 }
 
 export interface Case {

@@ -4,20 +4,31 @@
  * For true goals in generated knowledge: can the goal be derived from the facts of the window alone (and the rules)?
  * How much of its proof's premises is included, in how many characters, selected in what time? In comparison with other
  * ways of selecting as many facts. Only the stored facts in our window count, not its conclusions.
+ *
+ * Then with the text of a question in place of the goal: windows over kinship stories, and the search of conversations,
+ * each beside BM25, recency, salience, two hops, personalised PageRank, shortest paths and the fusion of these. Last the
+ * times of searches of many facts.
  */
 import { parseArgs } from 'node:util';
 import { assert, type Engine } from '../../src/engine/index.ts';
 import { median } from '../contestants/contestant.ts';
 import { figure, table } from '../report.ts';
-import { callerOf, type Case, casesOf, Judge, knowing, rendered } from './judge.ts';
+import { colleaguesTalk, friendsTalk } from './conversations.ts';
+import { episodesTable } from './episodes.ts';
+import { callerOf, candidatesOf, type Case, casesOf, Judge, knowing, rendered } from './judge.ts';
 import { distractors, kinship, type Knowledge, organisation, type StoredAtom } from './knowledge.ts';
-import { type Candidate, selections } from './selections.ts';
+import { largeSearchTable } from './large-search.ts';
+import { storiesTable } from './question-windows.ts';
+import { selections } from './selections.ts';
+import { stories } from './stories.ts';
 
 const help = `npm run bench -- context [options]
+  --parts A,B           some of goals, stories, episodes, searches (all of them)
   --distractors A,B     how many facts that do not matter (0,100,1000,10000)
   --budgets A,B         how many facts a window holds (10,25,50)
   --goals N             goals for each kind of knowledge (40)
   --large N             then windows over so many facts, timed only (100000); 0: none
+  --facts N             facts that are searched for the times of a search (1000000)
   --help`;
 
 interface Figures {
@@ -59,28 +70,6 @@ async function window(
     timeoutMs: 60_000,
   });
   return entries.filter(({ provenance }) => provenance === null);
-}
-
-async function candidatesOf(engine: Engine): Promise<Candidate[]> {
-  const { facts } = await engine.recall(callerOf('default'), {
-    maxFacts: 100_000,
-    maxTokens: null,
-    minSalience: 0,
-    predicates: null,
-    query: null,
-    scope: null,
-    unscoped: false,
-    includeInferred: false,
-    format: 'json',
-    timeoutMs: 60_000,
-  });
-  return facts.map(({ predicate, args, createdAt, salience }) => ({
-    predicate,
-    args,
-    createdAt,
-    salience,
-    rendered: rendered({ predicate, args }),
-  }));
 }
 
 async function measure(
@@ -177,6 +166,8 @@ async function large(count: number, goals: number): Promise<string> {
 
 const { values } = parseArgs({
   options: {
+    parts: { type: 'string', default: 'goals,stories,episodes,searches' },
+    facts: { type: 'string', default: '1000000' },
     distractors: { type: 'string', default: '0,100,1000,10000' },
     budgets: { type: 'string', default: '10,25,50' },
     goals: { type: 'string', default: '40' },
@@ -194,8 +185,7 @@ function numbers(text: string): number[] {
   return parts;
 }
 
-if (values.help) console.log(help);
-else {
+async function goalTables(): Promise<void> {
   const worlds = [kinship(1), organisation(2)];
   const goals = numbers(values.goals)[0] ?? 40;
   const rows: string[][] = [];
@@ -212,3 +202,27 @@ else {
   console.log(table(header, rows));
   for (const count of numbers(values.large)) if (count > 0) console.log(`\n${await large(count, goals)}`);
 }
+
+async function storyTables(): Promise<void> {
+  for (const [seed, names] of (['no shared words', 'shared words'] as const).entries())
+    console.log(`\n${await storiesTable(stories(names, 50, 10_000, seed + 1))}`);
+}
+
+async function episodeTables(): Promise<void> {
+  for (const talk of [friendsTalk(1), colleaguesTalk(2)]) console.log(`\n${await episodesTable(talk)}`);
+}
+
+const parts = new Map([
+  ['goals', goalTables],
+  ['stories', storyTables],
+  ['episodes', episodeTables],
+  ['searches', async () => console.log(`\n${await largeSearchTable(numbers(values.facts)[0] ?? 1_000_000)}`)],
+]);
+
+if (values.help) console.log(help);
+else
+  for (const name of values.parts.split(',')) {
+    const part = parts.get(name);
+    assert(part !== undefined, `there is no part ${name}`);
+    await part();
+  }

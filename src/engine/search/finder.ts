@@ -8,12 +8,17 @@ import { salientFacts } from '../memory/salient-facts.ts';
 import { answerAt, shownConclusions } from '../read/listed-conclusions.ts';
 import type { Similar } from '../session/read-context.ts';
 import { type FactRow, lookUpFew } from '../store/fact-matching.ts';
-import { type GraphFact, graphFact, GraphNearness } from './graph-nearness.ts';
+import { constantIdsOf, type GraphFact, graphFact, GraphNearness, keyOf } from './graph-nearness.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
-import type { Documents, TextWords, Worth } from './text-words.ts';
+import { isTelling } from './mentions.ts';
+import { type Neighbour, NeighbouringTurns } from './neighbouring-turns.ts';
+import { type Beside, type Documents, TextWords, type Worth } from './text-words.ts';
 import { predicatesOfRule, type ViewNames } from './view-names.ts';
 import type { WordIndex } from './word-index.ts';
 
+/** What the words of a neighbouring turn count, for each turn of distance. */
+const shareOfNeighbour = 0.4;
+const besideOnly = 'of the turns beside it';
 /** Time for the goals of the mentions, in milliseconds. */
 const goalsTimeoutMs = 2_000;
 /** Most facts of a mentioned constant, of one that shares words, and of the matching predicates together. */
@@ -22,6 +27,8 @@ const maxOfWords = 20;
 const maxOfPredicates = 64;
 /** Of constants, and of rows by their metadata, the best this many are taken for their words, or twice the limit. */
 const minDocuments = 64;
+/** Once there are this many facts by their words, or four times the limit, constants of less worth are passed over. */
+const minFacts = 128;
 /** Most conclusions taken of one goal, and of all. */
 const maxOfGoal = 100;
 const maxConclusions = 500;
@@ -51,13 +58,15 @@ interface Compared {
   readonly constants: readonly string[];
   readonly predicates: readonly string[];
   readonly words: readonly Worth[];
+  /** What the words are worth in the turns beside it. */
+  readonly beside?: readonly Beside[];
 }
 
 /** What a search is about. */
 interface Sought {
   readonly names: ViewNames;
   readonly index: WordIndex;
-  readonly words: TextWords;
+  readonly text: string;
   readonly mentions: readonly Mention[];
   /** Facts that mean something similar to the text. */
   readonly similar: readonly Similar[];
@@ -74,18 +83,30 @@ export class Finder {
   /** Ids of the mentioned constants that facts have. */
   readonly #ids: readonly number[];
   readonly #near: GraphNearness;
+  readonly #words: TextWords;
+  readonly #turns: NeighbouringTurns;
   /** The cosine of each similar fact, by its key. */
-  readonly #cosines: ReadonlyMap<string, number>;
+  readonly #cosines: ReadonlyMap<number, number>;
 
   constructor(sought: Sought) {
-    const { names, mentions } = sought;
+    const { names, mentions, text, index } = sought;
     this.#sought = sought;
-    this.#constants = new Set(mentions.flatMap(({ constants }) => constants));
+    const named = mentions.filter((mention) => isTelling(mention, text));
+    this.#constants = new Set(named.flatMap(({ constants }) => constants));
     this.#predicates = new Set(mentions.flatMap(({ predicates }) => predicates));
     const { dictionary } = names.context.tenant.facts;
-    this.#ids = Array.from(this.#constants, (text) => dictionary.find(text)).filter((id) => id >= 0);
+    const idsOf = (texts: ReadonlySet<string>): number[] =>
+      Array.from(texts, (text) => dictionary.find(text)).filter((id) => id >= 0);
+    this.#ids = idsOf(this.#constants);
     this.#near = new GraphNearness(this.#ids);
-    this.#cosines = new Map(sought.similar.map(({ fact, cosine }) => [graphFact(fact).key, cosine]));
+    this.#words = new TextWords(
+      text,
+      names,
+      index,
+      idsOf(new Set(mentions.flatMap((each) => each.constants))),
+    );
+    this.#turns = new NeighbouringTurns(names, index);
+    this.#cosines = new Map(sought.similar.map(({ fact, cosine }) => [keyOf(fact), cosine]));
   }
 
   /** Finds what is of these kinds. Returns how many goals were not worked out. */
@@ -109,7 +130,8 @@ export class Finder {
 
   /** The present constants that share the most words with the text. */
   async #constantsWithWords(): Promise<number[]> {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     const { dictionary } = names.context.tenant.facts;
     const worth = await words.constants();
     return this.#best(worth, (left, right) => dictionary.compare(left, right));
@@ -129,20 +151,26 @@ export class Finder {
   }
 
   async #takeFacts(constants: readonly number[]): Promise<void> {
-    const { names, index, words } = this.#sought;
+    const { names, index } = this.#sought;
+    const words = this.#words;
     const { pacer } = names.context;
-    const found = new Map<string, FactRow>();
+    const found = new Map<number, FactRow>();
     const note = (fact: FactRow): void => {
-      found.set(graphFact(fact).key, fact);
+      found.set(keyOf(fact), fact);
     };
-    for (const [ids, most] of [
-      [this.#ids, maxOfMentioned],
-      [constants, maxOfWords],
-    ] as const)
-      for (const id of ids) {
-        for (const fact of names.factsWith(id, most)) note(fact);
-        await pacer.breathe();
+    for (const id of this.#ids) {
+      for (const fact of names.factsWith(id, maxOfMentioned)) note(fact);
+      await pacer.breathe();
+    }
+    const enough = found.size + Math.max(minFacts, 4 * this.#sought.limit);
+    for (const id of constants) {
+      if (found.size >= enough) break;
+      for (const fact of names.factsWith(id, maxOfWords)) {
+        note(fact);
+        for (const turn of this.#turns.of(fact)) if (turn.isNext) note(turn.fact);
       }
+      await pacer.breathe();
+    }
     for (const { fact } of this.#sought.similar) note(fact);
     const metadata = await this.#best(await words.metadata(), (left, right) => left - right);
     for (const document of metadata) if (names.isVisible(index.rowOf(document))) note(index.rowOf(document));
@@ -164,13 +192,17 @@ export class Finder {
   }
 
   #takeFact(fact: FactRow): void {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     const { database, tenant, reader } = names.context;
     const { facts, uses } = tenant;
     const { predicate } = fact.relation;
-    const { constants: ids, key } = graphFact(fact);
+    const ids = constantIdsOf(fact);
     const metadata = facts.metadataOf(fact);
     const { createdAt } = database.timesOf(facts, fact);
+    const turns = this.#turns.of(fact);
+    // A turn is about those who speak beside it too: it is put to them, or answers them.
+    const besides = turns.filter(({ isNext, distance }) => isNext && distance === 1);
     this.#take(
       {
         kind: 'fact',
@@ -181,21 +213,34 @@ export class Finder {
         fact,
       },
       {
-        constants: facts.argsOf(fact),
+        constants: [fact, ...besides.map((turn) => turn.fact)].flatMap((each) => facts.argsOf(each)),
         predicates: [predicate],
         words: [
           ...ids.map((id) => words.ofConstant(id)),
           words.ofPredicate(predicate),
           words.ofText(metadata),
         ],
+        beside: this.#beside(turns),
       },
       this.#near.ofFact(ids),
-      this.#cosines.get(key) ?? null,
+      this.#cosines.get(keyOf(fact)) ?? null,
     );
   }
 
+  /** What the words are worth in the turns beside the fact. */
+  #beside(turns: readonly Neighbour[]): Beside[] {
+    const found: Beside[] = [];
+    for (const { fact, distance, isNext } of turns)
+      for (const constant of constantIdsOf(fact)) {
+        const worth = this.#words.ofConstant(constant);
+        if (worth.size > 0) found.push({ worth, share: shareOfNeighbour ** distance, isNext });
+      }
+    return found;
+  }
+
   #takeRules(): void {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     const { view } = names;
     for (const { id, rule, text, name, scope, description } of names.context.database.rules.all()) {
       if (scope !== null && view.kind !== 'all' && !(view.kind === 'scope' && view.scope === scope)) continue;
@@ -212,7 +257,8 @@ export class Finder {
   }
 
   #takeEntities(withWords: readonly number[]): void {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     const { dictionary } = names.context.tenant.facts;
     const present = new Set([...this.#ids, ...withWords.filter((id) => names.has(id))]);
     for (const id of present) {
@@ -226,7 +272,8 @@ export class Finder {
   }
 
   #takePredicates(): void {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     for (const text of new Set(names.relations().map(({ predicate }) => predicate)))
       this.#take(
         { kind: 'predicate', text, id: null, scope: null, salience: null, fact: null },
@@ -237,9 +284,9 @@ export class Finder {
 
   /** The answers to the goals of the mentions that are not stored. Returns how many goals were not worked out. */
   async #takeConclusions(): Promise<number> {
-    const { names, mentions } = this.#sought;
+    const { names, mentions, text } = this.#sought;
     const { context } = names;
-    const { goals, leftOut } = await goalsOf(mentions, names, context.pacer.within(goalsTimeoutMs));
+    const { goals, leftOut } = await goalsOf(text, mentions, names, context.pacer.within(goalsTimeoutMs));
     const taken = new Set<string>();
     for (const goal of goals) {
       if (!goal.isConcluded || taken.size >= maxConclusions) continue;
@@ -284,7 +331,8 @@ export class Finder {
     scope,
     salience,
   }: Parameters<typeof conclusionText>[0]): void {
-    const { names, words } = this.#sought;
+    const { names } = this.#sought;
+    const words = this.#words;
     const { dictionary } = names.context.tenant.facts;
     const ids = args.map((text) => dictionary.find(text)).filter((id) => id >= 0);
     const parts = [...ids.map((id) => words.ofConstant(id)), words.ofPredicate(predicate)];
@@ -313,7 +361,7 @@ export class Finder {
       ...new Set(compared.constants.filter((constant) => this.#constants.has(constant))),
       ...compared.predicates.filter((predicate) => this.#predicates.has(predicate)),
     ];
-    const match = this.#sought.words.match(compared.words);
+    const match = this.#words.match(compared.words, compared.beside);
     if (mentioned.length === 0 && match === null && cosine === null) return;
     const values: SignalValue[] = [];
     if (mentioned.length > 0)
@@ -322,13 +370,33 @@ export class Finder {
         value: mentioned.length,
         detail: mentioned.sort(compareText).join(', '),
       });
-    if (match !== null) values.push({ signal: 'words', value: match.value, detail: match.words.join(' ') });
+    if (match !== null)
+      values.push({ signal: 'words', value: match.value, detail: match.words.join(' ') || besideOnly });
     if (cosine !== null) values.push({ signal: 'meaning', value: cosine, detail: cosine.toFixed(3) });
-    if (nearness > 0) values.push({ signal: 'graph', value: nearness, detail: nearness.toPrecision(3) });
+    if (nearness > 0) {
+      const value = mentioned.length > 0 ? 1 : octave(nearness);
+      values.push({ signal: 'graph', value, detail: nearness.toPrecision(3) });
+    }
     if (found.salience !== null)
-      values.push({ signal: 'salience', value: found.salience, detail: found.salience.toFixed(4) });
+      values.push({ signal: 'salience', value: level(found.salience), detail: found.salience.toFixed(4) });
     this.candidates.push({ ...found, values });
   }
+}
+
+/**
+ * Nearness to the nearest power of two: facts of one neighbourhood differ by what else their constants occur in, which
+ * says nothing about the text.
+ */
+function octave(nearness: number): number {
+  return 2 ** Math.round(Math.log2(nearness));
+}
+
+/** The lower bounds of the levels of salience: a fact that was used once a day, a month, a year ago, and any other. */
+const levels = [0.5, 0.15, 0.05, 0];
+
+/** The level of a salience: what was used within the same span counts alike. */
+function level(salience: number): number {
+  return levels.find((bound) => salience >= bound) ?? 0;
 }
 
 function conclusionText({

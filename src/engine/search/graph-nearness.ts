@@ -11,19 +11,27 @@ const steps = 15;
 /** A fact as the walker sees it: its constants. */
 export interface GraphFact {
   readonly fact: FactRow;
-  /** Equal for the same fact. */
-  readonly key: string;
+  /** The number of the fact: equal for the same fact. */
+  readonly key: number;
   readonly constants: readonly number[];
 }
 
 /** The fact with its constants. */
 export function graphFact(fact: FactRow): GraphFact {
-  const { relation, row } = fact;
-  const constants = Array.from(
-    { length: relation.arity },
-    (_, position) => (relation.columns[position] as Int32Array)[row] as number,
-  );
-  return { fact, key: `${relation.storeIndex} ${row}`, constants };
+  return { fact, key: keyOf(fact), constants: constantIdsOf(fact) };
+}
+
+/** The number of the fact: equal for the same fact. */
+export function keyOf({ relation, row }: FactRow): number {
+  return relation.number[row] as number;
+}
+
+/** The ids of the fact's arguments. */
+export function constantIdsOf({ relation, row }: FactRow): number[] {
+  const constants: number[] = [];
+  for (let position = 0; position < relation.arity; position++)
+    constants.push((relation.columns[position] as Int32Array)[row] as number);
+  return constants;
 }
 
 /**
@@ -32,8 +40,8 @@ export function graphFact(fact: FactRow): GraphFact {
  * with probability 0.15 a step. It walks the facts within two steps, at most 4,000 and 100 of each constant.
  */
 export class GraphNearness {
-  readonly #facts = new Map<string, GraphFact>();
-  readonly #ofConstant = new Map<number, string[]>();
+  readonly #facts = new Map<number, GraphFact>();
+  readonly #ofConstant = new Map<number, number[]>();
   readonly #start: ReadonlySet<number>;
   #mass = new Map<number, number>();
 

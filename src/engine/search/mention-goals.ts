@@ -5,9 +5,11 @@
 import { EngineError } from '../base/errors.ts';
 import type { AtomLiteral } from '../contract/language.ts';
 import type { Mention } from '../contract/mention.ts';
+
 import { lookUpFew } from '../store/fact-matching.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { type Matches, question } from '../datalog/tables/question.ts';
+import { isTelling } from './mentions.ts';
 import { placeVariables, type KnownRelation, type ViewNames } from './view-names.ts';
 
 const maxConstants = 8;
@@ -34,10 +36,12 @@ export function firstConstants(mentions: readonly Mention[]): string[] {
 
 /**
  * The goals of the mentions that hold: those with two mentioned constants, or those with one where none with two holds.
+ * Where only goals with one hold of the mentioned predicates, those with two of the other relations come before them.
  * Goals of mentioned predicates come first, then by name, arity and places. At most 256 are evaluated, within `pacer`'s
  * time.
  */
 export async function goalsOf(
+  text: string,
   mentions: readonly Mention[],
   names: ViewNames,
   pacer: Pacer,
@@ -48,12 +52,22 @@ export async function goalsOf(
   const relations = names.relations();
   const named = relations.filter(({ predicate }) => mentioned.has(predicate));
   const search = new GoalSearch(names, pacer);
-  for (const group of named.length > 0 ? [named, relations] : [relations]) {
-    if (constants.length > 1) await search.take(group, (relation) => pairGoals(relation, constants));
-    if (search.kept.length === 0) await search.take(group, (relation) => singleGoals(relation, constants));
-    if (search.kept.length > 0) break;
-  }
-  return { goals: search.kept, leftOut: search.leftOut };
+  const pairs = async (of: readonly KnownRelation[]): Promise<void> => {
+    if (constants.length > 1) await search.take(of, (relation) => pairGoals(relation, constants));
+  };
+  const telling = firstConstants(mentions.filter((mention) => isTelling(mention, text)));
+  const singles = (of: readonly KnownRelation[]): Promise<void> =>
+    search.take(of, (relation) => singleGoals(relation, telling));
+  await pairs(named);
+  if (search.kept.length > 0) return { goals: search.kept, leftOut: search.leftOut };
+  // A verb of the text may be a predicate by chance, as in "I met Ann and Bob": what links the two is looked for too.
+  await singles(named);
+  const ofOne = search.kept.splice(0);
+  const others = relations.filter(({ predicate }) => !mentioned.has(predicate));
+  await pairs(others);
+  if (search.kept.length + ofOne.length === 0) await singles(others);
+  const goals = [...search.kept, ...ofOne];
+  return { goals: goals.slice(0, maxKept), leftOut: search.leftOut + Math.max(0, goals.length - maxKept) };
 }
 
 class GoalSearch {

@@ -40,6 +40,15 @@ export async function mentionsIn(text: string, names: ViewNames, index: WordInde
   return search.found.sort((left, right) => left.start - right.start);
 }
 
+/**
+ * False for a number inside a text: it is a word like any other there, and the facts that have the constant are about
+ * anything. True for one that is the whole text or stands in quotes.
+ */
+export function isTelling({ start, end, text: span }: Mention, text: string): boolean {
+  if (!/^[\d.,]+$/.test(span) || span === text.trim()) return true;
+  return /^["'`“].["'`”]$/u.test(`${text[start - 1]}.${text[end]}`);
+}
+
 class MentionSearch {
   readonly found: Mention[] = [];
   readonly #text: string;

@@ -29,6 +29,7 @@ export class Postings {
   #lengths = new Uint16Array(64);
   #postings = 0;
   #totalLength = 0;
+  #totalSquares = 0;
   /** Number of documents. */
   count = 0;
 
@@ -39,9 +40,12 @@ export class Postings {
     return bytes;
   }
 
-  /** Mean number of terms of a document. */
+  /**
+   * The number of terms of the document in which a term lies, in the mean: names, of which there may be many more than
+   * texts, hardly count.
+   */
   get meanLength(): number {
-    return this.#totalLength / Math.max(1, this.count);
+    return this.#totalSquares / Math.max(1, this.#totalLength);
   }
 
   /** Adds the next document. */
@@ -58,6 +62,7 @@ export class Postings {
     if (document >= this.#lengths.length) this.#lengths = grown(this.#lengths, new Uint16Array(document * 2));
     this.#lengths[document] = length;
     this.#totalLength += length;
+    this.#totalSquares += length * length;
   }
 
   /** The documents that have this term, newest first. */
@@ -79,14 +84,13 @@ export class Postings {
   }
 
   /**
-   * What the term is worth in a document of `length` terms that has it `times` times, by BM25 (Robertson and Zaragoza
-   * 2009) with k1 1.2 and b 0.75.
+   * How much a document of `length` terms is about a term that it has `times` times, by BM25 (Robertson and Zaragoza
+   * 2009) with k1 1.2 and b 0.75, or 0.4 for a document shorter than the mean: little is said in few words. Times the term's rarity it is what the term is worth in the document.
    */
-  worth(term: string, times: number, length: number): number {
+  weight(times: number, length: number): number {
     const relative = length / Math.max(1, this.meanLength);
-    return (
-      (rarity(this.count, this.documents(term)) * (times * (k1 + 1))) / (times + k1 * (1 - b + b * relative))
-    );
+    const part = relative > 1 ? b : bOfShort;
+    return (times * (k1 + 1)) / (times + k1 * (1 - part + part * relative));
   }
 
   #post(term: number, document: number, times: number): void {
@@ -111,6 +115,7 @@ export class Postings {
 
 const k1 = 1.2;
 const b = 0.75;
+const bOfShort = 0.4;
 
 /** The inverse document frequency of BM25, never negative: of `count` documents `having` have the term. */
 export function rarity(count: number, having: number): number {

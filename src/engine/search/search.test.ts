@@ -164,3 +164,64 @@ describe('hits', () => {
     expect(await found(session, 'zanzibar')).toEqual([]);
   });
 });
+
+describe('turns of a conversation', () => {
+  async function talked(): Promise<Session> {
+    const session = await openSession();
+    await session.tellAll([
+      'said(s1, 1, "Ada: So where did you end up staying in Norway?")',
+      'said(s1, 2, "Ben: In a tiny cabin near the lake.")',
+      'said(s1, 3, "Ada: That sounds cold.")',
+      'said(s1, 4, "Ben: We are thinking about the mountains next year.")',
+      'said(s2, 1, "Cleo: My train was late again and nobody told us anything.")',
+    ]);
+    return session;
+  }
+
+  it('are hits beside a turn that has the words, after it', async () => {
+    const hits = await found(await talked(), 'staying in Norway', { kinds: ['fact'] });
+    expect(hits.slice(0, 2)).toEqual([
+      'fact said(s1, 1, Ada: So where did you end up staying in Norway?)',
+      'fact said(s1, 2, Ben: In a tiny cabin near the lake.)',
+    ]);
+    expect(hits.join()).not.toMatch(/mountains|train/);
+  });
+
+  it('are no neighbours where nothing but their order of writing joins them', async () => {
+    const session = await openSession();
+    await session.tellAll([
+      'wrote(hemingway, "The Old Man and the Sea")',
+      'wrote(woolf, "To the Lighthouse and back again")',
+    ]);
+    expect(await found(session, 'sea', { kinds: ['fact'] })).toEqual([
+      'fact wrote(hemingway, The Old Man and the Sea)',
+    ]);
+  });
+
+  it('are found by a number in them before the turns of this number', async () => {
+    const session = await talked();
+    await session.tell('said(s2, 2, "Dan: The ticket cost 4 euros.")');
+    const [first] = await found(session, 'What cost 4 euros?', { kinds: ['fact'] });
+    expect(first).toBe('fact said(s2, 2, Dan: The ticket cost 4 euros.)');
+  });
+
+  it('are ranked by their words and not by a difference in salience within a day', async () => {
+    const session = await talked();
+    for (let later = 5; later < 40; later++) {
+      session.clock.advance(60_000);
+      await session.tell(`said(s1, ${later}, "Ben: Some words about the lake number ${later}.")`);
+    }
+    const [first] = await found(session, 'a tiny cabin near the lake', { kinds: ['fact'] });
+    expect(first).toBe('fact said(s1, 2, Ben: In a tiny cabin near the lake.)');
+  });
+});
+
+describe('goals of a query', () => {
+  it('are those that join two mentioned constants even if a verb is a predicate by chance', async () => {
+    const session = await family();
+    await session.tell('met(ann, dave)');
+    expect(await found(session, 'I met Ann and Carol. How are they related?')).toContain(
+      'conclusion grandparent(ann, carol)',
+    );
+  });
+});

@@ -20,7 +20,6 @@ import type { FactRow, ScopeChoice } from '../store/fact-matching.ts';
 import { type Found, Finder } from './finder.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
 import { mentionsIn } from './mentions.ts';
-import { TextWords } from './text-words.ts';
 import { ViewNames } from './view-names.ts';
 import { WordIndex } from './word-index.ts';
 
@@ -40,7 +39,7 @@ export async function search(context: ReadContext, input: SearchInput): Promise<
     const finder = new Finder({
       names,
       index,
-      words: new TextWords(input.text, names, index),
+      text: input.text,
       mentions,
       similar: await similarTo(names, input.text, input.limit),
       limit: input.limit,
@@ -64,6 +63,8 @@ export interface QueryKnowledge {
   readonly goalsLeftOut: number;
   /** Facts that match, best first, then those near to the mentions. */
   readonly facts: readonly FactRow[];
+  /** The rank of matching facts, from 1 on, by rendered atom. */
+  readonly hits: ReadonlyMap<string, number>;
 }
 
 /** What the view knows of a query: goals within `timeoutMs`, and up to `most` facts that match it. */
@@ -80,14 +81,14 @@ export async function knowledgeOf(
     async (index) => {
       pacer.limits.memory.use(index);
       const mentions = await mentionsIn(query, names, index);
-      const { goals, leftOut } = await goalsOf(mentions, names, pacer.within(timeoutMs));
-      const words = new TextWords(query, names, index);
+      const { goals, leftOut } = await goalsOf(query, mentions, names, pacer.within(timeoutMs));
       const similar = await similarTo(names, query, most);
-      const finder = new Finder({ names, index, words, mentions, similar, limit: most });
+      const finder = new Finder({ names, index, text: query, mentions, similar, limit: most });
       await finder.find(new Set<HitKind>(['fact']));
-      const hits = byScore(finder.candidates).slice(0, most);
-      const facts = [...hits.flatMap(({ fact }) => fact ?? []), ...finder.nearFacts()];
-      return { mentions, goals, goalsLeftOut: leftOut, facts };
+      const all = byScore(finder.candidates);
+      const hits = new Map(all.map(({ found }, at) => [found.text, at + 1]).reverse() as [string, number][]);
+      const facts = [...all.slice(0, most).flatMap(({ found }) => found.fact ?? []), ...finder.nearFacts()];
+      return { mentions, goals, goalsLeftOut: leftOut, facts, hits };
     },
   );
 }
@@ -111,9 +112,11 @@ interface QueryInput {
   readonly timeoutMs: number;
 }
 
-interface Ranked extends Found {
+interface Ranked {
+  readonly found: Found;
+  /** The rank of each of its values. */
+  readonly ranks: readonly number[];
   readonly score: number;
-  readonly why: SearchHit['why'];
 }
 
 /** The candidates by reciprocal rank fusion, best first; ties by kind, then text, then scope. */
@@ -121,24 +124,26 @@ function byScore(candidates: readonly Found[]): Ranked[] {
   const ranks = new Map<Signal, Map<number, number>>();
   for (const { values } of candidates)
     for (const { signal } of values) if (!ranks.has(signal)) ranks.set(signal, ranksOf(candidates, signal));
-  const scored = candidates.map((candidate): Ranked => {
-    const why = candidate.values.map(({ signal, value, detail }) => ({
-      signal,
-      rank: ranks.get(signal)?.get(rounded(value)) ?? candidates.length,
-      detail,
-    }));
-    return { ...candidate, why, score: why.reduce((sum, { rank }) => sum + 1 / (fusionConstant + rank), 0) };
+  const scored = candidates.map((found): Ranked => {
+    const own = found.values.map(
+      ({ signal, value }) => ranks.get(signal)?.get(rounded(value)) ?? candidates.length,
+    );
+    return { found, ranks: own, score: own.reduce((sum, rank) => sum + 1 / (fusionConstant + rank), 0) };
   });
-  return scored.sort(
-    (left, right) =>
-      right.score - left.score ||
-      hitKinds.indexOf(left.kind) - hitKinds.indexOf(right.kind) ||
-      compareText(left.text, right.text) ||
-      compareText(left.scope ?? '', right.scope ?? ''),
+  return scored.sort((left, right) => right.score - left.score || compareFound(left.found, right.found));
+}
+
+function compareFound(left: Found, right: Found): number {
+  return (
+    hitKinds.indexOf(left.kind) - hitKinds.indexOf(right.kind) ||
+    compareText(left.text, right.text) ||
+    compareText(left.scope ?? '', right.scope ?? '')
   );
 }
 
-function shown({ kind, text, id, score, why, scope, salience }: Ranked): SearchHit {
+function shown({ found, ranks, score }: Ranked): SearchHit {
+  const { kind, text, id, scope, salience } = found;
+  const why = found.values.map(({ signal, detail }, at) => ({ signal, rank: ranks[at] as number, detail }));
   const hit = { kind, [kind === 'fact' || kind === 'conclusion' ? 'atom' : kind]: text };
   return { ...hit, id, score, why, scope, salience };
 }
@@ -148,9 +153,9 @@ function ranksOf(candidates: readonly Found[], signal: Signal): Map<number, numb
   const values: number[] = [];
   for (const each of candidates)
     for (const { signal: of, value } of each.values) if (of === signal) values.push(rounded(value));
-  values.sort((left, right) => right - left);
+  const descending = Float64Array.from(values).sort().reverse();
   const ranks = new Map<number, number>();
-  for (const [at, value] of values.entries()) if (!ranks.has(value)) ranks.set(value, at + 1);
+  for (const [at, value] of descending.entries()) if (!ranks.has(value)) ranks.set(value, at + 1);
   return ranks;
 }
 

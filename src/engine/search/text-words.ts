@@ -13,6 +13,14 @@ export interface WordMatch {
   readonly words: readonly string[];
 }
 
+/** What the words are worth in something beside a thing, and the share of it that counts for the thing. */
+export interface Beside {
+  readonly worth: Worth;
+  readonly share: number;
+  /** True if it surely continues the thing, so that its words alone make the thing match. */
+  readonly isNext: boolean;
+}
+
 /** Documents, and what the words are worth in each. */
 export interface Documents {
   readonly numbers: number[];
@@ -33,58 +41,89 @@ export class TextWords {
   readonly terms: ReadonlyMap<string, string>;
   readonly #index: WordIndex;
   readonly #names: ViewNames;
-  readonly #ofConstants = new Map<number, Worth>();
+  readonly #ofConstants = new Map<number, Map<string, number>>();
   readonly #ofPredicates = new Map<string, Worth>();
+  /** By term: its rarity among constants. */
+  readonly #rarities = new Map<string, number>();
+  /** True if `#ofConstants` has every constant with any of the words. */
+  #isComplete = false;
 
-  constructor(text: string, names: ViewNames, index: WordIndex) {
+  /** `mentioned`: the constants that the text names. A name in many facts says little, though it is one constant. */
+  constructor(text: string, names: ViewNames, index: WordIndex, mentioned: readonly number[]) {
     const words = wordsOf(text).map((word) => word.text);
     const telling = words.filter((word) => !isStopWord(word));
     this.terms = new Map((telling.length > 0 ? telling : words).map((word) => [stemOf(word), word]));
     this.#names = names;
     this.#index = index;
+    const { constants } = index;
+    const having = new Map(Array.from(this.terms.keys(), (term) => [term, constants.documents(term)]));
+    for (const id of mentioned) {
+      const uses = names.usesOf(id);
+      for (const term of new Set(termsOf(names.context.tenant.facts.dictionary.text(id))))
+        if (having.has(term)) having.set(term, (having.get(term) as number) + uses);
+    }
+    for (const [term, count] of having)
+      this.#rarities.set(term, rarity(Math.max(constants.count, count), count));
   }
 
   /** The constants with any of the words and what each is worth in all. Yields to others now and then. */
-  constants(): Promise<Documents> {
-    return this.#documents(this.#index.constants);
+  async constants(): Promise<Documents> {
+    const { documents, isComplete } = await this.#documents(this.#index.constants, this.#ofConstants);
+    this.#isComplete = isComplete;
+    return documents;
   }
 
   /** The same for the rows with metadata, by document. */
-  metadata(): Promise<Documents> {
-    return this.#documents(this.#index.metadata);
+  async metadata(): Promise<Documents> {
+    const { documents } = await this.#documents(this.#index.metadata, new Map());
+    return documents;
+  }
+
+  #rarityOf(term: string, postings: Postings): number {
+    if (postings === this.#index.constants) return this.#rarities.get(term) as number;
+    return rarity(postings.count, postings.documents(term));
   }
 
   /**
-   * The documents with any of the words. Those with the rarest words come first: once there are enough, a more common
-   * word only adds to them.
+   * The documents with any of the words, and in `worthOf` what each word is worth in them. Those with the rarest words
+   * come first: once there are enough, a more common word only adds to them. `isComplete`: none was left out.
    */
-  async #documents(postings: Postings): Promise<Documents> {
-    const places = new Map<number, number>();
-    const found: Documents = { numbers: [], worths: [] };
+  async #documents(
+    postings: Postings,
+    worthOf: Map<number, Map<string, number>>,
+  ): Promise<{ documents: Documents; isComplete: boolean }> {
+    let isComplete = true;
     const rarestFirst = [...this.terms.keys()]
       .map((term) => ({ term, documents: postings.documents(term) }))
       .sort((left, right) => left.documents - right.documents);
     for (const { term, documents } of rarestFirst) {
-      const isEnough = places.size > 0 && places.size + documents > maxDocuments;
+      const isEnough = worthOf.size > 0 && worthOf.size + documents > maxDocuments;
       let looked = 0;
+      const rare = this.#rarityOf(term, postings);
       for (const { document, times } of postings.of(term)) {
         if (++looked > maxPostings) break;
         if ((looked & 0xfff) === 0) await this.#names.context.pacer.breathe();
-        const place = places.get(document);
-        if (place === undefined && (isEnough || places.size >= maxDocuments)) continue;
-        const worth = postings.worth(term, times, postings.length(document));
-        if (place === undefined) {
-          places.set(document, found.numbers.push(document) - 1);
-          found.worths.push(worth);
-        } else found.worths[place] = (found.worths[place] as number) + worth;
+        let worth = worthOf.get(document);
+        if (worth === undefined && (isEnough || worthOf.size >= maxDocuments)) continue;
+        if (worth === undefined) worthOf.set(document, (worth = new Map()));
+        worth.set(term, rare * postings.weight(times, postings.length(document)));
       }
+      isComplete &&= documents <= maxPostings && !isEnough && worthOf.size < maxDocuments;
     }
-    return found;
+    const found: Documents = { numbers: [], worths: [] };
+    for (const [document, worth] of worthOf) {
+      let sum = 0;
+      for (const each of worth.values()) sum += each;
+      found.numbers.push(document);
+      found.worths.push(sum);
+    }
+    return { documents: found, isComplete };
   }
 
   ofConstant(constant: number): Worth {
     let worth = this.#ofConstants.get(constant);
     if (worth === undefined) {
+      if (this.#isComplete) return nothing;
       const text = this.#names.context.tenant.facts.dictionary.text(constant);
       this.#ofConstants.set(constant, (worth = this.#worthIn(text, this.#index.constants)));
     }
@@ -113,27 +152,42 @@ export class TextWords {
     return text === '' ? nothing : this.#worthIn(text, this.#index.metadata);
   }
 
-  /** How something with these parts matches; null: it has none of the words. */
-  match(parts: readonly Worth[]): WordMatch | null {
-    let value = 0;
+  /**
+   * How something with these parts matches; null: it has none of the words. Its worth counts in proportion to how many
+   * of the words it has, each by its rarity. `beside`: what words are worth in the neighbours; their words alone make a
+   * match only if `isNext`.
+   */
+  match(parts: readonly Worth[], beside: readonly Beside[] = []): WordMatch | null {
+    let [value, covered, total] = [0, 0, 0];
+    let isMatch = false;
     const words: string[] = [];
     for (const [term, word] of this.terms) {
-      const best = parts.reduce((most, part) => Math.max(most, part.get(term) ?? 0), 0);
-      if (best === 0) continue;
+      let best = parts.reduce((most, part) => Math.max(most, part.get(term) ?? 0), 0);
+      if (best > 0) words.push(word);
+      for (const { worth, share, isNext } of beside) {
+        const shared = (worth.get(term) ?? 0) * share;
+        if (shared > 0 && isNext) isMatch = true;
+        best = Math.max(best, shared);
+      }
       value += best;
-      words.push(word);
+      const rare = this.#rarities.get(term) as number;
+      total += rare;
+      if (best > 0) covered += rare;
     }
-    return words.length === 0 ? null : { value, words };
+    return words.length > 0 || isMatch ? { value: (value * covered) / total, words } : null;
   }
 
-  #worthIn(text: string, postings: Postings): Worth {
+  #worthIn(text: string, postings: Postings): Map<string, number> {
     const times = new Map<string, number>();
     const terms = termsOf(text);
     for (const term of terms) if (this.terms.has(term)) times.set(term, (times.get(term) ?? 0) + 1);
-    if (times.size === 0) return nothing;
     const worth = new Map<string, number>();
     for (const [term, count] of times)
-      worth.set(term, postings.worth(term, Math.min(count, 0xff), Math.min(terms.length, 0xffff)));
+      worth.set(
+        term,
+        this.#rarityOf(term, postings) *
+          postings.weight(Math.min(count, 0xff), Math.min(terms.length, 0xffff)),
+      );
     return worth;
   }
 }

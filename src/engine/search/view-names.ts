@@ -7,6 +7,9 @@ import type { Program } from '../datalog/model/program.ts';
 import { atomsOf, relationOf } from '../language/terms.ts';
 import { isStopWord, foldedName, stemmedName, stemOf, wordsOf } from './words.ts';
 
+/** Most facts of a constant that are counted. */
+const maxCounted = 4_096;
+
 /** A relation that facts hold or rules conclude. */
 export interface KnownRelation {
   readonly predicate: string;
@@ -75,6 +78,18 @@ export class ViewNames {
         }
       }
     return found;
+  }
+
+  /** About how many wanted facts have the constant, counted up to some thousands; the invisible too. */
+  usesOf(constant: number): number {
+    let uses = 0;
+    for (const relation of this.stored())
+      for (let position = 0; position < relation.arity; position++) {
+        const index = relation.index([position]);
+        for (let next = index.firstOf(constant); next !== 0; next = index.next[next - 1] as number)
+          if (++uses === maxCounted) return uses;
+      }
+    return uses;
   }
 
   /** True if a visible fact has the constant. */

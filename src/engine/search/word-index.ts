@@ -4,7 +4,7 @@ import type { FactStore } from '../store/fact-store.ts';
 import { finish, hashSeed, HashSlots } from '../store/hash-slots.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { Postings } from './postings.ts';
-import { foldedName, termsOf } from './words.ts';
+import { foldedName, termsAndName, termsOf } from './words.ts';
 
 /** Longer constants are texts and not names: they are found by their words alone. */
 const maxNameLength = 96;
@@ -92,9 +92,9 @@ export class WordIndex implements MemoryHolder {
     while (this.constants.count < dictionary.size) {
       const constant = this.constants.count;
       const text = dictionary.text(constant);
-      this.constants.add(termsOf(text));
-      const name = text.length <= maxNameLength ? foldedName(text) : '';
-      if (name !== '') this.#addName(constant, hashOf(name));
+      const { terms, name } = termsAndName(text);
+      this.constants.add(terms);
+      if (name !== '' && text.length <= maxNameLength) this.#addName(constant, hashOf(name));
       units += text.length + unitsOfText;
       if (units < unitsBetweenBreaths) continue;
       units = 0;

@@ -25,6 +25,8 @@ const asciiPieces = /\d+(?:[.,]\d+)+|[A-Za-z0-9]+(?:'[A-Za-z]+)*/g;
 const unicodePieces = /\p{N}+(?:[.,]\p{N}+)+|[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*/gu;
 /** A place between two words of a name: aB, ABc. */
 const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+/** A piece with no such place and no apostrophe. */
+const plainPiece = /^(?:[a-z]+|\d+)$/;
 const possessive = /['’]s?$/;
 /** Scripts that are written without spaces between words: their words need a dictionary. */
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
@@ -46,21 +48,41 @@ export function wordsOf(text: string): Word[] {
 
 /** The terms of the text, as often as they occur; a name of several words in camelCase is also a term as a whole. */
 export function termsOf(text: string): string[] {
+  return termsAndName(text).terms;
+}
+
+/** The terms of the text, and its name as `foldedName` gives it. */
+export function termsAndName(text: string): { readonly terms: string[]; readonly name: string } {
   const terms: string[] = [];
+  let name = '';
   for (const { piece } of piecesOf(text)) {
-    const parts = piece.split(camelBoundary);
+    const parts = plainPiece.test(piece) ? [piece] : piece.split(camelBoundary);
     for (const part of parts) {
       const plain = part.replace(possessive, '');
-      if (plain !== '') terms.push(stemOf(foldWord(plain)));
+      if (plain === '') continue;
+      const word = foldWord(plain);
+      name += word;
+      terms.push(stemOf(word));
     }
     if (parts.length > 1) terms.push(foldWord(piece.replace(possessive, '')));
   }
-  return terms;
+  return { terms, name };
 }
+
+const stems = new Map<string, string>();
+const maxStems = 65_536;
+const maxCachedWord = 32;
 
 /** The stem of a folded English word; any other word unchanged. */
 export function stemOf(word: string): string {
-  return /^[a-z]{3,}$/.test(word) ? stemmer(word) : word;
+  if (!/^[a-z]{3,}$/.test(word)) return word;
+  let stem = stems.get(word);
+  if (stem !== undefined) return stem;
+  stem = stemmer(word);
+  if (word.length > maxCachedWord) return stem;
+  if (stems.size === maxStems) stems.clear();
+  stems.set(word, stem);
+  return stem;
 }
 
 /** What is compared of two names: their folded letters and digits. Empty if there are none. */

@@ -132,6 +132,7 @@ async function filled(
   const window = new OpenWindow(seen, weaker, { ...input, isLeftOut: asked.isLeftOut });
 
   const proofs = new GoalProofs(window, builder, input.proofs);
+  if (query !== null) sortByRank(answers.slice(input.goals?.length ?? 0), query);
   for (const each of answers) await proofs.fill(each);
   for (const each of answers) await proofs.fillPremises(each);
   const others = await candidates(window, builder, inferred);
@@ -174,6 +175,13 @@ async function filled(
   const all = input.predicates === null ? { available, savings } : await totals(seen, alsoConcluded);
   const isComplete = omitted.length === all.available - window.entries.size + all.savings;
   return { ...answer, omitted, ...(isComplete ? {} : { omittedComplete: false as const }) };
+}
+
+/** Sorts the stored answers of a query's goals as the search ranks them: a constant may be in more than there is room for. */
+function sortByRank(answers: readonly GoalAnswer[][], { hits }: QueryKnowledge): void {
+  const rankOf = ({ atom, step }: GoalAnswer): number =>
+    step === null ? (hits.get(atom) ?? Number.MAX_SAFE_INTEGER) : 0;
+  for (const each of answers) each.sort((left, right) => rankOf(left) - rankOf(right));
 }
 
 /** True for predicates that the window may contain. */
