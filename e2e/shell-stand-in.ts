@@ -11,6 +11,8 @@ export const firstSettings: DesktopSettings = {
   opensAtLogin: false,
   departure: 'ask',
   asksForReleases: false,
+  notifiesOfWithdrawn: true,
+  canNotify: true,
   release: { kind: 'unknown' },
   secrets: 'kept',
   providers: { anthropic: 'none', openai: 'kept', google: 'environment' },
