@@ -1,0 +1,118 @@
+/**
+ * Pictures of the desktop application as its user sees it, with frame, menu and dialogs of the system, for
+ * docs/screenshots/desktop. `npm run pictures -- --desktop` takes them: DESKTOP_FRAMES is the folder into which the
+ * virtual display writes what it shows.
+ */
+import { type ElectronApplication, expect, type Page, test } from '@playwright/test';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { packed, readDump, withoutMargins } from '../scripts/picture-file.mjs';
+import { Desktop, missing } from './desktop.ts';
+import { fillWithFacts } from './many-facts.ts';
+import { root } from './root.ts';
+
+test.skip(missing !== null, missing ?? '');
+// Serially: each has the display to itself.
+test.describe.configure({ mode: 'default', retries: 0 });
+
+const frames = process.env['DESKTOP_FRAMES'] ?? '';
+const pictures = join(root, 'docs/screenshots/desktop');
+
+let desktop: Desktop;
+let app: ElectronApplication;
+
+test.beforeEach(async () => {
+  desktop = await Desktop.make();
+});
+test.afterEach(async () => {
+  await app.close();
+  desktop.remove();
+});
+
+function frame(): Buffer {
+  return readFileSync(join(frames, 'Xvfb_screen0'));
+}
+
+/** Saves what the display shows, once that has not changed for a while. */
+async function takePicture(name: string): Promise<void> {
+  for (let before = frame(), same = 0; same < 3; ) {
+    await pause(400);
+    const now = frame();
+    same = now.equals(before) ? same + 1 : 0;
+    before = now;
+  }
+  savePicture(name);
+}
+
+function savePicture(name: string): void {
+  mkdirSync(pictures, { recursive: true });
+  writeFileSync(join(pictures, `${name}.png`), packed(withoutMargins(readDump(frame()))));
+}
+
+/** Opens the application with the sample of a family in a window of the pictures' size. */
+async function openFamily(): Promise<Page> {
+  app = await desktop.launch();
+  const page = await app.firstWindow();
+  await page.getByRole('button', { name: 'Open the sample A family' }).click();
+  await expect(page.getByRole('heading', { name: 'A family is open' })).toBeVisible();
+  await app.evaluate(({ BrowserWindow }) =>
+    BrowserWindow.getAllWindows()[0]?.setBounds({ x: 100, y: 100, width: 1180, height: 760 }),
+  );
+  await page
+    .getByRole('button', { name: 'Leave the tour' })
+    .click({ timeout: 2_000 })
+    .catch(() => undefined);
+  return page;
+}
+
+async function goTo(page: Page, place: string): Promise<void> {
+  await page.evaluate((hash) => {
+    window.location.hash = hash;
+  }, place);
+}
+
+/** Opens a menu as Alt and its letter do. */
+async function openMenu(letter: string): Promise<void> {
+  await app.evaluate(({ BrowserWindow }, keyCode) => {
+    const { webContents } = BrowserWindow.getAllWindows()[0] ?? {};
+    for (const type of ['rawKeyDown', 'keyUp'] as const)
+      webContents?.sendInputEvent({ type, keyCode, modifiers: ['alt'] });
+  }, letter);
+}
+
+test('the window, its menus and its settings', async () => {
+  const page = await openFamily();
+  await goTo(page, '/ask?question=ancestor(agnes, ?who)&why=ancestor(agnes, ada)');
+  await expect(page.getByRole('tree', { name: 'Proof' }).getByRole('treeitem').first()).toBeVisible();
+  await takePicture('window');
+  await openMenu('F');
+  await takePicture('menu');
+  await page.keyboard.press('Escape');
+  await goTo(page, '/settings');
+  await page.getByRole('heading', { name: 'Application' }).scrollIntoViewIfNeeded();
+  await takePicture('settings');
+});
+
+test('the question about a connected agent', async () => {
+  const page = await openFamily();
+  const { origin } = new URL(page.url());
+  const agent = await fetch(`${origin}/mcp/sse`, { headers: { accept: 'text/event-stream' } });
+  const reader = agent.body?.getReader();
+  await reader?.read();
+  await goTo(page, '/agents');
+  await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close());
+  await pause(2_000);
+  await takePicture('agents');
+  await reader?.cancel();
+});
+
+test('the progress of a large folder', async () => {
+  const folder = join(desktop.folder, 'knowledge');
+  await fillWithFacts(folder, 1_000_000);
+  desktop.own(folder);
+  app = await desktop.launch({ environment: { STORAGE_DIR: folder } });
+  const progress = await app.firstWindow();
+  await expect(progress.locator('#percent')).toHaveText(/^[1-9]\d?%$/);
+  savePicture('progress');
+});
