@@ -82,12 +82,16 @@ test('the window, its menus and its settings', async () => {
   await goTo(page, '/ask?question=ancestor(agnes, ?who)&why=ancestor(agnes, ada)');
   await expect(page.getByRole('tree', { name: 'Proof' }).getByRole('treeitem').first()).toBeVisible();
   await takePicture('window');
+  await goTo(page, '/settings');
+  await page
+    .getByRole('heading', { name: 'Application' })
+    .evaluate((heading) => heading.scrollIntoView({ block: 'start' }));
+  await takePicture('settings');
+  // Last: no page closes a menu.
+  await goTo(page, '/proof?question=ancestor(agnes, ada)');
+  await expect(page.getByRole('tree', { name: 'Proof' }).getByRole('treeitem').first()).toBeVisible();
   await openMenu('F');
   await takePicture('menu');
-  await page.keyboard.press('Escape');
-  await goTo(page, '/settings');
-  await page.getByRole('heading', { name: 'Application' }).scrollIntoViewIfNeeded();
-  await takePicture('settings');
 });
 
 test('the question about a connected agent', async () => {
@@ -97,9 +101,26 @@ test('the question about a connected agent', async () => {
   const reader = agent.body?.getReader();
   await reader?.read();
   await goTo(page, '/agents');
-  await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close());
+  await app.evaluate(({ BrowserWindow, dialog }) => {
+    const show = dialog.showMessageBox.bind(dialog);
+    const asking = new AbortController();
+    const { signal } = asking;
+    Object.assign(globalThis, { asking });
+    Object.assign(dialog, {
+      showMessageBox: (window: Electron.BrowserWindow, options: Electron.MessageBoxOptions) =>
+        show(window, { ...options, signal }),
+    });
+    BrowserWindow.getAllWindows()[0]?.close();
+  });
   await takePicture('agents');
+  await app.evaluate(() => (globalThis as unknown as { asking: AbortController }).asking.abort());
   await reader?.cancel();
+  // The application asks again while it counts the agent.
+  await expect
+    .poll(
+      async () => ((await (await fetch(`${origin}/mcp/clients`)).json()) as { clients: unknown[] }).clients,
+    )
+    .toEqual([]);
 });
 
 test('the progress of a large folder', async () => {

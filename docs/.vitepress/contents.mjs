@@ -55,6 +55,7 @@ const explanation = [
   ['Salience', '/salience'],
   ['Benchmarks', '/benchmarks'],
   ['How it is tested', '/testing'],
+  ['Flows of the desktop application', '/desktop-flows'],
   ['Roadmap', '/roadmap'],
 ];
 
