@@ -1,6 +1,6 @@
 /**
  * Markdown as the pages of docs/ use it, as HTML: headings, paragraphs, lists, tables, quotes, code, images, links and
- * emphasis. Anything else stays as text, which a test of all pages would notice.
+ * emphasis, and comments, which nobody sees. Anything else stays as text, which a test of all pages would notice.
  */
 
 const headingLine = /^(#{1,6}) (.*)$/;
@@ -30,7 +30,8 @@ export function escapeHtml(text) {
  */
 export function markdownAsHtml(text, links) {
   const used = new Map();
-  return blocksOf(text.split('\n'), links, used).join('\n');
+  const shown = text.replaceAll(/^<!--.*?-->$/gms, '');
+  return blocksOf(shown.split('\n'), links, used).join('\n');
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   type ThreadMessage,
 } from '../base/service-messages.ts';
 import { type Service, startService, defaultQuietMs } from '../service/service.ts';
-import { Withdrawals } from '../service/withdrawals.ts';
+import { WithdrawnTally } from '../service/withdrawn-tally.ts';
 import { recordStart } from '../base/start-record.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 import { logFileWriter } from '../telemetry/log-file.ts';
@@ -40,12 +40,12 @@ async function start(): Promise<Service> {
   const warmUp = config.warmUp ? { warmUpAfterMs: defaultQuietMs } : {};
   const onOpening = (percent: number) => say({ kind: 'opening', percent });
   const service = await startService(config, { log, onOpening, ...warmUp });
-  const withdrawals = new Withdrawals({
+  const tally = new WithdrawnTally({
     namesAtoms: config.apiKey === null && !config.authEnabled,
     send: (withdrawn) => say({ kind: 'withdrawn', withdrawn }),
     after: (ms, run) => void setTimeout(run, ms).unref(),
   });
-  service.engine.subscribe((change) => withdrawals.note(change));
+  service.engine.subscribe((change) => tally.note(change));
   try {
     await recordStart(config, settings.environment, service.port, settings.program);
   } catch (error) {

@@ -58,17 +58,21 @@ async function savePdf(display: ProofDisplay, shell: ShellApi): Promise<void> {
   }
 }
 
+/** How to print the proof, and to save it as PDF (null in a browser), which are commands too while it is shown. */
+function useProofPaper(display: ProofDisplay): { print: () => void; pdf: (() => void) | null } {
+  const shell = desktopShell();
+  const print = () => printLines(paperOf(display));
+  const pdf = shell === null ? null : () => void savePdf(display, shell);
+  useViewCommand({ ...named('proof.print'), run: print }, true);
+  useViewCommand({ ...named('proof.pdf'), run: () => pdf?.() }, pdf !== null);
+  return { print, pdf };
+}
+
 /** Shows the menu that copies or saves the proof. */
 export function ExportMenu({ display }: { display: ProofDisplay }) {
   const clipboard = useClipboard();
   const { graph, notes } = useDiagramGraph(display);
-  const shell = desktopShell();
-  const print = () => printLines(paperOf(display));
-  const pdf = () => {
-    if (shell !== null) void savePdf(display, shell);
-  };
-  useViewCommand({ ...named('proof.print'), run: print }, true);
-  useViewCommand({ ...named('proof.pdf'), run: pdf }, shell !== null);
+  const { print, pdf } = useProofPaper(display);
   const nameOf = (extension: string) => fileNameOf(display.tree.root.atom, extension);
   function copy(text: string, what: string): void {
     clipboard.copy(text);
@@ -120,13 +124,13 @@ export function ExportMenu({ display }: { display: ProofDisplay }) {
         >
           Save as text
         </Menu.Item>
-        {shell !== null && (
+        {pdf !== null && (
           <Menu.Item leftSection={<IconFileTypePdf size={14} aria-hidden />} onClick={pdf}>
             Save as PDF
           </Menu.Item>
         )}
         <Menu.Item leftSection={<IconPrinter size={14} aria-hidden />} onClick={print}>
-          {shell === null ? 'Print, or save as PDF' : 'Print'}
+          {pdf === null ? 'Print, or save as PDF' : 'Print'}
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item onClick={() => copy(asText(display), 'text')}>Copy as text</Menu.Item>

@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
 import type { WithdrawnConclusions } from '../base/service-messages.ts';
-import { Withdrawals } from './withdrawals.ts';
+import { WithdrawnTally } from './withdrawn-tally.ts';
 
 function gathering(namesAtoms: boolean) {
   const sent: (readonly WithdrawnConclusions[])[] = [];
   const waiting: (() => void)[] = [];
-  const withdrawals = new Withdrawals({
+  const tally = new WithdrawnTally({
     namesAtoms,
     send: (withdrawn) => sent.push(withdrawn),
     after: (_ms, run) => waiting.push(run),
   });
   const note = (atom: string, database = 'default', kind = 'conclusion.withdrawn' as const) =>
-    withdrawals.note({
+    tally.note({
       kind,
       database,
       tenant: 'default',
       data: { generation: 1, time: 0, requestId: null, atom },
     });
-  return { sent, waiting, note, withdrawals };
+  return { sent, waiting, note, tally };
 }
 
 test('sends one message for all conclusions that were withdrawn meanwhile, by database', () => {
@@ -47,9 +47,9 @@ test('does not name conclusions of a service that requires keys', () => {
 });
 
 test('ignores every other change', () => {
-  const { waiting, withdrawals } = gathering(true);
+  const { waiting, tally } = gathering(true);
   const data = { generation: 1, time: 0, requestId: null };
-  withdrawals.note({ kind: 'fact.retracted', database: 'default', tenant: 'default', data });
-  withdrawals.note({ kind: 'reset', database: 'default', tenant: null, data });
+  tally.note({ kind: 'fact.retracted', database: 'default', tenant: 'default', data });
+  tally.note({ kind: 'reset', database: 'default', tenant: null, data });
   expect(waiting).toEqual([]);
 });

@@ -14,7 +14,7 @@ interface WithdrawalParts {
 }
 
 /** Counts withdrawn conclusions by database and tenant, and sends the counts once a second at most. */
-export class Withdrawals {
+export class WithdrawnTally {
   readonly #parts: WithdrawalParts;
   #gathered = new Map<string, WithdrawnConclusions>();
 
