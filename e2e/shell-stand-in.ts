@@ -45,6 +45,7 @@ export async function standInShell(
       return 'kept';
     },
     readSettings: () => kept.settings,
+    savePdf: () => true,
     chooseFolder: () => {
       kept.settings = { ...kept.settings, folder: '/elsewhere', needsRestart: true };
       return kept.settings;
