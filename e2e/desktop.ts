@@ -64,6 +64,23 @@ export interface Launch {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** Milliseconds after which an application that does not end is killed. */
+const patienceMs = 30_000;
+
+/**
+ * Ends the application. Playwright waits for a page that it has lost for as long as the test may take, so its processes
+ * are killed then; the test has failed already.
+ */
+export async function closeDesktop(app: ElectronApplication): Promise<void> {
+  const { pid } = app.process();
+  const timer = setTimeout(() => {
+    // Playwright starts it as the leader of a group.
+    if (pid !== undefined) process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+  }, patienceMs);
+  await app.close();
+  clearTimeout(timer);
+}
+
 /** One installation with data of its own. */
 export class Desktop {
   readonly folder: string;
