@@ -11,7 +11,11 @@ const executablePath = findChromium();
 export default defineConfig({
   testDir: 'e2e',
   // LONG=1 (npm run test:long) adds what takes longer.
-  testIgnore: process.env['LONG'] === '1' ? [] : ['**/*.long.spec.ts'],
+  testIgnore: [
+    ...(process.env['LONG'] === '1' ? [] : ['**/*.long.spec.ts']),
+    // Only `npm run pictures -- --desktop` takes them.
+    ...(process.env['DESKTOP_FRAMES'] === undefined ? ['**/desktop-pictures.spec.ts'] : []),
+  ],
   outputDir: 'e2e/.results',
   // The pictures of e2e/screens.spec.ts, which are documentation too.
   snapshotPathTemplate: 'docs/screenshots/{arg}{ext}',

@@ -3,11 +3,11 @@
  * while a keyring waits. Skipped with a note like e2e/desktop.spec.ts.
  */
 import { type ElectronApplication, expect, type Page, test } from '@playwright/test';
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Desktop, missing } from './desktop.ts';
+import { closeDesktop, Desktop, missing } from './desktop.ts';
 import { fillWithFacts } from './many-facts.ts';
 
 if (missing !== null) process.stdout.write(`Tests in the real Electron are skipped: ${missing}.\n`);
@@ -26,7 +26,7 @@ test.beforeEach(async () => {
   desktop = await Desktop.make();
 });
 test.afterEach(async () => {
-  await app?.close();
+  if (app !== null) await closeDesktop(app);
   app = null;
   desktop.remove();
 });
@@ -105,4 +105,150 @@ test('a keyring that waits is told of in a dialog, which goes when it answers', 
   await app.evaluate(() => (globalThis as unknown as { unlockKeyring(): void }).unlockKeyring());
   const page = await app.firstWindow();
   await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
+});
+
+test('a service that was kept without a window is seen again by a second start', async () => {
+  app = await desktop.launch();
+  const running = app;
+  // Asked of Electron: Playwright may not learn the address of a window that it meets while it opens.
+  const windows = () =>
+    running.evaluate(({ BrowserWindow }) =>
+      BrowserWindow.getAllWindows().map((each) => ({
+        address: each.webContents.getURL(),
+        isVisible: each.isVisible(),
+      })),
+    );
+  await expect.poll(async () => (await windows())[0]?.isVisible).toBe(true);
+  const { origin } = new URL((await windows())[0]?.address ?? '');
+  const agent = await fetch(`${origin}/mcp/sse`, { headers: { accept: 'text/event-stream' } });
+  const reader = agent.body?.getReader();
+  try {
+    await reader?.read();
+    const asked = await app.evaluate(
+      ({ BrowserWindow, dialog }) =>
+        new Promise<{ message: string; detail: string }>((resolve) => {
+          const keep = async (...args: unknown[]) => {
+            resolve(args.at(-1) as { message: string; detail: string });
+            return { response: 0, checkboxChecked: false };
+          };
+          Object.assign(dialog, { showMessageBox: keep });
+          BrowserWindow.getAllWindows()[0]?.close();
+        }),
+    );
+    expect(asked.message).toBe('An agent is connected.');
+    await expect.poll(async () => (await windows()).length).toBe(0);
+    expect((await fetch(`${origin}/health`)).status).toBe(200);
+    const { executablePath, args, env } = desktop.start();
+    const second = spawn(executablePath, args, { env, stdio: 'ignore' });
+    expect(await new Promise((resolve) => second.once('exit', resolve))).toBe(0);
+    await expect.poll(async () => (await windows()).map(({ isVisible }) => isVisible)).toEqual([true]);
+    expect((await windows())[0]?.address).toContain(`${origin}/`);
+  } finally {
+    await reader?.cancel();
+  }
+});
+
+test('a withdrawn conclusion is told of by the system, and a click opens the window that explains it', async () => {
+  app = await desktop.launch();
+  const page = await app.firstWindow();
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
+  await app.evaluate(({ BrowserWindow, Notification }) => {
+    const { show } = Notification.prototype;
+    Notification.prototype.show = function shown(this: Electron.Notification) {
+      Object.assign(globalThis, { notification: this });
+      show.call(this);
+    };
+    BrowserWindow.getAllWindows()[0]?.minimize();
+  });
+  const isFocused = () => app?.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isFocused());
+  await expect.poll(isFocused).toBe(false);
+  const { origin } = new URL(page.url());
+  const post = (path: string, body: unknown) =>
+    fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-tenant-id': 'default' },
+      body: JSON.stringify(body),
+    });
+  await post('/teach', { text: 'elder(?x) :- parent(?x, ?y).' });
+  await post('/tell', { predicate: 'parent', args: ['ada', 'ben'] });
+  await post('/ask', { text: 'elder(ada)' });
+  await post('/retract', { predicate: 'parent', args: ['ada', 'ben'] });
+  const told = () =>
+    app?.evaluate(() => {
+      const { notification } = globalThis as unknown as { notification?: Electron.Notification };
+      return notification === undefined ? null : { title: notification.title, body: notification.body };
+    });
+  await expect
+    .poll(told)
+    .toEqual({ title: 'A conclusion is no longer true', body: 'elder(ada), in database default' });
+  await app.evaluate(() => {
+    const { notification } = globalThis as unknown as { notification: Electron.Notification };
+    notification.emit('click', {});
+  });
+  await expect(page).toHaveURL(/#\/why-not\?question=elder/);
+  await expect.poll(isFocused).toBe(true);
+});
+
+test('a proof is saved as a PDF', async () => {
+  app = await desktop.launch();
+  const page = await app.firstWindow();
+  await page.getByRole('button', { name: 'Open the sample A family' }).click();
+  await expect(page.getByRole('heading', { name: 'A family is open' })).toBeVisible();
+  await page.evaluate(() => {
+    window.location.hash = '/proof?question=ancestor(agnes, ada)';
+  });
+  await expect(page.getByRole('tree', { name: 'Proof' })).toBeVisible();
+  const file = join(desktop.folder, 'proof.pdf');
+  await app.evaluate(({ dialog }, filePath) => {
+    Object.assign(dialog, { showSaveDialog: async () => ({ canceled: false, filePath }) });
+  }, file);
+  const isEnabled = () =>
+    app?.evaluate(({ Menu }) => Menu.getApplicationMenu()?.getMenuItemById('proof.pdf')?.enabled);
+  await expect.poll(isEnabled).toBe(true);
+  await app.evaluate(({ Menu }) => Menu.getApplicationMenu()?.getMenuItemById('proof.pdf')?.click());
+  await expect(page.getByText('Saved as PDF')).toBeVisible();
+  expect(readFileSync(file, 'latin1')).toMatch(/^%PDF-/);
+  // What was on paper has gone.
+  await expect(page.getByRole('heading', { name: /^Proof of/ })).toHaveCount(0);
+});
+
+test('F10 and the arrows open a menu', async () => {
+  test.skip(spawnSync('xdotool', ['version']).status !== 0, 'xdotool presses the keys');
+  app = await desktop.launch();
+  const page = await app.firstWindow();
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
+  await app.evaluate(({ Menu }) => {
+    const opened: string[] = [];
+    Object.assign(globalThis, { opened });
+    for (const { label, submenu } of Menu.getApplicationMenu()?.items ?? [])
+      submenu?.on('menu-will-show', () => opened.push(label));
+  });
+  // The menu is built anew while the page reports its commands, and a busy machine loses keys.
+  const opened = async () => {
+    for (const key of ['F10', 'Down']) {
+      spawnSync('xdotool', ['key', key]);
+      await page.waitForTimeout(500);
+    }
+    return app?.evaluate(() => (globalThis as unknown as { opened: string[] }).opened);
+  };
+  await expect.poll(opened).toContain('&File');
+});
+
+test('Help opens the documentation in the browser', async () => {
+  app = await desktop.launch();
+  const page = await app.firstWindow();
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
+  await app.evaluate(({ shell }) => {
+    const openExternal = async (address: string) => void Object.assign(globalThis, { address });
+    Object.assign(shell, { openExternal });
+  });
+  const isEnabled = () =>
+    app?.evaluate(({ Menu }) => Menu.getApplicationMenu()?.getMenuItemById('help.documentation')?.enabled);
+  await expect.poll(isEnabled).toBe(true);
+  await app.evaluate(({ Menu }) => Menu.getApplicationMenu()?.getMenuItemById('help.documentation')?.click());
+  const address = () => app?.evaluate(() => (globalThis as unknown as { address?: string }).address);
+  await expect.poll(address).toMatch(/\/documentation\/index\.html$/);
+  const documentation = await fetch((await address()) ?? '');
+  expect(await documentation.text()).toContain('<h1 id="corollary">Corollary</h1>');
+  expect(app.windows()).toHaveLength(1);
 });

@@ -262,3 +262,32 @@ test('a text field has a context menu; spelling is checked with dictionaries tha
   expect(again.named('session.setSpellCheckerLanguages')[0]?.args).toEqual([['en-US']]);
   expect(again.named('BrowserWindow')[0]?.args[0]).toMatchObject({ webPreferences: { spellcheck: true } });
 });
+
+test('a proof is saved as a PDF where the user says, and nowhere if the user cancels', async () => {
+  const file = join(temporaryFolder(), 'proof.pdf');
+  const run = start({ environment: anyPort, answers: [file] });
+  const page = { url: await opened(run), parent: null };
+  expect(await run.drive('invoke', 'corollary:savePdf', page, 'proof-p-a.pdf')).toBe(true);
+  expect(run.named('webContents.printToPDF')[0]?.args).toEqual([{ pageSize: 'A4' }]);
+  expect(run.named('dialog.showSaveDialog')[0]?.args[0]).toMatchObject({ defaultPath: 'proof-p-a.pdf' });
+  expect(readFileSync(file, 'utf8')).toBe('%PDF-');
+  expect(await run.drive('invoke', 'corollary:savePdf', page, 'proof-p-a.pdf')).toBe(false);
+});
+
+test('F10 gives the menu bar the focus; with another key the page gets it', async () => {
+  const run = start({ environment: anyPort });
+  await opened(run);
+  const f10 = { type: 'keyDown', key: 'F10', control: false, shift: false, alt: false, meta: false };
+  const isOfPage = process.platform === 'darwin';
+  expect(await run.drive('pressesKey', f10)).toBe(isOfPage);
+  expect(await run.drive('pressesKey', { ...f10, shift: true })).toBe(true);
+  const sent = run.named('webContents.sendInputEvent').map(({ args }) => args[0]);
+  expect(sent).toEqual(
+    isOfPage
+      ? []
+      : [
+          { type: 'rawKeyDown', keyCode: 'Alt' },
+          { type: 'keyUp', keyCode: 'Alt' },
+        ],
+  );
+});

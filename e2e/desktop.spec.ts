@@ -7,7 +7,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { Desktop, missing } from './desktop.ts';
+import { closeDesktop, Desktop, missing } from './desktop.ts';
 
 // The reporter shows skipped tests without a reason.
 if (missing !== null) process.stdout.write(`Tests in the real Electron are skipped: ${missing}.\n`);
@@ -45,7 +45,7 @@ test.beforeEach(async () => {
 });
 
 test.afterEach(async () => {
-  await app.close();
+  await closeDesktop(app);
   desktop.remove();
 });
 

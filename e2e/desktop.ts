@@ -64,6 +64,26 @@ export interface Launch {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** The processes of the applications: Playwright does not know that of one that has ended. */
+const processes = new WeakMap<ElectronApplication, number>();
+
+/** Milliseconds after which an application that does not end is killed. */
+const patienceMs = 30_000;
+
+/**
+ * Ends the application. Playwright waits for a page that it has lost for as long as the test may take, so its processes
+ * are killed then; the test has failed already.
+ */
+export async function closeDesktop(app: ElectronApplication): Promise<void> {
+  const pid = processes.get(app);
+  const timer = setTimeout(() => {
+    // Playwright starts it as the leader of a group.
+    if (pid !== undefined) process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+  }, patienceMs);
+  await app.close();
+  clearTimeout(timer);
+}
+
 /** One installation with data of its own. */
 export class Desktop {
   readonly folder: string;
@@ -135,7 +155,10 @@ export class Desktop {
     return { binary: binary ?? '', args: ['--no-sandbox', ...args], env };
   }
 
-  launch(options: Launch = {}): Promise<ElectronApplication> {
-    return electron.launch({ ...this.start(options), chromiumSandbox: true });
+  async launch(options: Launch = {}): Promise<ElectronApplication> {
+    const app = await electron.launch({ ...this.start(options), chromiumSandbox: true });
+    const { pid } = app.process();
+    if (pid !== undefined) processes.set(app, pid);
+    return app;
   }
 }

@@ -11,6 +11,8 @@ export const firstSettings: DesktopSettings = {
   opensAtLogin: false,
   departure: 'ask',
   asksForReleases: false,
+  notifiesOfWithdrawn: true,
+  canNotify: true,
   release: { kind: 'unknown' },
   secrets: 'kept',
   providers: { anthropic: 'none', openai: 'kept', google: 'environment' },
@@ -43,6 +45,7 @@ export async function standInShell(
       return 'kept';
     },
     readSettings: () => kept.settings,
+    savePdf: () => true,
     chooseFolder: () => {
       kept.settings = { ...kept.settings, folder: '/elsewhere', needsRestart: true };
       return kept.settings;

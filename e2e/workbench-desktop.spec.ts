@@ -246,3 +246,41 @@ test('the settings of the application are accessible in light and dark', async (
   await page.getByRole('heading', { name: 'Keys of language models' }).scrollIntoViewIfNeeded();
   await expectNothingGraveIn(page, 'the settings of the application', ['dark']);
 });
+
+test('a shown proof can be printed, and saved as a PDF by the application', async ({ page, service }) => {
+  const shell = await standInShell(page);
+  await page.addInitScript(() => {
+    const prints: string[] = [];
+    Object.assign(globalThis, { prints });
+    window.print = () => {
+      prints.push(document.title);
+      window.dispatchEvent(new Event('afterprint'));
+    };
+  });
+  await openSample(page, service);
+  const offered = () => (lastOf(shell, 'setCommands') as CommandState[]).map(({ id }) => id);
+  await expect.poll(offered).not.toContain('proof.print');
+  await page.evaluate(() => {
+    window.location.hash = '/proof?question=ancestor(agnes, ada)';
+  });
+  await expect.poll(offered).toEqual(expect.arrayContaining(['proof.print', 'proof.pdf']));
+  await page.keyboard.press('ControlOrMeta+p');
+  const prints = () => page.evaluate(() => (globalThis as unknown as { prints: string[] }).prints);
+  expect(await prints()).toEqual(['Proof of ancestor(agnes, ada)']);
+  await shell.wait({ kind: 'command', id: 'proof.pdf' });
+  await expect(page.getByText('Saved as PDF')).toBeVisible();
+  expect(lastOf(shell, 'savePdf')).toBe('proof-ancestor-agnes-ada.pdf');
+  await expect(page.getByRole('heading', { name: 'Proof of ancestor(agnes, ada)' })).toHaveCount(0);
+  await goTo(page, 'Facts');
+  await expect.poll(offered).not.toContain('proof.pdf');
+});
+
+test('the settings of the application switch notifications', async ({ page, service }) => {
+  const shell = await standInShell(page);
+  await open(page, service, '/settings');
+  const notifies = page.getByRole('switch', { name: 'Notify me when conclusions are withdrawn' });
+  await expect(notifies).toBeChecked();
+  await notifies.press('Space');
+  await expect(notifies).not.toBeChecked();
+  expect(lastOf(shell, 'changeSettings')).toEqual({ kind: 'notifiesOfWithdrawn', value: false });
+});

@@ -34,14 +34,16 @@ export async function ensureDisplay() {
 }
 
 /**
- * Starts a virtual display if there is none. Returns the environment of programs on it, and how to end it. Throws a
- * Refusal that says why it cannot.
+ * Starts a virtual display if there is none, or if it is to write what it shows into the folder `frames`. Returns the
+ * environment of programs on it, and how to end it. Throws a Refusal that says why it cannot.
+ * @param {{frames?: string}} [options]
  */
-export async function startDisplay() {
-  if (hasDisplay()) return { environment: {}, end: () => undefined };
+export async function startDisplay({ frames } = {}) {
+  if (hasDisplay() && frames === undefined) return { environment: {}, end: () => undefined };
   if (!canShowWindows())
     throw new Refusal('There is no display, and no Xvfb, openbox and dbus to start one.');
-  const server = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1920x1200x24', '-nolisten', 'tcp'], {
+  const screen = ['-displayfd', '3', '-screen', '0', '1920x1200x24', '-nolisten', 'tcp'];
+  const server = spawn('Xvfb', [...screen, ...(frames === undefined ? [] : ['-fbdir', frames])], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
   const number = await new Promise((resolve, reject) => {

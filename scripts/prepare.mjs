@@ -82,6 +82,7 @@ const outputs = [
   'out/main/service-thread.js',
   'out/preload/preload.cjs',
   'out/renderer/index.html',
+  'out/renderer/documentation/index.html',
   'out/mcp/proof-app.html',
   'out/bridge/corollary-mcp.js',
   'out/corollary.mcpb',
@@ -101,6 +102,7 @@ export async function build() {
   await runBuild(['node_modules/vite/bin/vite.js', 'build', '--config', 'scripts/vite.proof-app.config.ts']);
   await runBuild(['scripts/build-bridge.mjs']);
   await runBuild(['node_modules/ts7/bin/tsc', '-p', 'client/tsconfig.json']);
+  await runBuild(['scripts/documentation/build.mjs']);
   await runBuild(['scripts/compress-files.mjs']);
   const missing = outputs.filter((path) => !existsSync(join(root, path)));
   if (missing.length > 0) throw new Refusal(`The build succeeded, but made no ${missing.join(', ')}.`);
@@ -139,7 +141,8 @@ function sourcesDigest() {
   const sources = ['src', 'client/src']
     .flatMap(filesBelow)
     .filter((path) => !/\.(test|fuzz|long|bench)\.tsx?$/.test(path));
-  for (const path of [...configuration, ...sources, ...filesBelow('resources')]) {
+  const others = ['resources', 'docs', 'scripts/documentation'].flatMap(filesBelow);
+  for (const path of [...configuration, ...sources, ...others]) {
     const absolute = join(root, path);
     if (existsSync(absolute)) hash.update(`\n${path}\n`).update(readFileSync(absolute));
   }

@@ -27,6 +27,8 @@ export interface RunOptions {
   /** Another instance runs. */
   readonly isSecond?: boolean;
   readonly userData?: string;
+  /** The main bundle of another installation. */
+  readonly bundle?: string;
   /** The system has no secret store. */
   readonly hasNoVault?: boolean;
   /** The system's secret store waits for its password. */
@@ -64,7 +66,7 @@ export class ShellRun {
     this.#ownsUserData = userData === undefined;
     this.userData = userData ?? mkdtempSync(join(tmpdir(), 'corollary-shell-'));
     const { PORT: _port, HOST: _host, STORAGE_DIR: _folder, ...inherited } = process.env;
-    this.#process = fork(mainBundle, [...argv], {
+    this.#process = fork(options.bundle ?? mainBundle, [...argv], {
       execArgv: ['--import', standIns.mainHook],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       // Transfers bytes as bytes, as between Electron's processes.

@@ -9,7 +9,8 @@
  * Environment: STAND_IN_USER_DATA, the user-data folder; STAND_IN_SECOND, set if another instance runs;
  * STAND_IN_ANSWERS, a JSON array of button labels to press in dialogs, in order, with a final `+` to tick the checkbox
  * too; STAND_IN_NO_VAULT, set if the system has no secret store; STAND_IN_LOCKED_VAULT, set if that store answers only
- * once it is unlocked; STAND_IN_PACKAGED, set for an installed application.
+ * once it is unlocked; STAND_IN_NO_NOTIFICATIONS, set if the system has none; STAND_IN_PACKAGED, set for an installed
+ * application.
  */
 import { EventEmitter } from 'node:events';
 import type * as Electron from 'electron';
@@ -65,6 +66,8 @@ type AppPart = Part<
   | 'exit'
   | 'getLoginItemSettings'
   | 'setLoginItemSettings'
+  | 'getLocaleCountryCode'
+  | 'setAppUserModelId'
   | 'addRecentDocument'
   | 'clearRecentDocuments'
 >;
@@ -111,6 +114,14 @@ class App extends EventEmitter implements AppPart {
   setAsDefaultProtocolClient(protocol: string): boolean {
     record('app.setAsDefaultProtocolClient', protocol);
     return true;
+  }
+
+  getLocaleCountryCode(): string {
+    return 'NZ';
+  }
+
+  setAppUserModelId(id: string): void {
+    record('app.setAppUserModelId', id);
   }
 
   addRecentDocument(path: string): void {
@@ -164,6 +175,8 @@ type ContentsPart = Part<
   | 'forcefullyCrashRenderer'
   | 'replaceMisspelling'
   | 'startDrag'
+  | 'printToPDF'
+  | 'sendInputEvent'
   | 'executeJavaScript'
 >;
 
@@ -191,6 +204,15 @@ class WebContents extends EventEmitter implements ContentsPart {
     record('webContents.startDrag', item);
   }
 
+  async printToPDF(options: Electron.PrintToPDFOptions): Promise<Buffer> {
+    record('webContents.printToPDF', options);
+    return Buffer.from('%PDF-');
+  }
+
+  sendInputEvent(event: { readonly type: string; readonly keyCode?: string }): void {
+    record('webContents.sendInputEvent', event);
+  }
+
   async executeJavaScript(code: string): Promise<void> {
     record('webContents.executeJavaScript', code);
   }
@@ -211,6 +233,7 @@ type WindowPart = Part<
   | 'isFullScreen'
   | 'isMaximized'
   | 'isMinimized'
+  | 'isFocused'
   | 'isDestroyed'
   | 'maximize'
   | 'restore'
@@ -224,6 +247,8 @@ type WindowPart = Part<
 
 export class BrowserWindow extends EventEmitter implements WindowPart {
   static readonly all = new Set<BrowserWindow>();
+  /** The window that has the focus; null: none of the program's. */
+  static focused: BrowserWindow | null = null;
   static #lastId = 0;
   readonly id = ++BrowserWindow.#lastId;
   readonly webContents = new WebContents();
@@ -248,6 +273,10 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
       this.webContents.emit('did-navigate');
       this.webContents.emit('did-finish-load');
     });
+  }
+
+  static fromWebContents(page: unknown): BrowserWindow | null {
+    return [...BrowserWindow.all].find(({ webContents }) => webContents === page) ?? null;
   }
 
   getNormalBounds(): Electron.Rectangle {
@@ -280,6 +309,10 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
     return this.#isDestroyed;
   }
 
+  isFocused(): boolean {
+    return BrowserWindow.focused === this;
+  }
+
   maximize(): void {
     record('window.maximize');
   }
@@ -294,6 +327,7 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
 
   focus(): void {
     record('window.focus');
+    BrowserWindow.focused = this;
     this.emit('focus');
   }
 
@@ -326,6 +360,7 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
   #end(isQuitting: boolean): void {
     this.#isDestroyed = true;
     BrowserWindow.all.delete(this);
+    if (BrowserWindow.focused === this) BrowserWindow.focused = null;
     this.emit('closed');
     record('window.closed');
     if (BrowserWindow.all.size === 0 && !isQuitting) app.emit('window-all-closed');
@@ -359,9 +394,19 @@ async function showOpenDialog(
   return { canceled: folder === undefined, filePaths: folder === undefined ? [] : [folder] };
 }
 
+/** An answer is the path to save to; none cancels. */
+async function showSaveDialog(
+  ...args: [unknown, Electron.SaveDialogOptions] | [Electron.SaveDialogOptions]
+): Promise<Electron.SaveDialogReturnValue> {
+  record('dialog.showSaveDialog', args.at(-1));
+  const filePath = answers.shift();
+  return { canceled: filePath === undefined, filePath: filePath ?? '' };
+}
+
 export const dialog = {
   showMessageBox,
   showOpenDialog,
+  showSaveDialog,
   showMessageBoxSync(
     ...args: [unknown, Electron.MessageBoxSyncOptions] | [Electron.MessageBoxSyncOptions]
   ): number {
@@ -427,6 +472,30 @@ export class Tray extends EventEmitter implements TrayPart {
   setContextMenu(menu: BuiltMenu): void {
     menus.tray = menu.template;
     record('tray.setContextMenu', menu);
+  }
+}
+
+export class Notification extends EventEmitter implements Part<Electron.Notification, 'show' | 'close'> {
+  static last: Notification | null = null;
+  readonly #options: Electron.NotificationConstructorOptions;
+
+  constructor(options: Electron.NotificationConstructorOptions) {
+    super();
+    this.#options = options;
+  }
+
+  static isSupported(): boolean {
+    return environment['STAND_IN_NO_NOTIFICATIONS'] === undefined;
+  }
+
+  show(): void {
+    Notification.last = this;
+    record('notification.show', this.#options);
+  }
+
+  close(): void {
+    record('notification.close');
+    this.emit('close');
   }
 }
 
@@ -555,6 +624,11 @@ const drivers: Readonly<Record<string, (...args: never[]) => unknown>> = {
   },
   /** The page of the first window is reloaded by the menu; true if it was left. */
   reloadsPage: () => !onlyWindow().keepsPage || prevents(contents(), 'will-prevent-unload', preventable()),
+  /** Another program has the focus. */
+  blur: () => {
+    BrowserWindow.focused = null;
+  },
+  clickNotification: () => Notification.last?.emit('click'),
   focusWindow: (at: number) => [...BrowserWindow.all][at]?.focus(),
   closeWindowAt: (at: number) => [...BrowserWindow.all][at]?.close(),
   /** Another arrangement of screens. */
@@ -562,6 +636,8 @@ const drivers: Readonly<Record<string, (...args: never[]) => unknown>> = {
     displays.splice(0, displays.length, ...areas.map((workArea, at) => ({ id: at + 1, workArea })));
     screen.emit('display-removed');
   },
+  /** A key is pressed in the first window; true if the page gets it. */
+  pressesKey: (input: object) => !prevents(contents(), 'before-input-event', preventable(), input),
   contextMenu: (parameters: object) => contents().emit('context-menu', {}, parameters),
   permission: async (name: string) => ({
     requested: await new Promise((resolve) => guard('request')(contents(), name, resolve, {})),

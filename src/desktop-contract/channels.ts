@@ -78,6 +78,10 @@ export interface DesktopSettings {
   readonly opensAtLogin: boolean;
   readonly departure: Departure;
   readonly asksForReleases: boolean;
+  /** Whether the system notifies the user of withdrawn conclusions. */
+  readonly notifiesOfWithdrawn: boolean;
+  /** Whether the system has notifications. */
+  readonly canNotify: boolean;
   readonly release: ReleaseState;
   readonly secrets: SecretPlace;
   readonly providers: Readonly<Record<DesktopProviderName, ProviderKeyState>>;
@@ -90,7 +94,7 @@ export type SettingsChange =
   | { readonly kind: 'port'; readonly port: number | null }
   | { readonly kind: 'opensAtLogin'; readonly value: boolean }
   | { readonly kind: 'departure'; readonly value: Departure }
-  | { readonly kind: 'asksForReleases'; readonly value: boolean }
+  | { readonly kind: 'asksForReleases' | 'notifiesOfWithdrawn'; readonly value: boolean }
   | { readonly kind: 'provider'; readonly provider: DesktopProviderName; readonly key: string | null };
 
 /** What a window shows, as its page reports it. */
@@ -140,6 +144,8 @@ const channels = {
   setPage: channel<PageState, void>(isPageState),
   /** Begins to drag a file out of the window. */
   dragOut: channel<DraggedFile, void>(isDraggedFile),
+  /** Asks where to save what the page prints as a PDF; the argument is the suggested name. False if the user cancels. */
+  savePdf: channel<string, boolean>(isFileName),
   /** Adds the path of an imported file to the recent ones; '' if it has none. */
   noteFile: channel<string, void>(isPath),
   /** Returns and removes the requests for the page, in order. */
@@ -227,16 +233,15 @@ function isPageState(value: unknown): value is PageState {
   return lines.every((line) => isLine(line, longestName));
 }
 
-/** A file's name has no folder, and is not hidden. */
 function isDraggedFile(value: unknown): value is DraggedFile {
   if (!hasOnly(value, ['name', 'text'])) return false;
   const { name, text } = value;
-  return (
-    isLine(name, longestTitle) &&
-    !/^\.|[/\\:*?"<>|]/.test(name) &&
-    typeof text === 'string' &&
-    text.length <= longestDragged
-  );
+  return isFileName(name) && typeof text === 'string' && text.length <= longestDragged;
+}
+
+/** A file's name has no folder, and is not hidden. */
+function isFileName(value: unknown): value is string {
+  return isLine(value, longestTitle) && !/^\.|[/\\:*?"<>|]/.test(value);
 }
 
 function isPath(value: unknown): value is string {
@@ -254,6 +259,7 @@ function isSettingsChange(value: unknown): value is SettingsChange {
       return hasOnly(value, ['kind', 'port']) && (value['port'] === null || isPort(value['port']));
     case 'opensAtLogin':
     case 'asksForReleases':
+    case 'notifiesOfWithdrawn':
       return hasOnly(value, ['kind', 'value']) && typeof value['value'] === 'boolean';
     case 'departure':
       return hasOnly(value, ['kind', 'value']) && isDeparture(value['value']);

@@ -21,9 +21,9 @@ export type MenuName = keyof typeof menuTitles;
 
 /**
  * Condition for a command: `authentication`, the service requires keys; `key`, the user is also signed in; `tabs`, the
- * view has several tabs. Absent: always available.
+ * view has several tabs; `proof`, it shows a proof. Absent: always available.
  */
-export type Need = 'authentication' | 'key' | 'tabs';
+export type Need = 'authentication' | 'key' | 'tabs' | 'proof';
 
 interface CommandEntry {
   readonly title: string;
@@ -60,6 +60,15 @@ export const commandTable = {
   },
   'facts.import': { title: 'Import a file…', group: 'Facts', menu: 'file' },
   'facts.export': { title: 'Export to a file…', group: 'Facts', menu: 'file' },
+  'proof.print': {
+    title: 'Print the proof…',
+    group: 'Workbench',
+    keys: 'Mod+P',
+    menu: 'file',
+    needs: 'proof',
+  },
+  // Only in the application: a browser's print dialog makes PDFs itself.
+  'proof.pdf': { title: 'Save the proof as PDF…', group: 'Workbench', menu: 'file', needs: 'proof' },
   'go.scopes': { title: 'Scopes: compare and merge', group: 'Go to', keys: 'Alt+5', menu: 'go' },
   'scopes.fork': { title: 'Fork a scope…', group: 'Workbench', menu: 'knowledge' },
   'go.memory': {
@@ -114,6 +123,7 @@ export const commandTable = {
   'history.undo': { title: 'Undo', group: 'Workbench', menu: 'knowledge' },
   'history.redo': { title: 'Redo', group: 'Workbench', menu: 'knowledge' },
   'history.show': { title: 'History: what was done, step by step…', group: 'Workbench', menu: 'knowledge' },
+  'help.documentation': { title: 'Documentation', group: 'Workbench', menu: 'help' },
   'help.shortcuts': { title: 'Show keyboard shortcuts', group: 'Workbench', keys: '?', menu: 'help' },
   palette: { title: 'Search everything', group: 'Workbench', keys: 'Mod+K', menu: 'view' },
 } as const satisfies Readonly<Record<string, CommandEntry>>;

@@ -8,6 +8,7 @@
 
 const space = ['database', 'tenant', 'scope', 'unscoped'];
 const defaultDatabase = 'default';
+const defaultTenant = 'default';
 
 /** The parameter of a view that fills in its question and waits for the user to ask it. */
 export const unasked = 'unasked';
@@ -107,6 +108,11 @@ export function linkablePlace(text: string): string | null {
 /** Returns the database that a place shows. */
 export function databaseOfPlace(place: string): string {
   return parsePlace(place)?.parameters.get('database') ?? defaultDatabase;
+}
+
+/** Returns the tenant that a place shows. */
+export function tenantOfPlace(place: string): string {
+  return parsePlace(place)?.parameters.get('tenant') ?? defaultTenant;
 }
 
 /** Returns the address of the same view without what it shows: `/ask?database=d`. */

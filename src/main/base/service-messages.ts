@@ -25,11 +25,21 @@ export interface ThreadSettings {
   readonly logFile: string | null;
 }
 
+/** Conclusions of one database and tenant that are no longer true. */
+export interface WithdrawnConclusions {
+  readonly database: string;
+  readonly tenant: string;
+  readonly count: number;
+  /** The first of them; null if the service requires keys: what it knows is not for everyone who sees the screen. */
+  readonly atom: string | null;
+}
+
 /**
  * From the thread: `opening` with growing percentages while the stored knowledge is read, then exactly one `ready` or
- * `refused`, one `agents` for every `count-agents`, then at most one `closed`.
+ * `refused`, one `agents` for every `count-agents`, `withdrawn` at most once a second, then at most one `closed`.
  */
 export type ThreadMessage =
+  | { readonly kind: 'withdrawn'; readonly withdrawn: readonly WithdrawnConclusions[] }
   | { readonly kind: 'opening'; readonly percent: number }
   | { readonly kind: 'ready'; readonly address: string; readonly port: number }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
@@ -62,6 +72,8 @@ export function isThreadMessage(value: unknown): value is ThreadMessage {
       return typeof value['count'] === 'number';
     case 'opening':
       return typeof value['percent'] === 'number';
+    case 'withdrawn':
+      return Array.isArray(value['withdrawn']) && value['withdrawn'].every(isWithdrawn);
     case 'closed':
       return true;
     default:
@@ -91,6 +103,13 @@ function isProgram(value: unknown): value is StartProgram | null {
     Array.isArray(value['args']) &&
     isRecord(value['environment'])
   );
+}
+
+function isWithdrawn(value: unknown): value is WithdrawnConclusions {
+  if (!isRecord(value)) return false;
+  const { database, tenant, count, atom } = value;
+  const isNamed = typeof database === 'string' && typeof tenant === 'string';
+  return isNamed && typeof count === 'number' && (atom === null || typeof atom === 'string');
 }
 
 function isRefusal(value: unknown): value is Refusal {

@@ -22,8 +22,6 @@ function recording(): { handlers: ChannelHandlers; reached: [ChannelName, unknow
 
 /** What each channel accepts, written independently of its check. */
 function isMeant(name: ChannelName, value: unknown): boolean {
-  const isLine = (text: unknown, most: number) =>
-    typeof text === 'string' && /^[^\p{Cc}]+$/u.test(text) && /\S/.test(text) && text.length <= most;
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   switch (name) {
     case 'setTheme':
@@ -60,14 +58,10 @@ function isMeant(name: ChannelName, value: unknown): boolean {
     case 'dragOut': {
       if (!isObject) return false;
       const { name: file, text: content, ...rest } = value as Record<string, unknown>;
-      return (
-        Object.keys(rest).length === 0 &&
-        isLine(file, 200) &&
-        !(file as string).startsWith('.') &&
-        ![...(file as string)].some((each) => '/\\:*?"<>|'.includes(each)) &&
-        typeof content === 'string'
-      );
+      return Object.keys(rest).length === 0 && isFileName(file) && typeof content === 'string';
     }
+    case 'savePdf':
+      return isFileName(value);
     case 'noteFile':
       return value === '' || isLine(value, 4096);
     case 'changeSettings': {
@@ -84,7 +78,7 @@ function isMeant(name: ChannelName, value: unknown): boolean {
           (rest['key'] === null || isLine(rest['key'], 4096))
         );
       return (
-        (kind === 'opensAtLogin' || kind === 'asksForReleases') &&
+        (kind === 'opensAtLogin' || kind === 'asksForReleases' || kind === 'notifiesOfWithdrawn') &&
         fields === 'value' &&
         typeof rest['value'] === 'boolean'
       );
@@ -92,6 +86,18 @@ function isMeant(name: ChannelName, value: unknown): boolean {
     default:
       return value === undefined;
   }
+}
+
+function isLine(line: unknown, most: number): boolean {
+  return typeof line === 'string' && /^[^\p{Cc}]+$/u.test(line) && /\S/.test(line) && line.length <= most;
+}
+
+function isFileName(value: unknown): boolean {
+  return (
+    isLine(value, 200) &&
+    !(value as string).startsWith('.') &&
+    ![...(value as string)].some((each) => '/\\:*?"<>|'.includes(each))
+  );
 }
 
 const text = fc.oneof(
@@ -127,6 +133,7 @@ const change = fc.record(
       'opensAtLogin',
       'departure',
       'asksForReleases',
+      'notifiesOfWithdrawn',
       'provider',
       '__proto__',
       'folder',

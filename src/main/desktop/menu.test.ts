@@ -7,7 +7,7 @@ import {
   menuTitles,
   named,
 } from '../../desktop-contract/commands.ts';
-import { menuTemplate } from './menu.ts';
+import { focusesMenu, menuTemplate } from './menu.ts';
 
 function build(
   commands: readonly { id: CommandId; title: string }[] = commandIds.map(named),
@@ -139,5 +139,20 @@ describe('the menu', () => {
     for (const label of ['Ask – R&&D', 'Database ships', 'family.dl', 'Clear the list']) click(named(label));
     expect(opened).toEqual(['w2', 'd', 'f', 'cleared']);
     expect(build().items.find(({ label }) => label === 'Nothing yet')).toMatchObject({ enabled: false });
+  });
+});
+
+describe('the keyboard', () => {
+  const f10 = { type: 'keyDown', key: 'F10', control: false, shift: false, alt: false, meta: false };
+
+  it('focuses the menu bar with F10 alone, except on a Mac', () => {
+    expect(focusesMenu(f10, 'linux')).toBe(true);
+    expect(focusesMenu(f10, 'win32')).toBe(true);
+    expect(focusesMenu(f10, 'darwin')).toBe(false);
+    // Shift+F10 opens the context menu.
+    for (const modifier of ['control', 'shift', 'alt', 'meta'])
+      expect(focusesMenu({ ...f10, [modifier]: true }, 'linux')).toBe(false);
+    expect(focusesMenu({ ...f10, type: 'keyUp' }, 'linux')).toBe(false);
+    expect(focusesMenu({ ...f10, key: 'F6' }, 'linux')).toBe(false);
   });
 });

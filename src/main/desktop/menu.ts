@@ -4,7 +4,7 @@
  * A command is disabled until the page says that it can run. Its keys are shown but not registered: the page handles
  * them, since they may mean something else in a field or an editor.
  */
-import type { MenuItemConstructorOptions } from 'electron';
+import type { Input, MenuItemConstructorOptions } from 'electron';
 import {
   commandEntry,
   type CommandId,
@@ -110,6 +110,22 @@ export function menuTemplate(parts: MenuParts): MenuItemConstructorOptions[] {
       ...about,
     ),
   ];
+}
+
+/** Whether a key gives the menu bar the focus: F10 alone, as other programs of Linux and Windows have it. */
+export function focusesMenu(
+  {
+    type,
+    key,
+    control,
+    shift,
+    alt,
+    meta,
+  }: Pick<Input, 'type' | 'key' | 'control' | 'shift' | 'alt' | 'meta'>,
+  platform: NodeJS.Platform,
+): boolean {
+  const isAlone = !control && !shift && !alt && !meta;
+  return platform !== 'darwin' && type === 'keyDown' && key === 'F10' && isAlone;
 }
 
 /** Ctrl+W closes a tab first, then the window. */

@@ -63,7 +63,9 @@ describe('the service thread', () => {
 
   it('says how far it has read before it is ready', async () => {
     const percents: number[] = [];
-    const start = await startServiceThread(file('opening'), settings, (percent) => percents.push(percent));
+    const start = await startServiceThread(file('opening'), settings, {
+      onOpening: (percent) => percents.push(percent),
+    });
     expect(percents).toEqual([0, 50, 99]);
     if (start.outcome === 'running') await start.service.close();
     expect(start.outcome).toBe('running');

@@ -11,6 +11,7 @@ import {
   type Refusal,
   type ThreadCommand,
   type ThreadSettings,
+  type WithdrawnConclusions,
 } from '../base/service-messages.ts';
 import { createServer } from 'node:net';
 
@@ -35,14 +36,18 @@ export type ServiceStart =
   | { readonly outcome: 'running'; readonly service: RunningService }
   | { readonly outcome: 'refused'; readonly refusal: Refusal };
 
-/**
- * Starts the thread `file`; resolves when the service is ready or has refused to start. `onOpening` gets how much of the
- * stored knowledge has been read, in per cent.
- */
+interface ThreadListener {
+  /** Gets how much of the stored knowledge has been read, in per cent. */
+  readonly onOpening?: (percent: number) => void;
+  /** Gets the conclusions that were withdrawn, while the service runs. */
+  readonly onWithdrawn?: (withdrawn: readonly WithdrawnConclusions[]) => void;
+}
+
+/** Starts the thread `file`; resolves when the service is ready or has refused to start. */
 export function startServiceThread(
   file: string,
   settings: ThreadSettings,
-  onOpening: (percent: number) => void = () => undefined,
+  { onOpening, onWithdrawn }: ThreadListener = {},
 ): Promise<ServiceStart> {
   const worker = new Worker(file, {
     workerData: settings,
@@ -66,7 +71,8 @@ export function startServiceThread(
     });
     worker.on('message', (message: unknown) => {
       if (!isThreadMessage(message)) throw new Error('the service thread sent a message of an unknown kind');
-      if (message.kind === 'opening') onOpening(message.percent);
+      if (message.kind === 'opening') onOpening?.(message.percent);
+      if (message.kind === 'withdrawn') onWithdrawn?.(message.withdrawn);
       if (message.kind === 'ready') resolve({ outcome: 'running', service: running(worker, message, ended) });
       if (message.kind === 'refused') refusal = message.refusal;
     });

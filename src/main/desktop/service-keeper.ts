@@ -10,7 +10,7 @@ import {
   type DesktopProviderName,
   desktopProviderNames,
 } from '../../desktop-contract/channels.ts';
-import type { StartProgram } from '../base/service-messages.ts';
+import type { StartProgram, WithdrawnConclusions } from '../base/service-messages.ts';
 import { applicationFile, hiddenOption } from './login-item.ts';
 import { type RunningService, startOnFreePort, startServiceThread } from './service-host.ts';
 import { askFolder, askWayOut } from './questions.ts';
@@ -32,6 +32,8 @@ export interface ServiceKeeperParts {
   readonly secrets: () => Secrets;
   /** Called while a service starts, with how much of its knowledge it has read, in per cent. */
   readonly onOpening: (percent: number) => void;
+  /** Called with the conclusions that this program's service has withdrawn. */
+  readonly onWithdrawn: (withdrawn: readonly WithdrawnConclusions[]) => void;
   /** Called whenever the status changes. */
   readonly onStatus: (status: TrayStatus) => void;
   /** Called when the service has ended by itself and was started again. */
@@ -147,7 +149,8 @@ export class ServiceKeeper {
       program: this.#program(),
       logFile: this.#parts.logFile,
     };
-    return startServiceThread(this.#parts.serviceThread, settings, this.#parts.onOpening);
+    const { serviceThread, onOpening, onWithdrawn } = this.#parts;
+    return startServiceThread(serviceThread, settings, { onOpening, onWithdrawn });
   }
 
   /** An installed application starts itself again: it does not run as Node does. */

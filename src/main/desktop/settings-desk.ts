@@ -14,6 +14,7 @@ import {
   type SettingsChange,
 } from '../../desktop-contract/channels.ts';
 import type { LoginItem } from './login-item.ts';
+import { canNotify } from './notification.ts';
 import { askFolder } from './questions.ts';
 import { fetchRelease, type Release, releaseState } from './releases.ts';
 import type { Secrets } from './secrets.ts';
@@ -57,7 +58,7 @@ export class SettingsDesk {
 
   read(): DesktopSettings {
     const { service, loginItem } = this.#parts;
-    const { chosenPort, departure, asksForReleases } = this.#parts.settings();
+    const { chosenPort, departure, asksForReleases, notifiesOfWithdrawn } = this.#parts.settings();
     return {
       folder: this.#nextFolder ?? service.folder,
       isFolderFixed: service.isSet('STORAGE_DIR'),
@@ -67,6 +68,8 @@ export class SettingsDesk {
       opensAtLogin: loginItem.isOn(),
       departure,
       asksForReleases,
+      notifiesOfWithdrawn: notifiesOfWithdrawn && canNotify(),
+      canNotify: canNotify(),
       release: this.#releaseState,
       secrets: this.#parts.secrets().place,
       providers: Object.fromEntries(
@@ -94,6 +97,9 @@ export class SettingsDesk {
       case 'asksForReleases':
         this.#parts.change({ asksForReleases: change.value });
         if (!change.value) this.#setRelease(null, { kind: this.#unasked });
+        break;
+      case 'notifiesOfWithdrawn':
+        this.#parts.change({ notifiesOfWithdrawn: change.value });
         break;
       case 'provider':
         if (service.hasProviderInEnvironment(change.provider))

@@ -39,6 +39,7 @@ const settings: Settings = {
   folder: resolve('/knowledge/mine'),
   departure: 'keep',
   asksForReleases: true,
+  notifiesOfWithdrawn: false,
 };
 
 describe('the shell’s settings', () => {

@@ -32,6 +32,7 @@ export interface Settings {
   readonly folder: string | null;
   readonly departure: Departure;
   readonly asksForReleases: boolean;
+  readonly notifiesOfWithdrawn: boolean;
 }
 
 /** A start opens no more windows than this. */
@@ -45,6 +46,7 @@ export const noSettings: Settings = {
   folder: null,
   departure: 'ask',
   asksForReleases: false,
+  notifiesOfWithdrawn: true,
 };
 
 /** Reads the file; calls `warn` if there is one that cannot be used. */
@@ -78,7 +80,7 @@ export function writeSettings(file: string, settings: Settings, warn: (message: 
 
 function parseSettings(value: unknown): Settings {
   if (typeof value !== 'object' || value === null) return noSettings;
-  const { window, windows, recent, port, chosenPort, folder, departure, asksForReleases } = value as Partial<
+  const { window, windows, recent, port, chosenPort, folder, departure, ...switches } = value as Partial<
     Record<keyof Settings | 'window', unknown>
   >;
   return {
@@ -88,7 +90,8 @@ function parseSettings(value: unknown): Settings {
     chosenPort: isPort(chosenPort) ? chosenPort : null,
     folder: typeof folder === 'string' && isAbsolute(folder) ? folder : null,
     departure: isDeparture(departure) ? departure : 'ask',
-    asksForReleases: asksForReleases === true,
+    asksForReleases: switches.asksForReleases === true,
+    notifiesOfWithdrawn: switches.notifiesOfWithdrawn !== false,
   };
 }
 

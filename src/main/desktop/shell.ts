@@ -27,9 +27,11 @@ import { guardContents, guardSession, registerChannels } from './guard.ts';
 import { hiddenOption, loginItem } from './login-item.ts';
 import { menuTemplate, type TrayStatus } from './menu.ts';
 import { fileOfArguments, readOpened } from './opened-files.ts';
+import { canNotify, showNotification } from './notification.ts';
 import { ProgressWindow } from './progress-window.ts';
 import { askLeaving, askLeavingAtOnce, askReport, askWithoutStore, tellTrouble } from './questions.ts';
 import { isImportable, type RecentItem, recentIn, recentLabel, withRecent } from './recent.ts';
+import { savePdf } from './save-pdf.ts';
 import { openOrAsk, Secrets, type Vault } from './secrets.ts';
 import { ServiceKeeper } from './service-keeper.ts';
 import { SettingsDesk } from './settings-desk.ts';
@@ -37,6 +39,7 @@ import { readSettings, type Settings, writeSettings } from './settings.ts';
 import { hasTray } from './tray-host.ts';
 import { bringToFront, dragOut, prepareSpelling, StatusTray } from './window.ts';
 import { DesktopWindows, type ShellWindow } from './windows.ts';
+import { WithdrawnNotices } from './withdrawn-notices.ts';
 
 interface ShellParts {
   /** The built module of the service's thread. */
@@ -72,6 +75,7 @@ export class DesktopShell {
   readonly #progress: ProgressWindow;
   #status: TrayStatus = { kind: 'starting' };
   readonly #windows: DesktopWindows;
+  readonly #notices: WithdrawnNotices;
   /** Requests and places that wait for the first window. */
   #requests: ShellRequest[] = [];
   #places: string[] = [];
@@ -109,11 +113,13 @@ export class DesktopShell {
       environment: parts.environment,
       defaultFolder: defaultFolder('desktop', parts.environment, { desktopFolder: join(userData, 'data') }),
       onOpening: (percent) => this.#progress.show(percent),
+      onWithdrawn: (withdrawn) => this.#notices.note(withdrawn),
       onStatus: (status) => this.#showStatus(status),
       onRestarted: () => this.#show(null),
       onGivenUp: () => this.#quit(),
     });
     this.#windows = this.#makeWindows();
+    this.#notices = this.#makeNotices();
     this.#desk = new SettingsDesk({
       ...shared,
       service: this.#service,
@@ -138,7 +144,24 @@ export class DesktopShell {
       openInBrowser: (address) => inBrowser(system.openExternal(address)),
       onReady: () => this.#progress.end(),
       onChange: () => this.#showMenu(),
+      onSeen: (space) => this.#notices.seen(space),
       isLeaving: () => this.#isLeaving,
+    });
+  }
+
+  #makeNotices(): WithdrawnNotices {
+    return new WithdrawnNotices({
+      isWanted: () => this.#settings.notifiesOfWithdrawn && canNotify(),
+      isWatched: (space) => this.#windows.isWatched(space),
+      show: (notice, onClick) =>
+        showNotification(notice, () => {
+          onClick();
+          this.#show(notice.place);
+        }),
+      after: (ms, run) => {
+        const timer = setTimeout(run, ms).unref();
+        return () => clearTimeout(timer);
+      },
     });
   }
 
@@ -149,6 +172,8 @@ export class DesktopShell {
     this.#listen();
     // Elsewhere the package registers the handler of links; a Windows installer does not.
     if (process.platform === 'win32' && app.isPackaged) app.setAsDefaultProtocolClient('corollary');
+    // Windows shows notifications only of programs under the name of their shortcut.
+    if (process.platform === 'win32') app.setAppUserModelId('org.corollary.Corollary');
     await app.whenReady();
     powerMonitor.on('shutdown', () => this.#quit());
     guardSession(session.defaultSession, currentAddress);
@@ -232,6 +257,7 @@ export class DesktopShell {
         if (opened !== null) this.#report(opened, state);
       },
       dragOut: (file) => dragOut(page, file, this.#parts.icons),
+      savePdf: (name) => savePdf(page, name),
       noteFile: (path) => this.#noteFile(path),
       takeRequests: () => opened?.requests.splice(0) ?? [],
       readKey: () => {

@@ -17,6 +17,7 @@ import {
 import { mkdirSync, readdirSync } from 'node:fs';
 import type { DraggedFile } from '../../desktop-contract/channels.ts';
 import { contextTemplate, dictionaryLanguages } from './context-menu.ts';
+import { focusesMenu } from './menu.ts';
 import { writeDragged } from './dragged-files.ts';
 import {
   besideWindow,
@@ -120,6 +121,13 @@ export function openWindow(address: string, parts: WindowParts): BrowserWindow {
   // Electron keeps a page that asks to stay, and says nothing.
   window.webContents.on('will-prevent-unload', (event) => {
     if (parts.mayLose()) event.preventDefault();
+  });
+  window.webContents.on('before-input-event', (event, input) => {
+    if (!focusesMenu(input, process.platform)) return;
+    event.preventDefault();
+    // Electron gives the menu bar the focus for a lone Alt, and has no other way to ask for that.
+    for (const type of ['rawKeyDown', 'keyUp'] as const)
+      window.webContents.sendInputEvent({ type, keyCode: 'Alt' });
   });
   recover(window, parts);
   load(window, address);

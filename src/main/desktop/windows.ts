@@ -7,10 +7,11 @@
 import { app, type BrowserWindow, screen, type WebContents } from 'electron';
 import { type PageState, type ShellRequest, waitingChannel } from '../../desktop-contract/channels.ts';
 import type { CommandState } from '../../desktop-contract/commands.ts';
-import { barePlace, databaseOfPlace, linkablePlace } from '../../desktop-contract/places.ts';
+import { barePlace, databaseOfPlace, linkablePlace, tenantOfPlace } from '../../desktop-contract/places.ts';
 import { isOwnAddress, workbenchAddress } from './addresses.ts';
 import type { SavedWindow } from './settings.ts';
 import { attachContextMenu, bringToFront, keepReachable, load, openWindow } from './window.ts';
+import type { WatchedSpace } from './withdrawn-notices.ts';
 
 /** A window and what is known of its page. */
 export interface ShellWindow {
@@ -42,6 +43,8 @@ interface WindowsParts {
   readonly onReady: () => void;
   /** Another window is in front, or a page has reported something. */
   readonly onChange: () => void;
+  /** The user looks at a database and tenant. */
+  readonly onSeen: (space: WatchedSpace) => void;
   readonly isLeaving: () => boolean;
 }
 
@@ -135,7 +138,10 @@ export class DesktopWindows {
     this.#open = [opened, ...this.#open];
     this.#saved = [...this.#saved, opened];
     window.once('ready-to-show', this.#parts.onReady);
-    window.on('focus', () => this.#focused(opened));
+    window.on('focus', () => {
+      this.#parts.onSeen(spaceOf(opened));
+      this.#focused(opened);
+    });
     window.on('closed', () => this.#closed(opened));
     // A page that is loaded again reports anew.
     window.webContents.on('did-navigate', () => {
@@ -149,7 +155,16 @@ export class DesktopWindows {
   /** Takes in what a page has reported. */
   report(opened: ShellWindow, page: PageState): void {
     opened.page = page;
+    if (opened.window.isFocused()) this.#parts.onSeen(spaceOf(opened));
     this.#parts.onChange();
+  }
+
+  /** Whether a window that has the focus shows the space. */
+  isWatched({ database, tenant }: WatchedSpace): boolean {
+    return this.#open.some((opened) => {
+      const shown = spaceOf(opened);
+      return opened.window.isFocused() && shown.database === database && shown.tenant === tenant;
+    });
   }
 
   setCommands(opened: ShellWindow, commands: readonly CommandState[]): void {
@@ -243,6 +258,10 @@ export class DesktopWindows {
   #keepReachable(): void {
     for (const { window } of this.#open) keepReachable(window);
   }
+}
+
+function spaceOf({ page }: ShellWindow): WatchedSpace {
+  return { database: page.database, tenant: tenantOfPlace(page.place) };
 }
 
 /** What a window shows again; null before its page has reported anything. */

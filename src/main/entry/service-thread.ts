@@ -2,8 +2,9 @@
  * The service on its own thread: the same `startService` as in the headless program, started and ended by messages of
  * the program that runs the thread.
  *
- * It sends how far it has read, then exactly one message, ready or refused; after that it ends when told to close. Any other failure ends
- * the thread with an error, which the runtime reports to its owner.
+ * It sends how far it has read, then exactly one message, ready or refused; after that which conclusions were withdrawn,
+ * until it ends when told to close. Any other failure ends the thread with an error, which the runtime reports to its
+ * owner.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, present, StartupError } from '../../engine/index.ts';
@@ -15,6 +16,7 @@ import {
   type ThreadMessage,
 } from '../base/service-messages.ts';
 import { type Service, startService, defaultQuietMs } from '../service/service.ts';
+import { WithdrawnTally } from '../service/withdrawn-tally.ts';
 import { recordStart } from '../base/start-record.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 import { logFileWriter } from '../telemetry/log-file.ts';
@@ -38,6 +40,12 @@ async function start(): Promise<Service> {
   const warmUp = config.warmUp ? { warmUpAfterMs: defaultQuietMs } : {};
   const onOpening = (percent: number) => say({ kind: 'opening', percent });
   const service = await startService(config, { log, onOpening, ...warmUp });
+  const tally = new WithdrawnTally({
+    namesAtoms: config.apiKey === null && !config.authEnabled,
+    send: (withdrawn) => say({ kind: 'withdrawn', withdrawn }),
+    after: (ms, run) => void setTimeout(run, ms).unref(),
+  });
+  service.engine.subscribe((change) => tally.note(change));
   try {
     await recordStart(config, settings.environment, service.port, settings.program);
   } catch (error) {

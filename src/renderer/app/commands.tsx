@@ -1,6 +1,7 @@
 /** The commands of the palette: the tools, and each predicate, rule, question, scope and database by name. */
 import {
   IconBook2,
+  IconBook,
   IconBrain,
   IconContrast,
   IconDatabase,
@@ -279,7 +280,7 @@ function useKeyCommands(): AppCommand[] {
   const hasKey = useCredential(({ key }) => key !== null);
   const isAsked = (useAuthentication().data?.mode ?? 'disabled') !== 'disabled';
   return useMemo(() => {
-    const isMet = { authentication: isAsked, key: isAsked && hasKey, tabs: false };
+    const isMet = { authentication: isAsked, key: isAsked && hasKey, tabs: false, proof: false };
     return [
       command('go.keys', IconKey, () => void navigate({ to: '/admin/keys' })),
       command('keys.make', IconKey, () => void navigate({ to: '/admin/keys', search: { make: 'true' } })),
@@ -303,8 +304,12 @@ async function copyLink(link: string | null): Promise<void> {
   else if (await copyText(link)) notifyDone('Copied');
 }
 
-/** Links to what is shown, and the way from pane to pane. */
+/** The documentation, links to what is shown, and the way from pane to pane. */
 const viewCommands: readonly AppCommand[] = [
+  command('help.documentation', IconBook, () => {
+    // The application opens it in the browser.
+    window.open('/documentation/index.html', '_blank', 'noreferrer');
+  }),
   command('link.copy', IconLink, () => void copyLink(linkOfPlace(shownPlace()))),
   command('link.copy-address', IconWorld, () => {
     const place = linkablePlace(shownPlace());

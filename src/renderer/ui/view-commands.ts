@@ -13,12 +13,18 @@ export const useViewCommands = create<ViewCommands>()(() => ({ commands: [] }));
 /** Offers a command while the caller is shown and `isOffered` is true. */
 export function useViewCommand(command: AppCommand, isOffered: boolean): void {
   const run = useEffectEvent(() => command.run());
-  const { id, title, group } = command;
+  const { id, title, group, keys } = command;
   useEffect(() => {
     if (!isOffered) return undefined;
-    const offered: AppCommand = { id, title, group, run: () => run() };
+    const offered: AppCommand = {
+      id,
+      title,
+      group,
+      ...(keys === undefined ? {} : { keys }),
+      run: () => run(),
+    };
     useViewCommands.setState(({ commands }) => ({ commands: [...commands, offered] }));
     return () =>
       useViewCommands.setState(({ commands }) => ({ commands: commands.filter((each) => each !== offered) }));
-  }, [id, title, group, isOffered]);
+  }, [id, title, group, keys, isOffered]);
 }

@@ -3,18 +3,23 @@ import { useClipboard } from '@mantine/hooks';
 import {
   IconBraces,
   IconDownload,
+  IconFileTypePdf,
   IconPhoto,
   IconPrinter,
   IconTextCaption,
   IconVector,
 } from '@tabler/icons-react';
+import type { ShellApi } from '../../../desktop-contract/channels.ts';
 import { proofOutline } from '../../../proof/proof-text.ts';
 import { partOf } from '../../../proof/proof-tree.ts';
+import { named } from '../../../desktop-contract/commands.ts';
+import { desktopShell } from '../../api/desktop.ts';
 import { dragOutOf, draggedName } from '../../api/drag-out.ts';
 import { formatAmount, formatTime } from '../../ui/format.ts';
-import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
+import { notifyDone, notifyFailure, notifyTrouble } from '../../ui/notify.tsx';
+import { useViewCommand } from '../../ui/view-commands.ts';
 import { useDiagramGraph } from './proof-diagram.tsx';
-import { printLines } from './print-proof.ts';
+import { printLines, saveLines } from './print-proof.ts';
 import { fileNameOf, pictureOf, savePng, saveText } from './save-proof.ts';
 import { failureOfDiagram } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
@@ -34,20 +39,40 @@ function asText(display: ProofDisplay): string {
   return `${outlineOf(display).join('\n')}\n`;
 }
 
-function print(display: ProofDisplay): void {
+function paperOf(display: ProofDisplay) {
   const { root } = display.tree;
   const steps = formatAmount(display.tree.sizeOf(root.id), 'step');
-  printLines(
-    `Proof of ${root.atom}`,
-    `${steps} · printed by Corollary on ${formatTime(Date.now())}`,
-    outlineOf(display),
-  );
+  return {
+    title: `Proof of ${root.atom}`,
+    note: `${steps} · printed by Corollary on ${formatTime(Date.now())}`,
+    lines: outlineOf(display),
+  };
+}
+
+async function savePdf(display: ProofDisplay, shell: ShellApi): Promise<void> {
+  const name = fileNameOf(display.tree.root.atom, 'pdf');
+  try {
+    if (await saveLines(paperOf(display), shell, name)) notifyDone('Saved as PDF');
+  } catch (error) {
+    notifyTrouble('The proof was not saved', error);
+  }
+}
+
+/** How to print the proof, and to save it as PDF (null in a browser), which are commands too while it is shown. */
+function useProofPaper(display: ProofDisplay): { print: () => void; pdf: (() => void) | null } {
+  const shell = desktopShell();
+  const print = () => printLines(paperOf(display));
+  const pdf = shell === null ? null : () => void savePdf(display, shell);
+  useViewCommand({ ...named('proof.print'), run: print }, true);
+  useViewCommand({ ...named('proof.pdf'), run: () => pdf?.() }, pdf !== null);
+  return { print, pdf };
 }
 
 /** Shows the menu that copies or saves the proof. */
 export function ExportMenu({ display }: { display: ProofDisplay }) {
   const clipboard = useClipboard();
   const { graph, notes } = useDiagramGraph(display);
+  const { print, pdf } = useProofPaper(display);
   const nameOf = (extension: string) => fileNameOf(display.tree.root.atom, extension);
   function copy(text: string, what: string): void {
     clipboard.copy(text);
@@ -99,8 +124,13 @@ export function ExportMenu({ display }: { display: ProofDisplay }) {
         >
           Save as text
         </Menu.Item>
-        <Menu.Item leftSection={<IconPrinter size={14} aria-hidden />} onClick={() => print(display)}>
-          Print, or save as PDF
+        {pdf !== null && (
+          <Menu.Item leftSection={<IconFileTypePdf size={14} aria-hidden />} onClick={pdf}>
+            Save as PDF
+          </Menu.Item>
+        )}
+        <Menu.Item leftSection={<IconPrinter size={14} aria-hidden />} onClick={print}>
+          {pdf === null ? 'Print, or save as PDF' : 'Print'}
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item onClick={() => copy(asText(display), 'text')}>Copy as text</Menu.Item>

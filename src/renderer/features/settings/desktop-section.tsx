@@ -120,6 +120,30 @@ function StartAndEnd({ settings, shell, onDo }: PartProps) {
   );
 }
 
+function Notifications({ settings, shell, onDo }: PartProps) {
+  const { notifiesOfWithdrawn, canNotify } = settings;
+  return (
+    <Setting
+      title="Notify me when conclusions are withdrawn"
+      hint={
+        canNotify
+          ? 'By one notification of the system, unless a window in use shows their database.'
+          : 'This system has no notifications.'
+      }
+    >
+      <Switch
+        aria-label="Notify me when conclusions are withdrawn"
+        disabled={!canNotify}
+        checked={notifiesOfWithdrawn}
+        onChange={(event) => {
+          const value = event.currentTarget.checked;
+          onDo(() => shell.changeSettings({ kind: 'notifiesOfWithdrawn', value }));
+        }}
+      />
+    </Setting>
+  );
+}
+
 function releaseHint(release: ReleaseState): string {
   switch (release.kind) {
     case 'off':
@@ -264,6 +288,7 @@ export function DesktopSection({ shell }: { shell: ShellApi }) {
         <Folder {...parts} />
         <Port key={settings.port} {...parts} />
         <StartAndEnd {...parts} />
+        <Notifications {...parts} />
         <Releases {...parts} />
       </section>
       <section>
