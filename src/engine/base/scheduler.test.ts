@@ -241,3 +241,35 @@ test('forgets tenants without work', async () => {
   expect(scheduler.figures()).toEqual({ pausedTasks: 0, runningQuestions: 0, waitingQuestions: 0 });
   expect(scheduler.tenants).toBeLessThan(200);
 });
+
+test('what a turn has finished goes out before the next slice', async () => {
+  const ran: string[] = [];
+  let onPolled = (): void => {};
+  const ends: (() => void)[] = [];
+  const scheduler = new Scheduler({
+    poll: () =>
+      new Promise((resolve) => {
+        onPolled = resolve;
+      }),
+    afterTurn: (end) => void ends.push(end),
+  });
+  const pause = scheduler.pauseOf(tenant('long'));
+  void (async () => {
+    for (let slice = 1; slice <= 2; slice++) {
+      await pause();
+      ran.push(`slice ${slice}`);
+    }
+  })();
+  // Requests are answered while the event loop polls.
+  for (const answer of ['a', 'b']) scheduler.atEndOfTurn(() => ran.push(`answer ${answer}`));
+  onPolled();
+  await settled();
+  expect(ran).toEqual(['answer a', 'answer b', 'slice 1']);
+  // A slice answers its own request: that too goes out without waiting for the next one.
+  scheduler.atEndOfTurn(() => ran.push('answer c'));
+  for (const end of ends.splice(0)) end();
+  expect(ran.at(-1)).toBe('answer c');
+  onPolled();
+  await settled();
+  expect(ran).toEqual(['answer a', 'answer b', 'slice 1', 'answer c', 'slice 2']);
+});

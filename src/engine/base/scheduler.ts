@@ -8,8 +8,8 @@ import { TurnMeter } from './turn-meter.ts';
  * The scheduler of a serving thread: every piece of long work pauses here between its slices, and the scheduler decides
  * whose next slice runs.
  *
- * Between two polls of the event loop one paused slice runs, so requests and I/O come in between. Each tenant has a run
- * queue, and so has the system. Fair queueing by measured time: a queue's virtual time grows by the time its slices
+ * Between two polls of the event loop one paused slice runs, so requests and I/O come in between, and what they answer
+ * goes out before the next slice (`atEndOfTurn`). Each tenant has a run queue, and so has the system. Fair queueing by measured time: a queue's virtual time grows by the time its slices
  * took, the queue with the least runs next, and a queue that had nothing to do starts at the present virtual time, so
  * that it neither saves up time nor owes any. The first slice of a task runs at once; it is charged too, and a queue
  * that has had more than its share by it waits. Within a queue tasks take turns, first come, first served.
@@ -107,6 +107,8 @@ export class Scheduler {
   #present: Present | null = null;
   #isPolling = false;
   #isEnding = false;
+  /** What is to run at the end of this turn. */
+  #last: (() => void)[] = [];
   #sweepAt = minQueuesToSweep;
 
   constructor(host: SchedulerHost) {
@@ -130,6 +132,22 @@ export class Scheduler {
     this.#isEnding = true;
     this.#host.afterTurn(this.#ended);
   }
+
+  /**
+   * Calls `task`, which must not throw, at the end of this turn of the event loop, together with others: before the next
+   * slice runs, so that what a poll has finished does not wait for it.
+   */
+  atEndOfTurn(task: () => void): void {
+    if (this.#last.push(task) > 1) return;
+    if (this.#host.afterTurn === undefined) void this.#host.poll().then(this.#runLast);
+    else this.#host.afterTurn(this.#runLast);
+  }
+
+  readonly #runLast = (): void => {
+    const tasks = this.#last;
+    this.#last = [];
+    for (const task of tasks) task();
+  };
 
   /**
    * Takes one of the tenant's places for running questions; the returned function gives it back. null: none is free, or
@@ -238,6 +256,7 @@ export class Scheduler {
       const polled = this.#host.poll();
       this.#host.afterTurn?.(this.#ended);
       await polled;
+      this.#runLast();
       const now = this.#now();
       this.#leave(now);
       this.#wakeDue(now);

@@ -48,8 +48,8 @@ test('a set of tuples copies its columns in steps, and moves its slots over many
   );
   expect(tuples.count).toBe(count);
   expect(largest()).toBeLessThanOrEqual(maxCopied);
-  // The slots of 524,288 rows are moved while a 64th of that is inserted.
-  expect(lengths.some((length) => length > 4000)).toBe(true);
+  // The slots of 524,288 rows are moved while a quarter of that is inserted: a batch of insertions moves few of them.
+  expect(lengths.some((length) => length > 120_000)).toBe(true);
 });
 
 test('an index copies its chains in steps, and moves its heads over many rows', () => {
