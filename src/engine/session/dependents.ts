@@ -1,4 +1,4 @@
-import { compareText } from '../base/text-order.ts';
+import { TextComparisons } from '../base/text-order.ts';
 import type { FactRow, FactStore, FactPattern, ScopeChoice } from '../store/fact-store.ts';
 import { tupleAt, Tuples } from '../store/tuples.ts';
 import { renderAtom, renderIdentity } from '../language/print.ts';
@@ -223,8 +223,10 @@ async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> 
   const { reasoner, facts, retracted, candidates } = change;
   const lost = new Map<string, Lost>();
   for (const each of change.lost)
-    for (let row = 0; row < each.count; row++)
+    for (let row = 0; row < each.count; row++) {
       note(each, tupleAt(each.rows, row, new Int32Array(each.arity)), lost);
+      if ((row & 0xfff) === 0xfff) await pacer.breathe();
+    }
   if (candidates.length > 0)
     await reasoner.evaluate(change.after, false, pacer, async (set) => {
       for (const candidate of withoutKnownTwice(candidates))
@@ -260,10 +262,11 @@ async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> 
     atoms.delete(atom);
     if (meter.counts(atom.length)) await pacer.breathe();
   }
-  const found = [...atoms];
+  const comparisons = new TextComparisons();
+  const found = Array.from(atoms, (atom) => comparisons.see(atom));
   const byText = (left: number, right: number): number =>
-    compareText(found[left] as string, found[right] as string);
-  return Array.from(await sortedOrder(found.length, byText, pacer), (at) => found[at] as string);
+    comparisons.compare(found[left] as string, found[right] as string);
+  return Array.from(await sortedOrder(found.length, byText, pacer, comparisons), (at) => found[at] as string);
 }
 
 /** Those of the rows that the reader no longer derives, by relation. Refused by a limit if that takes too long. */
