@@ -19,7 +19,7 @@ export const blockBits = 6;
 
 /** While the slots of more rows are rebuilt: how many rows are moved for so many appended ones. */
 const rowsBetweenMoves = 64;
-const rowsPerMove = 8 * rowsBetweenMoves;
+const rowsPerMove = 16 * rowsBetweenMoves;
 
 /**
  * The stored facts of one predicate, arity and truth value, multi-version (MVCC).
@@ -135,6 +135,7 @@ export class StoredRelation {
       hashes[at] = finish(fold(hash, scopes[at] as number));
     }
     this.#slots.fetch(hashes, count, fetched);
+    this.#oldSlots?.fetch(hashes, count, fetched);
   }
 
   /**
