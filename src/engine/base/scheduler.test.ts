@@ -273,3 +273,24 @@ test('what a turn has finished goes out before the next slice', async () => {
   await settled();
   expect(ran).toEqual(['answer a', 'answer b', 'slice 1', 'answer c', 'slice 2']);
 });
+
+test('a slice waits for a short write that the disk has, a millisecond at most', async () => {
+  const { scheduler, task, turn, pass, ran } = bench();
+  void task('long', tenant('long'), 4, 5);
+  const durable = scheduler.shortWrite();
+  for (let polls = 0; polls < 3; polls++) {
+    await turn();
+    pass(0.3);
+  }
+  expect(ran).toEqual([]);
+  durable();
+  await turn();
+  expect(ran).toEqual(['long']);
+  const slow = scheduler.shortWrite();
+  await turn();
+  expect(ran).toEqual(['long']);
+  pass(1);
+  await turn();
+  expect(ran).toEqual(['long', 'long']);
+  slow();
+});

@@ -14,6 +14,8 @@ import { TurnMeter } from './turn-meter.ts';
  * that it neither saves up time nor owes any. The first slice of a task runs at once; it is charged too, and a queue
  * that has had more than its share by it waits. Within a queue tasks take turns, first come, first served.
  *
+ * A short write of another client passes between two slices at each of its steps (`shortWrite`).
+ *
  * The scheduler also bounds how many questions of a tenant run at once, and how many wait for that.
  */
 
@@ -28,6 +30,9 @@ export const maxWaitingQuestions = 1000;
 
 /** Virtual milliseconds that a queue may be ahead of its share before its new tasks wait for their first slice. */
 const maxAhead = sliceMs;
+
+/** For so many milliseconds a slice waits for short writes that are nearly durable. */
+const maxWaitForWritesMs = 1;
 
 /** Idle queues are looked for when there are this many, and then when there are twice as many as were left. */
 const minQueuesToSweep = 64;
@@ -107,6 +112,8 @@ export class Scheduler {
   #present: Present | null = null;
   #isPolling = false;
   #isEnding = false;
+  /** Short writes that the disk has. */
+  #shortWrites = 0;
   /** What is to run at the end of this turn. */
   #last: (() => void)[] = [];
   #sweepAt = minQueuesToSweep;
@@ -141,6 +148,17 @@ export class Scheduler {
     if (this.#last.push(task) > 1) return;
     if (this.#host.afterTurn === undefined) void this.#host.poll().then(this.#runLast);
     else this.#host.afterTurn(this.#runLast);
+  }
+
+  /**
+   * Call it when a short write goes to the disk, and the returned function when it is durable. The next slice waits for it,
+   * a millisecond at most: else a write would wait for a slice at each of its steps.
+   */
+  shortWrite(): () => void {
+    this.#shortWrites++;
+    return () => {
+      this.#shortWrites--;
+    };
   }
 
   readonly #runLast = (): void => {
@@ -252,6 +270,7 @@ export class Scheduler {
   /** Runs one slice after each poll, until no task is paused. */
   async #run(): Promise<void> {
     this.#isPolling = true;
+    let polledSince: number | null = null;
     while (this.#ready.length > 0) {
       const polled = this.#host.poll();
       this.#host.afterTurn?.(this.#ended);
@@ -259,6 +278,9 @@ export class Scheduler {
       this.#runLast();
       const now = this.#now();
       this.#leave(now);
+      polledSince ??= now;
+      if (this.#shortWrites > 0 && now - polledSince < maxWaitForWritesMs) continue;
+      polledSince = null;
       this.#wakeDue(now);
       const next = this.#next();
       if (next === null) continue;
