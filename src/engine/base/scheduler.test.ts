@@ -294,3 +294,20 @@ test('a slice waits for a short write that the disk has, a millisecond at most',
   expect(ran).toEqual(['long', 'long']);
   slow();
 });
+
+test('small requests beside long work owe it nothing: their next question waits for no more than its own time', async () => {
+  const { scheduler, task, turn, pass, ran } = bench();
+  for (let at = 0; at < 8; at++) void task('many', tenant('many'), 1000, 5);
+  for (let round = 0; round < 500; round++) {
+    scheduler.enter('ask', tenant('few'));
+    pass(2);
+    await turn();
+  }
+  // A longer request than usual: the work beside it catches up.
+  scheduler.enter('ask', tenant('few'));
+  pass(20);
+  ran.length = 0;
+  void task('few', tenant('few'), 1, 1);
+  for (let turns = 0; turns < 6; turns++) await turn();
+  expect(ran).toContain('few');
+});

@@ -107,6 +107,7 @@ export class Scheduler {
   readonly #queues = new Map<string, RunQueue>();
   /** Queues with paused tasks; of those with the same virtual time, the first runs next. */
   #ready: RunQueue[] = [];
+  /** The present virtual time: the least of the queues with tasks, so none of them is behind it. */
   #virtualTime = 0;
   /** Whose work runs in this turn, since when; null: not known. */
   #present: Present | null = null;
@@ -336,7 +337,9 @@ export class Scheduler {
     const queue = this.#queueOf(key);
     if (isNew && queue.tasks.length === 0) queue.virtualTime = Math.max(queue.virtualTime, this.#virtualTime);
     queue.virtualTime += elapsed;
-    this.#virtualTime += elapsed / Math.max(1, this.#ready.length + (queue.tasks.length > 0 ? 0 : 1));
+    let least = queue.virtualTime;
+    for (const { virtualTime } of this.#ready) least = Math.min(least, virtualTime);
+    this.#virtualTime = Math.max(this.#virtualTime, least);
   }
 
   #isAhead({ virtualTime }: RunQueue): boolean {
