@@ -277,3 +277,73 @@ test('forgets tenants without work', async () => {
   expect(scheduler.figures()).toEqual({ pausedTasks: 0, runningQuestions: 0, waitingQuestions: 0 });
   expect(scheduler.tenants).toBeLessThan(200);
 });
+
+test('what a turn has finished goes out before the next slice', async () => {
+  const ran: string[] = [];
+  let onPolled = (): void => {};
+  const ends: (() => void)[] = [];
+  const scheduler = new Scheduler({
+    poll: () =>
+      new Promise((resolve) => {
+        onPolled = resolve;
+      }),
+    afterTurn: (end) => void ends.push(end),
+  });
+  const pause = scheduler.pauseOf(tenant('long'));
+  void (async () => {
+    for (let slice = 1; slice <= 2; slice++) {
+      await pause();
+      ran.push(`slice ${slice}`);
+    }
+  })();
+  // Requests are answered while the event loop polls.
+  for (const answer of ['a', 'b']) scheduler.atEndOfTurn(() => ran.push(`answer ${answer}`));
+  onPolled();
+  await settled();
+  expect(ran).toEqual(['answer a', 'answer b', 'slice 1']);
+  // A slice answers its own request: that too goes out without waiting for the next one.
+  scheduler.atEndOfTurn(() => ran.push('answer c'));
+  for (const end of ends.splice(0)) end();
+  expect(ran.at(-1)).toBe('answer c');
+  onPolled();
+  await settled();
+  expect(ran).toEqual(['answer a', 'answer b', 'slice 1', 'answer c', 'slice 2']);
+});
+
+test('a slice waits for a short write that the disk has, a millisecond at most', async () => {
+  const { scheduler, task, turn, pass, ran } = bench();
+  void task('long', tenant('long'), 4, 5);
+  const durable = scheduler.shortWrite();
+  for (let polls = 0; polls < 3; polls++) {
+    await turn();
+    pass(0.3);
+  }
+  expect(ran).toEqual([]);
+  durable();
+  await turn();
+  expect(ran).toEqual(['long']);
+  const slow = scheduler.shortWrite();
+  await turn();
+  expect(ran).toEqual(['long']);
+  pass(1);
+  await turn();
+  expect(ran).toEqual(['long', 'long']);
+  slow();
+});
+
+test('small requests beside long work owe it nothing: their next question waits for no more than its own time', async () => {
+  const { scheduler, task, turn, pass, ran } = bench();
+  for (let at = 0; at < 8; at++) void task('many', tenant('many'), 1000, 5);
+  for (let round = 0; round < 500; round++) {
+    scheduler.enter('ask', tenant('few'));
+    pass(2);
+    await turn();
+  }
+  // A longer request than usual: the work beside it catches up.
+  scheduler.enter('ask', tenant('few'));
+  pass(20);
+  ran.length = 0;
+  void task('few', tenant('few'), 1, 1);
+  for (let turns = 0; turns < 6; turns++) await turn();
+  expect(ran).toContain('few');
+});

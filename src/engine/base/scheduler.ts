@@ -8,11 +8,13 @@ import { TurnMeter } from './turn-meter.ts';
  * The scheduler of a serving thread: every piece of long work pauses here between its slices, and the scheduler decides
  * whose next slice runs.
  *
- * Between two polls of the event loop one paused slice runs, so requests and I/O come in between. Each tenant has a run
- * queue, and so has the system. Fair queueing by measured time: a queue's virtual time grows by the time its slices
+ * Between two polls of the event loop one paused slice runs, so requests and I/O come in between, and what they answer
+ * goes out before the next slice (`atEndOfTurn`). Each tenant has a run queue, and so has the system. Fair queueing by measured time: a queue's virtual time grows by the time its slices
  * took, the queue with the least runs next, and a queue that had nothing to do starts at the present virtual time, so
  * that it neither saves up time nor owes any. The first slice of a task runs at once; it is charged too, and a queue
  * that has had more than its share by it waits. Within a queue tasks take turns, first come, first served.
+ *
+ * A short write of another client passes between two slices at each of its steps (`shortWrite`).
  *
  * The scheduler also bounds how many questions of a tenant run at once, and how many wait for that.
  */
@@ -28,6 +30,9 @@ export const maxWaitingQuestions = 1000;
 
 /** Virtual milliseconds that a queue may be ahead of its share before its new tasks wait for their first slice. */
 const maxAhead = sliceMs;
+
+/** For so many milliseconds a slice waits for short writes that are nearly durable. */
+const maxWaitForWritesMs = 1;
 
 /** Idle queues are looked for when there are this many, and then when there are twice as many as were left. */
 const minQueuesToSweep = 64;
@@ -102,11 +107,16 @@ export class Scheduler {
   readonly #queues = new Map<string, RunQueue>();
   /** Queues with paused tasks; of those with the same virtual time, the first runs next. */
   #ready: RunQueue[] = [];
+  /** The present virtual time: the least of the queues with tasks, so none of them is behind it. */
   #virtualTime = 0;
   /** Whose work runs in this turn, since when; null: not known. */
   #present: Present | null = null;
   #isPolling = false;
   #isEnding = false;
+  /** Short writes that the disk has. */
+  #shortWrites = 0;
+  /** What is to run at the end of this turn. */
+  #last: (() => void)[] = [];
   #sweepAt = minQueuesToSweep;
 
   constructor(host: SchedulerHost) {
@@ -143,6 +153,33 @@ export class Scheduler {
     this.#isEnding = true;
     this.#host.afterTurn(this.#ended);
   }
+
+  /**
+   * Calls `task`, which must not throw, at the end of this turn of the event loop, together with others: before the next
+   * slice runs, so that what a poll has finished does not wait for it.
+   */
+  atEndOfTurn(task: () => void): void {
+    if (this.#last.push(task) > 1) return;
+    if (this.#host.afterTurn === undefined) void this.#host.poll().then(this.#runLast);
+    else this.#host.afterTurn(this.#runLast);
+  }
+
+  /**
+   * Call it when a short write goes to the disk, and the returned function when it is durable. The next slice waits for it,
+   * a millisecond at most: else a write would wait for a slice at each of its steps.
+   */
+  shortWrite(): () => void {
+    this.#shortWrites++;
+    return () => {
+      this.#shortWrites--;
+    };
+  }
+
+  readonly #runLast = (): void => {
+    const tasks = this.#last;
+    this.#last = [];
+    for (const task of tasks) task();
+  };
 
   /**
    * Takes one of the tenant's places for running questions; the returned function gives it back. null: none is free, or
@@ -256,12 +293,17 @@ export class Scheduler {
   /** Runs one slice after each poll, until no task is paused. */
   async #run(): Promise<void> {
     this.#isPolling = true;
+    let polledSince: number | null = null;
     while (this.#ready.length > 0) {
       const polled = this.#host.poll();
       this.#host.afterTurn?.(this.#ended);
       await polled;
+      this.#runLast();
       const now = this.#now();
       this.#leave(now);
+      polledSince ??= now;
+      if (this.#shortWrites > 0 && now - polledSince < maxWaitForWritesMs) continue;
+      polledSince = null;
       this.#wakeDue(now);
       const next = this.#next();
       if (next === null) continue;
@@ -317,7 +359,9 @@ export class Scheduler {
     const queue = this.#queueOf(key);
     if (isNew && queue.tasks.length === 0) queue.virtualTime = Math.max(queue.virtualTime, this.#virtualTime);
     queue.virtualTime += elapsed;
-    this.#virtualTime += elapsed / Math.max(1, this.#ready.length + (queue.tasks.length > 0 ? 0 : 1));
+    let least = queue.virtualTime;
+    for (const { virtualTime } of this.#ready) least = Math.min(least, virtualTime);
+    this.#virtualTime = Math.max(this.#virtualTime, least);
   }
 
   #isAhead({ virtualTime }: RunQueue): boolean {

@@ -219,13 +219,19 @@ export class CommitPipeline {
       operation,
     };
     let applied: Report | Promise<Report> | null = null;
-    await this.#log.append(
-      [record],
-      () => {
-        applied = this.#apply(write, record);
-      },
-      encoded,
-    );
+    // A large operation is encoded already.
+    const durable = encoded === undefined ? this.#scheduler.shortWrite() : null;
+    try {
+      await this.#log.append(
+        [record],
+        () => {
+          applied = this.#apply(write, record);
+        },
+        encoded,
+      );
+    } finally {
+      durable?.();
+    }
     if (applied === null) throw new Error('assertion failed: a committed record was applied');
     return applied;
   }

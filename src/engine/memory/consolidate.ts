@@ -1,7 +1,7 @@
 import { decideAndWrite, unlimited, type Writer } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
-import { compareText } from '../base/text-order.ts';
+import { TextComparisons } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import {
   type Consolidated,
@@ -91,12 +91,13 @@ async function inOrder<Item extends { readonly identity: FactIdentity }>(
   items: readonly Item[],
   pacer: Pacer,
 ): Promise<Item[]> {
-  const atoms = items.map(({ identity }) => renderIdentity(identity));
+  const texts = new TextComparisons();
+  const atoms = items.map(({ identity }) => texts.see(renderIdentity(identity)));
   const scopes = items.map(({ identity }) => identity.scope ?? '');
   const compare = (left: number, right: number): number =>
-    compareText(atoms[left] as string, atoms[right] as string) ||
-    compareText(scopes[left] as string, scopes[right] as string);
-  return Array.from(await sortedOrder(items.length, compare, pacer), (at) => items[at] as Item);
+    texts.compare(atoms[left] as string, atoms[right] as string) ||
+    texts.compare(scopes[left] as string, scopes[right] as string);
+  return Array.from(await sortedOrder(items.length, compare, pacer, texts), (at) => items[at] as Item);
 }
 
 async function answerOf(
@@ -108,14 +109,16 @@ async function answerOf(
   for (const summary of summaries) {
     const { identity, values, replaced: rows } = summary;
     const atoms: string[] = [];
+    const texts = new TextComparisons();
     for (const [at, fact] of rows.entries()) {
       if (at % itemsInSlice === 0) await pacer.breathe();
-      atoms.push(renderIdentity(tenant.facts.identityOf(fact)));
+      atoms.push(texts.see(renderIdentity(tenant.facts.identityOf(fact))));
     }
     const order = await sortedOrder(
       atoms.length,
-      (left, right) => compareText(atoms[left] as string, atoms[right] as string),
+      (left, right) => texts.compare(atoms[left] as string, atoms[right] as string),
       pacer,
+      texts,
     );
     replacedCount += rows.length;
     answered.push({
@@ -279,13 +282,16 @@ async function valuesOf(
     if (characters > maxCharacters) return { values: [...byValue.values()], characters };
   }
   const entries = [...byValue.values()];
+  const texts = new TextComparisons();
+  for (const { value } of entries) texts.see(value);
   const order = await sortedOrder(
     entries.length,
     (one, other) => {
       const [left, right] = [entries[one] as ConsolidatedValue, entries[other] as ConsolidatedValue];
-      return left.createdAt - right.createdAt || compareText(left.value, right.value);
+      return left.createdAt - right.createdAt || texts.compare(left.value, right.value);
     },
     pacer,
+    texts,
   );
   return { values: Array.from(order, (at) => entries[at] as ConsolidatedValue), characters };
 }

@@ -1,6 +1,6 @@
 import { decideAndWrite, type Decision, unlimited, type Writer } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
-import { compareText } from '../base/text-order.ts';
+import { TextComparisons } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { type Decayed, type DecayInput, decayInputSchema } from '../contract/memory.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
@@ -167,16 +167,21 @@ function evictionWith(
 async function inOrder({ tenant, pacer }: ReadContext, evictions: readonly Eviction[]): Promise<Eviction[]> {
   const at = (index: number): Eviction => evictions[index] as Eviction;
   const scopeOf = ({ fact }: Eviction): string => tenant.facts.scopeOf(fact) ?? '';
+  const texts = new TextComparisons();
+  for (const [index, { atom }] of evictions.entries()) {
+    texts.see(atom);
+    if ((index & 0x3fff) === 0x3fff) await pacer.breathe();
+  }
   const compare = (one: number, other: number): number => {
     const [left, right] = [at(one), at(other)];
     if (left.fate !== right.fate) return left.fate === 'expired' ? -1 : 1;
     return (
       left.salience - right.salience ||
-      compareText(left.atom, right.atom) ||
-      compareText(scopeOf(left), scopeOf(right))
+      texts.compare(left.atom, right.atom) ||
+      texts.compare(scopeOf(left), scopeOf(right))
     );
   };
-  return Array.from(await sortedOrder(evictions.length, compare, pacer), at);
+  return Array.from(await sortedOrder(evictions.length, compare, pacer, texts), at);
 }
 
 async function answerOf(

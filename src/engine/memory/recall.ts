@@ -5,7 +5,7 @@
  * not a use of a fact.
  */
 import { ByteMeter } from '../base/byte-meter.ts';
-import { compareText } from '../base/text-order.ts';
+import { compareText, TextComparisons } from '../base/text-order.ts';
 import { countVisible, type ReadContext, scopeChoice, storedFact } from '../session/read-context.ts';
 import type { StoredFact } from '../contract/facts.ts';
 import type { ContextEntry, Recalled, RecallInput, Category } from '../contract/memory.ts';
@@ -127,6 +127,7 @@ async function mostSalient(
 ): Promise<Candidate[]> {
   const atoms: string[] = [];
   const meter = new ByteMeter();
+  const texts = new TextComparisons();
   for (const { matches, row } of candidates) {
     const atom = renderAtom(answerAt(matches, row));
     atoms.push(atom);
@@ -137,8 +138,9 @@ async function mostSalient(
     candidates.length,
     Math.min(most, candidates.length),
     (left, right) =>
-      salience(right) - salience(left) || compareText(atoms[left] as string, atoms[right] as string),
+      salience(right) - salience(left) || texts.compare(atoms[left] as string, atoms[right] as string),
     pacer,
+    { cost: texts },
   );
   return Array.from(order, (at) => candidates[at] as Candidate);
 }

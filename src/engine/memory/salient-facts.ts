@@ -73,6 +73,8 @@ const minSurplus = 256;
 /** Exceeds the rounding error between saliences computed for different times. */
 const roundingSlack = 1e-12;
 const rowsPerTakeIn = 8192;
+/** Bytes that comparisons of atoms read between two looks at the clock. */
+const workAtOnce = 0x10_0000;
 
 /** The most salient facts of a view, a given number of them. */
 class TopFacts {
@@ -141,7 +143,10 @@ class TopFacts {
       const [relationIndex, number] = [relationIndexes[at] as number, numbers[at] as number];
       if (!this.#isAfterLast(relationIndex, number, bound)) this.#scanBlock(relationIndex, number);
       if (this.#count >= (this.#last < 0 ? this.#wanted : room)) await this.#prune();
-      if ((index & 0xf) === 0xf) await this.#context.pacer.breathe();
+      if ((index & 0xf) === 0xf || this.#order.work > workAtOnce) {
+        this.#order.work = 0;
+        await this.#context.pacer.breathe();
+      }
     }
   }
 
@@ -261,7 +266,7 @@ class TopFacts {
   async #prune(isEnd = false): Promise<void> {
     if (this.#count < this.#wanted && !isEnd) return;
     const order = (
-      await sortedOrder(this.#count, (a, b) => this.#compare(a, b), this.#context.pacer)
+      await sortedOrder(this.#count, (a, b) => this.#compare(a, b), this.#context.pacer, this.#order)
     ).subarray(0, this.#wanted);
     const [relationIndexes, rows, found] = [this.#relationIndexes, this.#rows, this.#foundSaliences];
     this.#resize(0, Math.max(256, this.#rows.length));

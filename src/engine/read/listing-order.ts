@@ -5,7 +5,7 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Concluded, Listing, RelationName } from '../session/caches.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
-import { compareText } from '../base/text-order.ts';
+import { compareText, TextComparisons } from '../base/text-order.ts';
 import { compareNumbersFirst, isNumber } from '../language/numbers.ts';
 
 /** A listing query in its context. */
@@ -210,12 +210,13 @@ export async function argumentRanks(
   valueAt: (at: number) => string | null,
   pacer: Pacer,
 ): Promise<Float64Array> {
+  const texts = new TextComparisons();
   const indexOf = new Map<string | null, number>();
   const indexes = new Int32Array(count);
   for (let at = 0; at < count; at++) {
     const value = valueAt(at);
     let index = indexOf.get(value);
-    if (index === undefined) indexOf.set(value, (index = indexOf.size));
+    if (index === undefined) indexOf.set(texts.see(value), (index = indexOf.size));
     indexes[at] = index;
     if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
   }
@@ -229,9 +230,11 @@ export async function argumentRanks(
   const compare = (left: number, right: number): number => {
     const difference = (doubles[left] as number) - (doubles[right] as number);
     if (difference !== 0 && !Number.isNaN(difference)) return difference;
-    return compareArguments(distinct[left] as string | null, distinct[right] as string | null);
+    const [one, other] = [distinct[left] as string | null, distinct[right] as string | null];
+    texts.work += Math.min(one?.length ?? 0, other?.length ?? 0);
+    return compareArguments(one, other);
   };
-  const order = await sortedOrder(distinct.length, compare, pacer);
+  const order = await sortedOrder(distinct.length, compare, pacer, texts);
   const rankOf = new Float64Array(distinct.length);
   for (let rank = 0; rank < order.length; rank++) rankOf[order[rank] as number] = rank;
   return Float64Array.from(indexes, (index) => rankOf[index] as number);

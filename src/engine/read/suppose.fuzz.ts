@@ -152,7 +152,7 @@ class Live {
       this.reasoner.touched(numbers, report.generation);
     }
     const passed = this.#tenant.facts.boundaries.takeUntil(this.known.current.time);
-    if (passed.size > 0) this.reasoner.passed([...passed], this.known.current.time);
+    if (passed.length > 0) this.reasoner.passed(passed, this.known.current.time);
   }
 
   read(): ReadContext {

@@ -315,8 +315,9 @@ export function resetChange(
 
 /**
  * The changes caused by the passing of time, in the form of writes: stored facts whose validity began or ended between
- * the instants `since` and `time`, inclusive. `passed` are the facts that have, or once had, a bound there, in order; a
- * bound that was moved, removed or replaced up to this generation is no change.
+ * the instants `since` and `time`, inclusive, in order. `passed` are the facts that have, or once had, a bound there; a
+ * bound that was moved, removed or replaced up to this generation is no change. Of more than are published, only so many
+ * that this shows.
  */
 export function boundsPassed(
   facts: FactStore,
@@ -324,8 +325,9 @@ export function boundsPassed(
   generation: number,
   { since, time }: { readonly since: number; readonly time: number },
 ): FactChange[] {
-  const changes: FactChange[] = [];
+  const changes = new Map<number, FactChange & { readonly at: number }>();
   for (const number of passed) {
+    if (changes.size > maxChangesPublished) break;
     const { relation, row: newest } = facts.versionOf(number);
     // A write that is not yet visible may be in progress.
     const row = relation.versionAt(newest, generation);
@@ -333,8 +335,10 @@ export function boundsPassed(
     const fact = { relation, row };
     const { from, until } = relation.boundsOf(row);
     if (until <= time) {
-      if (until >= since) changes.push({ kind: 'fact.retracted', fact });
-    } else if (from >= since && from <= time) changes.push({ kind: 'fact.asserted', fact });
+      if (until >= since) changes.set(number, { kind: 'fact.retracted', fact, at: until });
+    } else if (from >= since && from <= time) changes.set(number, { kind: 'fact.asserted', fact, at: from });
   }
-  return changes;
+  return [...changes]
+    .sort(([left, one], [right, other]) => one.at - other.at || left - right)
+    .map(([, change]) => change);
 }

@@ -1,4 +1,5 @@
-import { compareText } from '../base/text-order.ts';
+import { compareText, TextComparisons } from '../base/text-order.ts';
+import { ByteMeter } from '../base/byte-meter.ts';
 import { EngineError } from '../base/errors.ts';
 import type { ReadContext } from './read-context.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
@@ -10,6 +11,7 @@ import { apart } from '../datalog/model/fact-overlay.ts';
 import type { Program, RelationShape } from '../datalog/model/program.ts';
 import { matching, type Overlay, viewKey } from '../datalog/model/reader.ts';
 import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
+import { sortedOrder } from '../datalog/tables/sorted.ts';
 import type { TableSet } from '../datalog/tables/table-set.ts';
 
 /** Conclusions that a change of facts and rules adds and removes. */
@@ -71,11 +73,11 @@ export async function consequencesOf(
 ): Promise<Consequences> {
   const goals = goalsOf(states);
   if (goals.length === 0) return noConsequences;
-  const search = new Search(states);
+  const search = new Search(states, limits.signal);
   try {
     const open = await workThrough(goals, limits, search);
     const notWorkedOut = [...new Set(open.map(nameOf))].sort(compareText);
-    const lostAtoms = search.lostAtoms.sort(compareText);
+    const lostAtoms = await search.listed();
     return { gained: search.gained, lost: search.lost, lostAtoms, notWorkedOut };
   } finally {
     search.end();
@@ -143,11 +145,18 @@ async function workThrough(
 
 type ReaderApart = PinnedReader & { readonly overlay: Overlay };
 
+const unlimited = Number.POSITIVE_INFINITY;
+/** Bytes of a listed conclusion beside its text. */
+const bytesOfListed = 96;
+
 /** The two states with their tables, and the results so far. */
 class Search {
   gained = 0;
   lost = 0;
-  readonly lostAtoms: string[] = [];
+  readonly #lostAtoms: string[] = [];
+  /** Pays for the list of all goals, and sorts it. */
+  readonly #listing: Pacer;
+  readonly #texts = new TextComparisons();
   readonly #reasoner: Reasoner;
   readonly #views: readonly ScopeChoice[];
   readonly #listsLost: boolean;
@@ -155,8 +164,12 @@ class Search {
   readonly #now: ReaderApart;
   #sets: { readonly was: TableSet; readonly now: TableSet } | null = null;
 
-  constructor({ before, after, views, listsLost = false }: ComparedStates) {
+  constructor(
+    { before, after, views, listsLost = false }: ComparedStates,
+    signal: ConsequenceLimits['signal'],
+  ) {
     this.#reasoner = after.reasoner;
+    this.#listing = after.reasoner.pacer({ timeoutMs: unlimited, maxDerivations: unlimited, signal });
     this.#views = views;
     this.#listsLost = listsLost;
     this.#now = apart(after.reader);
@@ -174,7 +187,7 @@ class Search {
       const atoms = this.#listsLost ? await this.#rendered(goal, lost, pacer) : [];
       this.gained += gained.count;
       this.lost += lost.count;
-      for (const atom of atoms) this.lostAtoms.push(atom);
+      for (const atom of atoms) this.#lostAtoms.push(atom);
       return true;
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') throw error;
@@ -182,6 +195,17 @@ class Search {
       this.end();
       return false;
     }
+  }
+
+  /** The lost conclusions as text, by code point. */
+  async listed(): Promise<string[]> {
+    const atoms = this.#lostAtoms;
+    const [texts, pacer] = [this.#texts, this.#listing];
+    // Sorting takes of what was taken for the list.
+    pacer.memory.free(atoms.length * bytesOfListed);
+    const compare = (left: number, right: number): number =>
+      texts.compare(atoms[left] as string, atoms[right] as string);
+    return Array.from(await sortedOrder(atoms.length, compare, pacer, texts), (at) => atoms[at] as string);
   }
 
   /** Releases the tables. */
@@ -242,10 +266,20 @@ class Search {
     const { constants } = this.#now.overlay;
     const atoms: string[] = [];
     const tuple = new Int32Array(rows.arity);
-    for (let row = 0; row < rows.count; row++) {
-      if ((row & 0xff) === 0xff) await pacer.breathe();
-      const args = Array.from(tupleAt(rows, row, tuple), (id) => constants.text(id));
-      atoms.push(renderAtom({ predicate, args, negated }));
+    const meter = new ByteMeter();
+    const { memory } = this.#listing;
+    const before = memory.used;
+    try {
+      for (let row = 0; row < rows.count; row++) {
+        const args = Array.from(tupleAt(rows, row, tuple), (id) => constants.text(id));
+        const atom = this.#texts.see(renderAtom({ predicate, args, negated }));
+        memory.take(bytesOfListed + atom.length);
+        atoms.push(atom);
+        if (meter.counts(atom.length)) await pacer.breathe();
+      }
+    } catch (error) {
+      memory.free(memory.used - before);
+      throw error;
     }
     return atoms;
   }

@@ -1,4 +1,4 @@
-import { compareText } from '../base/text-order.ts';
+import { TextComparisons } from '../base/text-order.ts';
 import type { FactRow, FactStore, FactPattern, ScopeChoice } from '../store/fact-store.ts';
 import { tupleAt, Tuples } from '../store/tuples.ts';
 import { renderAtom, renderIdentity } from '../language/print.ts';
@@ -169,14 +169,13 @@ export async function everyDependent(
   const relations = relationsOf(retracted);
   const views = viewsOf(after, retracted);
   const found = await consequencesOf({ before, after, relations, views, listsLost: true }, limits);
-  const gone = new Set<string>();
+  const atoms = new Set(found.lostAtoms);
   for (const [index, fact] of retracted.entries()) {
     if ((index & 0x3ff) === 0x3ff) await after.pacer.rest();
-    gone.add(renderIdentity(facts.identityOf(fact)));
+    if (atoms.size > 0) atoms.delete(renderIdentity(facts.identityOf(fact)));
   }
-  const atoms = [...new Set(found.lostAtoms)].filter((atom) => !gone.has(atom));
   const { notWorkedOut } = found;
-  return { atoms, isComplete: notWorkedOut.length === 0, notWorkedOut };
+  return { atoms: [...atoms], isComplete: notWorkedOut.length === 0, notWorkedOut };
 }
 
 async function withinLimits(search: () => Promise<Dependents>): Promise<Dependents> {
@@ -223,8 +222,10 @@ async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> 
   const { reasoner, facts, retracted, candidates } = change;
   const lost = new Map<string, Lost>();
   for (const each of change.lost)
-    for (let row = 0; row < each.count; row++)
-      note(each, tupleAt(each.rows, row, new Int32Array(each.arity)), lost);
+    for (let row = 0; row < each.count; row++) {
+      note(each, tupleAt(each.rows, row, new Int32Array(each.arity)), lost, pacer);
+      if ((row & 0xfff) === 0xfff) await pacer.breathe();
+    }
   if (candidates.length > 0)
     await reasoner.evaluate(change.after, false, pacer, async (set) => {
       for (const candidate of withoutKnownTwice(candidates))
@@ -253,6 +254,7 @@ async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> 
     const { predicate, negated } = of;
     const atom = renderAtom({ predicate, args: Array.from(tuple, (id) => texts.text(id)), negated });
     atoms.add(atom);
+    pacer.memory.take(bytesOfAtom + atom.length);
     if (meter.counts(atom.length)) await pacer.breathe();
   }
   for (const fact of retracted) {
@@ -260,10 +262,11 @@ async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> 
     atoms.delete(atom);
     if (meter.counts(atom.length)) await pacer.breathe();
   }
-  const found = [...atoms];
+  const comparisons = new TextComparisons();
+  const found = Array.from(atoms, (atom) => comparisons.see(atom));
   const byText = (left: number, right: number): number =>
-    compareText(found[left] as string, found[right] as string);
-  return Array.from(await sortedOrder(found.length, byText, pacer), (at) => found[at] as string);
+    comparisons.compare(found[left] as string, found[right] as string);
+  return Array.from(await sortedOrder(found.length, byText, pacer, comparisons), (at) => found[at] as string);
 }
 
 /** Those of the rows that the reader no longer derives, by relation. Refused by a limit if that takes too long. */
@@ -299,6 +302,10 @@ export async function lostAmong(
   return [...found.values()].map((each) => ({ ...each, count: each.rows.count }));
 }
 
+/** Bytes of a lost conclusion beside its key and its numbers, and of a listed atom beside its text. */
+const bytesOfLost = 256;
+const bytesOfAtom = 64;
+
 interface Lost {
   readonly key: string;
   readonly of: Relation;
@@ -327,7 +334,7 @@ async function collectLost(
   const tuple = new Int32Array(arity);
   for (let row = 0; row < count; row++) {
     if (!isCandidate(candidate, row)) continue;
-    if (table.rows.rows.find(within(set, tupleAt(rows, row, tuple))) < 0) note(candidate, tuple, lost);
+    if (table.rows.rows.find(within(set, tupleAt(rows, row, tuple))) < 0) note(candidate, tuple, lost, pacer);
     if ((row & 0xfff) === 0xfff) await pacer.breathe();
   }
 }
@@ -360,12 +367,13 @@ function demandFor(
 }
 
 /** Records a row of the candidate as lost. */
-function note(candidate: Candidates, tuple: Int32Array, lost: Map<string, Lost>): void {
+function note(candidate: Candidates, tuple: Int32Array, lost: Map<string, Lost>, pacer: Pacer): void {
   const { view, predicate, arity, negated, isCertain } = candidate;
   const key = `${viewKey(view)}\n${candidate.relation}\n${tuple.join(',')}`;
   const known = lost.get(key);
-  if (known === undefined || (!known.isCertain && isCertain))
-    lost.set(key, { key, of: { view, predicate, arity, negated }, tuple: tuple.slice(), isCertain });
+  if (known !== undefined && (known.isCertain || !isCertain)) return;
+  if (known === undefined) pacer.memory.take(bytesOfLost + key.length + arity * 4);
+  lost.set(key, { key, of: { view, predicate, arity, negated }, tuple: tuple.slice(), isCertain });
 }
 
 /** The candidates without doubtful rows that others contain with certainty. */

@@ -703,7 +703,7 @@ export class LiveState implements CommitObserver {
     const { boundaries } = tenant.facts;
     const since = boundaries.next;
     if (since > time) return;
-    const passed = [...boundaries.takeUntil(time)];
+    const passed = boundaries.takeUntil(time);
     const ids = present(this.#eventIds.get(database), 'a database with facts has a generation');
     const origin = { ids, time, requestId: null };
     const changes = factChanges(

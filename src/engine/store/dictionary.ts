@@ -48,6 +48,7 @@ export class Dictionary implements ConstantIds {
   #offsetsLook = 63;
   #count = 0;
   #end = 0;
+  #longest = 0;
   #scratch = new Uint8Array(256);
   /** The hash of the text last written to the scratch space. */
   #hash = 0;
@@ -68,6 +69,11 @@ export class Dictionary implements ConstantIds {
 
   get size(): number {
     return this.#count;
+  }
+
+  /** Bytes of the longest text. */
+  get longest(): number {
+    return this.#longest;
   }
 
   get bytes(): number {
@@ -134,6 +140,7 @@ export class Dictionary implements ConstantIds {
   #add(missed: number, from: number, to: number, hash: number): number {
     const id = this.#count;
     const length = to - from;
+    if (length > this.#longest) this.#longest = length;
     this.#reserve(length);
     const start = this.#end;
     if (length > maxLoopBytes) this.#arena.set(this.#scratch.subarray(from, to), start);

@@ -4,6 +4,7 @@ import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
+import { Enlarging, firstStepOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import { SortedRuns } from './sorted-runs.ts';
 import { tupleAt } from './tuples.ts';
@@ -16,6 +17,10 @@ export interface Bounds {
 
 /** Rows whose numbers differ only in this many low bits form a block. */
 export const blockBits = 6;
+
+/** While the slots of more rows are rebuilt: how many rows are moved for so many appended ones. */
+const rowsBetweenMoves = 64;
+const rowsPerMove = 16 * rowsBetweenMoves;
 
 /**
  * The stored facts of one predicate, arity and truth value, multi-version (MVCC).
@@ -55,8 +60,19 @@ export class StoredRelation {
   /** When to count droppable rows again: from this generation, or this number of rows, on. */
   #lookAgain = { generation: 0, count: 0 };
   #capacity = 16;
+  /** The number of rows at which to look after the capacity. */
+  #growAt = 16;
+  /** The columns that are being enlarged; null: none. */
+  #enlarging: EnlargingColumns | null = null;
   /** The newest version of each fact. */
   #slots = new HashSlots(16);
+  /**
+   * While the slots are rebuilt: those before. The new ones lack the facts whose newest version is one of the first
+   * `#unmoved` rows; where both have a fact, the new ones are right.
+   */
+  #oldSlots: HashSlots | null = null;
+  #unmoved = 0;
+  #rowsPerMove = rowsPerMove;
   readonly #indexes: Indexes;
   /** Its rows in the order of columns (`arity` is the scope), for joins of many rows; not in `bytes`. */
   readonly runs: SortedRuns;
@@ -86,6 +102,10 @@ export class StoredRelation {
     let bytes = this.#slots.bytes + this.#capacity * (4 * (this.arity + 1) + 8 + 4);
     for (const column of [this.death, this.validFrom, this.validUntil, this.#lastDeaths])
       bytes += column?.byteLength ?? 0;
+    bytes += this.#oldSlots?.bytes ?? 0;
+    if (this.#enlarging !== null)
+      for (const column of [...this.#enlarging.ints, ...this.#enlarging.floats])
+        bytes += column?.larger.byteLength ?? 0;
     return bytes + this.#indexes.bytes + (this.#copies?.bytes ?? 0);
   }
 
@@ -102,8 +122,9 @@ export class StoredRelation {
 
   /** The newest version, dead or alive, of the fact with these argument ids and, last, its scope; or -1. */
   find(identity: Int32Array): number {
-    const slot = this.#slot(identity, hashOf(identity));
-    return slot < 0 ? -1 : this.#slots.number(slot);
+    const hash = hashOf(identity);
+    const slot = this.#slot(this.#slots, identity, hash);
+    return slot < 0 ? this.#oldRow(identity, hash) : this.#slots.number(slot);
   }
 
   /**
@@ -118,6 +139,7 @@ export class StoredRelation {
       hashes[at] = finish(fold(hash, scopes[at] as number));
     }
     this.#slots.fetch(hashes, count, fetched);
+    this.#oldSlots?.fetch(hashes, count, fetched);
   }
 
   /**
@@ -154,34 +176,37 @@ export class StoredRelation {
       row === 0 || (this.birth[row - 1] as number) <= generation,
       'rows are born in the order of generations',
     );
-    if (row === this.#capacity) this.#grow();
+    if (row === this.#growAt) this.#grow();
     for (let position = 0; position <= this.arity; position++)
       (this.columns[position] as Int32Array)[row] = identity[position] as number;
     this.#noteScope(row);
     this.birth[row] = generation;
     this.number[row] = number;
     this.#setValidity(row, validFrom, validUntil);
+    if (this.death !== null) this.death[row] = Number.POSITIVE_INFINITY;
     if (metadata !== null) this.metadata.set(row, metadata);
     this.#noteChange(generation, 1);
     const hash = hashOf(identity);
-    const slot = this.#slot(identity, hash);
+    const slot = this.#slot(this.#slots, identity, hash);
+    const replaced = slot < 0 ? this.#oldRow(identity, hash) : this.#slots.number(slot);
+    if (replaced >= 0) this.#replaced.set(row, replaced);
     if (slot < 0) this.#slots.put(slot, hash, row);
-    else {
-      this.#replaced.set(row, this.#slots.number(slot));
-      this.#slots.replace(slot, row);
-    }
+    else this.#slots.replace(slot, row);
     this.count = row + 1;
     this.live++;
     this.#indexes.add(row);
+    if (this.#oldSlots !== null && row % rowsBetweenMoves === 0) this.#move(this.#rowsPerMove);
     if (this.#slots.isFull) this.#rehash();
     return row;
   }
 
   /** Ends a live version. */
   kill(row: number, generation: number): void {
-    this.death ??= new Float64Array(this.#capacity).fill(Number.POSITIVE_INFINITY);
+    this.death ??= this.#newFloats(deathColumn, Number.POSITIVE_INFINITY);
     assert(this.death[row] === Number.POSITIVE_INFINITY, 'a row dies once');
     this.death[row] = generation;
+    const larger = this.#enlarging?.floats[deathColumn];
+    if (larger?.has(row) === true) larger.larger[row] = generation;
     this.live--;
     this.#noteDeath(row >>> blockBits, generation);
     this.#noteChange(generation, -1);
@@ -344,6 +369,7 @@ export class StoredRelation {
     this.validUntil = inRoom(kept.validUntil, Number.POSITIVE_INFINITY);
     this.forgottenThrough = kept.forgottenThrough;
     this.count = count;
+    this.#growAt = firstStepOf(this.#capacity, count);
     for (let row = 0; row < count; row++) {
       if (this.isAlive(row)) this.live++;
       this.#slots.add(this.#hashOfRow(row), row);
@@ -382,19 +408,32 @@ export class StoredRelation {
 
   #setValidity(row: number, validFrom: number, validUntil: number): void {
     if (validFrom !== Number.NEGATIVE_INFINITY)
-      this.validFrom ??= new Float64Array(this.#capacity).fill(Number.NEGATIVE_INFINITY);
+      this.validFrom ??= this.#newFloats(validFromColumn, Number.NEGATIVE_INFINITY);
     if (validUntil !== Number.POSITIVE_INFINITY)
-      this.validUntil ??= new Float64Array(this.#capacity).fill(Number.POSITIVE_INFINITY);
+      this.validUntil ??= this.#newFloats(validUntilColumn, Number.POSITIVE_INFINITY);
     if (this.validFrom !== null) this.validFrom[row] = validFrom;
     if (this.validUntil !== null) this.validUntil[row] = validUntil;
   }
 
+  /** A column for the present rows, all open; rows that are added are written anyway. */
+  #newFloats(column: number, open: number): Float64Array {
+    if (this.#enlarging !== null)
+      this.#enlarging.floats[column] = new Enlarging(new Float64Array(this.#capacity * 2));
+    return new Float64Array(this.#capacity).fill(open, 0, this.count + 1);
+  }
+
   /** The slot of the fact; negative if it has none. */
-  #slot(identity: Int32Array, hash: number): number {
-    const slots = this.#slots;
+  #slot(slots: HashSlots, identity: Int32Array, hash: number): number {
     let slot = slots.first(hash);
     while (slot >= 0 && !this.#isOf(slots.number(slot), identity)) slot = slots.next(slot, hash);
     return slot;
+  }
+
+  /** The newest version in the slots before they are rebuilt; -1 if they lack the fact. */
+  #oldRow(identity: Int32Array, hash: number): number {
+    if (this.#oldSlots === null) return -1;
+    const slot = this.#slot(this.#oldSlots, identity, hash);
+    return slot < 0 ? -1 : this.#oldSlots.number(slot);
   }
 
   #isOf(row: number, identity: Int32Array): boolean {
@@ -404,33 +443,79 @@ export class StoredRelation {
     return true;
   }
 
+  /**
+   * Called when there are `#growAt` rows: doubles a few rows at once; makes the copy of many in steps, before there is
+   * no more room.
+   */
   #grow(): void {
-    this.#capacity *= 2;
-    for (let position = 0; position <= this.arity; position++)
-      this.columns[position] = enlarged(this.columns[position] as Int32Array, new Int32Array(this.#capacity));
-    this.birth = enlarged(this.birth, new Float64Array(this.#capacity));
-    this.number = enlarged(this.number, new Int32Array(this.#capacity));
-    const open = (fill: number) => new Float64Array(this.#capacity).fill(fill);
-    if (this.death !== null) this.death = enlarged(this.death, open(Number.POSITIVE_INFINITY));
-    if (this.validFrom !== null) this.validFrom = enlarged(this.validFrom, open(Number.NEGATIVE_INFINITY));
-    if (this.validUntil !== null) this.validUntil = enlarged(this.validUntil, open(Number.POSITIVE_INFINITY));
+    const { count } = this;
+    const ints = [...this.columns, this.number];
+    const floats = [this.birth, this.death, this.validFrom, this.validUntil];
+    const room = this.#capacity * 2;
+    this.#enlarging ??= {
+      ints: ints.map(() => new Enlarging(new Int32Array(room))),
+      floats: floats.map((column) => (column === null ? null : new Enlarging(new Float64Array(room)))),
+    };
+    const larger = this.#enlarging;
+    if (count < this.#capacity) {
+      for (const [at, column] of ints.entries()) larger.ints[at]?.step(column, count);
+      for (const [at, column] of floats.entries())
+        if (column !== null) larger.floats[at]?.step(column, count);
+      this.#growAt = stepAfter(this.#capacity, count);
+      return;
+    }
+    const number = larger.ints.pop()?.finish(this.number, count) as Int32Array;
+    for (const [position, column] of larger.ints.entries())
+      this.columns[position] = column.finish(this.columns[position] as Int32Array, count);
+    const [birth, death, from, until] = floats.map((column, at) =>
+      column === null ? null : (larger.floats[at] as Enlarging<Float64Array>).finish(column, count),
+    );
+    this.number = number;
+    this.birth = birth as Float64Array;
+    [this.death, this.validFrom, this.validUntil] = [death ?? null, from ?? null, until ?? null];
+    this.#enlarging = null;
+    this.#capacity = room;
+    this.#growAt = firstStepOf(room, count);
   }
 
+  /** Doubles the slots: those of many rows are filled as rows are appended. */
   #rehash(): void {
+    this.#move(this.#unmoved);
     const known = this.#slots;
     this.#slots = new HashSlots(known.count * 2);
-    // Scanning in row order is faster; if some rows are older versions, only the rows in the slots are
-    // newest.
-    if (this.count === known.count) this.#enterAll();
-    else known.forEach((row) => this.#slots.add(this.#hashOfRow(row), row));
+    this.#oldSlots = known;
+    this.#unmoved = this.count;
+    // With many versions of each fact too, the rows are moved before the new slots are full.
+    this.#rowsPerMove = rowsPerMove * Math.ceil(this.count / known.count);
+    if (this.count <= maxRowsAtOnce) this.#move(this.count);
   }
 
-  /** Enters all rows, each the only version of its fact. */
-  #enterAll(): void {
-    for (let first = 0; first < this.count; first += maxBatch) {
-      const count = Math.min(maxBatch, this.count - first);
-      for (let at = 0; at < count; at++) hashes[at] = this.#hashOfRow(first + at);
-      this.#slots.addAll(hashes, count, first);
+  /** Moves up to this many rows to the new slots, in whole batches, the last ones first. */
+  #move(most: number): void {
+    if (this.#oldSlots === null) return;
+    const end = Math.max(0, this.#unmoved - most);
+    while (this.#unmoved > end) {
+      const first = Math.max(0, this.#unmoved - maxBatch);
+      this.#enter(first, this.#unmoved);
+      this.#unmoved = first;
+    }
+    if (this.#unmoved === 0) this.#oldSlots = null;
+  }
+
+  /** Enters the newest versions of facts among these rows, at most a batch; later rows are in the slots. */
+  #enter(start: number, end: number): void {
+    if (this.death === null) {
+      for (let row = start; row < end; row++) hashes[row - start] = this.#hashOfRow(row);
+      this.#slots.addAll(hashes, end - start, start);
+      return;
+    }
+    const identity = new Int32Array(this.arity + 1);
+    for (let row = end - 1; row >= start; row--) {
+      const hash = this.#hashOfRow(row);
+      // A row that died may have been replaced by a later one.
+      const isReplaced =
+        !this.isAlive(row) && this.#slot(this.#slots, tupleAt(this, row, identity), hash) >= 0;
+      if (!isReplaced) this.#slots.add(hash, row);
     }
   }
 
@@ -442,6 +527,17 @@ export class StoredRelation {
     return finish(hash);
   }
 }
+
+/** The larger copies of a relation's columns: those of the arguments, the scope and the number; and those of times. */
+interface EnlargingColumns {
+  readonly ints: Enlarging<Int32Array>[];
+  /** Of the birth, the death and the validity, which may be absent. */
+  readonly floats: (Enlarging<Float64Array> | null)[];
+}
+
+const deathColumn = 1;
+const validFromColumn = 2;
+const validUntilColumn = 3;
 
 const hashes = new Int32Array(maxBatch);
 const fetched = new Int32Array(maxBatch);

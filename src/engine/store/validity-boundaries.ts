@@ -5,6 +5,9 @@ export interface FactBounds {
   readonly until: number;
 }
 
+/** Up to this many passed instants are taken from the heap one by one. */
+const maxTakenSingly = 1024;
+
 /**
  * The instants at which a validity begins or ends, earliest first, each with its fact number: a binary heap.
  * Instants of facts that are gone stay in it and cost only a look.
@@ -61,11 +64,30 @@ export class Boundaries {
     this.#facts.length = 0;
   }
 
-  /** Removes every instant up to and including `time`, and returns their facts. */
-  takeUntil(time: number): Set<number> {
-    const facts = new Set<number>();
-    while (this.next <= time) facts.add(this.takeFirst());
+  /** Removes every instant up to and including `time`, and returns their facts, of which some may occur twice. */
+  takeUntil(time: number): number[] {
+    const facts: number[] = [];
+    while (this.next <= time) {
+      if (facts.length === maxTakenSingly) return this.#takeRest(time, facts);
+      facts.push(this.takeFirst());
+    }
     return facts;
+  }
+
+  /** The same for many at once: in one pass over all of them, after which the others are a heap again. */
+  #takeRest(time: number, taken: number[]): number[] {
+    const [times, facts] = [this.#times, this.#facts];
+    let kept = 0;
+    for (let at = 0; at < times.length; at++)
+      if ((times[at] as number) <= time) taken.push(facts[at] as number);
+      else {
+        times[kept] = times[at] as number;
+        facts[kept++] = facts[at] as number;
+      }
+    times.length = kept;
+    facts.length = kept;
+    for (let at = kept >>> 1; at >= 0; at--) this.#sink(at);
+    return taken;
   }
 
   /** Removes the earliest instant, which must exist, and returns its fact. */
@@ -74,13 +96,13 @@ export class Boundaries {
     this.#swap(0, this.#times.length - 1);
     this.#times.pop();
     this.#facts.pop();
-    this.#sink();
+    this.#sink(0);
     return fact;
   }
 
-  #sink(): void {
+  #sink(from: number): void {
     const count = this.#times.length;
-    for (let at = 0; ; ) {
+    for (let at = from; ; ) {
       const left = 2 * at + 1;
       if (left >= count) return;
       const right = left + 1;

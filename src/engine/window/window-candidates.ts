@@ -1,5 +1,5 @@
 import { ByteMeter } from '../base/byte-meter.ts';
-import { compareText } from '../base/text-order.ts';
+import { TextComparisons } from '../base/text-order.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { renderAtom } from '../language/print.ts';
@@ -120,11 +120,12 @@ async function* mergedByPrecedence(
 ): AsyncGenerator<Candidate> {
   let next = 0;
   const meter = new ByteMeter();
+  const texts = new TextComparisons();
   for await (const fact of facts) {
     if (meter.counts(candidateBytes + fact.atom.length)) await pacer.breathe();
     for (;;) {
       const conclusion = conclusions[next];
-      if (conclusion === undefined || byPrecedence(fact, conclusion) <= 0) break;
+      if (conclusion === undefined || byPrecedence(fact, conclusion, texts) <= 0) break;
       yield conclusion;
       next++;
     }
@@ -138,20 +139,23 @@ export async function sortedByPrecedence(
   candidates: readonly Candidate[],
   pacer: Pacer,
 ): Promise<Candidate[]> {
+  const texts = new TextComparisons();
+  for (const { atom } of candidates) texts.see(atom);
   const order = await sortedOrder(
     candidates.length,
-    (left, right) => byPrecedence(candidates[left] as Candidate, candidates[right] as Candidate),
+    (left, right) => byPrecedence(candidates[left] as Candidate, candidates[right] as Candidate, texts),
     pacer,
+    texts,
   );
   return Array.from(order, (at) => candidates[at] as Candidate);
 }
 
 /** Higher salience first, then by rendered atom; copies in several scopes by scope, unscoped first. */
-function byPrecedence(left: Candidate, right: Candidate): number {
+function byPrecedence(left: Candidate, right: Candidate, texts: TextComparisons): number {
   return (
     right.salience - left.salience ||
-    compareText(left.atom, right.atom) ||
-    compareText(left.scope ?? '', right.scope ?? '')
+    texts.compare(left.atom, right.atom) ||
+    texts.compare(left.scope ?? '', right.scope ?? '')
   );
 }
 

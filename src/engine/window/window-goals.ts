@@ -1,6 +1,6 @@
 import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import { compareText } from '../base/text-order.ts';
+import { TextComparisons } from '../base/text-order.ts';
 import { type ProofNode, provable, smallestProof, type ProofTrial } from './proof-search.ts';
 import { type Sized, compareViews, type OpenWindow, type ProofEntry } from './open-window.ts';
 import type { OmissionReason, ProofMode } from '../contract/context.ts';
@@ -116,16 +116,18 @@ async function sortedAnswers(
   found: readonly { readonly literal: AtomLiteral; readonly step: number | null }[],
 ): Promise<GoalAnswer[]> {
   const answers: GoalAnswer[] = [];
+  const texts = new TextComparisons();
   for (const { literal, step } of found) {
     if ((answers.length & 0xff) === 0xff) await seen.context.pacer.breathe();
     const salience = step === null ? (seen.stored(literal)?.salience ?? 0) : seen.salienceOf(step);
-    answers.push({ literal, atom: renderAtom(literal), salience, step });
+    answers.push({ literal, atom: texts.see(renderAtom(literal)), salience, step });
   }
   const at = (index: number): GoalAnswer => answers[index] as GoalAnswer;
   const order = await sortedOrder(
     answers.length,
-    (left, right) => at(right).salience - at(left).salience || compareText(at(left).atom, at(right).atom),
+    (left, right) => at(right).salience - at(left).salience || texts.compare(at(left).atom, at(right).atom),
     seen.context.pacer,
+    texts,
   );
   return Array.from(order, at);
 }

@@ -419,3 +419,22 @@ test('reports dependents as incomplete in a dry run without time, as the write w
   expect(await forgetPattern('p(?x)', { dryRun: true, timeoutMs: 1 })).toMatchObject(expected);
   expect(await forgetPattern('p(?x)', { timeoutMs: 1 })).toMatchObject(expected);
 });
+
+test('lists no dependents that take more memory than a question may have, and says so', async () => {
+  const { engine, caller, teach, ask, forgetPattern } = await openSession({
+    memoryBudgetBytes: 1_000_000_000,
+    questionMemoryBytes: 2_000_000,
+  });
+  const constant = (at: number): string => `n${at}`.padEnd(1000, 'x');
+  const facts = Array.from({ length: 3000 }, (_, at) => ({ ...factInput('p(a)'), args: [constant(at)] }));
+  await engine.tellAll(caller, facts);
+  await teach('q(?x) :- p(?x)');
+  expect((await ask('q(?x)', { limit: 1 })).count).toBe(1);
+  const preview = await forgetPattern('p(?x)', { dryRun: true });
+  expect(preview).toMatchObject({ retracted: 3000, dependents: [], notWorkedOut: ['q/1'] });
+  const one = await forgetPattern(`p(${constant(7)})`);
+  expect(one).toMatchObject({ dependents: [`q(${constant(7)})`], dependentsComplete: true });
+  const gone = await forgetPattern('p(?x)');
+  expect(gone).toMatchObject({ retracted: 2999, dependents: [], dependentsComplete: false });
+  expect((await ask('q(?x)')).count).toBe(0);
+});

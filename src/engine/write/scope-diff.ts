@@ -1,5 +1,5 @@
 import { present } from '../base/assert.ts';
-import { compareText } from '../base/text-order.ts';
+import { TextComparisons } from '../base/text-order.ts';
 import type { MergeConflict, ScopeDiff } from '../contract/scopes.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
 import {
@@ -106,19 +106,21 @@ async function byRank(
 ): Promise<(left: number, right: number) => number> {
   const indexes = new Map<number, number>();
   const texts: string[] = [];
+  const comparisons = new TextComparisons();
   for (const [index, { atoms, atom }] of list.entries()) {
     for (let position = 0; position < atoms.arity; position++) {
       const id = (atoms.atoms.columns[position] as Int32Array)[atom] as number;
       if (indexes.has(id)) continue;
       indexes.set(id, texts.length);
-      texts.push(dictionary.text(id));
+      texts.push(comparisons.see(dictionary.text(id)));
     }
     if ((index & 0x3ff) === 0x3ff) await pacer.breathe();
   }
   const order = await sortedOrder(
     texts.length,
-    (left, right) => compareText(texts[left] as string, texts[right] as string),
+    (left, right) => comparisons.compare(texts[left] as string, texts[right] as string),
     pacer,
+    comparisons,
   );
   const ranks = new Int32Array(texts.length);
   for (let at = 0; at < order.length; at++) ranks[order[at] as number] = at;

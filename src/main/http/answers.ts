@@ -4,8 +4,8 @@
  * Serializing a million results at once would block every other request. Long answers are therefore written in pieces
  * (`json-slices.ts`), and other work runs between two of them. The bytes are those of JSON.stringify.
  *
- * Small answers are sent together at the end of the turn of the event loop that made them. Sending each one separately
- * wakes its client, which on a machine with few processors costs more than making the answer.
+ * Small answers are sent together at the end of the turn of the event loop that made them, before the next slice of long
+ * work. Sending each one separately wakes its client, which on a machine with few processors costs more than making the answer.
  *
  * Every thrown error becomes a problem with one code of the problem table. An EngineError is sent as it is; an error of
  * the HTTP framework becomes the code of its status; anything else is a bug: the client gets the request id, the log
@@ -14,7 +14,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { setImmediate as atEndOfTurn } from 'node:timers';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problems } from '../../engine/contract/problems.ts';
 import { EngineError, type Owner, serving } from '../../engine/index.ts';
@@ -95,7 +94,7 @@ export function writeJson(request: FastifyRequest, reply: FastifyReply, value: u
 /** Sends an answer at the end of this turn. */
 function atEnd(reply: FastifyReply, send: () => void): void {
   made.push({ reply, send });
-  if (made.length === 1) atEndOfTurn(sendMade);
+  if (made.length === 1) serving.atEndOfTurn(sendMade);
 }
 
 /** Answers of this turn that have not been sent. */

@@ -6,7 +6,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Cancellation, CancellationSource, EngineError, invalid } from '../../engine/index.ts';
+import { type Cancellation, CancellationSource, EngineError, invalid, serving } from '../../engine/index.ts';
 import type { McpHost } from '../base/agent-host.ts';
 import type { McpSession } from './sessions.ts';
 import { once } from 'node:events';
@@ -123,7 +123,7 @@ function gatherFirstParts(raw: ServerResponse): void {
   const writeHead = raw.writeHead.bind(raw) as (...given: unknown[]) => ServerResponse;
   raw.writeHead = (...given: unknown[]) => {
     raw.cork();
-    setImmediate(() => raw.uncork());
+    serving.atEndOfTurn(() => raw.uncork());
     return writeHead(...given);
   };
 }

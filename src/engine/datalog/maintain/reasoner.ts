@@ -1,5 +1,6 @@
 import type { Proof } from '../../contract/inference.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts';
+import type { StoredRelation } from '../../store/stored-relation.ts';
 import { tupleAt, Tuples } from '../../store/tuples.ts';
 import { compareText } from '../../base/text-order.ts';
 import { relationKey, relationOf } from '../../language/terms.ts';
@@ -268,9 +269,11 @@ export class Reasoner implements TableCacheHost {
   /** The relations of these stored facts, and all that depend on them. */
   reachedBy(facts: readonly number[]): Set<string> {
     const relations = new Set<string>();
+    let last: StoredRelation | null = null;
     for (const number of facts) {
-      const { predicate, arity, negated } = this.facts.versionOf(number).relation;
-      relations.add(relationKey(predicate, arity, negated));
+      const { relation } = this.facts.versionOf(number);
+      if (relation !== last) relations.add(relationKey(relation.predicate, relation.arity, relation.negated));
+      last = relation;
     }
     return this.reached(relations);
   }

@@ -1,5 +1,6 @@
 import { EngineError } from '../../base/errors.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
+import type { StoredRelation } from '../../store/stored-relation.ts';
 import type { Tuples } from '../../store/tuples.ts';
 import { relationKey } from '../../language/terms.ts';
 import {
@@ -73,6 +74,7 @@ const maintenanceLimits = { timeoutMs: 60_000, maxDerivations: 10_000_000 };
 
 /** Below this number, changes are always processed one by one. */
 const minChangesToDrop = 10_000;
+const changesBetweenBreaths = 1024;
 
 /**
  * One table set that a tenant's questions share, cached across questions and incrementally maintained.
@@ -162,9 +164,11 @@ export class TableCache implements MemoryHolder {
       return;
     }
     const keys = new Set<string>();
+    let last: StoredRelation | null = null;
     for (const number of numbers) {
       const { relation, row } = this.#host.facts.versionOf(number);
-      keys.add(relationKey(relation.predicate, relation.arity, relation.negated));
+      if (relation !== last) keys.add(relationKey(relation.predicate, relation.arity, relation.negated));
+      last = relation;
       // The dictionary now has a constant for which the set made a local id: one text would have two ids.
       if (row >= 0 && set.constants.clashes(relation, row)) return this.#replace(numbers);
     }
@@ -468,10 +472,20 @@ export async function maintainTables(
   const { facts, work, justifications } = set;
   const countBefore = justifications.count;
   for (const support of justifications.supports) support.markBaseline();
-  for (const number of new Set(changed)) {
+  const numbers = Int32Array.from(new Set(changed));
+  // Later writes may come while this pauses; the versions that the reader sees are found before.
+  const rows = new Int32Array(numbers.length);
+  const relations: StoredRelation[] = [];
+  for (const [at, number] of numbers.entries()) {
     const { relation, row: newest } = facts.versionOf(number);
+    relations.push(relation);
     // A write that is not visible yet may be in progress.
-    const row = relation.versionAt(newest, reader.generation);
+    rows[at] = relation.versionAt(newest, reader.generation);
+  }
+  for (const [at, number] of numbers.entries()) {
+    if (at % changesBetweenBreaths === changesBetweenBreaths - 1) await pacer.breathe();
+    const relation = relations[at] as StoredRelation;
+    const row = rows[at] as number;
     const key = relationKey(relation.predicate, relation.arity, relation.negated);
     if (row >= 0 && sees(reader, relation, row))
       for (const delta of set.deltasOf(key)) {

@@ -143,7 +143,7 @@ class KeptCase {
   async read<Result>(work: (reader: PinnedReader) => Promise<Result>): Promise<Result> {
     const { time } = this.current;
     const passed = this.facts.boundaries.takeUntil(time);
-    if (passed.size > 0) this.reasoner.passed([...passed], time);
+    if (passed.length > 0) this.reasoner.passed(passed, time);
     this.reasoner.readers++;
     try {
       return await work(this.reasoner.reader(this.#generation, time));

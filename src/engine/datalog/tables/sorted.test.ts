@@ -1,7 +1,7 @@
 import { MemoryBudget } from '../model/memory-budget.ts';
 import { expect, test } from 'vitest';
 import { Prng } from '../../testing/prng.ts';
-import { compareText } from '../../base/text-order.ts';
+import { compareText, TextComparisons } from '../../base/text-order.ts';
 import { Dictionary } from '../../store/dictionary.ts';
 import { Constants } from '../model/constants.ts';
 import { Pacer } from './evaluation.ts';
@@ -17,6 +17,27 @@ function pacer(): Pacer {
     },
     () => Promise.resolve(),
   );
+}
+
+/** A pacer, and the characters that are compared between two looks at its limits. */
+function watchedPacer() {
+  const seen = { total: 0, most: 0 };
+  let since = 0;
+  const { limits } = pacer();
+  const signal = {
+    get aborted() {
+      since = 0;
+      return false;
+    },
+  };
+  const watched = new Pacer({ ...limits, signal }, () => Promise.resolve());
+  const compared = (characters: number): typeof seen => {
+    seen.total += characters;
+    since += characters;
+    seen.most = Math.max(seen.most, since);
+    return seen;
+  };
+  return { watched, compared };
 }
 
 /** Random rows of texts as ids, and the texts themselves. */
@@ -109,4 +130,23 @@ test('stops sorting when the client has disconnected', async () => {
   const limits = { timeoutMs: 60_000, maxDerivations: 1, memory: new MemoryBudget(1), signal: gone.signal };
   const stopped = new Pacer(limits, () => Promise.resolve());
   await expect(sortedOrder(10, () => 0, stopped)).rejects.toThrow('the client has gone');
+});
+
+test('looks at its limits after about a megabyte of text compared, however few the texts', async () => {
+  const texts = Array.from({ length: 300 }, (_, at) => `${'x'.repeat(60_000)}${(at * 7919) % 1000}`);
+  const comparisons = new TextComparisons();
+  for (const text of texts) comparisons.see(text);
+  const { watched, compared } = watchedPacer();
+  const order = await sortedOrder(
+    texts.length,
+    (left, right) => {
+      compared(60_000);
+      return comparisons.compare(texts[left] as string, texts[right] as string);
+    },
+    watched,
+    comparisons,
+  );
+  expect([...order].map((at) => texts[at])).toEqual(texts.toSorted(compareText));
+  expect(compared(0).total).toBeGreaterThan(50_000_000);
+  expect(compared(0).most).toBeLessThan(8_000_000);
 });

@@ -12,7 +12,10 @@ const maxInsertionBytes = 4096;
 const writesBetweenBreaths = 0x4_0000;
 const comparisonsBetweenBreaths = 0x4000;
 
-/** What comparing costs: `work` counts the bytes read since the last pause, one comparison reads `longest`. */
+/**
+ * What comparing costs: `work` counts the bytes or characters read since the last pause, one comparison reads up to
+ * `longest`.
+ */
 interface ComparisonCost {
   work: number;
   readonly longest: number;
@@ -32,7 +35,7 @@ async function breathe(cost: { work: number }, pacer: Pacer): Promise<void> {
 
 /**
  * The numbers 0 to `count` - 1 sorted by `compare`, ties in ascending order. Sorts in slices, so that a large
- * answer does not hold the thread.
+ * answer does not hold the thread. `cost`: needed if comparisons read texts.
  */
 export async function sortedOrder(
   count: number,
@@ -330,8 +333,8 @@ export async function leastRows(
   pacer: Pacer,
   how: {
     readonly isBehind?: ((at: number, greatest: number) => boolean) | undefined;
-    /** Counts the bytes that comparisons read. */
-    readonly cost?: { work: number };
+    /** Counts the bytes that comparisons read; `longest`: what one reads at most, if that is known. */
+    readonly cost?: { work: number; readonly longest?: number };
   } = {},
 ): Promise<Int32Array> {
   const { isBehind = (at, greatest) => compare(at, greatest) >= 0, cost = noCost } = how;
@@ -368,7 +371,7 @@ export async function leastRows(
       return compare(one, other) || one - other;
     },
     pacer,
-    cost === noCost ? noCost : costOf(cost, longestLikely),
+    cost === noCost ? noCost : costOf(cost, cost.longest ?? longestLikely),
   );
   return least.map((at) => heap[at] as number);
 }
