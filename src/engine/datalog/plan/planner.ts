@@ -150,8 +150,8 @@ export class Planner implements BodySpace, JoinSpace {
   }
 
   /** The body of one part of the table's program. */
-  planPart(table: Asked, { rule, body, headTerms, demandTerms }: TablePart): PlannedBody {
-    if (body === null) return storedBody(table, headTerms);
+  planPart(table: Asked, { rule, body, demandTerms }: TablePart): PlannedBody {
+    if (body === null) return storedBody(table);
     const filters = rule === null ? [] : filtersOf(rule.record.rule.body, planRule(rule.record.rule));
     const view = rule?.bodyView ?? table.view;
     const own =
@@ -304,8 +304,9 @@ function closureParts(table: Asked, { base, before, behind, recursive }: Closure
 }
 
 /** The stored facts of the table's relation as a body. */
-function storedBody({ view, predicate, negated }: Asked, args: readonly string[]): PlannedBody {
-  const literal = { predicate, args: [...args], negated, naf: false };
+function storedBody(table: Asked): PlannedBody {
+  const { view, predicate, negated } = table;
+  const literal = { predicate, args: variablesFor(table), negated, naf: false };
   const atoms = [{ literal, boundPositions: null, isWhole: false }];
   const stages = [{ atoms, filters: [], waits: [], variables: [] }];
   return { view, literals: [literal], filters: [], stages };
