@@ -34,52 +34,19 @@ interface Column {
   readonly position: number;
 }
 
-/** What bounds the values of an argument. */
-interface ValueBound {
-  readonly columns: readonly Column[];
-  /** Rows of the columns when it was found. */
-  readonly rows: number;
-  /** The argument has no more values than this. */
-  readonly most: number;
-}
-
 /** Counts the distinct values of stored columns, cached until the columns have grown. */
 export class ColumnValues {
-  /** By argument, for the current rules. */
-  readonly #bounds = new Map<string, ValueBound>();
   readonly #counted = new Map<string, { readonly rows: number; readonly values: number }>();
 
   /** The approximate number of distinct values in all columns together, dead rows included. */
   of(columns: readonly Column[]): number {
-    const key = keyOfColumns(columns);
+    const key = columns.map(nameOf).sort().join('\n');
     const rows = rowsOf(columns);
     const known = this.#counted.get(key);
-    if (known !== undefined && isStill(known.rows, rows)) return known.values;
+    if (known !== undefined && known.rows <= rows && rows <= known.rows * recountGrowth) return known.values;
     const values = countOf(columns);
     this.#counted.set(key, { rows, values });
     return values;
-  }
-
-  /**
-   * Records that all values of these arguments are in the columns or among `others` more: an argument has no value
-   * that one whose source it is lacks.
-   */
-  bound(asked: Iterable<string>, columns: readonly Column[], others: number): void {
-    const rows = rowsOf(columns);
-    const most = others + Math.min(rows, this.#counted.get(keyOfColumns(columns))?.values ?? rows);
-    const bound = { columns, rows, most };
-    for (const argument of asked) this.#bounds.set(argument, bound);
-  }
-
-  /** True if the argument is known to have at most `most` values. */
-  hasAtMost(argument: string, most: number): boolean {
-    const bound = this.#bounds.get(argument);
-    return bound !== undefined && bound.most <= most && isStill(bound.rows, rowsOf(bound.columns));
-  }
-
-  /** Forgets what depends on rules. */
-  forgetRules(): void {
-    this.#bounds.clear();
   }
 
   /**
@@ -112,15 +79,6 @@ function countOf(columns: readonly Column[]): number {
     }
   }
   return count;
-}
-
-/** True if a count of so many rows is near enough for these. */
-function isStill(counted: number, rows: number): boolean {
-  return counted <= rows && rows <= counted * recountGrowth;
-}
-
-function keyOfColumns(columns: readonly Column[]): string {
-  return columns.map(nameOf).sort().join('\n');
 }
 
 function nameOf({ stored: { predicate, arity, negated }, position }: Column): string {
@@ -209,7 +167,6 @@ function leastValues({ relation, view, position }: Argument, known: Known, depth
 function hasMoreValues(asked: Argument, most: number, known: Known): boolean {
   const open = [asked];
   const seen = new Set([keyOf(asked)]);
-  if (known.values.hasAtMost(keyOf(asked), most)) return false;
   const columns = new Map<string, Column>();
   let others = 0;
   for (const argument of open) {
@@ -228,10 +185,7 @@ function hasMoreValues(asked: Argument, most: number, known: Known): boolean {
       seen.add(keyOf(source));
     }
   }
-  const read = [...columns.values()];
-  if (others > most || known.values.areMore(read, most - others)) return true;
-  known.values.bound(seen, read, others);
-  return false;
+  return others > most || known.values.areMore([...columns.values()], most - others);
 }
 
 function keyOf({ relation: { predicate, arity, negated }, view, position }: Argument): string {

@@ -106,7 +106,6 @@ export class Planner implements BodySpace, JoinSpace {
   use(program: Program): void {
     this.program = program;
     this.#keyCosts = new WeakMap();
-    this.#values.forgetRules();
   }
 
   isDerived(view: ScopeChoice, relation: string): boolean {

@@ -250,7 +250,7 @@ async function lookAt(
         await expectTruth(set, reader, unlimited());
       }
       for (const { way, removals, extra } of set.tables.values()) {
-        if (way === 'generalized') generalized[removals.length > 1 ? 'later' : 'fromTheFirst']++;
+        if (way === 'generalized') generalized[removals.length > 0 ? 'later' : 'fromTheFirst']++;
         if (extra.some(({ name }) => name === 'waiting'))
           grouped[extra.some(({ name }) => name === 'group') ? 'within' : 'without']++;
       }
