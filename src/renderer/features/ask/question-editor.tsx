@@ -1,6 +1,13 @@
 /** The editor of a question with its toolbar: with inference or over stored facts, refreshed or not; ask and cancel. */
 import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
-import { IconBinaryTree, IconPlayerPlay, IconStar, IconStarFilled, IconTimeline } from '@tabler/icons-react';
+import {
+  type Icon,
+  IconBinaryTree,
+  IconPlayerPlay,
+  IconStar,
+  IconStarFilled,
+  IconTimeline,
+} from '@tabler/icons-react';
 import type { Ref } from 'react';
 import { bareQuestion, readingOf } from '../../api/question-text.ts';
 import { useQuestions } from '../../api/questions.ts';
@@ -145,28 +152,18 @@ function QuestionToolbar(props: QuestionToolbarProps) {
           {isSaved ? <IconStarFilled size={15} aria-hidden /> : <IconStar size={15} aria-hidden />}
         </ActionIcon>
       </Tooltip>
-      <Tooltip label="Trace: what inference does for the question, and where its time goes">
-        <ActionIcon
-          variant="default"
-          size={26}
-          aria-label="Trace"
-          disabled={onTrace === null}
-          onClick={() => onTrace?.()}
-        >
-          <IconTimeline size={15} aria-hidden />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label="Plan: the steps that answer the question, what each was expected to cost and did cost">
-        <ActionIcon
-          variant="default"
-          size={26}
-          aria-label="Plan"
-          disabled={onPlan === null}
-          onClick={() => onPlan?.()}
-        >
-          <IconBinaryTree size={15} aria-hidden />
-        </ActionIcon>
-      </Tooltip>
+      <BesideButton
+        name="Trace"
+        label="Trace: what inference does for the question, and where its time goes"
+        icon={IconTimeline}
+        onClick={onTrace}
+      />
+      <BesideButton
+        name="Plan"
+        label="Plan: the steps that answer the question, what each was expected to cost and did cost"
+        icon={IconBinaryTree}
+        onClick={onPlan}
+      />
       {runningSince === null ? (
         <Button
           leftSection={<IconPlayerPlay size={14} aria-hidden />}
@@ -179,5 +176,30 @@ function QuestionToolbar(props: QuestionToolbarProps) {
         <RunningActions since={runningSince} onCancel={run.cancel} />
       )}
     </>
+  );
+}
+
+interface BesideButtonProps {
+  name: string;
+  label: string;
+  icon: Icon;
+  /** null: there is nothing to open. */
+  onClick: (() => void) | null;
+}
+
+/** Asks the question and opens something beside the answers. */
+function BesideButton({ name, label, icon: Shown, onClick }: BesideButtonProps) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        variant="default"
+        size={26}
+        aria-label={name}
+        disabled={onClick === null}
+        onClick={() => onClick?.()}
+      >
+        <Shown size={15} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
   );
 }
