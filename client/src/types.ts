@@ -1256,13 +1256,13 @@ export type Plan = {
 };
 
 export type PlanStep = {
-  /** question, table, rule, facts, join, start, demand, atom, not, aggregate, comparison, arithmetic, assignment, distinct, wait or group; others may be added. */
+  /** question, table, rule, facts, join, start, demand, atom, intersection, not, aggregate, comparison, arithmetic, assignment, distinct, wait or group; others may be added. */
   step: string;
   /** What the step works on, as text; cut at 500 characters. */
   detail: string;
   /** predicate/arity of what it reads. */
   relation?: string | undefined;
-  /** How rows are found: scan (all), index (by columns), existence (all columns are bound), key or whole (what a table is asked for), delta (rows that are new), fixpoint (after everything below), reference (the table is shown elsewhere), none. */
+  /** How rows are found: scan (all), index (by columns), existence (all columns are bound), sorted (in the order of a column, several relations at once), key or whole (what a table is asked for), delta (rows that are new), fixpoint (after everything below), reference (the table is shown elsewhere), none. */
   access: string;
   /** The arguments with a value, from 0. */
   columns?: number[] | undefined;
