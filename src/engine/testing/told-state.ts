@@ -154,7 +154,7 @@ function boundariesAfter(facts: FactStore, time: number): string[] {
   facts.boundaries.takeUntil(time);
   const told: string[] = [];
   for (let at = facts.boundaries.next; Number.isFinite(at); at = facts.boundaries.next)
-    for (const number of facts.boundaries.takeUntil(at)) {
+    for (const number of new Set(facts.boundaries.takeUntil(at))) {
       const fact = facts.versionOf(number);
       if (fact.row < 0 || !fact.relation.isAlive(fact.row)) continue;
       const { validFrom, validUntil } = fact.relation;

@@ -142,6 +142,7 @@ const notRun = {
   'docs/how-to/backup.md': 3,
   'docs/how-to/follower.md': 3,
   'docs/how-to/keys-and-tls.md': 3,
+  'docs/how-to/read-a-plan.md': 1,
   'docs/language-models.md': 3,
   'docs/mcp.md': 1,
   'docs/packaging.md': 4,
