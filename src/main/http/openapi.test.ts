@@ -206,7 +206,8 @@ describe('every operation', () => {
     const elsewhere = served
       .filter(({ name }) => !described.includes(name) && !described.includes(name.replace(/^HEAD/, 'GET')))
       .filter(
-        ({ isFile, name }) => !isFile || !/^(GET|HEAD) \/(assets\/|samples\/|docs\/|documentation\/|[\w.-]*$)/.test(name),
+        ({ isFile, name }) =>
+          !isFile || !/^(GET|HEAD) \/(assets\/|samples\/|docs\/|documentation\/|[\w.-]*$)/.test(name),
       );
     // These have a protocol of their own.
     expect(elsewhere.map(({ name }) => name).toSorted()).toEqual(
