@@ -205,6 +205,8 @@ interface Omissions {
   readonly alsoConcluded: ReadonlySet<string>;
   /** Reasons for conclusions that would otherwise fit. */
   readonly ofConclusions: ReadonlyMap<string, OmissionReason>;
+  /** False for what a query without `fill` leaves out since it does not match. */
+  readonly isAbout: (candidate: Candidate) => boolean;
 }
 
 /** What the window was asked about but does not contain, highest salience first, each with its reason. */
@@ -241,7 +243,7 @@ export async function omittedFrom(window: OpenWindow, omissions: Omissions): Pro
 
 async function reasonOf(
   window: OpenWindow,
-  { ofConclusions }: Omissions,
+  { ofConclusions, isAbout }: Omissions,
   candidate: Candidate,
 ): Promise<OmissionReason> {
   const { atom } = candidate;
@@ -250,7 +252,9 @@ async function reasonOf(
   const refused = await window.refusalOf(candidate);
   if (refused === 'filtered') return refused;
   if (window.weaker.has(atom)) return 'contradiction';
-  return refused ?? ofConclusions.get(atom) ?? 'budget';
+  const ofConclusion = ofConclusions.get(atom);
+  if (ofConclusion === undefined && !isAbout(candidate)) return 'filtered';
+  return refused ?? ofConclusion ?? 'budget';
 }
 
 /** For atoms of refused proofs, the reason of the first refused proof that contains them. */

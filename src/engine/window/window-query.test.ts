@@ -45,6 +45,26 @@ test('a mentioned predicate narrows the goals, with one name where none with two
   expect(atomsOf(window)[0]).toBe('lives_in(ole, oslo)');
 });
 
+test('what has nothing of the query is left out as filtered, whatever room there is; what has, as over the budget', async () => {
+  const session = await openKin();
+  const reasons = async (fields: Fields): Promise<Map<string, string>> => {
+    const { omitted = [] } = await windowOf(session, {
+      query: 'Who likes Oslo?',
+      explainOmitted: true,
+      ...fields,
+    });
+    return new Map(omitted.map(({ atom, reason }) => [atom, reason]));
+  };
+  const roomy = await reasons({ maxFacts: 300 });
+  expect(new Set(roomy.values())).toEqual(new Set(['filtered']));
+  expect(roomy.get('knows(other_1, other_7)')).toBe('filtered');
+  const narrow = await reasons({ maxFacts: 1 });
+  expect(['likes(ida, oslo)', 'lives_in(ole, oslo)'].map((atom) => narrow.get(atom))).toContain('budget');
+  expect(narrow.get('knows(other_1, other_7)')).toBe('filtered');
+  const full = await reasons({ maxFacts: 20, fill: true });
+  expect(new Set(full.values())).toEqual(new Set(['budget']));
+});
+
 test('given goals precede those of the query and are listed once', async () => {
   const goals = [
     { predicate: 'parent', args: ['kim', '?c'] },

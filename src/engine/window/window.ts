@@ -17,6 +17,7 @@ import {
   reasonsOfRefused,
 } from './window-candidates.ts';
 import { type FactTest, tokensIn } from '../memory/fact-lines.ts';
+import { keyOf } from '../search/graph-nearness.ts';
 import { knowledgeOf, type QueryKnowledge } from '../search/search.ts';
 import { atomOf, GoalProofs, namingGoal, proveGoals, type GoalAnswer } from './window-goals.ts';
 import { proveInferred, withoutWeaker } from './window-inferred.ts';
@@ -170,7 +171,10 @@ async function filled(
   if (builder !== null)
     for (const [atom, reason] of await reasonsOfRefused(window, builder, proofs.refused))
       if (!ofConclusions.has(atom)) ofConclusions.set(atom, reason);
-  const omitted = await omittedFrom(window, { alsoConcluded, ofConclusions });
+  const matching = query === null || input.fill ? null : new Set(query.facts.map(keyOf));
+  const isAbout = ({ fact }: Candidate): boolean =>
+    matching === null || (fact !== null && matching.has(keyOf(fact)));
+  const omitted = await omittedFrom(window, { alsoConcluded, ofConclusions, isAbout });
   // Filtered atoms are listed too.
   const all = input.predicates === null ? { available, savings } : await totals(seen, alsoConcluded);
   const isComplete = omitted.length === all.available - window.entries.size + all.savings;

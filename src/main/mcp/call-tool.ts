@@ -144,6 +144,11 @@ function hasAnswer({ entries, goals = [] }: SlimWindow): boolean {
     : entries.some(({ category }) => category === 'goal_relevant');
 }
 
+/** Whether content lists no fact at all: a window without an answer to its goals may still have facts with the words. */
+function isBare(content: object): boolean {
+  return !('totalFactsIncluded' in content) || content.totalFactsIncluded === 0;
+}
+
 const maxHints = 5;
 /** Predicates and goals that are looked up. */
 const maxLookedAt = 5;
@@ -166,7 +171,7 @@ async function withHintsOfNothing<Content extends object>(
     ...(await scopeHints(run, given)),
     ...own,
     ...(await predicateHints(run, given)),
-    ...(await queryHints(run, given)),
+    ...(isBare(content) ? await queryHints(run, given) : []),
     ...(await goalHints(run, given)),
   ];
   if (hints.length === 0) return content;

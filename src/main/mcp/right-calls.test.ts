@@ -113,3 +113,26 @@ it('reports a repeated fact as unchanged and keeps the generation', async () => 
     Object.assign({}, first.structuredContent, { status: 'unchanged' }),
   );
 });
+
+describe('a window by words without a goal', () => {
+  const answered = async (args: Record<string, unknown>): Promise<string> => {
+    const { content } = await client.callTool({ name: 'context', arguments: args });
+    return JSON.stringify(content);
+  };
+
+  it.each([{}, { format: 'text' }])(
+    'does not say that nothing matches if it has facts: %j',
+    async (fields) => {
+      await client.callTool({ name: 'tell', arguments: { text: 'said(s, 1, "She plays the cello.")' } });
+      const found = await answered({ query: 'cello', ...fields });
+      expect(found).toContain('She plays the cello.');
+      expect(found).not.toContain('nothing matches');
+    },
+  );
+
+  it('says it if it has none, and what is known', async () => {
+    expect(await answered({ query: 'chromodynamics' })).toMatch(
+      /nothing matches these words; there is knowledge of/,
+    );
+  });
+});

@@ -92,7 +92,7 @@ const table: readonly WrongCall[] = [
   ['forget', { predicate: 'likes', args: ['alice', '"tea"'] }, forgotten],
   ['teach', { text: 'older(X, Y) :- parent(X, Y)' }, { holds: 'older(alice, bob)' }],
 
-  // No full-text search.
+  // Plain words.
   ['recall', { query: 'Where does Alice live?' }, { says: 'lives_in(alice, New York)' }],
   ['recall', { topic: 'parents' }, { says: 'parent(alice, bob)' }],
   ['recall', { query: 'likes', limit: 5 }, { says: 'likes(alice, tea)' }],

@@ -52,7 +52,7 @@ export const reasonWords: Readonly<Record<OmissionReason, Word>> = {
     tone: 'bad',
     meaning: 'The same atom is also known with the other truth value, with more salience.',
   },
-  filtered: { word: 'filtered', tone: 'plain', meaning: 'Its predicate is not among the chosen ones.' },
+  filtered: { word: 'filtered', tone: 'plain', meaning: 'It has nothing of the question, or its predicate is not among the chosen ones.' },
 };
 
 type WindowGoal = ContextWindow['goals'][number];
