@@ -34,7 +34,7 @@ export const reasonWords: Readonly<Record<OmissionReason, Word>> = {
   budget: {
     word: 'over budget',
     tone: 'warn',
-    meaning: 'The facts or characters of the window were used up before it.',
+    meaning: 'The facts, characters or tokens of the window were used up before it.',
   },
   bucket: { word: 'bucket full', tone: 'warn', meaning: 'Its bucket had no room left.' },
   predicate_cap: {
@@ -52,7 +52,11 @@ export const reasonWords: Readonly<Record<OmissionReason, Word>> = {
     tone: 'bad',
     meaning: 'The same atom is also known with the other truth value, with more salience.',
   },
-  filtered: { word: 'filtered', tone: 'plain', meaning: 'It has nothing of the question, or its predicate is not among the chosen ones.' },
+  filtered: {
+    word: 'filtered',
+    tone: 'plain',
+    meaning: 'It has nothing of the question, or its predicate is not among the chosen ones.',
+  },
 };
 
 type WindowGoal = ContextWindow['goals'][number];

@@ -5,13 +5,12 @@ import {
   IconChevronRight,
   IconCornerLeftUp,
 } from '@tabler/icons-react';
-import { type KeyboardEvent, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { PlanStep } from '../../../engine/contract/plan.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatCount, formatDuration } from '../../ui/format.ts';
-import { useRowHeight } from '../../ui/preferences.ts';
 import { Tag } from '../../ui/tags.tsx';
-import { useVirtualRows } from '../../ui/use-virtual-rows.ts';
+import { FoldMark, type LinePlace, TreeLine, VirtualTree } from '../../ui/virtual-tree.tsx';
 import {
   misjudged,
   movedInPlan,
@@ -86,79 +85,57 @@ function Numbers({ step, marks }: { step: PlanStep; marks: PlanMarks }) {
 
 interface LineProps {
   row: PlanRow;
-  id: string;
-  top: number;
+  place: LinePlace;
   marks: PlanMarks;
-  isActive: boolean;
   isFolded: boolean;
   onSelect: () => void;
   onToggle: () => void;
 }
 
-function Line({ row, id, top, marks, isActive, isFolded, onSelect, onToggle }: LineProps) {
+function Line({ row, place, marks, isFolded, onSelect, onToggle }: LineProps) {
   const { step, level } = row;
   const isFoldable = step.children.length > 0;
   const why = [step.strategy, step.reason].filter((each) => each !== undefined).join(': ');
   return (
-    <div
-      id={id}
-      role="treeitem"
-      aria-level={level}
-      aria-posinset={row.position}
-      aria-setsize={row.siblings}
-      aria-selected={isActive}
-      {...(isFoldable ? { 'aria-expanded': !isFolded } : {})}
-      className={`${styles.line} ${marks.slowest === step ? styles.slowest : ''}`}
-      style={{ transform: `translateY(${top}px)` }}
+    <TreeLine
+      row={row}
+      place={place}
+      isUnfolded={isFoldable ? !isFolded : null}
+      className={marks.slowest === step ? styles.slowest : ''}
       title={why === '' ? step.detail : `${step.detail}\n${why}`}
       onClick={onSelect}
       onDoubleClick={onToggle}
     >
-      <span className={styles.step}>
-        <span style={{ flex: 'none', width: Math.min(level - 1, maxIndent) * indent }} aria-hidden />
-        <span
-          className={styles.fold}
-          onClick={(event) => {
-            event.stopPropagation();
-            onToggle();
-          }}
-          aria-hidden
-        >
-          {step.access === 'reference' && <IconCornerLeftUp size={13} />}
-          {isFoldable && (isFolded ? <IconChevronRight size={14} /> : <IconChevronDown size={14} />)}
+      <div className={styles.columns}>
+        <span className={styles.step}>
+          <span style={{ flex: 'none', width: Math.min(level - 1, maxIndent) * indent }} aria-hidden />
+          <FoldMark onToggle={isFoldable ? onToggle : null}>
+            {step.access === 'reference' && <IconCornerLeftUp size={13} />}
+            {isFoldable && (isFolded ? <IconChevronRight size={14} /> : <IconChevronDown size={14} />)}
+          </FoldMark>
+          <Tag tone={step.step === 'table' ? 'derived' : 'plain'}>{step.step}</Tag>
+          {marks.slowest === step && <Tag tone="warn">slowest</Tag>}
+          <span className={styles.detail}>
+            {inLanguage.has(step.step) ? <CodeText isLine text={step.detail} /> : step.detail}
+          </span>
+          <span className={`dim ${styles.access}`}>{accessWords(step)}</span>
+          {why !== '' && <span className={`dim ${styles.why}`}>{why}</span>}
         </span>
-        <Tag tone={step.step === 'table' ? 'derived' : 'plain'}>{step.step}</Tag>
-        {marks.slowest === step && <Tag tone="warn">slowest</Tag>}
-        <span className={styles.detail}>
-          {inLanguage.has(step.step) ? <CodeText isLine text={step.detail} /> : step.detail}
-        </span>
-        <span className={`dim ${styles.access}`}>{accessWords(step)}</span>
-        {why !== '' && <span className={`dim ${styles.why}`}>{why}</span>}
-      </span>
-      <Numbers step={step} marks={marks} />
-    </div>
+        <Numbers step={step} marks={marks} />
+      </div>
+    </TreeLine>
   );
 }
 
-/** Shows a plan as an ARIA tree with one tab stop; only visible lines are rendered. */
+/** Shows a plan as a tree. */
 export function PlanTreeView({ plan }: { plan: PlanStep }) {
   const [cursor, setCursor] = useState<PlanCursor>({ active: '0', folded: new Set() });
   const rows = useMemo(() => planRows(plan, cursor.folded), [plan, cursor.folded]);
   const marks = useMemo(() => planMarks(plan), [plan]);
-  const rowHeight = useRowHeight();
-  const scrollRef = useRef<HTMLDivElement>(null);
-  const id = useId();
-  const virtual = useVirtualRows({ count: rows.length, rowHeight, scrollRef });
-  const activeIndex = rows.findIndex((row) => row.key === cursor.active);
-  const isRendered = virtual.rows.some((row) => row.index === activeIndex);
-  const showActive = useEffectEvent((index: number) => virtual.scrollToRow(index));
-  useEffect(() => {
-    if (activeIndex >= 0) showActive(activeIndex);
-  }, [activeIndex]);
 
-  function onKeyDown(event: KeyboardEvent): void {
+  function onKeyDown(event: KeyboardEvent, page: number): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const next = movedInPlan(event.key, cursor, rows, virtual.pageSize);
+    const next = movedInPlan(event.key, cursor, rows, page);
     if (next === null) return;
     event.preventDefault();
     setCursor(next);
@@ -172,34 +149,24 @@ export function PlanTreeView({ plan }: { plan: PlanStep }) {
         <span className={styles.count}>Rows</span>
         <span className={styles.count}>Time</span>
       </div>
-      <div
-        ref={scrollRef}
-        role="tree"
-        tabIndex={0}
-        aria-label="Plan"
-        {...(isRendered ? { 'aria-activedescendant': `${id}-${activeIndex}` } : {})}
-        className={`rest-height ${styles.tree}`}
-        onKeyDown={onKeyDown}
-      >
-        <div role="presentation" className={styles.body} style={{ height: virtual.height }}>
-          {virtual.rows.map(({ index, top }) => {
-            const row = rows[index];
-            if (row === undefined) return null;
-            return (
-              <Line
-                key={row.key}
-                id={`${id}-${index}`}
-                top={top}
-                row={row}
-                marks={marks}
-                isActive={index === activeIndex}
-                isFolded={cursor.folded.has(row.key)}
-                onSelect={() => setCursor({ ...cursor, active: row.key })}
-                onToggle={() => setCursor(withFolded(row, cursor))}
-              />
-            );
-          })}
-        </div>
+      <div className="rest-height">
+        <VirtualTree
+          label="Plan"
+          rows={rows}
+          active={cursor.active}
+          onKeyDown={onKeyDown}
+          renderLine={(row, place) => (
+            <Line
+              key={row.key}
+              row={row}
+              place={place}
+              marks={marks}
+              isFolded={cursor.folded.has(row.key)}
+              onSelect={() => setCursor({ ...cursor, active: row.key })}
+              onToggle={() => setCursor(withFolded(row, cursor))}
+            />
+          )}
+        />
       </div>
     </div>
   );

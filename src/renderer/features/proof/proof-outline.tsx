@@ -1,12 +1,10 @@
 import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
-import { useEffect, useEffectEvent, useId, useRef } from 'react';
 import { isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
 import { elsewhere, stepWords } from '../../../proof/step-words.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
-import { useRowHeight } from '../../ui/preferences.ts';
-import { useVirtualRows } from '../../ui/use-virtual-rows.ts';
+import { FoldMark, type LinePlace, TreeLine, VirtualTree } from '../../ui/virtual-tree.tsx';
 import styles from './proof.module.css';
 import type { StepActions } from './step-actions.ts';
 import { waysTo, wayInWords } from './shown-proof.ts';
@@ -38,22 +36,10 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
     <>
       <span style={{ flex: 'none', width: Math.min(row.level - 1, maxIndent) * 16 }} aria-hidden />
       {row.level > maxIndent + 1 && <span className={`dim number ${styles.depth}`}>{row.level - 1}</span>}
-      {isFoldable(row) ? (
-        <span
-          className={styles.fold}
-          onClick={(event) => {
-            event.stopPropagation();
-            onToggle();
-          }}
-          aria-hidden
-        >
-          {isUnfolded ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
-        </span>
-      ) : (
-        <span className={styles.fold} aria-hidden>
-          {isElsewhere && <IconCornerLeftUp size={13} />}
-        </span>
-      )}
+      <FoldMark onToggle={isFoldable(row) ? onToggle : null}>
+        {isFoldable(row) && (isUnfolded ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />)}
+        {isElsewhere && <IconCornerLeftUp size={13} />}
+      </FoldMark>
       <CodeText isLine text={step.atom} />
       <Tag tone={tone}>{word}</Tag>
       {isElsewhere ? (
@@ -88,86 +74,50 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
 }
 
 interface PlacedLineProps extends LineProps {
-  id: string;
-  top: number;
-  isActive: boolean;
+  place: LinePlace;
   /** True for a match of the search. */
   isMatch: boolean;
   onClick: () => void;
 }
 
-function Line({ id, top, isActive, isMatch, onClick, ...content }: PlacedLineProps) {
+function Line({ place, isMatch, onClick, ...content }: PlacedLineProps) {
   const { row, isUnfolded } = content;
   return (
-    <div
-      id={id}
-      role="treeitem"
-      aria-level={row.level}
-      aria-posinset={row.position}
-      aria-setsize={row.siblings}
-      aria-selected={isActive}
-      {...(isFoldable(row) ? { 'aria-expanded': isUnfolded } : {})}
-      className={`${styles.line} ${isMatch ? styles.match : ''}`}
-      style={{ transform: `translateY(${top}px)` }}
+    <TreeLine
+      row={row}
+      place={place}
+      isUnfolded={isFoldable(row) ? isUnfolded : null}
+      className={isMatch ? styles.match : ''}
       onClick={onClick}
       onDoubleClick={content.onOpen}
     >
       <LineContent {...content} />
-    </div>
+    </TreeLine>
   );
 }
 
-/**
- * Shows the outline of a proof: an ARIA tree that renders only visible lines.
- *
- * One tab stop; keys (folds.ts) and the pointer move the cursor. The owner holds cursor and unfolded steps, so
- * that they persist.
- */
+/** Shows the outline of a proof; keys (folds.ts) and the pointer move the cursor, which the owner keeps. */
 export function ProofOutline({ display, actions }: ProofOutlineProps) {
   const { rows, state, found } = display;
-  const { active, unfolded } = state;
-  const rowHeight = useRowHeight();
-  const scrollRef = useRef<HTMLDivElement>(null);
-  const id = useId();
-  const virtual = useVirtualRows({ count: rows.length, rowHeight, scrollRef });
-  const activeIndex = rows.findIndex((row) => row.key === active);
-  const isRendered = virtual.rows.some((row) => row.index === activeIndex);
-  const showActive = useEffectEvent((index: number) => virtual.scrollToRow(index));
-  useEffect(() => {
-    if (activeIndex >= 0) showActive(activeIndex);
-  }, [activeIndex]);
-
   return (
-    <div
-      ref={scrollRef}
-      role="tree"
-      tabIndex={0}
-      aria-label="Proof"
-      {...(isRendered ? { 'aria-activedescendant': `${id}-${activeIndex}` } : {})}
-      className={styles.outline}
-      onKeyDown={(event) => actions.onKeyDown(event, virtual.pageSize)}
-    >
-      <div role="presentation" className={styles.outlineBody} style={{ height: virtual.height }}>
-        {virtual.rows.map(({ index, top }) => {
-          const row = rows[index];
-          if (row === undefined) return null;
-          return (
-            <Line
-              key={row.key}
-              id={`${id}-${index}`}
-              top={top}
-              row={row}
-              display={display}
-              isMatch={found?.matches.has(row.step.id) === true}
-              isUnfolded={unfolded.has(row.key)}
-              isActive={index === activeIndex}
-              onToggle={() => actions.toggle(row)}
-              onClick={() => actions.select(row)}
-              onOpen={() => actions.open(row)}
-            />
-          );
-        })}
-      </div>
-    </div>
+    <VirtualTree
+      label="Proof"
+      rows={rows}
+      active={state.active}
+      onKeyDown={actions.onKeyDown}
+      renderLine={(row, place) => (
+        <Line
+          key={row.key}
+          row={row}
+          place={place}
+          display={display}
+          isMatch={found?.matches.has(row.step.id) === true}
+          isUnfolded={state.unfolded.has(row.key)}
+          onToggle={() => actions.toggle(row)}
+          onClick={() => actions.select(row)}
+          onOpen={() => actions.open(row)}
+        />
+      )}
+    />
   );
 }
