@@ -81,6 +81,9 @@ describe('a link', () => {
     expect(placeOfLink('corollary://context?goals=p')).toContain('unasked=true');
     expect(placeOfLink('corollary://context?part=rules')).toBe('/context?part=rules');
     expect(placeOfLink('corollary://facts?predicate=p')).toBe('/facts?predicate=p');
+    expect(placeOfLink('corollary://ask?question=p&plan=true')).toBe(
+      '/ask?question=p&plan=true&unasked=true',
+    );
     expect(placeOfLink('corollary://ask?question=p&unasked=true')).toBe('/ask?question=p&unasked=true');
   });
 

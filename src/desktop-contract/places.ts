@@ -13,30 +13,30 @@ const defaultTenant = 'default';
 /** The parameter of a view that fills in its question and waits for the user to ask it. */
 export const unasked = 'unasked';
 
+/** The parameters that choose a context window. */
+const windowParameters = [
+  'query',
+  'goals',
+  'proofs',
+  'fill',
+  'facts',
+  'chars',
+  'tokens',
+  'predicates',
+  'cap',
+  'buckets',
+  'inferred',
+  'resolve',
+];
+
 /** The routes with the parameters that a link may have, besides those of the space. */
 const linkedPlaces: Readonly<Record<string, readonly string[]>> = {
   '/': [],
   '/start': [],
   '/facts': ['predicate', 'q', 'truth', 'derived', 'sort', 'order', 'fact'],
   '/rules': ['rule', 'q', 'sort', 'view', 'at'],
-  '/ask': ['question', 'words', 'stored', 'sort', 'why', 'whyNot', 'trace'],
-  '/context': [
-    'query',
-    'goals',
-    'proofs',
-    'fill',
-    'facts',
-    'chars',
-    'tokens',
-    'predicates',
-    'cap',
-    'buckets',
-    'inferred',
-    'resolve',
-    'part',
-    'rows',
-    'fact',
-  ],
+  '/ask': ['question', 'words', 'stored', 'sort', 'why', 'whyNot', 'trace', 'plan'],
+  '/context': [...windowParameters, 'part', 'rows', 'fact'],
   '/proof': ['question', 'look', 'from', 'find', 'hide', 'ways'],
   '/why-not': ['question'],
   '/trace': ['question'],
@@ -58,20 +58,7 @@ const askedParameters: Readonly<Record<string, readonly string[]>> = {
   '/why-not': ['question'],
   '/trace': ['question'],
   '/what-if': ['add', 'retract', 'without', 'goals'],
-  '/context': [
-    'query',
-    'goals',
-    'proofs',
-    'fill',
-    'facts',
-    'chars',
-    'tokens',
-    'predicates',
-    'cap',
-    'buckets',
-    'inferred',
-    'resolve',
-  ],
+  '/context': windowParameters,
 };
 
 /** The routes. */
