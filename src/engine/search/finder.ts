@@ -123,6 +123,11 @@ export class Finder {
     return kinds.has('conclusion') ? this.#takeConclusions() : 0;
   }
 
+  /** The terms of the text's words. */
+  get terms(): Iterable<string> {
+    return this.#words.terms.keys();
+  }
+
   /** The facts near to the mentions, nearest first; call it after `find`. */
   nearFacts(): FactRow[] {
     return this.#near.facts();

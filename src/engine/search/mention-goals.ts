@@ -5,7 +5,6 @@
 import { EngineError } from '../base/errors.ts';
 import type { AtomLiteral } from '../contract/language.ts';
 import type { Mention } from '../contract/mention.ts';
-
 import { lookUpFew } from '../store/fact-matching.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { type Matches, question } from '../datalog/tables/question.ts';

@@ -85,7 +85,8 @@ export class Postings {
 
   /**
    * How much a document of `length` terms is about a term that it has `times` times, by BM25 (Robertson and Zaragoza
-   * 2009) with k1 1.2 and b 0.75, or 0.4 for a document shorter than the mean: little is said in few words. Times the term's rarity it is what the term is worth in the document.
+   * 2009) with k1 1.2 and b 0.75, or 0.4 for a document shorter than the mean: little is said in few words. Times the
+   * term's rarity it is what the term is worth in the document.
    */
   weight(times: number, length: number): number {
     const relative = length / Math.max(1, this.meanLength);

@@ -65,6 +65,8 @@ export interface QueryKnowledge {
   readonly facts: readonly FactRow[];
   /** The rank of matching facts, from 1 on, by rendered atom. */
   readonly hits: ReadonlyMap<string, number>;
+  /** The terms of the query's words (words.ts): what has one of them matches, found or not. */
+  readonly terms: ReadonlySet<string>;
 }
 
 /** What the view knows of a query: goals within `timeoutMs`, and up to `most` facts that match it. */
@@ -88,7 +90,7 @@ export async function knowledgeOf(
       const all = byScore(finder.candidates);
       const hits = new Map(all.map(({ found }, at) => [found.text, at + 1]).reverse() as [string, number][]);
       const facts = [...all.slice(0, most).flatMap(({ found }) => found.fact ?? []), ...finder.nearFacts()];
-      return { mentions, goals, goalsLeftOut: leftOut, facts, hits };
+      return { mentions, goals, goalsLeftOut: leftOut, facts, hits, terms: new Set(finder.terms) };
     },
   );
 }

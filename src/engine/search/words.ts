@@ -116,7 +116,10 @@ function* piecesOf(text: string): Generator<{ readonly start: number; readonly p
 /** Most UTF-16 units that are segmented at once: the segmenter's time grows faster than the text. */
 const maxSegmented = 4_096;
 
-/** The words of a piece in a script without spaces. A block begins with the last word of the one before, which it may have cut. */
+/**
+ * The words of a piece in a script without spaces. A block begins with the last word of the one before, which it may have
+ * cut.
+ */
 function* dictionaryWords(piece: string): Generator<{ readonly within: number; readonly word: string }> {
   for (let from = 0; from < piece.length; ) {
     const block = piece.slice(from, from + maxSegmented);

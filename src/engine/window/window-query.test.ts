@@ -65,6 +65,20 @@ test('what has nothing of the query is left out as filtered, whatever room there
   expect(new Set(full.values())).toEqual(new Set(['budget']));
 });
 
+test('every match that found no room is over the budget, also beyond those that a window of its size takes', async () => {
+  const session = await openKin();
+  const notes = Array.from({ length: 500 }, (_, at) => `note(day_${at}, "Rain is likely in spring")`);
+  await session.tellAll(notes);
+  const { omitted = [] } = await windowOf(session, {
+    query: 'rain in spring',
+    maxFacts: 1,
+    explainOmitted: true,
+  });
+  const reasons = omitted.filter(({ atom }) => atom.startsWith('note(')).map(({ reason }) => reason);
+  expect(reasons.length).toBeGreaterThan(100);
+  expect(new Set(reasons)).toEqual(new Set(['budget']));
+});
+
 test('given goals precede those of the query and are listed once', async () => {
   const goals = [
     { predicate: 'parent', args: ['kim', '?c'] },

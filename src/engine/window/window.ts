@@ -19,6 +19,7 @@ import {
 import { type FactTest, tokensIn } from '../memory/fact-lines.ts';
 import { keyOf } from '../search/graph-nearness.ts';
 import { knowledgeOf, type QueryKnowledge } from '../search/search.ts';
+import { termsOf } from '../search/words.ts';
 import { atomOf, GoalProofs, namingGoal, proveGoals, type GoalAnswer } from './window-goals.ts';
 import { proveInferred, withoutWeaker } from './window-inferred.ts';
 import { VisibleKnowledge } from './window-knowledge.ts';
@@ -171,9 +172,7 @@ async function filled(
   if (builder !== null)
     for (const [atom, reason] of await reasonsOfRefused(window, builder, proofs.refused))
       if (!ofConclusions.has(atom)) ofConclusions.set(atom, reason);
-  const matching = query === null || input.fill ? null : new Set(query.facts.map(keyOf));
-  const isAbout = ({ fact }: Candidate): boolean =>
-    matching === null || (fact !== null && matching.has(keyOf(fact)));
+  const isAbout = query === null || input.fill ? () => true : aboutQuery(query);
   const omitted = await omittedFrom(window, { alsoConcluded, ofConclusions, isAbout });
   // Filtered atoms are listed too.
   const all = input.predicates === null ? { available, savings } : await totals(seen, alsoConcluded);
@@ -181,7 +180,19 @@ async function filled(
   return { ...answer, omitted, ...(isComplete ? {} : { omittedComplete: false as const }) };
 }
 
-/** Sorts the stored answers of a query's goals as the search ranks them: a constant may be in more than there is room for. */
+/** Tells what a query is about: what the search found or what is near to it, and whatever shares a word with it. */
+function aboutQuery({ facts, hits, terms }: QueryKnowledge): (candidate: Candidate) => boolean {
+  const near = new Set(facts.map(keyOf));
+  return ({ atom, fact }) =>
+    hits.has(atom) ||
+    (fact !== null && near.has(keyOf(fact))) ||
+    termsOf(atom).some((term) => terms.has(term));
+}
+
+/**
+ * Sorts the stored answers of a query's goals as the search ranks them: a constant may be in more than there is room
+ * for.
+ */
 function sortByRank(answers: readonly GoalAnswer[][], { hits }: QueryKnowledge): void {
   const rankOf = ({ atom, step }: GoalAnswer): number =>
     step === null ? (hits.get(atom) ?? Number.MAX_SAFE_INTEGER) : 0;
