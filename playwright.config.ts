@@ -1,5 +1,7 @@
 import { defineConfig } from '@playwright/test';
+import { basename } from 'node:path';
 import { browserArguments, findChromium } from './scripts/chromium.mjs';
+import { desktopSpecs } from './scripts/desktop-flows.mjs';
 
 /**
  * The workbench in Chromium, as a user meets it. The tests start the headless service themselves, each
@@ -7,14 +9,22 @@ import { browserArguments, findChromium } from './scripts/chromium.mjs';
  * else one worker would go through the longest file alone at the end.
  */
 const executablePath = findChromium();
+const desktopFiles = [...desktopSpecs, 'desktop-pictures.spec.ts'].map((path) => `**/${basename(path)}`);
+// LONG=1 (npm run test:long) adds what takes longer.
+const untilLong = process.env['LONG'] === '1' ? [] : ['**/*.long.spec.ts'];
 
 export default defineConfig({
   testDir: 'e2e',
-  // LONG=1 (npm run test:long) adds what takes longer.
-  testIgnore: [
-    ...(process.env['LONG'] === '1' ? [] : ['**/*.long.spec.ts']),
-    // Only `npm run pictures -- --desktop` takes them.
-    ...(process.env['DESKTOP_FRAMES'] === undefined ? ['**/desktop-pictures.spec.ts'] : []),
+  projects: [
+    {
+      // Windows of one display, which share the focus and the keys: one program at a time.
+      name: 'desktop',
+      workers: 1,
+      testMatch: desktopFiles,
+      // Only `npm run pictures -- --desktop` takes them.
+      testIgnore: process.env['DESKTOP_FRAMES'] === undefined ? ['**/desktop-pictures.spec.ts'] : [],
+    },
+    { name: 'workbench', testIgnore: [...untilLong, ...desktopFiles] },
   ],
   outputDir: 'e2e/.results',
   // The pictures of e2e/screens.spec.ts, which are documentation too.

@@ -85,6 +85,12 @@ test('a start opens one window at the address of the running service', async () 
   ]);
 });
 
+test('a system that paints no hidden window shows it all the same', async () => {
+  const run = start({ environment: { ...anyPort, STAND_IN_NO_FRAME: 'true' } });
+  await opened(run);
+  await run.until('window.show');
+});
+
 test('the sandbox is on before Electron is ready, and the page has no privileges', async () => {
   const run = start({ environment: anyPort });
   await opened(run);

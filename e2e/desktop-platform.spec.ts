@@ -217,19 +217,24 @@ test('F10 and the arrows open a menu', async () => {
   app = await desktop.launch();
   const page = await app.firstWindow();
   await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
-  await app.evaluate(({ Menu }) => {
-    const opened: string[] = [];
-    Object.assign(globalThis, { opened });
-    for (const { label, submenu } of Menu.getApplicationMenu()?.items ?? [])
-      submenu?.on('menu-will-show', () => opened.push(label));
-  });
-  // The menu is built anew while the page reports its commands, and a busy machine loses keys.
+  const running = app;
+  // The menu is built anew while the page reports its commands, so each round listens to the one that is there. A busy
+  // machine loses keys, and keys go to the window that has the focus.
   const opened = async () => {
+    await running.evaluate(({ BrowserWindow, Menu }) => {
+      const known = globalThis as unknown as { opened?: string[] };
+      const opened = (known.opened ??= []);
+      for (const { label, submenu } of Menu.getApplicationMenu()?.items ?? [])
+        if (submenu?.listenerCount('menu-will-show') === 0)
+          submenu.on('menu-will-show', () => opened.push(label));
+      const [window] = BrowserWindow.getAllWindows();
+      if (window?.isFocused() === false) window.focus();
+    });
     for (const key of ['F10', 'Down']) {
       spawnSync('xdotool', ['key', key]);
       await page.waitForTimeout(500);
     }
-    return app?.evaluate(() => (globalThis as unknown as { opened: string[] }).opened);
+    return running.evaluate(() => (globalThis as unknown as { opened: string[] }).opened);
   };
   await expect.poll(opened).toContain('&File');
 });

@@ -269,7 +269,7 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
     this.webContents.url = url;
     record('window.loadURL', url);
     setImmediate(() => {
-      this.emit('ready-to-show');
+      if (environment['STAND_IN_NO_FRAME'] === undefined) this.emit('ready-to-show');
       this.webContents.emit('did-navigate');
       this.webContents.emit('did-finish-load');
     });
@@ -323,6 +323,7 @@ export class BrowserWindow extends EventEmitter implements WindowPart {
 
   show(): void {
     record('window.show');
+    this.emit('show');
   }
 
   focus(): void {

@@ -8,6 +8,7 @@ import { BrowserWindow } from 'electron';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { progressPage } from './progress-page.ts';
+import { showWithFirstFrame } from './window.ts';
 
 /** Folders from this size on get the window: reading them takes more than half a second. */
 const largeFolderBytes = 16 * 1024 ** 2;
@@ -47,7 +48,7 @@ export class ProgressWindow {
     });
     this.#window = window;
     window.removeMenu();
-    window.once('ready-to-show', () => window.show());
+    showWithFirstFrame(window);
     window.on('closed', () => {
       if (this.#window !== window) return;
       this.#window = null;

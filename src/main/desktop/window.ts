@@ -92,6 +92,20 @@ function workAreas(): Rectangle[] {
   return [primary, ...others].map((display) => display.workArea);
 }
 
+/** Milliseconds after its page was loaded in which a window may paint its first frame. */
+const patienceMs = 2_000;
+
+/** Shows the window with its first frame, or soon after its page was loaded: some systems paint no hidden window. */
+export function showWithFirstFrame(window: BrowserWindow): void {
+  let isShown = false;
+  const show = () => {
+    if (!isShown && !window.isDestroyed()) window.show();
+    isShown = true;
+  };
+  window.once('ready-to-show', show);
+  window.webContents.once('did-finish-load', () => setTimeout(show, patienceMs));
+}
+
 /** Opens a window on `address`; it becomes visible with its first frame. */
 export function openWindow(address: string, parts: WindowParts): BrowserWindow {
   const areas = workAreas();
@@ -102,7 +116,7 @@ export function openWindow(address: string, parts: WindowParts): BrowserWindow {
   );
   const window = new BrowserWindow(windowOptions(parts, state));
   if (state.maximized) window.maximize();
-  window.once('ready-to-show', () => window.show());
+  showWithFirstFrame(window);
   let shown: Rectangle | null = null;
   if (!state.maximized && !state.fullScreen)
     // X11 reports the position only after the window manager has added its frame.

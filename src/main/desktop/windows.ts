@@ -137,7 +137,7 @@ export class DesktopWindows {
     const opened: ShellWindow = { window, requests: [], commands: [], page, mayLose: false, saved };
     this.#open = [opened, ...this.#open];
     this.#saved = [...this.#saved, opened];
-    window.once('ready-to-show', this.#parts.onReady);
+    window.once('show', this.#parts.onReady);
     window.on('focus', () => {
       this.#parts.onSeen(spaceOf(opened));
       this.#focused(opened);
