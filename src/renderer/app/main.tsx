@@ -14,6 +14,7 @@ import { restoreKey } from '../api/credential.ts';
 import { desktopShell } from '../api/desktop.ts';
 import { createQueryClient } from '../api/queries.ts';
 import '../ui/controls.css';
+import '../ui/fonts.css';
 import { notifyTrouble } from '../ui/notify.tsx';
 import { readStoredState, readString } from '../ui/stored-state.ts';
 import { startTheme, type ThemeChoice, useShownTheme, useTheme } from '../ui/theme-choice.ts';

@@ -26,13 +26,12 @@ import {
   PasswordInput,
 } from '@mantine/core';
 
-/** Font stack of code. */
-export const monospace =
-  'ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+/** Font stack of code; the same as `--mono` in theme.css. */
+export const monospace = '"JetBrains Mono", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
 /** The theme of Mantine's components. */
 export const theme = createTheme({
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif',
+  fontFamily: '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   fontFamilyMonospace: monospace,
   fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.25rem' },
   fontWeights: { regular: '400', medium: '500', bold: '600' },
