@@ -14,7 +14,7 @@ import {
   timeoutSchema,
   timeSchema,
 } from './fields.ts';
-import { predicateSchema } from './language.ts';
+import { predicateSchema } from './language-schemas.ts';
 import { mentionSchema } from './mention.ts';
 
 export const maxPredicatesNamed = 1000;

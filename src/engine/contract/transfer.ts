@@ -9,7 +9,7 @@ import {
   scopeParameters,
 } from './fields.ts';
 import { factInputSchema } from './facts.ts';
-import { predicateSchema } from './language.ts';
+import { predicateSchema } from './language-schemas.ts';
 import { maxRuleTextCharacters, type RuleInput, ruleInputSchema } from './rules.ts';
 
 export const importTypes = [

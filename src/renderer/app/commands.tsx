@@ -39,7 +39,7 @@ import { apiFailureOf } from '../api/problem.ts';
 import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from '../api/queries.ts';
 import type { KnownQuestion } from '../api/known-questions.ts';
 import { useQuestions } from '../api/questions.ts';
-import { useSession, useSignOut } from '../api/session.tsx';
+import { useSession, useSignOut, type WorkbenchSession } from '../api/session.tsx';
 import { allScopes, type Space } from '../api/space.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
 import { newTab } from '../features/ask/ask-search.ts';
@@ -47,7 +47,6 @@ import { contextSearchOf } from '../features/context/context-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
-import { takeTour } from './tour/tour-steps.ts';
 import { leaveTour, useTour } from './tour/tour-store.ts';
 import type { AppCommand } from '../ui/command.ts';
 import { formatAmount } from '../ui/format.ts';
@@ -56,6 +55,11 @@ import { focusPane } from '../ui/pane-focus.ts';
 import { useLastSearch } from '../ui/last-searches.ts';
 import { setTheme, useShownTheme } from '../ui/theme-choice.ts';
 import { setDensity, useDensity } from '../ui/preferences.ts';
+
+/** The tour's code is fetched with it. */
+async function startTour(session: WorkbenchSession): Promise<void> {
+  await (await import('./tour/tour-steps.ts')).takeTour(session);
+}
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
 
@@ -335,7 +339,7 @@ function useTourCommands(): AppCommand[] {
         icon: <IconRoute {...small} />,
         run: () => {
           if (isOpen) leaveTour();
-          else takeTour(session).catch((error: unknown) => notifyFailure(apiFailureOf(error)));
+          else startTour(session).catch((error: unknown) => notifyFailure(apiFailureOf(error)));
         },
       },
     ],

@@ -22,30 +22,25 @@ import { useCredential } from '../api/credential.ts';
 import { SessionProvider, useSession } from '../api/session.tsx';
 import { searchOf, type Space, spaceOfSearch, spaceSearchOf } from '../api/space.ts';
 import { useCommands } from './commands.tsx';
-import { AdminFrame } from '../features/admin/admin-frame.tsx';
 import { adminSearchOf } from '../features/admin/admin-search.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
 import { askSearchOf } from '../features/ask/ask-search.ts';
 import { contextSearchOf } from '../features/context/context-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { FactsView } from '../features/facts/facts-view.tsx';
-import { RetractDialog } from '../features/facts/retract-dialog.tsx';
 import { keysSearchOf } from '../features/keys/keys-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { proofSearchOf } from '../features/proof/proof-search.ts';
 import { rulesSearchOf } from '../features/rules/rules-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
-import { SettingsView } from '../features/settings/settings-view.tsx';
 import { WorkbenchShell } from './shell/shell.tsx';
 import { ViewFailed } from './shell/view-failed.tsx';
-import { StartView } from './start/start-view.tsx';
-import { TourOffer } from './tour/tour-offer.tsx';
 import { useTour } from './tour/tour-store.ts';
 import { DropArea } from '../features/transfer/choose-file.tsx';
-import { ImportNotice } from '../features/transfer/import-notice.tsx';
-import { dropFile } from '../features/transfer/transfer-store.ts';
+import { dropFile, useTransfers } from '../features/transfer/transfer-state.ts';
 import { whatIfSearchOf } from '../features/what-if/what-if-search.ts';
 import { EmptyState } from '../ui/notices.tsx';
+import { later } from '../ui/later.tsx';
 import { noteSearch, useLastSearch } from '../ui/last-searches.ts';
 import { writeStored } from '../ui/stored-state.ts';
 
@@ -54,8 +49,14 @@ function view<Props>(load: () => Promise<ComponentType<Props>>) {
   return lazy(async () => ({ default: await load() }));
 }
 
+const AdminFrame = later(async () => (await import('../features/admin/admin-frame.tsx')).AdminFrame);
 const AdminView = view(async () => (await import('../features/admin/admin-view.tsx')).AdminView);
 const DashboardView = view(async () => (await import('../features/admin/dashboard-view.tsx')).DashboardView);
+const RetractDialog = later(async () => (await import('../features/facts/retract-dialog.tsx')).RetractDialog);
+const SettingsView = view(async () => (await import('../features/settings/settings-view.tsx')).SettingsView);
+const StartView = view(async () => (await import('./start/start-view.tsx')).StartView);
+const TourOffer = view(async () => (await import('./tour/tour-offer.tsx')).TourOffer);
+const ImportNotice = later(async () => (await import('../features/transfer/import-notice.tsx')).ImportNotice);
 const ReplicationView = view(
   async () => (await import('../features/admin/replication-view.tsx')).ReplicationView,
 );
@@ -122,6 +123,8 @@ function ImportUnderWay() {
   const { pathname, search } = useLocation();
   const isDialogOpen = pathname === '/facts' && factsSearchOf(search).transfer === 'import';
   const onShow = () => void navigate({ to: '/facts', search: { transfer: 'import' } });
+  const isAny = useTransfers(({ imports }) => imports.length > 0);
+  if (!isAny) return null;
   return <ImportNotice isDialogOpen={isDialogOpen} onShow={onShow} />;
 }
 
@@ -479,7 +482,9 @@ const agentsRoute = createRoute({
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
-  component: SettingsView,
+  component: function Settings() {
+    return <SettingsView />;
+  },
 });
 
 /** Keeps search parameters as plain text, so that addresses can be read and written by hand. */

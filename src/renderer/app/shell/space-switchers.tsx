@@ -8,13 +8,8 @@ import {
   IconUsers,
 } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import {
-  databaseNameProblem,
-  rememberTenant,
-  scopeNameProblem,
-  tenantNameProblem,
-  useKnownTenants,
-} from '../../api/names.ts';
+import { databaseNameProblem, scopeNameProblem, tenantNameProblem } from '../../../engine/contract/names.ts';
+import { rememberTenant, useKnownTenants } from '../../api/names.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useDatabases, useScopes, useTenants, useWhoAmI, useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';

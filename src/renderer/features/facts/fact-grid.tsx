@@ -15,11 +15,12 @@ import { matchesKeys } from '../../ui/keys.ts';
 import { HintLines } from '../../ui/blocks.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
+import { later } from '../../ui/later.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { isMac } from '../../ui/tags.tsx';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { CellEditor, type CellKind, cellKindOf, cellText, editedCell } from './cell-editor.tsx';
+import { type CellKind, cellKindOf, cellText } from './cell-kinds.ts';
 import { factColumns, useArity } from './fact-columns.tsx';
 import { FactFilters, FilterChips } from './fact-filters.tsx';
 import { useFactMenu } from './fact-menu.tsx';
@@ -30,6 +31,8 @@ import { renderFact } from './render-fact.ts';
 import { RowChoiceBar, useRowChoice } from './row-choice.tsx';
 import { addedRows, type FactGridRow, removeRow, revertRow, stageRow, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
+
+const CellEditor = later(async () => (await import('./cell-editor.tsx')).CellEditor);
 
 interface NoFactsProps {
   search: FactsSearch;
@@ -171,23 +174,19 @@ function useCellEditing(
       setEdited({ row, index, column, cell, text: cellText(row.fact, cell) });
   }
 
-  function take({ row, cell }: EditedCell, text: string): string | null {
-    const outcome = editedCell(row.fact, cell, text);
-    if (outcome.kind === 'problem') return outcome.problem;
-    stageRow(staging, row, outcome.fact);
-    setEdited(null);
-    return null;
-  }
-
   if (edited === null) return { editing: null, begin };
   const editor = (
     <CellEditor
       key={`${keyOfRow(edited.row)} ${edited.column}`}
+      fact={edited.row.fact}
       cell={edited.cell}
       label={`${edited.column.replace('argument-', 'argument ')} of ${renderFact(edited.row.fact)}`}
       text={edited.text}
       onText={(text) => setEdited({ ...edited, text })}
-      onTake={(text) => take(edited, text)}
+      onTake={(fact) => {
+        stageRow(staging, edited.row, fact);
+        setEdited(null);
+      }}
       onCancel={() => setEdited(null)}
     />
   );
@@ -281,6 +280,8 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
   const menuOf = useFactMenu({ ...props, begin, reason, rowAt });
 
   function onSelect(index: number): void {
+    // Ahead of a key that opens it: what is typed next is for its field.
+    if (reason === null) CellEditor.load();
     choice.drop();
     setSelected(index);
     const row = rowAt(index);
