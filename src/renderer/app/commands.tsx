@@ -36,7 +36,7 @@ import { commandEntry, type CommandId, named } from '../../desktop-contract/comm
 import { linkablePlace, linkOfPlace } from '../../desktop-contract/places.ts';
 import { askToSignIn, useCredential } from '../api/credential.ts';
 import { apiFailureOf } from '../api/problem.ts';
-import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from '../api/queries.ts';
+import { useAuthenticationMode, useDatabases, usePredicates, useRules, useScopes } from '../api/queries.ts';
 import type { KnownQuestion } from '../api/known-questions.ts';
 import { useQuestions } from '../api/questions.ts';
 import { useSession, useSignOut, type WorkbenchSession } from '../api/session.tsx';
@@ -47,6 +47,7 @@ import { contextSearchOf } from '../features/context/context-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
+import { usePaletteState } from './palette-state.ts';
 import { leaveTour, useTour } from './tour/tour-store.ts';
 import type { AppCommand } from '../ui/command.ts';
 import { formatAmount } from '../ui/format.ts';
@@ -126,7 +127,8 @@ function useKnowledgeCommands(): AppCommand[] {
   const navigate = useNavigate();
   const { space } = useSession();
   const predicates = usePredicates().data;
-  const rules = useRules().data;
+  const isWanted = usePaletteState(({ isOpen }) => isOpen);
+  const rules = useRules({ isWanted }).data;
   const questions = useQuestions(space);
   return useMemo(
     () => [
@@ -282,7 +284,7 @@ function useKeyCommands(): AppCommand[] {
   const navigate = useNavigate();
   const signOut = useSignOut();
   const hasKey = useCredential(({ key }) => key !== null);
-  const isAsked = (useAuthentication().data?.mode ?? 'disabled') !== 'disabled';
+  const isAsked = (useAuthenticationMode() ?? 'disabled') !== 'disabled';
   return useMemo(() => {
     const isMet = { authentication: isAsked, key: isAsked && hasKey, tabs: false, proof: false };
     return [
@@ -351,7 +353,8 @@ function useTourCommands(): AppCommand[] {
 function useDatabaseCommands(goTo: (space: Space) => void): AppCommand[] {
   const navigate = useNavigate();
   const { space } = useSession();
-  const databases = useDatabases().data;
+  const isWanted = usePaletteState(({ isOpen }) => isOpen);
+  const databases = useDatabases({ isWanted }).data;
   return useMemo(
     () => [
       command('go.databases', IconDatabaseCog, () => void navigate({ to: '/admin/databases' })),
@@ -379,7 +382,7 @@ function useDatabaseCommands(goTo: (space: Space) => void): AppCommand[] {
 /** Returns all commands, those of the tools first. */
 export function useCommands(goTo: (space: Space) => void): AppCommand[] {
   const { space } = useSession();
-  const scopes = useScopes();
+  const scopes = useScopes({ isWanted: usePaletteState(({ isOpen }) => isOpen) });
   const tools = useToolCommands();
   const ruleTools = useRuleCommands();
   const looks = useLookCommands();

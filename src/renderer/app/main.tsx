@@ -2,8 +2,7 @@
 import '../ui/no-eval.ts';
 import '../ui/style-nonce.ts';
 import { MantineProvider } from '@mantine/core';
-import '@mantine/core/styles.css';
-import { Notifications } from '@mantine/notifications';
+import '../ui/mantine.css';
 import '@mantine/notifications/styles.css';
 import '../ui/layout.css';
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -15,7 +14,7 @@ import { desktopShell } from '../api/desktop.ts';
 import { createQueryClient } from '../api/queries.ts';
 import '../ui/controls.css';
 import '../ui/fonts.css';
-import { notifyTrouble } from '../ui/notify.tsx';
+import { MessageArea, notifyTrouble } from '../ui/notify.tsx';
 import { readStoredState, readString } from '../ui/stored-state.ts';
 import { startTheme, type ThemeChoice, useShownTheme, useTheme } from '../ui/theme-choice.ts';
 import '../ui/theme.css';
@@ -64,7 +63,7 @@ await restoreKey().catch((error: unknown) => notifyTrouble('The key could not be
 createRoot(root).render(
   <StrictMode>
     <Themed>
-      <Notifications position="bottom-right" limit={4} />
+      <MessageArea />
       <QueryClientProvider client={createQueryClient()}>
         <RouterProvider router={router} />
       </QueryClientProvider>

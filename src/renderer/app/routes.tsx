@@ -189,12 +189,14 @@ const rootRoute = createRootRoute({
 /** Redirects an empty knowledge base to the samples, any other to its facts. */
 function Home() {
   const predicates = usePredicates();
-  const rules = useRules();
+  // A rule's head is a predicate too.
+  const rules = useRules({ isWanted: predicates.data?.length === 0 });
   if (predicates.isError || rules.isError) return <Navigate to="/facts" replace />;
-  if (predicates.data === undefined || rules.data === undefined) return null;
   // The cache may be out of date.
-  if (predicates.isFetching || rules.isFetching) return null;
-  const isEmpty = predicates.data.length === 0 && rules.data.length === 0;
+  if (predicates.data === undefined || predicates.isFetching) return null;
+  if (predicates.data.length > 0) return <Navigate to="/facts" replace />;
+  if (rules.data === undefined || rules.isFetching) return null;
+  const isEmpty = rules.data.length === 0;
   return <Navigate to={isEmpty ? '/start' : '/facts'} replace />;
 }
 

@@ -137,7 +137,7 @@ export function ConnectionStatus() {
   const stream = useLive((state) => state.stream);
   const generation = useLive((state) => state.generation);
   const { endpoint } = useSession();
-  const health = useHealth().data;
+  const health = useHealth({ isWanted: isOpen }).data;
   const label = stateLabel(stream);
   const shown = generation === null || generation === 0 ? null : `generation ${formatCount(generation)}`;
   return (

@@ -36,6 +36,7 @@ import { usePreferences } from '../../ui/preferences.ts';
 import { isMac, KeyCaps, Tag } from '../../ui/tags.tsx';
 import { useUnsavedLines } from '../../ui/unsaved.ts';
 import { useViewCommands } from '../../ui/view-commands.ts';
+import { usePaletteState } from '../palette-state.ts';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
 import type { GoTo } from './go-to.ts';
 import { OutOfReach } from './view-failed.tsx';
@@ -328,6 +329,10 @@ function useFollowing(): { retryNow: () => void } {
   return { retryNow: () => stream.current?.retryNow() };
 }
 
+function showPalette(isOpen: boolean): void {
+  usePaletteState.setState({ isOpen });
+}
+
 const none: readonly AppCommand[] = [];
 
 interface ShellProps {
@@ -346,11 +351,11 @@ export function WorkbenchShell({ commands, goTo, desktop, aside, children }: She
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const [historyIsOpen, setHistoryIsOpen] = useState(false);
   const historyCommands = useHistoryCommands(() => setHistoryIsOpen(true));
-  const [paletteIsOpen, setPaletteIsOpen] = useState(false);
+  const paletteIsOpen = usePaletteState(({ isOpen }) => isOpen);
   const fixed = useMemo<AppCommand[]>(
     () => [
       { ...named('help.shortcuts'), run: () => setHelpIsOpen(true) },
-      { ...named('palette'), run: () => setPaletteIsOpen((isOpen) => !isOpen) },
+      { ...named('palette'), run: () => showPalette(!usePaletteState.getState().isOpen) },
       ...commands,
     ],
     [commands],
@@ -367,7 +372,7 @@ export function WorkbenchShell({ commands, goTo, desktop, aside, children }: She
     <div className={styles.shell}>
       {/* First, so that its key listener precedes those of later dialogs. */}
       <SignIn />
-      <TitleBar goTo={goTo} onSearch={() => setPaletteIsOpen(true)} />
+      <TitleBar goTo={goTo} onSearch={() => showPalette(true)} />
       <Rail />
       <Content goTo={goTo} onRetry={retryNow}>
         {children}
@@ -376,7 +381,7 @@ export function WorkbenchShell({ commands, goTo, desktop, aside, children }: She
       {paletteIsOpen && (
         <Palette
           commands={all.filter((command) => command.id !== 'palette')}
-          onClose={() => setPaletteIsOpen(false)}
+          onClose={() => showPalette(false)}
         />
       )}
       {historyIsOpen && <HistoryDialog onClose={() => setHistoryIsOpen(false)} />}

@@ -98,9 +98,24 @@ function Other({ reason = null, onClick, children }: OtherProps) {
   );
 }
 
-function DatabaseSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion) => void }) {
+/** Fetched while the menu is open. */
+function DatabaseChoices({ goTo }: { goTo: GoTo }) {
   const { space } = useSession();
   const databases = useDatabases().data ?? [];
+  return databases.map((database) => (
+    <Choice
+      key={database.name}
+      isCurrent={database.name === space.database}
+      note={formatCount(database.facts)}
+      onClick={() => goTo({ ...space, database: database.name, scope: { kind: 'all' } })}
+    >
+      {database.name}
+    </Choice>
+  ));
+}
+
+function DatabaseSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion) => void }) {
+  const { space } = useSession();
   const create = useWrite('createDatabase', ['databases']);
   const reason = useReason('createDatabase');
   const question: NameQuestion = {
@@ -116,16 +131,7 @@ function DatabaseSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuest
   };
   return (
     <Switcher what="Database" value={space.database} icon={<IconDatabase size={15} aria-hidden />}>
-      {databases.map((database) => (
-        <Choice
-          key={database.name}
-          isCurrent={database.name === space.database}
-          note={formatCount(database.facts)}
-          onClick={() => goTo({ ...space, database: database.name, scope: { kind: 'all' } })}
-        >
-          {database.name}
-        </Choice>
-      ))}
+      <DatabaseChoices goTo={goTo} />
       <Other reason={reason} onClick={() => ask(question)}>
         New database…
       </Other>
@@ -188,7 +194,8 @@ function TenantSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestio
   );
 }
 
-function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion) => void }) {
+/** Fetched while the menu is open. */
+function ScopeChoices({ goTo }: { goTo: GoTo }) {
   const { space } = useSession();
   const names = useScopes();
   const choices: ScopeSelection[] = [
@@ -197,6 +204,19 @@ function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion
     ...names.map((name): ScopeSelection => ({ kind: 'named', name })),
   ];
   if (space.scope.kind === 'named' && !names.includes(space.scope.name)) choices.push(space.scope);
+  return choices.map((scope) => (
+    <Choice
+      key={scopeKey(scope)}
+      isCurrent={scopeKey(scope) === scopeKey(space.scope)}
+      onClick={() => goTo({ ...space, scope })}
+    >
+      {scopeLabel(scope)}
+    </Choice>
+  ));
+}
+
+function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion) => void }) {
+  const { space } = useSession();
   const question: NameQuestion = {
     title: 'Another scope',
     label: 'Scope',
@@ -207,15 +227,7 @@ function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion
   };
   return (
     <Switcher what="Scope" value={scopeLabel(space.scope)} icon={<IconStack2 size={15} aria-hidden />}>
-      {choices.map((scope) => (
-        <Choice
-          key={scopeKey(scope)}
-          isCurrent={scopeKey(scope) === scopeKey(space.scope)}
-          onClick={() => goTo({ ...space, scope })}
-        >
-          {scopeLabel(scope)}
-        </Choice>
-      ))}
+      <ScopeChoices goTo={goTo} />
       <Other onClick={() => ask(question)}>Another scope…</Other>
     </Switcher>
   );

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 import { askToSignIn, useCredential } from '../../api/credential.ts';
 import { expiryOf, roleWords } from '../../api/key-text.ts';
-import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
+import { useAuthenticationMode, useWhoAmI } from '../../api/queries.ts';
 import { useSignOut } from '../../api/session.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
@@ -97,7 +97,7 @@ function Who({ who, onDone }: { who: WhoAmI; onDone: () => void }) {
 export function WhoMenu() {
   const [isOpen, setIsOpen] = useState(false);
   const { key, refusal } = useCredential();
-  const mode = useAuthentication().data?.mode;
+  const mode = useAuthenticationMode();
   const who = useWhoAmI().data;
   if (mode === undefined || mode === 'disabled') return null;
   if (key === null || refusal !== null || who === undefined)
