@@ -40,9 +40,12 @@ import {
   withRange,
   withToggled,
 } from './grid-cells.ts';
-import { type MenuPoint, RowMenu, type RowMenuGroups } from './row-menu.tsx';
+import { later } from './later.tsx';
+import type { MenuPoint, RowMenuGroups } from './row-menu.tsx';
 import { useRowHeight } from './preferences.ts';
 import { useVirtualRows, type VirtualRows } from './use-virtual-rows.ts';
+
+const RowMenu = later(async () => (await import('./row-menu.tsx')).RowMenu);
 
 /** A column of a grid. */
 export interface Column<Row> {

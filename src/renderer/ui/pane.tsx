@@ -1,10 +1,11 @@
 /** Panes of a view, their heads, and the split between two. */
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { IconArrowsMaximize, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
 import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
 import styles from './pane.module.css';
+import { Tooltip } from './tooltip.tsx';
 
 interface PaneProps {
   title: ReactNode;

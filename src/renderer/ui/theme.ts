@@ -129,7 +129,6 @@ export const theme = createTheme({
     Tabs: { defaultProps: { keepMounted: false } },
     Textarea: { defaultProps: { size: 'xs' } },
     TextInput: { defaultProps: { size: 'xs' } },
-    Tooltip: { defaultProps: { openDelay: 450, withArrow: true, fz: 'xs' } },
   },
 });
 

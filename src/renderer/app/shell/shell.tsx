@@ -3,7 +3,7 @@
  *
  * It follows the change stream of the shown space; views only name the topics they need.
  */
-import { Button, Tooltip, UnstyledButton } from '@mantine/core';
+import { Button, UnstyledButton } from '@mantine/core';
 import {
   IconArrowBackUp,
   IconArrowForwardUp,
@@ -45,6 +45,7 @@ import styles from './shell.module.css';
 import { NotSignedIn, SignIn } from './sign-in.tsx';
 import { SpaceSwitchers } from './space-switchers.tsx';
 import { WhoMenu } from './who-menu.tsx';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 const Palette = later(async () => (await import('./palette.tsx')).Palette);
 const ShortcutsDialog = later(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);

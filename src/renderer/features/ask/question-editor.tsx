@@ -1,5 +1,5 @@
 /** The editor of a question with its toolbar: with inference or over stored facts, refreshed or not; ask and cancel. */
-import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, SegmentedControl, Switch } from '@mantine/core';
 import {
   type Icon,
   IconBinaryTree,
@@ -21,6 +21,7 @@ import { CancelledNote, RunningActions } from '../../ui/notices.tsx';
 import { KeyCaps, Tag } from '../../ui/tags.tsx';
 import type { AskBeside } from './ask-search.ts';
 import type { AskTab } from './ask-tabs.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 interface QuestionEditorProps {
   tab: AskTab;

@@ -1,5 +1,5 @@
 /** The answers as a table, as text or as JSON; each row links to its proof, an empty result to why not. */
-import { ActionIcon, Button, SegmentedControl, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
 import {
   IconCircleCheck,
   IconCircleOff,
@@ -29,6 +29,7 @@ import { type AnswerSort, goalsOfQuestion, nextSort, type ShownAnswer, sortedAns
 import styles from './ask.module.css';
 import { RunActions } from './run-actions.tsx';
 import type { TabRuns } from './runs-store.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 type Form = 'table' | 'text' | 'json';
 

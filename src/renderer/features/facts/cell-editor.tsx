@@ -1,11 +1,11 @@
 /** The editor of one cell: Enter or leaving it takes the text, Escape discards it. */
-import { Tooltip } from '@mantine/core';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { useScopes } from '../../api/queries.ts';
 import type { CellKind } from './cell-kinds.ts';
 import { factsOfStatements, problemsOfFact } from './fact-form.ts';
 import styles from './facts.module.css';
 import type { FactContent } from './staged-edits.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** The edited fact, or the problem. */
 export type CellOutcome =
@@ -108,14 +108,7 @@ export function CellEditor({ fact, cell, label, text, onText, onTake, onCancel }
   };
   return (
     <>
-      <Tooltip
-        label={problem}
-        opened={problem !== null}
-        color="red"
-        position="bottom-start"
-        multiline
-        maw={360}
-      >
+      <Tooltip label={problem} opened={problem !== null} tone="bad" position="bottom-start" maxWidth={360}>
         {cell.kind === 'truth' ? (
           <select {...common} value={text} onChange={(event) => onText(event.currentTarget.value)}>
             <option value="true">true</option>

@@ -2,7 +2,7 @@
  * The filters of the grid: a text, a truth value, conclusions. The address contains them all; recent ones
  * remain as chips.
  */
-import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, SegmentedControl, Switch } from '@mantine/core';
 import {
   IconFileExport,
   IconFileImport,
@@ -19,6 +19,7 @@ import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import styles from './facts.module.css';
 import type { FactsSearch } from './facts-search.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** A filter by text or by truth value. */
 export type FactFilter =

@@ -4,7 +4,7 @@
  * Rows not loaded yet are fetched first. When rows are added or removed the selection is dropped, since its
  * indexes would denote other rows.
  */
-import { ActionIcon, Button, Loader, Menu, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Loader, Menu } from '@mantine/core';
 import { IconChevronDown, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 import { draggedName, dragOutOf } from '../../api/drag-out.ts';
@@ -21,6 +21,7 @@ import styles from './facts.module.css';
 import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';
 import { type FactGridRow, removeRows, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** Maximum number of rows in a selection. */
 const maxSelectedRows = 10_000;

@@ -2,7 +2,7 @@
  * The bar below the grid: the effect of Apply, undo and redo, and conflicts. Its owner shows it while something
  * is staged or can be undone.
  */
-import { ActionIcon, Button, Loader, Modal, Popover, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Loader, Modal, Popover } from '@mantine/core';
 import {
   IconArrowBackUp,
   IconArrowForwardUp,
@@ -30,6 +30,7 @@ import {
   unstage,
 } from './staged-edits.ts';
 import type { Staging } from './use-staging.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 function Counts({ edits }: { edits: StagedEdits }) {
   const counts = editCountsOf(edits);

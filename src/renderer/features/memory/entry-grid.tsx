@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { IconArrowUp, IconInfinity, IconPin, IconPinnedOff, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { CodeLine } from '../../editor/code-text.tsx';
@@ -9,6 +9,7 @@ import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import { rememberedAtomOf, isPinnedFact, type Remembered } from './remembered.ts';
 import type { MemoryChanges } from './use-fact-changes.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** Explains Boost. */
 export const boostHint =
@@ -28,7 +29,7 @@ interface RowButtonProps {
 
 function RowButton({ label, hint, icon, isBusy, onClick }: RowButtonProps) {
   return (
-    <Tooltip label={hint} multiline maw={280}>
+    <Tooltip label={hint} maxWidth={280}>
       <ActionIcon
         size={24}
         tabIndex={-1}

@@ -1,4 +1,4 @@
-import { ActionIcon, Loader, Tooltip } from '@mantine/core';
+import { ActionIcon, Loader } from '@mantine/core';
 import { IconMaximize, IconMinus, IconPlus } from '@tabler/icons-react';
 import { type KeyboardEvent, memo, type ReactNode, useId, useMemo, useRef } from 'react';
 import type { OutlineRow } from '../../../proof/proof-tree.ts';
@@ -28,6 +28,7 @@ import { useLaidOut } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
 import type { StepActions } from './step-actions.ts';
 import { inSteps, seen, useViewport, type Viewport } from './use-viewport.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 function ShapeDrawing({ shape }: { shape: Shape }) {
   if (shape.kind === 'box') {

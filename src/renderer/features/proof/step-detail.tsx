@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
+import { ActionIcon, Anchor, Button } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -14,6 +14,7 @@ import styles from './proof.module.css';
 import { computedName, waysTo, wayInWords } from './shown-proof.ts';
 import { hideable, reRoot, toggleKnown, turn } from './step-actions.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** Selects among the alternatives of a step. */
 function Ways({ step, display }: { step: ProofStep; display: ProofDisplay }) {

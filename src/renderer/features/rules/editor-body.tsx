@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Menu } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import {
   IconAlertTriangle,
@@ -20,6 +20,7 @@ import type { TextEdit } from '../../editor/read-text.ts';
 import { type Diagnosed, useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { formatAmount } from '../../ui/format.ts';
 import styles from './rules.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** Problems that depend on other rules; the service would count the edited rule among them. */
 const amongRules: ReadonlySet<Diagnostic['code']> = new Set(['negative_cycle', 'duplicate']);

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Modal, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, Modal } from '@mantine/core';
 import {
   IconCopy,
   IconCursorText,
@@ -37,6 +37,7 @@ import { recordChanged, recordDeleted } from './rule-steps.ts';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
 import { scopeSearchOf } from './teaching.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 const icon = { size: 15, stroke: 1.6, 'aria-hidden': true } as const;
 

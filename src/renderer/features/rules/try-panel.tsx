@@ -1,5 +1,5 @@
 /** Trying a text of rules and facts without teaching it. */
-import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
+import { ActionIcon, Anchor, Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconArrowsMaximize, IconEqual, IconFlask, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -18,6 +18,7 @@ import { PaneFrame, Split } from '../../ui/pane.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { ChangeTag } from '../../ui/tags.tsx';
 import { type Lesson, lessonOf } from './teaching.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** A text to try, in place of a stored rule or in addition to everything. */
 interface RuleTrial {
