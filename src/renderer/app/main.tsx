@@ -3,7 +3,6 @@ import '../ui/no-eval.ts';
 import '../ui/style-nonce.ts';
 import { MantineProvider } from '@mantine/core';
 import '../ui/mantine.css';
-import '@mantine/notifications/styles.css';
 import '../ui/layout.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';

@@ -15,9 +15,9 @@ import {
   useLocation,
   useNavigate,
 } from '@tanstack/react-router';
-import { type ComponentType, lazy, Suspense, useCallback, useMemo } from 'react';
+import { Suspense, useCallback, useMemo } from 'react';
 import { usePredicates, useRules } from '../api/queries.ts';
-import { questionSearchOf } from '../api/question-text.ts';
+import { questionSearchOf } from '../api/question-search.ts';
 import { useCredential } from '../api/credential.ts';
 import { SessionProvider, useSession } from '../api/session.tsx';
 import { searchOf, type Space, spaceOfSearch, spaceSearchOf } from '../api/space.ts';
@@ -40,45 +40,52 @@ import { DropArea } from '../features/transfer/choose-file.tsx';
 import { dropFile, useTransfers } from '../features/transfer/transfer-state.ts';
 import { whatIfSearchOf } from '../features/what-if/what-if-search.ts';
 import { EmptyState } from '../ui/notices.tsx';
-import { later } from '../ui/later.tsx';
+import { later, lazyStyled } from '../ui/later.tsx';
 import { noteSearch, useLastSearch } from '../ui/last-searches.ts';
 import { writeStored } from '../ui/stored-state.ts';
 
-/** Makes a view whose code is loaded when it is first shown. */
-function view<Props>(load: () => Promise<ComponentType<Props>>) {
-  return lazy(async () => ({ default: await load() }));
-}
-
 const AdminFrame = later(async () => (await import('../features/admin/admin-frame.tsx')).AdminFrame);
-const AdminView = view(async () => (await import('../features/admin/admin-view.tsx')).AdminView);
-const DashboardView = view(async () => (await import('../features/admin/dashboard-view.tsx')).DashboardView);
+const AdminView = lazyStyled(async () => (await import('../features/admin/admin-view.tsx')).AdminView);
+const DashboardView = lazyStyled(
+  async () => (await import('../features/admin/dashboard-view.tsx')).DashboardView,
+);
 const RetractDialog = later(async () => (await import('../features/facts/retract-dialog.tsx')).RetractDialog);
-const SettingsView = view(async () => (await import('../features/settings/settings-view.tsx')).SettingsView);
-const StartView = view(async () => (await import('./start/start-view.tsx')).StartView);
-const TourOffer = view(async () => (await import('./tour/tour-offer.tsx')).TourOffer);
+const SettingsView = lazyStyled(
+  async () => (await import('../features/settings/settings-view.tsx')).SettingsView,
+);
+const StartView = lazyStyled(async () => (await import('./start/start-view.tsx')).StartView);
+const TourOffer = lazyStyled(async () => (await import('./tour/tour-offer.tsx')).TourOffer);
 const ImportNotice = later(async () => (await import('../features/transfer/import-notice.tsx')).ImportNotice);
-const ReplicationView = view(
+const ReplicationView = lazyStyled(
   async () => (await import('../features/admin/replication-view.tsx')).ReplicationView,
 );
-const AgentsView = view(async () => (await import('../features/agents/agents-view.tsx')).AgentsView);
-const AskView = view(async () => (await import('../features/ask/ask-view.tsx')).AskView);
-const ContextView = view(async () => (await import('../features/context/context-view.tsx')).ContextView);
-const KeysView = view(async () => (await import('../features/keys/keys-view.tsx')).KeysView);
-const RulesView = view(async () => (await import('../features/rules/rules-view.tsx')).RulesView);
-const ProofView = view(async () => (await import('../features/proof/proof-view.tsx')).ProofView);
-const ProofPanel = view(async () => (await import('../features/proof/proof-panel.tsx')).ProofPanel);
-const TourPanel = view(async () => (await import('./tour/tour-panel.tsx')).TourPanel);
-const ImportDialog = view(async () => (await import('../features/transfer/import-dialog.tsx')).ImportDialog);
-const ExportDialog = view(async () => (await import('../features/transfer/export-dialog.tsx')).ExportDialog);
+const AgentsView = lazyStyled(async () => (await import('../features/agents/agents-view.tsx')).AgentsView);
+const AskView = lazyStyled(async () => (await import('../features/ask/ask-view.tsx')).AskView);
+const ContextView = lazyStyled(
+  async () => (await import('../features/context/context-view.tsx')).ContextView,
+);
+const KeysView = lazyStyled(async () => (await import('../features/keys/keys-view.tsx')).KeysView);
+const RulesView = lazyStyled(async () => (await import('../features/rules/rules-view.tsx')).RulesView);
+const ProofView = lazyStyled(async () => (await import('../features/proof/proof-view.tsx')).ProofView);
+const ProofPanel = lazyStyled(async () => (await import('../features/proof/proof-panel.tsx')).ProofPanel);
+const TourPanel = lazyStyled(async () => (await import('./tour/tour-panel.tsx')).TourPanel);
+const ImportDialog = lazyStyled(
+  async () => (await import('../features/transfer/import-dialog.tsx')).ImportDialog,
+);
+const ExportDialog = lazyStyled(
+  async () => (await import('../features/transfer/export-dialog.tsx')).ExportDialog,
+);
 
-const WhyNotView = view(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView);
-const WhyNotPanel = view(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel);
-const TraceView = view(async () => (await import('../features/trace/trace-panel.tsx')).TraceView);
-const PlanPanel = view(async () => (await import('../features/plan/plan-panel.tsx')).PlanPanel);
-const TracePanel = view(async () => (await import('../features/trace/trace-panel.tsx')).TracePanel);
-const MemoryView = view(async () => (await import('../features/memory/memory-view.tsx')).MemoryView);
-const ScopesView = view(async () => (await import('../features/scopes/scopes-view.tsx')).ScopesView);
-const WhatIfView = view(async () => (await import('../features/what-if/what-if-view.tsx')).WhatIfView);
+const WhyNotView = lazyStyled(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView);
+const WhyNotPanel = lazyStyled(
+  async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel,
+);
+const TraceView = lazyStyled(async () => (await import('../features/trace/trace-panel.tsx')).TraceView);
+const PlanPanel = lazyStyled(async () => (await import('../features/plan/plan-panel.tsx')).PlanPanel);
+const TracePanel = lazyStyled(async () => (await import('../features/trace/trace-panel.tsx')).TracePanel);
+const MemoryView = lazyStyled(async () => (await import('../features/memory/memory-view.tsx')).MemoryView);
+const ScopesView = lazyStyled(async () => (await import('../features/scopes/scopes-view.tsx')).ScopesView);
+const WhatIfView = lazyStyled(async () => (await import('../features/what-if/what-if-view.tsx')).WhatIfView);
 
 /** Storage key of the last address, for a start without one. */
 export const lastAddressKey = 'corollary.last-address';

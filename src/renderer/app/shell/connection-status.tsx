@@ -1,16 +1,17 @@
 /** The state of the connection: always in the title bar, and above the view when the connection is lost. */
 import { Button, UnstyledButton } from '@mantine/core';
 import { IconPlugConnectedX } from '@tabler/icons-react';
-import { type ComponentPropsWithRef, lazy, useEffect, useState } from 'react';
+import { type ComponentPropsWithRef, useEffect, useState } from 'react';
 import type { StreamState } from '../../api/event-stream.ts';
 import { useLive } from '../../api/live.ts';
 import { formatCount } from '../../ui/format.ts';
 import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
+import { lazyStyled } from '../../ui/later.tsx';
 import { OpenedLater } from './opened-later.tsx';
 import styles from './shell.module.css';
 
 const fetchPopover = () => import('./service-popover.tsx');
-const ServicePopover = lazy(async () => ({ default: (await fetchPopover()).ServicePopover }));
+const ServicePopover = lazyStyled(async () => (await fetchPopover()).ServicePopover);
 
 /** The state of the connection in words. */
 export function stateLabel(stream: StreamState): string {

@@ -1,19 +1,19 @@
 import { IconDatabase, IconStack2, IconUsers } from '@tabler/icons-react';
-import { lazy, useState } from 'react';
+import { useState } from 'react';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
 import type { NameQuestion } from '../../ui/dialogs.tsx';
-import { later } from '../../ui/later.tsx';
+import { later, lazyStyled } from '../../ui/later.tsx';
 import type { GoTo } from './go-to.ts';
 import styles from './shell.module.css';
 import { OpenedLater } from './opened-later.tsx';
 import { SwitcherButton } from './switcher-button.tsx';
 
 const fetchMenus = () => import('./space-menus.tsx');
-const DatabaseMenu = lazy(async () => ({ default: (await fetchMenus()).DatabaseSwitcher }));
-const TenantMenu = lazy(async () => ({ default: (await fetchMenus()).TenantSwitcher }));
-const ScopeMenu = lazy(async () => ({ default: (await fetchMenus()).ScopeSwitcher }));
+const DatabaseMenu = lazyStyled(async () => (await fetchMenus()).DatabaseSwitcher);
+const TenantMenu = lazyStyled(async () => (await fetchMenus()).TenantSwitcher);
+const ScopeMenu = lazyStyled(async () => (await fetchMenus()).ScopeSwitcher);
 const NameDialog = later(async () => (await import('../../ui/dialogs.tsx')).NameDialog);
 
 /** Shows database, tenant and scope in the title bar; each opens a menu to switch. */

@@ -1,15 +1,16 @@
 import { UnstyledButton } from '@mantine/core';
 import { IconAlertTriangle, IconChevronDown, IconUserCircle } from '@tabler/icons-react';
-import { type ComponentPropsWithRef, lazy } from 'react';
+import { type ComponentPropsWithRef } from 'react';
 import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 import { askToSignIn, useCredential } from '../../api/credential.ts';
 import { expiryOf } from '../../api/key-text.ts';
 import { useAuthenticationMode, useWhoAmI } from '../../api/queries.ts';
+import { lazyStyled } from '../../ui/later.tsx';
 import { OpenedLater } from './opened-later.tsx';
 import styles from './shell.module.css';
 
 const fetchPopover = () => import('./who-popover.tsx');
-const WhoPopover = lazy(async () => ({ default: (await fetchPopover()).WhoPopover }));
+const WhoPopover = lazyStyled(async () => (await fetchPopover()).WhoPopover);
 
 /** Shows the role of who is signed in. */
 export function WhoButton({ who, ...props }: ComponentPropsWithRef<'button'> & { who: WhoAmI }) {

@@ -1,4 +1,4 @@
-import { unaskedOf } from '../../api/question-text.ts';
+import { unaskedOf } from '../../api/question-search.ts';
 
 /** The search parameters of the Ask view: the answered question, and what is open beside it. */
 export interface AskSearch {

@@ -28,10 +28,11 @@ import { type FactPages, useFactPages } from './fact-pages.ts';
 import type { FactSortKey, FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
 import { renderFact } from './render-fact.ts';
-import { RowChoiceBar, useRowChoice } from './row-choice.tsx';
+import { useRowChoice } from './row-choice.ts';
 import { addedRows, type FactGridRow, removeRow, revertRow, stageRow, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
 
+const RowChoiceBar = later(async () => (await import('./row-choice-bar.tsx')).RowChoiceBar);
 const CellEditor = later(async () => (await import('./cell-editor.tsx')).CellEditor);
 
 interface NoFactsProps {
@@ -326,7 +327,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
           rowClass={(row) => (row.edit === null ? undefined : styles[row.edit.kind])}
         />
       </div>
-      <RowChoiceBar choice={choice} />
+      {choice.count > 0 && <RowChoiceBar choice={choice} />}
     </div>
   );
 }
