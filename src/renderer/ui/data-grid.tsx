@@ -54,6 +54,8 @@ export interface Column<Row> {
   /** Minimum width in pixels; with `grow` the column shares the remaining space. */
   readonly width: number;
   readonly grow?: number;
+  /** Widest in pixels, instead of `grow`: on a wide screen text stays near what belongs to it. */
+  readonly most?: number;
   readonly align?: 'end';
   /** `controls`: buttons and switches side by side; otherwise one line of text, truncated if necessary. */
   readonly holds?: 'controls';
@@ -101,9 +103,10 @@ interface Cursor {
 
 /** The grid tracks of the columns, and their minimum width in pixels. */
 function layoutOf<Row>(columns: readonly Column<Row>[]): { template: CSSProperties; minWidth: number } {
-  const tracks = columns.map(({ width, grow }) =>
-    grow === undefined ? `${width}px` : `minmax(${width}px, ${grow}fr)`,
-  );
+  const tracks = columns.map(({ width, grow, most }) => {
+    if (most !== undefined) return `minmax(${width}px, ${most}px)`;
+    return grow === undefined ? `${width}px` : `minmax(${width}px, ${grow}fr)`;
+  });
   const minWidth = columns.reduce((sum, column) => sum + column.width, 0);
   return { template: { gridTemplateColumns: tracks.join(' ') }, minWidth };
 }

@@ -7,7 +7,7 @@ import { useLive } from '../../api/live.ts';
 import { formatCount } from '../../ui/format.ts';
 import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
 import { lazyStyled } from '../../ui/later.tsx';
-import { OpenedLater } from './opened-later.tsx';
+import { OpenedLater } from '../../ui/opened-later.tsx';
 import styles from './shell.module.css';
 
 const fetchPopover = () => import('./service-popover.tsx');

@@ -14,7 +14,7 @@ import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { Tooltip } from '../../ui/tooltip.tsx';
 import { StatusButton, stateLabel } from './connection-status.tsx';
 import styles from './shell.module.css';
-import { useOpenAtOnce } from './use-open-at-once.ts';
+import { useOpenAtOnce } from '../../ui/use-open-at-once.ts';
 
 /** Addresses of services, typed and remembered. */
 const maxRemembered = 8;

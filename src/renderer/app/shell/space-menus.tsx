@@ -12,7 +12,7 @@ import type { NameQuestion } from '../../ui/dialogs.tsx';
 import type { GoTo } from './go-to.ts';
 import styles from './shell.module.css';
 import { SwitcherButton } from './switcher-button.tsx';
-import { useOpenAtOnce } from './use-open-at-once.ts';
+import { useOpenAtOnce } from '../../ui/use-open-at-once.ts';
 
 /** What a switch needs. */
 interface SpaceMenuProps {

@@ -7,7 +7,7 @@ import type { NameQuestion } from '../../ui/dialogs.tsx';
 import { later, lazyStyled } from '../../ui/later.tsx';
 import type { GoTo } from './go-to.ts';
 import styles from './shell.module.css';
-import { OpenedLater } from './opened-later.tsx';
+import { OpenedLater } from '../../ui/opened-later.tsx';
 import { SwitcherButton } from './switcher-button.tsx';
 
 const fetchMenus = () => import('./space-menus.tsx');

@@ -6,7 +6,7 @@ import { askToSignIn, useCredential } from '../../api/credential.ts';
 import { expiryOf } from '../../api/key-text.ts';
 import { useAuthenticationMode, useWhoAmI } from '../../api/queries.ts';
 import { lazyStyled } from '../../ui/later.tsx';
-import { OpenedLater } from './opened-later.tsx';
+import { OpenedLater } from '../../ui/opened-later.tsx';
 import styles from './shell.module.css';
 
 const fetchPopover = () => import('./who-popover.tsx');

@@ -9,7 +9,7 @@ import { useSignOut } from '../../api/session.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
 import styles from './shell.module.css';
-import { useOpenAtOnce } from './use-open-at-once.ts';
+import { useOpenAtOnce } from '../../ui/use-open-at-once.ts';
 import { WhoButton } from './who-menu.tsx';
 
 function Names({ names }: { names: readonly string[] }) {

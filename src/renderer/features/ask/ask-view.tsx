@@ -313,7 +313,7 @@ function TabContent({ view, beside, onSave }: TabContentProps) {
       />
     );
   const main: Pane[] = [
-    { id: 'editor', size: '24%', least: '90px', content: editor },
+    { id: 'editor', size: '112px', least: '90px', content: editor },
     { id: 'results', least: '120px', content: answers },
   ];
   const whole = <Split id="ask-main" orientation="vertical" label="Resize" panes={main} />;

@@ -5,7 +5,16 @@
 import { Button, Loader } from '@mantine/core';
 import { IconPlus, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { apiFailureOf } from '../../api/problem.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { useReason } from '../../api/rights.ts';
@@ -21,6 +30,7 @@ import { rowKeyOf } from '../../ui/row-keys.ts';
 import { isMac } from '../../ui/tags.tsx';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { type CellKind, cellKindOf, cellText } from './cell-kinds.ts';
+import { type ChoosableColumn, differingColumns, shownColumns, useColumnChoice } from './column-choice.ts';
 import { factColumns, useArity } from './fact-columns.tsx';
 import { FactFilters, FilterChips } from './fact-filters.tsx';
 import { useFactMenu } from './fact-menu.tsx';
@@ -211,6 +221,7 @@ function nextOrder(
 function useColumns(
   { search, staging, onSearch }: Pick<FactGridProps, 'search' | 'staging' | 'onSearch'>,
   added: readonly FactGridRow[],
+  shown: readonly ChoosableColumn[],
 ): readonly Column<FactGridRow>[] {
   const { sort = null, order = 'asc', predicate } = search;
   const known = useArity(predicate);
@@ -226,8 +237,9 @@ function useColumns(
           toggle: (key: FactSortKey) => onSearch(nextOrder({ sort, order }, key)),
         },
         clashes,
+        shown,
       ),
-    [arity, sort, order, onSearch, clashes],
+    [arity, sort, order, onSearch, clashes, shown],
   );
 }
 
@@ -253,17 +265,59 @@ function positionOf(
   return null;
 }
 
+const sortedColumns: Readonly<Partial<Record<FactSortKey, ChoosableColumn>>> = {
+  scope: 'scope',
+  truthVal: 'truth',
+  salience: 'salience',
+  validUntil: 'validity',
+  derived: 'origin',
+  updatedAt: 'updated',
+};
+
+/**
+ * The columns to show. A column whose rows differ stays as long as the selection, also if those rows are scrolled away.
+ * `seen`: the rows last visible.
+ */
+function useShownColumns(
+  { predicate, sort }: FactsSearch,
+  rowAt: (index: number) => FactGridRow | undefined,
+  count: number,
+  seen: RefObject<{ readonly first: number; readonly last: number }>,
+): readonly ChoosableColumn[] {
+  const choice = useColumnChoice(predicate);
+  const [known, setKnown] = useState('');
+  const { first, last } = seen.current;
+  const indexes = new Set<number>();
+  for (let index = 0; index < Math.min(count, maxLooked); index++) indexes.add(index);
+  for (let index = first; index < Math.min(count, last); index++) indexes.add(index);
+  const rows = [...indexes].map(rowAt).filter((row) => row !== undefined);
+  const before = known.split(' ') as ChoosableColumn[];
+  const differing = new Set([...before, ...differingColumns(rows)]);
+  const now = [...differing].join(' ');
+  if (now !== known) setKnown(now);
+  const sorted = sort === undefined ? null : (sortedColumns[sort] ?? null);
+  const shown = shownColumns(choice, differing, sorted).join(' ');
+  return useMemo(() => (shown === '' ? [] : (shown.split(' ') as ChoosableColumn[])), [shown]);
+}
+
+interface GridBodyProps extends FactGridProps {
+  pages: FactPages;
+  /** Told which columns are shown. */
+  onColumns: (shown: readonly ChoosableColumn[]) => void;
+}
+
 /** The grid itself; remounted for every selection, so that it starts at the top. */
-function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; total: number }) {
-  const { search, staging, onChoose } = props;
+function Rows({ pages, total, ...props }: GridBodyProps & { total: number }) {
+  const { search, staging, onChoose, onColumns } = props;
   const { predicate } = search;
   const reason = useReason('commitTransaction');
   const added = useAdded(staging, predicate);
   const leading = added.length;
   const [selected, setSelected] = useSelected(leading);
-  const columns = useColumns(props, added);
+  const seen = useRef({ first: 0, last: 0 });
   const onVisible = useCallback(
     (first: number, last: number) => {
+      seen.current = { first, last };
       if (last > leading) pages.need(Math.max(0, first - leading), last - leading);
     },
     [pages, leading],
@@ -274,6 +328,10 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
     const stored = pages.rowAt(index - leading);
     return stored === undefined ? undefined : storedRow(stored, staging.byKey);
   }
+
+  const shown = useShownColumns(search, rowAt, leading + total, seen);
+  const columns = useColumns(props, added, shown);
+  useEffect(() => onColumns(shown), [shown, onColumns]);
 
   const { editing, begin } = useCellEditing(props, rowAt, leading + total);
 
@@ -332,7 +390,7 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
   );
 }
 
-function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
+function GridBody(props: GridBodyProps & Pick<ReturnType<typeof useFactPages>, 'state'>) {
   const { search, staging, onSearch, onAdd, pages, state } = props;
   const { space } = useSession();
   const { predicate, q, truth, derived, sort, order } = search;
@@ -368,6 +426,7 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
 export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
   const { search, onSearch, onAdd, footer } = props;
   const { pages, state } = useFactPages(search);
+  const [shown, setShown] = useState<readonly ChoosableColumn[]>([]);
   // Requests the first rows before the grid knows that there are any.
   useEffect(() => pages.need(0, 1), [pages]);
   return (
@@ -375,12 +434,14 @@ export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
       scroll="own"
       label="Facts"
       title={<h1 className={`pane-title truncate ${styles.viewTitle}`}>{search.predicate ?? 'All facts'}</h1>}
-      actions={<FactFilters search={search} total={state.total} onSearch={onSearch} onAdd={onAdd} />}
+      actions={
+        <FactFilters search={search} total={state.total} shown={shown} onSearch={onSearch} onAdd={onAdd} />
+      }
     >
       <div className="flex-column tall">
         <FilterChips search={search} onSearch={onSearch} />
         <div className={styles.gridBody}>
-          <GridBody {...props} pages={pages} state={state} />
+          <GridBody {...props} pages={pages} state={state} onColumns={setShown} />
         </div>
         {footer}
       </div>
