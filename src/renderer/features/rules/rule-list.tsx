@@ -233,7 +233,10 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
   return (
     <ListGrid
       label="Rules"
-      columns={ruleColumns({ reason, onToggle, onEdit, onDelete, ...explaining }, sort, onSort)}
+      columns={ruleColumns({ reason, onToggle, onEdit, onDelete, ...explaining }, sort, onSort).filter(
+        // Shown once a rule has a scope.
+        ({ id }) => id !== 'scope' || sort?.key === 'scope' || rules.some(({ scope }) => scope !== null),
+      )}
       rows={rules}
       isSelected={({ id }) => id === (open ?? chosen)}
       onSelect={({ id }) => setChosen(id)}
