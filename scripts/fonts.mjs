@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import subsetFont from 'subset-font';
 import { root } from './prepare.mjs';
 
 /**
@@ -11,7 +10,10 @@ import { root } from './prepare.mjs';
  */
 
 const folder = join(root, 'src/renderer/ui/fonts');
-const { resolve } = createRequire(import.meta.url);
+const require = createRequire(import.meta.url);
+const { resolve } = require;
+/** @type {(font: Buffer, text: string, options: object) => Promise<Buffer>} */
+const subsetFont = require('subset-font');
 
 /** The scripts, by the names of Fontsource. The latin files are preloaded by index.html. */
 const scripts = ['latin', 'latin-ext', 'greek', 'cyrillic'];
