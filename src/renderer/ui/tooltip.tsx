@@ -1,11 +1,13 @@
 import {
   cloneElement,
   type CSSProperties,
+  type FocusEvent,
   type PointerEvent,
   type ReactElement,
   type ReactNode,
   type Ref,
   type RefObject,
+  type SyntheticEvent,
   useCallback,
   useEffect,
   useId,
@@ -170,20 +172,38 @@ export function Tooltip(props: TooltipProps & { readonly [name: string]: unknown
     },
     [ofChild, ref],
   );
-  const watched = {
-    onPointerEnter: (event: PointerEvent) => {
-      if (isReason || event.pointerType !== 'touch') enter();
-    },
-    onPointerLeave: leave,
-    ...(isReason ? { onFocus: enter, onBlur: leave } : { onPointerDown: leave }),
-    ...(isShown ? { 'aria-describedby': id } : {}),
-  };
   const { ref: _, ...ofOwn } = own;
+  const given = together(ofOwn, passed);
+  const pass = (name: string, event: SyntheticEvent) => {
+    const handler = given[name];
+    if (typeof handler === 'function') handler(event);
+  };
   return (
     <>
       {cloneElement(children as ReactElement<Passed>, {
-        ...together(together(ofOwn, passed), watched),
+        ...given,
+        ...(isShown ? { 'aria-describedby': id } : {}),
         ref: take,
+        onPointerEnter: (event: PointerEvent) => {
+          pass('onPointerEnter', event);
+          if (isReason || event.pointerType !== 'touch') enter();
+        },
+        onPointerLeave: (event: PointerEvent) => {
+          pass('onPointerLeave', event);
+          leave();
+        },
+        onPointerDown: (event: PointerEvent) => {
+          pass('onPointerDown', event);
+          if (!isReason) leave();
+        },
+        onFocus: (event: FocusEvent) => {
+          pass('onFocus', event);
+          if (isReason) enter();
+        },
+        onBlur: (event: FocusEvent) => {
+          pass('onBlur', event);
+          leave();
+        },
       })}
       {isShown && (
         <Box id={id} label={label} target={target} position={position} maxWidth={maxWidth} tone={tone} />

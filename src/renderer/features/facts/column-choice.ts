@@ -65,7 +65,7 @@ function readChoice(value: unknown): ColumnChoice | null {
   const isRead = Object.entries(value).every(
     ([id, isShown]) => Object.hasOwn(choosableColumns, id) && typeof isShown === 'boolean',
   );
-  return isRead ? (value as ColumnChoice) : null;
+  return isRead ? value : null;
 }
 
 /** Reads stored choices by predicate; null if any is malformed. */

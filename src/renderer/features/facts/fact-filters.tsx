@@ -120,6 +120,23 @@ interface FactFiltersProps {
   onAdd: () => void;
 }
 
+function TransferButtons({ onSearch }: Pick<FactFiltersProps, 'onSearch'>) {
+  return (
+    <>
+      <Tooltip label="Import a file">
+        <ActionIcon aria-label="Import a file…" onClick={() => onSearch({ transfer: 'import' })}>
+          <IconFileImport size={17} stroke={1.6} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Export to a file">
+        <ActionIcon aria-label="Export to a file…" onClick={() => onSearch({ transfer: 'export' })}>
+          <IconFileExport size={17} stroke={1.6} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+    </>
+  );
+}
+
 function PlainFactFilters({ search, total, shown, onSearch, onAdd }: FactFiltersProps) {
   return (
     <div className={styles.filters}>
@@ -167,16 +184,7 @@ function PlainFactFilters({ search, total, shown, onSearch, onAdd }: FactFilters
         >
           <ColumnMenu predicate={search.predicate} shown={shown} />
         </OpenedLater>
-        <Tooltip label="Import a file">
-          <ActionIcon aria-label="Import a file…" onClick={() => onSearch({ transfer: 'import' })}>
-            <IconFileImport size={17} stroke={1.6} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label="Export to a file">
-          <ActionIcon aria-label="Export to a file…" onClick={() => onSearch({ transfer: 'export' })}>
-            <IconFileExport size={17} stroke={1.6} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
+        <TransferButtons onSearch={onSearch} />
         <Permitted operation="assertFacts">
           <Button
             title="Add facts"

@@ -283,6 +283,7 @@ function useShownColumns(
   rowAt: (index: number) => FactGridRow | undefined,
   count: number,
   seen: RefObject<{ readonly first: number; readonly last: number }>,
+  onColumns: (shown: readonly ChoosableColumn[]) => void,
 ): readonly ChoosableColumn[] {
   const choice = useColumnChoice(predicate);
   const [known, setKnown] = useState('');
@@ -296,8 +297,10 @@ function useShownColumns(
   const now = [...differing].join(' ');
   if (now !== known) setKnown(now);
   const sorted = sort === undefined ? null : (sortedColumns[sort] ?? null);
-  const shown = shownColumns(choice, differing, sorted).join(' ');
-  return useMemo(() => (shown === '' ? [] : (shown.split(' ') as ChoosableColumn[])), [shown]);
+  const names = shownColumns(choice, differing, sorted).join(' ');
+  const shown = useMemo(() => (names === '' ? [] : (names.split(' ') as ChoosableColumn[])), [names]);
+  useEffect(() => onColumns(shown), [shown, onColumns]);
+  return shown;
 }
 
 interface GridBodyProps extends FactGridProps {
@@ -329,9 +332,8 @@ function Rows({ pages, total, ...props }: GridBodyProps & { total: number }) {
     return stored === undefined ? undefined : storedRow(stored, staging.byKey);
   }
 
-  const shown = useShownColumns(search, rowAt, leading + total, seen);
+  const shown = useShownColumns(search, rowAt, leading + total, seen, onColumns);
   const columns = useColumns(props, added, shown);
-  useEffect(() => onColumns(shown), [shown, onColumns]);
 
   const { editing, begin } = useCellEditing(props, rowAt, leading + total);
 

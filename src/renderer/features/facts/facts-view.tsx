@@ -144,10 +144,10 @@ export function FactsView(props: FactsViewProps) {
     staging.stage(`added ${formatAmount(facts.length, 'fact')}`, (edits) => facts.reduce(stageAdded, edits));
   }
 
-  function onTable(table: PastedTable): void {
+  const onTable = (table: PastedTable) => {
     setIsAdding(false);
     props.onImport(fileOf(table, search.predicate));
-  }
+  };
 
   useApplyKey(() => void onApply());
 
@@ -178,11 +178,19 @@ export function FactsView(props: FactsViewProps) {
         onRetract={setRetracting}
       />
     );
-  const predicates = <PredicateList selected={search.predicate} onSelect={row.choosePredicate} />;
 
   return (
     <>
-      <Split id="facts" orientation="horizontal" label="Resize" panes={panesOf(predicates, grid, detail)} />
+      <Split
+        id="facts"
+        orientation="horizontal"
+        label="Resize"
+        panes={panesOf(
+          <PredicateList selected={search.predicate} onSelect={row.choosePredicate} />,
+          grid,
+          detail,
+        )}
+      />
       {retracting !== null && (
         <RetractDialog
           fact={retracting}
