@@ -1,6 +1,6 @@
 import {
-  cloneElement,
   type CSSProperties,
+  type ElementType,
   type FocusEvent,
   type PointerEvent,
   type ReactElement,
@@ -178,33 +178,34 @@ export function Tooltip(props: TooltipProps & { readonly [name: string]: unknown
     const handler = given[name];
     if (typeof handler === 'function') handler(event);
   };
+  const Child = children.type as ElementType;
   return (
     <>
-      {cloneElement(children as ReactElement<Passed>, {
-        ...given,
-        ...(isShown ? { 'aria-describedby': id } : {}),
-        ref: take,
-        onPointerEnter: (event: PointerEvent) => {
+      <Child
+        {...given}
+        {...(isShown ? { 'aria-describedby': id } : {})}
+        ref={take}
+        onPointerEnter={(event: PointerEvent) => {
           pass('onPointerEnter', event);
           if (isReason || event.pointerType !== 'touch') enter();
-        },
-        onPointerLeave: (event: PointerEvent) => {
+        }}
+        onPointerLeave={(event: PointerEvent) => {
           pass('onPointerLeave', event);
           leave();
-        },
-        onPointerDown: (event: PointerEvent) => {
+        }}
+        onPointerDown={(event: PointerEvent) => {
           pass('onPointerDown', event);
           if (!isReason) leave();
-        },
-        onFocus: (event: FocusEvent) => {
+        }}
+        onFocus={(event: FocusEvent) => {
           pass('onFocus', event);
           if (isReason) enter();
-        },
-        onBlur: (event: FocusEvent) => {
+        }}
+        onBlur={(event: FocusEvent) => {
           pass('onBlur', event);
           leave();
-        },
-      })}
+        }}
+      />
       {isShown && (
         <Box id={id} label={label} target={target} position={position} maxWidth={maxWidth} tone={tone} />
       )}

@@ -311,10 +311,9 @@ interface GridBodyProps extends FactGridProps {
 
 /** The grid itself; remounted for every selection, so that it starts at the top. */
 function Rows({ pages, total, ...props }: GridBodyProps & { total: number }) {
-  const { search, staging, onChoose, onColumns } = props;
-  const { predicate } = search;
+  const { search, staging, onChoose } = props;
   const reason = useReason('commitTransaction');
-  const added = useAdded(staging, predicate);
+  const added = useAdded(staging, search.predicate);
   const leading = added.length;
   const [selected, setSelected] = useSelected(leading);
   const seen = useRef({ first: 0, last: 0 });
@@ -332,12 +331,10 @@ function Rows({ pages, total, ...props }: GridBodyProps & { total: number }) {
     return stored === undefined ? undefined : storedRow(stored, staging.byKey);
   }
 
-  const shown = useShownColumns(search, rowAt, leading + total, seen, onColumns);
+  const shown = useShownColumns(search, rowAt, leading + total, seen, props.onColumns);
   const columns = useColumns(props, added, shown);
-
   const { editing, begin } = useCellEditing(props, rowAt, leading + total);
-
-  const choice = useRowChoice({ pages, added, total, staging, name: fileNameOf(predicate) });
+  const choice = useRowChoice({ pages, added, total, staging, name: fileNameOf(search.predicate) });
   const menuOf = useFactMenu({ ...props, begin, reason, rowAt });
 
   function onSelect(index: number): void {
@@ -350,14 +347,13 @@ function Rows({ pages, total, ...props }: GridBodyProps & { total: number }) {
   }
 
   function onKey(event: KeyboardEvent, index: number): void {
-    const row = rowAt(index);
     if (matchesKeys(event, 'Mod+C', isMac)) {
       // A text selection elsewhere in the view takes precedence.
       if (window.getSelection()?.isCollapsed === false) return;
       event.preventDefault();
       void choice.copy('tsv', choice.count > 0 ? choice.ranges : [{ first: index, last: index + 1 }]);
     }
-    const key = rowKeyOf(event, 'facts');
+    const [row, key] = [rowAt(index), rowKeyOf(event, 'facts')];
     if (row === undefined || key === null) return;
     if (key === 'drop') choice.drop();
     else if (key === 'revert') revertRow(staging, row);

@@ -121,9 +121,33 @@ function fileOf({ text, kind }: PastedTable, predicate: string | undefined): Fil
   return new File([text], `${predicate ?? pastedName}.${kind}`);
 }
 
+interface RetractingProps {
+  /** null: none. */
+  fact: StoredFact | null;
+  onClose: () => void;
+  onRetracted: () => void;
+}
+
+function Retracting({ fact, onClose, onRetracted }: RetractingProps) {
+  return fact === null ? null : <RetractDialog fact={fact} onClose={onClose} onRetracted={onRetracted} />;
+}
+
 /** While something is staged, can be undone, or failed. */
 function isStagedBarShown({ edits, history: { done, undone }, failure }: Staging): boolean {
   return edits.length + done.length + undone.length > 0 || failure !== null;
+}
+
+function detailOf(row: ShownRow, staging: Staging, onRetract: (fact: StoredFact) => void): ReactNode {
+  return row.shown === null ? null : (
+    <FactDetailPane
+      shown={row.shown}
+      staging={staging}
+      form={row.form}
+      onForm={row.setForm}
+      onClose={row.close}
+      onRetract={onRetract}
+    />
+  );
 }
 
 /** The Facts view. */
@@ -139,6 +163,10 @@ export function FactsView(props: FactsViewProps) {
     const gone = await staging.apply();
     if (search.fact !== undefined && gone.includes(search.fact)) row.close();
   }
+
+  const onRetracted = () => {
+    if (retracting?.id === search.fact) row.close();
+  };
 
   function onStage(facts: readonly FactContent[]): void {
     staging.stage(`added ${formatAmount(facts.length, 'fact')}`, (edits) => facts.reduce(stageAdded, edits));
@@ -167,17 +195,7 @@ export function FactsView(props: FactsViewProps) {
       }
     />
   );
-  const detail =
-    row.shown === null ? null : (
-      <FactDetailPane
-        shown={row.shown}
-        staging={staging}
-        form={row.form}
-        onForm={row.setForm}
-        onClose={row.close}
-        onRetract={setRetracting}
-      />
-    );
+  const detail = detailOf(row, staging, setRetracting);
 
   return (
     <>
@@ -191,15 +209,7 @@ export function FactsView(props: FactsViewProps) {
           detail,
         )}
       />
-      {retracting !== null && (
-        <RetractDialog
-          fact={retracting}
-          onClose={() => setRetracting(null)}
-          onRetracted={() => {
-            if (retracting.id === search.fact) row.close();
-          }}
-        />
-      )}
+      <Retracting fact={retracting} onClose={() => setRetracting(null)} onRetracted={onRetracted} />
       <PasteRows predicate={search.predicate} onStage={onStage} onTable={onTable} />
       {isAdding && (
         <AddFactsDialog
