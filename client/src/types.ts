@@ -663,6 +663,107 @@ export type DiffInput = {
     | undefined;
 };
 
+export type EntityInput = {
+  /** A constant, or a variable when it starts with ?. */
+  constant: string | number | boolean;
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+  scope?: string | null | undefined;
+  /** true instead of scope: the facts without scope. Default: false. */
+  unscoped?: boolean | null | undefined;
+  /** true: derive every conclusion about it within timeoutMs; otherwise those derived before. Default: false. */
+  infer?: boolean | null | undefined;
+  /** Entries of each list. Default: 100. */
+  limit?: number | null | undefined;
+  /** Entries of each list to skip. Default: 0. */
+  offset?: number | null | undefined;
+  /** Time limit in milliseconds. Default: 10000. */
+  timeoutMs?: number | null | undefined;
+};
+
+export type EntityPage = {
+  /** The constant; if the request named an alias, the entity of that alias. */
+  entity: string;
+  /** Its other names, by code point. */
+  aliases: string[];
+  /** Where it occurs, by predicate, arity and position. */
+  asArgument: {
+    predicate: string;
+    arity: number;
+    /** From 0. */
+    position: number;
+    /** The declared name of the argument; null: it has none. */
+    name: string | null;
+    /** Stored facts with it there, of both truth values. */
+    count: number;
+    /** Conclusions with it there, as far as `conclusions` goes. */
+    derived: number;
+  }[];
+  /** Stored facts with it, newest first. */
+  facts: StoredFact[];
+  /** Conclusions with it that are not stored, by relation. */
+  conclusions: {
+    atom: string;
+    predicate: string;
+    args: string[];
+    truthVal: boolean;
+  }[];
+  /** true: these are all conclusions; false: only those that were derived so far. */
+  conclusionsComplete: boolean;
+  /** With infer=true: predicate/arity of what was not derived in time, negated with -. */
+  notWorkedOut?: string[] | undefined;
+  /** Constants that share a fact or a conclusion with it, most first. */
+  neighbours: {
+    entity: string;
+    /** The predicate. */
+    via: string;
+    /** Facts and conclusions of the predicate with both. */
+    count: number;
+  }[];
+  /** Rules that name it, in order of creation. */
+  mentionsInRules: {
+    id: string;
+    rule: string;
+    name: string | null;
+    scope: string | null;
+    enabled: boolean;
+  }[];
+  /** Changes of the facts that it has now, newest first. */
+  history: {
+    /** Epoch milliseconds. */
+    time: number;
+    generation: number;
+    requestId: string;
+    change: 'asserted' | 'updated';
+    id: string;
+    atom: string;
+  }[];
+  /** Lengths of the whole lists. */
+  totals: {
+    facts: number;
+    conclusions: number;
+    neighbours: number;
+    mentionsInRules: number;
+  };
+  /** The offset of the next page; null: no list goes on. */
+  nextOffset: number | null;
+  generation: number;
+};
+
+export type EntityQuery = {
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+  scope?: string | null | undefined;
+  /** Default: false. */
+  unscoped?: 'true' | 'false' | null | undefined;
+  /** true: derive every conclusion about it within timeoutMs; otherwise those derived before. Default: false. */
+  infer?: 'true' | 'false' | null | undefined;
+  /** Entries of each list. Default: 100. */
+  limit?: string | null | undefined;
+  /** Entries of each list to skip. Default: 0. */
+  offset?: string | null | undefined;
+  /** Time for deriving, in milliseconds. Default: 10000. */
+  timeoutMs?: string | null | undefined;
+};
+
 export type ExplainInput = {
   /** The name of a relation. */
   predicate: string;
@@ -2245,6 +2346,27 @@ export interface Operations {
   listPredicates(options?: CallOptions): Promise<PredicateList>;
   /** Count, sum, minimum, maximum or mean over facts, with or without inference: `POST /aggregate`. */
   aggregate(fields: AggregateInput, options?: CallOptions): Promise<AggregateResult>;
+  /** What is known about a constant: `GET /entities/:constant`. */
+  entity(
+    constant: string,
+    fields?: {
+      /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+      scope?: string | null | undefined;
+      /** Default: false. */
+      unscoped?: boolean | null | undefined;
+      /** true: derive every conclusion about it within timeoutMs; otherwise those derived before. Default: false. */
+      infer?: boolean | null | undefined;
+      /** Entries of each list. Default: 100. */
+      limit?: number | null | undefined;
+      /** Entries of each list to skip. Default: 0. */
+      offset?: number | null | undefined;
+      /** Time for deriving, in milliseconds. Default: 10000. */
+      timeoutMs?: number | null | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<EntityPage>;
+  /** What is known about any constant: `POST /entities`. */
+  describeEntity(fields: EntityInput, options?: CallOptions): Promise<EntityPage>;
   /** Teach a rule: `POST /assert/rule`. */
   assertRule(fields: RuleInput, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Teach a rule: `POST /assert/rule`. */

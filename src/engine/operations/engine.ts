@@ -2,6 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import type { ContextEntry, DecayInput, MemoryStatsQuery, RecallInput } from '../contract/memory.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
 import type { TraceInput } from '../contract/explanation.ts';
+import type { EntityInput } from '../contract/entities.ts';
 import type { AskInput } from '../contract/inference.ts';
 import { consolidate } from '../memory/consolidate.ts';
 import { decay } from '../memory/decay.ts';
@@ -13,6 +14,7 @@ import { restore } from '../memory/restore.ts';
 import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
+import { entityLimits, entityPage } from '../read/entity.ts';
 import { trace } from '../read/explain.ts';
 import { planOf } from '../read/plan.ts';
 import { search } from '../search/search.ts';
@@ -73,6 +75,8 @@ const operations = {
     anyConclusion,
   ),
   predicates,
+  /** What is known about a constant. */
+  entity: asking(entityPage, ({ timeoutMs }: EntityInput) => entityLimits(timeoutMs), anyConclusion),
   teach,
   updateRule,
   forgetRule,

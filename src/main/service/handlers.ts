@@ -53,6 +53,8 @@ export function createHandlers(service: ServiceState): Handlers {
     getFact: (caller, { params }) => service.engine.fact(caller, params.id),
     deleteFact: (caller, { params }) =>
       within(caller)?.forgetById(params.id) ?? service.engine.forgetById(caller, params.id),
+    entity: (caller, { params, query }) => service.engine.entity(caller, { ...params, ...query }),
+    describeEntity: (caller, { body }) => service.engine.entity(caller, body),
     listPredicates: (caller) => service.engine.predicates(caller),
     assertRule: (caller, { body }) => within(caller)?.teach(body) ?? service.engine.teach(caller, body),
     validateRules: (caller, { body }) => service.engine.validateRules(caller, body.text),

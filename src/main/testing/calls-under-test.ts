@@ -52,6 +52,8 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   getFact: async (at) => ({ method: 'GET', path: `/facts/${await factId(at)}` }),
   deleteFact: async (at) => ({ method: 'DELETE', path: `/facts/${await factId(at)}` }),
   listPredicates: () => ({ method: 'GET', path: '/predicates' }),
+  entity: async (at) => ({ method: 'GET', path: `/entities/${(await told(at)).args[0]}` }),
+  describeEntity: async (at) => post('/entities', { constant: (await told(at)).args[1], infer: true }),
   aggregate: async (at) => {
     const { predicate, args } = await told(at);
     return post('/aggregate', { operation: 'COUNT', predicate, args: [args[0], '?y'], infer: true });

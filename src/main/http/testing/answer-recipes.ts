@@ -332,6 +332,8 @@ const memory = {
     success: () => ({ body: { maxFacts: 2 } }),
     InferenceLimitExceeded: () => ({ isAtSmall: true, body: { predicates: ['n'], includeInferred: true } }),
   },
+  entity: { success: () => ({ params: { constant: 'n' } }), InferenceLimitExceeded: null },
+  describeEntity: { success: () => ({ body: { constant: 'n' } }), InferenceLimitExceeded: null },
   search: { success: () => ({ body: { text: 'n' } }), InferenceLimitExceeded: null },
   memoryStats: { success: none, InferenceLimitExceeded: null },
   consolidate: {
