@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   defaulted,
   generationSchema,
+  offsetSchema,
   oneScopeChoice,
   queryFlag,
   queryInteger,
@@ -15,7 +16,7 @@ import { storedFactSchema } from './facts.ts';
 import { constantSchema } from './language.ts';
 
 const limitOfPage = 100;
-const maxLimit = 1000;
+const maxLimit = 100_000;
 const maxOffset = 999_999_999_999_999;
 const about = {
   infer: 'true: derive every conclusion about it within timeoutMs; otherwise those derived before',
@@ -44,7 +45,7 @@ export const entityInputSchema = z
     ...scopeFields,
     infer: defaulted(z.boolean(), false).describe(about.infer),
     limit: defaulted(z.int().min(1).max(maxLimit), limitOfPage).describe(about.limit),
-    offset: defaulted(z.int().min(0).max(maxOffset), 0).describe(about.offset),
+    offset: offsetSchema.describe(about.offset),
     timeoutMs: timeoutSchema,
   })
   .superRefine(oneScopeChoice);

@@ -67,7 +67,7 @@ describe('GET /entities/:constant', () => {
     ['%3Fx', 'constant'],
     ['%ED%A0%80', ''],
     ['eve?limit=0', 'limit'],
-    ['eve?limit=1001', 'limit'],
+    ['eve?limit=100001', 'limit'],
     ['eve?offset=-1', 'offset'],
     ['eve?scope=a&unscoped=true', 'unscoped'],
     ['eve?inferr=true', 'inferr'],
