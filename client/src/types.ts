@@ -123,6 +123,27 @@ export type AggregateResult = {
   }[];
 };
 
+export type AliasAdded = {
+  status: 'added' | 'unchanged';
+  entity: string;
+  alias: string;
+  generation: number;
+};
+
+export type AliasInput = {
+  /** A constant, or a variable when it starts with ?. */
+  entity: string | number | boolean;
+  /** Another name of the entity: no fact has it, and it is no other entity’s. */
+  alias: string | number | boolean;
+};
+
+export type AliasRemoved = {
+  status: 'removed' | 'absent';
+  entity: string;
+  alias: string;
+  generation: number;
+};
+
 export type Answer = {
   results: string[];
   bindings: Record<string, string>[];
@@ -661,6 +682,66 @@ export type DiffInput = {
       }
     | null
     | undefined;
+};
+
+export type EntitiesMerged = {
+  from: string;
+  into: string;
+  /** Facts of `from`, in every scope and of both truth values: all were rewritten. */
+  facts: number;
+  /** Those of them that became equal to another fact and were joined with it. */
+  joined: number;
+  /** All aliases of `into` afterwards, by code point. */
+  aliases: string[];
+  /** Conclusions that are true afterwards and were not before. */
+  gained: number;
+  /** Conclusions that were true before and are not afterwards. */
+  lost: number;
+  /** Time or memory ran out: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what was not derived, negated with -. */
+  notWorkedOut?: string[] | undefined;
+  /** Rules that name `from`: they are not rewritten. */
+  rulesMentioning: {
+    id: string;
+    rule: string;
+    name: string | null;
+    scope: string | null;
+    enabled: boolean;
+  }[];
+  /** In order of assertion, the first `limit`; empty for a repeated request. */
+  rewritten: {
+    before: {
+      predicate: string;
+      args: string[];
+      truthVal: boolean;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    };
+    after: {
+      predicate: string;
+      args: string[];
+      truthVal: boolean;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    };
+    /** The stored fact that it was joined with, as it was. */
+    joined: {
+      predicate: string;
+      args: string[];
+      truthVal: boolean;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    } | null;
+  }[];
+  generation: number;
+  dryRun?: true | undefined;
 };
 
 export type EntityInput = {
@@ -1216,6 +1297,19 @@ export type Mention = {
   text: string;
   constants: string[];
   predicates: string[];
+};
+
+export type MergeEntitiesInput = {
+  /** The name that goes: it becomes an alias. */
+  from: string | number | boolean;
+  /** The name that stays. */
+  into: string | number | boolean;
+  /** Preview: report the outcome, change nothing. Default: false. */
+  dryRun?: boolean | null | undefined;
+  /** Rewritten facts to list; at most 10000 are. Default: 100. */
+  limit?: number | null | undefined;
+  /** Time for deriving consequences. Default: 2000. */
+  timeoutMs?: number | null | undefined;
 };
 
 export type MergeInput = {
@@ -2367,6 +2461,12 @@ export interface Operations {
   ): Promise<EntityPage>;
   /** What is known about any constant: `POST /entities`. */
   describeEntity(fields: EntityInput, options?: CallOptions): Promise<EntityPage>;
+  /** Give an entity another name: `POST /entities/alias`. */
+  addAlias(fields: AliasInput, options?: WriteOptions): Promise<AliasAdded>;
+  /** Take an alias away: `DELETE /entities/alias`. */
+  removeAlias(fields: AliasInput, options?: WriteOptions): Promise<AliasRemoved>;
+  /** Make one entity of two: `POST /entities/merge`. */
+  mergeEntities(fields: MergeEntitiesInput, options?: WriteOptions): Promise<EntitiesMerged>;
   /** Teach a rule: `POST /assert/rule`. */
   assertRule(fields: RuleInput, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Teach a rule: `POST /assert/rule`. */

@@ -1,6 +1,8 @@
 /** Wire schemas of entities: the page of a constant, aliases and merges. */
 import { z } from 'zod';
 import {
+  completenessFields,
+  consequencesTimeoutSchema,
   defaulted,
   generationSchema,
   offsetSchema,
@@ -23,6 +25,12 @@ const about = {
   limit: 'Entries of each list',
   offset: 'Entries of each list to skip',
 };
+
+/** Most characters of an alias. */
+const maxAliasCharacters = 1_024;
+/** Most aliases of one entity, and of all entities of a tenant. */
+export const maxAliasesOfEntity = 1_000;
+export const maxAliases = 100_000;
 
 /** The path of GET /entities/:constant. */
 export const entityParams = z.strictObject({ constant: constantSchema });
@@ -122,3 +130,72 @@ export const entityPageSchema = z.object({
   generation: generationSchema,
 });
 export type EntityPage = z.output<typeof entityPageSchema>;
+
+export const aliasInputSchema = z.strictObject({
+  entity: constantSchema,
+  alias: constantSchema
+    .refine(
+      (alias) => alias.length <= maxAliasCharacters,
+      `an alias has at most ${maxAliasCharacters} characters`,
+    )
+    .refine((alias) => alias.trim() !== '', 'an alias has a character that can be seen')
+    .describe('Another name of the entity: no fact has it, and it is no other entity’s'),
+});
+export type AliasInput = z.output<typeof aliasInputSchema>;
+
+const aliasOutcome = { entity: z.string(), alias: z.string(), generation: generationSchema };
+export const aliasAddedSchema = z.object({ status: z.enum(['added', 'unchanged']), ...aliasOutcome });
+export type AliasAdded = z.output<typeof aliasAddedSchema>;
+export const aliasRemovedSchema = z.object({ status: z.enum(['removed', 'absent']), ...aliasOutcome });
+export type AliasRemoved = z.output<typeof aliasRemovedSchema>;
+
+/** Most rewritten facts that an answer lists. */
+export const maxRewrittenListed = 10_000;
+
+export const mergeEntitiesInputSchema = z.strictObject({
+  from: constantSchema.describe('The name that goes: it becomes an alias'),
+  into: constantSchema.describe('The name that stays'),
+  dryRun: defaulted(z.boolean(), false).describe('Preview: report the outcome, change nothing'),
+  limit: defaulted(z.int().min(1).max(100_000), 100).describe(
+    `Rewritten facts to list; at most ${maxRewrittenListed} are`,
+  ),
+  timeoutMs: consequencesTimeoutSchema,
+});
+export type MergeEntitiesInput = z.output<typeof mergeEntitiesInputSchema>;
+
+const rewrittenFactSchema = z.object({
+  predicate: z.string(),
+  args: z.array(z.string()),
+  truthVal: z.boolean(),
+  scope: z.string().nullable(),
+  validFrom: timeSchema.nullable(),
+  validUntil: timeSchema.nullable(),
+  metadata: z.record(z.string(), z.json()),
+});
+export type RewrittenFact = z.output<typeof rewrittenFactSchema>;
+
+export const entitiesMergedSchema = z.object({
+  from: z.string(),
+  into: z.string(),
+  facts: z.int().describe('Facts of `from`, in every scope and of both truth values: all were rewritten'),
+  joined: z.int().describe('Those of them that became equal to another fact and were joined with it'),
+  aliases: z.array(z.string()).describe('All aliases of `into` afterwards, by code point'),
+  gained: z.int().describe('Conclusions that are true afterwards and were not before'),
+  lost: z.int().describe('Conclusions that were true before and are not afterwards'),
+  ...completenessFields,
+  rulesMentioning: entityPageSchema.shape.mentionsInRules.describe(
+    'Rules that name `from`: they are not rewritten',
+  ),
+  rewritten: z
+    .array(
+      z.object({
+        before: rewrittenFactSchema,
+        after: rewrittenFactSchema,
+        joined: rewrittenFactSchema.nullable().describe('The stored fact that it was joined with, as it was'),
+      }),
+    )
+    .describe('In order of assertion, the first `limit`; empty for a repeated request'),
+  generation: generationSchema,
+  dryRun: z.literal(true).optional(),
+});
+export type EntitiesMerged = z.output<typeof entitiesMergedSchema>;

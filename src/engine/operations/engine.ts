@@ -24,6 +24,7 @@ import { whatIf } from '../read/what-if.ts';
 import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
 import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
+import { addAlias, mergeEntities, removeAlias } from '../write/entities.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
 import { learn, learned } from '../write/learn.ts';
 import { recallFor } from '../window/recall-query.ts';
@@ -77,6 +78,9 @@ const operations = {
   predicates,
   /** What is known about a constant. */
   entity: asking(entityPage, ({ timeoutMs }: EntityInput) => entityLimits(timeoutMs), anyConclusion),
+  addAlias,
+  removeAlias,
+  mergeEntities,
   teach,
   updateRule,
   forgetRule,

@@ -19,6 +19,7 @@ import { leastRows, rowsByText } from '../datalog/tables/sorted.ts';
 import { renderAtom } from '../language/print.ts';
 import { traitsOf } from '../language/rule-traits.ts';
 import { relationKey } from '../language/terms.ts';
+import { eachRowWith } from './facts-with.ts';
 import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
 import {
   type IsVisible,
@@ -31,9 +32,8 @@ import type { FactRow, ScopeChoice } from '../store/fact-matching.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { tupleAt, Tuples } from '../store/tuples.ts';
 
-/** Rows looked at, and rows indexed, between two looks at the clock. */
+/** Rows looked at between two looks at the clock. */
 const rowsBetweenBreaths = 0x400;
-const indexedAtOnce = 0x1_0000;
 /** Bytes of a collected fact. */
 const bytesOfFact = 24;
 /** Bytes of a neighbour, and of a conclusion beside its arguments. */
@@ -47,7 +47,7 @@ export function entityLimits(timeoutMs: number): ReadLimits {
 /** The page of the constant in the view. */
 export async function entityPage(context: ReadContext, input: EntityInput): Promise<EntityPage> {
   const view = scopeChoice(input);
-  const { entity, aliases } = { entity: input.constant, aliases: [] as string[] };
+  const { entity, aliases } = entityNamed(context, input.constant);
   const names = new Set([entity, ...aliases]);
   const knowledge = new EntityKnowledge(context, view, names);
   await knowledge.collectFacts();
@@ -83,6 +83,15 @@ export async function entityPage(context: ReadContext, input: EntityInput): Prom
   };
 }
 
+/** The entity that the constant or alias names, with its aliases by code point. */
+function entityNamed(
+  { tenant }: ReadContext,
+  constant: string,
+): { readonly entity: string; readonly aliases: string[] } {
+  const entity = tenant.aliases.get(constant)?.entity ?? constant;
+  return { entity, aliases: tenant.aliases.of(entity).sort(compareText) };
+}
+
 /** A part of every list: the entries from `offset` on, before `end`. */
 interface Page {
   readonly offset: number;
@@ -90,7 +99,7 @@ interface Page {
 }
 
 /** The rules of the view that name one of the constants, in order of creation. */
-async function rulesNaming(
+export async function rulesNaming(
   names: ReadonlySet<string>,
   view: ScopeChoice,
   { database, pacer }: ReadContext,
@@ -168,36 +177,19 @@ class EntityKnowledge {
   /** Finds the visible facts, each once, and counts where the constant occurs and beside what. */
   async collectFacts(): Promise<void> {
     const { tenant, pacer } = this.#context;
-    if (this.#ids.size === 0) return;
-    for (const relation of tenant.facts.relations.values()) {
-      await pacer.breathe();
-      if (relation.count === 0) continue;
-      for (let position = 0; position < relation.arity; position++) await this.#collectAt(relation, position);
-    }
-  }
-
-  async #collectAt(relation: StoredRelation, position: number): Promise<void> {
-    const { pacer } = this.#context;
-    const index = relation.indexToBuild([position]);
-    while (!index.takeIn(relation.count, indexedAtOnce)) await pacer.breathe();
-    const ids = new Int32Array(relation.arity);
-    let looked = 0;
-    let count = 0;
-    for (const id of this.#ids)
-      for (let next = index.firstOf(id); next !== 0; next = index.next[next - 1] as number) {
-        if ((++looked & (rowsBetweenBreaths - 1)) === 0) await pacer.breathe();
-        const row = next - 1;
-        if (!this.#isVisible(relation, row)) continue;
-        count++;
-        for (let at = 0; at < ids.length; at++) ids[at] = (relation.columns[at] as Int32Array)[row] as number;
-        if (this.#occursBefore(ids, position)) continue;
-        pacer.memory.take(bytesOfFact);
-        if (this.#relations.at(-1) !== relation) this.#relations.push(relation);
-        this.#relationAt.push(this.#relations.length - 1);
-        this.#rows.push(row);
-        this.#countNeighbours(relation.predicate, ids);
-      }
-    if (count > 0) this.#at(relation, position).count += count;
+    let ids = new Int32Array(0);
+    await eachRowWith(tenant.facts, this.#ids, pacer, (relation, row, position) => {
+      if (!this.#isVisible(relation, row)) return;
+      this.#at(relation, position).count++;
+      if (ids.length !== relation.arity) ids = new Int32Array(relation.arity);
+      for (let at = 0; at < ids.length; at++) ids[at] = (relation.columns[at] as Int32Array)[row] as number;
+      if (this.#occursBefore(ids, position)) return;
+      pacer.memory.take(bytesOfFact);
+      if (this.#relations.at(-1) !== relation) this.#relations.push(relation);
+      this.#relationAt.push(this.#relations.length - 1);
+      this.#rows.push(row);
+      this.#countNeighbours(relation.predicate, ids);
+    });
   }
 
   /** Takes the conclusions that were derived before. */
@@ -324,6 +316,7 @@ class EntityKnowledge {
   }
 
   asArgument(): EntityPage['asArgument'] {
+    const { declarations } = this.#context.database;
     return [...this.#occurrences.values()]
       .sort(
         (left, right) =>
@@ -331,7 +324,10 @@ class EntityKnowledge {
           left.arity - right.arity ||
           left.position - right.position,
       )
-      .map((each) => ({ ...each, name: null }));
+      .map((each) => ({
+        ...each,
+        name: declarations.get(each.predicate, each.arity)?.arguments[each.position]?.name ?? null,
+      }));
   }
 
   async neighbours(page: Page): Promise<EntityPage['neighbours']> {

@@ -1,6 +1,16 @@
-/** Entities: a page for each constant. */
+/** Entities: a page for each constant, aliases, and merging two that are one. */
 import type { OperationSpec } from '../operation-spec.ts';
-import { entityInputSchema, entityPageSchema, entityParams, entityQuerySchema } from '../entities.ts';
+import {
+  aliasAddedSchema,
+  aliasInputSchema,
+  aliasRemovedSchema,
+  entitiesMergedSchema,
+  entityInputSchema,
+  entityPageSchema,
+  entityParams,
+  entityQuerySchema,
+  mergeEntitiesInputSchema,
+} from '../entities.ts';
 
 const read = {
   tag: 'entities',
@@ -10,6 +20,8 @@ const read = {
   kind: 'read',
   counts: 'question',
 } as const;
+
+const write = { tag: 'entities', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
 
 const page = {
   entity: 'bob',
@@ -92,5 +104,89 @@ export const entityOperations = {
     output: entityPageSchema,
     problems: ['InferenceLimitExceeded'],
     example: { body: { constant: 'bob', infer: true }, answer: page },
+  },
+  addAlias: {
+    ...write,
+    method: 'POST',
+    path: '/entities/alias',
+    summary: 'Give an entity another name',
+    description:
+      'Aliases belong to the tenant. The search, mentions in texts, extraction and the pages of entities take an alias ' +
+      'for its entity; tells, questions and rules match by text. An alias is 409 if it is another entity’s, has aliases ' +
+      'itself, is given to an alias, or if facts have it: merge the two entities then.',
+    body: aliasInputSchema,
+    output: aliasAddedSchema,
+    problems: ['Conflict', 'StorageUnavailable'],
+    example: {
+      body: { entity: 'bob', alias: 'Robert' },
+      answer: { status: 'added', entity: 'bob', alias: 'Robert', generation: 4 },
+    },
+  },
+  removeAlias: {
+    ...write,
+    method: 'DELETE',
+    path: '/entities/alias',
+    summary: 'Take an alias away',
+    description: 'Answers `absent` if it is none of the entity.',
+    body: aliasInputSchema,
+    output: aliasRemovedSchema,
+    problems: ['StorageUnavailable'],
+    example: {
+      body: { entity: 'bob', alias: 'Robert' },
+      answer: { status: 'removed', entity: 'bob', alias: 'Robert', generation: 5 },
+    },
+  },
+  mergeEntities: {
+    ...write,
+    method: 'POST',
+    path: '/entities/merge',
+    summary: 'Make one entity of two',
+    description:
+      'Rewrites every fact of `from`, in every scope of the tenant, to `into`, and keeps `from` and its aliases as ' +
+      'aliases of `into`; all in one transaction. Facts that become equal are joined: both metadata, the differing ' +
+      'values of `from` under `_source`, and the widest validity. Rules are not rewritten. The facts get new ids. ' +
+      '`rewritten` is what an undo needs.',
+    dryRun: 'body',
+    body: mergeEntitiesInputSchema,
+    output: entitiesMergedSchema,
+    problems: ['Conflict', 'StorageUnavailable', 'QuotaExceeded'],
+    example: {
+      body: { from: 'bobby', into: 'bob', dryRun: true },
+      answer: {
+        from: 'bobby',
+        into: 'bob',
+        facts: 1,
+        joined: 0,
+        aliases: ['Robert', 'bobby'],
+        gained: 1,
+        lost: 1,
+        rulesMentioning: [],
+        rewritten: [
+          {
+            before: {
+              predicate: 'parent',
+              args: ['bobby', 'dora'],
+              truthVal: true,
+              scope: null,
+              validFrom: null,
+              validUntil: null,
+              metadata: {},
+            },
+            after: {
+              predicate: 'parent',
+              args: ['bob', 'dora'],
+              truthVal: true,
+              scope: null,
+              validFrom: null,
+              validUntil: null,
+              metadata: {},
+            },
+            joined: null,
+          },
+        ],
+        generation: 5,
+        dryRun: true,
+      },
+    },
   },
 } as const satisfies Record<string, OperationSpec>;
