@@ -1110,6 +1110,8 @@ export type ImportLine =
       unchanged: number;
       /** Rules that were taught, whether new or known. */
       rules: number;
+      /** Aliases of entities, whether new or known; absent: none. */
+      aliases?: number | undefined;
       failed: number;
       /** The first 1000. */
       errors: {

@@ -7,7 +7,7 @@ import type { AskInput } from '../contract/inference.ts';
 import { consolidate } from '../memory/consolidate.ts';
 import { decay } from '../memory/decay.ts';
 import { memoryStats, summarize } from '../memory/memory-stats.ts';
-import { type AboutInput, mentionedConstants, mentionedFacts } from '../memory/mentions.ts';
+import { type AboutInput, entitiesNamed, mentionedConstants, mentionedFacts } from '../memory/mentions.ts';
 import { firstEntries, type ListLimits } from '../memory/fact-lines.ts';
 import { recall } from '../memory/recall.ts';
 import { restore } from '../memory/restore.ts';
@@ -116,6 +116,8 @@ const operations = {
   ),
   /** The constants of the tenant's facts that a text mentions, by code point. */
   constantsIn: reading(mentionedConstants),
+  /** The entity of each of these names, which may be aliases. */
+  entitiesNamed: reading(entitiesNamed),
   /** The first of these entries that fit a number of facts and of tokens, each atom once. */
   firstEntries: reading(
     (context, { entries, ...limits }: { entries: readonly ContextEntry[] } & ListLimits) =>

@@ -51,16 +51,15 @@ import { writeBytes } from './net-writes.ts';
 export async function addAlias(writer: Writer, caller: Caller, input: AliasInput): Promise<AliasAdded> {
   const { entity, alias } = input;
   const { isChange, generation } = await changeAlias(writer, caller, input, async (context, time) => {
-    refuseAlias(context.tenant.aliases, entity, alias);
-    if (isAliasOf(context, input)) return null;
-    const fact = await anyFactWith(context, alias, time);
-    if (fact !== null)
-      throw conflict(
-        `${renderConstant(alias)} is a constant of ${fact}: merge the two entities with POST /entities/merge`,
-      );
-    return 'addAlias';
+    await refuseAlias(context, input, time);
+    return isAliasOf(context, input) ? null : 'addAlias';
   });
   return { status: isChange ? 'added' : 'unchanged', entity, alias, generation };
+}
+
+/** Throws what `addAlias` would throw now. */
+export function checkAlias({ live }: Writer, caller: Caller, input: AliasInput): Promise<void> {
+  return live.reading(caller, unlimited, (context) => refuseAlias(context, input, context.reader.time));
 }
 
 /** Takes an alias away from an entity. */
@@ -93,8 +92,20 @@ async function changeAlias(
   return { isChange, generation: isChange ? outcomeAs(outcome, 'shape').generation : outcome.generation };
 }
 
+/** Throws Conflict if the entity cannot have the alias. */
+async function refuseAlias(context: ReadContext, input: AliasInput, time: number): Promise<void> {
+  const { entity, alias } = input;
+  refuseName(context.tenant.aliases, entity, alias);
+  if (isAliasOf(context, input)) return;
+  const fact = await anyFactWith(context, alias, time);
+  if (fact !== null)
+    throw conflict(
+      `${renderConstant(alias)} is a constant of ${fact}: merge the two entities with POST /entities/merge`,
+    );
+}
+
 /** Throws Conflict if the entity cannot have the alias, whatever facts there are. */
-function refuseAlias(aliases: AliasStore, entity: string, alias: string): void {
+function refuseName(aliases: AliasStore, entity: string, alias: string): void {
   if (entity === alias) throw invalid('alias', 'an entity is no alias of itself: give another name');
   const known = aliases.get(alias);
   if (known?.entity === entity) return;
