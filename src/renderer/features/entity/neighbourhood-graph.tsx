@@ -45,7 +45,11 @@ function useNeighbours(limits: ReadonlyMap<string, number>, infer: boolean) {
       queryKey: queryKeyOf('facts', endpoint, 'neighbours', constant, scopeKey(scope), infer, limit),
       queryFn: async ({ signal }: { signal: AbortSignal }) =>
         neighboursOf(
-          await call('describeEntity', { body: { constant, limit, infer, ...scopeFieldsOf(scope) } }, { signal }),
+          await call(
+            'describeEntity',
+            { body: { constant, limit, infer, ...scopeFieldsOf(scope) } },
+            { signal },
+          ),
         ),
       placeholderData: (before: Neighbours | undefined) => before,
     })),
@@ -98,7 +102,7 @@ function Box({ node, id, isActive, act }: BoxProps) {
           {via}
         </text>
       )}
-      <text className={isMore ? styles.moreText : styles.name} x={12} y={isPlain ? 25 : 31}>
+      <text className={isMore ? styles.moreText : styles.nodeName} x={12} y={isPlain ? 25 : 31}>
         {name}
       </text>
       {!isMore && !isCentre && (

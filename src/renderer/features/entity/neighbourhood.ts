@@ -201,7 +201,9 @@ export function afterGraphKey(key: string, nodes: readonly GraphNode[], active: 
 
 /** How a neighbour is linked, in words: `parent, met 3 times`. */
 export function viaInWords(via: Linked['via']): string {
-  return via.map(({ predicate, count }) => (count === 1 ? predicate : `${predicate} ${count} times`)).join(', ');
+  return via
+    .map(({ predicate, count }) => (count === 1 ? predicate : `${predicate} ${count} times`))
+    .join(', ');
 }
 
 /** The accessible name of a box. */
