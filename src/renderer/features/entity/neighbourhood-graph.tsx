@@ -27,6 +27,8 @@ import {
 
 /** Neighbours fetched of a box, and again by `more`. */
 const step = 12;
+/** How far a line to the same column goes to the right. */
+const minBend = 48;
 /** Characters of a name in a box, and of its predicates. */
 const maxName = 22;
 const maxVia = 26;
@@ -142,9 +144,11 @@ function Lines({ nodes, active }: { nodes: readonly GraphNode[]; active: string 
   const byKey = new Map(nodes.map((node) => [node.key, node]));
   const curve = (from: GraphNode, to: GraphNode): string => {
     const [x1, y1] = [from.left + boxWidth, from.top + boxHeight / 2];
-    const [x2, y2] = [to.left, to.top + boxHeight / 2];
-    const bend = Math.max(36, Math.abs(x2 - x1) / 2);
-    return `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+    const isFurther = to.left > from.left;
+    const [x2, y2] = [to.left + (isFurther ? 0 : boxWidth), to.top + boxHeight / 2];
+    const bend = isFurther ? (x2 - x1) / 2 : minBend + (x1 - x2) / 4;
+    // A line to a box that is not further right goes around on the right.
+    return `M${x1} ${y1}C${x1 + bend} ${y1} ${isFurther ? x2 - bend : x1 + bend} ${y2} ${x2} ${y2}`;
   };
   const tree: string[] = [];
   const near: string[] = [];
