@@ -117,8 +117,12 @@ interface ParsedPlace {
 function parsePlace(text: string): ParsedPlace | null {
   if (text.length > longestPlace || !text.startsWith('/') || /\p{Cc}/u.test(text)) return null;
   const [path = '', ...rest] = text.split('?');
-  const route = entityRouteOf(path) ?? (path.length > 1 ? path.replace(/\/$/, '') : path);
-  if (!Object.hasOwn(linkedPlaces, viewOf(route))) return null;
+  const route = path.startsWith(entityPrefix)
+    ? entityRouteOf(path)
+    : path.length > 1
+      ? path.replace(/\/$/, '')
+      : path;
+  if (route === null || !Object.hasOwn(linkedPlaces, viewOf(route))) return null;
   const parameters = new URLSearchParams(rest.join('?'));
   // %0A decodes to a control character as well; a line break in a question is harmless.
   return [...parameters.values()].some((value) => /[^\P{Cc}\n\t]/u.test(value))
