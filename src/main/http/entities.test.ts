@@ -98,11 +98,7 @@ describe('an alias', () => {
   beforeAll(async () => {
     await post('/tell', { predicate: 'lives_in', args: ['ada_lovelace', 'london'] });
     await post('/tell', { predicate: 'parent', args: ['byron', 'ada_lovelace'], scope: 'draft' });
-    const { status, body } = await post<AliasAdded>('/entities/alias', {
-      entity: 'ada_lovelace',
-      alias: 'Countess of Lovelace',
-    });
-    expect([status, body.status]).toEqual([200, 'added']);
+    await post<AliasAdded>('/entities/alias', { entity: 'ada_lovelace', alias: 'Countess of Lovelace' });
   });
 
   it.each(['where does the countess of lovelace live', '"Countess of Lovelace"'])(

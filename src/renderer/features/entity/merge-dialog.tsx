@@ -142,24 +142,27 @@ function useRecordMerge() {
   };
 }
 
-interface MergeDialogProps {
-  entity: string;
-  /** The other entity; empty: the dialog asks for it. */
-  other: string;
-  onClose: () => void;
+/** The two side by side, the one that goes on the left. */
+function Sides({ from, into, onSwitch }: { from: string; into: string; onSwitch: () => void }) {
+  return (
+    <div className={styles.sides}>
+      <Side title="Goes, and becomes an alias" constant={from} isGoing />
+      <span className="flex-column gap-6" style={{ alignSelf: 'center' }}>
+        <IconArrowRight size={20} aria-label="is merged into" />
+        <Tooltip label="Keep the other name">
+          <ActionIcon aria-label="Keep the other name" onClick={onSwitch}>
+            <IconSwitchHorizontal size={16} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </span>
+      <Side title="Stays" constant={into} isGoing={false} />
+    </div>
+  );
 }
 
-/** The dialog. The entity of the page stays or goes; `from` becomes an alias of `into`. */
-export function MergeDialog({ entity, other: given, onClose }: MergeDialogProps) {
+/** What is asked while the names are typed: the preview of the merge, and the entity that stays. */
+function usePreview(from: string, into: string, isReady: boolean) {
   const { call, endpoint } = useSession();
-  const [typed, setTyped] = useState(given);
-  const [isReversed, setReversed] = useState(false);
-  const [other] = useDebouncedValue(typed.trim(), 250);
-  const [from, into] = isReversed ? [entity, other] : [other, entity];
-  const merge = useWrite('mergeEntities');
-  const openEntity = useOpenEntity();
-  const recordMerge = useRecordMerge();
-  const isReady = other !== '' && other !== entity;
   const preview = useQuery({
     queryKey: queryKeyOf('answers', endpoint, 'merge entities', from, into),
     queryFn: ({ signal }) =>
@@ -173,6 +176,27 @@ export function MergeDialog({ entity, other: given, onClose }: MergeDialogProps)
     queryFn: ({ signal }) => call('describeEntity', { body: { constant: into, limit: 6 } }, { signal }),
     enabled: isReady,
   });
+  return { preview, kept };
+}
+
+interface MergeDialogProps {
+  entity: string;
+  /** The other entity; empty: the dialog asks for it. */
+  other: string;
+  onClose: () => void;
+}
+
+/** The dialog. The entity of the page stays or goes; `from` becomes an alias of `into`. */
+export function MergeDialog({ entity, other: given, onClose }: MergeDialogProps) {
+  const [typed, setTyped] = useState(given);
+  const [isReversed, setReversed] = useState(false);
+  const [other] = useDebouncedValue(typed.trim(), 250);
+  const [from, into] = isReversed ? [entity, other] : [other, entity];
+  const merge = useWrite('mergeEntities');
+  const openEntity = useOpenEntity();
+  const recordMerge = useRecordMerge();
+  const isReady = other !== '' && other !== entity;
+  const { preview, kept } = usePreview(from, into, isReady);
 
   function onConfirm(): void {
     const before = kept.data?.aliases ?? [];
@@ -204,20 +228,7 @@ export function MergeDialog({ entity, other: given, onClose }: MergeDialogProps)
           error={typed.trim() === entity ? 'That is this entity.' : null}
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
-        {isReady && (
-          <div className={styles.sides}>
-            <Side title="Goes, and becomes an alias" constant={from} isGoing />
-            <span className="flex-column gap-6" style={{ alignSelf: 'center' }}>
-              <IconArrowRight size={20} aria-label="is merged into" />
-              <Tooltip label="Keep the other name">
-                <ActionIcon aria-label="Keep the other name" onClick={() => setReversed(!isReversed)}>
-                  <IconSwitchHorizontal size={16} aria-hidden />
-                </ActionIcon>
-              </Tooltip>
-            </span>
-            <Side title="Stays" constant={into} isGoing={false} />
-          </div>
-        )}
+        {isReady && <Sides from={from} into={into} onSwitch={() => setReversed(!isReversed)} />}
         {preview.isFetching && (
           <p className="dim no-margin">
             <Loader size={12} mr={8} /> Working out what would change…
