@@ -230,7 +230,7 @@ export class CommitPipeline {
       await this.#log.append(
         [record],
         () => {
-          applied = this.#apply(write, record);
+          applied = this.#apply(write, record, encoded !== undefined);
         },
         encoded,
       );
@@ -241,22 +241,39 @@ export class CommitPipeline {
     return applied;
   }
 
-  /** Applies a durable record: in this turn if nothing of its database is being applied and there is little to do. */
-  #apply(write: Showing, record: LogRecord): Report | Promise<Report> {
+  /**
+   * Applies a durable record: in this turn if nothing of its database is being applied and there is little to do. A large
+   * one begins in its turn: a group commit may have made many durable.
+   */
+  #apply(write: Showing, record: LogRecord, isLarge = false): Report | Promise<Report> {
     const queue = this.#queueOf(record.database);
+    const operation = record.operation as Operation;
+    const tenant = 'tenant' in operation ? operation.tenant : null;
     // The names of deleted databases are kept in log order.
-    const others = (record.operation as Operation).kind === 'deleteDatabase' ? this.#applying() : [];
+    const others = operation.kind === 'deleteDatabase' ? this.#applying() : [];
     if (queue.applying !== null || others.length > 0) {
       const before = Promise.all([queue.applying, ...others]);
-      return queue.apply(before, () => this.#inSlices(write, record, applying(this.#state, record)));
+      return queue.apply(tenant, before, () => this.#inSlices(write, record, queue));
     }
     const steps = applying(this.#state, record);
-    if (steps.next().value === 'ready') return this.#show(write, record, steps);
-    return queue.apply(null, () => this.#inSlices(write, record, steps));
+    if (!isLarge && steps.next().value === 'ready') return this.#show(write, record, steps);
+    return queue.apply(tenant, null, () => this.#inSlices(write, record, queue, steps, isLarge));
   }
 
-  async #inSlices(write: Showing, record: LogRecord, steps: Steps): Promise<Report> {
-    const slices = new Slices(this.#scheduler.pauseOf(...workOf(record)));
+  /** `isLarge`: also the first slice waits for its turn. */
+  async #inSlices(
+    write: Showing,
+    record: LogRecord,
+    queue: WriteQueue,
+    steps = applying(this.#state, record),
+    isLarge = false,
+  ): Promise<Report> {
+    const [owner, work] = workOf(record);
+    const own = this.#scheduler.pauseOf(owner, work);
+    const ofSystem = this.#scheduler.pauseOf(null, work);
+    // Else a tenant whose questions take its share would hold back the writes of others.
+    const slices = new Slices(() => (queue.delaysOthersThan(owner?.tenant ?? null) ? ofSystem() : own()));
+    if (isLarge) await slices.pause();
     while (steps.next().value === 'more') await slices.breathe();
     return this.#show(write, record, steps);
   }

@@ -1,6 +1,7 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
-import { unshared } from '../base/scheduler.ts';
+import { Scheduler, unshared } from '../base/scheduler.ts';
+import { Slices } from '../base/slices.ts';
 import { noQuota } from '../contract/quotas.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { openLog } from '../log/log.ts';
@@ -19,7 +20,9 @@ import { ruleToStore } from './prepare-rules.ts';
 
 /** Writes of several tenants of one database, of which some are checked for long. */
 
-async function bench() {
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+async function bench(scheduler = unshared(nextTurn)) {
   const { log } = await openLog(crashBackend(), logOptions());
   onTestFinished(() => log.close());
   const state = new State();
@@ -27,14 +30,12 @@ async function bench() {
   await log.append([first], () => void apply(state, first));
   const clock = new ManualClock(startTime);
   const applied: LogRecord[] = [];
-  const pipeline = new CommitPipeline(state, log, clock, unshared(nextTurn), {
+  const pipeline = new CommitPipeline(state, log, clock, scheduler, {
     applying: () => {},
     applied: (record) => void applied.push(record),
   });
   return { pipeline, state, log, clock, applied };
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 function assertion(tenant: string, name: string): Operation {
   return { kind: 'assert', tenant, facts: [factToStore(factInput(`p(${name})`), startTime)] };
@@ -226,4 +227,55 @@ test('in whatever order checks end, what excludes each other never overlaps, and
       expect(database.timeOf(generation)).toBeGreaterThanOrEqual(database.timeOf(generation - 1));
     expect(loggedTold(state)).toEqual(await replayed(log));
   });
+});
+
+/** Tasks of tenant `a` that always want a slice, and the number of slices that they got. */
+function busy(scheduler: Scheduler, tasks: number) {
+  const got = { slices: 0, isOver: false };
+  const pause = scheduler.pauseOf({ database: 'default', tenant: 'a' }, 'busy');
+  const ended = Array.from({ length: tasks }, async () => {
+    while (!got.isOver) {
+      await pause();
+      got.slices++;
+    }
+  });
+  return { got, end: () => Promise.all([(got.isOver = true), ...ended]) };
+}
+
+test('a large write for which other tenants wait does not share its turns with the questions of its tenant', async () => {
+  // Every slice takes as long.
+  let now = 0;
+  const poll = (): Promise<void> => {
+    now += 5;
+    return nextTurn();
+  };
+  const scheduler = new Scheduler({ poll, now: () => now });
+  const isOver = vi.spyOn(Slices.prototype, 'isOver', 'get').mockReturnValue(true);
+  onTestFinished(() => isOver.mockRestore());
+  const { pipeline, applied } = await bench(scheduler);
+  const facts = Array.from({ length: 5000 }, (_, at) => factToStore(factInput(`p(n${at})`), startTime));
+  const { got, end } = busy(scheduler, 50);
+  const large = pipeline.write(tell('a', '', { operation: { kind: 'assert', tenant: 'a', facts } }));
+  await vi.waitUntil(() => scheduler.figures().pausedTasks > 50);
+  const before = got.slices;
+  await pipeline.write(tell('b', 'n'));
+  // It takes 20 slices: 1,000 of the others would run if they all took turns.
+  expect(got.slices - before).toBeLessThan(200);
+  await Promise.all([large, end()]);
+  expect(kindsOf(applied)).toEqual(['assert a', 'assert b']);
+});
+
+test('the first slice of a large write waits for its turn, so that a commit of many holds no turn for long', async () => {
+  const { wait, open } = gate();
+  const scheduler = new Scheduler({ poll: wait });
+  const { pipeline, log, applied } = await bench(scheduler);
+  const write = tell('a', 'n');
+  const encoded = new TextEncoder().encode(JSON.stringify(write.operation));
+  const written = pipeline.write({ ...write, encoded });
+  await vi.waitUntil(() => log.lastSequence === 2);
+  expect(applied).toEqual([]);
+  expect(scheduler.figures().pausedTasks).toBe(1);
+  open();
+  await written;
+  expect(kindsOf(applied)).toEqual(['assert a']);
 });

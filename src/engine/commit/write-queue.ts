@@ -43,8 +43,8 @@ interface Candidate {
 export class WriteQueue {
   /** Resolves when the last durable record is applied; null: none is being applied. */
   applying: Promise<void> | null = null;
-  /** Durable records that wait for an earlier one to be applied. */
-  #behind = 0;
+  /** The tenants of durable records that wait for an earlier one to be applied; null: of none or several. */
+  readonly #behind: (string | null)[] = [];
   /** For each tenant with writes since `#everyone`: resolves when its last one has started. */
   readonly #turns = new Map<string, Promise<void>>();
   /** Resolves when the last write that concerns no single tenant has started. */
@@ -126,7 +126,7 @@ export class WriteQueue {
 
   /** Resolves when the write is under way, null: it is. `isFirst`: it goes before those that wait. */
   #enterInTurn(candidate: Candidate, isFirst: boolean): Promise<void> | null {
-    if (this.#waiting.length === 0 && this.#behind < maxBehind && this.#isFree(candidate)) {
+    if (this.#waiting.length === 0 && this.#behind.length < maxBehind && this.#isFree(candidate)) {
       this.#enter(candidate);
       return null;
     }
@@ -143,7 +143,7 @@ export class WriteQueue {
   #admitNext(): void {
     if (this.#waiting.length === 0) return;
     const left: Candidate[] = [];
-    let isHeld = this.#behind >= maxBehind;
+    let isHeld = this.#behind.length >= maxBehind;
     for (const candidate of this.#waiting) {
       const mayStart = !isHeld && (candidate.excludes !== 'database' || left.length === 0);
       if (mayStart && this.#isFree(candidate)) {
@@ -184,16 +184,26 @@ export class WriteQueue {
     if (excludes === 'database') this.#isExclusive = false;
   }
 
-  /** Applies a durable record after `before`, null: at once; later ones wait, even if it fails. */
-  apply<Result>(before: Promise<unknown> | null, run: () => Promise<Result>): Promise<Result> {
+  /** Applies a durable record of the tenant after `before`, null: at once; later ones wait, even if it fails. */
+  apply<Result>(
+    tenant: string | null,
+    before: Promise<unknown> | null,
+    run: () => Promise<Result>,
+  ): Promise<Result> {
     if (before === null) return this.#last(run());
-    this.#behind++;
+    this.#behind.push(tenant);
     return this.#last(
       before.then(() => {
-        this.#behind--;
+        // They are applied in the order in which they came.
+        this.#behind.shift();
         return run();
       }),
     );
+  }
+
+  /** True if records of others than the tenant wait for the one that is being applied. */
+  delaysOthersThan(tenant: string | null): boolean {
+    return this.#behind.some((each) => each !== tenant);
   }
 
   /** Lets later records wait for `cut`, which ends no earlier than the present ones are applied. */
