@@ -4,9 +4,6 @@ export const longTurnMs = 50;
 /** CPU time is looked at this often, in milliseconds: a look costs a system call. */
 const lookEveryMs = 20;
 
-/** CPU time is looked at after turns longer than this by the clock, in milliseconds: two slices. */
-const lookFromMs = 10;
-
 /** Of one operation: its turns over 50 ms, and the longest one in milliseconds. */
 export interface LongTurns {
   readonly count: number;
@@ -55,15 +52,14 @@ export class TurnMeter {
     this.#cpuThen = this.#cpuNow();
   }
 
-  /** The work that began last has ended. Returns how long it worked, at most, in milliseconds. */
-  ended(operation: string, elapsed: number): number {
-    if (elapsed <= lookFromMs) return elapsed;
+  /** The work that began last has ended. */
+  ended(operation: string, elapsed: number): void {
+    if (elapsed <= longTurnMs) return;
     const milliseconds = Math.min(elapsed, this.#cpuNow() - this.#cpuThen);
-    if (milliseconds <= longTurnMs) return milliseconds;
+    if (milliseconds <= longTurnMs) return;
     this.#count++;
     const { count, longestMs } = this.#long.get(operation) ?? { count: 0, longestMs: 0 };
     this.#long.set(operation, { count: count + 1, longestMs: Math.max(longestMs, milliseconds) });
     this.onLong(operation, milliseconds);
-    return milliseconds;
   }
 }
