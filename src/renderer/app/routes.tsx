@@ -27,6 +27,7 @@ import { adminSearchOf } from '../features/admin/admin-search.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
 import { askSearchOf } from '../features/ask/ask-search.ts';
 import { contextSearchOf } from '../features/context/context-search.ts';
+import { entitySearchOf } from '../features/entity/entity-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { FactsView } from '../features/facts/facts-view.tsx';
 import { RetractDialog } from '../features/facts/retract-dialog.tsx';
@@ -62,6 +63,7 @@ const ReplicationView = view(
 const AgentsView = view(async () => (await import('../features/agents/agents-view.tsx')).AgentsView);
 const AskView = view(async () => (await import('../features/ask/ask-view.tsx')).AskView);
 const ContextView = view(async () => (await import('../features/context/context-view.tsx')).ContextView);
+const EntityView = view(async () => (await import('../features/entity/entity-view.tsx')).EntityView);
 const KeysView = view(async () => (await import('../features/keys/keys-view.tsx')).KeysView);
 const RulesView = view(async () => (await import('../features/rules/rules-view.tsx')).RulesView);
 const ProofView = view(async () => (await import('../features/proof/proof-view.tsx')).ProofView);
@@ -273,6 +275,45 @@ const askRoute = createRoute({
         )}
         renderTrace={(question, onClose) => <TracePanel question={question} onClose={onClose} />}
         renderPlan={(question, onClose) => <PlanPanel question={question} onClose={onClose} />}
+      />
+    );
+  },
+});
+
+const entityRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/entity/$constant',
+  validateSearch: entitySearchOf,
+  component: function Entity() {
+    const { constant } = entityRoute.useParams();
+    const search = entityRoute.useSearch();
+    const navigate = entityRoute.useNavigate();
+    return (
+      <EntityView
+        key={constant}
+        constant={constant}
+        search={search}
+        onSearch={(next) => void navigate({ search: next, replace: true })}
+      />
+    );
+  },
+});
+
+/** The page of a constant that no path can hold; without one, a way to some. */
+const namedEntityRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/entity',
+  validateSearch: entitySearchOf,
+  component: function NamedEntity() {
+    const search = namedEntityRoute.useSearch();
+    const navigate = namedEntityRoute.useNavigate();
+    const constant = search.of ?? '';
+    return (
+      <EntityView
+        key={constant}
+        constant={constant}
+        search={search}
+        onSearch={(next) => void navigate({ search: next, replace: true })}
       />
     );
   },
@@ -502,6 +543,8 @@ export const router = createRouter({
     factsRoute,
     rulesRoute,
     askRoute,
+    entityRoute,
+    namedEntityRoute,
     contextRoute,
     proofRoute,
     whyNotRoute,
