@@ -123,6 +123,27 @@ export type AggregateResult = {
   }[];
 };
 
+export type AliasAdded = {
+  status: 'added' | 'unchanged';
+  entity: string;
+  alias: string;
+  generation: number;
+};
+
+export type AliasInput = {
+  /** A constant, or a variable when it starts with ?. */
+  entity: string | number | boolean;
+  /** Another name of the entity: no fact has it, and it is no other entity’s. */
+  alias: string | number | boolean;
+};
+
+export type AliasRemoved = {
+  status: 'removed' | 'absent';
+  entity: string;
+  alias: string;
+  generation: number;
+};
+
 export type Answer = {
   results: string[];
   bindings: Record<string, string>[];
@@ -663,6 +684,167 @@ export type DiffInput = {
     | undefined;
 };
 
+export type EntitiesMerged = {
+  from: string;
+  into: string;
+  /** Facts of `from`, in every scope and of both truth values: all were rewritten. */
+  facts: number;
+  /** Those of them that became equal to another fact and were joined with it. */
+  joined: number;
+  /** All aliases of `into` afterwards, by code point. */
+  aliases: string[];
+  /** Conclusions that are true afterwards and were not before. */
+  gained: number;
+  /** Conclusions that were true before and are not afterwards. */
+  lost: number;
+  /** Time or memory ran out: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what was not derived, negated with -. */
+  notWorkedOut?: string[] | undefined;
+  /** Rules that name `from`: they are not rewritten. */
+  rulesMentioning: {
+    id: string;
+    rule: string;
+    name: string | null;
+    scope: string | null;
+    enabled: boolean;
+  }[];
+  /** In order of assertion, the first `limit`; empty for a repeated request. */
+  rewritten: {
+    before: {
+      predicate: string;
+      args: string[];
+      truthVal: boolean;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    };
+    after: {
+      predicate: string;
+      args: string[];
+      truthVal: boolean;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    };
+    /** The stored fact that it was joined with, as it was. */
+    joined: {
+      predicate: string;
+      args: string[];
+      truthVal: boolean;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    } | null;
+  }[];
+  generation: number;
+  dryRun?: true | undefined;
+};
+
+export type EntityInput = {
+  /** A constant, or a variable when it starts with ?. */
+  constant: string | number | boolean;
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+  scope?: string | null | undefined;
+  /** true instead of scope: the facts without scope. Default: false. */
+  unscoped?: boolean | null | undefined;
+  /** true: derive every conclusion about it within timeoutMs; otherwise those derived before. Default: false. */
+  infer?: boolean | null | undefined;
+  /** Entries of each list. Default: 100. */
+  limit?: number | null | undefined;
+  /** Entries of each list to skip. Default: 0. */
+  offset?: number | null | undefined;
+  /** Time limit in milliseconds. Default: 10000. */
+  timeoutMs?: number | null | undefined;
+};
+
+export type EntityPage = {
+  /** The constant; if the request named an alias, the entity of that alias. */
+  entity: string;
+  /** Its other names, by code point. */
+  aliases: string[];
+  /** Where it occurs, by predicate, arity and position. */
+  asArgument: {
+    predicate: string;
+    arity: number;
+    /** From 0. */
+    position: number;
+    /** The declared name of the argument; null: it has none. */
+    name: string | null;
+    /** Stored facts with it there, of both truth values. */
+    count: number;
+    /** Conclusions with it there, as far as `conclusions` goes. */
+    derived: number;
+  }[];
+  /** Stored facts with it, newest first. */
+  facts: StoredFact[];
+  /** Conclusions with it that are not stored, by relation. */
+  conclusions: {
+    atom: string;
+    predicate: string;
+    args: string[];
+    truthVal: boolean;
+  }[];
+  /** true: these are all conclusions; false: only those that were derived so far. */
+  conclusionsComplete: boolean;
+  /** With infer=true: predicate/arity of what was not derived in time, negated with -. */
+  notWorkedOut?: string[] | undefined;
+  /** Constants that share a fact or a conclusion with it, most first. */
+  neighbours: {
+    entity: string;
+    /** The predicate. */
+    via: string;
+    /** Facts and conclusions of the predicate with both. */
+    count: number;
+  }[];
+  /** Rules that name it, in order of creation. */
+  mentionsInRules: {
+    id: string;
+    rule: string;
+    name: string | null;
+    scope: string | null;
+    enabled: boolean;
+  }[];
+  /** Changes of the facts that it has now, newest first. */
+  history: {
+    /** Epoch milliseconds. */
+    time: number;
+    generation: number;
+    requestId: string;
+    change: 'asserted' | 'updated';
+    id: string;
+    atom: string;
+  }[];
+  /** Lengths of the whole lists. */
+  totals: {
+    facts: number;
+    conclusions: number;
+    neighbours: number;
+    mentionsInRules: number;
+  };
+  /** The offset of the next page; null: no list goes on. */
+  nextOffset: number | null;
+  generation: number;
+};
+
+export type EntityQuery = {
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+  scope?: string | null | undefined;
+  /** Default: false. */
+  unscoped?: 'true' | 'false' | null | undefined;
+  /** true: derive every conclusion about it within timeoutMs; otherwise those derived before. Default: false. */
+  infer?: 'true' | 'false' | null | undefined;
+  /** Entries of each list. Default: 100. */
+  limit?: string | null | undefined;
+  /** Entries of each list to skip. Default: 0. */
+  offset?: string | null | undefined;
+  /** Time for deriving, in milliseconds. Default: 10000. */
+  timeoutMs?: string | null | undefined;
+};
+
 export type ExplainInput = {
   /** The name of a relation. */
   predicate: string;
@@ -928,6 +1110,8 @@ export type ImportLine =
       unchanged: number;
       /** Rules that were taught, whether new or known. */
       rules: number;
+      /** Aliases of entities, whether new or known; absent: none. */
+      aliases?: number | undefined;
       failed: number;
       /** The first 1000. */
       errors: {
@@ -1115,6 +1299,19 @@ export type Mention = {
   text: string;
   constants: string[];
   predicates: string[];
+};
+
+export type MergeEntitiesInput = {
+  /** The name that goes: it becomes an alias. */
+  from: string | number | boolean;
+  /** The name that stays. */
+  into: string | number | boolean;
+  /** Preview: report the outcome, change nothing. Default: false. */
+  dryRun?: boolean | null | undefined;
+  /** Rewritten facts to list; at most 10000 are. Default: 100. */
+  limit?: number | null | undefined;
+  /** Time for deriving consequences. Default: 2000. */
+  timeoutMs?: number | null | undefined;
 };
 
 export type MergeInput = {
@@ -2245,6 +2442,33 @@ export interface Operations {
   listPredicates(options?: CallOptions): Promise<PredicateList>;
   /** Count, sum, minimum, maximum or mean over facts, with or without inference: `POST /aggregate`. */
   aggregate(fields: AggregateInput, options?: CallOptions): Promise<AggregateResult>;
+  /** What is known about a constant: `GET /entities/:constant`. */
+  entity(
+    constant: string,
+    fields?: {
+      /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+      scope?: string | null | undefined;
+      /** Default: false. */
+      unscoped?: boolean | null | undefined;
+      /** true: derive every conclusion about it within timeoutMs; otherwise those derived before. Default: false. */
+      infer?: boolean | null | undefined;
+      /** Entries of each list. Default: 100. */
+      limit?: number | null | undefined;
+      /** Entries of each list to skip. Default: 0. */
+      offset?: number | null | undefined;
+      /** Time for deriving, in milliseconds. Default: 10000. */
+      timeoutMs?: number | null | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<EntityPage>;
+  /** What is known about any constant: `POST /entities`. */
+  describeEntity(fields: EntityInput, options?: CallOptions): Promise<EntityPage>;
+  /** Give an entity another name: `POST /entities/alias`. */
+  addAlias(fields: AliasInput, options?: WriteOptions): Promise<AliasAdded>;
+  /** Take an alias away: `DELETE /entities/alias`. */
+  removeAlias(fields: AliasInput, options?: WriteOptions): Promise<AliasRemoved>;
+  /** Make one entity of two: `POST /entities/merge`. */
+  mergeEntities(fields: MergeEntitiesInput, options?: WriteOptions): Promise<EntitiesMerged>;
   /** Teach a rule: `POST /assert/rule`. */
   assertRule(fields: RuleInput, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Teach a rule: `POST /assert/rule`. */

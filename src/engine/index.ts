@@ -7,6 +7,7 @@ export {
   type Idempotency,
   signalOf,
 } from './base/caller.ts';
+export { systemOrigin, type WriteOrigin } from './base/origin.ts';
 export type { Clock } from './base/clock.ts';
 export { assert, present } from './base/assert.ts';
 export { EngineError, invalid, notLeader } from './base/errors.ts';
@@ -21,7 +22,7 @@ export type { Engine } from './operations/engine.ts';
 export type { EngineCounters, EngineFigures } from './operations/engine-context.ts';
 export type { TransactionWrites } from './write/transactions.ts';
 export type { KeyRecord } from './state/key-store.ts';
-export type { ExportedFact, ExportedRule } from './read/export-knowledge.ts';
+export type { ExportedAlias, ExportedFact, ExportedRule } from './read/export-knowledge.ts';
 export type { Import, StoredImport } from './write/importing.ts';
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';

@@ -6,6 +6,7 @@ import type { LongList } from './validation.ts';
 /** Subjects of operations and what each is about, in documentation order. */
 export const operationTags = {
   facts: 'What is true, and what is explicitly false: stored, retracted and looked up without inference.',
+  entities: 'What is known about one thing: a page for each constant.',
   rules: 'What follows from what. Rules belong to the database and serve all its tenants.',
   inference: 'Questions and their proofs, explanations, suppositions and traces.',
   transactions: 'Writes that others see together or not at all.',

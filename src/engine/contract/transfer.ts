@@ -77,6 +77,7 @@ const importDoneSchema = z.object({
   updated: z.int(),
   unchanged: z.int(),
   rules: z.int().describe('Rules that were taught, whether new or known'),
+  aliases: z.int().optional().describe('Aliases of entities, whether new or known; absent: none'),
   failed: z.int(),
   errors: z
     .array(z.object({ line: z.int().describe('From 1'), message: z.string() }))

@@ -2,17 +2,19 @@ import type { Caller } from '../base/caller.ts';
 import type { ContextEntry, DecayInput, MemoryStatsQuery, RecallInput } from '../contract/memory.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
 import type { TraceInput } from '../contract/explanation.ts';
+import type { EntityInput } from '../contract/entities.ts';
 import type { AskInput } from '../contract/inference.ts';
 import { consolidate } from '../memory/consolidate.ts';
 import { decay } from '../memory/decay.ts';
 import { memoryStats, summarize } from '../memory/memory-stats.ts';
-import { type AboutInput, mentionedConstants, mentionedFacts } from '../memory/mentions.ts';
+import { type AboutInput, entitiesNamed, mentionedConstants, mentionedFacts } from '../memory/mentions.ts';
 import { firstEntries, type ListLimits } from '../memory/fact-lines.ts';
 import { recall } from '../memory/recall.ts';
 import { restore } from '../memory/restore.ts';
 import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
+import { entityLimits, entityPage } from '../read/entity.ts';
 import { trace } from '../read/explain.ts';
 import { planOf } from '../read/plan.ts';
 import { search } from '../search/search.ts';
@@ -22,6 +24,7 @@ import { whatIf } from '../read/what-if.ts';
 import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
 import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
+import { addAlias, mergeEntities, removeAlias } from '../write/entities.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
 import { learn, learned } from '../write/learn.ts';
 import { recallFor } from '../window/recall-query.ts';
@@ -73,6 +76,11 @@ const operations = {
     anyConclusion,
   ),
   predicates,
+  /** What is known about a constant. */
+  entity: asking(entityPage, ({ timeoutMs }: EntityInput) => entityLimits(timeoutMs), anyConclusion),
+  addAlias,
+  removeAlias,
+  mergeEntities,
   teach,
   updateRule,
   forgetRule,
@@ -108,6 +116,8 @@ const operations = {
   ),
   /** The constants of the tenant's facts that a text mentions, by code point. */
   constantsIn: reading(mentionedConstants),
+  /** The entity of each of these names, which may be aliases. */
+  entitiesNamed: reading(entitiesNamed),
   /** The first of these entries that fit a number of facts and of tokens, each atom once. */
   firstEntries: reading(
     (context, { entries, ...limits }: { entries: readonly ContextEntry[] } & ListLimits) =>

@@ -2,6 +2,7 @@ import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { compareText } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
+import type { AliasRecord } from '../store/alias-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import type { Metadata } from '../contract/facts.ts';
 
@@ -12,8 +13,8 @@ const rowsBetweenBreaths = 0x3ff;
 /**
  * Exports everything stored, in chunks: facts as one reader sees them, and the rules of the same turn.
  *
- * Relations are ordered by predicate, arity and truth value (true first), facts within one by version; rules follow in
- * the order in which they were taught. Memory use is constant: each chunk is built after the previous one was taken.
+ * Relations are ordered by predicate, arity and truth value (true first), facts within one by version; then come the
+ * aliases of an export of everything, and the rules, each in order of creation. Memory use is constant: each chunk is built after the previous one was taken.
  */
 export async function exportKnowledge(
   context: ReadContext,
@@ -30,7 +31,12 @@ export async function exportKnowledge(
         left.arity - right.arity ||
         Number(left.negated) - Number(right.negated),
     );
+  // Aliases are of the whole tenant.
+  const isWhole = choice.predicate === null && choice.scope === null && !choice.unscoped;
+  const aliases = isWhole ? tenant.aliases.all() : [];
   for (const relation of relations) await exportRelation(context, relation, choice, taker);
+  for (let from = 0; from < aliases.length; from += itemsPerChunk)
+    await taker.aliases(aliases.slice(from, from + itemsPerChunk));
   for (let from = 0; from < rules.length; from += itemsPerChunk)
     await taker.rules(rules.slice(from, from + itemsPerChunk));
 }
@@ -84,6 +90,7 @@ export interface ExportedFact {
   readonly validUntil: number | null;
   readonly metadata: Metadata | null;
 }
+export type ExportedAlias = Pick<AliasRecord, 'entity' | 'alias'>;
 export type ExportedRule = Pick<RuleRecord, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
 
 /** What to export; `scope` and `unscoped` both absent: every scope. */
@@ -98,5 +105,6 @@ export interface ExportChoice {
 /** Receives the chunks one after the other; the next is built when the returned promise has resolved. */
 export interface ExportTaker {
   facts(facts: readonly ExportedFact[]): Promise<void>;
+  aliases(aliases: readonly ExportedAlias[]): Promise<void>;
   rules(rules: readonly ExportedRule[]): Promise<void>;
 }

@@ -10,7 +10,9 @@ import { EngineError } from '../base/errors.ts';
 import type { Slices } from '../base/slices.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
+import type { AliasInput } from '../contract/entities.ts';
 import type { RuleInput } from '../contract/rules.ts';
+import { addAlias, checkAlias } from './entities.ts';
 import type { ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
@@ -95,6 +97,11 @@ class WritingImport implements Import {
     this.#generation = outcomeAs(report.outcome, 'rule').generation;
   }
 
+  async name(input: AliasInput): Promise<void> {
+    const { generation } = await addAlias(this.#writer, this.#caller, input);
+    this.#generation = Math.max(this.#generation, generation);
+  }
+
   async end(): Promise<number> {
     // Writes an empty record so that any import can be undone.
     if (!this.#isKnown) await this.#write(await this.#decided([]));
@@ -156,7 +163,7 @@ class WritingImport implements Import {
 
   async #write(wanted: Pick<Write, 'operation' | 'encoded'>): Promise<Extract<Outcome, { kind: 'facts' }>> {
     const caller = this.#caller;
-    const report = await this.#writer.write({ caller, ...wanted });
+    const report = await this.#writer.write({ caller, isOfTenant: true, ...wanted });
     const outcome = outcomeAs(report.outcome, 'facts');
     this.#generation = outcome.generation;
     this.#isKnown = true;
@@ -274,6 +281,7 @@ function supposedImport(writer: Writer, caller: Caller): Import {
       checkRuleOperation({ name, rules }, operation);
       changeRules(rules, operation, { id: `supposed-${++taught}`, time: 0, generation: 0 });
     },
+    name: (input) => checkAlias(writer, caller, input),
     end: async () => live.database(caller).generation,
     async keep() {},
   };
@@ -376,6 +384,8 @@ export interface Import {
   assert(facts: readonly ImportedFact[]): Promise<ImportedBatch>;
   /** Throws an EngineError if the rule cannot be taught; the import may continue. */
   teach(rule: RuleInput): Promise<void>;
+  /** Gives an entity another name. Throws an EngineError if it cannot have it; the import may continue. */
+  name(alias: AliasInput): Promise<void>;
   /** The generation after its last write. */
   end(): Promise<number>;
   /** After the end: records the answer for a repeated request. A dry run records nothing. */

@@ -444,6 +444,8 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
     'memoryStats InferenceLimitExceeded',
     'summarizeContext InferenceLimitExceeded',
     'search InferenceLimitExceeded',
+    'entity InferenceLimitExceeded',
+    'describeEntity InferenceLimitExceeded',
   ],
 };
 

@@ -8,6 +8,7 @@ import type { Readiness } from '../../engine/contract/administration.ts';
 import type { agentOperations } from '../../engine/contract/operations/agents.ts';
 import type { authenticationOperations } from '../../engine/contract/operations/authentication.ts';
 import type { databaseOperations } from '../../engine/contract/operations/databases.ts';
+import type { entityOperations } from '../../engine/contract/operations/entities.ts';
 import type { replicationOperations } from '../../engine/contract/operations/replication.ts';
 import type { serviceOperations } from '../../engine/contract/operations/service.ts';
 import { type ReplicationStatus, replicationType } from '../../engine/contract/replication.ts';
@@ -98,11 +99,22 @@ export function createHandlers(service: ServiceState): Handlers {
     importKnowledge: (caller, { query }, upload) => importKnowledge(service.engine, caller, query, upload),
     undoImport: (caller, { params }) => service.engine.undoImport(caller, params.id),
     exportKnowledge: (caller, { query }) => exportDownload(service.engine, caller, query),
+    ...entityHandlers(service),
     ...databaseHandlers(service),
     ...authenticationHandlers(service),
     ...agentHandlers(service),
     ...replicationHandlers(service),
     ...serviceHandlers(service),
+  };
+}
+
+function entityHandlers(service: ServiceState): Pick<Handlers, keyof typeof entityOperations> {
+  return {
+    entity: (caller, { params, query }) => service.engine.entity(caller, { ...params, ...query }),
+    describeEntity: (caller, { body }) => service.engine.entity(caller, body),
+    addAlias: (caller, { body }) => service.engine.addAlias(caller, body),
+    removeAlias: (caller, { body }) => service.engine.removeAlias(caller, body),
+    mergeEntities: (caller, { body }) => service.engine.mergeEntities(caller, body),
   };
 }
 

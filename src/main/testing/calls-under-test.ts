@@ -52,6 +52,18 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   getFact: async (at) => ({ method: 'GET', path: `/facts/${await factId(at)}` }),
   deleteFact: async (at) => ({ method: 'DELETE', path: `/facts/${await factId(at)}` }),
   listPredicates: () => ({ method: 'GET', path: '/predicates' }),
+  entity: async (at) => ({ method: 'GET', path: `/entities/${(await told(at)).args[0]}` }),
+  addAlias: async (at) => post('/entities/alias', await aliasOf(at)),
+  removeAlias: async (at) => {
+    const body = await aliasOf(at);
+    await made(at, post('/entities/alias', body));
+    return { method: 'DELETE', path: '/entities/alias', body };
+  },
+  mergeEntities: async (at) => {
+    const [from, into] = [(await told(at)).args[0], (await told(at)).args[1]];
+    return post('/entities/merge', { from, into: `${into} too` });
+  },
+  describeEntity: async (at) => post('/entities', { constant: (await told(at)).args[1], infer: true }),
   aggregate: async (at) => {
     const { predicate, args } = await told(at);
     return post('/aggregate', { operation: 'COUNT', predicate, args: [args[0], '?y'], infer: true });
@@ -195,6 +207,11 @@ function statement(at: Surroundings): string {
 
 function rule(at: Surroundings) {
   return { text: `${at.word()}(?x) :- ${at.word()}(?x, ${at.word()})`, name: at.word() };
+}
+
+/** An alias for the first constant of a stored fact. */
+async function aliasOf(at: Surroundings) {
+  return { entity: (await told(at)).args[0], alias: at.word() };
 }
 
 /** Makes a call that is a prerequisite. */

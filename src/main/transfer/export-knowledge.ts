@@ -9,17 +9,20 @@ import type { ExportFormat, ExportQuery } from '../../engine/contract/transfer.t
 import {
   type Caller,
   type Engine,
+  type ExportedAlias,
   type ExportedFact,
   type ExportedRule,
   renderAtom,
 } from '../../engine/index.ts';
 import type { Download } from '../base/streams.ts';
 
-/** Writes one fact or rule with its line break; null: the format cannot represent it. */
+/** Writes one fact, alias or rule with its line break; null: the format cannot represent it. */
 interface Format {
   readonly type: string;
   readonly extension: string;
   fact(fact: ExportedFact): string | null;
+  /** Absent: it cannot represent aliases. */
+  alias?(alias: ExportedAlias): string;
   rule(rule: ExportedRule): string | null;
 }
 
@@ -51,6 +54,7 @@ export function exportDownload(engine: Engine, caller: Caller, query: ExportQuer
       };
       await engine.export(caller, choice, {
         facts: (facts) => write(facts, format.fact),
+        aliases: (aliases) => write(aliases, (alias) => format.alias?.(alias) ?? null),
         rules: (rules) => write(rules, format.rule),
       });
       if (part !== '') await send(part);
@@ -78,6 +82,7 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
       };
       return `${JSON.stringify(given)}\n`;
     },
+    alias: ({ alias, entity }) => `${JSON.stringify({ alias, entity })}\n`,
     rule: ({ text, scope, name, description, enabled }) => {
       const given = {
         rule: text,

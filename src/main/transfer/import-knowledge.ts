@@ -1,3 +1,4 @@
+import { type AliasInput, aliasInputSchema } from '../../engine/contract/entities.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import {
   type ImportDone,
@@ -121,6 +122,7 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
       await tally.store();
       if (tally.isStopped) break;
       if (item.what.kind === 'rule') await tally.teach(item.line, item.what.rule, run);
+      else if (item.what.kind === 'alias') await tally.name(item.line, item.what.alias);
       else tally.take(item);
       run.signal.throwIfAborted();
       const { processed } = tally.progress();
@@ -146,6 +148,7 @@ class Tally {
   #characters = 0;
   /** True if a quota has stopped the import: nothing more is stored. */
   isStopped = false;
+  #aliases = 0;
   readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
   readonly #errors: { line: number; message: string }[] = [];
 
@@ -153,9 +156,9 @@ class Tally {
     this.#import = importing;
   }
 
-  /** Takes an item into the batch; false if the batch has to be stored first, or it is a rule. */
+  /** Takes an item into the batch; false if the batch has to be stored first, or it is a rule or an alias. */
   take(item: ImportItem): boolean {
-    if (item.what.kind === 'rule') return false;
+    if (item.what.kind === 'rule' || item.what.kind === 'alias') return false;
     const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
     if (isFull) return false;
     this.#batch.push(item);
@@ -187,11 +190,25 @@ class Tally {
     this.#counts.unchanged += stored?.unchanged ?? 0;
   }
 
-  async teach(line: number, rule: RuleInput, { requireRuleChange }: ImportRun): Promise<void> {
-    try {
+  teach(line: number, rule: RuleInput, { requireRuleChange }: ImportRun): Promise<void> {
+    return this.#alone(line, async () => {
       requireRuleChange();
       await this.#import.teach(rule);
       this.#counts.rules++;
+    });
+  }
+
+  name(line: number, alias: AliasInput): Promise<void> {
+    return this.#alone(line, async () => {
+      await this.#import.name(alias);
+      this.#aliases++;
+    });
+  }
+
+  /** Writes what has a line of its own; a refusal is a bad line. */
+  async #alone(line: number, write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
     } catch (error) {
       if (error instanceof EngineError && error.code === 'QuotaExceeded')
         return this.#stop(line, error.message);
@@ -204,12 +221,13 @@ class Tally {
 
   progress(): ImportProgress {
     const { asserted, updated, unchanged, rules, failed } = this.#counts;
-    return { processed: asserted + updated + unchanged + rules + failed, asserted, failed };
+    return { processed: asserted + updated + unchanged + rules + this.#aliases + failed, asserted, failed };
   }
 
   done(): Omit<ImportDone, 'generation' | 'dryRun'> {
     const stopped = this.isStopped ? { stopped: 'QuotaExceeded' as const } : {};
-    return { done: true, id: this.#import.id, ...this.#counts, errors: this.#errors, ...stopped };
+    const aliases = this.#aliases === 0 ? {} : { aliases: this.#aliases };
+    return { done: true, id: this.#import.id, ...this.#counts, ...aliases, errors: this.#errors, ...stopped };
   }
 
   #stop(line: number, message: string): void {
@@ -235,7 +253,7 @@ const longText = 64 * 1024;
 const linesBetweenBreaths = 128;
 
 /**
- * NDJSON: a line is a fact as `/assert/fact` takes it, or a rule with its text in `rule`. Blank lines are skipped.
+ * NDJSON: a line is a fact as `/assert/fact` takes it, a rule with its text in `rule`, or an alias with its entity. Blank lines are skipped.
  * `scope` is for lines without one.
  */
 async function* readNdjson(
@@ -299,7 +317,7 @@ function itemOf({ number, text, problem }: Line, scope: string | null): ImportIt
 
 function itemOfValue(number: number, text: string, value: unknown, scope: string | null): ImportItem {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return problemItem(number, 'a line must be an object: a fact, or a rule with its text in rule');
+    return problemItem(number, 'a line must be an object: a fact, a rule with its text in rule, or an alias');
   return quickItem(number, text.length, value, scope) ?? carefulItem(number, text, value, scope);
 }
 
@@ -319,6 +337,11 @@ function carefulItem(line: number, text: string, value: object, scope: string | 
     const rule = validate(importedRuleSchema, value);
     if (!rule.ok) return problemItem(line, wording(rule));
     return { line, size, what: { kind: 'rule', rule: inScope(rule.value, scope) } };
+  }
+  if ('alias' in value) {
+    const alias = validate(aliasInputSchema, value);
+    if (!alias.ok) return problemItem(line, wording(alias));
+    return { line, size, what: { kind: 'alias', alias: alias.value } };
   }
   const fact = validate(importedFactSchema, value);
   if (!fact.ok) return problemItem(line, wording(fact));

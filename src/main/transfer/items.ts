@@ -9,6 +9,7 @@ import {
   maxArguments,
   predicateProblem,
 } from '../../engine/contract/language.ts';
+import type { AliasInput } from '../../engine/contract/entities.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import type { ImportedFact } from '../../engine/contract/transfer.ts';
 import { Buffer, isUtf8 } from 'node:buffer';
@@ -21,6 +22,7 @@ export interface ImportItem {
   readonly what:
     | { readonly kind: 'fact'; readonly fact: ImportedFact }
     | { readonly kind: 'rule'; readonly rule: RuleInput }
+    | { readonly kind: 'alias'; readonly alias: AliasInput }
     | { readonly kind: 'problem'; readonly message: string };
 }
 

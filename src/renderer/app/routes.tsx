@@ -26,6 +26,7 @@ import { adminSearchOf } from '../features/admin/admin-search.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
 import { askSearchOf } from '../features/ask/ask-search.ts';
 import { contextSearchOf } from '../features/context/context-search.ts';
+import { entitySearchOf } from '../features/entity/entity-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { FactsView } from '../features/facts/facts-view.tsx';
 import { keysSearchOf } from '../features/keys/keys-search.ts';
@@ -75,6 +76,7 @@ const ImportDialog = lazyStyled(
 const ExportDialog = lazyStyled(
   async () => (await import('../features/transfer/export-dialog.tsx')).ExportDialog,
 );
+const EntityView = lazyStyled(async () => (await import('../features/entity/entity-view.tsx')).EntityView);
 
 const WhyNotView = lazyStyled(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView);
 const WhyNotPanel = lazyStyled(
@@ -285,6 +287,45 @@ const askRoute = createRoute({
         )}
         renderTrace={(question, onClose) => <TracePanel question={question} onClose={onClose} />}
         renderPlan={(question, onClose) => <PlanPanel question={question} onClose={onClose} />}
+      />
+    );
+  },
+});
+
+const entityRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/entity/$constant',
+  validateSearch: entitySearchOf,
+  component: function Entity() {
+    const { constant } = entityRoute.useParams();
+    const search = entityRoute.useSearch();
+    const navigate = entityRoute.useNavigate();
+    return (
+      <EntityView
+        key={constant}
+        constant={constant}
+        search={search}
+        onSearch={(next) => void navigate({ search: next, replace: true })}
+      />
+    );
+  },
+});
+
+/** The page of a constant that no path can hold; without one, a way to some. */
+const namedEntityRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/entity',
+  validateSearch: entitySearchOf,
+  component: function NamedEntity() {
+    const search = namedEntityRoute.useSearch();
+    const navigate = namedEntityRoute.useNavigate();
+    const constant = search.of ?? '';
+    return (
+      <EntityView
+        key={constant}
+        constant={constant}
+        search={search}
+        onSearch={(next) => void navigate({ search: next, replace: true })}
       />
     );
   },
@@ -516,6 +557,8 @@ export const router = createRouter({
     factsRoute,
     rulesRoute,
     askRoute,
+    entityRoute,
+    namedEntityRoute,
     contextRoute,
     proofRoute,
     whyNotRoute,

@@ -389,7 +389,7 @@ export class Reasoner implements TableCacheHost {
       const tuple = new Int32Array(table.arity);
       for (let row = 0; row < count; row++) {
         if (!this.#both.some((shared) => shared.hasRow(table, tupleAt(rows, row, tuple)))) kept.insert(tuple);
-        if ((row & 0xfff) !== 0xfff || performance.now() - sliceStartedAt < sliceMs) continue;
+        if ((row & 0x1ff) !== 0x1ff || performance.now() - sliceStartedAt < sliceMs) continue;
         await this.#pause();
         sliceStartedAt = performance.now();
       }
@@ -479,14 +479,7 @@ export class Reasoner implements TableCacheHost {
     const whole = new Map<string, CachedTable>();
     for (const shared of this.#both)
       for (const each of shared.whole(reader, view)) whole.set(each.table.relation, each);
-    // A conclusion from the facts of one scope is one of all scopes too, unless it depends on negation or
-    // aggregates.
-    const isOfView = ({ table }: CachedTable): boolean =>
-      viewKey(table.view) === viewKey(view) ||
-      (view.kind === 'all' && reader.program.isMonotone(table.relation));
-    const partly = this.#both
-      .flatMap((shared) => shared.held(reader))
-      .filter((each) => !whole.has(each.table.relation) && isOfView(each));
+    const partly = this.#heldIn(view, reader).filter(({ table }) => !whole.has(table.relation));
     const isNow = reader.version === this.version && view.kind === 'all';
     const worked = isNow ? new Map(this.counts) : new Map<string, ConclusionCount>();
     const known = await countByRelation([...whole.values(), ...partly], reader, pacer);
@@ -499,6 +492,21 @@ export class Reasoner implements TableCacheHost {
       found.push({ of, count, example, isComplete: whole.has(relation) || worked.has(relation) });
     }
     return found;
+  }
+
+  /** The tables with the conclusions of the view that were derived so far; a conclusion may be in several. */
+  async knownConclusions(view: ScopeChoice, reader: PinnedReader, pacer: Pacer): Promise<CachedTable[]> {
+    await this.catchUp(reader, pacer);
+    return this.#heldIn(view, reader);
+  }
+
+  #heldIn(view: ScopeChoice, reader: PinnedReader): CachedTable[] {
+    // A conclusion from the facts of one scope is one of all scopes too, unless it depends on negation or
+    // aggregates.
+    const isOfView = ({ table }: CachedTable): boolean =>
+      viewKey(table.view) === viewKey(view) ||
+      (view.kind === 'all' && reader.program.isMonotone(table.relation));
+    return this.#both.flatMap((shared) => shared.held(reader)).filter(isOfView);
   }
 
   /**

@@ -332,6 +332,41 @@ const memory = {
     success: () => ({ body: { maxFacts: 2 } }),
     InferenceLimitExceeded: () => ({ isAtSmall: true, body: { predicates: ['n'], includeInferred: true } }),
   },
+  entity: { success: () => ({ params: { constant: 'n' } }), InferenceLimitExceeded: null },
+  addAlias: {
+    success: (world) => ({ body: { entity: 'n', alias: world.fresh() } }),
+    Conflict: async (world) => {
+      const alias = world.fresh();
+      await world.call('POST', '/entities/alias', { entity: 'n', alias });
+      return { body: { entity: 'm', alias } };
+    },
+  },
+  removeAlias: {
+    success: async (world) => {
+      const body = { entity: 'n', alias: world.fresh() };
+      await world.call('POST', '/entities/alias', body);
+      return { body };
+    },
+  },
+  mergeEntities: {
+    QuotaExceeded: async (world) => {
+      const { headers } = await limited(world, 1);
+      await world.call('POST', '/tell', { predicate: 'p', args: ['a'] }, headers);
+      await limit(world, headers, { bytes: 1 });
+      return { headers, body: { from: 'a', into: 'longer than a' } };
+    },
+    success: async (world) => {
+      const from = world.fresh();
+      await world.call('POST', '/tell', { predicate: 'p', args: [from] });
+      return { body: { from, into: world.fresh() } };
+    },
+    Conflict: async (world) => {
+      const [entity, alias] = [world.fresh(), world.fresh()];
+      await world.call('POST', '/entities/alias', { entity, alias });
+      return { body: { from: 'a', into: alias } };
+    },
+  },
+  describeEntity: { success: () => ({ body: { constant: 'n' } }), InferenceLimitExceeded: null },
   search: { success: () => ({ body: { text: 'n' } }), InferenceLimitExceeded: null },
   memoryStats: { success: none, InferenceLimitExceeded: null },
   consolidate: {

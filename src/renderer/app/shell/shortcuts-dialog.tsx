@@ -26,6 +26,7 @@ const fixed: readonly ShortcutGroup[] = [
       ['End', 'Last column; again, or with Ctrl, the last row'],
       ['PageDown', 'A page of rows down; with PageUp up'],
       ['Enter', 'Open the row'],
+      ['Shift+F10', 'The menu of the row and the cell, with the entities in it'],
     ],
   },
   {
@@ -76,6 +77,14 @@ const fixed: readonly ShortcutGroup[] = [
       ['Enter', 'Go to the fact, the rule, or where the step is shown'],
       ['F', 'In the diagram: all of it'],
       ['Z', 'In the diagram: larger; with Shift smaller'],
+    ],
+  },
+  {
+    group: 'In the neighbourhood of an entity',
+    keys: [
+      ['Arrows', 'Up and down to the next box; right unfolds, left folds'],
+      ['+', 'Unfold the box; - folds it'],
+      ['Enter', 'Open the page of the entity, or show more neighbours'],
     ],
   },
   {

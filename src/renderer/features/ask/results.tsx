@@ -2,6 +2,7 @@
 import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
 import {
   IconCircleCheck,
+  IconCircleDot,
   IconCircleOff,
   IconCopy,
   IconFlask,
@@ -20,6 +21,7 @@ import { copyText } from '../../ui/notify.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
 import { HintLines } from '../../ui/blocks.tsx';
+import { useOpenEntity } from '../../ui/knowledge-links.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
@@ -264,6 +266,7 @@ function Table({ answer, sort, onSort, onWhy }: TableProps) {
   const [selected, setSelected] = useState<string | null>(null);
   const { results, bindings } = answer;
   const onAsk = (question: string) => void navigate({ to: '/ask', search: { question } });
+  const onEntity = useOpenEntity();
   const { variables } = answer.question;
   const columns = useMemo(() => columnsOf(variables, sort, onSort, onWhy), [variables, sort, onSort, onWhy]);
   // By content: sorting moves the row.
@@ -286,7 +289,7 @@ function Table({ answer, sort, onSort, onWhy }: TableProps) {
         const result = results[index];
         if (result !== undefined) onWhy(result);
       }}
-      menu={(index, column) => answerMenu(answer, index, column, { onWhy, onAsk })}
+      menu={(index, column) => answerMenu(answer, index, column, { onWhy, onAsk, onEntity })}
     />
   );
 }
@@ -355,6 +358,7 @@ const icon = { size: 15, stroke: 1.6, 'aria-hidden': true } as const;
 interface MenuActions {
   readonly onWhy: (result: string) => void;
   readonly onAsk: (question: string) => void;
+  readonly onEntity: (constant: string) => void;
 }
 
 async function copy(text: string, what: string): Promise<void> {
@@ -366,15 +370,22 @@ function answerMenu(
   { question, results, bindings }: ShownAnswer,
   index: number,
   column: string,
-  { onWhy, onAsk }: MenuActions,
+  { onWhy, onAsk, onEntity }: MenuActions,
 ): RowMenuGroups {
   const result = results[index];
   const row = bindings[index] ?? {};
   if (result === undefined) return [];
   const value = row[column];
   const fields = question.variables.map((name) => (row[name] ?? '').replace(/[\t\r\n]+/g, ' '));
+  const constants = new Set(value === undefined ? Object.values(row) : [value]);
+  const entities = [...constants].map((constant) => ({
+    label: `Open ${constant.length > 30 ? `${constant.slice(0, 29)}…` : constant}`,
+    icon: <IconCircleDot {...icon} />,
+    onClick: () => onEntity(constant),
+  }));
   return [
     [{ label: 'Why', icon: <IconRoute {...icon} />, keys: 'Enter', onClick: () => onWhy(result) }],
+    entities,
     [
       ...(value === undefined
         ? []

@@ -1,7 +1,7 @@
 import { ActionIcon, Anchor, Button } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeText, LinkedAtom } from '../../editor/code-text.tsx';
 import { Bindings } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { RuleLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
@@ -75,7 +75,7 @@ export function StepDetail({ row, display }: { row: OutlineRow; display: ProofDi
   return (
     <section className={styles.step} aria-label="Step">
       <div className={styles.stepHead}>
-        <CodeText text={step.atom} />
+        <LinkedAtom text={step.atom} />
         <Tag tone={tone}>{word}</Tag>
         <CopyButton text={step.atom} label="Copy the statement" />
         {waysTo(step) > 1 && <Ways step={step} display={display} />}

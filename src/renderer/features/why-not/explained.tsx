@@ -18,7 +18,7 @@ import { parseBody, parseRule } from '../../../engine/language/parse.ts';
 import { renderAtom, renderLiteral } from '../../../engine/language/print.ts';
 import { isAbsence, isAggregate, isBuiltin } from '../../../engine/language/terms.ts';
 import { useRules } from '../../api/queries.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeText, LinkedAtom } from '../../editor/code-text.tsx';
 import { Bindings } from '../../ui/blocks.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProofLink, RuleLink, WhatIfLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
@@ -139,7 +139,7 @@ function Premise(props: PremiseProps) {
         <IconX size={15} className="text-bad" aria-hidden />
       )}
       <span className={styles.premiseText}>
-        <CodeText text={text} />
+        <LinkedAtom text={text} />
       </span>
       <Tag tone={holds ? 'good' : 'bad'}>{holds ? 'holds' : 'missing'}</Tag>
       <span className={`gap-2-12 flex-wrap to-right ${styles.links}`}>
@@ -324,7 +324,7 @@ export function Explained({ explained, onQuestion }: ExplainedProps) {
   return (
     <div className={`flex-column gap-12 ${styles.explained}`}>
       <div className="flex-row flex-wrap gap-8">
-        <CodeText text={atom} />
+        <LinkedAtom text={atom} />
         <Tag tone={holds ? 'good' : 'bad'}>{holds ? 'holds' : 'does not hold'}</Tag>
         <span className={styles.grow} />
         {!holds && (
