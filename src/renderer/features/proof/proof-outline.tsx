@@ -1,5 +1,6 @@
 import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
-import { isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
+import { chainInWords } from '../../../proof/chains.ts';
+import { isClosedChain, isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
 import { elsewhere, stepWords } from '../../../proof/step-words.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
@@ -36,7 +37,8 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
     <>
       <span style={{ flex: 'none', width: Math.min(row.level - 1, maxIndent) * 16 }} aria-hidden />
       {row.level > maxIndent + 1 && <span className={`dim number ${styles.depth}`}>{row.level - 1}</span>}
-      <FoldMark onToggle={isFoldable(row) ? onToggle : null}>
+      <FoldMark onToggle={isFoldable(row) || isClosedChain(row) ? onToggle : null}>
+        {isClosedChain(row) && <IconChevronRight size={14} />}
         {isFoldable(row) && (isUnfolded ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />)}
         {isElsewhere && <IconCornerLeftUp size={13} />}
       </FoldMark>
@@ -56,6 +58,9 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
         </span>
       ) : (
         <>
+          {step.chain !== undefined && !row.isReference && (
+            <span className={styles.chain}>{chainInWords(step.chain)}</span>
+          )}
           {waysTo(step) > 1 && <Tag tone="plain">way {wayInWords(chosen, step)}</Tag>}
           {step.scope !== null && <span className="dim">in {step.scope}</span>}
           {step.rule !== null && (
@@ -86,7 +91,7 @@ function Line({ place, isMatch, onClick, ...content }: PlacedLineProps) {
     <TreeLine
       row={row}
       place={place}
-      isUnfolded={isFoldable(row) ? isUnfolded : null}
+      isUnfolded={isFoldable(row) ? isUnfolded : isClosedChain(row) ? false : null}
       className={isMatch ? styles.match : ''}
       onClick={onClick}
       onDoubleClick={content.onOpen}

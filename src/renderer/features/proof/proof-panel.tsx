@@ -22,6 +22,7 @@ import { ProofDiagram } from './proof-diagram.tsx';
 import { ProofOutline } from './proof-outline.tsx';
 import { type ProofLook, proofLookOf } from './proof-search.ts';
 import { ProofTools } from './proof-tools.tsx';
+import { ProofWords } from './proof-words.tsx';
 import styles from './proof.module.css';
 import { waysTo } from './shown-proof.ts';
 import { useStepActions } from './step-actions.ts';
@@ -155,12 +156,12 @@ function StepCount({
   answer,
   alternatives,
 }: { display: ProofDisplay } & Pick<ShownProps, 'answer' | 'alternatives'>) {
-  const { tree } = display;
+  const { whole } = display;
   return (
     <span className="dim number">
-      {formatAmount(tree.sizeOf(tree.root.id), 'step')} ·{' '}
+      {formatAmount(whole.sizeOf(whole.root.id), 'step')} ·{' '}
       {alternatives.areWanted && !alternatives.areLoading
-        ? otherWaysInWords(tree)
+        ? otherWaysInWords(whole)
         : `generation ${formatCount(answer.generation)}`}
     </span>
   );
@@ -200,11 +201,13 @@ function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, a
         <div className={styles.outlineFrame}>
           {look.look === 'diagram' ? (
             <ProofDiagram display={display} actions={stepActions} />
+          ) : look.look === 'words' ? (
+            <ProofWords display={display} />
           ) : (
             <ProofOutline display={display} actions={stepActions} />
           )}
         </div>
-        {active !== undefined && <StepDetail row={active} display={display} />}
+        {active !== undefined && look.look !== 'words' && <StepDetail row={active} display={display} />}
       </div>
     </PaneFrame>
   );

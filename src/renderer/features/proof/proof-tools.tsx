@@ -211,10 +211,12 @@ function KnownButton({ display }: { display: ProofDisplay }) {
 
 /** Shows how the displayed proof is reduced, with ways to undo that. */
 function Reductions({ display }: { display: ProofDisplay }) {
-  const { look, tree, isFromMissing, shown } = display;
+  const { look, whole, isFromMissing, shown, inChains, apart, setApart, setLook } = display;
   const names = [...hiddenNames(look.hide)];
-  if (look.from === undefined && names.length === 0) return null;
-  const count = shown.steps.length - tree.sizeOf(tree.root.id);
+  const isWhole = look.from === undefined && names.length === 0;
+  const isUnfolded = look.chains === 'open' || apart.size > 0;
+  if (isWhole && inChains === 0 && !isUnfolded) return null;
+  const count = shown.steps.length - whole.sizeOf(whole.root.id);
   return (
     <div className={styles.reductions} role="status">
       {look.from !== undefined && (
@@ -250,7 +252,27 @@ function Reductions({ display }: { display: ProofDisplay }) {
           {name === computedName ? 'computed' : name}
         </Button>
       ))}
-      <span className="dim number">{formatAmount(count, 'step')} not shown</span>
+      {!isWhole && <span className="dim number">{formatAmount(count, 'step')} not shown</span>}
+      {inChains > 0 && (
+        <>
+          <span className="dim number">{formatAmount(inChains, 'step')} folded into chains</span>
+          <Button size="compact-xs" variant="default" onClick={() => setLook({ chains: 'open' })}>
+            Unfold the chains
+          </Button>
+        </>
+      )}
+      {isUnfolded && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => {
+            setApart(new Set());
+            if (look.chains === 'open') setLook({ chains: undefined });
+          }}
+        >
+          Fold the chains
+        </Button>
+      )}
     </div>
   );
 }
@@ -273,12 +295,22 @@ export function ProofTools({ display, findRef, onLeave }: ProofToolsProps) {
           data={[
             { value: 'outline', label: 'Outline' },
             { value: 'diagram', label: 'Diagram' },
+            { value: 'words', label: 'In words' },
           ]}
           value={look.look ?? 'outline'}
-          onChange={(value) => setLook({ look: value === 'diagram' ? 'diagram' : undefined })}
+          onChange={(value) =>
+            setLook({ look: value === 'diagram' || value === 'words' ? value : undefined })
+          }
         />
         <FindField display={display} fieldRef={findRef} onLeave={onLeave} />
         <FoldButtons display={display} />
+        <Button
+          variant={look.facts === 'true' ? 'light' : 'default'}
+          aria-pressed={look.facts === 'true'}
+          onClick={() => setLook({ facts: look.facts === 'true' ? undefined : 'true' })}
+        >
+          Only the facts
+        </Button>
         <KnownButton display={display} />
       </div>
       <Reductions display={display} />
