@@ -5,7 +5,7 @@
  * to a box that marks it as folded elsewhere.
  */
 import type { OutlineRow } from '../../../proof/proof-tree.ts';
-import type { DiagramEdge, Layout, Size } from './layout.ts';
+import type { DiagramEdge, Layout, Size } from '../../ui/layout/proof-layout.ts';
 
 /** A rectangle. */
 export interface Box extends Size {

@@ -10,7 +10,7 @@ import { stepWords } from '../../../proof/step-words.ts';
 import type { VariableBinding } from '../../../proof/substitution.ts';
 import { lexLine, type TokenKind } from '../../editor/lexer.ts';
 import type { Tone } from '../../ui/tags.tsx';
-import type { Size } from './layout.ts';
+import type { Size } from '../../ui/layout/proof-layout.ts';
 import { wayInWords, waysTo, type Chosen } from './shown-proof.ts';
 
 /** A custom property of the theme. */

@@ -13,7 +13,7 @@ import {
   useState,
 } from 'react';
 import { type Box, nodeOfStep, type PlacedDiagram } from './diagram.ts';
-import type { Size } from './layout.ts';
+import type { Size } from '../../ui/layout/proof-layout.ts';
 
 /** Maps a point of the diagram to `x + k * its x`, `y + k * its y` on the screen. */
 export interface Viewport {

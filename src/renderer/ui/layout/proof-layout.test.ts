@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Layout, type LayoutInput, layOutProof, margin } from './layout.ts';
+import { type Layout, type LayoutInput, layOutProof, margin } from './proof-layout.ts';
 
 const box = { width: 100, height: 40 };
 
