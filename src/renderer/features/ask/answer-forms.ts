@@ -35,12 +35,36 @@ export function columnKind(rows: ShownAnswer['bindings'], name: string): ColumnK
   return all((text) => Number.isFinite(timeOf(text))) ? 'date' : 'text';
 }
 
-/** The kinds of all columns. */
-export type ColumnKinds = ReadonlyMap<string, ColumnKind>;
+/** What is known of a column. */
+export interface ColumnSummary {
+  readonly kind: ColumnKind;
+  /** Number of its distinct values, at most `MANY_VALUES`. */
+  readonly distinct: number;
+}
 
-/** Returns the kinds of an answer's columns, in their order. */
-export function columnKinds({ question, bindings }: ShownAnswer): ColumnKinds {
-  return new Map(question.variables.map((name) => [name, columnKind(bindings, name)]));
+/** The columns of an answer by name, in their order. */
+export type ColumnKinds = ReadonlyMap<string, ColumnSummary>;
+
+/** From this number of values on a column is no proposal for columns or bars. */
+const MANY_VALUES = 1_000;
+
+function distinctValues(rows: ShownAnswer['bindings'], name: string): number {
+  const found = new Set<string>();
+  for (const row of rows) {
+    found.add(row[name] ?? '');
+    if (found.size === MANY_VALUES) break;
+  }
+  return found.size;
+}
+
+/** Returns what the columns of an answer are. */
+export function columnKinds({ question, bindings }: Pick<ShownAnswer, 'question' | 'bindings'>): ColumnKinds {
+  return new Map(
+    question.variables.map((name) => [
+      name,
+      { kind: columnKind(bindings, name), distinct: distinctValues(bindings, name) },
+    ]),
+  );
 }
 
 /** Settings as the address writes them: `kind=bar x=who y=n`. */
@@ -61,7 +85,14 @@ function writePairs(pairs: Readonly<Record<string, string | null>>): string {
 }
 
 function namesOfKind(kinds: ColumnKinds, ...wanted: ColumnKind[]): string[] {
-  return [...kinds].filter(([, kind]) => wanted.includes(kind)).map(([name]) => name);
+  return [...kinds].filter(([, { kind }]) => wanted.includes(kind)).map(([name]) => name);
+}
+
+/** The columns with the fewest values first: what groups well. */
+function fewestFirst(kinds: ColumnKinds, names: readonly string[]): string[] {
+  return names.toSorted(
+    (left, right) => (kinds.get(left)?.distinct ?? 0) - (kinds.get(right)?.distinct ?? 0),
+  );
 }
 
 function columnIn(kinds: ColumnKinds, name: string | undefined, proposed: string | null): string | null {
@@ -86,10 +117,14 @@ export interface GraphAxes {
 /** Returns the columns of a graph; null if the answers have fewer than two columns. */
 export function graphAxesOf(text: string | undefined, kinds: ColumnKinds): GraphAxes | null {
   const pairs = readPairs(text);
-  // Entities first: numbers and dates seldom are nodes.
-  const names = [...namesOfKind(kinds, 'text'), ...namesOfKind(kinds, 'date', 'number')];
-  const source = columnIn(kinds, pairs.get('source'), names[0] ?? null);
-  const target = columnIn(kinds, pairs.get('target'), names.find((name) => name !== source) ?? null);
+  const texts = namesOfKind(kinds, 'text');
+  const shared = texts.filter((name) => (kinds.get(name)?.distinct ?? 0) < MANY_VALUES);
+  // Entities first: numbers and dates seldom are nodes, nor are values of which each answer has its own.
+  const names = [...(shared.length < 2 ? texts : shared), ...namesOfKind(kinds, 'date', 'number')];
+  const wanted = columnIn(kinds, pairs.get('target'), null);
+  const source = columnIn(kinds, pairs.get('source'), names.find((name) => name !== wanted) ?? null);
+  const target =
+    wanted !== null && wanted !== source ? wanted : (names.find((name) => name !== source) ?? null);
   if (source === null || target === null) return null;
   return { source, target, label: columnIn(kinds, pairs.get('label'), null) };
 }
@@ -131,10 +166,10 @@ export function chartAxesOf(text: string | undefined, kinds: ColumnKinds): Chart
       : wanted === 'line' && ordered.length === 0
         ? 'bar'
         : wanted;
-  const [text1] = namesOfKind(kinds, 'text');
+  const [text1] = fewestFirst(kinds, namesOfKind(kinds, 'text'));
   const proposedX = kind === 'bar' ? (text1 ?? first) : (ordered[0] ?? first);
   const given = columnIn(kinds, pairs.get('x'), proposedX) ?? first;
-  const x = kind !== 'bar' && kinds.get(given) === 'text' ? proposedX : given;
+  const x = kind !== 'bar' && kinds.get(given)?.kind === 'text' ? proposedX : given;
   const otherNumber = numbers.find((name) => name !== x) ?? null;
   const y = pairs.get('y') === countColumn ? null : numberIn(pairs.get('y'), numbers, otherNumber);
   if (kind === 'scatter') return { kind, x, y: y ?? numbers[0] ?? x, measure: 'mean' };
@@ -170,9 +205,10 @@ export interface PivotAxes {
 export function pivotAxesOf(text: string | undefined, kinds: ColumnKinds): PivotAxes | null {
   const pairs = readPairs(text);
   const numbers = namesOfKind(kinds, 'number');
-  const others = namesOfKind(kinds, 'text', 'date');
+  const others = fewestFirst(kinds, namesOfKind(kinds, 'text', 'date'));
   const names = [...others, ...numbers];
-  const rows = columnIn(kinds, pairs.get('rows'), names[0] ?? null);
+  // Of the two that group best, the one with fewer values has the columns.
+  const rows = columnIn(kinds, pairs.get('rows'), others[1] ?? names[0] ?? null);
   if (rows === null) return null;
   const proposed = others.find((name) => name !== rows) ?? null;
   const columns =

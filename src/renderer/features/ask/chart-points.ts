@@ -25,7 +25,7 @@ function positionOf(text: string, isTime: boolean): number {
 }
 
 function scatterPoints(rows: ShownAnswer['bindings'], axes: ChartAxes, kinds: ColumnKinds): ChartPoints {
-  const isTime = kinds.get(axes.x) === 'date';
+  const isTime = kinds.get(axes.x)?.kind === 'date';
   const y = axes.y ?? axes.x;
   const every = Math.max(1, Math.ceil(rows.length / MAX_POINTS));
   const points = rows
@@ -39,7 +39,7 @@ function scatterPoints(rows: ShownAnswer['bindings'], axes: ChartAxes, kinds: Co
     notDrawn:
       every === 1
         ? null
-        : `Every ${every}th answer is drawn: ${points.length.toLocaleString()} of ${rows.length.toLocaleString()}.`,
+        : `One of ${every} answers is drawn: ${points.length.toLocaleString()} of ${rows.length.toLocaleString()}.`,
   };
 }
 
@@ -57,7 +57,7 @@ function grouped(rows: ShownAnswer['bindings'], { x, y }: ChartAxes): Map<string
 /** Returns the points of a chart. Bars of texts come with the greatest first, others in their order. */
 export function chartPoints(rows: ShownAnswer['bindings'], axes: ChartAxes, kinds: ColumnKinds): ChartPoints {
   if (axes.kind === 'scatter') return scatterPoints(rows, axes, kinds);
-  const kind = kinds.get(axes.x) ?? 'text';
+  const kind = kinds.get(axes.x)?.kind ?? 'text';
   const all = [...grouped(rows, axes)].map(([key, tally]) => ({ key, value: tally.of(axes.measure) }));
   if (axes.kind === 'line') {
     const points = all

@@ -28,7 +28,7 @@ interface SettingsProps extends Pick<FormProps, 'kinds' | 'onAxes'> {
 function Settings({ kinds, axes, onAxes }: SettingsProps) {
   const change = (part: Partial<ChartAxes>) => onAxes(chartAxesText({ ...axes, ...part }));
   const numbers = numberColumns(kinds);
-  const ordered = [...kinds].filter(([, kind]) => kind !== 'text').map(([name]) => name);
+  const ordered = [...kinds].filter(([, { kind }]) => kind !== 'text').map(([name]) => name);
   const fits: Readonly<Record<ChartKind, boolean>> = {
     bar: true,
     line: ordered.length > 0,
@@ -83,7 +83,7 @@ function upInWords({ y, measure }: ChartAxes): string {
 export function chartInWords(axes: ChartAxes, { xs, ys, names }: ChartPoints, kinds: ColumnKinds): string {
   const at = (index: number) =>
     names?.[index] ??
-    (kinds.get(axes.x) === 'date'
+    (kinds.get(axes.x)?.kind === 'date'
       ? new Date(xs[index] ?? 0).toISOString().slice(0, 10)
       : measureInWords(xs[index] ?? null));
   const known = ys.flatMap((value, index) => (value === null ? [] : [{ value, index }]));
@@ -98,6 +98,13 @@ export function chartInWords(axes: ChartAxes, { xs, ys, names }: ChartPoints, ki
   }
   const ends = [greatest, least].map(({ value, index }) => `${measureInWords(value)} at ${at(index)}`);
   return `${what} of ${up} across ?${axes.x}: ${known.length.toLocaleString()} values, greatest ${ends[0]}, least ${ends[1]}`;
+}
+
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 3 });
+
+/** A number beside an axis: large ones in short, since there is little room. */
+function axisFormat(value: number): string {
+  return Math.abs(value) < 1e6 ? measureInWords(value) : compact.format(value);
 }
 
 function shorter(text: string, most: number): string {
@@ -151,7 +158,7 @@ function optionsOf({ axes, points, isTime, size }: PlotLook): uPlot.Options {
             // Long lists of names stand upright.
             ...(room < 5 ? { rotate: -90, size: 100 } : {}),
           },
-      { ...shared, size: 70, values: (_self, splits) => splits.map((value) => measureInWords(value)) },
+      { ...shared, size: 70, values: (_self, splits) => splits.map((value) => axisFormat(value)) },
     ],
     series: [
       {},
@@ -175,7 +182,7 @@ function Plot({ axes, points, kinds }: { axes: ChartAxes; points: ChartPoints; k
   const { ref: measured, width, height } = useElementSize();
   const container = useRef<HTMLDivElement>(null);
   const under = useRef<HTMLDivElement>(null);
-  const isTime = points.names === null && kinds.get(axes.x) === 'date';
+  const isTime = points.names === null && kinds.get(axes.x)?.kind === 'date';
   useEffect(() => {
     if (container.current === null || width === 0 || height === 0) return undefined;
     const options = optionsOf({ axes, points, isTime, size: { width, height: Math.max(80, height - 24) } });

@@ -1,8 +1,8 @@
 /**
  * Answers as a graph of entities, bounded, and what is known about an entity added to it. Pure.
  *
- * Two entities have one link in each direction, however many answers or facts say so. Of too many nodes the most linked
- * stay, of too many links those that most answers say; `notDrawn` says what is missing.
+ * Two entities have one link in each direction, however many answers or facts say so. Of too many nodes those around
+ * the most linked stay, of too many links those that most answers say; `notDrawn` says what is missing.
  */
 import type { ShownAnswer } from './answer.ts';
 import type { GraphAxes } from './answer-forms.ts';
@@ -64,6 +64,39 @@ export function degreesOf(links: readonly EntityLink[]): Map<string, number> {
   return degrees;
 }
 
+/** How many neighbours of a node come with it where not all nodes can be drawn. */
+const NEIGHBOURS_EACH = 12;
+
+/** The nodes around the most linked ones, breadth first, so that what is drawn hangs together. */
+function aroundHubs(all: readonly string[], links: readonly EntityLink[]): Set<string> {
+  const degrees = degreesOf(links);
+  const neighbours = new Map<string, string[]>();
+  for (const { from, to } of links)
+    for (const [node, other] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      const known = neighbours.get(node);
+      if (known === undefined) neighbours.set(node, [other]);
+      else known.push(other);
+    }
+  const mostFirst = (nodes: readonly string[]) =>
+    nodes.toSorted((left, right) => (degrees.get(right) ?? 0) - (degrees.get(left) ?? 0));
+  const chosen = new Set<string>();
+  for (const hub of mostFirst(all)) {
+    const waiting = [hub];
+    for (let at = 0; at < waiting.length && chosen.size < MAX_NODES; at++) {
+      const node = waiting[at] as string;
+      if (chosen.has(node)) continue;
+      chosen.add(node);
+      const fresh = (neighbours.get(node) ?? []).filter((other) => !chosen.has(other));
+      waiting.push(...mostFirst(fresh).slice(0, NEIGHBOURS_EACH));
+    }
+    if (chosen.size >= MAX_NODES) break;
+  }
+  return chosen;
+}
+
 /** Returns the graph of answers: an edge from one column to another for each. */
 export function answerGraph(
   bindings: ShownAnswer['bindings'],
@@ -77,22 +110,15 @@ export function answerGraph(
     found.add(from, to, label === null ? null : (row[label] ?? ''));
   }
   const links = found.all();
-  const degrees = degreesOf(links);
   const all = [...order];
-  const chosen = new Set(
-    all.length <= MAX_NODES
-      ? all
-      : all
-          .toSorted((left, right) => (degrees.get(right) ?? 0) - (degrees.get(left) ?? 0))
-          .slice(0, MAX_NODES),
-  );
+  const chosen = all.length <= MAX_NODES ? order : aroundHubs(all, links);
   const between = links.filter(({ from, to }) => chosen.has(from) && chosen.has(to));
   const drawn =
     between.length <= MAX_LINKS ? between : between.toSorted((a, b) => b.count - a.count).slice(0, MAX_LINKS);
   const missing = [
     ...(chosen.size === all.length
       ? []
-      : [`the ${chosen.size} most linked of ${all.length.toLocaleString()} nodes`]),
+      : [`${chosen.size} of ${all.length.toLocaleString()} nodes, around the most linked`]),
     ...(drawn.length === links.length
       ? []
       : [`${drawn.length.toLocaleString()} of ${links.length.toLocaleString()} links`]),

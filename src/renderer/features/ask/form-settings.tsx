@@ -54,7 +54,7 @@ export function ColumnChoice({ label, value, columns, none, onChoose }: ColumnCh
 
 /** The columns of numbers. */
 export function numberColumns(kinds: ColumnKinds): string[] {
-  return [...kinds].filter(([, kind]) => kind === 'number').map(([name]) => name);
+  return [...kinds].filter(([, { kind }]) => kind === 'number').map(([name]) => name);
 }
 
 interface FormFrameProps {

@@ -170,6 +170,12 @@ interface View {
   readonly k: number;
 }
 
+function mostLinked({ graph, centres }: Placed): Point {
+  const degrees = degreesOf(graph.links);
+  const [first] = graph.nodes.toSorted((left, right) => (degrees.get(right) ?? 0) - (degrees.get(left) ?? 0));
+  return centres.get(first ?? '') ?? { x: 0, y: 0 };
+}
+
 /** Pan and zoom of a drawing: `x` and `y` are where its upper left corner is on the screen. */
 function useView(placed: Placed | null) {
   const ref = useRef<HTMLDivElement>(null);
@@ -178,11 +184,14 @@ function useView(placed: Placed | null) {
   const drag = useRef<{ x: number; y: number; isMoving: boolean } | null>(null);
   const size = () => ({ width: ref.current?.clientWidth ?? 0, height: ref.current?.clientHeight ?? 0 });
 
-  function fit(): void {
+  /** Shows the whole graph; if it is too large for the scale, what is around its most linked node. */
+  function fit(least = 0.15): void {
     if (placed === null) return;
     const { width, height } = size();
-    const k = Math.min(1, Math.max(0.15, Math.min(width / placed.width, height / placed.height)));
-    setView({ k, x: (width - placed.width * k) / 2, y: (height - placed.height * k) / 2 });
+    const k = Math.min(1, Math.max(least, Math.min(width / placed.width, height / placed.height)));
+    const isWhole = placed.width * k <= width && placed.height * k <= height;
+    const middle = isWhole ? { x: placed.width / 2, y: placed.height / 2 } : mostLinked(placed);
+    setView({ k, x: width / 2 - middle.x * k, y: height / 2 - middle.y * k });
   }
   const onPlaced = useEffectEvent(() => {
     if (placed === null || placed === last.current) return;
@@ -190,7 +199,7 @@ function useView(placed: Placed | null) {
     const common = placed.graph.nodes.find((node) => last.current?.centres.has(node));
     const [was, now] = [last.current?.centres.get(common ?? ''), placed.centres.get(common ?? '')];
     last.current = placed;
-    if (was === undefined || now === undefined) fit();
+    if (was === undefined || now === undefined) fit(0.55);
     else
       setView(
         (view) =>
@@ -473,7 +482,7 @@ function Drawing({ placed, answered, unfolded, active, onActive, onToggle }: Dra
         <ZoomButton label="Zoom in" keys="Z" onClick={() => zoom(1.25)}>
           <IconPlus size={15} aria-hidden />
         </ZoomButton>
-        <ZoomButton label="Fit into the view" keys="F" onClick={fit}>
+        <ZoomButton label="Fit into the view" keys="F" onClick={() => fit()}>
           <IconMaximize size={15} aria-hidden />
         </ZoomButton>
       </div>

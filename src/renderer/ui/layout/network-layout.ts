@@ -27,7 +27,9 @@ export interface NetworkLayout {
 }
 
 /** Wanted distance of linked nodes, in pixels. */
-const LINK = 120;
+const LINK = 84;
+/** Nodes farther from each other do not repel each other, so that long chains do not spread without end. */
+const REACH = 4 * LINK;
 const ROUNDS = 220;
 /** Gap between boxes, in pixels. */
 const GAP = 14;
@@ -87,7 +89,9 @@ function settle({ nodes, edges }: NetworkInput, x: Float64Array, y: Float64Array
       for (let b = a + 1; b < count; b++) {
         const dx = at(x, a) - at(x, b) || 0.01 * (b - a);
         const dy = at(y, a) - at(y, b) || 0.01;
-        const force = (LINK * LINK) / (dx * dx + dy * dy);
+        const distance = dx * dx + dy * dy;
+        if (distance > REACH * REACH) continue;
+        const force = (LINK * LINK) / distance;
         push(a, b, dx * force, dy * force);
       }
     for (const { from, to } of edges) {
