@@ -37,7 +37,7 @@ const linkedPlaces: Readonly<Record<string, readonly string[]>> = {
   '/rules': ['rule', 'q', 'sort', 'view', 'at'],
   '/ask': ['question', 'words', 'stored', 'sort', 'as', 'axes', 'why', 'whyNot', 'trace', 'plan'],
   '/context': [...windowParameters, 'part', 'rows', 'fact'],
-  '/proof': ['question', 'look', 'from', 'find', 'hide', 'ways', 'facts', 'chains', 'versus'],
+  '/proof': ['question', 'look', 'from', 'find', 'hide', 'ways', 'facts', 'chains', 'flow', 'versus'],
   '/why-not': ['question'],
   '/trace': ['question'],
   '/what-if': ['add', 'retract', 'without', 'goals'],

@@ -1,5 +1,6 @@
 import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
-import { chainInWords } from '../../../proof/chains.ts';
+import { type ChainedStep, chainInWords } from '../../../proof/chains.ts';
+import type { Difference } from '../../../proof/differences.ts';
 import { isClosedChain, isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
 import { elsewhere, stepWords } from '../../../proof/step-words.ts';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -14,7 +15,15 @@ import type { ProofDisplay } from './use-proof-display.ts';
 interface ProofOutlineProps {
   display: ProofDisplay;
   actions: StepActions;
+  /** How a step stands in the proof beside this one. */
+  markOf?: (step: ChainedStep) => Difference | null;
+  label?: string;
 }
+
+const differenceWords: Readonly<Record<Difference, string>> = {
+  only: 'only here',
+  otherwise: 'derived otherwise',
+};
 
 /** Deeper levels are not indented further, so that a long chain stays visible; they show their number. */
 const maxIndent = 16;
@@ -23,11 +32,12 @@ interface LineProps {
   row: OutlineRow;
   display: ProofDisplay;
   isUnfolded: boolean;
+  mark: Difference | null;
   onToggle: () => void;
   onOpen: () => void;
 }
 
-function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) {
+function LineContent({ row, display, isUnfolded, mark, onToggle, onOpen }: LineProps) {
   const { tree, chosen, hiddenUnder } = display;
   const { step } = row;
   const hidden = hiddenUnder.get(step.id) ?? 0;
@@ -44,6 +54,7 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
       </FoldMark>
       <CodeText isLine text={step.atom} />
       <Tag tone={tone}>{word}</Tag>
+      {mark !== null && <Tag tone="warn">{differenceWords[mark]}</Tag>}
       {isElsewhere ? (
         // Enter does the same.
         <span
@@ -102,11 +113,11 @@ function Line({ place, isMatch, onClick, ...content }: PlacedLineProps) {
 }
 
 /** Shows the outline of a proof; keys (folds.ts) and the pointer move the cursor, which the owner keeps. */
-export function ProofOutline({ display, actions }: ProofOutlineProps) {
+export function ProofOutline({ display, actions, markOf, label = 'Proof' }: ProofOutlineProps) {
   const { rows, state, found } = display;
   return (
     <VirtualTree
-      label="Proof"
+      label={label}
       rows={rows}
       active={state.active}
       onKeyDown={actions.onKeyDown}
@@ -116,6 +127,7 @@ export function ProofOutline({ display, actions }: ProofOutlineProps) {
           row={row}
           place={place}
           display={display}
+          mark={markOf?.(row.step) ?? null}
           isMatch={found?.matches.has(row.step.id) === true}
           isUnfolded={state.unfolded.has(row.key)}
           onToggle={() => actions.toggle(row)}

@@ -21,6 +21,8 @@ export interface ProofLook {
   facts?: 'true' | undefined;
   /** Present if chains of linear recursion are not folded. */
   chains?: 'open' | undefined;
+  /** Direction of the diagram; absent: by the shape of its pane. */
+  flow?: 'down' | 'right' | undefined;
   /** Statement of the step whose ways are shown side by side. */
   versus?: string | undefined;
 }
@@ -36,6 +38,7 @@ export function proofLookOf(search: Record<string, unknown>): ProofLook {
   if (search['look'] === 'diagram' || search['look'] === 'words') look.look = search['look'];
   if (search['ways'] === 'true') look.ways = 'true';
   if (search['facts'] === 'true') look.facts = 'true';
+  if (search['flow'] === 'down' || search['flow'] === 'right') look.flow = search['flow'];
   if (search['chains'] === 'open') look.chains = 'open';
   for (const name of texts) {
     const value = search[name];

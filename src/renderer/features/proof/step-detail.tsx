@@ -34,6 +34,13 @@ function Ways({ step, display }: { step: ProofStep; display: ProofDisplay }) {
         Way {wayInWords(chosen, step)}
       </span>
       {button('Next way', 1)}
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => display.setLook({ versus: step.atom, ways: 'true' })}
+      >
+        Compare the ways
+      </Button>
     </span>
   );
 }

@@ -11,10 +11,10 @@ export function failureOfDiagram(error: unknown): ShownFailure {
 }
 
 /** Returns the graph with its layout; rejects with a message for the user. */
-export async function laidOut(graph: DiagramGraph): Promise<PlacedDiagram> {
+export async function laidOut(graph: DiagramGraph, isDown = false): Promise<PlacedDiagram> {
   const nodes = graph.nodes.map(({ width, height }) => ({ width, height }));
   try {
-    return placedDiagram(graph, await proofLayout({ nodes, edges: graph.edges }));
+    return placedDiagram(graph, await proofLayout({ nodes, edges: graph.edges, isDown }), isDown);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`${why} The outline shows the same steps.`, { cause: error });
@@ -27,14 +27,14 @@ interface LaidOut {
   readonly again: () => void;
 }
 
-/** Returns the layout of a graph as it becomes available. */
-export function useLaidOut(graph: DiagramGraph): LaidOut {
+/** Returns the layout of a graph, to the right or from the top down, as it becomes available. */
+export function useLaidOut(graph: DiagramGraph, isDown: boolean): LaidOut {
   const [diagram, setDiagram] = useState<PlacedDiagram | null>(null);
   const [failure, setFailure] = useState<ShownFailure | null>(null);
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let isWanted = true;
-    laidOut(graph).then(
+    laidOut(graph, isDown).then(
       (placed) => {
         if (!isWanted) return;
         setDiagram(placed);
@@ -47,6 +47,6 @@ export function useLaidOut(graph: DiagramGraph): LaidOut {
     return () => {
       isWanted = false;
     };
-  }, [graph, tries]);
+  }, [graph, isDown, tries]);
   return { diagram, failure, again: () => setTries((count) => count + 1) };
 }
