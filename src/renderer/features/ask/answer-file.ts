@@ -127,7 +127,7 @@ export interface AnswerPage {
 /** Fetches the page that begins after `offset` answers. */
 export type PageReader = (offset: number, signal: AbortSignal) => Promise<AnswerPage>;
 
-const PAGE_ANSWERS = 10_000;
+const PAGE_ANSWERS = 25_000;
 
 function rowsOf(
   { variables }: ParsedQuestion,

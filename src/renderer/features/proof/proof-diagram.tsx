@@ -158,7 +158,7 @@ export function useDiagramGraph({ rows, chosen, hiddenUnder }: ProofDisplay) {
 const minReadable = 0.3;
 const maxBoxes = 350;
 /** A pane this much higher than wide gets its premises below the conclusion. */
-const tallFrom = 1.15;
+const tallFrom = 1.05;
 /** Lines that a page key moves. */
 const pageSize = 10;
 /** Margin around the screen in which boxes are drawn, in pixels. */

@@ -55,7 +55,7 @@ function Matches({ display }: { display: ProofDisplay }) {
   );
   return (
     <>
-      <span className="dim number" role="status">
+      <span className="dim number no-wrap" role="status">
         {placeInWords(display)}
       </span>
       {button('Previous match', 'Shift+N', -1)}
