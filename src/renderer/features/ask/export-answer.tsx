@@ -67,20 +67,25 @@ interface ExportAnswerProps {
   onClose: () => void;
 }
 
-/** The dialog that exports all answers, not only those shown. */
-export function ExportAnswer({ answer, allowance, onClose }: ExportAnswerProps) {
+interface FileChoice {
+  readonly format: AnswerFileFormat;
+  /** CSV and TSV: values that a spreadsheet would run as formulas become text. */
+  readonly isForSpreadsheets: boolean;
+}
+
+const isDelimited = (format: AnswerFileFormat) => format === 'csv' || format === 'tsv';
+
+/** Exports; `onDone` is called when the file is whole. */
+function useExporting(answer: ShownAnswer, allowance: Allowance, onDone: () => void) {
   const session = useSession();
-  const [format, setFormat] = useState<AnswerFileFormat>('csv');
-  const [isForSpreadsheets, setForSpreadsheets] = useState(false);
   const [running, setRunning] = useState<Running | null>(null);
   const [failure, setFailure] = useState<ApiFailure | null>(null);
-  const [isCancelledNow, setCancelled] = useState(false);
+  const [wasCancelled, setCancelled] = useState(false);
   const stop = useRef<AbortController | null>(null);
   useEffect(() => () => stop.current?.abort(), []);
   const { question, isStoredOnly } = answer;
-  const isDelimited = format === 'csv' || format === 'tsv';
 
-  async function start(): Promise<void> {
+  async function start({ format, isForSpreadsheets }: FileChoice): Promise<void> {
     setFailure(null);
     setCancelled(false);
     const spec = answerFileSpecs[format];
@@ -92,13 +97,13 @@ export function ExportAnswer({ answer, allowance, onClose }: ExportAnswerProps) 
       setRunning({ since, written: 0, of: null });
       const written = await writeAnswers(
         pagesOf(session, question, isStoredOnly, exportAllowance(allowance)),
-        fileWriter(format, fileColumns(question), isDelimited && isForSpreadsheets),
+        fileWriter(format, fileColumns(question), isDelimited(format) && isForSpreadsheets),
         sink,
         controller.signal,
         (count, of) => setRunning({ since, written: count, of }),
       );
       notifyDone(`${name}: ${formatAmount(written, 'answer')} exported`);
-      onClose();
+      onDone();
     } catch (error) {
       if (isCancelled(error)) setCancelled(stop.current?.signal.aborted === true);
       else setFailure(apiFailureOf(error));
@@ -106,7 +111,47 @@ export function ExportAnswer({ answer, allowance, onClose }: ExportAnswerProps) 
       setRunning(null);
     }
   }
+  return { running, failure, wasCancelled, start, cancel: () => stop.current?.abort() };
+}
 
+function Choices({ choice, onChoice }: { choice: FileChoice; onChoice: (choice: FileChoice) => void }) {
+  return (
+    <>
+      <Radio.Group
+        label="Format"
+        value={choice.format}
+        onChange={(value) =>
+          onChoice({ ...choice, format: answerFileFormats.find((known) => known === value) ?? 'csv' })
+        }
+      >
+        <div className="flex-column gap-6">
+          {answerFileFormats.map((name) => (
+            <Radio
+              key={name}
+              size="xs"
+              value={name}
+              label={answerFileSpecs[name].label}
+              description={answerFileSpecs[name].hint}
+            />
+          ))}
+        </div>
+      </Radio.Group>
+      {isDelimited(choice.format) && (
+        <Switch
+          label="For spreadsheets"
+          description="Puts an apostrophe before each value that a spreadsheet would run as a formula."
+          checked={choice.isForSpreadsheets}
+          onChange={(event) => onChoice({ ...choice, isForSpreadsheets: event.currentTarget.checked })}
+        />
+      )}
+    </>
+  );
+}
+
+/** The dialog that exports all answers, not only those shown. */
+export function ExportAnswer({ answer, allowance, onClose }: ExportAnswerProps) {
+  const [choice, setChoice] = useState<FileChoice>({ format: 'csv', isForSpreadsheets: false });
+  const { running, failure, wasCancelled, start, cancel } = useExporting(answer, allowance, onClose);
   return (
     <Modal
       opened
@@ -117,39 +162,15 @@ export function ExportAnswer({ answer, allowance, onClose }: ExportAnswerProps) 
       closeOnClickOutside={running === null}
     >
       <div className="flex-column gap-12">
-        <p className="no-margin mono wraps">{question.text}</p>
-        <Radio.Group
-          label="Format"
-          value={format}
-          onChange={(value) => setFormat(answerFileFormats.find((known) => known === value) ?? 'csv')}
-        >
-          <div className="flex-column gap-6">
-            {answerFileFormats.map((name) => (
-              <Radio
-                key={name}
-                size="xs"
-                value={name}
-                label={answerFileSpecs[name].label}
-                description={answerFileSpecs[name].hint}
-              />
-            ))}
-          </div>
-        </Radio.Group>
-        {isDelimited && (
-          <Switch
-            label="For spreadsheets"
-            description="Puts an apostrophe before each value that a spreadsheet would run as a formula."
-            checked={isForSpreadsheets}
-            onChange={(event) => setForSpreadsheets(event.currentTarget.checked)}
-          />
-        )}
+        <p className="no-margin mono wraps">{answer.question.text}</p>
+        <Choices choice={choice} onChoice={setChoice} />
         {failure !== null && <ProblemNotice failure={failure} />}
-        {isCancelledNow && (
+        {wasCancelled && (
           <p className="no-margin dim" role="status">
             Cancelled. Nothing was saved.
           </p>
         )}
-        {running !== null && <Progress running={running} onCancel={() => stop.current?.abort()} />}
+        {running !== null && <Progress running={running} onCancel={cancel} />}
         <div className="flex-row gap-8 to-end">
           <Button variant="default" disabled={running !== null} onClick={onClose}>
             Close
@@ -157,7 +178,7 @@ export function ExportAnswer({ answer, allowance, onClose }: ExportAnswerProps) 
           <Button
             leftSection={<IconFileExport size={14} aria-hidden />}
             loading={running !== null}
-            onClick={() => void start()}
+            onClick={() => void start(choice)}
           >
             Export
           </Button>

@@ -9,13 +9,12 @@ import { IconMaximize, IconMinus, IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import {
   type KeyboardEvent,
-  type PointerEvent,
+  memo,
   type ReactNode,
   useEffect,
   useEffectEvent,
   useId,
   useMemo,
-  useRef,
   useState,
 } from 'react';
 import { renderConstant } from '../../../engine/language/print.ts';
@@ -37,6 +36,7 @@ import {
   nodeToward,
   withKnownLinks,
 } from './entity-graph.ts';
+import { type GraphPointing, type Placed, type Point, useGraphView } from './use-graph-view.ts';
 import { ColumnChoice, FormFrame, type FormProps } from './form-settings.tsx';
 
 const nodeHeight = 28;
@@ -50,19 +50,6 @@ function shownName(name: string): string {
 
 function widthOf(name: string): number {
   return Math.ceil(shownName(name).length * letterWidth) + 24;
-}
-
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** A laid-out graph. */
-interface Placed {
-  readonly graph: EntityGraph;
-  readonly centres: ReadonlyMap<string, Point>;
-  readonly width: number;
-  readonly height: number;
 }
 
 function placedGraph(graph: EntityGraph, { centres, width, height }: NetworkLayout): Placed {
@@ -94,9 +81,9 @@ function usePlaced(graph: EntityGraph) {
   useEffect(() => {
     let isWanted = true;
     layOut().then(
-      (next) => {
+      (laid) => {
         if (!isWanted) return;
-        setPlaced(next);
+        setPlaced(laid);
         setFailure(null);
       },
       (error: unknown) => {
@@ -162,117 +149,6 @@ function LinkLine({ link, from, to, isNear, isLabelled, isBent, arrow }: LinkLin
       )}
     </>
   );
-}
-
-interface View {
-  readonly x: number;
-  readonly y: number;
-  readonly k: number;
-}
-
-function mostLinked({ graph, centres }: Placed): Point {
-  const degrees = degreesOf(graph.links);
-  const [first] = graph.nodes.toSorted((left, right) => (degrees.get(right) ?? 0) - (degrees.get(left) ?? 0));
-  return centres.get(first ?? '') ?? { x: 0, y: 0 };
-}
-
-/** Pan and zoom of a drawing: `x` and `y` are where its upper left corner is on the screen. */
-function useView(placed: Placed | null) {
-  const ref = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState<View | null>(null);
-  const last = useRef<Placed | null>(null);
-  const drag = useRef<{ x: number; y: number; isMoving: boolean } | null>(null);
-  const size = () => ({ width: ref.current?.clientWidth ?? 0, height: ref.current?.clientHeight ?? 0 });
-
-  /** Shows the whole graph; if it is too large for the scale, what is around its most linked node. */
-  function fit(least = 0.15): void {
-    if (placed === null) return;
-    const { width, height } = size();
-    const k = Math.min(1, Math.max(least, Math.min(width / placed.width, height / placed.height)));
-    const isWhole = placed.width * k <= width && placed.height * k <= height;
-    const middle = isWhole ? { x: placed.width / 2, y: placed.height / 2 } : mostLinked(placed);
-    setView({ k, x: width / 2 - middle.x * k, y: height / 2 - middle.y * k });
-  }
-  const onPlaced = useEffectEvent(() => {
-    if (placed === null || placed === last.current) return;
-    // Both pictures are shifted by their frames: a node of both stays where it is on the screen.
-    const common = placed.graph.nodes.find((node) => last.current?.centres.has(node));
-    const [was, now] = [last.current?.centres.get(common ?? ''), placed.centres.get(common ?? '')];
-    last.current = placed;
-    if (was === undefined || now === undefined) fit(0.55);
-    else
-      setView(
-        (view) =>
-          view && { ...view, x: view.x + (was.x - now.x) * view.k, y: view.y + (was.y - now.y) * view.k },
-      );
-  });
-  useEffect(() => onPlaced(), [placed]);
-
-  function zoom(by: number, at?: Point): void {
-    const { width, height } = size();
-    const { x, y } = at ?? { x: width / 2, y: height / 2 };
-    setView((before) => {
-      if (before === null) return null;
-      const k = Math.min(3, Math.max(0.1, before.k * by));
-      return { k, x: x - ((x - before.x) * k) / before.k, y: y - ((y - before.y) * k) / before.k };
-    });
-  }
-  const onWheel = useEffectEvent((event: WheelEvent) => {
-    const box = ref.current?.getBoundingClientRect();
-    if (event.ctrlKey || event.metaKey)
-      zoom(Math.exp(-event.deltaY * 0.004), {
-        x: event.clientX - (box?.left ?? 0),
-        y: event.clientY - (box?.top ?? 0),
-      });
-    else setView((before) => before && { ...before, x: before.x - event.deltaX, y: before.y - event.deltaY });
-  });
-  const isDrawn = placed !== null;
-  useEffect(() => {
-    const element = ref.current;
-    if (element === null) return undefined;
-    const listen = (event: WheelEvent) => {
-      event.preventDefault();
-      onWheel(event);
-    };
-    // Not passive, since the page must neither scroll nor zoom.
-    element.addEventListener('wheel', listen, { passive: false });
-    return () => element.removeEventListener('wheel', listen);
-  }, [isDrawn]);
-
-  /** Moves the view as little as needed to show a point. */
-  function show({ x, y }: Point): void {
-    const { width, height } = size();
-    const within = (at: number, room: number) => Math.min(Math.max(at, 80), Math.max(80, room - 80)) - at;
-    setView(
-      (before) =>
-        before && {
-          ...before,
-          x: before.x + within(before.x + x * before.k, width),
-          y: before.y + within(before.y + y * before.k, height),
-        },
-    );
-  }
-  const dragging = {
-    onPointerDown: (event: PointerEvent) => {
-      if (event.button === 0) drag.current = { x: event.clientX, y: event.clientY, isMoving: false };
-    },
-    onPointerMove: (event: PointerEvent<HTMLElement>) => {
-      const from = drag.current;
-      if (from === null) return;
-      const by = { x: event.clientX - from.x, y: event.clientY - from.y };
-      if (!from.isMoving && Math.hypot(by.x, by.y) < 4) return;
-      if (!from.isMoving) event.currentTarget.setPointerCapture(event.pointerId);
-      drag.current = { x: event.clientX, y: event.clientY, isMoving: true };
-      setView((before) => before && { ...before, x: before.x + by.x, y: before.y + by.y });
-    },
-    onPointerUp: () => {
-      drag.current = null;
-    },
-    onPointerCancel: () => {
-      drag.current = null;
-    },
-  };
-  return { ref, view, fit, zoom, show, dragging };
 }
 
 /** What is read about one entity at most. */
@@ -354,39 +230,25 @@ function linksInWords(node: string, links: readonly EntityLink[]): string {
   return [formatAmount(own.length, 'link'), ...said, ...more].join(', ');
 }
 
-interface DrawingProps {
+interface GraphKeys extends Pick<GraphPointing, 'show' | 'fit' | 'zoom'> {
   placed: Placed;
-  answered: EntityGraph;
-  unfolded: readonly Unfolded[];
-  active: string | null;
+  current: string | null;
   onActive: (node: string) => void;
   onToggle: (node: string) => void;
 }
 
-/** Above this number of links only those of the node under the cursor have labels. */
-const maxLabelled = 60;
-
-function Drawing({ placed, answered, unfolded, active, onActive, onToggle }: DrawingProps) {
+/** Returns what keys do in the graph. */
+function graphKeys({ placed, current, onActive, onToggle, show, fit, zoom }: GraphKeys) {
   const { graph, centres } = placed;
-  const id = useId();
-  const { ref, view, fit, zoom, show, dragging } = useView(placed);
-  const own = useMemo(() => new Set(answered.nodes), [answered]);
-  const pairs = useMemo(
-    () => new Set(graph.links.map(({ from, to }) => JSON.stringify([from, to]))),
-    [graph],
-  );
-  const current = active !== null && centres.has(active) ? active : (graph.nodes[0] ?? null);
-  const position = current === null ? -1 : graph.nodes.indexOf(current);
-
   function goTo(node: string | null | undefined): void {
     if (node === null || node === undefined) return;
     onActive(node);
     const at = centres.get(node);
     if (at !== undefined) show(at);
   }
-  function onKeyDown(event: KeyboardEvent): void {
+  return (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || current === null) return;
-    const key = event.key;
+    const { key } = event;
     const direction = arrows[key];
     if (direction !== undefined) goTo(nodeToward(current, direction, centres));
     else if (key === 'Home') goTo(graph.nodes[0]);
@@ -396,8 +258,96 @@ function Drawing({ placed, answered, unfolded, active, onActive, onToggle }: Dra
     else if (key.toLowerCase() === 'z') zoom(event.shiftKey ? 0.8 : 1.25);
     else return;
     event.preventDefault();
-  }
-  const isFewLinks = graph.links.length <= maxLabelled;
+  };
+}
+
+interface LinkLinesProps {
+  graph: EntityGraph;
+  centres: Placed['centres'];
+  /** The node under the cursor. */
+  current: string | null;
+  arrow: string;
+}
+
+/** Above this number of links only those of the node under the cursor have labels. */
+const maxLabelled = 60;
+
+const LinkLines = memo(function LinkLines({ graph, centres, current, arrow }: LinkLinesProps) {
+  const pairs = useMemo(
+    () => new Set(graph.links.map(({ from, to }) => JSON.stringify([from, to]))),
+    [graph],
+  );
+  return graph.links.map((link) => {
+    const [from, to] = [centres.get(link.from), centres.get(link.to)];
+    const isNear = link.from === current || link.to === current;
+    return from === undefined || to === undefined ? null : (
+      <LinkLine
+        key={JSON.stringify([link.from, link.to])}
+        {...{ link, from, to, isNear, arrow }}
+        isLabelled={graph.links.length <= maxLabelled || isNear}
+        isBent={pairs.has(JSON.stringify([link.to, link.from]))}
+      />
+    );
+  });
+});
+
+interface NodeBoxProps {
+  id: string;
+  node: string;
+  place: { readonly at: Point; readonly position: number; readonly of: number };
+  links: readonly EntityLink[];
+  isUnfolded: boolean;
+  /** The answers have it; otherwise facts added it. */
+  isOwn: boolean;
+  isActive: boolean;
+  onActive: (node: string) => void;
+  onToggle: (node: string) => void;
+}
+
+function NodeBox({ id, node, place, links, isUnfolded, isOwn, isActive, onActive, onToggle }: NodeBoxProps) {
+  const { at, position, of } = place;
+  const width = widthOf(node);
+  const look = [styles.node, isOwn ? '' : styles.nodeKnown, isActive ? styles.nodeActive : ''].join(' ');
+  return (
+    <g
+      id={id}
+      role="option"
+      aria-selected={isActive}
+      aria-posinset={position}
+      aria-setsize={of}
+      aria-label={`${node}, ${linksInWords(node, links)}${isUnfolded ? ', unfolded' : ''}`}
+      className={look}
+      transform={`translate(${at.x - width / 2} ${at.y - nodeHeight / 2})`}
+      onClick={() => onActive(node)}
+      onDoubleClick={() => onToggle(node)}
+    >
+      <title>{node}</title>
+      <rect width={width} height={nodeHeight} rx={nodeHeight / 2} />
+      <text x={width / 2} y={18}>
+        {shownName(node)}
+      </text>
+    </g>
+  );
+}
+
+interface DrawingProps {
+  placed: Placed;
+  answered: EntityGraph;
+  unfolded: readonly Unfolded[];
+  active: string | null;
+  onActive: (node: string) => void;
+  onToggle: (node: string) => void;
+}
+
+function Drawing({ placed, answered, unfolded, active, onActive, onToggle }: DrawingProps) {
+  const { graph, centres } = placed;
+  const id = useId();
+  const { ref, view, fit, zoom, show, dragging } = useGraphView(placed);
+  const own = useMemo(() => new Set(answered.nodes), [answered]);
+  const current = active !== null && centres.has(active) ? active : (graph.nodes[0] ?? null);
+  const position = current === null ? -1 : graph.nodes.indexOf(current);
+
+  const onKeyDown = graphKeys({ placed, current, onActive, onToggle, show, fit, zoom });
   return (
     <div className={styles.graph}>
       <div
@@ -426,66 +376,29 @@ function Drawing({ placed, answered, unfolded, active, onActive, onToggle }: Dra
               </marker>
             </defs>
             <g role="presentation" transform={`translate(${view.x} ${view.y}) scale(${view.k})`}>
-              {graph.links.map((link) => {
-                const [from, to] = [centres.get(link.from), centres.get(link.to)];
-                const isNear = link.from === current || link.to === current;
-                return from === undefined || to === undefined ? null : (
-                  <LinkLine
-                    key={JSON.stringify([link.from, link.to])}
-                    {...{ link, from, to, isNear }}
-                    isLabelled={isFewLinks || isNear}
-                    isBent={pairs.has(JSON.stringify([link.to, link.from]))}
-                    arrow={`${id}-arrow`}
-                  />
-                );
-              })}
+              <LinkLines graph={graph} centres={centres} current={current} arrow={`${id}-arrow`} />
               {graph.nodes.map((node, index) => {
                 const at = centres.get(node);
-                if (at === undefined) return null;
-                const width = widthOf(node);
-                const isUnfolded = unfolded.some(({ entity }) => entity === node);
-                const look = [
-                  styles.node,
-                  own.has(node) ? '' : styles.nodeKnown,
-                  node === current ? styles.nodeActive : '',
-                ].join(' ');
-                return (
-                  <g
+                return at === undefined ? null : (
+                  <NodeBox
                     key={node}
                     id={`${id}-${index}`}
-                    role="option"
-                    aria-selected={node === current}
-                    aria-posinset={index + 1}
-                    aria-setsize={graph.nodes.length}
-                    aria-label={`${node}, ${linksInWords(node, graph.links)}${isUnfolded ? ', unfolded' : ''}`}
-                    className={look}
-                    transform={`translate(${at.x - width / 2} ${at.y - nodeHeight / 2})`}
-                    onClick={() => onActive(node)}
-                    onDoubleClick={() => onToggle(node)}
-                  >
-                    <title>{node}</title>
-                    <rect width={width} height={nodeHeight} rx={nodeHeight / 2} />
-                    <text x={width / 2} y={18}>
-                      {shownName(node)}
-                    </text>
-                  </g>
+                    place={{ at, position: index + 1, of: graph.nodes.length }}
+                    node={node}
+                    links={graph.links}
+                    isUnfolded={unfolded.some(({ entity }) => entity === node)}
+                    isOwn={own.has(node)}
+                    isActive={node === current}
+                    onActive={onActive}
+                    onToggle={onToggle}
+                  />
                 );
               })}
             </g>
           </svg>
         )}
       </div>
-      <div role="group" aria-label="Zoom" className={styles.zoom}>
-        <ZoomButton label="Zoom out" keys="Shift+Z" onClick={() => zoom(0.8)}>
-          <IconMinus size={15} aria-hidden />
-        </ZoomButton>
-        <ZoomButton label="Zoom in" keys="Z" onClick={() => zoom(1.25)}>
-          <IconPlus size={15} aria-hidden />
-        </ZoomButton>
-        <ZoomButton label="Fit into the view" keys="F" onClick={() => fit()}>
-          <IconMaximize size={15} aria-hidden />
-        </ZoomButton>
-      </div>
+      <ZoomButtons zoom={zoom} fit={fit} />
     </div>
   );
 }
@@ -507,6 +420,22 @@ function ZoomButton({
         {children}
       </ActionIcon>
     </Tooltip>
+  );
+}
+
+function ZoomButtons({ zoom, fit }: Pick<GraphPointing, 'zoom' | 'fit'>) {
+  return (
+    <div role="group" aria-label="Zoom" className={styles.zoom}>
+      <ZoomButton label="Zoom out" keys="Shift+Z" onClick={() => zoom(0.8)}>
+        <IconMinus size={15} aria-hidden />
+      </ZoomButton>
+      <ZoomButton label="Zoom in" keys="Z" onClick={() => zoom(1.25)}>
+        <IconPlus size={15} aria-hidden />
+      </ZoomButton>
+      <ZoomButton label="Fit into the view" keys="F" onClick={() => fit()}>
+        <IconMaximize size={15} aria-hidden />
+      </ZoomButton>
+    </div>
   );
 }
 

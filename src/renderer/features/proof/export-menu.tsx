@@ -70,17 +70,29 @@ function useProofPaper(display: ProofDisplay): { print: () => void; pdf: (() => 
   return { print, pdf };
 }
 
-/** Shows the menu that copies or saves the proof. */
-export function ExportMenu({ display }: { display: ProofDisplay }) {
+function CopyItems({ display }: { display: ProofDisplay }) {
   const clipboard = useClipboard();
-  const { graph, notes } = useDiagramGraph(display);
-  const { print, pdf } = useProofPaper(display);
   const tell = useTelling(display);
-  const nameOf = (extension: string) => fileNameOf(display.tree.root.atom, extension);
   function copy(text: string, what: string): void {
     clipboard.copy(text);
     notifyDone(`Copied as ${what}`);
   }
+  return (
+    <>
+      <Menu.Item onClick={() => copy(toldAsMarkdown(tell()), 'Markdown')}>
+        Copy in words, as Markdown
+      </Menu.Item>
+      <Menu.Item onClick={() => copy(asText(display), 'text')}>Copy as text</Menu.Item>
+      <Menu.Item onClick={() => copy(asJson(display), 'JSON')}>Copy as JSON</Menu.Item>
+    </>
+  );
+}
+
+/** Shows the menu that copies or saves the proof. */
+export function ExportMenu({ display }: { display: ProofDisplay }) {
+  const { graph, notes } = useDiagramGraph(display);
+  const { print, pdf } = useProofPaper(display);
+  const nameOf = (extension: string) => fileNameOf(display.tree.root.atom, extension);
   async function savePicture(kind: 'svg' | 'png'): Promise<void> {
     try {
       const picture = await pictureOf(graph, notes, display);
@@ -136,11 +148,7 @@ export function ExportMenu({ display }: { display: ProofDisplay }) {
           {pdf === null ? 'Print, or save as PDF' : 'Print'}
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item onClick={() => copy(toldAsMarkdown(tell()), 'Markdown')}>
-          Copy in words, as Markdown
-        </Menu.Item>
-        <Menu.Item onClick={() => copy(asText(display), 'text')}>Copy as text</Menu.Item>
-        <Menu.Item onClick={() => copy(asJson(display), 'JSON')}>Copy as JSON</Menu.Item>
+        <CopyItems display={display} />
       </Menu.Dropdown>
     </Menu>
   );

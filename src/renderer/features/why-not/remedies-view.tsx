@@ -192,6 +192,38 @@ function usePermitted() {
   return { all, permitted, setChosen, isPermitted };
 }
 
+interface FoundProps {
+  found: Remedies;
+  goal: Atom;
+  onApply: (set: Remedy) => Promise<void>;
+}
+
+function Found({ found, goal, onApply }: FoundProps) {
+  const { sets } = found;
+  return (
+    <>
+      <p className="no-margin" role="status">
+        {sets.length === 0
+          ? 'No change of these facts was found that would make it true.'
+          : `${formatAmount(sets.length, 'set')} of changes, each tried: any one of them would do.`}
+      </p>
+      {sets.length > 0 && (
+        <ol className={`plain-list ${styles.remedies}`} aria-label="Sets of changes">
+          {sets.map((set) => (
+            <RemedyItem
+              key={set.map(({ kind, atom }) => `${kind} ${renderAtom(atom)}`).join(' ')}
+              set={set}
+              goal={goal}
+              onApply={onApply}
+            />
+          ))}
+        </ol>
+      )}
+      <Bounds found={found} />
+    </>
+  );
+}
+
 interface RemediesViewProps {
   /** The statement, which is not true. */
   atom: string;
@@ -252,28 +284,7 @@ export function RemediesView({ atom, onStage }: RemediesViewProps) {
       {(failure ?? state.failure) !== null && (
         <ProblemNotice failure={(failure ?? state.failure) as ApiFailure} />
       )}
-      {result !== null && runningSince === null && (
-        <>
-          <p className="no-margin" role="status">
-            {result.sets.length === 0
-              ? 'No change of these facts was found that would make it true.'
-              : `${formatAmount(result.sets.length, 'set')} of changes, each tried: any one of them would do.`}
-          </p>
-          {result.sets.length > 0 && (
-            <ol className={`plain-list ${styles.remedies}`} aria-label="Sets of changes">
-              {result.sets.map((set) => (
-                <RemedyItem
-                  key={set.map(({ kind, atom: fact }) => `${kind} ${renderAtom(fact)}`).join(' ')}
-                  set={set}
-                  goal={goal}
-                  onApply={apply}
-                />
-              ))}
-            </ol>
-          )}
-          <Bounds found={result} />
-        </>
-      )}
+      {result !== null && runningSince === null && <Found found={result} goal={goal} onApply={apply} />}
     </section>
   );
 }
