@@ -90,6 +90,7 @@ function ChainDetail({ display, step }: { display: ProofDisplay; step: ChainedSt
       <Slider
         className={styles.chainSlider}
         size="sm"
+        thumbSize={24}
         min={0}
         max={last}
         value={Math.min(position, last)}

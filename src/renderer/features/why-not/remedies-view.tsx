@@ -119,7 +119,7 @@ function RemedyItem({ set, goal, onApply }: RemedyItemProps) {
             goals: renderAtom(goal),
           }}
         >
-          Try
+          Try what follows
         </WhatIfLink>
         <Button
           size="compact-xs"
