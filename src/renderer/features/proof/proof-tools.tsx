@@ -124,13 +124,22 @@ function FindField({ display, fieldRef, onLeave }: FindFieldProps) {
 const depths = [1, 2, 3, 4, 5, 10, 20] as const;
 
 function FoldButtons({ display }: { display: ProofDisplay }) {
-  const { tree, setState } = display;
+  const { tree, whole, inChains, setState, setLook } = display;
   const unfold = (depth?: number) =>
     setState({ active: keyOfStep(tree.root.id), unfolded: keysBelow(tree, tree.root.id, depth) });
+  /** Chains are unfolded with everything else. */
+  function unfoldAll(): void {
+    if (inChains === 0) {
+      unfold();
+      return;
+    }
+    setState({ active: keyOfStep(whole.root.id), unfolded: keysBelow(whole, whole.root.id) });
+    setLook({ chains: 'open' });
+  }
   return (
     <span className={styles.group}>
-      <Tooltip label="Unfold all (*)">
-        <ActionIcon aria-label="Unfold all" onClick={() => unfold()}>
+      <Tooltip label="Unfold all">
+        <ActionIcon aria-label="Unfold all" onClick={unfoldAll}>
           <IconListTree size={16} aria-hidden />
         </ActionIcon>
       </Tooltip>
@@ -257,7 +266,7 @@ function Reductions({ display }: { display: ProofDisplay }) {
         <>
           <span className="dim number">{formatAmount(inChains, 'step')} folded into chains</span>
           <Button size="compact-xs" variant="default" onClick={() => setLook({ chains: 'open' })}>
-            Unfold the chains
+            Unfold chains
           </Button>
         </>
       )}

@@ -109,7 +109,7 @@ function ChainDetail({ display, step }: { display: ProofDisplay; step: ChainedSt
         Unfold here
       </Button>
       <Button size="compact-xs" variant="default" onClick={() => toggleChain(display, step)}>
-        Unfold all of it
+        Unfold the chain
       </Button>
     </div>
   );
