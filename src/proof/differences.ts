@@ -2,13 +2,13 @@
 import type { ProofTree } from './proof-tree.ts';
 
 /** How a statement of one proof stands in the other. */
-export type Difference = 'only' | 'otherwise';
+export type ProofDifference = 'only' | 'otherwise';
 
 /** The differing statements of both proofs. What is not listed is derived alike in both. */
 export interface ProofDifferences {
   /** `only`: the other proof does not have it; `otherwise`: it has it by another rule or from other premises. */
-  readonly left: ReadonlyMap<string, Difference>;
-  readonly right: ReadonlyMap<string, Difference>;
+  readonly left: ReadonlyMap<string, ProofDifference>;
+  readonly right: ReadonlyMap<string, ProofDifference>;
 }
 
 /** The derivations in a tree, as text by statement. */
@@ -26,8 +26,8 @@ function derivationsIn({ steps, positionOf }: ProofTree): Map<string, string> {
 function against(
   own: ReadonlyMap<string, string>,
   other: ReadonlyMap<string, string>,
-): Map<string, Difference> {
-  const found = new Map<string, Difference>();
+): Map<string, ProofDifference> {
+  const found = new Map<string, ProofDifference>();
   for (const [atom, derivation] of own) {
     const there = other.get(atom);
     if (there === undefined) found.set(atom, 'only');
@@ -48,7 +48,7 @@ export function differencesInNumbers({ left, right }: ProofDifferences): {
   readonly onlyRight: number;
   readonly otherwise: number;
 } {
-  const count = (of: ReadonlyMap<string, Difference>, difference: Difference) =>
+  const count = (of: ReadonlyMap<string, ProofDifference>, difference: ProofDifference) =>
     [...of.values()].filter((each) => each === difference).length;
   return {
     onlyLeft: count(left, 'only'),

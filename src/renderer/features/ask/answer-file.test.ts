@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '../../api/save-answer.ts';
-import { type AnswerPage, fileWriter, type PageReader, writeAnswers } from './answer-file.ts';
+import { type FilePage, fileWriter, type PageReader, writeAnswers } from './answer-file.ts';
 
 /** A file in memory. */
 class MemoryFile implements Sink {
@@ -22,7 +22,7 @@ class MemoryFile implements Sink {
 
 /** Pages of two rows over numbers from 0. */
 function numbers(count: number, stateOf: (offset: number) => number = () => 1): PageReader {
-  return async (offset): Promise<AnswerPage> => {
+  return async (offset): Promise<FilePage> => {
     const rows = Array.from({ length: Math.min(2, count - offset) }, (_, index) => [String(offset + index)]);
     return { rows, total: count, isLast: offset + 2 >= count, state: stateOf(offset) };
   };

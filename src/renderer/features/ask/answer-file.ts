@@ -115,7 +115,7 @@ export function fileColumns({ variables }: ParsedQuestion): readonly string[] {
 }
 
 /** A page of answers. */
-export interface AnswerPage {
+export interface FilePage {
   readonly rows: readonly FileRow[];
   /** null if it is not known. */
   readonly total: number | null;
@@ -125,7 +125,7 @@ export interface AnswerPage {
 }
 
 /** Fetches the page that begins after `offset` answers. */
-export type PageReader = (offset: number, signal: AbortSignal) => Promise<AnswerPage>;
+export type PageReader = (offset: number, signal: AbortSignal) => Promise<FilePage>;
 
 const PAGE_ANSWERS = 25_000;
 

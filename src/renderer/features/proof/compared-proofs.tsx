@@ -3,7 +3,7 @@ import { Button, NativeSelect } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import type { ChainedStep } from '../../../proof/chains.ts';
-import { type Difference, differencesInNumbers, proofDifferences } from '../../../proof/differences.ts';
+import { type ProofDifference, differencesInNumbers, proofDifferences } from '../../../proof/differences.ts';
 import { treeOf } from '../../../proof/proof-tree.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
@@ -27,7 +27,7 @@ interface SideProps {
   about: string;
   proof: Proof;
   look: ProofLook;
-  differences: ReadonlyMap<string, Difference>;
+  differences: ReadonlyMap<string, ProofDifference>;
 }
 
 function Side({ label, about, proof, look, differences }: SideProps) {
@@ -35,7 +35,7 @@ function Side({ label, about, proof, look, differences }: SideProps) {
   const display = useProofDisplay({ about, proof, look: own, onLook: setOwn });
   const actions = useStepActions({ display, onOpen: () => undefined, onFind: () => undefined });
   const { steps } = display.whole;
-  function markOf(step: ChainedStep): Difference | null {
+  function markOf(step: ChainedStep): ProofDifference | null {
     // A folded chain differs where any of its steps does.
     const atoms = step.chain?.members.map((id) => steps.get(id)?.atom ?? '') ?? [step.atom];
     const found = atoms.map((atom) => differences.get(atom)).filter((each) => each !== undefined);

@@ -1,6 +1,6 @@
 import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
 import { type ChainedStep, chainInWords } from '../../../proof/chains.ts';
-import type { Difference } from '../../../proof/differences.ts';
+import type { ProofDifference } from '../../../proof/differences.ts';
 import { isClosedChain, isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
 import { elsewhere, stepWords } from '../../../proof/step-words.ts';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -16,11 +16,11 @@ interface ProofOutlineProps {
   display: ProofDisplay;
   actions: StepActions;
   /** How a step stands in the proof beside this one. */
-  markOf?: (step: ChainedStep) => Difference | null;
+  markOf?: (step: ChainedStep) => ProofDifference | null;
   label?: string;
 }
 
-const differenceWords: Readonly<Record<Difference, string>> = {
+const differenceWords: Readonly<Record<ProofDifference, string>> = {
   only: 'only here',
   otherwise: 'derived otherwise',
 };
@@ -32,7 +32,7 @@ interface LineProps {
   row: OutlineRow;
   display: ProofDisplay;
   isUnfolded: boolean;
-  mark: Difference | null;
+  mark: ProofDifference | null;
   onToggle: () => void;
   onOpen: () => void;
 }
