@@ -5,7 +5,7 @@
 import { useMemo, useState } from 'react';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { chainAround, type ChainedStep, withFactsOnly, withFoldedChains } from '../../../proof/chains.ts';
-import { activeRow, type FoldState, initiallyUnfolded } from '../../../proof/folds.ts';
+import { activeRow, type FoldState, initiallyUnfolded, revealing } from '../../../proof/folds.ts';
 import {
   keyOfStep,
   type Narrowing,
@@ -213,8 +213,10 @@ export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOpti
     setApart: (next, at) => {
       setApart(next);
       const keys = [...next].filter((id) => !apart.has(id)).map((id) => keyOfStep(id));
-      const cursor = at === undefined ? state.active : keyOfStep(at);
-      setState({ active: cursor, unfolded: new Set([...state.unfolded, ...keys]) });
+      const unfolded = new Set([...state.unfolded, ...keys]);
+      // What is left of a chain above the step may be too short to be folded: its lines must not hide the step.
+      if (at === undefined) setState({ active: state.active, unfolded });
+      else setState({ active: keyOfStep(at), unfolded: revealing(whole, unfolded, at) });
     },
     chainOf,
     chosen,
