@@ -8,6 +8,7 @@
 import type { z } from 'zod';
 import type { OperationSpec } from './operation-spec.ts';
 import { factOperations } from './operations/facts.ts';
+import { declarationOperations } from './operations/declarations.ts';
 import { ruleOperations } from './operations/rules.ts';
 import { inferenceOperations } from './operations/inference.ts';
 import { transactionOperations } from './operations/transactions.ts';
@@ -25,6 +26,7 @@ import { serviceOperations } from './operations/service.ts';
 
 export const operations = {
   ...factOperations,
+  ...declarationOperations,
   ...ruleOperations,
   ...inferenceOperations,
   ...transactionOperations,

@@ -218,6 +218,9 @@ class SpaceWatch {
       case 'rule.changed':
         this.#touch('kb://rules', 'kb://predicates', 'kb://scopes');
         break;
+      case 'declaration.changed':
+        this.#touch('kb://predicates');
+        break;
       case 'scope.changed':
         this.#touch('kb://scopes');
         break;

@@ -18,7 +18,7 @@ import { backupDownload, exportDownload } from '../transfer/export-knowledge.ts'
 import { importKnowledge } from '../transfer/import-knowledge.ts';
 import { inFormat } from '../base/facts-text.ts';
 import type { Language } from '../llm/language.ts';
-import type { Caller, Engine, TransactionWrites } from '../../engine/index.ts';
+import { type Caller, declarationToStore, type Engine, type TransactionWrites } from '../../engine/index.ts';
 import type { Handlers } from '../base/dispatch.ts';
 
 /** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
@@ -54,6 +54,14 @@ export function createHandlers(service: ServiceState): Handlers {
     deleteFact: (caller, { params }) =>
       within(caller)?.forgetById(params.id) ?? service.engine.forgetById(caller, params.id),
     listPredicates: (caller) => service.engine.predicates(caller),
+    declarePredicate: (caller, { params, body }) => {
+      const declared = { ...params, ...body };
+      return within(caller)?.shape(declarationToStore(declared)) ?? service.engine.declare(caller, declared);
+    },
+    getPredicate: (caller, { params }) => service.engine.predicate(caller, params),
+    withdrawPredicate: (caller, { params }) =>
+      within(caller)?.shape({ kind: 'withdraw', ...params }) ?? service.engine.withdraw(caller, params),
+    listViolations: (caller, { query }) => service.engine.violations(caller, query),
     assertRule: (caller, { body }) => within(caller)?.teach(body) ?? service.engine.teach(caller, body),
     validateRules: (caller, { body }) => service.engine.validateRules(caller, body.text),
     listRules: async (caller) => ({ rules: await service.engine.rules(caller) }),
