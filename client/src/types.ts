@@ -1035,6 +1035,8 @@ export type ImportLine =
       unchanged: number;
       /** Rules that were taught, whether new or known. */
       rules: number;
+      /** Predicates that were declared; absent: none. */
+      declarations?: number | undefined;
       failed: number;
       /** The first 1000. */
       errors: {

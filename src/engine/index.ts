@@ -56,5 +56,6 @@ export {
   refuseLongConstant,
   type Statement,
 } from './language/parse.ts';
+export { isDeclarationLine, parseDeclaration, renderDeclaration } from './language/declaration-text.ts';
 export { renderAtom, renderRule } from './language/print.ts';
 export { StartupError } from './log/startup-error.ts';

@@ -86,6 +86,12 @@ export interface Declaration extends DeclarationInput {
   readonly arity: number;
 }
 
+/** A declaration as answers show it. */
+export function shownDeclaration(declaration: Declaration): Declaration {
+  const { name, arity, description, arguments: named, key, onConflict, check } = declaration;
+  return { name, arity, description, arguments: named, key, onConflict, check };
+}
+
 const declarationFields = {
   name: z.string(),
   arity: z.int(),
@@ -101,9 +107,6 @@ const declarationFields = {
   onConflict: z.enum(['warn', 'supersede', 'reject']),
   check: z.enum(['warn', 'reject']),
 };
-
-/** The declaration of a predicate as listings show it. */
-export const shownDeclarationSchema = z.object(declarationFields);
 
 export const declarationOutcomeSchema = z.object({
   status: z.enum(['added', 'updated', 'unchanged']),

@@ -6,6 +6,7 @@ import {
   type DeclarationOutcome,
   maxDeclarationCharacters,
   maxDeclarations,
+  shownDeclaration,
   type Withdrawn,
 } from '../contract/declarations.ts';
 import type { Writer } from '../session/writer.ts';
@@ -89,10 +90,4 @@ export function requireDeclaration(
       `${name}/${arity} is not declared: declare it with PUT /predicates/:name/:arity`,
     );
   return declaration;
-}
-
-/** A declaration as answers show it. */
-export function shownDeclaration(declaration: Declaration): Declaration {
-  const { name, arity, description, arguments: named, key, onConflict, check } = declaration;
-  return { name, arity, description, arguments: named, key, onConflict, check };
 }

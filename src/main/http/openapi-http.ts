@@ -341,11 +341,29 @@ export function problemSchema(): JsonSchema {
       elapsedMs: { type: 'number', description: 'Of InferenceLimitExceeded' },
       leader: text('Of NotLeader: the address for writes'),
       provider: text('Of LlmProviderException: the provider that failed'),
+      ...shapeMembers,
       ...quotaMembers,
       retryAfterSeconds: { type: 'integer', minimum: 1, description: 'As in Retry-After' },
     },
   };
 }
+
+/** The members of problems about declarations. */
+const shapeMembers = {
+  inTheWay: {
+    type: 'object',
+    description: 'Of KeyConflict: the fact with the same key, and its validity',
+    required: ['atom', 'scope', 'validFrom', 'validUntil'],
+    properties: {
+      atom: { type: 'string' },
+      scope: { type: ['string', 'null'] },
+      validFrom: { type: ['integer', 'null'] },
+      validUntil: { type: ['integer', 'null'] },
+    },
+  },
+  path: { type: 'string', description: 'Of ShapeViolation: the argument in the request' },
+  value: { type: 'string', description: 'Of ShapeViolation: the constant' },
+};
 
 /** An example problem with this code and status. */
 function exampleOf(code: ProblemCode, status: number): Problem {

@@ -1,10 +1,11 @@
 /**
  * Exports knowledge as text in one of the formats, generated while it is sent.
  *
- * NDJSON contains everything, Datalog facts and rules, CSV and N-Triples predicate and arguments of true facts; what a
+ * NDJSON contains everything, Datalog declarations, facts and rules, CSV and N-Triples predicate and arguments of true facts; what a
  * format cannot represent is counted. N-Triples allows only IRIs, so any other name becomes `urn:corollary:` and the
  * text, percent-encoded.
  */
+import type { Declaration } from '../../engine/contract/declarations.ts';
 import type { ExportFormat, ExportQuery } from '../../engine/contract/transfer.ts';
 import {
   type Caller,
@@ -12,6 +13,7 @@ import {
   type ExportedFact,
   type ExportedRule,
   renderAtom,
+  renderDeclaration,
 } from '../../engine/index.ts';
 import type { Download } from '../base/streams.ts';
 
@@ -21,6 +23,8 @@ interface Format {
   readonly extension: string;
   fact(fact: ExportedFact): string | null;
   rule(rule: ExportedRule): string | null;
+  /** null: the format cannot represent it, which is not counted: it keeps no shape. */
+  declaration?(declaration: Declaration): string;
 }
 
 /** Characters of text sent together. */
@@ -49,7 +53,11 @@ export function exportDownload(engine: Engine, caller: Caller, query: ExportQuer
           part = '';
         }
       };
+      const { declaration } = format;
       await engine.export(caller, choice, {
+        declarations: async (declarations) => {
+          if (declaration !== undefined) await write(declarations, declaration);
+        },
         facts: (facts) => write(facts, format.fact),
         rules: (rules) => write(rules, format.rule),
       });
@@ -78,6 +86,7 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
       };
       return `${JSON.stringify(given)}\n`;
     },
+    declaration: (declare) => `${JSON.stringify({ declare })}\n`,
     rule: ({ text, scope, name, description, enabled }) => {
       const given = {
         rule: text,
@@ -95,6 +104,7 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
     fact: ({ predicate, args, truthVal }) =>
       `${renderAtom({ predicate, args: [...args], negated: !truthVal })}.\n`,
     rule: ({ text }) => `${text}.\n`,
+    declaration: (declared) => `${renderDeclaration(declared)}\n`,
   },
   csv: csvWith(csvField),
   ntriples: {

@@ -2,6 +2,8 @@ import type { RuleInput } from '../../engine/contract/rules.ts';
 import {
   type ImportDone,
   importedFactSchema,
+  type ImportedDeclaration,
+  importedDeclarationSchema,
   importedRuleSchema,
   type ImportProgress,
   type ImportQuery,
@@ -121,6 +123,7 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
       await tally.store();
       if (tally.isStopped) break;
       if (item.what.kind === 'rule') await tally.teach(item.line, item.what.rule, run);
+      else if (item.what.kind === 'declaration') await tally.declare(item.line, item.what.declaration, run);
       else tally.take(item);
       run.signal.throwIfAborted();
       const { processed } = tally.progress();
@@ -147,15 +150,16 @@ class Tally {
   /** True if a quota has stopped the import: nothing more is stored. */
   isStopped = false;
   readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
+  #declarations = 0;
   readonly #errors: { line: number; message: string }[] = [];
 
   constructor(importing: Import) {
     this.#import = importing;
   }
 
-  /** Takes an item into the batch; false if the batch has to be stored first, or it is a rule. */
+  /** Takes an item into the batch; false if the batch has to be stored first, or it is a rule or a declaration. */
   take(item: ImportItem): boolean {
-    if (item.what.kind === 'rule') return false;
+    if (item.what.kind === 'rule' || item.what.kind === 'declaration') return false;
     const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
     if (isFull) return false;
     this.#batch.push(item);
@@ -187,11 +191,25 @@ class Tally {
     this.#counts.unchanged += stored?.unchanged ?? 0;
   }
 
-  async teach(line: number, rule: RuleInput, { requireRuleChange }: ImportRun): Promise<void> {
-    try {
-      requireRuleChange();
+  async teach(line: number, rule: RuleInput, run: ImportRun): Promise<void> {
+    await this.#change(line, run, async () => {
       await this.#import.teach(rule);
       this.#counts.rules++;
+    });
+  }
+
+  async declare(line: number, declaration: ImportedDeclaration, run: ImportRun): Promise<void> {
+    await this.#change(line, run, async () => {
+      await this.#import.declare(declaration);
+      this.#declarations++;
+    });
+  }
+
+  /** Changes what serves all tenants; a refusal is one of the line. */
+  async #change(line: number, { requireRuleChange }: ImportRun, act: () => Promise<void>): Promise<void> {
+    try {
+      requireRuleChange();
+      await act();
     } catch (error) {
       if (error instanceof EngineError && error.code === 'QuotaExceeded')
         return this.#stop(line, error.message);
@@ -204,12 +222,21 @@ class Tally {
 
   progress(): ImportProgress {
     const { asserted, updated, unchanged, rules, failed } = this.#counts;
-    return { processed: asserted + updated + unchanged + rules + failed, asserted, failed };
+    const processed = asserted + updated + unchanged + rules + this.#declarations + failed;
+    return { processed, asserted, failed };
   }
 
   done(): Omit<ImportDone, 'generation' | 'dryRun'> {
     const stopped = this.isStopped ? { stopped: 'QuotaExceeded' as const } : {};
-    return { done: true, id: this.#import.id, ...this.#counts, errors: this.#errors, ...stopped };
+    const declared = this.#declarations === 0 ? {} : { declarations: this.#declarations };
+    return {
+      done: true,
+      id: this.#import.id,
+      ...this.#counts,
+      ...declared,
+      errors: this.#errors,
+      ...stopped,
+    };
   }
 
   #stop(line: number, message: string): void {
@@ -299,7 +326,10 @@ function itemOf({ number, text, problem }: Line, scope: string | null): ImportIt
 
 function itemOfValue(number: number, text: string, value: unknown, scope: string | null): ImportItem {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return problemItem(number, 'a line must be an object: a fact, or a rule with its text in rule');
+    return problemItem(
+      number,
+      'a line must be an object: a fact, a rule with its text in rule, or a declaration in declare',
+    );
   return quickItem(number, text.length, value, scope) ?? carefulItem(number, text, value, scope);
 }
 
@@ -319,6 +349,11 @@ function carefulItem(line: number, text: string, value: object, scope: string | 
     const rule = validate(importedRuleSchema, value);
     if (!rule.ok) return problemItem(line, wording(rule));
     return { line, size, what: { kind: 'rule', rule: inScope(rule.value, scope) } };
+  }
+  if ('declare' in value) {
+    const declaration = validate(importedDeclarationSchema, value);
+    if (!declaration.ok) return problemItem(line, wording(declaration));
+    return { line, size, what: { kind: 'declaration', declaration: declaration.value } };
   }
   const fact = validate(importedFactSchema, value);
   if (!fact.ok) return problemItem(line, wording(fact));

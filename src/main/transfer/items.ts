@@ -10,7 +10,7 @@ import {
   predicateProblem,
 } from '../../engine/contract/language.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
-import type { ImportedFact } from '../../engine/contract/transfer.ts';
+import type { ImportedDeclaration, ImportedFact } from '../../engine/contract/transfer.ts';
 import { Buffer, isUtf8 } from 'node:buffer';
 
 export interface ImportItem {
@@ -21,6 +21,7 @@ export interface ImportItem {
   readonly what:
     | { readonly kind: 'fact'; readonly fact: ImportedFact }
     | { readonly kind: 'rule'; readonly rule: RuleInput }
+    | { readonly kind: 'declaration'; readonly declaration: ImportedDeclaration }
     | { readonly kind: 'problem'; readonly message: string };
 }
 
