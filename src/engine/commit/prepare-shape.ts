@@ -1,4 +1,4 @@
-import { EngineError } from '../base/errors.ts';
+import { EngineError, invalid } from '../base/errors.ts';
 import type { Declaration } from '../contract/declarations.ts';
 import { isOfType, misfit } from '../language/argument-types.ts';
 import { renderConstant, renderIdentity } from '../language/print.ts';
@@ -110,6 +110,12 @@ export class KeyCheck {
     const kept = same ?? { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
     let from = given.from === 'always' ? Number.NEGATIVE_INFINITY : (given.from ?? kept.from);
     const until = given.until === 'never' ? Number.POSITIVE_INFINITY : (given.until ?? kept.until);
+    // An earlier fact of the request may have got its beginning from the key.
+    if (until <= from)
+      throw invalid(
+        `${path}validUntil`,
+        'validity must end after it begins: give a validUntil later than validFrom',
+      );
     let left = rivals;
     if (judgement.kind === 'supersedes') {
       ({ from } = judgement);

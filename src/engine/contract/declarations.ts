@@ -92,7 +92,8 @@ export function shownDeclaration(declaration: Declaration): Declaration {
   return { name, arity, description, arguments: named, key, onConflict, check };
 }
 
-const declarationFields = {
+/** The fields of a declaration in answers. */
+export const declarationFields = {
   name: z.string(),
   arity: z.int(),
   description: z.string().nullable(),

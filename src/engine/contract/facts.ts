@@ -27,6 +27,7 @@ import {
   predicateSchema,
   termsSchema,
 } from './language.ts';
+import { declarationFields } from './declarations.ts';
 import { takingNegated } from './same-said.ts';
 import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 
@@ -424,6 +425,10 @@ export const predicateListSchema = z.object({
       rules: z.int().describe('Rules that conclude it'),
       scopes: z.array(z.string().nullable()),
       example: z.string().nullable(),
+      declaration: z
+        .object(declarationFields)
+        .optional()
+        .describe('What PUT /predicates declared; absent: nothing'),
     }),
   ),
 });

@@ -24,6 +24,21 @@ function call<Body>(method: string, path: string, body?: unknown, headers: Recor
   return service.call<Body>(method, path, body, { headers: { 'x-database': database, ...headers } });
 }
 
+/** The answer as text, which may be several lines of JSON. */
+async function textOf(
+  method: string,
+  path: string,
+  body?: string,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const response = await fetch(`${service.address}${path}`, {
+    method,
+    headers: { 'x-tenant-id': 'default', 'x-database': database, ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+  return response.text();
+}
+
 const person = { name: 'person', type: 'entity' };
 const city = { name: 'city', description: 'where', type: 'entity' };
 
@@ -261,6 +276,25 @@ describe('key', () => {
     expect(await lives('bob')).toEqual([]);
   });
 
+  it('a fact that ends before the key lets it begin is refused, also within one request', async () => {
+    await declare('supersede');
+    const fact = { predicate: 'lives_in', args: ['ann', 'york'] };
+    const refused = await call('POST', '/assert/facts', [fact, { ...fact, validUntil: 1000 }]);
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: 'facts.1.validUntil' }] } });
+    expect(await lives()).toEqual([]);
+  });
+
+  it('a predicate with a key is never consolidated, also where it is named', async () => {
+    await declare('warn');
+    for (const where of ['a', 'b', 'c', 'd']) await tell(['ann', where], { metadata: { episode: true } });
+    const consolidate = async () =>
+      (await call<{ summariesCreated: number }>('POST', '/memory/consolidate', { predicates: ['lives_in'] }))
+        .body.summariesCreated;
+    expect(await consolidate()).toBe(0);
+    await call('DELETE', '/predicates/lives_in/2');
+    expect(await consolidate()).toBe(1);
+  });
+
   it('a transaction is judged at its commit, and a key changed by another is a conflict', async () => {
     await declare('supersede');
     await tell(['ann', 'york']);
@@ -279,5 +313,78 @@ describe('key', () => {
       body: { code: 'Conflict' },
     });
     expect(await lives()).toEqual(['bonn']);
+  });
+});
+
+describe('export and import', () => {
+  const put = {
+    arguments: [{ ...person, description: null }, city],
+    key: ['person'],
+    onConflict: 'supersede',
+    description: 'where "somebody" lives',
+  };
+
+  it.each([
+    ['ndjson', 'application/x-ndjson'],
+    ['datalog', 'text/x-datalog'],
+  ])('declarations come first in %s and come back', async (format, type) => {
+    await call('PUT', '/predicates/lives_in/2', put);
+    await tell(['ann', 'york'], { validFrom: 'always' });
+    await call('POST', '/teach', { text: 'town(?c) :- lives_in(?_, ?c)' });
+    const exported = await textOf('GET', `/export?format=${format}`);
+    const lines = exported.trim().split('\n');
+    expect(lines[0]).toContain(format === 'ndjson' ? '{"declare":{"name":"lives_in"' : ':declare lives_in(');
+    if (format === 'ndjson') expect(lines[1]).toContain('"validFrom":"always"');
+    await service.call('POST', '/databases', { name: `${database}-copy` });
+    const imported = await textOf('POST', '/import', exported, {
+      'content-type': type,
+      'x-database': `${database}-copy`,
+    });
+    expect(JSON.parse(imported.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      asserted: 1,
+      rules: 1,
+      declarations: 1,
+      failed: 0,
+    });
+    const copy = await call<PredicateDetail>('GET', '/predicates/lives_in/2', undefined, {
+      'x-database': `${database}-copy`,
+    });
+    expect(copy.body).toMatchObject({ ...put, facts: 1 });
+  });
+
+  it('an import names the lines that a type or a key refuses, and stores the rest', async () => {
+    await call('PUT', '/predicates/lives_in/2', { ...put, onConflict: 'reject' });
+    const lines = [
+      {
+        declare: { name: 'age', arity: 1, arguments: [{ name: 'years', type: 'integer' }], check: 'reject' },
+      },
+      { predicate: 'lives_in', args: ['ann', 'york'] },
+      { predicate: 'lives_in', args: ['ann', 'rome'] },
+      { predicate: 'age', args: ['old'] },
+      { predicate: 'age', args: ['3'] },
+      { declare: { name: 'age', arity: 1, key: ['nothing'] } },
+    ];
+    const body = lines.map((line) => JSON.stringify(line)).join('\n');
+    for (const dryRun of [true, false]) {
+      const answer = await textOf('POST', `/import?dryRun=${dryRun}`, body, {
+        'content-type': 'application/x-ndjson',
+      });
+      const done = JSON.parse(answer.trim().split('\n').at(-1) ?? '') as { errors: { line: number }[] };
+      expect(done).toMatchObject({ asserted: 2, failed: 3, declarations: 1 });
+      expect(done.errors.map(({ line }) => line)).toEqual([3, 4, 6]);
+    }
+    expect(await lives()).toEqual(['york']);
+  });
+
+  it('predicates lists declarations, also of what has no facts', async () => {
+    await call('PUT', '/predicates/lives_in/2', put);
+    const { body } = await call<{ predicates: object[] }>('GET', '/predicates');
+    expect(body.predicates).toEqual([
+      expect.objectContaining({
+        name: 'lives_in',
+        facts: 0,
+        declaration: expect.objectContaining(put) as object,
+      }),
+    ]);
   });
 });
