@@ -64,7 +64,7 @@ class DeclarationReader {
     return { name: found[1], arity: Number(found[2]) };
   }
 
-  #type(): ArgumentType | string {
+  #type(): string | { readonly oneOf: readonly string[] } {
     if (!this.#take('{')) return this.#match(/^[a-z]+/, 'a type');
     const oneOf: string[] = [];
     do oneOf.push(this.#sees('"') ? this.#string() : this.#match(bareConstant, 'a constant'));

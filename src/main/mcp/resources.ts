@@ -208,6 +208,7 @@ class SpaceWatch {
     switch (kind) {
       case 'fact.asserted':
       case 'fact.retracted':
+      case 'fact.superseded':
       case 'memory.evicted': {
         const predicate = predicateOf(data.atom ?? '');
         this.#touch('kb://predicates', factsUri(predicate));

@@ -36,6 +36,27 @@ export interface ServiceState {
   replicationStatus(): ReplicationStatus;
 }
 
+type ShapeHandlers = Pick<
+  Handlers,
+  'declarePredicate' | 'getPredicate' | 'withdrawPredicate' | 'listViolations'
+>;
+
+function shapeHandlers(
+  service: ServiceState,
+  within: (caller: Caller) => TransactionWrites | null,
+): ShapeHandlers {
+  return {
+    declarePredicate: (caller, { params, body }) => {
+      const declared = { ...params, ...body };
+      return within(caller)?.shape(declarationToStore(declared)) ?? service.engine.declare(caller, declared);
+    },
+    getPredicate: (caller, { params }) => service.engine.predicate(caller, params),
+    withdrawPredicate: (caller, { params }) =>
+      within(caller)?.shape({ kind: 'withdraw', ...params }) ?? service.engine.withdraw(caller, params),
+    listViolations: (caller, { query }) => service.engine.violations(caller, query),
+  };
+}
+
 /** The handlers of all operations, over the service and its engine. */
 export function createHandlers(service: ServiceState): Handlers {
   /** The transaction that a write is to become part of; null where the caller names none. */
@@ -54,14 +75,7 @@ export function createHandlers(service: ServiceState): Handlers {
     deleteFact: (caller, { params }) =>
       within(caller)?.forgetById(params.id) ?? service.engine.forgetById(caller, params.id),
     listPredicates: (caller) => service.engine.predicates(caller),
-    declarePredicate: (caller, { params, body }) => {
-      const declared = { ...params, ...body };
-      return within(caller)?.shape(declarationToStore(declared)) ?? service.engine.declare(caller, declared);
-    },
-    getPredicate: (caller, { params }) => service.engine.predicate(caller, params),
-    withdrawPredicate: (caller, { params }) =>
-      within(caller)?.shape({ kind: 'withdraw', ...params }) ?? service.engine.withdraw(caller, params),
-    listViolations: (caller, { query }) => service.engine.violations(caller, query),
+    ...shapeHandlers(service, within),
     assertRule: (caller, { body }) => within(caller)?.teach(body) ?? service.engine.teach(caller, body),
     validateRules: (caller, { body }) => service.engine.validateRules(caller, body.text),
     listRules: async (caller) => ({ rules: await service.engine.rules(caller) }),
