@@ -78,7 +78,6 @@ export const declarationInputSchema = z
 export type DeclarationInput = z.output<typeof declarationInputSchema>;
 export type DeclaredArgument = DeclarationInput['arguments'][number];
 export type ArgumentType = DeclaredArgument['type'];
-export type OnConflict = DeclarationInput['onConflict'];
 
 /** A predicate with its arity, as declared. */
 export interface Declaration extends DeclarationInput {

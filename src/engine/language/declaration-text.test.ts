@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { declarationInputSchema } from '../contract/declarations.ts';
-import { declarationToStore } from '../write/declarations.ts';
 import { isDeclarationLine, parseDeclaration, renderDeclaration } from './declaration-text.ts';
 
 function parsed(text: string) {
   const { name, arity, ...rest } = parseDeclaration(text);
   const input = declarationInputSchema.parse(rest);
-  return declarationToStore({ ...input, name: String(name), arity: Number(arity) }).declaration;
+  return { name: String(name), arity: Number(arity), ...input };
 }
 
 describe('a declaration as text', () => {
@@ -65,7 +64,7 @@ describe('a declaration as text', () => {
         });
         fc.pre(input.success);
         if (!input.success) return;
-        const { declaration } = declarationToStore({ ...input.data, name: 'p', arity: count });
+        const declaration = { name: 'p', arity: count, ...input.data };
         expect(parsed(renderDeclaration(declaration))).toEqual(declaration);
       }),
     );

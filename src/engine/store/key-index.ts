@@ -1,5 +1,4 @@
 import { finish, fold, hashSeed } from './hash-slots.ts';
-import type { StoredRelation } from './stored-relation.ts';
 
 /**
  * How long after its end a validity stays in the chains, in milliseconds: a clock that is set back by less finds the fact
@@ -8,6 +7,15 @@ import type { StoredRelation } from './stored-relation.ts';
 const keptAfterEnd = 1000;
 /** Rows taken in between two breaths. */
 const rowsInSlice = 0x4000;
+
+/** What the index reads of a relation. */
+interface IndexedRows {
+  readonly arity: number;
+  readonly count: number;
+  readonly columns: readonly Int32Array[];
+  readonly validUntil: Float64Array | null;
+  isAlive(row: number): boolean;
+}
 
 /**
  * The rows of a relation by the values of some positions and the scope: chains of what is stored, without the versions
@@ -19,7 +27,7 @@ const rowsInSlice = 0x4000;
  */
 export class KeyIndex {
   readonly positions: readonly number[];
-  readonly #relation: StoredRelation;
+  readonly #relation: IndexedRows;
   /** For each bucket the first row of its chain plus one; 0: none. */
   #heads = new Int32Array(64);
   /** For each row the next one of its chain plus one; 0: none. */
@@ -30,7 +38,7 @@ export class KeyIndex {
   #droppedThrough = Number.NEGATIVE_INFINITY;
 
   /** `positions`: of arguments, ascending. */
-  constructor(relation: StoredRelation, positions: readonly number[]) {
+  constructor(relation: IndexedRows, positions: readonly number[]) {
     this.#relation = relation;
     this.positions = positions;
   }
@@ -129,7 +137,7 @@ export class KeyIndex {
 
 /** The hash of a row by these positions and its scope. */
 export function keyHash(
-  { columns, arity }: Pick<StoredRelation, 'columns' | 'arity'>,
+  { columns, arity }: Pick<IndexedRows, 'columns' | 'arity'>,
   positions: readonly number[],
   row: number,
 ): number {
