@@ -24,6 +24,8 @@ export class AtomCopies {
   readonly #distinct: DistinctAtoms;
   /** By atom: its youngest row. */
   #youngest = new Int32Array(16);
+  /** The atom of the row added last. */
+  #last = 0;
 
   constructor(columns: readonly Int32Array[]) {
     this.columns = columns;
@@ -44,13 +46,30 @@ export class AtomCopies {
   }
 
   #add(row: number): void {
+    // A fork has its atoms in the order of their source, so the next one is mostly the right one.
+    const next = this.#last + 1 === this.atoms.count ? 0 : this.#last + 1;
+    const atom = this.#isAtom(next, row) ? next : this.#atomOf(row);
+    this.#last = atom;
+    const youngest = this.#youngest[atom] as number;
+    if (youngest !== row) this.younger[youngest] = row + 1;
+    this.#youngest[atom] = row;
+  }
+
+  #isAtom(atom: number, row: number): boolean {
+    const { atoms, columns } = this;
+    if (atom >= atoms.count) return false;
+    for (let position = 0; position < atoms.arity; position++)
+      if ((atoms.columns[position] as Int32Array)[atom] !== (columns[position] as Int32Array)[row]) return false;
+    return true;
+  }
+
+  /** The atom of the row, which is its oldest if the atom is new. */
+  #atomOf(row: number): number {
     const added = this.#distinct.add(this, row);
     if (added < 0) {
       const atom = this.#distinct.find(this, row);
       assert(atom >= 0, 'an atom never goes');
-      this.younger[this.#youngest[atom] as number] = row + 1;
-      this.#youngest[atom] = row;
-      return;
+      return atom;
     }
     if (added === this.oldest.length) {
       this.oldest = grown(this.oldest, added + 1);
@@ -58,6 +77,7 @@ export class AtomCopies {
     }
     this.oldest[added] = row;
     this.#youngest[added] = row;
+    return added;
   }
 }
 

@@ -39,7 +39,7 @@ export class ChainIndex {
    */
   #old: { readonly heads: Int32Array; readonly isDirect: boolean } | null = null;
   #moved = 0;
-  readonly #memory: MemoryMeter | null;
+  #memory: MemoryMeter | null;
 
   constructor(
     columns: readonly Int32Array[],
@@ -54,6 +54,11 @@ export class ChainIndex {
     this.positions = positions;
     this.next = new Int32Array(room);
     this.#growAt = firstStepOf(room, 0);
+  }
+
+  /** From now on it asks nobody before it grows. */
+  release(): void {
+    this.#memory = null;
   }
 
   /** Number of distinct keys. */
@@ -259,7 +264,7 @@ export class Indexes {
   /** By the position if it is a single one, else by all of them. */
   readonly #byPositions = new Map<number | string, ChainIndex>();
   #list: ChainIndex[] = [];
-  readonly #memory: MemoryMeter | null;
+  #memory: MemoryMeter | null;
 
   /** `memory`: what indexes ask before they grow; null for stored facts. */
   constructor(columns: readonly Int32Array[], memory: MemoryMeter | null = null) {
@@ -269,6 +274,12 @@ export class Indexes {
 
   get bytes(): number {
     return this.#list.reduce((sum, index) => sum + index.bytes, 0);
+  }
+
+  /** From now on they ask nobody before they grow. */
+  release(): void {
+    this.#memory = null;
+    for (const index of this.#list) index.release();
   }
 
   /** Adds a row, whose columns are written, to every index that has all rows before it. */
