@@ -41,26 +41,44 @@ export class AtomCopies {
   takeIn(limit: number, most: number): boolean {
     const to = Math.min(limit, this.through + most);
     if (to > this.younger.length) this.younger = grown(this.younger, to);
-    while (this.through < to) this.#add(this.through++);
+    while (this.through < to) {
+      this.#takeCopies(to);
+      if (this.through < to) this.#add(this.through++);
+    }
     return this.through >= limit;
   }
 
+  /**
+   * Adds rows below `to` as long as they have the atoms that follow that of the last row: a fork has its atoms in the
+   * order of its source, so most rows need no look-up.
+   */
+  #takeCopies(to: number): void {
+    const { atoms, columns, younger, through } = this;
+    const youngest = this.#youngest;
+    const first = this.#last + 1 >= atoms.count ? 0 : this.#last + 1;
+    let count = Math.min(to - through, atoms.count - first);
+    for (let position = 0; position < atoms.arity; position++) {
+      const known = atoms.columns[position] as Int32Array;
+      const column = columns[position] as Int32Array;
+      let same = 0;
+      while (same < count && known[first + same] === column[through + same]) same++;
+      count = same;
+    }
+    if (count === 0) return;
+    for (let at = 0; at < count; at++) {
+      younger[youngest[first + at] as number] = through + at + 1;
+      youngest[first + at] = through + at;
+    }
+    this.#last = first + count - 1;
+    this.through = through + count;
+  }
+
   #add(row: number): void {
-    // A fork has its atoms in the order of their source, so the next one is mostly the right one.
-    const next = this.#last + 1 === this.atoms.count ? 0 : this.#last + 1;
-    const atom = this.#isAtom(next, row) ? next : this.#atomOf(row);
+    const atom = this.#atomOf(row);
     this.#last = atom;
     const youngest = this.#youngest[atom] as number;
     if (youngest !== row) this.younger[youngest] = row + 1;
     this.#youngest[atom] = row;
-  }
-
-  #isAtom(atom: number, row: number): boolean {
-    const { atoms, columns } = this;
-    if (atom >= atoms.count) return false;
-    for (let position = 0; position < atoms.arity; position++)
-      if ((atoms.columns[position] as Int32Array)[atom] !== (columns[position] as Int32Array)[row]) return false;
-    return true;
   }
 
   /** The atom of the row, which is its oldest if the atom is new. */

@@ -80,7 +80,6 @@ export class Edges {
     this.#by = by;
   }
 
-
   get bytes(): number {
     const [from, to] = this.#numbers;
     const lists = this.start.byteLength + this.to.byteLength;

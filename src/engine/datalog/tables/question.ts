@@ -250,7 +250,12 @@ async function copiedAnswers(
 async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: Pacer): Promise<Matches> {
   const level = questionLevel;
   const demand = newDerived({ name: 'question', arity: 0, level, memory: set.passingMemory });
-  const target = newDerived({ name: 'answers', arity: asked.variables.length, level, memory: set.passingMemory });
+  const target = newDerived({
+    name: 'answers',
+    arity: asked.variables.length,
+    level,
+    memory: set.passingMemory,
+  });
   const extra: Derived[] = [];
   const compiler = new BodyCompiler(set, extra, true);
   const conclusion = {
