@@ -1,4 +1,4 @@
-import { Enlarging, firstStepOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
+import { Enlarging, firstStepOf, nextCapacityOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 
@@ -202,8 +202,9 @@ export class ChainIndex {
   #grow(count: number): void {
     const { next } = this;
     if (this.#enlarging === null) {
-      this.#memory?.take(next.byteLength * 2);
-      this.#enlarging = new Enlarging(new Int32Array(next.length * 2));
+      const room = nextCapacityOf(next.length);
+      this.#memory?.take(room * 4);
+      this.#enlarging = new Enlarging(new Int32Array(room));
     }
     if (count < next.length) {
       this.#enlarging.step(next, count);
@@ -224,7 +225,7 @@ export class ChainIndex {
     this.#move(Number.POSITIVE_INFINITY);
     const old = { heads: this.#heads, isDirect: this.#isDirect };
     let room = 16;
-    while (room < this.#keys * 4) room *= 2;
+    while (room < this.#keys * 4) room = nextCapacityOf(room);
     this.#isDirect = this.positions.length === 1 && this.#greatest < room * 2;
     while (this.#isDirect && room <= this.#greatest) room *= 2;
     this.#memory?.take(room * 4);

@@ -1,5 +1,5 @@
 import { type ChainIndex, Indexes } from './chain-index.ts';
-import { Enlarging, firstStepOf, stepAfter } from './enlarging.ts';
+import { Enlarging, firstStepOf, nextCapacityOf, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 
@@ -68,7 +68,7 @@ export class Tuples {
    * the first hashed one), and the other bits are those of its hash. So most probes of other tuples do not
    * touch their columns.
    */
-  #slots = new Int32Array(32);
+  #slots = new Int32Array(16);
   /**
    * While the slots are rebuilt: the slots before, which have the rows from `#moved` to `#toMove` that the
    * new ones lack.
@@ -375,7 +375,7 @@ export class Tuples {
   }
 
   get #nextCapacity(): number {
-    return Math.max(16, this.#capacity * 2);
+    return nextCapacityOf(this.#capacity);
   }
 
   #allColumns(): readonly Int32Array[] {
@@ -388,12 +388,13 @@ export class Tuples {
     return all.map(() => new Enlarging(new Int32Array(this.#nextCapacity)));
   }
 
-  /** Doubles the slots: those of a large set are filled as rows are inserted and looked up. */
+  /** Makes more slots: those of a large set are filled as rows are inserted and looked up. */
   #rehash(): void {
     this.#move(this.count);
     const old = this.#slots;
-    this.#memory?.take(old.byteLength * 2);
-    this.#slots = new Int32Array(old.length * 2);
+    const room = nextCapacityOf(old.length);
+    this.#memory?.take(room * 4);
+    this.#slots = new Int32Array(room);
     this.#oldSlots = old;
     this.#moved = this.#firstHashed;
     this.#toMove = this.count;
