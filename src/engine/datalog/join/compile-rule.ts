@@ -393,7 +393,10 @@ class MachineBuilder {
     const tuple = new Int32Array(registers.length);
     const { work, observer } = this.#set;
     const seen = observer?.demands(this.#source(), target, literal) ?? null;
+    const isWhole = registers.length === 0 && seen === null;
     this.#guard(() => {
+      // The whole relation is demanded once; demand is never withdrawn.
+      if (isWhole && target.rows.count > 0) return true;
       for (let index = 0; index < registers.length; index++)
         tuple[index] = values[registers[index] as number] as number;
       const isNew = put(target, tuple, 0, work);
@@ -532,7 +535,11 @@ class MachineBuilder {
     const [first] = literal.over;
     const value = this.#registers.of(localName(present(first, 'an aggregate is over a variable')));
     const result = this.#registers.of(literal.result);
-    this.#add(new AggregateStep(literal.aggregate, inner, value, result, step.way, this.#set.constants));
+    const repeated = step.terms.includes(wildcard)
+      ? literal.over.map((term) => this.#registers.of(localName(term)))
+      : null;
+    const { constants } = this.#set;
+    this.#add(new AggregateStep(literal.aggregate, inner, value, result, step.way, constants, repeated));
   }
 
   /** The step over the relation for which the filter waits, or over stored facts. */
