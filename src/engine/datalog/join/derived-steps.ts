@@ -250,6 +250,7 @@ export class AggregateStep extends Step {
   /** The tuples of this group so far: the first few one after the other, since most groups are small. */
   readonly #few: Int32Array;
   #fewEnd = 0;
+  readonly #tuple: Int32Array;
   #others: Tuples | null = null;
   #isOver = false;
   #running: RunningAggregate | null = null;
@@ -265,7 +266,8 @@ export class AggregateStep extends Step {
   ) {
     super();
     this.#repeated = repeated;
-    this.#few = new Int32Array((repeated?.length ?? 0) * maxFewTuples);
+    this.#tuple = new Int32Array(repeated?.length ?? 0);
+    this.#few = new Int32Array(this.#tuple.length * maxFewTuples);
     this.#name = name;
     this.#inner = inner;
     this.#value = value;
@@ -329,14 +331,16 @@ export class AggregateStep extends Step {
       while (same < width && few[from + same] === registers[repeated[same] as number]) same++;
       if (same === width) return false;
     }
-    const tuple = Int32Array.from(repeated, (at) => registers[at] as number);
-    if (this.#fewEnd === few.length) {
-      this.#others ??= new Tuples(width, false, null, this.#constants.memory);
-      return this.#others.insert(tuple) >= 0;
+    const isFull = this.#fewEnd === few.length;
+    const tuple = isFull ? this.#tuple : few;
+    const start = isFull ? 0 : this.#fewEnd;
+    for (let at = 0; at < width; at++) tuple[start + at] = registers[repeated[at] as number] as number;
+    if (!isFull) {
+      this.#fewEnd += width;
+      return true;
     }
-    few.set(tuple, this.#fewEnd);
-    this.#fewEnd += width;
-    return true;
+    this.#others ??= new Tuples(width, false, null, this.#constants.memory);
+    return this.#others.insert(tuple) >= 0;
   }
 
   #forget(): void {
