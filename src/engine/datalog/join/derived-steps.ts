@@ -294,8 +294,8 @@ export class AggregateStep extends Step {
     this.#take(machine);
     if (machine.isStalled) return false;
     this.#isOver = true;
-    this.#forget();
     const { registers } = machine;
+    this.#forget();
     const value = present(this.#running, 'the step was entered').value();
     if (value === null) return false;
     const id = this.#constants.idOf(value);
