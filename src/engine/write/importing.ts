@@ -156,7 +156,7 @@ class WritingImport implements Import {
 
   async #write(wanted: Pick<Write, 'operation' | 'encoded'>): Promise<Extract<Outcome, { kind: 'facts' }>> {
     const caller = this.#caller;
-    const report = await this.#writer.write({ caller, ...wanted });
+    const report = await this.#writer.write({ caller, isOfTenant: true, ...wanted });
     const outcome = outcomeAs(report.outcome, 'facts');
     this.#generation = outcome.generation;
     this.#isKnown = true;
