@@ -91,13 +91,13 @@ export class TransactionView {
   contextFor({ pacer, reader }: ReadContext): ReadContext {
     const { generation, time } = reader;
     const base = this.#context.reader;
-    const program = this.#rules === null ? base.program : this.#programOf(this.#rules);
+    const program = this.#rules === null ? base.program : this.#programOf(this.#rules, base.program);
     const over: PinnedReader = { ...base, generation, time, overlay: this.#facts, program, version: -1 };
     return { ...this.#context, reader: over, pacer };
   }
 
-  #programOf(rules: RuleStore): Program {
-    this.#program ??= programOver(rules, this.#facts);
+  #programOf(rules: RuleStore, stored: Program): Program {
+    this.#program ??= programOver(rules, this.#facts, stored);
     return this.#program;
   }
 
