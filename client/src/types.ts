@@ -17,11 +17,13 @@ export type ProblemCode =
   | 'FactNotFound'
   | 'MethodNotAllowed'
   | 'Conflict'
+  | 'KeyConflict'
   | 'PreconditionFailed'
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
   | 'NotLeader'
   | 'RuleException'
+  | 'ShapeViolation'
   | 'InferenceLimitExceeded'
   | 'IdempotencyMismatch'
   | 'QuotaExceeded'
@@ -36,8 +38,10 @@ export type ProblemCode =
 export type ChangeKind =
   | 'fact.asserted'
   | 'fact.retracted'
+  | 'fact.superseded'
   | 'conclusion.withdrawn'
   | 'rule.changed'
+  | 'declaration.changed'
   | 'scope.changed'
   | 'memory.evicted'
   | 'mcp.call'
@@ -224,6 +228,8 @@ export type Change = {
   id?: string | undefined;
   scope?: string | null | undefined;
   rule?: string | undefined;
+  /** name/arity of a declaration. */
+  predicate?: string | undefined;
 };
 
 export type ChosenWindow = {
@@ -320,6 +326,19 @@ export type Committed = {
   operations: number;
   generation: number;
   status: 'committed';
+  /** Facts that a declared key ended, at most 100; absent: none. */
+  superseded?:
+    | {
+        id: string;
+        atom: string;
+        /** Its validity ends here, where the new fact begins. */
+        validUntil: number | null;
+        /** It began with the new fact. */
+        retracted?: true | undefined;
+      }[]
+    | undefined;
+  /** How many there are, if more than are listed. */
+  supersededCount?: number | undefined;
   dryRun?: true | undefined;
   /** Dry run: new conclusions. */
   gained?: number | undefined;
@@ -600,6 +619,68 @@ export type Decayed = {
   atoms: string[];
   generation: number;
   dryRun?: true | undefined;
+};
+
+export type DeclarationInput = {
+  /** For people and models. */
+  description?: string | null | undefined;
+  /** As many as the arity; none: they have no names. Default: []. */
+  arguments?:
+    | {
+        name: string;
+        /** For people and models. */
+        description?: string | null | undefined;
+        /** integer and number as in the language; boolean: true or false; date: YYYY-MM-DD; instant: ISO 8601 with a time, or milliseconds; text, entity and any: every constant. Default: "any". */
+        type?:
+          | 'any'
+          | 'text'
+          | 'integer'
+          | 'number'
+          | 'boolean'
+          | 'date'
+          | 'instant'
+          | 'entity'
+          | {
+              oneOf: (string | number | boolean)[];
+            }
+          | null
+          | undefined;
+      }[]
+    | null
+    | undefined;
+  /** Names of arguments: at any instant one true fact of a scope for each of their values. Default: []. */
+  key?: string[] | null | undefined;
+  /** A second fact for a value of the key is stored and listed, ends the first, or is refused with KeyConflict. Default: "warn". */
+  onConflict?: 'warn' | 'supersede' | 'reject' | null | undefined;
+  /** A fact with an argument of another type is stored with hints, or refused with ShapeViolation. Default: "warn". */
+  check?: 'warn' | 'reject' | null | undefined;
+};
+
+export type DeclarationOutcome = {
+  status: 'added' | 'updated' | 'unchanged';
+  name: string;
+  arity: number;
+  description: string | null;
+  arguments: {
+    name: string;
+    description: string | null;
+    type:
+      | 'any'
+      | 'text'
+      | 'integer'
+      | 'number'
+      | 'boolean'
+      | 'date'
+      | 'instant'
+      | 'entity'
+      | {
+          oneOf: string[];
+        };
+  }[];
+  key: string[];
+  onConflict: 'warn' | 'supersede' | 'reject';
+  check: 'warn' | 'reject';
+  generation: number;
 };
 
 export type DeletedDatabase = {
@@ -1041,6 +1122,19 @@ export type FactOutcome = {
   status: 'asserted' | 'updated' | 'unchanged';
   atom: string;
   id: string;
+  /** Facts that a declared key ended, at most 100; absent: none. */
+  superseded?:
+    | {
+        id: string;
+        atom: string;
+        /** Its validity ends here, where the new fact begins. */
+        validUntil: number | null;
+        /** It began with the new fact. */
+        retracted?: true | undefined;
+      }[]
+    | undefined;
+  /** How many there are, if more than are listed. */
+  supersededCount?: number | undefined;
   generation: number;
   /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
@@ -1055,6 +1149,19 @@ export type FactsOutcome = {
   asserted: number;
   updated: number;
   unchanged: number;
+  /** Facts that a declared key ended, at most 100; absent: none. */
+  superseded?:
+    | {
+        id: string;
+        atom: string;
+        /** Its validity ends here, where the new fact begins. */
+        validUntil: number | null;
+        /** It began with the new fact. */
+        retracted?: true | undefined;
+      }[]
+    | undefined;
+  /** How many there are, if more than are listed. */
+  supersededCount?: number | undefined;
   generation: number;
   /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
@@ -1112,6 +1219,8 @@ export type ImportLine =
       rules: number;
       /** Aliases of entities, whether new or known; absent: none. */
       aliases?: number | undefined;
+      /** Predicates that were declared; absent: none. */
+      declarations?: number | undefined;
       failed: number;
       /** The first 1000. */
       errors: {
@@ -1434,6 +1543,8 @@ export type Pending = {
   atom?: string | undefined;
   /** The rule. */
   rule?: string | undefined;
+  /** The declared predicate, as name/arity. */
+  predicate?: string | undefined;
   /** Number of facts given. */
   facts?: number | undefined;
   /** Number of facts that match and will be retracted. */
@@ -1476,6 +1587,48 @@ export type PlanStep = {
   children: PlanStep[];
 };
 
+export type PredicateDetail = {
+  name: string;
+  arity: number;
+  description: string | null;
+  arguments: {
+    name: string;
+    description: string | null;
+    type:
+      | 'any'
+      | 'text'
+      | 'integer'
+      | 'number'
+      | 'boolean'
+      | 'date'
+      | 'instant'
+      | 'entity'
+      | {
+          oneOf: string[];
+        };
+  }[];
+  key: string[];
+  onConflict: 'warn' | 'supersede' | 'reject';
+  check: 'warn' | 'reject';
+  /** Epoch milliseconds. */
+  createdAt: number;
+  /** Stored visible facts, of both truth values. */
+  facts: number;
+  /** Conclusions known; a lower bound unless derivedComplete. */
+  derived: number;
+  derivedComplete: boolean;
+  /** Rules that conclude it. */
+  rules: number;
+  scopes: (string | null)[];
+  /** Facts, at most 3. */
+  examples: string[];
+  /** Values of the key with several facts at one instant, and facts with arguments of another type. */
+  violations: {
+    key: number;
+    shape: number;
+  };
+};
+
 export type PredicateList = {
   predicates: {
     name: string;
@@ -1490,6 +1643,33 @@ export type PredicateList = {
     rules: number;
     scopes: (string | null)[];
     example: string | null;
+    /** What PUT /predicates declared; absent: nothing. */
+    declaration?:
+      | {
+          name: string;
+          arity: number;
+          description: string | null;
+          arguments: {
+            name: string;
+            description: string | null;
+            type:
+              | 'any'
+              | 'text'
+              | 'integer'
+              | 'number'
+              | 'boolean'
+              | 'date'
+              | 'instant'
+              | 'entity'
+              | {
+                  oneOf: string[];
+                };
+          }[];
+          key: string[];
+          onConflict: 'warn' | 'supersede' | 'reject';
+          check: 'warn' | 'reject';
+        }
+      | undefined;
   }[];
 };
 
@@ -2298,6 +2478,40 @@ export type ValidateResult = {
   facts: number;
 };
 
+export type Violation = {
+  kind: 'key' | 'shape';
+  predicate: string;
+  arity: number;
+  scope: string | null;
+  /** The value of the key, or the arguments that are not of their type, by name. */
+  bindings: Record<string, string>;
+  message: string;
+  /** The stored facts, at most 100. */
+  facts: {
+    id: string;
+    atom: string;
+    validFrom: number | null;
+    validUntil: number | null;
+  }[];
+  proof: Proof;
+};
+
+export type ViolationList = {
+  violations: Violation[];
+  total: number;
+  truncated: boolean;
+  generation: number;
+};
+
+export type ViolationsQuery = {
+  /** Absent: every kind. */
+  kind?: 'key' | 'shape' | null | undefined;
+  /** Absent: every predicate. */
+  predicate?: string | null | undefined;
+  /** Maximum number of violations. Default: 100. */
+  limit?: string | null | undefined;
+};
+
 export type WalQuery = {
   /** Name of the follower in listings. */
   follower?: string | null | undefined;
@@ -2386,6 +2600,13 @@ export type WindowDiffInput = {
   format?: 'json' | 'text' | null | undefined;
 };
 
+export type Withdrawn = {
+  status: 'withdrawn';
+  name: string;
+  arity: number;
+  generation: number;
+};
+
 /** The operations of the service: arguments of the path, then fields, then options. */
 export interface Operations {
   /** Assert a fact: `POST /assert/fact`. */
@@ -2469,6 +2690,38 @@ export interface Operations {
   removeAlias(fields: AliasInput, options?: WriteOptions): Promise<AliasRemoved>;
   /** Make one entity of two: `POST /entities/merge`. */
   mergeEntities(fields: MergeEntitiesInput, options?: WriteOptions): Promise<EntitiesMerged>;
+  /** Declare a predicate: `PUT /predicates/:name/:arity`. */
+  declarePredicate(
+    name: string,
+    arity: string,
+    fields: DeclarationInput | undefined,
+    options: WriteOptions & InTransaction,
+  ): Promise<Pending>;
+  /** Declare a predicate: `PUT /predicates/:name/:arity`. */
+  declarePredicate(
+    name: string,
+    arity: string,
+    fields?: DeclarationInput,
+    options?: WriteOptions,
+  ): Promise<DeclarationOutcome>;
+  /** One declared predicate, with counts, examples and violations: `GET /predicates/:name/:arity`. */
+  getPredicate(name: string, arity: string, options?: CallOptions): Promise<PredicateDetail>;
+  /** Withdraw a declaration: `DELETE /predicates/:name/:arity`. */
+  withdrawPredicate(name: string, arity: string, options: WriteOptions & InTransaction): Promise<Pending>;
+  /** Withdraw a declaration: `DELETE /predicates/:name/:arity`. */
+  withdrawPredicate(name: string, arity: string, options?: WriteOptions): Promise<Withdrawn>;
+  /** What violates the declarations: `GET /violations`. */
+  listViolations(
+    fields?: {
+      /** Absent: every kind. */
+      kind?: 'key' | 'shape' | null | undefined;
+      /** Absent: every predicate. */
+      predicate?: string | null | undefined;
+      /** Maximum number of violations. Default: 100. */
+      limit?: number | null | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<ViolationList>;
   /** Teach a rule: `POST /assert/rule`. */
   assertRule(fields: RuleInput, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Teach a rule: `POST /assert/rule`. */

@@ -18,6 +18,7 @@ export type { Owner, Scheduler } from './base/scheduler.ts';
 export { polls, serving } from './base/serving.ts';
 export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
+export { declarationToStore } from './write/declarations.ts';
 export type { Engine } from './operations/engine.ts';
 export type { EngineCounters, EngineFigures } from './operations/engine-context.ts';
 export type { TransactionWrites } from './write/transactions.ts';
@@ -55,5 +56,6 @@ export {
   refuseLongConstant,
   type Statement,
 } from './language/parse.ts';
+export { isDeclarationLine, parseDeclaration, renderDeclaration } from './language/declaration-text.ts';
 export { renderAtom, renderRule } from './language/print.ts';
 export { StartupError } from './log/startup-error.ts';

@@ -356,7 +356,7 @@ function changesOnlyFacts(operation: Operation, { rules }: DatabaseState): boole
     case 'restore':
       return true;
     case 'commit':
-      return operation.rules.length === 0;
+      return operation.rules.length === 0 && (operation.shape ?? []).length === 0;
     case 'forkScope':
       return !operation.withRules || !hasRules(rules, operation.source);
     case 'deleteScope':

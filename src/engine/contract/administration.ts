@@ -103,8 +103,10 @@ export type Readiness = z.output<typeof readinessSchema>;
 export const changeKinds = [
   'fact.asserted',
   'fact.retracted',
+  'fact.superseded',
   'conclusion.withdrawn',
   'rule.changed',
+  'declaration.changed',
   'scope.changed',
   'memory.evicted',
   'mcp.call',
@@ -121,5 +123,6 @@ export const changeSchema = z.object({
   id: z.string().optional(),
   scope: z.string().nullable().optional(),
   rule: z.string().optional(),
+  predicate: z.string().optional().describe('name/arity of a declaration'),
 });
 export type ChangeData = z.output<typeof changeSchema>;

@@ -18,6 +18,7 @@ import {
   scopeParameters,
   timeSchema,
 } from './fields.ts';
+import { declarationFields } from './declarations.ts';
 import { argumentSort, type FactSort, factSortKeys, sortedPosition } from './fact-order.ts';
 import { constantProblem, isBuiltinName, maxArguments, predicateProblem } from './language.ts';
 import { constantsSchema, predicateSchema, termsSchema } from './language-schemas.ts';
@@ -179,10 +180,27 @@ export const factsList = {
   max: maxFactsPerRequest,
 };
 
+const supersededSchema = z.object({
+  id: z.string(),
+  atom: z.string(),
+  validUntil: timeSchema.nullable().describe('Its validity ends here, where the new fact begins'),
+  retracted: z.literal(true).optional().describe('It began with the new fact'),
+});
+export type Superseded = z.output<typeof supersededSchema>;
+
+export const supersededFields = {
+  superseded: z
+    .array(supersededSchema)
+    .optional()
+    .describe('Facts that a declared key ended, at most 100; absent: none'),
+  supersededCount: z.int().optional().describe('How many there are, if more than are listed'),
+};
+
 export const factOutcomeSchema = z.object({
   status: z.enum(['asserted', 'updated', 'unchanged']),
   atom: z.string(),
   id: z.string(),
+  ...supersededFields,
   generation: generationSchema,
   hints: hintsSchema,
 });
@@ -193,6 +211,7 @@ export const factsOutcomeSchema = z.object({
   asserted: z.int(),
   updated: z.int(),
   unchanged: z.int(),
+  ...supersededFields,
   generation: generationSchema,
   hints: hintsSchema,
 });
@@ -374,6 +393,10 @@ export const predicateListSchema = z.object({
       rules: z.int().describe('Rules that conclude it'),
       scopes: z.array(z.string().nullable()),
       example: z.string().nullable(),
+      declaration: z
+        .object(declarationFields)
+        .optional()
+        .describe('What PUT /predicates declared; absent: nothing'),
     }),
   ),
 });

@@ -7,6 +7,7 @@ import type { LongList } from './validation.ts';
 export const operationTags = {
   facts: 'What is true, and what is explicitly false: stored, retracted and looked up without inference.',
   entities: 'What is known about one thing: a page for each constant.',
+  shape: 'What predicates mean: names and types of arguments, keys, and what violates them.',
   rules: 'What follows from what. Rules belong to the database and serve all its tenants.',
   inference: 'Questions and their proofs, explanations, suppositions and traces.',
   transactions: 'Writes that others see together or not at all.',
@@ -65,6 +66,8 @@ export interface OperationSpec {
   tag: keyof typeof operationTags;
   /** True: needs X-Tenant-ID. */
   tenant: boolean;
+  /** Without X-Tenant-ID it is for the tenant `default`. */
+  tenantDefaults?: true;
   /** False: X-Database is ignored. */
   database: boolean;
   role: Role;

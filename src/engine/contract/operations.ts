@@ -9,6 +9,7 @@ import type { z } from 'zod';
 import type { OperationSpec } from './operation-spec.ts';
 import { factOperations } from './operations/facts.ts';
 import { entityOperations } from './operations/entities.ts';
+import { declarationOperations } from './operations/declarations.ts';
 import { ruleOperations } from './operations/rules.ts';
 import { inferenceOperations } from './operations/inference.ts';
 import { transactionOperations } from './operations/transactions.ts';
@@ -27,6 +28,7 @@ import { serviceOperations } from './operations/service.ts';
 export const operations = {
   ...factOperations,
   ...entityOperations,
+  ...declarationOperations,
   ...ruleOperations,
   ...inferenceOperations,
   ...transactionOperations,

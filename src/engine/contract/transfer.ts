@@ -9,6 +9,8 @@ import {
   scopeParameters,
 } from './fields.ts';
 import { factInputSchema } from './facts.ts';
+import { type DeclarationInput, declarationInputSchema } from './declarations.ts';
+import { maxArguments } from './language.ts';
 import { predicateSchema } from './language-schemas.ts';
 import { maxRuleTextCharacters, type RuleInput, ruleInputSchema } from './rules.ts';
 
@@ -62,6 +64,22 @@ export const importedRuleSchema = z
     return z.NEVER;
   });
 
+/** An NDJSON line with a declaration: the predicate and the fields of PUT /predicates in `declare`. */
+export const importedDeclarationSchema = z
+  .strictObject({
+    declare: z
+      .object({ name: predicateSchema, arity: z.int().min(0).max(maxArguments) })
+      .catchall(z.unknown()),
+  })
+  .transform(({ declare: { name, arity, ...fields } }, context): ImportedDeclaration => {
+    const parsed = declarationInputSchema.safeParse(fields);
+    if (parsed.success) return { name, arity, ...parsed.data };
+    for (const { path, message } of parsed.error.issues)
+      context.addIssue({ code: 'custom', path: ['declare', ...path], message });
+    return z.NEVER;
+  });
+export type ImportedDeclaration = DeclarationInput & { readonly name: string; readonly arity: number };
+
 /** Progress of a running import; all of it is durable. */
 const importProgressSchema = z.object({
   processed: z.int().describe('Facts and rules that were read, plus lines that failed'),
@@ -78,6 +96,7 @@ const importDoneSchema = z.object({
   unchanged: z.int(),
   rules: z.int().describe('Rules that were taught, whether new or known'),
   aliases: z.int().optional().describe('Aliases of entities, whether new or known; absent: none'),
+  declarations: z.int().optional().describe('Predicates that were declared; absent: none'),
   failed: z.int(),
   errors: z
     .array(z.object({ line: z.int().describe('From 1'), message: z.string() }))

@@ -15,6 +15,9 @@ import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
 import { entityLimits, entityPage } from '../read/entity.ts';
+import { predicateDetail } from '../read/predicate-detail.ts';
+import { listViolations } from '../read/violations.ts';
+import { declare, withdraw } from '../write/declarations.ts';
 import { trace } from '../read/explain.ts';
 import { planOf } from '../read/plan.ts';
 import { search } from '../search/search.ts';
@@ -81,6 +84,12 @@ const operations = {
   addAlias,
   removeAlias,
   mergeEntities,
+  declare,
+  withdraw,
+  /** One declared predicate with counts, examples and violations; NotFound if it is not declared. */
+  predicate: reading(predicateDetail, () => ({ ...defaultLimits, isAside: true }), anyConclusion),
+  /** What violates the declarations. */
+  violations: asking(listViolations),
   teach,
   updateRule,
   forgetRule,

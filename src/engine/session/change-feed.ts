@@ -1,3 +1,4 @@
+import { present } from '../base/assert.ts';
 import type { ChangeKind, ChangeData } from '../contract/administration.ts';
 import type { FactStore } from '../store/fact-store.ts';
 import { renderIdentity } from '../language/print.ts';
@@ -255,6 +256,11 @@ export function changesOf(report: Report, origin: Origin): Change[] {
     const { id, text, scope } = after;
     // Rules apply to all tenants.
     changes.push(change('rule.changed', null, origin, { id, rule: text, scope }));
+  }
+  for (const each of report.shape) {
+    if (!each.isChange || each.kind !== 'declaration') continue;
+    const { name, arity } = present(each.after ?? each.before, 'a change has a before or an after');
+    changes.push(change('declaration.changed', null, origin, { predicate: `${name}/${arity}` }));
   }
   if (report.scope?.isChange === true)
     changes.push(change('scope.changed', tenant, origin, { scope: report.scope.name }));

@@ -19,7 +19,7 @@ import { backupDownload, exportDownload } from '../transfer/export-knowledge.ts'
 import { importKnowledge } from '../transfer/import-knowledge.ts';
 import { inFormat } from '../base/facts-text.ts';
 import type { Language } from '../llm/language.ts';
-import type { Caller, Engine, TransactionWrites } from '../../engine/index.ts';
+import { type Caller, declarationToStore, type Engine, type TransactionWrites } from '../../engine/index.ts';
 import type { Handlers } from '../base/dispatch.ts';
 
 /** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
@@ -35,6 +35,27 @@ export interface ServiceState {
   uptimeMs(): number;
   readiness(): Readiness;
   replicationStatus(): ReplicationStatus;
+}
+
+type ShapeHandlers = Pick<
+  Handlers,
+  'declarePredicate' | 'getPredicate' | 'withdrawPredicate' | 'listViolations'
+>;
+
+function shapeHandlers(
+  service: ServiceState,
+  within: (caller: Caller) => TransactionWrites | null,
+): ShapeHandlers {
+  return {
+    declarePredicate: (caller, { params, body }) => {
+      const declared = { ...params, ...body };
+      return within(caller)?.shape(declarationToStore(declared)) ?? service.engine.declare(caller, declared);
+    },
+    getPredicate: (caller, { params }) => service.engine.predicate(caller, params),
+    withdrawPredicate: (caller, { params }) =>
+      within(caller)?.shape({ kind: 'withdraw', ...params }) ?? service.engine.withdraw(caller, params),
+    listViolations: (caller, { query }) => service.engine.violations(caller, query),
+  };
 }
 
 /** The handlers of all operations, over the service and its engine. */
@@ -55,6 +76,7 @@ export function createHandlers(service: ServiceState): Handlers {
     deleteFact: (caller, { params }) =>
       within(caller)?.forgetById(params.id) ?? service.engine.forgetById(caller, params.id),
     listPredicates: (caller) => service.engine.predicates(caller),
+    ...shapeHandlers(service, within),
     assertRule: (caller, { body }) => within(caller)?.teach(body) ?? service.engine.teach(caller, body),
     validateRules: (caller, { body }) => service.engine.validateRules(caller, body.text),
     listRules: async (caller) => ({ rules: await service.engine.rules(caller) }),

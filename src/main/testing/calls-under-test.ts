@@ -71,6 +71,14 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   assertRule: (at) => post('/teach', rule(at)),
   validateRules: (at) => post('/rules/validate', { text: `${rule(at).text}.` }),
   listRules: () => ({ method: 'GET', path: '/rules' }),
+  declarePredicate: (at) => ({
+    method: 'PUT',
+    path: `/predicates/${at.word()}/1`,
+    body: { arguments: [{ name: 'first' }] },
+  }),
+  getPredicate: async (at) => ({ method: 'GET', path: await declaredPath(at) }),
+  withdrawPredicate: async (at) => ({ method: 'DELETE', path: await declaredPath(at) }),
+  listViolations: () => ({ method: 'GET', path: '/violations' }),
   getRule: async (at) => ({ method: 'GET', path: `/rules/${await ruleId(at)}` }),
   updateRule: async (at) => ({
     method: 'PUT',
@@ -233,6 +241,12 @@ async function factId(at: Surroundings): Promise<string> {
 
 async function ruleId(at: Surroundings): Promise<string> {
   return String((await made(at, post('/teach', rule(at)))).body['id']);
+}
+
+async function declaredPath(at: Surroundings): Promise<string> {
+  const path = `/predicates/${at.word()}/1`;
+  await made(at, { method: 'PUT', path, body: { arguments: [{ name: 'first' }] } });
+  return path;
 }
 
 async function keyId(at: Surroundings): Promise<string> {

@@ -1,10 +1,11 @@
 /**
  * Exports knowledge as text in one of the formats, generated while it is sent.
  *
- * NDJSON contains everything, Datalog facts and rules, CSV and N-Triples predicate and arguments of true facts; what a
+ * NDJSON contains everything, Datalog declarations, facts and rules, CSV and N-Triples predicate and arguments of true facts; what a
  * format cannot represent is counted. N-Triples allows only IRIs, so any other name becomes `urn:corollary:` and the
  * text, percent-encoded.
  */
+import type { Declaration } from '../../engine/contract/declarations.ts';
 import type { ExportFormat, ExportQuery } from '../../engine/contract/transfer.ts';
 import {
   type Caller,
@@ -13,6 +14,7 @@ import {
   type ExportedFact,
   type ExportedRule,
   renderAtom,
+  renderDeclaration,
 } from '../../engine/index.ts';
 import type { Download } from '../base/streams.ts';
 
@@ -24,6 +26,8 @@ interface Format {
   /** Absent: it cannot represent aliases. */
   alias?(alias: ExportedAlias): string;
   rule(rule: ExportedRule): string | null;
+  /** null: the format cannot represent it, which is not counted: it keeps no shape. */
+  declaration?(declaration: Declaration): string;
 }
 
 /** Characters of text sent together. */
@@ -52,7 +56,11 @@ export function exportDownload(engine: Engine, caller: Caller, query: ExportQuer
           part = '';
         }
       };
+      const { declaration } = format;
       await engine.export(caller, choice, {
+        declarations: async (declarations) => {
+          if (declaration !== undefined) await write(declarations, declaration);
+        },
         facts: (facts) => write(facts, format.fact),
         aliases: (aliases) => write(aliases, (alias) => format.alias?.(alias) ?? null),
         rules: (rules) => write(rules, format.rule),
@@ -83,6 +91,7 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
       return `${JSON.stringify(given)}\n`;
     },
     alias: ({ alias, entity }) => `${JSON.stringify({ alias, entity })}\n`,
+    declaration: (declare) => `${JSON.stringify({ declare })}\n`,
     rule: ({ text, scope, name, description, enabled }) => {
       const given = {
         rule: text,
@@ -100,6 +109,7 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
     fact: ({ predicate, args, truthVal }) =>
       `${renderAtom({ predicate, args: [...args], negated: !truthVal })}.\n`,
     rule: ({ text }) => `${text}.\n`,
+    declaration: (declared) => `${renderDeclaration(declared)}\n`,
   },
   csv: csvWith(csvField),
   ntriples: {

@@ -3,6 +3,8 @@ import type { RuleInput } from '../../engine/contract/rules.ts';
 import {
   type ImportDone,
   importedFactSchema,
+  type ImportedDeclaration,
+  importedDeclarationSchema,
   importedRuleSchema,
   type ImportProgress,
   type ImportQuery,
@@ -123,6 +125,7 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
       if (tally.isStopped) break;
       if (item.what.kind === 'rule') await tally.teach(item.line, item.what.rule, run);
       else if (item.what.kind === 'alias') await tally.name(item.line, item.what.alias);
+      else if (item.what.kind === 'declaration') await tally.declare(item.line, item.what.declaration, run);
       else tally.take(item);
       run.signal.throwIfAborted();
       const { processed } = tally.progress();
@@ -150,15 +153,17 @@ class Tally {
   isStopped = false;
   #aliases = 0;
   readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
+  #declarations = 0;
   readonly #errors: { line: number; message: string }[] = [];
 
   constructor(importing: Import) {
     this.#import = importing;
   }
 
-  /** Takes an item into the batch; false if the batch has to be stored first, or it is a rule or an alias. */
+  /** Takes an item into the batch; false if the batch has to be stored first, or it is no fact. */
   take(item: ImportItem): boolean {
-    if (item.what.kind === 'rule' || item.what.kind === 'alias') return false;
+    if (item.what.kind === 'rule' || item.what.kind === 'alias' || item.what.kind === 'declaration')
+      return false;
     const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
     if (isFull) return false;
     this.#batch.push(item);
@@ -205,6 +210,14 @@ class Tally {
     });
   }
 
+  declare(line: number, declaration: ImportedDeclaration, { requireRuleChange }: ImportRun): Promise<void> {
+    return this.#alone(line, async () => {
+      requireRuleChange();
+      await this.#import.declare(declaration);
+      this.#declarations++;
+    });
+  }
+
   /** Writes what has a line of its own; a refusal is a bad line. */
   async #alone(line: number, write: () => Promise<void>): Promise<void> {
     try {
@@ -221,13 +234,23 @@ class Tally {
 
   progress(): ImportProgress {
     const { asserted, updated, unchanged, rules, failed } = this.#counts;
-    return { processed: asserted + updated + unchanged + rules + this.#aliases + failed, asserted, failed };
+    const processed = asserted + updated + unchanged + rules + this.#aliases + this.#declarations + failed;
+    return { processed, asserted, failed };
   }
 
   done(): Omit<ImportDone, 'generation' | 'dryRun'> {
     const stopped = this.isStopped ? { stopped: 'QuotaExceeded' as const } : {};
     const aliases = this.#aliases === 0 ? {} : { aliases: this.#aliases };
-    return { done: true, id: this.#import.id, ...this.#counts, ...aliases, errors: this.#errors, ...stopped };
+    const declared = this.#declarations === 0 ? {} : { declarations: this.#declarations };
+    return {
+      done: true,
+      id: this.#import.id,
+      ...this.#counts,
+      ...declared,
+      ...aliases,
+      errors: this.#errors,
+      ...stopped,
+    };
   }
 
   #stop(line: number, message: string): void {
@@ -317,7 +340,10 @@ function itemOf({ number, text, problem }: Line, scope: string | null): ImportIt
 
 function itemOfValue(number: number, text: string, value: unknown, scope: string | null): ImportItem {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return problemItem(number, 'a line must be an object: a fact, a rule with its text in rule, or an alias');
+    return problemItem(
+      number,
+      'a line must be an object: a fact, a rule with its text in rule, a declaration in declare, or an alias',
+    );
   return quickItem(number, text.length, value, scope) ?? carefulItem(number, text, value, scope);
 }
 
@@ -342,6 +368,11 @@ function carefulItem(line: number, text: string, value: object, scope: string | 
     const alias = validate(aliasInputSchema, value);
     if (!alias.ok) return problemItem(line, wording(alias));
     return { line, size, what: { kind: 'alias', alias: alias.value } };
+  }
+  if ('declare' in value) {
+    const declaration = validate(importedDeclarationSchema, value);
+    if (!declaration.ok) return problemItem(line, wording(declaration));
+    return { line, size, what: { kind: 'declaration', declaration: declaration.value } };
   }
   const fact = validate(importedFactSchema, value);
   if (!fact.ok) return problemItem(line, wording(fact));

@@ -11,7 +11,7 @@ import {
 } from '../../engine/contract/language.ts';
 import type { AliasInput } from '../../engine/contract/entities.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
-import type { ImportedFact } from '../../engine/contract/transfer.ts';
+import type { ImportedDeclaration, ImportedFact } from '../../engine/contract/transfer.ts';
 import { Buffer, isUtf8 } from 'node:buffer';
 
 export interface ImportItem {
@@ -23,6 +23,7 @@ export interface ImportItem {
     | { readonly kind: 'fact'; readonly fact: ImportedFact }
     | { readonly kind: 'rule'; readonly rule: RuleInput }
     | { readonly kind: 'alias'; readonly alias: AliasInput }
+    | { readonly kind: 'declaration'; readonly declaration: ImportedDeclaration }
     | { readonly kind: 'problem'; readonly message: string };
 }
 

@@ -58,8 +58,10 @@ export function pauseBefore(attempt: number): number {
 const knownKinds: Readonly<Record<ChangeKind, true>> = {
   'fact.asserted': true,
   'fact.retracted': true,
+  'fact.superseded': true,
   'conclusion.withdrawn': true,
   'rule.changed': true,
+  'declaration.changed': true,
   'scope.changed': true,
   'memory.evicted': true,
   'mcp.call': true,

@@ -29,6 +29,7 @@ import { contextSearchOf } from '../features/context/context-search.ts';
 import { entitySearchOf } from '../features/entity/entity-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { FactsView } from '../features/facts/facts-view.tsx';
+import type { StagedChanges } from '../features/facts/stage-changes.ts';
 import { keysSearchOf } from '../features/keys/keys-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { proofSearchOf } from '../features/proof/proof-search.ts';
@@ -266,6 +267,15 @@ const rulesRoute = createRoute({
   },
 });
 
+/** Stages facts from a view other than Facts. */
+function useStaging() {
+  const { space } = useSession();
+  return async (label: string, changes: StagedChanges) => {
+    const { stageChanges } = await import('../features/facts/stage-changes.ts');
+    stageChanges(space, label, changes);
+  };
+}
+
 const askRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/ask',
@@ -273,6 +283,7 @@ const askRoute = createRoute({
   component: function Ask() {
     const search = askRoute.useSearch();
     const navigate = askRoute.useNavigate();
+    const onStage = useStaging();
     const onSearch = useCallback(
       (next: typeof search, { replace } = { replace: false }) => void navigate({ search: next, replace }),
       [navigate],
@@ -283,7 +294,7 @@ const askRoute = createRoute({
         onSearch={onSearch}
         renderProof={(question, onClose) => <ProofPanel question={question} onClose={onClose} />}
         renderWhyNot={(question, onQuestion, onClose) => (
-          <WhyNotPanel question={question} onQuestion={onQuestion} onClose={onClose} />
+          <WhyNotPanel question={question} onQuestion={onQuestion} onStage={onStage} onClose={onClose} />
         )}
         renderTrace={(question, onClose) => <TracePanel question={question} onClose={onClose} />}
         renderPlan={(question, onClose) => <PlanPanel question={question} onClose={onClose} />}
@@ -382,7 +393,10 @@ const whyNotRoute = createRoute({
   component: function WhyNot() {
     const search = whyNotRoute.useSearch();
     const navigate = whyNotRoute.useNavigate();
-    return <WhyNotView search={search} onSearch={(next) => void navigate({ search: next })} />;
+    const onStage = useStaging();
+    return (
+      <WhyNotView search={search} onSearch={(next) => void navigate({ search: next })} onStage={onStage} />
+    );
   },
 });
 

@@ -115,7 +115,7 @@ export class Reasoner implements TableCacheHost {
     this.#answers = new TableCache(this, false);
     this.#proofs = new TableCache(this, true);
     this.#both = [this.#answers, this.#proofs];
-    this.#internConstants();
+    this.#internConstants(program.constants);
   }
 
   get program(): Program {
@@ -144,8 +144,8 @@ export class Reasoner implements TableCacheHost {
     const changed = program.changedFrom(this.#program);
     const affected = this.#program.reachedFrom(changed);
     for (const relation of program.reachedFrom(changed)) affected.add(relation);
+    this.#internConstants(program.newConstants(this.#program));
     this.#program = program;
-    this.#internConstants();
     this.counts.forget(affected);
     this.version++;
     this.endMaintenance();
@@ -543,8 +543,8 @@ export class Reasoner implements TableCacheHost {
   }
 
   /** Interns the constants of rules before questions look theirs up, so that a question can name them. */
-  #internConstants(): void {
-    for (const text of this.#program.constants) this.facts.dictionary.intern(text);
+  #internConstants(constants: ReadonlySet<string>): void {
+    for (const text of constants) this.facts.dictionary.intern(text);
   }
 }
 

@@ -57,6 +57,15 @@ const fixed: readonly ShortcutGroup[] = [
     ],
   },
   {
+    group: 'In the graph of answers',
+    keys: [
+      ['Arrows', 'The nearest entity in that direction; Home and End the first and the last'],
+      ['Enter', 'Unfold what is known about the entity, or fold it again'],
+      ['F', 'All of it'],
+      ['Z', 'Larger; with Shift smaller'],
+    ],
+  },
+  {
     group: 'In the events of a trace',
     keys: [['Arrows', 'Step through events, and with them the premise that is marked']],
   },
@@ -74,9 +83,11 @@ const fixed: readonly ShortcutGroup[] = [
       ['Backspace', 'Show the whole proof'],
       ['H', 'Hide what is about the same predicate'],
       ['A', 'The next way to a step; with Shift the one before'],
+      ['C', 'Unfold the chain at the step, or fold it again'],
       ['Enter', 'Go to the fact, the rule, or where the step is shown'],
       ['F', 'In the diagram: all of it'],
       ['Z', 'In the diagram: larger; with Shift smaller'],
+      ['D', 'In the diagram: from the top down, or to the right'],
     ],
   },
   {

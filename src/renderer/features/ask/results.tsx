@@ -1,17 +1,18 @@
-/** The answers as a table, as text or as JSON; each row links to its proof, an empty result to why not. */
-import { ActionIcon, Button, SegmentedControl } from '@mantine/core';
+/** The answers as a table, text, JSON, graph, chart or pivot table; each row links to its proof, an empty result to why not. */
+import { ActionIcon, Button, Loader, SegmentedControl } from '@mantine/core';
 import {
   IconCircleCheck,
   IconCircleDot,
   IconCircleOff,
   IconCopy,
+  IconFileExport,
   IconFlask,
   IconHelpCircle,
   IconListSearch,
   IconRoute,
 } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { create } from 'zustand';
 import { draggedName, dragOutOf } from '../../api/drag-out.ts';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -28,26 +29,35 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { type AnswerSort, goalsOfQuestion, nextSort, type ShownAnswer, sortedAnswers } from './answer.ts';
+import { columnKinds, fittingForms } from './answer-forms.ts';
+import { type AnswerForm, answerFormOf } from './ask-search.ts';
 import styles from './ask.module.css';
+import { ExportAnswer } from './export-answer.tsx';
+import type { FormProps } from './form-settings.tsx';
+import { PivotView } from './pivot-view.tsx';
 import { RunActions } from './run-actions.tsx';
 import type { TabRuns } from './runs-store.ts';
 import { Tooltip } from '../../ui/tooltip.tsx';
 
-type Form = 'table' | 'text' | 'json';
+/** The forms that are a habit of the user; the others belong to a question. */
+const plainForms = ['table', 'text', 'json'] as const;
+type PlainForm = (typeof plainForms)[number];
+
+const isPlain = (form: AnswerForm): form is PlainForm => plainForms.some((plain) => plain === form);
 
 const formKey = 'corollary.answers-as';
-/** Shared by all tabs: it is a habit of the user. */
-const useForm = create<{ readonly form: Form }>()(() => ({
-  form: readStoredState<Form>(
+/** Shared by all tabs that have no form of their own. */
+const useHabit = create<{ readonly form: PlainForm }>()(() => ({
+  form: readStoredState<PlainForm>(
     formKey,
-    (value) => (value === 'table' || value === 'text' || value === 'json' ? value : null),
+    (value) => plainForms.find((form) => form === value) ?? null,
     'table',
   ),
 }));
 
-function setForm(form: Form): void {
+function setHabit(form: PlainForm): void {
   writeStored(formKey, form);
-  useForm.setState({ form });
+  useHabit.setState({ form });
 }
 
 interface Row {
@@ -57,6 +67,15 @@ interface Row {
 
 /** Of a file that an answer is dragged out as. */
 const extensions = { table: 'tsv', text: 'txt', json: 'json' } as const;
+
+const formWords: Readonly<Record<AnswerForm, string>> = {
+  table: 'Table',
+  text: 'Text',
+  json: 'JSON',
+  graph: 'Graph',
+  chart: 'Chart',
+  pivot: 'Pivot',
+};
 
 /** Tab-separated values with a header, for spreadsheets. */
 function asTable(answer: ShownAnswer): string {
@@ -211,16 +230,22 @@ interface FormsProps {
   answer: ShownAnswer;
   runs: TabRuns;
   onCompare: (run: string) => void;
-  form: Form;
-  onForm: (form: Form) => void;
+  form: AnswerForm;
+  onForm: (form: AnswerForm) => void;
   onMore: (() => void) | null;
   onWhyNot: (question: string) => void;
 }
 
 function Forms({ answer, runs, onCompare, form, onForm, onMore, onWhyNot }: FormsProps) {
-  const written = () => (form === 'table' ? asTable(answer) : asText(answer, form));
+  const [isExporting, setExporting] = useState(false);
+  // What a picture is made of is copied as a table.
+  const copied: PlainForm = isPlain(form) ? form : 'table';
+  const written = () => (copied === 'table' ? asTable(answer) : asText(answer, copied));
   return (
     <>
+      {isExporting && (
+        <ExportAnswer answer={answer} allowance={runs.allowance} onClose={() => setExporting(false)} />
+      )}
       {answer.results.length > 0 && answer.question.variables.length > 0 && (
         <Tooltip label="Why not: explain an expected answer that is missing">
           <ActionIcon size="sm" aria-label="Why not" onClick={() => onWhyNot(answer.question.text)}>
@@ -234,21 +259,27 @@ function Forms({ answer, runs, onCompare, form, onForm, onMore, onWhyNot }: Form
         </Button>
       )}
       <RunActions answer={answer} runs={runs} onCompare={onCompare} />
-      <span {...dragOutOf(() => draggedName(answer.question.text, extensions[form]), written)}>
+      <span {...dragOutOf(() => draggedName(answer.question.text, extensions[copied]), written)}>
         <CopyButton
-          label={form === 'table' ? 'Copy as a table' : form === 'json' ? 'Copy as JSON' : 'Copy as text'}
+          label={copied === 'table' ? 'Copy as a table' : copied === 'json' ? 'Copy as JSON' : 'Copy as text'}
           text={written}
         />
       </span>
+      {answer.results.length > 0 && (
+        <Tooltip label="Export all answers to a file">
+          <ActionIcon size="sm" aria-label="Export all answers" onClick={() => setExporting(true)}>
+            <IconFileExport size={15} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      )}
       <SegmentedControl
         aria-label="Show the answers as"
         value={form}
-        onChange={(value) => onForm(value === 'json' ? 'json' : value === 'text' ? 'text' : 'table')}
-        data={[
-          { value: 'table', label: 'Table' },
-          { value: 'text', label: 'Text' },
-          { value: 'json', label: 'JSON' },
-        ]}
+        onChange={(value) => onForm(answerFormOf(value) ?? 'table')}
+        data={fittingForms(answer.question.variables.length).map((value) => ({
+          value,
+          label: formWords[value],
+        }))}
       />
     </>
   );
@@ -305,10 +336,34 @@ function Raw({ answer, form }: { answer: ShownAnswer; form: 'text' | 'json' }) {
   );
 }
 
+// Drawing code is loaded where something is drawn.
+const LazyChart = lazy(() => import('./chart-view.tsx').then(({ ChartView }) => ({ default: ChartView })));
+const LazyGraph = lazy(() => import('./graph-view.tsx').then(({ GraphView }) => ({ default: GraphView })));
+
+interface PicturedProps extends Omit<FormProps, 'kinds'> {
+  form: Exclude<AnswerForm, PlainForm>;
+}
+
+/** The answers as a graph, a chart or a pivot table. */
+function Pictured({ form, answer, ...props }: PicturedProps) {
+  const kinds = useMemo(() => columnKinds(answer), [answer]);
+  const View = { graph: LazyGraph, chart: LazyChart, pivot: PivotView }[form];
+  return (
+    <Suspense fallback={<Loader size={18} aria-label="Loading" className={styles.loading ?? ''} />}>
+      <View answer={answer} kinds={kinds} {...props} />
+    </Suspense>
+  );
+}
+
 interface ResultsProps {
   answer: ShownAnswer;
   sort: AnswerSort | null;
   onSort: OnSort;
+  /** The form that the tab chose; null: the user's habit. */
+  form: AnswerForm | null;
+  /** The settings of that form, as the address has them. */
+  axes: string | undefined;
+  onForm: (form: AnswerForm, axes?: string) => void;
   runs: TabRuns;
   /** Compares the answers with another run, given by id. */
   onCompare: (run: string) => void;
@@ -323,7 +378,9 @@ interface ResultsProps {
 /** Shows the answers in the chosen form. */
 export function Results(props: ResultsProps) {
   const { answer: asked, sort, onSort, runs, onCompare, isNarrow, onWhy, onWhyNot, onMore } = props;
-  const form = useForm((state) => state.form);
+  const habit = useHabit((state) => state.form);
+  const wanted = props.form ?? habit;
+  const form = fittingForms(asked.question.variables.length).includes(wanted) ? wanted : habit;
   const answer = useMemo(() => sortedAnswers(asked, sort), [asked, sort]);
   return (
     <PaneFrame
@@ -336,7 +393,10 @@ export function Results(props: ResultsProps) {
           runs={runs}
           onCompare={onCompare}
           form={form}
-          onForm={setForm}
+          onForm={(chosen) => {
+            if (isPlain(chosen)) setHabit(chosen);
+            props.onForm(chosen);
+          }}
           onMore={onMore}
           onWhyNot={onWhyNot}
         />
@@ -346,6 +406,15 @@ export function Results(props: ResultsProps) {
         <NoAnswer answer={answer} onWhyNot={onWhyNot} />
       ) : form === 'table' ? (
         <Table answer={answer} sort={sort} onSort={onSort} onWhy={onWhy} />
+      ) : !isPlain(form) ? (
+        <Pictured
+          // Not the sorted answers: their order means nothing here.
+          answer={asked}
+          form={form}
+          axes={props.axes}
+          onAxes={(axes) => props.onForm(form, axes)}
+          onMore={onMore}
+        />
       ) : (
         <Raw answer={answer} form={form} />
       )}

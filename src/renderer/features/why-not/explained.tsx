@@ -23,6 +23,7 @@ import { Bindings } from '../../ui/blocks.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProofLink, RuleLink, WhatIfLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
+import { RemediesView, type StageRemedy } from './remedies-view.tsx';
 import styles from './why-not.module.css';
 
 /** An attempt of a rule. */
@@ -293,9 +294,10 @@ function Holds({ atom }: { atom: string }) {
 interface ExplainedProps {
   explained: WhyNot;
   onQuestion: (statement: string) => void;
+  onStage: StageRemedy;
 }
 
-function Missing({ explained, onQuestion }: ExplainedProps) {
+function Missing({ explained, onQuestion, onStage }: ExplainedProps) {
   const rules = useRules().data ?? [];
   const { atom, attempts, blockedBy } = explained;
   return (
@@ -314,12 +316,13 @@ function Missing({ explained, onQuestion }: ExplainedProps) {
             : 'No rule that is in force could conclude it.'}
         </p>
       )}
+      <RemediesView key={atom} atom={atom} onStage={onStage} />
     </>
   );
 }
 
 /** Shows the explanation: what hides the statement, the rules that could conclude it, and what to try. */
-export function Explained({ explained, onQuestion }: ExplainedProps) {
+export function Explained({ explained, onQuestion, onStage }: ExplainedProps) {
   const { atom, holds } = explained;
   return (
     <div className={`flex-column gap-12 ${styles.explained}`}>
@@ -337,7 +340,11 @@ export function Explained({ explained, onQuestion }: ExplainedProps) {
           </Button>
         )}
       </div>
-      {holds ? <Holds atom={atom} /> : <Missing explained={explained} onQuestion={onQuestion} />}
+      {holds ? (
+        <Holds atom={atom} />
+      ) : (
+        <Missing explained={explained} onQuestion={onQuestion} onStage={onStage} />
+      )}
     </div>
   );
 }
