@@ -2,19 +2,20 @@
  * Stages rows pasted into the view as additions. If all lines can be read they are staged as one step;
  * otherwise nothing is staged until the user has seen the problems.
  */
-import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
+import { Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { type PastedTable, pastedTable } from '../../api/delimited.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { isTextField } from '../../ui/keys.ts';
+import { lazyStyled } from '../../ui/later.tsx';
 import { notifyDone, notifyHint, notifyTrouble } from '../../ui/notify.tsx';
 import { keysLabel } from '../../ui/tags.tsx';
 import type { PastedRows } from './pasted-rows.ts';
 import { type FactContent, maxStagedRows } from './staged-edits.ts';
 import { useArity } from './fact-columns.tsx';
 
-const PasteDialog = lazy(async () => ({ default: (await import('./paste-dialog.tsx')).PasteDialog }));
+const PasteDialog = lazyStyled(async () => (await import('./paste-dialog.tsx')).PasteDialog);
 
 interface PasteRowsProps {
   /** The selected predicate; undefined: all. */
