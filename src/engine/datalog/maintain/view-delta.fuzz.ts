@@ -131,7 +131,7 @@ async function compareWithModels(flavour: Flavour, seed: number): Promise<void> 
       const found = await delta.denied(denial);
       expect(keys(found.gained), `gained of ${about}`).toEqual(missing(later, then));
       expect(keys(found.lost), `lost of ${about}`).toEqual(missing(then, later));
-      expect(keys(await delta.deniedAfter(denial)), `all of ${about}`).toEqual([...later].sort());
+      expect(keys(await delta.deniedIn('after', denial)), `all of ${about}`).toEqual([...later].sort());
     }
   }
 }

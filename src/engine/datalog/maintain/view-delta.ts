@@ -152,9 +152,9 @@ export class ViewDelta {
     };
   }
 
-  /** All instances of the denial in the state after. */
-  deniedAfter({ body, variables }: Denial): Promise<ConstantTuple[]> {
-    return this.#evaluated(this.#after, { body, terms: variables });
+  /** All instances of the denial in one of the states, in no order. */
+  deniedIn(state: 'before' | 'after', { body, variables }: Denial): Promise<ConstantTuple[]> {
+    return this.#evaluated(state === 'after' ? this.#after : this.#before, { body, terms: variables });
   }
 
   /** Those of the tuples that are no instances of the denial in the state. */
@@ -168,13 +168,6 @@ export class ViewDelta {
     const there = await this.#evaluated(state, { body: [given, ...body], terms: variables });
     const known = new Set(there.map(tupleKey));
     return [...tuples].filter(([key]) => !known.has(key)).map(([, tuple]) => tuple);
-  }
-
-  /** Those of the tuples which `denial` has in the state before. */
-  async deniedBefore(denial: Denial, tuples: readonly ConstantTuple[]): Promise<ConstantTuple[]> {
-    const all = new Map(tuples.map((tuple) => [tupleKey(tuple), tuple]));
-    const absent = new Set((await this.#without(denial, all, this.#before)).map(tupleKey));
-    return tuples.filter((tuple) => !absent.has(tupleKey(tuple)));
   }
 
   /** The state that has what came, or what went. */
