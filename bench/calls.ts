@@ -1,5 +1,5 @@
 /** Calls of the engine shared by all benchmarks: the caller, and a fact in full. */
-import type { Caller } from '../src/engine/index.ts';
+import { type Caller, systemOrigin } from '../src/engine/index.ts';
 
 export const caller: Caller = {
   credential: null,
@@ -12,6 +12,7 @@ export const caller: Caller = {
   transaction: null,
   idempotency: null,
   requestId: 'bench',
+  origin: systemOrigin,
   signal: new AbortController().signal,
 };
 

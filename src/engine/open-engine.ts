@@ -1,12 +1,13 @@
 import { systemClock, type Clock } from './base/clock.ts';
 import { EngineError } from './base/errors.ts';
+import { systemOrigin, writtenOrigin } from './base/origin.ts';
 import type { EngineParts } from './operations/engine-context.ts';
 import { serving } from './base/serving.ts';
 import { unshared } from './base/scheduler.ts';
 import { type Engine, createEngine } from './operations/engine.ts';
 import { apply } from './state/apply.ts';
 import { OpeningProgress } from './state/opening-progress.ts';
-import { type Operation, operationVersion } from './state/operation.ts';
+import { type Operation, versionOf } from './state/operation.ts';
 import type { State } from './state/state.ts';
 import { stateOf, type RestoredState } from './state/state-snapshot.ts';
 import { type StorageBackend, systemErrorCode, memoryBackend } from './log/backend.ts';
@@ -239,8 +240,9 @@ async function begin(state: State, log: Log, clock: Clock): Promise<void> {
     actor: null,
     database: name,
     generation: 0,
-    version: operationVersion,
+    version: versionOf(operation),
     operation,
+    origin: writtenOrigin(systemOrigin),
   };
   await log
     .append([record], () => void apply(state, record))

@@ -1,3 +1,5 @@
+import type { WriteOrigin } from './origin.ts';
+
 /** The identity and context of one request. Every handler and every write passes it on, down to the log record. */
 export interface Caller {
   /** Id of the credential; null: the caller is anonymous. */
@@ -21,6 +23,8 @@ export interface Caller {
    */
   readonly ifMatch?: readonly string[] | '*';
   readonly requestId: string;
+  /** What records of its writes say about it, beside the credential. */
+  readonly origin: WriteOrigin;
   /** Address of the peer; absent or undefined: unknown. */
   readonly peer?: string | undefined;
   /** Aborts when the client disconnects. That cancels its question, but not its writes. */

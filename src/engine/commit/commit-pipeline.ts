@@ -2,12 +2,13 @@ import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Caller } from '../base/caller.ts';
 import type { Clock } from '../base/clock.ts';
+import { writtenOrigin } from '../base/origin.ts';
 import type { Owner, Scheduler } from '../base/scheduler.ts';
 import { Slices } from '../base/slices.ts';
 import { applying } from '../state/apply.ts';
 import { nothingWritten, type Report, type Slice } from '../state/report.ts';
 import { markOf } from '../state/idempotency.ts';
-import { type Operation, operationVersion } from '../state/operation.ts';
+import { type Operation, versionOf } from '../state/operation.ts';
 import type { State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { Log } from '../log/log.ts';
@@ -215,8 +216,9 @@ export class CommitPipeline {
       ...(mark === null ? {} : { idempotency: mark }),
       database,
       generation: this.#state.database(database).generation,
-      version: operationVersion,
+      version: versionOf(operation),
       operation,
+      origin: writtenOrigin(write.caller.origin),
     };
     let applied: Report | Promise<Report> | null = null;
     // A large operation is encoded already.

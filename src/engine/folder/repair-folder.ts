@@ -210,9 +210,13 @@ function namesOnly(operation: Operation, isOlder: (id: string) => boolean): bool
     case 'retractById':
     case 'updateRule':
     case 'forgetRule':
+    case 'updateConstraint':
+    case 'deleteConstraint':
       return isOlder(operation.id);
     case 'commit':
-      return operation.rules.every((rule) => rule.kind === 'teach' || isOlder(rule.id));
+      return [...operation.rules, ...(operation.shape ?? [])].every(
+        (change) => change.kind === 'teach' || namesOnly(change, isOlder),
+      );
     default:
       return true;
   }

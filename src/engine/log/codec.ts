@@ -8,6 +8,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { assert } from '../base/assert.ts';
+import { isWrittenOrigin, type WrittenOrigin } from '../base/origin.ts';
 import { type FileSealing, plainFile, plainSealer, type Sealer } from './cipher.ts';
 import { decodeFileHeader, encodeFileHeader, type FileKind } from './file-header.ts';
 
@@ -40,7 +41,7 @@ const NEW_LINE = 0x0a;
  * is the stamp;
  * `actor` is the credential's id, null for an anonymous caller; `idempotency` identifies a repeated request;
  * `generation` is interpreted by the engine; `version` is the version of the operation's shape; `operation` is any JSON
- * value, opaque to the log.
+ * value, opaque to the log; `origin` says from where the write came, absent in records from before it was kept.
  */
 export interface LogRecord {
   readonly sequence: number;
@@ -53,6 +54,7 @@ export interface LogRecord {
   readonly generation: number;
   readonly version: number;
   readonly operation: unknown;
+  readonly origin?: WrittenOrigin;
 }
 
 /** Where a history branched off another: the last record that both share. */
@@ -127,22 +129,22 @@ export function encodeRecord(record: LogRecord, operation?: Uint8Array): Uint8Ar
     generation: record.generation,
     version: record.version,
   };
+  const { origin } = record;
   if (operation === undefined)
-    return encoder.encode(`${JSON.stringify({ ...fields, operation: record.operation })}\n`);
+    return encoder.encode(`${JSON.stringify({ ...fields, operation: record.operation, origin })}\n`);
   const before = encoder.encode(`${JSON.stringify(fields).slice(0, -1)},"operation":`);
-  const line = new Uint8Array(before.length + operation.length + 2);
+  const after = encoder.encode(origin === undefined ? '}\n' : `,"origin":${JSON.stringify(origin)}}\n`);
+  const line = new Uint8Array(before.length + operation.length + after.length);
   line.set(before);
   line.set(operation, before.length);
-  line.set(lineEnd, before.length + operation.length);
+  line.set(after, before.length + operation.length);
   return line;
 }
-
-const lineEnd = encoder.encode('}\n');
 
 /**
  * Distinguishes a record from others that a log may have at the same position: the CRC-32, never 0, of one of these
  * lines (the first is number 0) up to its operation. That part contains the time, author and request of the write but
- * no knowledge, since unencrypted headers include the checksum.
+ * no knowledge and no reason, since unencrypted headers include the checksum.
  */
 export function recordChecksum(lines: Uint8Array, number = 0): number {
   let start = 0;
@@ -172,7 +174,8 @@ function checkedRecord(value: unknown): LogRecord {
   const text = typeof record.requestId === 'string' && typeof record.database === 'string';
   const actor = record.actor === null || typeof record.actor === 'string';
   const mark = record.idempotency === undefined || isMark(record.idempotency);
-  if (!whole || !wall || !text || !actor || !mark || !('operation' in record)) {
+  const origin = record.origin === undefined || isWrittenOrigin(record.origin);
+  if (!whole || !wall || !text || !actor || !mark || !origin || !('operation' in record)) {
     throw new Error('a record lacks a field, or has one of another type');
   }
   return value as LogRecord;

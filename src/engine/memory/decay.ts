@@ -1,5 +1,6 @@
 import { decideAndWrite, type Decision, unlimited, type Writer } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
+import { systemOrigin } from '../base/origin.ts';
 import { TextComparisons } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { type Decayed, type DecayInput, decayInputSchema } from '../contract/memory.ts';
@@ -290,6 +291,7 @@ function callerAt(database: string, tenant: string, signal: AbortSignal): Caller
     transaction: null,
     idempotency: null,
     requestId: decayActor,
+    origin: systemOrigin,
     signal,
   };
 }

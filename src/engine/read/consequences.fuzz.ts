@@ -1,3 +1,4 @@
+import { AliasStore } from '../store/alias-store.ts';
 import { expect, test } from 'vitest';
 import { ask } from './ask.ts';
 import { Prng } from '../testing/prng.ts';
@@ -93,7 +94,7 @@ class Written {
   context(generation = this.#generation): ReadContext {
     return {
       database: this.#database,
-      tenant: { facts: this.#store, uses: new FactUses(this.#store) },
+      tenant: { facts: this.#store, uses: new FactUses(this.#store), aliases: new AliasStore() },
       reasoner: this.#reasoner,
       reader: this.#reasoner.reader(generation, 0),
       pacer: this.#reasoner.pacer(limits),

@@ -1,3 +1,4 @@
+import { AliasStore } from '../store/alias-store.ts';
 import { expect, test } from 'vitest';
 import { ask, bodyOf } from './ask.ts';
 import type { ReadContext } from '../session/read-context.ts';
@@ -65,7 +66,7 @@ async function asked(
   );
   const context = {
     database,
-    tenant: { facts: store, uses: new FactUses(store) },
+    tenant: { facts: store, uses: new FactUses(store), aliases: new AliasStore() },
     reasoner,
     reader: reasoner.reader(generation, 0),
     pacer: reasoner.pacer(limitsOf({})),

@@ -1,3 +1,4 @@
+import { AliasStore } from '../store/alias-store.ts';
 import { expect, test } from 'vitest';
 import { changeRules } from '../state/apply-rules.ts';
 import { ask, askByPointLookup, bodyOf } from './ask.ts';
@@ -172,7 +173,7 @@ test('returns what tables answer, with the proofs, to the last byte', async () =
     const count = prng.pick([1, 2, 3, 12]);
     const scopes = Array.from({ length: count }, (_, at) => (at === 0 ? null : `s${at}`));
     const store = randomStore(prng, scopes);
-    const tenant = { facts: store, uses: new FactUses(store) };
+    const tenant = { facts: store, uses: new FactUses(store), aliases: new AliasStore() };
     const database = randomRules(prng, scopes);
     const program = new Program(database.rules.all());
     for (let question = 0; question < 30; question++) {

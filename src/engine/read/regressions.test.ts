@@ -1,3 +1,4 @@
+import { systemOrigin } from '../base/origin.ts';
 import { expect, test } from 'vitest';
 import type { Caller } from '../base/caller.ts';
 import { factSchema, retractPatternInputSchema } from '../contract/facts.ts';
@@ -19,6 +20,7 @@ const caller: Caller = {
   transaction: null,
   idempotency: null,
   requestId: 'regression',
+  origin: systemOrigin,
   signal: new AbortController().signal,
 };
 

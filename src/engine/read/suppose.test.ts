@@ -1,3 +1,4 @@
+import { AliasStore } from '../store/alias-store.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { expect, test } from 'vitest';
 import { ask, bodyOf } from './ask.ts';
@@ -54,7 +55,7 @@ function contextOf(facts: readonly FactToStore[], rules: readonly string[] = [])
   const limits = { timeoutMs: 60_000, maxDerivations: 1e9, signal: new AbortController().signal };
   return {
     database,
-    tenant: { facts: store, uses: new FactUses(store) },
+    tenant: { facts: store, uses: new FactUses(store), aliases: new AliasStore() },
     reasoner,
     reader: reasoner.reader(generation, 0),
     pacer: reasoner.pacer(limits),

@@ -7,6 +7,7 @@ import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { MergePlan } from './merge-plan.ts';
 import { changeRules } from './apply-rules.ts';
+import { changeShape } from './apply-shape.ts';
 import { tupleAt } from '../store/tuples.ts';
 
 /** Applies operations on a tenant's stored facts: assertions, retractions, transactions and those of the memory. */
@@ -145,7 +146,14 @@ export function* applyCommit(
   return () => {
     if (operation.assert.length > 0) database.tenants.set(operation.tenant, tenant);
     draft.rules.push(...applyRules(database, operation.rules, { generation, time }));
-    writer.show(draft.changes.length > 0 || draft.rules.some(({ isChange }) => isChange));
+    const { shape = [] } = operation;
+    draft.shape.push(...changeShape(database, tenant, shape, { generation, time }));
+    if (shape.some((each) => 'tenant' in each)) database.tenants.set(operation.tenant, tenant);
+    writer.show(
+      draft.changes.length > 0 ||
+        draft.rules.some(({ isChange }) => isChange) ||
+        draft.shape.some(({ isChange }) => isChange),
+    );
   };
 }
 

@@ -1,9 +1,11 @@
 import { assert, present } from '../base/assert.ts';
 import { applyCommit, applyImportUndo, retractAll, storeFacts, applyMemory } from './apply-facts.ts';
 import { applyRule } from './apply-rules.ts';
+import { applyShape, type ShapeChange } from './apply-shape.ts';
 import { applyFork, applyMerge, applyScopeDeletion } from './apply-scopes.ts';
 import { type Draft, newDraft, type Prepared, type Report, type Slice, rowsInSlice } from './report.ts';
 import {
+  isShapeOperation,
   type KeyOperation,
   type MergeScopes,
   type Operation,
@@ -19,6 +21,8 @@ import { renderIdentity } from '../language/print.ts';
 import { basePart, type MergeBasePart } from './merge-plan.ts';
 import { conflictsNow } from './scope-join.ts';
 import type { FactStore } from '../store/fact-store.ts';
+import { ConstraintStore } from '../store/constraint-store.ts';
+import { DeclarationStore } from '../store/declaration-store.ts';
 import { RuleStore } from '../store/rule-store.ts';
 
 /**
@@ -47,7 +51,7 @@ export function apply(state: State, record: LogRecord): Report {
 /** Like `apply`, in slices. Nothing is visible before the step after `ready`. */
 export function* applying(state: State, record: LogRecord): Generator<Slice, Report, undefined> {
   assert(!state.hasApplied(record.sequence), 'a record is applied once');
-  assert(record.version === operationVersion, `operations of version ${record.version} are known`);
+  assert(record.version <= operationVersion, `operations of version ${record.version} are known`);
   const database = state.databases.get(record.database);
   if (database !== undefined) database.isChanging = true;
   const judged = record.wall === undefined ? record : { ...record, time: record.wall };
@@ -117,6 +121,14 @@ function* preparedIn(
     case 'updateRule':
     case 'forgetRule':
       return () => void draft.rules.push(applyRule(database, operation, record));
+    case 'declare':
+    case 'withdraw':
+    case 'addConstraint':
+    case 'updateConstraint':
+    case 'deleteConstraint':
+    case 'addAlias':
+    case 'removeAlias':
+      return () => void draft.shape.push(applyShape(database, operation, record));
     case 'commit':
       return yield* applyCommit(database, operation, record, draft);
     case 'forkScope':
@@ -200,6 +212,8 @@ function keyById(keys: KeyStore, id: string): KeyRecord {
 /** Builds the outcome of an operation from its report. */
 function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outcome {
   const { generation } = draft;
+  if (isShapeOperation(operation))
+    return shapeOutcome(present(draft.shape[0], 'a write of shape reports it'), generation);
   switch (operation.kind) {
     case 'assert': {
       const { asserted, updated, unchanged, fact } = draft;
@@ -264,6 +278,14 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
   }
 }
 
+function shapeOutcome(change: ShapeChange, generation: number): Outcome {
+  const { kind, before, after, isChange } = change;
+  const status = !isChange ? 'unchanged' : after === null ? 'removed' : before === null ? 'added' : 'updated';
+  const id =
+    kind === 'constraint' ? (after ?? present(before, 'a change has a before or an after')).id : null;
+  return { kind: 'shape', status, id, generation };
+}
+
 function mergedPart(operation: MergeScopes, { scope }: Draft): MergedCounts & MergeBasePart {
   const plan = present(scope?.merge ?? null, 'a merge says what it did');
   const { added, updated, deleted, kept, resolved } = plan;
@@ -301,7 +323,7 @@ function* clearTenant(
   const tenant = present(database.tenants.get(name), 'the tenant was there when it was checked');
   const facts = yield* countStored(tenant.facts, database.generation, record.time);
   return () => {
-    if (facts > 0) database.advance(record.time, record.requestId);
+    if (facts > 0 || tenant.aliases.size > 0) database.advance(record.time, record.requestId);
     if (kind === 'nukeTenant')
       database.tenants.set(name, newTenant(tenant.facts.createdAt, database.generation));
     else {
@@ -330,11 +352,13 @@ function* deleteDatabase(
   };
 }
 
-/** Removes all facts and rules of a database; the database and its tenants stay. */
+/** Removes all facts, rules, declarations and constraints of a database; the database and its tenants stay. */
 function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft): Prepared<void> {
   const facts = yield* countAll(database, record.time);
-  const { tenants, rules } = database;
-  const isChange = facts + rules.size > 0;
+  const { tenants, rules, declarations, constraints } = database;
+  const isChange =
+    facts + rules.size + declarations.size + constraints.size > 0 ||
+    [...tenants.values()].some(({ aliases }) => aliases.size > 0);
   const after = database.generation + (isChange ? 1 : 0);
   const empty = new Map<string, TenantState>();
   for (const [name, tenant] of tenants) {
@@ -347,6 +371,10 @@ function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft)
     database.rules = new RuleStore();
     // The version tells programs compiled from the removed rules that they are out of date.
     database.rules.version = rules.version + 1;
+    database.declarations = new DeclarationStore();
+    database.declarations.version = declarations.version + 1;
+    database.constraints = new ConstraintStore();
+    database.constraints.version = constraints.version + 1;
     draft.cleared = { tenants, facts, rules: rules.size, isDatabaseGone: false };
   };
 }

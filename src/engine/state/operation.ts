@@ -1,3 +1,5 @@
+import type { Declaration } from '../contract/declarations.ts';
+import type { ConstraintRecord } from '../store/constraint-store.ts';
 import type { KeyRole, KeyView } from '../contract/authentication.ts';
 import type { Metadata } from '../contract/facts.ts';
 import type { Rule } from '../contract/language.ts';
@@ -36,6 +38,7 @@ export type Operation =
   | { readonly kind: 'teach'; readonly rule: RuleToStore }
   | { readonly kind: 'updateRule'; readonly id: string; readonly rule: RuleToStore }
   | { readonly kind: 'forgetRule'; readonly id: string }
+  | ShapeOperation
   | Commit
   | ForkScope
   | MergeScopes
@@ -56,6 +59,33 @@ export type Operation =
   /** Removes facts and rules; `delete` removes the database too. */
   | { readonly kind: 'deleteDatabase' | 'nukeDatabase' }
   | KeyOperation;
+
+/**
+ * The operations on what gives knowledge its shape: declarations and constraints, which belong to the database, and
+ * aliases, which belong to a tenant.
+ */
+export type ShapeOperation =
+  /** Adds the declaration of its name and arity, or replaces it. */
+  | { readonly kind: 'declare'; readonly declaration: Declaration }
+  | { readonly kind: 'withdraw'; readonly name: string; readonly arity: number }
+  | { readonly kind: 'addConstraint'; readonly constraint: ConstraintToStore }
+  /** Absent fields stay unchanged. */
+  | {
+      readonly kind: 'updateConstraint';
+      readonly id: string;
+      readonly constraint: Partial<ConstraintToStore>;
+    }
+  | { readonly kind: 'deleteConstraint'; readonly id: string }
+  /** Changes nothing if the alias is the entity's already, or the removed one is not. */
+  | {
+      readonly kind: 'addAlias' | 'removeAlias';
+      readonly tenant: string;
+      readonly entity: string;
+      readonly alias: string;
+    };
+
+/** A constraint to add. */
+export type ConstraintToStore = Omit<ConstraintRecord, 'id' | 'createdAt' | 'changedIn'>;
 
 /** The operations on keys. Keys belong to no database; their records name `default`. */
 export type KeyOperation =
@@ -86,13 +116,20 @@ export type KeyChange = Partial<Pick<KeyToStore, 'databases' | 'tenants' | 'desc
 
 export type RuleOperation = Extract<Operation, { kind: 'teach' | 'updateRule' | 'forgetRule' }>;
 
-/** A transaction: retracts, then asserts, then changes rules, all in one generation. */
+/**
+ * A transaction: changes declarations, constraints and aliases, retracts, then asserts, then changes rules, all in one
+ * generation.
+ */
 export interface Commit {
   readonly kind: 'commit';
   readonly tenant: string;
   readonly retract: readonly FactIdentity[];
   readonly assert: readonly FactToStore[];
   readonly rules: readonly RuleOperation[];
+  /** Absent: none. Aliases are of the transaction's tenant. */
+  readonly shape?: readonly ShapeOperation[];
+  /** The facts are stored as they are: a key with `supersede` ends no other fact. Absent: it does. */
+  readonly isExact?: true;
   /** Number of writes in the transaction. */
   readonly operations: number;
   /** The answer to a repeated request, beside the counts; absent: none. */
@@ -189,7 +226,30 @@ export interface RuleToStore {
   readonly enabled: boolean | null;
 }
 
-export const operationVersion = 1;
+/** The latest version of operations that this program reads. */
+export const operationVersion = 2;
+
+/** The kinds that a program which knows version 1 alone cannot apply. */
+const secondKinds: ReadonlySet<Operation['kind']> = new Set([
+  'declare',
+  'withdraw',
+  'addConstraint',
+  'updateConstraint',
+  'deleteConstraint',
+  'addAlias',
+  'removeAlias',
+] satisfies ShapeOperation['kind'][]);
+
+/** The first version whose programs can apply the operation. Without a declaration, all of them agree on facts. */
+export function versionOf(operation: Operation): number {
+  if (secondKinds.has(operation.kind)) return 2;
+  return operation.kind === 'commit' && operation.shape !== undefined ? 2 : 1;
+}
+
+/** Narrows an operation to those on declarations, constraints and aliases. */
+export function isShapeOperation(operation: Operation): operation is ShapeOperation {
+  return secondKinds.has(operation.kind);
+}
 
 /**
  * The outcome of a write as plain JSON: everything its answer needs beside the request.
@@ -230,6 +290,13 @@ export type Outcome =
       readonly status: 'asserted' | 'updated' | 'unchanged' | 'retracted';
       /** The generation that last changed the rule. */
       readonly changedIn: number;
+      readonly generation: number;
+    }
+  | {
+      readonly kind: 'shape';
+      readonly status: 'added' | 'updated' | 'unchanged' | 'removed';
+      /** Of a constraint; null: the write concerned none. */
+      readonly id: string | null;
       readonly generation: number;
     }
   | { readonly kind: 'created'; readonly createdAt: number }

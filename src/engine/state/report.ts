@@ -1,6 +1,7 @@
 import type { FactRow } from '../store/fact-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import type { KeyRecord } from './key-store.ts';
+import type { ShapeChange } from './apply-shape.ts';
 import type { MergePlan } from './merge-plan.ts';
 import type { Outcome } from './operation.ts';
 import { DatabaseState, type TenantState } from './state.ts';
@@ -42,6 +43,8 @@ export interface Report {
   /** The version of the last fact that was asserted, updated or found unchanged. */
   readonly fact: FactRow | null;
   readonly rules: readonly RuleChange[];
+  /** The effects on declarations, constraints and aliases. */
+  readonly shape: readonly ShapeChange[];
   /** null: nothing was removed as a whole. */
   readonly cleared: ClearedTenants | null;
   /** The effect on a whole scope; null: the write concerned none. */
@@ -69,6 +72,7 @@ export interface ScopeChange {
 /** A report under construction. */
 export type Draft = { -readonly [Key in keyof Omit<Report, 'outcome'>]: Report[Key] } & {
   rules: RuleChange[];
+  shape: ShapeChange[];
   keys: KeyRecord[];
   /** null: derived from the other fields. */
   outcome: Outcome | null;
@@ -97,6 +101,7 @@ export function newDraft(database: DatabaseState, tenant: string | null): Draft 
     changes: new FactChanges(),
     fact: null,
     rules: [],
+    shape: [],
     scope: null,
     keys: [],
     cleared: null,

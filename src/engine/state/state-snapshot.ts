@@ -2,6 +2,9 @@ import { apply } from './apply.ts';
 import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { Slices } from '../base/slices.ts';
+import { type AliasRecord, AliasStore } from '../store/alias-store.ts';
+import type { ConstraintRecord } from '../store/constraint-store.ts';
+import type { DeclarationRecord } from '../store/declaration-store.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import type { PinnedFacts } from '../store/fact-store.ts';
 import type { Imports, KnownImport } from '../store/generations.ts';
@@ -46,13 +49,26 @@ export interface RestoredState {
 }
 
 /** Version of the snapshot's content, raised with every change. Newer versions are refused. */
-const contentVersion = 5;
-/** What is written as long as no outcome was dropped and there is no quota: earlier programs can read it. */
-const plainVersion = 4;
+const contentVersion = 6;
 
-/** The first versions with keys and with imports. */
+/** The first versions with keys and imports, with dropped outcomes and quotas, and with a shape of the knowledge. */
 const versionWithKeys = 3;
 const versionWithImports = 3;
+const versionWithQuotas = 5;
+const versionWithShape = 6;
+
+/** The first version that can say all that is in the state: programs of that version can read the snapshot. */
+function versionFor(state: State): number {
+  const databases = [...state.databases.values()];
+  const hasShape = databases.some(
+    ({ declarations, constraints, tenants }) =>
+      declarations.size + constraints.size > 0 ||
+      [...tenants.values()].some(({ aliases }) => aliases.size > 0),
+  );
+  if (hasShape) return versionWithShape;
+  const hasQuota = databases.some(({ quota, tenantQuotas }) => quota !== null || tenantQuotas.size > 0);
+  return state.idempotency.hasDropped || hasQuota ? versionWithQuotas : 4;
+}
 
 interface StateHead {
   readonly version: number;
@@ -95,20 +111,24 @@ interface PinnedDatabase {
   readonly generations: NeededGenerations;
   readonly imports: readonly KnownImport[];
   readonly rules: readonly RuleRecord[];
+  readonly shape: DatabaseShape;
   readonly tenants: readonly PinnedTenant[];
+}
+
+/** What gives the knowledge of a database its shape, with the aliases of each tenant. */
+interface DatabaseShape {
+  readonly declarations: readonly DeclarationRecord[];
+  readonly constraints: readonly ConstraintRecord[];
+  readonly aliases: readonly (readonly AliasRecord[])[];
 }
 
 /** Pins the state. Call it between two records; one pin at a time. */
 export function pinState(state: State, talliesOf: (database: DatabaseState) => Tallies): PinnedState {
   const { sequence, time, wall } = state;
-  const { hasDropped } = state.idempotency;
-  const hasQuota = [...state.databases.values()].some(
-    ({ quota, tenantQuotas }) => quota !== null || tenantQuotas.size > 0,
-  );
   const databases = Array.from(state.databases.values(), (database) => pinned(database, talliesOf(database)));
   const gone = [...state.goneDatabases];
   const head: StateHead = {
-    version: hasDropped || hasQuota ? contentVersion : plainVersion,
+    version: versionFor(state),
     sequence,
     time,
     ...(wall === time ? {} : { wall }),
@@ -195,6 +215,11 @@ function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
     generations: new NeededGenerations(database.generations),
     imports: database.imports.saved(),
     rules: database.rules.all(),
+    shape: {
+      declarations: database.declarations.all(),
+      constraints: database.constraints.all(),
+      aliases: Array.from(database.tenants.values(), ({ aliases }) => aliases.all()),
+    },
     tenants,
   };
 }
@@ -224,11 +249,24 @@ async function* writeState(
       yield* writeFacts(facts, generation, columns, slices, generations.need);
     yield* generations.write(columns, slices);
     yield* columns.texts(utf8Of(imports));
+    if (head.version < versionWithShape) continue;
+    const { declarations, constraints, aliases } = database.shape;
+    yield* columns.texts(utf8Of(declarations));
+    yield* columns.texts(utf8Of(constraints));
+    for (const each of aliases) yield* columns.texts(utf8Of(each));
   }
 }
 
+type WrittenItem =
+  | StoredOutcome
+  | KeyRecord
+  | KnownImport
+  | DeclarationRecord
+  | ConstraintRecord
+  | AliasRecord;
+
 /** Each as JSON in UTF-8. */
-function* utf8Of(all: Iterable<StoredOutcome | KeyRecord | KnownImport>): Generator<Uint8Array> {
+function* utf8Of(all: Iterable<WrittenItem>): Generator<Uint8Array> {
   for (const each of all) yield encoder.encode(JSON.stringify(each));
 }
 
@@ -254,11 +292,18 @@ async function readDatabase(
   const stores = new Map<string, TenantState>();
   for (const tenant of tenants) {
     const facts = await readFacts(columns, wall, slices);
-    stores.set(tenant, { facts, uses: new FactUses(facts) });
+    stores.set(tenant, { facts, uses: new FactUses(facts), aliases: new AliasStore() });
   }
   const generations = await readGenerations(columns);
   const database = new DatabaseState(name, createdAt, firstGeneration, generations, rules);
   if (version >= versionWithImports) await readImports(columns, database.imports);
+  if (version >= versionWithShape) {
+    const { declarations, constraints } = database;
+    await columns.texts((text) => declarations.put(JSON.parse(decoder.decode(text)) as DeclarationRecord));
+    await columns.texts((text) => constraints.put(JSON.parse(decoder.decode(text)) as ConstraintRecord));
+    for (const { aliases } of stores.values())
+      await columns.texts((text) => aliases.add(JSON.parse(decoder.decode(text)) as AliasRecord));
+  }
   for (const [tenant, generation] of gone) database.goneTenants.set(tenant, generation);
   for (const [tenant, store] of stores) database.tenants.set(tenant, store);
   if (quota !== undefined) database.setQuota(null, quota);

@@ -3,21 +3,27 @@ import { isUnlimited, type Quota } from '../contract/quotas.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { type FactRow, FactStore } from '../store/fact-store.ts';
 import { Generations, Imports } from '../store/generations.ts';
+import { AliasStore } from '../store/alias-store.ts';
+import { ConstraintStore } from '../store/constraint-store.ts';
+import { DeclarationStore } from '../store/declaration-store.ts';
 import { RuleStore } from '../store/rule-store.ts';
 import { type StoredOutcome, StoredOutcomes } from './idempotency.ts';
 import { KeyStore } from './key-store.ts';
 
-/** The state of one tenant. `apply` alone changes `facts`; it may write the observed `uses` but never reads them. */
+/** The state of one tenant. `apply` alone changes `facts` and `aliases`; it may write the observed `uses` but never reads them. */
 export interface TenantState {
   readonly facts: FactStore;
   readonly uses: FactUses;
+  readonly aliases: AliasStore;
 }
 
-/** The state of one database: its rules, tenants, generations and imports. */
+/** The state of one database: its rules, declarations, constraints, tenants, generations and imports. */
 export class DatabaseState {
   readonly name: string;
   readonly createdAt: number;
   rules: RuleStore;
+  declarations = new DeclarationStore();
+  constraints = new ConstraintStore();
   tenants = new Map<string, TenantState>();
   /** Last generation of each deleted tenant, by name: until then its facts could change. */
   readonly goneTenants = new Map<string, number>();
@@ -185,9 +191,9 @@ export class State {
   }
 }
 
-/** A tenant without facts. History up to the generation `forgottenThrough` is lost. */
+/** A tenant without facts and aliases. History up to the generation `forgottenThrough` is lost. */
 export function newTenant(time: number, forgottenThrough = 0): TenantState {
   const facts = new FactStore(time);
   facts.forgottenThrough = forgottenThrough;
-  return { facts, uses: new FactUses(facts) };
+  return { facts, uses: new FactUses(facts), aliases: new AliasStore() };
 }

@@ -4,6 +4,7 @@
  */
 import { expect, onTestFinished, vi } from 'vitest';
 import type { Caller } from '../base/caller.ts';
+import { systemOrigin } from '../base/origin.ts';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import { Slices } from '../base/slices.ts';
@@ -43,6 +44,7 @@ export function testCaller(changes: Partial<Caller> = {}): Caller {
     transaction: null,
     idempotency: null,
     requestId: 'request',
+    origin: systemOrigin,
     signal: new AbortController().signal,
     ...changes,
   };

@@ -5,6 +5,7 @@
 import { systemClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Caller } from '../base/caller.ts';
+import { systemOrigin } from '../base/origin.ts';
 import { factInputSchema } from '../contract/facts.ts';
 import { askInputSchema } from '../contract/inference.ts';
 import { ruleInputSchema } from '../contract/rules.ts';
@@ -21,6 +22,7 @@ const caller: Caller = {
   transaction: null,
   idempotency: null,
   requestId: 'request',
+  origin: systemOrigin,
   signal: new AbortController().signal,
 };
 

@@ -2,6 +2,7 @@
  * The stored facts of one tenant through a random history: assertions, updates, retractions, uses, scopes,
  * validity, compaction, time; and readers pinned at the generation and time at which they began.
  */
+import { AliasStore } from '../store/alias-store.ts';
 import type { Prng } from './prng.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { FactUses } from '../store/fact-uses.ts';
@@ -66,7 +67,7 @@ export class FactWorld {
   context(time = this.time): ReadContext {
     return {
       database: this.database,
-      tenant: { facts: this.facts, uses: this.uses },
+      tenant: { facts: this.facts, uses: this.uses, aliases: new AliasStore() },
       reasoner: this.#reasoner,
       reader: this.#reasoner.reader(this.database.generation, time),
       pacer: this.#reasoner.pacer(limits),

@@ -6,7 +6,9 @@ import { present } from '../base/assert.ts';
 import type { Prng } from './prng.ts';
 import type { FactIdentity, FactPattern, FactToStore } from '../store/fact-store.ts';
 import { parseRule } from '../language/parse.ts';
-import { type Operation, operationVersion } from '../state/operation.ts';
+import { type Operation, type ShapeOperation, versionOf } from '../state/operation.ts';
+import type { WrittenOrigin } from '../base/origin.ts';
+import type { Declaration } from '../contract/declarations.ts';
 import { noQuota } from '../contract/quotas.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
@@ -47,8 +49,9 @@ export class RandomRecords {
       ...(prng.chance(0.3) ? { idempotency: this.#mark(sequence) } : {}),
       database,
       generation: 0,
-      version: operationVersion,
+      version: versionOf(operation),
       operation,
+      ...(prng.chance(0.7) ? { origin: this.#origin() } : {}),
     };
   }
 
@@ -70,6 +73,7 @@ export class RandomRecords {
       return { kind: 'retractById', tenant, id };
     }
     if (kind > 9) return this.#wideOperation(database, tenant);
+    if (kind === 9 && prng.chance(0.5)) return this.#shapeOperation(database, tenant);
     const rule = {
       rule: parseRule(prng.pick(['q(?x) :- p(?x)', 'q(?y) :- p(?y), not r(?y)', '-q(?x) :- s(?x, ?_)'])),
       scope: prng.chance(0.3) ? 's' : null,
@@ -81,6 +85,69 @@ export class RandomRecords {
     const { id } = prng.pick(rules);
     if (kind === 8) return { kind: 'updateRule', id, rule: { ...rule, rule: null, scope: null } };
     return { kind: 'forgetRule', id };
+  }
+
+  /** Origins with and without their optional parts. */
+  #origin(): WrittenOrigin {
+    const prng = this.#prng;
+    return {
+      surface: prng.pick(['http', 'mcp', 'a2a', 'workbench', 'cli', 'system'] as const),
+      ...(prng.chance(0.3) ? { keyName: 'ci' } : {}),
+      ...(prng.chance(0.3) ? { client: 'tool/1.0', session: 'ab12' } : {}),
+      ...(prng.chance(0.3) ? { reason: 'the register said "so"' } : {}),
+    };
+  }
+
+  #shapeOperation(database: DatabaseState, tenant: string): ShapeOperation {
+    const prng = this.#prng;
+    const { declarations, constraints } = database;
+    const kind = prng.below(7);
+    const declared = declarations.all();
+    if (kind < 2 || (kind === 2 && declared.length === 0))
+      return { kind: 'declare', declaration: this.#declaration() };
+    if (kind === 2) {
+      const { name, arity } = prng.pick(declared);
+      return { kind: 'withdraw', name, arity };
+    }
+    const entity = prng.pick(['a', 'b', 'é']);
+    const alias = prng.pick(['A', 'B', 'Ada', '😀']);
+    if (kind < 5) return { kind: prng.pick(['addAlias', 'removeAlias'] as const), tenant, entity, alias };
+    const constraint = {
+      body: parseRule('h() :- p(?x), s(?x, ?y)').body,
+      text: '!- p(?x), s(?x, ?y)',
+      name: `constraint ${prng.below(3)}`,
+      description: prng.chance(0.5) ? null : 'é',
+      mode: prng.pick(['warn', 'reject'] as const),
+      scope: prng.pick(scopes),
+    };
+    const stored = constraints.all();
+    if (stored.length === 0 || prng.chance(0.5)) return { kind: 'addConstraint', constraint };
+    const { id } = prng.pick(stored);
+    if (prng.chance(0.5)) return { kind: 'deleteConstraint', id };
+    return { kind: 'updateConstraint', id, constraint: { mode: constraint.mode, name: constraint.name } };
+  }
+
+  #declaration(): Declaration {
+    const prng = this.#prng;
+    const [name, arity] = prng.pick([['p', 1] as const, ['s', 2] as const, ['n', 0] as const]);
+    const hasNames = prng.chance(0.8);
+    const key = hasNames && arity > 0 && prng.chance(0.7) ? ['first'] : [];
+    const names = ['first', 'second'].slice(0, arity);
+    return {
+      name,
+      arity,
+      description: prng.chance(0.5) ? null : 'ré "sumé"',
+      arguments: hasNames
+        ? names.map((each) => ({
+            name: each,
+            description: null,
+            type: prng.pick(['any', 'entity', { oneOf: ['a', 'b'] }] as const),
+          }))
+        : [],
+      key,
+      onConflict: prng.pick(['warn', 'supersede', 'reject'] as const),
+      check: prng.pick(['warn', 'reject'] as const),
+    };
   }
 
   #keyOperation(sequence: number): Operation {
@@ -118,7 +185,7 @@ export class RandomRecords {
     const [source, target] = [prng.pick(scopes), prng.pick(scopes)];
     if (prng.chance(0.3)) return this.#memoryOperation(database, tenant);
     const kind = prng.below(20);
-    if (kind < 8) return this.#commit(tenant);
+    if (kind < 8) return this.#commit(database, tenant);
     if (kind < 11) {
       // Older programs logged none with a base.
       const hasBase = prng.chance(0.8) ? { hasBase: true as const } : {};
@@ -181,7 +248,7 @@ export class RandomRecords {
     };
   }
 
-  #commit(tenant: string): Operation {
+  #commit(database: DatabaseState, tenant: string): Operation {
     const distinct = <Fact extends FactIdentity>(facts: readonly Fact[]): Fact[] => [
       ...new Map(
         facts.map((fact) => [JSON.stringify([fact.predicate, fact.args, fact.truthVal, fact.scope]), fact]),
@@ -194,7 +261,17 @@ export class RandomRecords {
       truthVal,
       scope,
     }));
-    return { kind: 'commit', tenant, retract, assert: distinct(some()), rules: [], operations: 2 };
+    const shape = this.#prng.chance(0.2) ? [this.#shapeOperation(database, tenant)] : [];
+    return {
+      kind: 'commit',
+      tenant,
+      retract,
+      assert: distinct(some()),
+      rules: [],
+      ...(shape.length === 0 ? {} : { shape }),
+      ...(this.#prng.chance(0.2) ? { isExact: true as const } : {}),
+      operations: 2,
+    };
   }
 
   #identity(): Pick<FactToStore, 'predicate' | 'args' | 'scope'> {

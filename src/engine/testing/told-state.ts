@@ -42,12 +42,15 @@ export function toldState(state: State, more: ToldMore): unknown {
     createdAt: database.createdAt,
     generation: database.generation,
     rules: database.rules.all(),
+    declarations: database.declarations.all(),
+    constraints: database.constraints.all(),
     gone: [...database.goneTenants],
     quota: database.quota,
     tenantQuotas: [...database.tenantQuotas],
     imports: database.imports.saved(),
-    tenants: [...database.tenants].map(([name, { facts, uses }]) => ({
+    tenants: [...database.tenants].map(([name, { facts, uses, aliases }]) => ({
       name,
+      aliases: aliases.all(),
       createdAt: facts.createdAt,
       forgottenThrough: facts.forgottenThrough,
       scopeRecords: [...facts.scopes.all()].sort(([one], [other]) => one - other),

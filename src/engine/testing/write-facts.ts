@@ -3,6 +3,7 @@
  * the existing ones. It prints the number of every acknowledged batch, in order.
  */
 import type { Caller } from '../base/caller.ts';
+import { systemOrigin } from '../base/origin.ts';
 import { factSchema, listFactsQuerySchema } from '../contract/facts.ts';
 import { openEngine } from '../open-engine.ts';
 
@@ -18,6 +19,7 @@ const caller: Caller = {
   transaction: null,
   idempotency: null,
   requestId: 'writer',
+  origin: systemOrigin,
   signal: new AbortController().signal,
 };
 const engine = await openEngine({ storageDir: folder });

@@ -5,6 +5,7 @@ import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../engine/contract/inference.ts';
 import { operations } from '../../engine/contract/operations.ts';
+import { systemOrigin } from '../../engine/index.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import type { A2aHost } from '../base/agent-host.ts';
 import { carryOut } from './carry-out.ts';
@@ -375,7 +376,16 @@ describe('an answer with many results', () => {
     };
     const who = { credential: null, role: 'admin', databases: [], tenants: [], client: null } as const;
     const signal = new AbortController().signal;
-    const caller = { ...who, database, tenant, transaction: null, idempotency: null, requestId: 'r', signal };
+    const caller = {
+      ...who,
+      database,
+      tenant,
+      transaction: null,
+      idempotency: null,
+      requestId: 'r',
+      origin: systemOrigin,
+      signal,
+    };
     const items =
       (await readItems('word(?x)?\nword(?x)?\nword(c).\nword(?x)?', () => Promise.resolve())) ?? [];
     const kinds = async (limit: number) =>

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { type Caller, EngineError, openEngine } from '../../engine/index.ts';
+import { type Caller, EngineError, openEngine, systemOrigin } from '../../engine/index.ts';
 import { parseConfig } from '../base/config.ts';
 import { nobody } from '../base/dispatch.ts';
 import { Authentication } from './authentication.ts';
@@ -26,6 +26,7 @@ function from(peer?: string): Caller {
     transaction: null,
     idempotency: null,
     requestId: 'request',
+    origin: systemOrigin,
     ...(peer === undefined ? {} : { peer }),
     signal: new AbortController().signal,
   };

@@ -86,8 +86,8 @@ export class Authentication {
     if (key === undefined) throw invalidKey();
     if (this.#keys().hasExpired(key)) throw new EngineError('Unauthenticated', 'the key has expired');
     this.#keys().noteUse(key.id);
-    const { id, role, databases, tenants } = key;
-    return { credential: id, role, databases, tenants };
+    const { id, role, databases, tenants, description } = key;
+    return { credential: id, keyName: description, role, databases, tenants };
   }
 
   /** False once the credential has been revoked, has expired, or no longer covers the database and tenant. */

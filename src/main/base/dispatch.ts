@@ -336,7 +336,10 @@ export type Handlers = {
 };
 
 /** What a credential says about the caller, before database and tenant are checked. */
-export type Identity = Pick<Caller, 'credential' | 'role' | 'databases' | 'tenants'>;
+export type Identity = Pick<Caller, 'credential' | 'role' | 'databases' | 'tenants'> & {
+  /** The name of the key, if it has one. */
+  readonly keyName?: string | null;
+};
 
 /** Every caller while authentication is off. */
 export const anonymous: Identity = { credential: null, role: 'admin', databases: [], tenants: [] };

@@ -20,6 +20,7 @@ import {
   StartupError,
   type Verified,
   verifyFolder,
+  systemOrigin,
 } from '../../engine/index.ts';
 import type { FolderCommand } from './arguments.ts';
 import type { Config } from '../base/config.ts';
@@ -271,6 +272,7 @@ function operator(): Caller {
     transaction: null,
     idempotency: null,
     requestId: 'reset-admin',
+    origin: systemOrigin,
     signal: new AbortController().signal,
   };
 }

@@ -6,7 +6,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { isDatabaseName, isTenantName } from '../../engine/contract/fields.ts';
-import { type Caller, EngineError, present } from '../../engine/index.ts';
+import { type Caller, EngineError, present, type WriteOrigin } from '../../engine/index.ts';
 import { type Identity, requireCoverage } from '../base/dispatch.ts';
 import { networkOf } from '../base/network.ts';
 import type { HttpHost } from './host.ts';
@@ -154,7 +154,7 @@ export function callerFor(
   transaction: string | null = null,
 ): Caller {
   const identity = present(request.identity, 'a route that needs a caller looks at the credential first');
-  const { credential, role, databases, tenants } = identity;
+  const { credential, keyName, role, databases, tenants } = identity;
   const { database, tenant } = place;
   const { id: requestId } = request;
   return {
@@ -168,9 +168,50 @@ export function callerFor(
     transaction,
     idempotency: null,
     requestId,
+    origin: originOf(request, keyName ?? null),
     signal,
     peer: peerOf(request),
   };
+}
+
+/** What `X-Client` may be: a name and, after a slash, a version. */
+const clientPattern = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
+/** UTF-16 code units of a reason. */
+const maxReason = 500;
+
+/** Refuses with ValidationException headers that say wrongly where a write comes from. */
+export function requireOriginHeaders(request: FastifyRequest): void {
+  const client = header(request, 'x-client');
+  if (client !== null && !clientPattern.test(client))
+    throw badHeader('X-Client', 'must be name/version: at most 200 visible ASCII characters');
+  const reason = header(request, 'x-reason');
+  if (reason === null) return;
+  const text = decodedReason(reason);
+  if (text === null) throw badHeader('X-Reason', 'must be percent-encoded UTF-8: encodeURIComponent(reason)');
+  if (text.length > maxReason)
+    throw badHeader('X-Reason', `has ${text.length} characters: at most ${maxReason} are kept`);
+}
+
+/** null: it is not percent-encoded UTF-8. */
+function decodedReason(reason: string): string | null {
+  if (!/^[\x20-\x7e]*$/.test(reason)) return null;
+  try {
+    return decodeURIComponent(reason);
+  } catch {
+    // A malformed escape, which the caller reports.
+    return null;
+  }
+}
+
+/** Where a request says that it comes from; of headers that would be refused, nothing. */
+function originOf(request: FastifyRequest, keyName: string | null): WriteOrigin {
+  const given = header(request, 'x-client');
+  const client = given !== null && clientPattern.test(given) ? given : null;
+  const [program] = client?.split('/') ?? [];
+  const surface = program === 'workbench' || program === 'cli' ? program : 'http';
+  const reason = header(request, 'x-reason');
+  const text = reason === null ? null : decodedReason(reason)?.slice(0, maxReason);
+  return { surface, keyName, client, session: null, reason: text || null };
 }
 
 /** The peer's address; undefined if the connection is closed. */

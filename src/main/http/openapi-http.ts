@@ -54,6 +54,21 @@ export const headerParameters = {
     schema: { type: 'string' },
     example: '"r7-12"',
   },
+  Client: {
+    name: 'X-Client',
+    in: 'header',
+    description: 'Name and version of the client program, for the record of a write. Proves nothing.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]{0,198}[\\x21-\\x7e])?$' },
+    example: 'importer/1.4',
+  },
+  Reason: {
+    name: 'X-Reason',
+    in: 'header',
+    description:
+      'Why, for the record of a write: percent-encoded UTF-8, at most 500 characters before it is encoded.',
+    schema: { type: 'string', pattern: '^[\\x20-\\x7e]*$' },
+    example: 'corrected%20after%20the%20audit',
+  },
   LastEventId: {
     name: 'Last-Event-ID',
     in: 'header',
@@ -142,6 +157,7 @@ export function headerParametersOf(spec: OperationSpec): Described[] {
     ...(spec.database ? (['Database'] as const) : []),
     ...(spec.transaction === undefined ? [] : (['Transaction'] as const)),
     ...(takesKey(spec) ? (['IdempotencyKey'] as const) : []),
+    ...(spec.kind === 'write' && spec.database ? (['Client', 'Reason'] as const) : []),
     ...(spec.ifMatch === true ? (['IfMatch'] as const) : []),
     ...(spec.stream === 'events' ? (['LastEventId'] as const) : []),
     'RequestId',

@@ -33,6 +33,7 @@ import {
 } from './body.ts';
 import {
   callerFor,
+  requireOriginHeaders,
   checkedSpace,
   databaseNotFound,
   type NamedSpace,
@@ -276,6 +277,7 @@ class OperationCall {
     const bytes = await this.#readBytes();
     const params = checkParams(this.#name, this.#request.params);
     const place = placeOf(this.#spec, this.#request);
+    requireOriginHeaders(this.#request);
     const conditions = conditionsOf(this.#spec, this.#request, place, bytes);
     return {
       bytes,

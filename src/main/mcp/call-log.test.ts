@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../engine/index.ts';
+import { type Caller, systemOrigin } from '../../engine/index.ts';
 import type { ToolCall } from '../base/agent-host.ts';
 import { ToolCallLog } from './agents.ts';
 
@@ -14,6 +14,7 @@ const caller: Caller = {
   transaction: null,
   idempotency: null,
   requestId: 'r',
+  origin: systemOrigin,
   signal: new AbortController().signal,
 };
 

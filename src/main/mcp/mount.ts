@@ -5,9 +5,10 @@
  * sends there for its notifications gets 405, which says that there are none. The hooks of the app check Origin, Host
  * and credentials.
  */
+import { createHash } from 'node:crypto';
 import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { EngineError, invalid } from '../../engine/index.ts';
+import { type Caller, EngineError, invalid } from '../../engine/index.ts';
 import type { McpHost } from '../base/agent-host.ts';
 import { clientIds, ConnectedClient } from './client.ts';
 import { createContexts, createSessionServer, sessionErrors, type SessionSurroundings } from './server.ts';
@@ -209,9 +210,11 @@ async function postSseMessage(
 ): Promise<void> {
   const { host, contexts, sessions } = endpoint;
   const message = messageOf(request);
-  const session = sessions.get(sessionIdOf(request));
+  const id = sessionIdOf(request);
+  const session = sessions.get(id);
   if (session === undefined) throw unknownSession();
-  const caller = host.callerOf(request, session.binding);
+  const unnamed = host.callerOf(request, session.binding);
+  const caller: Caller = { ...unnamed, origin: { ...unnamed.origin, session: publicIdOf(id) } };
   // The session belongs to the credential of its stream; for others it does not exist.
   if (caller.credential !== session.credential) throw unknownSession();
   requireTurn(session);
@@ -230,6 +233,11 @@ async function postSseMessage(
   await handOver(host, request, reply, () =>
     contexts.run(context, () => session.transport.handlePostMessage(request.raw, reply.raw, message)),
   );
+}
+
+/** Identifies a session in records; its id is known to its client alone. */
+function publicIdOf(id: string): string {
+  return createHash('sha256').update(id).digest('hex').slice(0, 32);
 }
 
 const neverGone = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { type Caller, openEngine } from '../../engine/index.ts';
+import { type Caller, openEngine, systemOrigin } from '../../engine/index.ts';
 import type { McpHost } from '../base/agent-host.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { type Notice, Notices } from './resources.ts';
@@ -16,6 +16,7 @@ const caller: Caller = {
   transaction: null,
   idempotency: null,
   requestId: 'r',
+  origin: systemOrigin,
   signal: new AbortController().signal,
 };
 

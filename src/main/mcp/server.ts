@@ -15,7 +15,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { assert, type Caller, eitherOf, EngineError } from '../../engine/index.ts';
 import type { McpHost } from '../base/agent-host.ts';
-import { type Agent, clientName } from './client.ts';
+import { type Agent, clientName, clientVersion } from './client.ts';
 import type { McpSurface, SurfaceCall } from './surface.ts';
 import type { Notices } from './resources.ts';
 import type { McpSession } from './sessions.ts';
@@ -70,11 +70,19 @@ export function createServer(
   ): Promise<Result> {
     const context = contexts.getStore();
     assert(context !== undefined, 'a message arrives with the context of its request');
-    const client = clientName(server.getClientVersion()?.name);
+    const info = server.getClientVersion();
+    const client = clientName(info?.name);
+    const version = clientVersion(info?.version);
+    const named = client === null || version === null ? client : `${client}/${version}`;
+    const origin = { ...context.caller.origin, client: named ?? context.caller.origin.client };
     const signal = eitherOf(serverContext.mcpReq.signal, context.gone);
     hooks.onCall(1);
     try {
-      return await work({ host, caller: { ...context.caller, client, signal }, context: serverContext });
+      return await work({
+        host,
+        caller: { ...context.caller, client, origin, signal },
+        context: serverContext,
+      });
     } finally {
       hooks.onCall(-1);
     }

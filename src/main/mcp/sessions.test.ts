@@ -1,6 +1,6 @@
 import { InMemoryTransport, Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../engine/index.ts';
+import { type Caller, systemOrigin } from '../../engine/index.ts';
 import { ConnectedClient } from './client.ts';
 import { McpSession, Sessions } from './sessions.ts';
 
@@ -15,6 +15,7 @@ const anybody: Caller = {
   transaction: null,
   idempotency: null,
   requestId: 'r',
+  origin: systemOrigin,
   signal: new AbortController().signal,
 };
 

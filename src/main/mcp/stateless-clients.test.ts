@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Caller } from '../../engine/index.ts';
+import { type Caller, systemOrigin } from '../../engine/index.ts';
 import { clientIds } from './client.ts';
 import { StatelessClients, type Visit } from './stateless.ts';
 
@@ -14,6 +14,7 @@ const anybody: Caller = {
   transaction: null,
   idempotency: null,
   requestId: 'r',
+  origin: systemOrigin,
   peer: '127.0.0.1',
   signal: new AbortController().signal,
 };

@@ -116,7 +116,8 @@ async function sessionOf(
       'Forbidden',
       'this session was opened with another credential: open one of your own',
     );
-  const caller = host.callerOf(request, token.binding);
+  const unnamed = host.callerOf(request, token.binding);
+  const caller: Caller = { ...unnamed, origin: { ...unnamed.origin, session: token.session } };
   const session = sessions.get(id) ?? (await revive(endpoint, id, token, caller));
   requireTurn(session);
   return [session, caller];

@@ -5,7 +5,7 @@ import { factsInputSchema } from '../../engine/contract/facts.ts';
 import { askInputSchema } from '../../engine/contract/inference.ts';
 import { ruleInputSchema } from '../../engine/contract/rules.ts';
 import { sampleIndexSchema, sampleSchema } from '../../engine/contract/samples.ts';
-import { type Caller, type Engine, openEngine, parseProgram } from '../../engine/index.ts';
+import { type Caller, type Engine, openEngine, parseProgram, systemOrigin } from '../../engine/index.ts';
 import { anonymous } from '../base/dispatch.ts';
 import { findInstallation } from '../base/installation.ts';
 
@@ -20,6 +20,7 @@ const caller: Caller = {
   transaction: null,
   idempotency: null,
   requestId: 'sample',
+  origin: systemOrigin,
   signal: new AbortController().signal,
 };
 

@@ -46,6 +46,7 @@ import {
   databaseNotFound,
   namedSpace,
   requireCovered,
+  requireOriginHeaders,
   requireSameSpace,
 } from '../http/caller.ts';
 import { bundlePath } from '../http/files.ts';
@@ -551,7 +552,10 @@ class RunningService implements Service, ServiceState {
       version,
       logger,
       needsCredential: () => this.authentication.mode !== 'disabled',
-      callerOf: (request) => callerOf(request),
+      callerOf: (request) => {
+        const caller = callerOf(request);
+        return { ...caller, origin: { ...caller.origin, surface: 'a2a' } };
+      },
       perform,
     };
   }
@@ -580,7 +584,9 @@ class RunningService implements Service, ServiceState {
         const place = checkedSpace(named, false);
         if (bound !== undefined) requireSameSpace(namedSpace(request), bound);
         if (!this.engine.hasDatabase(place.database)) throw databaseNotFound(place.database);
-        return callerFor(request, place, neverAborted);
+        requireOriginHeaders(request);
+        const caller = callerFor(request, place, neverAborted);
+        return { ...caller, origin: { ...caller.origin, surface: 'mcp' } };
       },
       requireAllowed,
       perform: async (name, caller, input) => {

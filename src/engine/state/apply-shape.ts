@@ -1,0 +1,123 @@
+import { present } from '../base/assert.ts';
+import type { LogRecord } from '../log/codec.ts';
+import type { AliasRecord } from '../store/alias-store.ts';
+import type { ConstraintRecord } from '../store/constraint-store.ts';
+import type { DeclarationRecord } from '../store/declaration-store.ts';
+import type { ConstraintToStore, ShapeOperation } from './operation.ts';
+import type { DatabaseState, TenantState } from './state.ts';
+
+/** Applies operations on declarations, constraints and aliases. The checks ran before: what they name exists. */
+
+/** The effect of a write on one declaration, constraint or alias; null before or after: there is none. */
+export type ShapeChange = { readonly isChange: boolean } & (
+  | {
+      readonly kind: 'declaration';
+      readonly before: DeclarationRecord | null;
+      readonly after: DeclarationRecord | null;
+    }
+  | {
+      readonly kind: 'constraint';
+      readonly before: ConstraintRecord | null;
+      readonly after: ConstraintRecord | null;
+    }
+  | { readonly kind: 'alias'; readonly before: AliasRecord | null; readonly after: AliasRecord | null }
+);
+
+/** Changes declarations, constraints and aliases, and advances the generation if that is a change. */
+export function applyShape(
+  database: DatabaseState,
+  operation: ShapeOperation,
+  record: LogRecord,
+): ShapeChange {
+  const generation = database.generation + 1;
+  const tenant = 'tenant' in operation ? database.tenantOrNew(operation.tenant, record.time) : null;
+  const [change] = changeShape(database, tenant, [operation], { time: record.time, generation });
+  if ('tenant' in operation && tenant !== null) database.tenants.set(operation.tenant, tenant);
+  if (present(change, 'an operation has one change').isChange)
+    database.advance(record.time, record.requestId);
+  return change as ShapeChange;
+}
+
+/**
+ * Applies the operations in order, without advancing a generation; `tenant` is that of their aliases. New constraints get
+ * the ids `c12`, `c12-1`, `c12-2`, …
+ */
+export function changeShape(
+  database: Pick<DatabaseState, 'declarations' | 'constraints'>,
+  tenant: Pick<TenantState, 'aliases'> | null,
+  operations: readonly ShapeOperation[],
+  { time, generation }: { readonly time: number; readonly generation: number },
+): ShapeChange[] {
+  const { declarations, constraints } = database;
+  let added = 0;
+  return operations.map((operation): ShapeChange => {
+    switch (operation.kind) {
+      case 'declare': {
+        const { declaration } = operation;
+        const before = declarations.get(declaration.name, declaration.arity);
+        const after = { ...declaration, createdAt: before?.createdAt ?? time, changedIn: generation };
+        if (before !== null && isSame(before, after))
+          return { kind: 'declaration', before, after: before, isChange: false };
+        declarations.put(after);
+        return { kind: 'declaration', before, after, isChange: true };
+      }
+      case 'withdraw': {
+        const before = present(
+          declarations.get(operation.name, operation.arity),
+          'the declaration was there when it was checked',
+        );
+        declarations.remove(before);
+        return { kind: 'declaration', before, after: null, isChange: true };
+      }
+      case 'addConstraint': {
+        const id = added === 0 ? `c${generation}` : `c${generation}-${added}`;
+        added++;
+        const { constraint } = operation;
+        const after = { ...constraint, id, createdAt: time, changedIn: generation };
+        constraints.put(after);
+        return { kind: 'constraint', before: null, after, isChange: true };
+      }
+      case 'updateConstraint': {
+        const before = constraintById(constraints, operation.id);
+        const after = { ...before, ...operation.constraint, changedIn: generation };
+        if (isSame(before, after)) return { kind: 'constraint', before, after: before, isChange: false };
+        constraints.put(after);
+        return { kind: 'constraint', before, after, isChange: true };
+      }
+      case 'deleteConstraint': {
+        const before = constraintById(constraints, operation.id);
+        constraints.remove(before.id);
+        return { kind: 'constraint', before, after: null, isChange: true };
+      }
+      case 'addAlias': {
+        const { aliases } = present(tenant, 'an alias belongs to a tenant');
+        const before = aliases.get(operation.alias);
+        if (before?.entity === operation.entity)
+          return { kind: 'alias', before, after: before, isChange: false };
+        if (before !== null) aliases.remove(before);
+        const after = { entity: operation.entity, alias: operation.alias, createdAt: time };
+        aliases.add(after);
+        return { kind: 'alias', before, after, isChange: true };
+      }
+      case 'removeAlias': {
+        const { aliases } = present(tenant, 'an alias belongs to a tenant');
+        const before = aliases.get(operation.alias);
+        if (before?.entity !== operation.entity)
+          return { kind: 'alias', before: null, after: null, isChange: false };
+        aliases.remove(before);
+        return { kind: 'alias', before, after: null, isChange: true };
+      }
+    }
+  });
+}
+
+function constraintById(constraints: DatabaseState['constraints'], id: string): ConstraintRecord {
+  return present(constraints.get(id), 'the constraint was there when it was checked');
+}
+
+type Compared = (DeclarationRecord | ConstraintRecord) & Partial<ConstraintToStore>;
+
+/** Whether only the generations of change differ. */
+function isSame(before: Compared, after: Compared): boolean {
+  return JSON.stringify({ ...before, changedIn: 0 }) === JSON.stringify({ ...after, changedIn: 0 });
+}

@@ -1,0 +1,44 @@
+import type { Declaration } from '../contract/declarations.ts';
+
+/** A declaration as stored. Replaced when it changes, never mutated. */
+export interface DeclarationRecord extends Declaration {
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  /** The generation that last changed it. */
+  readonly changedIn: number;
+}
+
+/** The declarations of one database, at most one for each name and arity, in order of creation. */
+export class DeclarationStore {
+  /** Incremented by every change. */
+  version = 0;
+  readonly #byRelation = new Map<string, DeclarationRecord>();
+
+  get size(): number {
+    return this.#byRelation.size;
+  }
+
+  /** All declarations, in order of creation. */
+  all(): DeclarationRecord[] {
+    return [...this.#byRelation.values()];
+  }
+
+  get(name: string, arity: number): DeclarationRecord | null {
+    return this.#byRelation.get(declaredKey(name, arity)) ?? null;
+  }
+
+  /** Adds a declaration, or replaces that of its name and arity. */
+  put(declaration: DeclarationRecord): void {
+    this.#byRelation.set(declaredKey(declaration.name, declaration.arity), declaration);
+    this.version++;
+  }
+
+  remove({ name, arity }: Pick<Declaration, 'name' | 'arity'>): void {
+    this.#byRelation.delete(declaredKey(name, arity));
+    this.version++;
+  }
+}
+
+function declaredKey(name: string, arity: number): string {
+  return `${arity}/${name}`;
+}
