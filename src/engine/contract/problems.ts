@@ -71,10 +71,15 @@ export const problems = {
     title: 'The rule cannot be accepted',
     when: 'an unsafe rule, or rules that cannot be stratified',
   },
+  ConstraintViolated: {
+    status: 422,
+    title: 'A constraint would be violated',
+    when: 'a write would violate a constraint whose mode is reject; `violations` has the first 100 with their proofs, `violationCount` their number',
+  },
   InferenceLimitExceeded: {
     status: 422,
     title: 'Inference limit exceeded',
-    when: 'a question reached its time, derivation or memory limit',
+    when: 'a question, or the check of constraints before a write, reached its time, derivation or memory limit',
   },
   IdempotencyMismatch: {
     status: 422,

@@ -101,7 +101,8 @@ function checkConstraintStatement({ literals, body, span }: ConstraintStatement,
   }
   if (literals.length < 2) return;
   const places: Places = new Map();
-  for (const [index, literal] of literals.entries()) notePlaces(literal, body[index] as LiteralSource, places);
+  for (const [index, literal] of literals.entries())
+    notePlaces(literal, body[index] as LiteralSource, places);
   const unsafe = new Set(problems.map((problem) => problem.variable));
   const asRule = { head: { predicate: '!-', args: [], negated: false }, body: literals };
   for (const variable of singletonVariables(asRule)) {

@@ -28,6 +28,7 @@ import { IndexAtStart } from '../search/index-at-start.ts';
 import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
+import { ConstraintCheck } from '../session/constraint-check.ts';
 
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
@@ -139,6 +140,7 @@ export class EngineContext implements Writer {
   readonly live: LiveState;
   readonly admission: WriteAdmission;
   readonly questions: QuestionQuotas;
+  readonly constraints: ConstraintCheck;
   readonly pipeline: CommitPipeline;
   readonly transactions: Transactions;
   readonly databases: Databases;
@@ -181,7 +183,16 @@ export class EngineContext implements Writer {
         this.meaning?.changed({ hasRemoved, isCleared });
       },
     };
-    this.pipeline = new CommitPipeline(state, log, judging, scheduler, observer, this.admission);
+    this.constraints = new ConstraintCheck(this.live);
+    this.pipeline = new CommitPipeline(
+      state,
+      log,
+      judging,
+      scheduler,
+      observer,
+      this.admission,
+      this.constraints,
+    );
     this.databases = new Databases(state, this, (database, tenant) =>
       this.transactions.countIn(database, tenant),
     );
@@ -264,8 +275,10 @@ export class EngineContext implements Writer {
     if (this.parts.leaderUrl !== null) throw notLeader(this.parts.leaderUrl);
   }
 
-  async refuseGrowth({ database }: Caller, operation: Operation): Promise<void> {
-    await this.admission.judge(database, operation, this.live.showTime());
+  async refuseUnfit(caller: Caller, operation: Operation): Promise<void> {
+    const time = this.live.showTime();
+    await this.admission.judge(caller.database, operation, time);
+    await this.constraints.judge(caller, operation, time);
   }
 
   slices(caller: Caller): Slices {

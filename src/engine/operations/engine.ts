@@ -18,10 +18,12 @@ import { planOf } from '../read/plan.ts';
 import { search } from '../search/search.ts';
 import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/export-knowledge.ts';
 import { listFacts } from '../read/list-facts.ts';
+import { listViolations, storedConstraint } from '../read/violations.ts';
 import { whatIf } from '../read/what-if.ts';
 import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
 import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
+import { addConstraint, deleteConstraint, updateConstraint } from '../write/constraints.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
 import { learn, learned } from '../write/learn.ts';
 import { recallFor } from '../window/recall-query.ts';
@@ -76,6 +78,16 @@ const operations = {
   teach,
   updateRule,
   forgetRule,
+  addConstraint,
+  updateConstraint,
+  deleteConstraint,
+  /** The constraints of a database, oldest first. */
+  constraints: async ({ live }: EngineContext, caller: Caller) => {
+    live.refuseClosed();
+    return live.database(caller).constraints.all().map(storedConstraint);
+  },
+  /** What is violated now. */
+  violations: asking(listViolations, undefined, anyConclusion),
   rules,
   rule,
   validateRules,

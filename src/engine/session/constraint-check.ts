@@ -5,7 +5,12 @@ import { maxViolationsListed, type Violation } from '../contract/constraints.ts'
 import type { Program } from '../datalog/model/program.ts';
 import type { Operation } from '../state/operation.ts';
 import type { DatabaseState } from '../state/state.ts';
-import { ConstraintStates, type FoundViolation, relationsBelow, shownViolation } from './constraint-states.ts';
+import {
+  ConstraintStates,
+  type FoundViolation,
+  relationsBelow,
+  shownViolation,
+} from './constraint-states.ts';
 import type { LiveState } from './live-state.ts';
 import type { ReadContext } from './read-context.ts';
 import {
@@ -115,8 +120,7 @@ export class ConstraintCheck {
         const before = { ...pinned, reader: { ...pinned.reader, time, version: -1 } };
         const { database, tenant, pacer, reader } = before;
         const watched = relationsBelow(database.constraints.all(), [reader.program]);
-        const isRead = (relation: string): boolean =>
-          changesWhatIsRead(operation) || watched.has(relation);
+        const isRead = (relation: string): boolean => changesWhatIsRead(operation) || watched.has(relation);
         const after = await supposeWrite(before, operation, isRead);
         const isStrict = ({ mode }: { readonly mode: string }): boolean => mode === 'reject';
         const strict = after.constraints.filter(isStrict);
@@ -173,14 +177,14 @@ function tenantOf(caller: Caller, operation: JudgedOperation): string {
 function changesConstraints(operation: JudgedOperation): boolean {
   if (operation.kind === 'addConstraint') return operation.constraint.mode === 'reject';
   if (operation.kind === 'updateConstraint') return true;
-  return operation.kind === 'commit' && (operation.shape ?? []).some(({ kind }) => kind.endsWith('Constraint'));
+  return (
+    operation.kind === 'commit' && (operation.shape ?? []).some(({ kind }) => kind.endsWith('Constraint'))
+  );
 }
 
 /** True if other relations may be read after the write than before it. */
 function changesWhatIsRead(operation: JudgedOperation): boolean {
-  return (
-    operation.kind === 'commit' && (operation.rules.length > 0 || (operation.shape ?? []).length > 0)
-  );
+  return operation.kind === 'commit' && (operation.rules.length > 0 || (operation.shape ?? []).length > 0);
 }
 
 /** The first violations as answers show them. */

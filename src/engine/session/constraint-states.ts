@@ -97,16 +97,14 @@ export class ConstraintStates {
     const begun: FoundViolation[] = [];
     const ended: FoundViolation[] = [];
     for (const scope of await this.#scopes()) await this.#compareIn(scope, begun, ended);
-    const order = new Map([...this.#before.constraints, ...this.#after.constraints].map(({ id }, at) => [id, at]));
+    const order = new Map(
+      [...this.#before.constraints, ...this.#after.constraints].map(({ id }, at) => [id, at]),
+    );
     const compare = compareViolations(({ id }) => order.get(id) ?? 0);
     return { begun: begun.sort(compare), ended: ended.sort(compare) };
   }
 
-  async #compareIn(
-    scope: string | null,
-    begun: FoundViolation[],
-    ended: FoundViolation[],
-  ): Promise<void> {
+  async #compareIn(scope: string | null, begun: FoundViolation[], ended: FoundViolation[]): Promise<void> {
     const then = await this.#applicable(this.#before, scope);
     const now = await this.#applicable(this.#after, scope);
     const steady: { before: ConstraintRecord; after: ConstraintRecord }[] = [];
@@ -158,7 +156,8 @@ export class ConstraintStates {
     const changed = changedConstraints(this.#before.constraints, this.#after.constraints);
     for (const { scope } of changed) if (scope !== null) scopes.add(scope);
     const isEverywhere =
-      this.#before.reader.program !== this.#after.reader.program || changed.some(({ scope }) => scope === null);
+      this.#before.reader.program !== this.#after.reader.program ||
+      changed.some(({ scope }) => scope === null);
     if (!isEverywhere) return scopes;
     scopes.add(null);
     for (const { rules } of [this.#before, this.#after])
@@ -234,24 +233,32 @@ export async function shownViolation(
   const { variables } = denialOf(constraint);
   const bindings: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [at, variable] of variables.entries()) bindings[variable.slice(1)] = values[at] as string;
-  const body = constraint.body.map((literal): Literal =>
-    substitute(literal, (variable) => bindings[variable.slice(1)]),
+  const body = constraint.body.map(
+    (literal): Literal => substitute(literal, (variable) => bindings[variable.slice(1)]),
   );
   const asked = question(viewOfScope(scope), body);
   const page = { offset: 0, limit: 1, withProof, withAlternatives: false };
-  const { matches, page: rows, proof } = await context.reasoner.answer(
-    asked,
-    context.reader,
-    context.pacer,
-    page,
-  );
+  const {
+    matches,
+    page: rows,
+    proof,
+  } = await context.reasoner.answer(asked, context.reader, context.pacer, page);
   const row = present(rows[0], 'a violation has an instance');
   const instance = renderInstance(matches.question, (variable) => {
     const at = asked.variables.indexOf(variable);
     return at < 0 ? undefined : matches.constants.text((matches.columns[at] as Int32Array)[row] as number);
   });
   const { id, name, mode } = constraint;
-  return { kind: 'constraint', constraint: id, name, mode, scope, bindings, instance, proof: proof?.proof ?? null };
+  return {
+    kind: 'constraint',
+    constraint: id,
+    name,
+    mode,
+    scope,
+    bindings,
+    instance,
+    proof: proof?.proof ?? null,
+  };
 }
 
 /** The relations that the constraints read, directly or through rules of the programs. */

@@ -74,7 +74,12 @@ export class TouchedAtoms {
     return relations;
   }
 
-  add({ predicate, args, truthVal, scope }: Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>): void {
+  add({
+    predicate,
+    args,
+    truthVal,
+    scope,
+  }: Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>): void {
     const relations = this.addScope(scope);
     const key = relationKey(predicate, args.length, !truthVal);
     let atoms = relations.get(key);
@@ -197,7 +202,9 @@ class SupposedChange {
       case 'deleteScope': {
         const { scope, withRules } = operation;
         this.#deletedScope = scope;
-        await this.#hideAll(await this.#inSlices(collected(facts, facts.scopeNumber(scope), generation, time)));
+        await this.#hideAll(
+          await this.#inSlices(collected(facts, facts.scopeNumber(scope), generation, time)),
+        );
         const others = [...database.tenants.values()].filter((each) => each !== tenant);
         if (!withRules || (await this.#inSlices(isHeldByAny(others, scope, { generation, time })))) return;
         this.#changeRules(rulesOfScope(database.rules, scope).map(({ id }) => ({ kind: 'forgetRule', id })));
@@ -372,10 +379,10 @@ function addFacts(
   facts: readonly Pick<FactToStore, 'predicate' | 'args' | 'truthVal'>[],
   into: Set<string>,
 ): void {
-  let last: { predicate: string; arity: number; truthVal: boolean } | null = null;
+  let last = { predicate: '', arity: -1, truthVal: true };
   for (const { predicate, args, truthVal } of facts) {
     const { length: arity } = args;
-    if (last?.predicate === predicate && last.arity === arity && last.truthVal === truthVal) continue;
+    if (last.predicate === predicate && last.arity === arity && last.truthVal === truthVal) continue;
     last = { predicate, arity, truthVal };
     into.add(relationKey(predicate, arity, !truthVal));
   }

@@ -248,7 +248,7 @@ export class Transactions {
         const { reader, database } = before;
         const slices = this.#writer.slices(caller);
         await checkCommit(transaction, this.#committed(caller), reader.time, slices);
-        await this.#writer.refuseGrowth(caller, await operationOf(caller.tenant, transaction, slices));
+        await this.#writer.refuseUnfit(caller, await operationOf(caller.tenant, transaction, slices));
         const written = writtenRules(writes, database.rules);
         const relations = new Set(writes.relations);
         for (const { relation } of written) relations.add(relation);

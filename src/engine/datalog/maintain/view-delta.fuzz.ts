@@ -16,14 +16,27 @@ import {
   richFlavour,
   startCase,
 } from '../../testing/generators.ts';
-import { type Knowledge, modelOf, type ModelFact, type ModelRule, type ModelView } from '../../testing/naive-model.ts';
+import {
+  type Knowledge,
+  modelOf,
+  type ModelFact,
+  type ModelRule,
+  type ModelView,
+} from '../../testing/naive-model.ts';
 import { Prng } from '../../testing/prng.ts';
 import { overSeeds } from '../../testing/twin.ts';
 import { FactOverlay } from '../model/fact-overlay.ts';
 import { MemoryBudget } from '../model/memory-budget.ts';
 import { Program } from '../model/program.ts';
 import { Reasoner } from './reasoner.ts';
-import { AtomSet, boundByAtoms, type ComparedState, type ConstantTuple, type Denial, ViewDelta } from './view-delta.ts';
+import {
+  AtomSet,
+  boundByAtoms,
+  type ComparedState,
+  type ConstantTuple,
+  type Denial,
+  ViewDelta,
+} from './view-delta.ts';
 
 /** What denials gain and lose between two random states, against the naive models of both. */
 
@@ -79,7 +92,11 @@ async function compareWithModels(flavour: Flavour, seed: number): Promise<void> 
   const current = startCase(start);
   const store = new FactStore(0);
   for (const fact of current.facts.values()) store.store(toStore(fact), 1, 0);
-  const was: Knowledge = { facts: [...current.facts.values()], rules: presentRules(current), time: current.time };
+  const was: Knowledge = {
+    facts: [...current.facts.values()],
+    rules: presentRules(current),
+    time: current.time,
+  };
   const touched: ModelFact[] = [];
   const next = { ...current, facts: new Map(current.facts), rules: [...current.rules] };
   for (let index = prng.below(4); index >= 0; index--) {
@@ -140,5 +157,7 @@ const timeout = 3_600_000;
 
 for (const [name, flavour] of Object.entries(flavours))
   test(`finds what denials gain and lose (${name})`, { timeout }, () =>
-    overSeeds({ name: `view delta ${name}`, few: 30, many: 3000 }, (seed) => compareWithModels(flavour, seed)),
+    overSeeds({ name: `view delta ${name}`, few: 30, many: 3000 }, (seed) =>
+      compareWithModels(flavour, seed),
+    ),
   );

@@ -132,7 +132,9 @@ export class ViewDelta {
       for (const direction of ['gained', 'lost'] as const)
         for (const occurrence of occurrences[direction].get(batch.relation) ?? []) {
           const found = await this.#joined(occurrence, batch, direction);
-          queue.push(...(await this.#record(present(occurrence.head, 'a rule has a head'), direction, found)));
+          queue.push(
+            ...(await this.#record(present(occurrence.head, 'a rule has a head'), direction, found)),
+          );
         }
     }
   }
@@ -180,11 +182,7 @@ export class ViewDelta {
   }
 
   /** Records those of the tuples, all true on their side, that the other state lacks. */
-  async #record(
-    of: RelationShape,
-    direction: Direction,
-    found: readonly ConstantTuple[],
-  ): Promise<Batch[]> {
+  async #record(of: RelationShape, direction: Direction, found: readonly ConstantTuple[]): Promise<Batch[]> {
     const relation = keyOf(of);
     const known = this.#changesOf(of)[direction];
     const fresh = found.filter((tuple) => !known.tuples.has(tupleKey(tuple)));
@@ -355,8 +353,7 @@ function occurrencesIn(conclusion: Conclusion, head: RelationShape | null): Occu
   };
   for (const [index, literal] of conclusion.body.entries()) {
     if (isAggregate(literal)) inBraces(literal.body, index);
-    else if (isPositiveAtom(literal))
-      found.push({ head, conclusion, index, atom: literal, effect: 'same' });
+    else if (isPositiveAtom(literal)) found.push({ head, conclusion, index, atom: literal, effect: 'same' });
     else if (relationsRead([literal]).length > 0)
       found.push({ head, conclusion, index, atom: literal, effect: 'opposite' });
   }
