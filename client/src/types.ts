@@ -22,6 +22,7 @@ export type ProblemCode =
   | 'UnsupportedMediaType'
   | 'NotLeader'
   | 'RuleException'
+  | 'ConstraintViolated'
   | 'InferenceLimitExceeded'
   | 'IdempotencyMismatch'
   | 'QuotaExceeded'
@@ -38,6 +39,9 @@ export type ChangeKind =
   | 'fact.retracted'
   | 'conclusion.withdrawn'
   | 'rule.changed'
+  | 'constraint.changed'
+  | 'constraint.violated'
+  | 'constraint.satisfied'
   | 'scope.changed'
   | 'memory.evicted'
   | 'mcp.call'
@@ -203,6 +207,10 @@ export type Change = {
   id?: string | undefined;
   scope?: string | null | undefined;
   rule?: string | undefined;
+  /** constraint.changed: its text; constraint.violated and .satisfied: the id of the constraint. */
+  constraint?: string | undefined;
+  /** constraint.violated and .satisfied: the values that identify the violation. */
+  bindings?: Record<string, string> | undefined;
 };
 
 export type ChosenWindow = {
@@ -387,6 +395,63 @@ export type Consolidation = {
   first: number;
   /** The latest createdAt. */
   last: number;
+};
+
+export type ConstraintInput = {
+  /** `!- body`: what must have no answer. A body as in rules. */
+  text: string;
+  /** For people. */
+  name: string;
+  /** Why it is forbidden; absent: the text in quotation marks after the body, if there is one. */
+  description?: string | null | undefined;
+  /** warn: violations are listed; reject: a write that would cause one is refused. */
+  mode: 'warn' | 'reject';
+  /** The only view in which it is checked; absent: the unscoped view and the view of each scope. */
+  scope?: string | null | undefined;
+  /** Store nothing, and answer what is violated already. Default: false. */
+  dryRun?: boolean | null | undefined;
+  /** Dry run: time for finding violations, in milliseconds. Default: 10000. */
+  timeoutMs?: number | null | undefined;
+};
+
+export type ConstraintList = {
+  constraints: StoredConstraint[];
+};
+
+export type ConstraintOutcome = {
+  status: 'asserted' | 'updated' | 'unchanged';
+  id: string;
+  /** As text. */
+  constraint: string;
+  generation: number;
+  dryRun?: true | undefined;
+  /** Dry run: what is violated already, the first 100. */
+  violations?: Violation[] | undefined;
+  /** Dry run: number of violations. */
+  violationCount?: number | undefined;
+  /** Dry run: the real call would be refused for violations that are new with it. */
+  refused?: 'ConstraintViolated' | undefined;
+};
+
+export type ConstraintRemoved = {
+  status: 'retracted';
+  id: string;
+  generation: number;
+};
+
+export type ConstraintUpdate = {
+  name?: string | null | undefined;
+  /** Why it is forbidden; absent: the text in quotation marks after the body, if there is one. */
+  description?: string | null | undefined;
+  mode?: 'warn' | 'reject' | null | undefined;
+  /** The only view in which it is checked; absent: the unscoped view and the view of each scope. */
+  scope?: string | null | undefined;
+  /** Store nothing, and answer what is violated already. Default: false. */
+  dryRun?: boolean | null | undefined;
+  /** Dry run: time for finding violations, in milliseconds. Default: 10000. */
+  timeoutMs?: number | null | undefined;
+  /** The new text; the scope is then the given one, or none. */
+  text?: string | null | undefined;
 };
 
 export type ContextEntry = {
@@ -716,7 +781,7 @@ export type ExportQuery = {
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
   predicate?: string | null | undefined;
-  /** Export rules too; absent: true in ndjson and datalog, the formats that can express them. */
+  /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
   rules?: 'true' | 'false' | null | undefined;
   /** CSV: put an apostrophe before each value that a spreadsheet would run as a formula. */
   escape?: 'spreadsheet' | null | undefined;
@@ -935,13 +1000,20 @@ export type ImportLine =
         line: number;
         message: string;
       }[];
+      /** Constraints that were added or changed; absent: none. */
+      constraints?: number | undefined;
+      /** What the import newly asserted violates constraints, and was retracted as by undo. */
+      refused?: 'ConstraintViolated' | undefined;
+      /** The first 100 of them. */
+      violations?: Violation[] | undefined;
+      violationCount?: number | undefined;
       /** The import ended at a line that a quota refused, the last of `errors`; what was before it is stored. */
       stopped?: 'QuotaExceeded' | undefined;
       generation: number;
       dryRun?: true | undefined;
     }
   | {
-      /** Facts and rules that were read, plus lines that failed. */
+      /** Facts, rules and constraints that were read, plus lines that failed. */
       processed: number;
       asserted: number;
       failed: number;
@@ -1851,6 +1923,19 @@ export type StorageState = {
   } | null;
 };
 
+export type StoredConstraint = {
+  id: string;
+  text: string;
+  body: LiteralOutput[];
+  name: string;
+  description: string | null;
+  /** warn: violations are listed; reject: a write that would cause one is refused. */
+  mode: 'warn' | 'reject';
+  scope: string | null;
+  /** Epoch milliseconds. */
+  createdAt: number;
+};
+
 export type StoredFact = {
   id: string | null;
   predicate: string;
@@ -2099,6 +2184,46 @@ export type ValidateResult = {
   diagnostics: Diagnostic[];
   rules: number;
   facts: number;
+  constraints: number;
+};
+
+export type Violation = {
+  kind: 'constraint' | 'key' | 'shape';
+  /** Id of the constraint; null for keys and shapes. */
+  constraint: string | null;
+  /** Name of the constraint. */
+  name: string | null;
+  /** warn: violations are listed; reject: a write that would cause one is refused. */
+  mode: 'warn' | 'reject';
+  /** The view: that of this scope; null: the unscoped view. */
+  scope: string | null;
+  /** The values of the variables that atoms of the body bind: they tell violations apart. */
+  bindings: Record<string, string>;
+  /** The body with its values, as text. */
+  instance: string;
+  /** Its one root is the instance. */
+  proof: Proof | null;
+};
+
+export type ViolationList = {
+  /** Oldest constraint first, then by view (the unscoped one first), then by values by code point. */
+  violations: Violation[];
+  count: number;
+  /** Number of violations, whatever the limit. */
+  total: number;
+  generation: number;
+};
+
+export type ViolationsQuery = {
+  kind?: 'constraint' | 'key' | 'shape' | null | undefined;
+  /** Id of a constraint. */
+  constraint?: string | null | undefined;
+  /** Only of constraints whose bodies name the predicate. */
+  predicate?: string | null | undefined;
+  /** Default: 100. */
+  limit?: string | null | undefined;
+  /** false: without proofs, which takes less time. Default: true. */
+  proof?: 'true' | 'false' | null | undefined;
 };
 
 export type WalQuery = {
@@ -2267,6 +2392,29 @@ export interface Operations {
   deleteRule(id: string, options: WriteOptions & IfMatch & InTransaction): Promise<Pending>;
   /** Retract a rule: `DELETE /rules/:id`. */
   deleteRule(id: string, options?: WriteOptions & IfMatch): Promise<RuleRetracted>;
+  /** Forbid what a body says: `POST /constraints`. */
+  addConstraint(fields: ConstraintInput, options?: WriteOptions): Promise<ConstraintOutcome>;
+  /** All constraints of the database: `GET /constraints`. */
+  listConstraints(options?: CallOptions): Promise<ConstraintList>;
+  /** Change a constraint: `PUT /constraints/:id`. */
+  updateConstraint(id: string, fields: ConstraintUpdate, options?: WriteOptions): Promise<ConstraintOutcome>;
+  /** Delete a constraint: `DELETE /constraints/:id`. */
+  deleteConstraint(id: string, options?: WriteOptions): Promise<ConstraintRemoved>;
+  /** What is violated: `GET /violations`. */
+  listViolations(
+    fields?: {
+      kind?: 'constraint' | 'key' | 'shape' | null | undefined;
+      /** Id of a constraint. */
+      constraint?: string | null | undefined;
+      /** Only of constraints whose bodies name the predicate. */
+      predicate?: string | null | undefined;
+      /** Default: 100. */
+      limit?: number | null | undefined;
+      /** false: without proofs, which takes less time. Default: true. */
+      proof?: boolean | null | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<ViolationList>;
   /** Answer a question by inference, optionally with its proof: `POST /ask`. */
   ask(fields: AskInput, options?: CallOptions & Partial<InTransaction>): Promise<Answer>;
   /** Show how a question would be evaluated, without evaluating it: `POST /plan`. */
@@ -2388,7 +2536,7 @@ export interface Operations {
       /** Default: false. */
       unscoped?: boolean | null | undefined;
       predicate?: string | null | undefined;
-      /** Export rules too; absent: true in ndjson and datalog, the formats that can express them. */
+      /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
       rules?: boolean | null | undefined;
       /** CSV: put an apostrophe before each value that a spreadsheet would run as a formula. */
       escape?: 'spreadsheet' | null | undefined;

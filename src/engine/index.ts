@@ -22,7 +22,7 @@ export type { Engine } from './operations/engine.ts';
 export type { EngineCounters, EngineFigures } from './operations/engine-context.ts';
 export type { TransactionWrites } from './write/transactions.ts';
 export type { KeyRecord } from './state/key-store.ts';
-export type { ExportedFact, ExportedRule } from './read/export-knowledge.ts';
+export type { ExportedConstraint, ExportedFact, ExportedRule } from './read/export-knowledge.ts';
 export type { Import, StoredImport } from './write/importing.ts';
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
@@ -53,7 +53,8 @@ export {
   parseRule,
   programSteps,
   refuseLongConstant,
+  type ConstraintStatement,
   type Statement,
 } from './language/parse.ts';
-export { renderAtom, renderRule } from './language/print.ts';
+export { renderAtom, renderConstraint, renderRule } from './language/print.ts';
 export { StartupError } from './log/startup-error.ts';

@@ -105,6 +105,9 @@ export const changeKinds = [
   'fact.retracted',
   'conclusion.withdrawn',
   'rule.changed',
+  'constraint.changed',
+  'constraint.violated',
+  'constraint.satisfied',
   'scope.changed',
   'memory.evicted',
   'mcp.call',
@@ -121,5 +124,13 @@ export const changeSchema = z.object({
   id: z.string().optional(),
   scope: z.string().nullable().optional(),
   rule: z.string().optional(),
+  constraint: z
+    .string()
+    .optional()
+    .describe('constraint.changed: its text; constraint.violated and .satisfied: the id of the constraint'),
+  bindings: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('constraint.violated and .satisfied: the values that identify the violation'),
 });
 export type ChangeData = z.output<typeof changeSchema>;

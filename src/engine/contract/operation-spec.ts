@@ -7,6 +7,7 @@ import type { LongList } from './validation.ts';
 export const operationTags = {
   facts: 'What is true, and what is explicitly false: stored, retracted and looked up without inference.',
   rules: 'What follows from what. Rules belong to the database and serve all its tenants.',
+  constraints: 'What must not be true: listed where it is, or refused before it is stored.',
   inference: 'Questions and their proofs, explanations, suppositions and traces.',
   transactions: 'Writes that others see together or not at all.',
   scopes: 'Variants of the knowledge side by side: forked, compared and merged.',
@@ -82,6 +83,8 @@ export interface OperationSpec {
   ifMatch?: true;
   /** True: changes rules; refused to a credential restricted to tenants. */
   changesRules?: boolean;
+  /** True: a constraint can refuse the write. */
+  isJudged?: true;
   /** Reads or writes everything; refused to a credential restricted to databases or tenants. */
   isOfEverything?: true;
   /** Concerns every tenant of the database in the path; refused to a credential restricted to tenants. */

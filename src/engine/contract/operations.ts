@@ -9,6 +9,7 @@ import type { z } from 'zod';
 import type { OperationSpec } from './operation-spec.ts';
 import { factOperations } from './operations/facts.ts';
 import { ruleOperations } from './operations/rules.ts';
+import { constraintOperations } from './operations/constraints.ts';
 import { inferenceOperations } from './operations/inference.ts';
 import { transactionOperations } from './operations/transactions.ts';
 import { scopeOperations } from './operations/scopes.ts';
@@ -26,6 +27,7 @@ import { serviceOperations } from './operations/service.ts';
 export const operations = {
   ...factOperations,
   ...ruleOperations,
+  ...constraintOperations,
   ...inferenceOperations,
   ...transactionOperations,
   ...scopeOperations,

@@ -275,11 +275,11 @@ export class EngineContext implements Writer {
     if (this.parts.leaderUrl !== null) throw notLeader(this.parts.leaderUrl);
   }
 
-  async refuseUnfit(caller: Caller, operation: Operation): Promise<void> {
+  readonly refuseUnfit = async (caller: Caller, operation: Operation): Promise<void> => {
     const time = this.live.showTime();
     await this.admission.judge(caller.database, operation, time);
     await this.constraints.judge(caller, operation, time);
-  }
+  };
 
   slices(caller: Caller): Slices {
     return new Slices(this.parts.scheduler.pauseOf(caller));

@@ -2,7 +2,9 @@ import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { compareText } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
+import type { ConstraintRecord } from '../store/constraint-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
+import { atomsIn } from '../language/terms.ts';
 import type { Metadata } from '../contract/facts.ts';
 
 /** Facts or rules per chunk, if they are short. */
@@ -13,7 +15,7 @@ const rowsBetweenBreaths = 0x3ff;
  * Exports everything stored, in chunks: facts as one reader sees them, and the rules of the same turn.
  *
  * Relations are ordered by predicate, arity and truth value (true first), facts within one by version; rules follow in
- * the order in which they were taught. Memory use is constant: each chunk is built after the previous one was taken.
+ * the order in which they were taught, then constraints. Memory use is constant: each chunk is built after the previous one was taken.
  */
 export async function exportKnowledge(
   context: ReadContext,
@@ -22,6 +24,9 @@ export async function exportKnowledge(
 ): Promise<void> {
   const { database, tenant } = context;
   const rules = choice.rules ? database.rules.all().filter((rule) => isWanted(rule, choice)) : [];
+  const constraints = choice.rules
+    ? database.constraints.all().filter((constraint) => isWantedConstraint(constraint, choice))
+    : [];
   const relations = [...tenant.facts.relations.values()]
     .filter(({ predicate }) => choice.predicate === null || predicate === choice.predicate)
     .sort(
@@ -33,6 +38,7 @@ export async function exportKnowledge(
   for (const relation of relations) await exportRelation(context, relation, choice, taker);
   for (let from = 0; from < rules.length; from += itemsPerChunk)
     await taker.rules(rules.slice(from, from + itemsPerChunk));
+  if (constraints.length > 0) await taker.constraints(constraints);
 }
 
 async function exportRelation(
@@ -74,6 +80,13 @@ function isWanted({ rule, scope }: RuleRecord, choice: ExportChoice): boolean {
   return choice.scope === null || scope === choice.scope;
 }
 
+function isWantedConstraint({ body, scope }: ConstraintRecord, choice: ExportChoice): boolean {
+  if (choice.predicate !== null && ![...atomsIn(body)].some((atom) => atom.predicate === choice.predicate))
+    return false;
+  if (choice.unscoped) return scope === null;
+  return choice.scope === null || scope === choice.scope;
+}
+
 /** A stored fact in the form in which it can be asserted again; null: open bounds or no metadata. */
 export interface ExportedFact {
   readonly predicate: string;
@@ -84,6 +97,7 @@ export interface ExportedFact {
   readonly validUntil: number | null;
   readonly metadata: Metadata | null;
 }
+export type ExportedConstraint = Pick<ConstraintRecord, 'text' | 'scope' | 'name' | 'description' | 'mode'>;
 export type ExportedRule = Pick<RuleRecord, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
 
 /** What to export; `scope` and `unscoped` both absent: every scope. */
@@ -92,6 +106,7 @@ export interface ExportChoice {
   readonly unscoped: boolean;
   /** null: every predicate. */
   readonly predicate: string | null;
+  /** Rules and constraints too. */
   readonly rules: boolean;
 }
 
@@ -99,4 +114,5 @@ export interface ExportChoice {
 export interface ExportTaker {
   facts(facts: readonly ExportedFact[]): Promise<void>;
   rules(rules: readonly ExportedRule[]): Promise<void>;
+  constraints(constraints: readonly ExportedConstraint[]): Promise<void>;
 }

@@ -74,6 +74,7 @@ test('queries, pages, exports and recalled facts with long constants are read in
             for (const { args } of chunk) texts.push(args[0] ?? '');
           },
           rules: async () => {},
+          constraints: async () => {},
         },
       ),
   };

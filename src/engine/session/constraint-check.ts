@@ -70,6 +70,12 @@ export class ConstraintCheck {
     return false;
   }
 
+  /** True if some constraint refuses writes. */
+  mayRefuse(caller: Caller): boolean {
+    const database = this.#live.databaseIfAny(caller);
+    return database !== undefined && this.#watchedBy(database).relations.size > 0;
+  }
+
   /** Throws ConstraintViolated if the write would violate what is not violated, InferenceLimitExceeded if that takes too long. */
   async judge(caller: Caller, operation: Operation, time: number): Promise<void> {
     if (!isJudged(operation) || !this.concerns(caller, operation)) return;
@@ -89,9 +95,6 @@ export class ConstraintCheck {
     time: number,
   ): Promise<{ readonly violations: Violation[]; readonly count: number }> {
     const operation = { kind: 'undoImport', tenant: caller.tenant, importId } as const;
-    const database = this.#live.databaseIfAny(caller);
-    if (database === undefined || this.#watchedBy(database).relations.size === 0)
-      return { violations: [], count: 0 };
     return this.#inState(caller, operation, time, async (_, __, ended, context) => ({
       violations: await shownAll(context, ended),
       count: ended.length,

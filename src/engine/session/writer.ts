@@ -74,9 +74,9 @@ export interface Writer {
    * Refuses what `write` would refuse now for its effect: with QuotaExceeded what adds more than may be stored, with
    * ConstraintViolated what violates a constraint. For dry runs.
    */
-  refuseUnfit(caller: Caller, operation: Operation): Promise<void>;
+  readonly refuseUnfit: (caller: Caller, operation: Operation) => Promise<void>;
   readonly admission: Pick<WriteAdmission, 'fitting' | 'refusals' | 'use'>;
-  readonly constraints: Pick<ConstraintCheck, 'ofImport'>;
+  readonly constraints: Pick<ConstraintCheck, 'mayRefuse' | 'ofImport'>;
   readonly questions: QuestionQuotas;
   /** The outcome of the first request with the caller's idempotency key, if it wrote something; else null. */
   earlierOutcome(caller: Caller): Outcome | null;

@@ -9,7 +9,8 @@ import {
   maxViolationsListed,
   type Violation,
 } from '../contract/constraints.ts';
-import type { ConstraintRecord } from '../store/constraint-store.ts';
+import type { DecidedWrite } from '../commit/commit-pipeline.ts';
+import type { ConstraintRecord, ConstraintStore } from '../store/constraint-store.ts';
 import { checkConstraint } from '../language/check.ts';
 import { parseConstraint } from '../language/parse.ts';
 import { renderConstraint } from '../language/print.ts';
@@ -18,6 +19,7 @@ import { shownViolation } from '../session/constraint-states.ts';
 import { defaultLimits } from '../session/live-state.ts';
 import type { Writer } from '../session/writer.ts';
 import { type ConstraintToStore, type Operation, outcomeAs } from '../state/operation.ts';
+import type { Report } from '../state/report.ts';
 
 type ConstraintOperation = Extract<Operation, { kind: 'addConstraint' | 'updateConstraint' }>;
 
@@ -60,9 +62,22 @@ export async function addConstraint(
   caller: Caller,
   input: ConstraintInput,
 ): Promise<ConstraintOutcome> {
-  const operation = { kind: 'addConstraint', constraint: constraintToStore(input) } as const;
-  if (input.dryRun) return tryConstraint(writer, caller, operation, input.timeoutMs);
-  return written(writer, caller, operation);
+  const constraint = constraintToStore(input);
+  const decided = (): ConstraintOperation => additionOf(writer.live.database(caller).constraints, constraint);
+  if (input.dryRun) return tryConstraint(writer, caller, decided(), input.timeoutMs);
+  const operation = (): Promise<DecidedWrite> => Promise.resolve({ operation: decided() });
+  return constraintOutcome(constraint.text, await writer.write({ caller, operation }));
+}
+
+/** Adds the constraint, or changes the one with its text and scope. */
+export function additionOf(constraints: ConstraintStore, constraint: ConstraintToStore): ConstraintOperation {
+  const same = constraints
+    .all()
+    .find(({ text, scope }) => text === constraint.text && scope === constraint.scope);
+  if (same === undefined) return { kind: 'addConstraint', constraint };
+  const { name, description, mode } = constraint;
+  const kept = { name, mode, ...(description === null ? {} : { description }) };
+  return { kind: 'updateConstraint', id: same.id, constraint: kept };
 }
 
 /** Changes a constraint; NotFound if there is none. Judged like a new one, but for what it forbade before. */
@@ -73,8 +88,33 @@ export async function updateConstraint(
   input: ConstraintUpdate,
 ): Promise<ConstraintOutcome> {
   const operation = { kind: 'updateConstraint', id, constraint: changesOf(input) } as const;
-  if (input.dryRun) return tryConstraint(writer, caller, operation, input.timeoutMs);
-  return written(writer, caller, operation);
+  const { live, write } = writer;
+  const stored = (): ConstraintRecord => {
+    const { constraints } = live.database(caller);
+    const found = requireConstraint(constraints, id);
+    refuseTwin(constraints, { ...found, ...operation.constraint });
+    return found;
+  };
+  if (input.dryRun) {
+    stored();
+    return tryConstraint(writer, caller, operation, input.timeoutMs);
+  }
+  let text = operation.constraint.text ?? '';
+  const check = (): void => {
+    const found = stored();
+    text = operation.constraint.text ?? found.text;
+  };
+  const report = await write({ caller, operation, check });
+  // A repeated request is not checked again.
+  if (text === '') text = live.database(caller).constraints.get(id)?.text ?? '';
+  return constraintOutcome(text, report);
+}
+
+/** Refuses a text and scope that another constraint has. */
+function refuseTwin(constraints: ConstraintStore, { id, text, scope }: ConstraintRecord): void {
+  const twin = constraints.all().find((each) => each.id !== id && each.text === text && each.scope === scope);
+  if (twin !== undefined)
+    throw new EngineError('Conflict', `constraint ${twin.id} is the same: change or delete that one`);
 }
 
 /** Deletes a constraint; NotFound if there is none. */
@@ -88,19 +128,8 @@ export async function deleteConstraint(
   return { status: 'retracted', id, generation: outcomeAs(outcome, 'shape').generation };
 }
 
-async function written(
-  { live, write }: Writer,
-  caller: Caller,
-  operation: ConstraintOperation,
-): Promise<ConstraintOutcome> {
-  let text = operation.constraint.text ?? '';
-  const check = (): void => {
-    if (operation.kind === 'updateConstraint')
-      text = requireConstraint(live.database(caller).constraints, operation.id).text;
-  };
-  const { outcome } = await write({ caller, operation, check });
+function constraintOutcome(constraint: string, { outcome }: Pick<Report, 'outcome'>): ConstraintOutcome {
   const { id, status, generation } = outcomeAs(outcome, 'shape');
-  const constraint = operation.constraint.text ?? text;
   return { status: statuses[status], id: present(id, 'a constraint has an id'), constraint, generation };
 }
 

@@ -18,6 +18,7 @@ async function exportedFacts(engine: Engine): Promise<ExportedFact[]> {
   await engine.export(caller, choice, {
     facts: async (facts) => void all.push(...facts),
     rules: async () => {},
+    constraints: async () => {},
   });
   return all;
 }

@@ -10,8 +10,9 @@ import { EngineError } from '../base/errors.ts';
 import type { Slices } from '../base/slices.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
+import type { ConstraintInput } from '../contract/constraints.ts';
 import type { RuleInput } from '../contract/rules.ts';
-import type { ImportedFact, ImportUndone } from '../contract/transfer.ts';
+import type { ImportDone, ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
@@ -27,6 +28,7 @@ import {
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
 import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
+import { additionOf, constraintToStore } from './constraints.ts';
 import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
 
 type Batch = { -readonly [Key in keyof ImportedBatch]: ImportedBatch[Key] } & {
@@ -93,6 +95,37 @@ class WritingImport implements Import {
     const check = (): void => checkRuleOperation(live.database(caller), operation);
     const report = await write({ caller, operation, check });
     this.#generation = outcomeAs(report.outcome, 'rule').generation;
+  }
+
+  async constrain(input: ConstraintInput, isBare: boolean): Promise<void> {
+    const { live, write } = this.#writer;
+    const caller = this.#caller;
+    const constraint = constraintToStore(input, 'constraint');
+    const operation = (): Promise<DecidedWrite | null> => {
+      const addition = additionOf(live.database(caller).constraints, constraint);
+      const isKnown = addition.kind === 'updateConstraint';
+      return Promise.resolve(isBare && isKnown ? null : { operation: addition });
+    };
+    const { outcome } = await write({ caller, operation });
+    this.#generation =
+      outcome.kind === 'nothing' ? outcome.generation : outcomeAs(outcome, 'shape').generation;
+  }
+
+  async judged(): Promise<ImportRefusal | null> {
+    const { constraints, write } = this.#writer;
+    const caller = this.#caller;
+    if (!this.#isKnown || !constraints.mayRefuse(caller)) return null;
+    let refusal: ImportRefusal | null = null;
+    const operation = async (time: number): Promise<DecidedWrite | null> => {
+      const { violations, count } = await constraints.ofImport(caller, this.id, time);
+      if (count === 0) return null;
+      refusal = { violations, violationCount: count };
+      const undo: Operation = { kind: 'undoImport', tenant: caller.tenant, importId: this.id };
+      return { operation: undo, isUnjudged: true };
+    };
+    const { outcome } = await write({ caller, operation });
+    if (outcome.kind === 'undone') this.#generation = outcome.generation;
+    return refusal;
   }
 
   async end(): Promise<number> {
@@ -274,6 +307,8 @@ function supposedImport(writer: Writer, caller: Caller): Import {
       checkRuleOperation({ name, rules }, operation);
       changeRules(rules, operation, { id: `supposed-${++taught}`, time: 0, generation: 0 });
     },
+    constrain: (input) => Promise.resolve(void constraintToStore(input, 'constraint')),
+    judged: () => Promise.resolve(null),
     end: async () => live.database(caller).generation,
     async keep() {},
   };
@@ -359,6 +394,9 @@ export async function revertImport(
   return { retracted, kept: [...kept], generation };
 }
 
+/** What an import would violate. */
+export type ImportRefusal = Required<Pick<ImportDone, 'violations' | 'violationCount'>>;
+
 /** The outcome of one batch. */
 interface ImportedBatch {
   readonly asserted: number;
@@ -376,6 +414,16 @@ export interface Import {
   assert(facts: readonly ImportedFact[]): Promise<ImportedBatch>;
   /** Throws an EngineError if the rule cannot be taught; the import may continue. */
   teach(rule: RuleInput): Promise<void>;
+  /**
+   * Throws an EngineError if the constraint cannot be added; the import may continue. `isBare`: the text alone was given,
+   * which changes no constraint that has it.
+   */
+  constrain(constraint: ConstraintInput, isBare: boolean): Promise<void>;
+  /**
+   * Call it after the last line. Retracts what the import newly asserted, if that violates constraints; null: it does not.
+   * A dry run is not judged.
+   */
+  judged(): Promise<ImportRefusal | null>;
   /** The generation after its last write. */
   end(): Promise<number>;
   /** After the end: records the answer for a repeated request. A dry run records nothing. */

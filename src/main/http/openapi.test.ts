@@ -265,7 +265,7 @@ const errorsTable: Readonly<Record<number, readonly ProblemCode[]>> = {
   413: ['PayloadTooLarge'],
   415: ['UnsupportedMediaType'],
   421: ['NotLeader'],
-  422: ['RuleException', 'InferenceLimitExceeded', 'IdempotencyMismatch'],
+  422: ['RuleException', 'ConstraintViolated', 'InferenceLimitExceeded', 'IdempotencyMismatch'],
   429: ['QuotaExceeded', 'RateLimited'],
   500: ['Internal'],
   502: ['LlmProviderException'],

@@ -62,6 +62,11 @@ export function createHandlers(service: ServiceState): Handlers {
       within(caller)?.updateRule(params.id, body) ?? service.engine.updateRule(caller, params.id, body),
     deleteRule: (caller, { params }) =>
       within(caller)?.forgetRule(params.id) ?? service.engine.forgetRule(caller, params.id),
+    addConstraint: (caller, { body }) => service.engine.addConstraint(caller, body),
+    listConstraints: async (caller) => ({ constraints: await service.engine.constraints(caller) }),
+    updateConstraint: (caller, { params, body }) => service.engine.updateConstraint(caller, params.id, body),
+    deleteConstraint: (caller, { params }) => service.engine.deleteConstraint(caller, params.id),
+    listViolations: (caller, { query }) => service.engine.violations(caller, query),
     ask: (caller, { body }) => service.engine.ask(caller, body),
     aggregate: (caller, { body }) => service.engine.aggregate(caller, body),
     explain: (caller, { body }) => service.engine.explain(caller, body),

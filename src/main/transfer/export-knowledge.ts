@@ -1,7 +1,7 @@
 /**
  * Exports knowledge as text in one of the formats, generated while it is sent.
  *
- * NDJSON contains everything, Datalog facts and rules, CSV and N-Triples predicate and arguments of true facts; what a
+ * NDJSON contains everything, Datalog facts, rules and constraints, CSV and N-Triples predicate and arguments of true facts; what a
  * format cannot represent is counted. N-Triples allows only IRIs, so any other name becomes `urn:corollary:` and the
  * text, percent-encoded.
  */
@@ -9,18 +9,20 @@ import type { ExportFormat, ExportQuery } from '../../engine/contract/transfer.t
 import {
   type Caller,
   type Engine,
+  type ExportedConstraint,
   type ExportedFact,
   type ExportedRule,
   renderAtom,
 } from '../../engine/index.ts';
 import type { Download } from '../base/streams.ts';
 
-/** Writes one fact or rule with its line break; null: the format cannot represent it. */
+/** Writes one fact, rule or constraint with its line break; null: the format cannot represent it. */
 interface Format {
   readonly type: string;
   readonly extension: string;
   fact(fact: ExportedFact): string | null;
   rule(rule: ExportedRule): string | null;
+  constraint(constraint: ExportedConstraint): string | null;
 }
 
 /** Characters of text sent together. */
@@ -52,6 +54,7 @@ export function exportDownload(engine: Engine, caller: Caller, query: ExportQuer
       await engine.export(caller, choice, {
         facts: (facts) => write(facts, format.fact),
         rules: (rules) => write(rules, format.rule),
+        constraints: (constraints) => write(constraints, format.constraint),
       });
       if (part !== '') await send(part);
       return { omitted };
@@ -88,6 +91,16 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
       };
       return `${JSON.stringify(given)}\n`;
     },
+    constraint: ({ text, name, description, mode, scope }) => {
+      const given = {
+        constraint: text,
+        name,
+        ...(description === null ? {} : { description }),
+        mode,
+        ...(scope === null ? {} : { scope }),
+      };
+      return `${JSON.stringify(given)}\n`;
+    },
   },
   datalog: {
     type: 'text/x-datalog; charset=utf-8',
@@ -95,6 +108,8 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
     fact: ({ predicate, args, truthVal }) =>
       `${renderAtom({ predicate, args: [...args], negated: !truthVal })}.\n`,
     rule: ({ text }) => `${text}.\n`,
+    constraint: ({ text, description }) =>
+      `${text}${isReason(description) ? ` ${JSON.stringify(description)}` : ''}.\n`,
   },
   csv: csvWith(csvField),
   ntriples: {
@@ -106,6 +121,7 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
       return `${nodeOf(subject) ?? mintedIri(subject)} ${iriOf(predicate) ?? mintedIri(predicate)} ${nodeOf(object) ?? literalOf(object)} .\n`;
     },
     rule: () => null,
+    constraint: () => null,
   },
 };
 
@@ -116,7 +132,13 @@ function csvWith(field: (text: string) => string): Format {
     fact: ({ predicate, args, truthVal }) =>
       truthVal ? `${[predicate, ...args].map(field).join(',')}\r\n` : null,
     rule: () => null,
+    constraint: () => null,
   };
+}
+
+/** True if the description can be written as the text in quotation marks after a body. */
+function isReason(description: string | null): description is string {
+  return description !== null && !description.startsWith('?');
 }
 
 /** Whether a spreadsheet takes the text for a formula: by its first character, except for numbers such as -5. */

@@ -1,6 +1,6 @@
-import type { RuleInput } from '../../engine/contract/rules.ts';
 import {
   type ImportDone,
+  importedConstraintSchema,
   importedFactSchema,
   importedRuleSchema,
   type ImportProgress,
@@ -120,7 +120,7 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
       if (tally.take(item)) continue;
       await tally.store();
       if (tally.isStopped) break;
-      if (item.what.kind === 'rule') await tally.teach(item.line, item.what.rule, run);
+      if (item.what.kind === 'rule' || item.what.kind === 'constraint') await tally.add(item, run);
       else tally.take(item);
       run.signal.throwIfAborted();
       const { processed } = tally.progress();
@@ -133,8 +133,15 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
     run.signal.throwIfAborted();
   }
   await tally.store();
+  const refusal = await run.import.judged();
   const generation = await run.import.end();
-  const done = { ...tally.done(), generation, ...(run.isDryRun ? { dryRun: true as const } : {}) };
+  const refused = refusal === null ? {} : { refused: 'ConstraintViolated' as const, ...refusal };
+  const done = {
+    ...tally.done(),
+    ...refused,
+    generation,
+    ...(run.isDryRun ? { dryRun: true as const } : {}),
+  };
   if (run.once !== null) await run.import.keep(run.once(), JSON.stringify(done));
   yield done;
 }
@@ -147,15 +154,16 @@ class Tally {
   /** True if a quota has stopped the import: nothing more is stored. */
   isStopped = false;
   readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
+  #constraints = 0;
   readonly #errors: { line: number; message: string }[] = [];
 
   constructor(importing: Import) {
     this.#import = importing;
   }
 
-  /** Takes an item into the batch; false if the batch has to be stored first, or it is a rule. */
+  /** Takes an item into the batch; false if the batch has to be stored first, or it is a rule or a constraint. */
   take(item: ImportItem): boolean {
-    if (item.what.kind === 'rule') return false;
+    if (item.what.kind === 'rule' || item.what.kind === 'constraint') return false;
     const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
     if (isFull) return false;
     this.#batch.push(item);
@@ -187,11 +195,17 @@ class Tally {
     this.#counts.unchanged += stored?.unchanged ?? 0;
   }
 
-  async teach(line: number, rule: RuleInput, { requireRuleChange }: ImportRun): Promise<void> {
+  /** Teaches a rule, or adds a constraint. */
+  async add({ line, what }: ImportItem, { requireRuleChange }: ImportRun): Promise<void> {
     try {
       requireRuleChange();
-      await this.#import.teach(rule);
-      this.#counts.rules++;
+      if (what.kind === 'rule') {
+        await this.#import.teach(what.rule);
+        this.#counts.rules++;
+      } else if (what.kind === 'constraint') {
+        await this.#import.constrain(what.constraint, what.isBare);
+        this.#constraints++;
+      }
     } catch (error) {
       if (error instanceof EngineError && error.code === 'QuotaExceeded')
         return this.#stop(line, error.message);
@@ -204,12 +218,21 @@ class Tally {
 
   progress(): ImportProgress {
     const { asserted, updated, unchanged, rules, failed } = this.#counts;
-    return { processed: asserted + updated + unchanged + rules + failed, asserted, failed };
+    const processed = asserted + updated + unchanged + rules + this.#constraints + failed;
+    return { processed, asserted, failed };
   }
 
   done(): Omit<ImportDone, 'generation' | 'dryRun'> {
     const stopped = this.isStopped ? { stopped: 'QuotaExceeded' as const } : {};
-    return { done: true, id: this.#import.id, ...this.#counts, errors: this.#errors, ...stopped };
+    const constraints = this.#constraints > 0 ? { constraints: this.#constraints } : {};
+    return {
+      done: true,
+      id: this.#import.id,
+      ...this.#counts,
+      ...constraints,
+      errors: this.#errors,
+      ...stopped,
+    };
   }
 
   #stop(line: number, message: string): void {
@@ -235,7 +258,7 @@ const longText = 64 * 1024;
 const linesBetweenBreaths = 128;
 
 /**
- * NDJSON: a line is a fact as `/assert/fact` takes it, or a rule with its text in `rule`. Blank lines are skipped.
+ * NDJSON: a line is a fact as `/assert/fact` takes it, a rule with its text in `rule`, or a constraint with its text in `constraint`. Blank lines are skipped.
  * `scope` is for lines without one.
  */
 async function* readNdjson(
@@ -319,6 +342,16 @@ function carefulItem(line: number, text: string, value: object, scope: string | 
     const rule = validate(importedRuleSchema, value);
     if (!rule.ok) return problemItem(line, wording(rule));
     return { line, size, what: { kind: 'rule', rule: inScope(rule.value, scope) } };
+  }
+  if ('constraint' in value) {
+    const constraint = validate(importedConstraintSchema, value);
+    if (!constraint.ok) return problemItem(line, wording(constraint));
+    const what = {
+      kind: 'constraint',
+      constraint: { ...constraint.value, scope: constraint.value.scope ?? scope },
+      isBare: false,
+    } as const;
+    return { line, size, what };
   }
   const fact = validate(importedFactSchema, value);
   if (!fact.ok) return problemItem(line, wording(fact));

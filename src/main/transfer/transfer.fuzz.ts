@@ -276,6 +276,7 @@ async function everything(tenant: string): Promise<ExportedFact[]> {
   await engine.export(testCaller({ tenant }), choice, {
     facts: async (facts) => void all.push(...facts),
     rules: async () => {},
+    constraints: async () => {},
   });
   return all;
 }
