@@ -8,7 +8,8 @@ import { Databases } from '../write/databases.ts';
 import { DecaySchedule, decayEverywhere } from '../memory/decay.ts';
 import { markOf, outcomeOf, spaceOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
-import { type LiveCounters, type LiveFigures, type LiveParts, LiveState } from '../session/live-state.ts';
+import type { LiveCounters, LiveFigures } from '../session/live-figures.ts';
+import { type LiveParts, LiveState } from '../session/live-state.ts';
 import type { Writer } from '../session/writer.ts';
 import { Leader } from '../replication/leader.ts';
 import { EngineReplica } from '../replication/follower.ts';
@@ -28,6 +29,7 @@ import { IndexAtStart } from '../search/index-at-start.ts';
 import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
+import { ViolationEvents } from '../session/violation-events.ts';
 import { ConstraintCheck } from '../session/constraint-check.ts';
 
 /** Time for the last snapshot, in milliseconds. */
@@ -141,6 +143,7 @@ export class EngineContext implements Writer {
   readonly admission: WriteAdmission;
   readonly questions: QuestionQuotas;
   readonly constraints: ConstraintCheck;
+  readonly violations: ViolationEvents;
   readonly pipeline: CommitPipeline;
   readonly transactions: Transactions;
   readonly databases: Databases;
@@ -172,10 +175,14 @@ export class EngineContext implements Writer {
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
     const judging = { now: (): number => this.live.showTime() };
     const observer: CommitObserver = {
-      applying: (record) => this.live.applying(record),
+      applying: (record) => {
+        this.live.applying(record);
+        this.violations.applying(record);
+      },
       applied: (record, report) => {
         this.transactions.applied(record, report);
         this.live.applied(record, report);
+        this.violations.applied(record, report);
         this.windows.applied(report);
         const isCleared = report.cleared !== null;
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
@@ -184,6 +191,7 @@ export class EngineContext implements Writer {
       },
     };
     this.constraints = new ConstraintCheck(this.live);
+    this.violations = new ViolationEvents(this.live, parts.onBug);
     this.pipeline = new CommitPipeline(
       state,
       log,
@@ -422,7 +430,7 @@ export class EngineContext implements Writer {
     clearInterval(this.#clockTimer);
     this.transactions.close();
     const decayed = this.decaySchedule?.close();
-    await Promise.all([this.live.close(), this.#words.close()]);
+    await Promise.all([this.live.close(), this.#words.close(), this.violations.close()]);
     await decayed;
     await this.pipeline.close();
     // Nobody would read one that is in memory.
