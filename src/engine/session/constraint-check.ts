@@ -2,6 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { runInSlices } from '../base/slices.ts';
 import { maxViolationsListed, type Violation } from '../contract/constraints.ts';
+import type { FactToStore } from '../store/fact-store.ts';
 import type { Program } from '../datalog/model/program.ts';
 import type { Operation } from '../state/operation.ts';
 import type { DatabaseState } from '../state/state.ts';
@@ -12,6 +13,7 @@ import {
   shownViolation,
 } from './constraint-states.ts';
 import type { LiveState } from './live-state.ts';
+import { isSurelyHarmless, type QuickPlans, quickPlans } from './quick-check.ts';
 import type { ReadContext } from './read-context.ts';
 import {
   isJudged,
@@ -30,6 +32,7 @@ interface Watched {
   readonly relations: ReadonlySet<string>;
   /** True if one of them is checked in the view of every scope. */
   readonly isOfEveryScope: boolean;
+  readonly plans: QuickPlans;
 }
 
 /**
@@ -79,10 +82,32 @@ export class ConstraintCheck {
   /** Throws ConstraintViolated if the write would violate what is not violated, InferenceLimitExceeded if that takes too long. */
   async judge(caller: Caller, operation: Operation, time: number): Promise<void> {
     if (!isJudged(operation) || !this.concerns(caller, operation)) return;
+    if (this.#isHarmless(caller, operation, time)) return;
     const refusal = await this.#inState(caller, operation, time, (context, begun) =>
       begun.length === 0 ? Promise.resolve(null) : violated(context, begun),
     );
     if (refusal !== null) throw refusal;
+  }
+
+  /** True for one new fact of a scope that exists, if a few look-ups show that it violates nothing. */
+  #isHarmless(caller: Caller, operation: JudgedOperation, time: number): boolean {
+    if (operation.kind !== 'assert' || operation.facts.length !== 1) return false;
+    const fact = operation.facts[0] as FactToStore;
+    const { validFrom, validUntil, scope } = fact;
+    const database = this.#live.databaseIfAny(caller);
+    const facts = database?.tenants.get(operation.tenant)?.facts;
+    // With a validity the fact may also cease to be visible.
+    if (validFrom !== undefined || validUntil !== undefined || database === undefined || facts === undefined)
+      return false;
+    // A key may end the validity of another fact.
+    if (database.declarations.get(fact.predicate, fact.args.length) !== null) return false;
+    if (scope !== null) {
+      const record = facts.scopes.get(facts.scopeNumber(scope));
+      const exists = record !== null && (record.isForked || record.held > 0);
+      if (!exists || !facts.scopes.isSettledThrough(time)) return false;
+    }
+    const { plans } = this.#watchedBy(database);
+    return isSurelyHarmless(plans, fact, facts, { generation: database.generation, time });
   }
 
   /**
@@ -168,6 +193,7 @@ function watchedOf({ constraints }: DatabaseState, program: Program): Omit<Watch
   return {
     relations: relationsBelow(strict, [program]),
     isOfEveryScope: strict.some(({ scope }) => scope === null),
+    plans: quickPlans(strict, program),
   };
 }
 

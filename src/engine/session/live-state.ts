@@ -121,7 +121,8 @@ export class LiveState implements CommitObserver {
   /** True once somebody follows the changes. */
   isFollowed = false;
   /** Called after validities passed, with the time before the first of them. */
-  onPassed: (tenant: TenantState, passed: readonly number[], since: number, origin: Origin) => void = () => {};
+  onPassed: (tenant: TenantState, passed: readonly number[], since: number, origin: Origin) => void =
+    () => {};
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
@@ -458,7 +459,8 @@ export class LiveState implements CommitObserver {
 
   /** Pins the tenant's current state for work that nobody waits for; null: the database has no such tenant. */
   pinBackground(database: DatabaseState, name: string, limits: ReadLimits): ReadContext | null {
-    if (this.#parts.state.databases.get(database.name) !== database || !database.tenants.has(name)) return null;
+    if (this.#parts.state.databases.get(database.name) !== database || !database.tenants.has(name))
+      return null;
     const nobody = { database: database.name, tenant: name, signal: new AbortController().signal };
     return this.pin(nobody, { ...limits, isAside: true });
   }

@@ -19,7 +19,9 @@ async function next(iterator: AsyncIterator<Change>, count: number): Promise<str
     const { kind, data } = value;
     if (!kind.startsWith('constraint.')) continue;
     const scope = data.scope === null || data.scope === undefined ? '' : ` in ${data.scope}`;
-    found.push(`${data.generation} ${kind} ${data.constraint}${scope} ${JSON.stringify(data.bindings ?? {})}`);
+    found.push(
+      `${data.generation} ${kind} ${data.constraint}${scope} ${JSON.stringify(data.bindings ?? {})}`,
+    );
   }
   return found;
 }

@@ -254,7 +254,11 @@ async function touchedBy(
 }
 
 /** True if the scope has a fact at this moment, or is a fork now. */
-function hadFacts({ tenant: { facts }, pacer }: ReadContext, scope: string, moment: ReadMoment): Promise<boolean> {
+function hadFacts(
+  { tenant: { facts }, pacer }: ReadContext,
+  scope: string,
+  moment: ReadMoment,
+): Promise<boolean> {
   function* steps(): Generator<'more', boolean, undefined> {
     const number = facts.scopeNumber(scope);
     if (number < 0) return false;

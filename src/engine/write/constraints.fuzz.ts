@@ -44,6 +44,18 @@ const flavours: Record<string, Flavour> = {
   absence: { ...plainFlavour, defaultNegation: true, negation: true, facts: 8 },
   numbers: { ...plainFlavour, arithmetic: true, comparisons: true, aggregates: true, facts: 8 },
   scopes: { ...plainFlavour, scopes: true, negation: true, defaultNegation: true, facts: 8 },
+  // Without rules, single facts are judged by look-ups.
+  stored: {
+    ...plainFlavour,
+    facts: 10,
+    rules: 0,
+    scopes: true,
+    negation: true,
+    defaultNegation: true,
+    comparisons: true,
+    arithmetic: true,
+    steadyRules: true,
+  },
   rich: { ...richFlavour, facts: 8, rules: 4 },
 };
 
