@@ -69,11 +69,18 @@ export function diagnose(text: string, known: KnownLanguage): Diagnosis {
 /** Statements checked between two yields. */
 const statementsOfStep = 64;
 
-/** Like `diagnose`, in small steps, except for the search for cycles. */
-export function* diagnosis(text: string, known: KnownLanguage): Generator<'more', Diagnosis, undefined> {
+/**
+ * Like `diagnose`, in small steps, except for the search for cycles. `allowsConstraints`: constraints are statements too; else
+ * each is an error.
+ */
+export function* diagnosis(
+  text: string,
+  known: KnownLanguage,
+  allowsConstraints = false,
+): Generator<'more', Diagnosis, undefined> {
   const { statements, constraints, errors, lines } = yield* programSteps(text, {
     maxErrors: maxDiagnostics,
-    allowsConstraints: true,
+    allowsConstraints,
   });
   const findings = new Findings(lines);
   for (const error of errors) findings.add('error', error.code, error.span, error.message);

@@ -129,7 +129,8 @@ class Parser {
     const { scanner } = this;
     const start = scanner.position;
     if (scanner.sees(':-')) scanner.fail('a rule needs a head before :-', start, start + 2);
-    if (this.startsConstraint) scanner.fail('a constraint cannot stand here', start, start + 2);
+    if (this.startsConstraint)
+      scanner.fail('a constraint cannot stand here: add it with POST /constraints', start, start + 2);
     const head = this.head();
     let end = scanner.position;
     scanner.skip();
