@@ -29,7 +29,7 @@ function codes(text: string, language: KnownLanguage = nothing): string[] {
 test('reports nothing for a valid text, and counts its rules and facts', () => {
   const text = 'parent(a, b).\nparent(b, c).\ngrand(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).';
   expect(diagnose(text, nothing)).toEqual({ diagnostics: [], rules: 1, facts: 2, constraints: 0 });
-  expect(diagnose('', nothing)).toEqual({ diagnostics: [], rules: 0, facts: 0 });
+  expect(diagnose('', nothing)).toEqual({ diagnostics: [], rules: 0, facts: 0, constraints: 0 });
 });
 
 test('reports all syntax errors', () => {

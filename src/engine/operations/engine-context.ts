@@ -174,22 +174,7 @@ export class EngineContext implements Writer {
     this.windows = new Windows(this.live, this.newId);
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
     const judging = { now: (): number => this.live.showTime() };
-    const observer: CommitObserver = {
-      applying: (record) => {
-        this.live.applying(record);
-        this.violations.applying(record);
-      },
-      applied: (record, report) => {
-        this.transactions.applied(record, report);
-        this.live.applied(record, report);
-        this.violations.applied(record, report);
-        this.windows.applied(report);
-        const isCleared = report.cleared !== null;
-        const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
-        if (hasRemoved) memory.deleted();
-        this.meaning?.changed({ hasRemoved, isCleared });
-      },
-    };
+    const observer = this.#observer(memory);
     this.constraints = new ConstraintCheck(this.live);
     this.violations = new ViolationEvents(this.live, parts.onBug);
     this.pipeline = new CommitPipeline(
@@ -241,6 +226,25 @@ export class EngineContext implements Writer {
       decayIntervalMs === null || follows
         ? null
         : new DecaySchedule({ clock, intervalMs: decayIntervalMs, mayRun, run });
+  }
+
+  #observer(memory: HighWaterMark): CommitObserver {
+    return {
+      applying: (record) => {
+        this.live.applying(record);
+        this.violations.applying(record);
+      },
+      applied: (record, report) => {
+        this.transactions.applied(record, report);
+        this.live.applied(record, report);
+        this.violations.applied(record, report);
+        this.windows.applied(report);
+        const isCleared = report.cleared !== null;
+        const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
+        if (hasRemoved) memory.deleted();
+        this.meaning?.changed({ hasRemoved, isCleared });
+      },
+    };
   }
 
   #meaningBy(embeddings: Embeddings | null): Meaning | null {

@@ -58,7 +58,7 @@ test('tells what rules and constraints begin and end, for every tenant', async (
   await session.engine.updateRule(
     session.caller,
     rule,
-    ruleInput({ text: 'bad(?x) :- p(?x), q(?x)' }) as never,
+    ruleInput({ text: 'bad(?x) :- p(?x), q(?x)' }),
   );
   expect(await next(mine, 1)).toEqual([`5 constraint.satisfied ${id} {"x":"a"}`]);
   const second = await constrain(session, '!- p(?x)');

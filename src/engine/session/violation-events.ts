@@ -103,7 +103,7 @@ export class ViolationEvents {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#running;
-    for (const tenant of [...this.#pending.keys()]) this.#forget(tenant);
+    for (const tenant of this.#pending.keys()) this.#forget(tenant);
   }
 
   #passed(tenant: TenantState, passed: readonly number[], time: number, origin: Origin): void {
@@ -172,7 +172,7 @@ export class ViolationEvents {
   }
 
   async #run(): Promise<void> {
-    for (const [tenant, pending] of [...this.#pending]) {
+    for (const [tenant, pending] of this.#pending) {
       if (this.#isClosed) return;
       this.#pending.delete(tenant);
       try {

@@ -123,6 +123,11 @@ function begun(before: ModelState, after: ModelState): string[] {
   return [...violationsIn(after, isStrict)].filter((key) => !then.has(key)).sort();
 }
 
+/** `expect(got).toEqual(wanted)`, for methods. */
+function expectSame(got: unknown, wanted: unknown, about = ''): void {
+  expect(got, about).toEqual(wanted);
+}
+
 /** The engine beside the model. */
 class Judged {
   state: ModelState;
@@ -277,7 +282,7 @@ class Judged {
   ): Promise<Result | null> {
     try {
       const result = await write();
-      expect(wanted, 'violations that the write begins').toEqual([]);
+      expectSame(wanted, [], 'violations that the write begins');
       return result;
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== 'ConstraintViolated') throw error;
@@ -285,8 +290,8 @@ class Judged {
       const keys = found.map((each) =>
         keyOfViolation(renamed.new === null ? { ...each, constraint: 'new' } : each),
       );
-      expect(error.members['violationCount']).toBe(wanted.length);
-      if (wanted.length <= 100) expect(keys.sort(), 'violations of the refusal').toEqual(wanted);
+      expectSame(error.members['violationCount'], wanted.length);
+      if (wanted.length <= 100) expectSame(keys.sort(), wanted, 'violations of the refusal');
       for (const each of found) expectProof(each);
       this.refused++;
       return null;
@@ -298,8 +303,8 @@ class Judged {
     const query = violationsQuerySchema.parse({ limit: '1000' });
     const { violations, total } = await this.#engine.violations(caller, query);
     const wanted = violationsIn(this.state, () => true);
-    expect(total).toBe(wanted.size);
-    expect(violations.map(keyOfViolation).sort()).toEqual([...wanted].sort().slice(0, 1000));
+    expectSame(total, wanted.size);
+    expectSame(violations.map(keyOfViolation).sort(), [...wanted].sort().slice(0, 1000));
     for (const each of violations) expectProof(each);
   }
 }

@@ -30,6 +30,11 @@ interface Refusal {
   violationCount: number;
 }
 
+/** `expect(got).toEqual(wanted)`, for methods. */
+function expectSame(got: unknown, wanted: unknown, about = ''): void {
+  expect(got, about).toEqual(wanted);
+}
+
 /** A database of its own. */
 class Client {
   static #count = 0;
@@ -49,11 +54,10 @@ class Client {
 
   async tell(predicate: string, args: readonly string[] = [], fields: object = {}): Promise<FactOutcome> {
     const { status, body } = await this.call<FactOutcome>('POST', '/tell', { predicate, args, ...fields });
-    expect(status).toBe(200);
+    expectSame(status, 200);
     return body;
   }
 
-  /** `!- anchor(?_), not kept(?x?)`: what the tests must not take away or add. */
   async forbid(text: string, fields: object = {}): Promise<string> {
     const { status, body } = await this.call<ConstraintOutcome>('POST', '/constraints', {
       text,
@@ -61,19 +65,17 @@ class Client {
       mode: 'reject',
       ...fields,
     });
-    expect(status).toBe(200);
+    expectSame(status, 200);
     return body.id;
   }
 
   async expectRefused(method: string, path: string, body?: unknown, headers: object = {}): Promise<Refusal> {
     const answer = await this.call<Refusal>(method, path, body, headers);
-    expect([answer.status, answer.body.code], JSON.stringify(answer.body)).toEqual([
-      422,
-      'ConstraintViolated',
-    ]);
-    expect(answer.body.violationCount).toBe(answer.body.violations.length);
+    const wanted = [422, 'ConstraintViolated'];
+    expectSame([answer.status, answer.body.code], wanted, JSON.stringify(answer.body));
+    expectSame(answer.body.violationCount, answer.body.violations.length);
     for (const { proof, instance } of answer.body.violations)
-      expect(proof?.steps[proof.roots[0] ?? -1]?.atom).toBe(instance);
+      expectSame(proof?.steps[proof.roots[0] ?? -1]?.atom, instance);
     return answer.body;
   }
 }

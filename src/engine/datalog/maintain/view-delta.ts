@@ -273,7 +273,7 @@ export class ViewDelta {
     const predicate = ` changed ${this.#made++}`;
     const scope = this.#view.kind === 'scope' ? this.#view.scope : null;
     for (const [at, tuple] of tuples.entries()) {
-      overlay.store({ predicate, args: tuple as string[], truthVal: true, scope });
+      overlay.store({ predicate, args: tuple, truthVal: true, scope });
       if (at % tuplesBetweenBreaths === tuplesBetweenBreaths - 1) await this.#pacer.breathe();
     }
     this.#pay(tuples);
