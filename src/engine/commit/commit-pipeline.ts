@@ -9,11 +9,12 @@ import { applying } from '../state/apply.ts';
 import { nothingWritten, type Report, type Slice } from '../state/report.ts';
 import { markOf } from '../state/idempotency.ts';
 import { type Operation, versionOf } from '../state/operation.ts';
-import type { State } from '../state/state.ts';
+import type { DatabaseState, State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
+import type { RuleStore } from '../store/rule-store.ts';
 import type { Log } from '../log/log.ts';
 import { type GrowthGate, type Reservation, openGate } from './write-admission.ts';
-import { WriteQueue } from './write-queue.ts';
+import { type Exclusion, WriteQueue } from './write-queue.ts';
 
 /** One write to the state. */
 export interface Write {
@@ -26,8 +27,13 @@ export interface Write {
    */
   readonly operation: Operation | ((time: number) => Promise<DecidedWrite | null>);
   /**
+   * True: the operation that the function decides changes only facts of the caller's tenant, and is decided by these and
+   * the rules. Then the commit excludes only the writes of that tenant.
+   */
+  readonly isOfTenant?: boolean;
+  /**
    * Refuses what the state does not allow at the given time of the wall clock, in slices if that takes long. Makes the commit
-   * exclusive.
+   * exclusive. Of an operation on a tenant's facts it may read only these and the rules (`exclusionOf`).
    */
   readonly check?: (time: number) => void | Promise<void>;
   /** Called right before the write becomes visible, in the same turn. */
@@ -75,9 +81,10 @@ const patientTries = 8;
  * The commit pipeline, the only way to change the state: check, stamp, append to the write-ahead log, apply, answer.
  *
  * There is one writer. Writes that cannot fail on the state are stamped one after another and share a sync (group
- * commit). A write with a check commits exclusively in its database: it is checked when no other write of the database
- * is in progress, and nothing else is stamped there until it is applied; otherwise two conflicting writes could both
- * become durable. So does a write that adds knowledge near a quota or the memory's limit (`WriteAdmission`).
+ * commit). A write with a check commits exclusively: it is checked when no other write that could contradict it is in
+ * progress, and none is stamped until it is applied; otherwise two conflicting writes could both become durable. These are
+ * the writes of its tenant if it changes only facts of one tenant, else those of its database (`exclusionOf`). So does a
+ * write that adds knowledge near a quota or the memory's limit (`WriteAdmission`).
  *
  * The durable records of a database are applied in log order, large ones in slices between which other work runs; later
  * records of the database wait. Databases share no state that a record changes in slices, so the others do not wait;
@@ -124,30 +131,29 @@ export class CommitPipeline {
   async write(write: Write): Promise<Report> {
     const { operation, encoded } = write;
     const database = databaseOf(write);
-    const isExclusive = write.check !== undefined || typeof operation === 'function';
     const reserved: Reservation[] = [];
+    const excludes = (): Exclusion => exclusionOf(write, this.#state.databases.get(database));
     const becomesExclusive = (): boolean => {
-      if (typeof operation === 'function') return true;
+      assert(typeof operation !== 'function', 'what is decided is exclusive');
       if (this.#judge.concerns(callerIn(write), operation)) return true;
       const reservation = this.#admission.reserve(database, operation, encoded);
       if (reservation !== null) reserved.push(reservation);
       return reservation === null;
     };
     const room = (): Promise<void> => this.#log.room();
-    const start = (isAlone: boolean): Promise<Report> => this.#seal(write, isAlone);
+    const start = (isExclusive: boolean): Promise<Report> => this.#seal(write, isExclusive);
+    const tenant = tenantOf(write);
     try {
-      return await this.#queueOf(database).run({ isExclusive, room, becomesExclusive, start });
+      return await this.#queueOf(database).run({ tenant, excludes, room, becomesExclusive, start });
     } finally {
       for (const reservation of reserved) reservation.release();
       this.#forget(database);
     }
   }
 
-  async #seal(write: Write, isAlone: boolean): Promise<Report> {
+  async #seal(write: Write, isExclusive: boolean): Promise<Report> {
     if (this.isClosed) throw closed();
     const time = this.#clock.now();
-    this.#stamp = Math.max(time, this.#stamp, this.#state.time);
-    const stamp = this.#stamp;
     this.#state.database(databaseOf(write));
     this.#underWay++;
     try {
@@ -156,14 +162,14 @@ export class CommitPipeline {
       const { operation } = write;
       const decided = typeof operation === 'function' ? await operation(time) : { ...write, operation };
       if (decided === null) return nothingWritten(this.#state.database(databaseOf(write)));
-      if (isAlone) {
+      if (isExclusive) {
         const judged = this.#admission.judge(databaseOf(write), decided.operation, time, decided.encoded);
         if (judged !== undefined) await judged;
         const caller = callerIn(write);
         const isJudged = decided.isUnjudged !== true && this.#judge.concerns(caller, decided.operation);
         if (isJudged) await this.#judge.judge(caller, decided.operation, time);
       }
-      return await this.#commit(write, { time: stamp, ...(stamp === time ? {} : { wall: time }) }, decided);
+      return await this.#commit(write, time, decided);
     } finally {
       this.#ended();
     }
@@ -221,16 +227,15 @@ export class CommitPipeline {
     while (this.#underWay > 0) await new Promise<void>((resolve) => this.#closing.push(resolve));
   }
 
-  async #commit(
-    write: Write,
-    times: Pick<LogRecord, 'time' | 'wall'>,
-    { operation, encoded }: DecidedWrite,
-  ): Promise<Report> {
+  /** Logs and applies a write that was judged at this time; others may have been logged since. */
+  async #commit(write: Write, judged: number, { operation, encoded }: DecidedWrite): Promise<Report> {
     const database = databaseOf(write);
     const mark = markOf(write.caller);
+    this.#stamp = Math.max(judged, this.#stamp, this.#state.time);
     const record: LogRecord = {
       sequence: this.#log.nextSequence,
-      ...times,
+      time: this.#stamp,
+      ...(this.#stamp === judged ? {} : { wall: judged }),
       requestId: write.caller.requestId,
       actor: write.caller.credential,
       ...(mark === null ? {} : { idempotency: mark }),
@@ -247,7 +252,7 @@ export class CommitPipeline {
       await this.#log.append(
         [record],
         () => {
-          applied = this.#apply(write, record);
+          applied = this.#apply(write, record, encoded !== undefined);
         },
         encoded,
       );
@@ -258,22 +263,39 @@ export class CommitPipeline {
     return applied;
   }
 
-  /** Applies a durable record: in this turn if nothing of its database is being applied and there is little to do. */
-  #apply(write: Showing, record: LogRecord): Report | Promise<Report> {
+  /**
+   * Applies a durable record: in this turn if nothing of its database is being applied and there is little to do. A large
+   * one begins in its turn: a group commit may have made many durable.
+   */
+  #apply(write: Showing, record: LogRecord, isLarge = false): Report | Promise<Report> {
     const queue = this.#queueOf(record.database);
+    const operation = record.operation as Operation;
+    const tenant = 'tenant' in operation ? operation.tenant : null;
     // The names of deleted databases are kept in log order.
-    const others = (record.operation as Operation).kind === 'deleteDatabase' ? this.#applying() : [];
+    const others = operation.kind === 'deleteDatabase' ? this.#applying() : [];
     if (queue.applying !== null || others.length > 0) {
       const before = Promise.all([queue.applying, ...others]);
-      return queue.apply(before, () => this.#inSlices(write, record, applying(this.#state, record)));
+      return queue.apply(tenant, before, () => this.#inSlices(write, record, queue));
     }
     const steps = applying(this.#state, record);
-    if (steps.next().value === 'ready') return this.#show(write, record, steps);
-    return queue.apply(null, () => this.#inSlices(write, record, steps));
+    if (!isLarge && steps.next().value === 'ready') return this.#show(write, record, steps);
+    return queue.apply(tenant, null, () => this.#inSlices(write, record, queue, steps, isLarge));
   }
 
-  async #inSlices(write: Showing, record: LogRecord, steps: Steps): Promise<Report> {
-    const slices = new Slices(this.#scheduler.pauseOf(...workOf(record)));
+  /** `isLarge`: also the first slice waits for its turn. */
+  async #inSlices(
+    write: Showing,
+    record: LogRecord,
+    queue: WriteQueue,
+    steps = applying(this.#state, record),
+    isLarge = false,
+  ): Promise<Report> {
+    const [owner, work] = workOf(record);
+    const own = this.#scheduler.pauseOf(owner, work);
+    const ofSystem = this.#scheduler.pauseOf(null, work);
+    // Else a tenant whose questions take its share would hold back the writes of others.
+    const slices = new Slices(() => (queue.delaysOthersThan(owner?.tenant ?? null) ? ofSystem() : own()));
+    if (isLarge) await slices.pause();
     while (steps.next().value === 'more') await slices.breathe();
     return this.#show(write, record, steps);
   }
@@ -317,6 +339,56 @@ export class CommitPipeline {
     this.#closing = [];
     for (const resolve of closing) resolve();
   }
+}
+
+/** The tenant whose writes this one follows in order; null: it concerns none, or all. */
+function tenantOf({ caller, operation, isOfTenant = false }: Write): string | null {
+  if (typeof operation === 'function') return isOfTenant ? caller.tenant : null;
+  return 'tenant' in operation ? operation.tenant : null;
+}
+
+/**
+ * What the write excludes while it is checked, logged and applied: nothing if it cannot fail on the state; writes of its
+ * tenant if it concerns nothing but facts of that tenant; else all of its database, such as a change of rules. A quota of
+ * the database makes every checked write exclude all, since their growth together is judged.
+ */
+function exclusionOf(
+  { operation, check, isOfTenant }: Write,
+  database: DatabaseState | undefined,
+): Exclusion {
+  const isDecided = typeof operation === 'function';
+  if (check === undefined && !isDecided) return 'nothing';
+  if (database === undefined || database.quota !== null) return 'database';
+  const isOfFacts = isDecided ? isOfTenant === true : changesOnlyFacts(operation, database);
+  return isOfFacts ? 'tenant' : 'database';
+}
+
+/** True if the operation changes only facts of one tenant, also together with writes of others that do. */
+function changesOnlyFacts(operation: Operation, { rules }: DatabaseState): boolean {
+  switch (operation.kind) {
+    case 'assert':
+    case 'undoImport':
+    case 'retract':
+    case 'retractById':
+    case 'mergeScopes':
+    case 'decay':
+    case 'consolidate':
+    case 'restore':
+      return true;
+    case 'commit':
+      return operation.rules.length === 0 && operation.shape === undefined;
+    case 'forkScope':
+      return !operation.withRules || !hasRules(rules, operation.source);
+    case 'deleteScope':
+      return !operation.withRules || !hasRules(rules, operation.scope);
+    default:
+      return false;
+  }
+}
+
+/** True if rules belong to exactly this scope; null, no scope, has none that a fork copies. */
+function hasRules(rules: RuleStore, scope: string | null): boolean {
+  return scope !== null && rules.all().some((rule) => rule.scope === scope);
 }
 
 /** For whom a record is applied, and the name of that work. */

@@ -4,33 +4,61 @@
  */
 const maxBehind = 64;
 
+/** Which other writes of the database may not be in progress beside one: none, those of its tenant, or all. */
+export type Exclusion = 'nothing' | 'tenant' | 'database';
+
 /** A write in the queue of its database. */
 interface QueuedWrite<Result> {
-  /** True: no other write of the database may be in progress. */
-  readonly isExclusive: boolean;
+  /** Its tenant; null: it concerns no single one. */
+  readonly tenant: string | null;
+  /** What it excludes as the state is now. */
+  readonly excludes: () => Exclusion;
   /** Resolves when the log has room. */
   readonly room: () => Promise<void>;
-  /** Whether a write that need not be exclusive has to be after all; called once, when it is its turn. */
+  /** Whether a write that excludes nothing has to be alone in the database after all; called when it is its turn. */
   readonly becomesExclusive: () => boolean;
-  readonly start: (isAlone: boolean) => Promise<Result>;
+  /** `isExclusive`: its operation can be judged exactly. */
+  readonly start: (isExclusive: boolean) => Promise<Result>;
+}
+
+type Asked = Pick<QueuedWrite<unknown>, 'excludes' | 'becomesExclusive'>;
+
+/** A write whose turn in its tenant has come. */
+interface Candidate {
+  readonly tenant: string | null;
+  excludes: Exclusion;
+  isUnderWay: boolean;
+  /** null: it does not wait. */
+  admitted: (() => void) | null;
 }
 
 /**
- * The writes of one database: it admits them to the log in order of arrival, exclusive ones alone, and applies what is
- * durable one after another.
+ * The writes of one database: it admits them to the log, exclusive ones alone, and applies what is durable one after
+ * another.
+ *
+ * The writes of a tenant are admitted in order of arrival, and so is one that concerns no single tenant among all. Of two
+ * that exclude each other, the one goes first whose turn came first; others pass, so a write that is checked for long holds
+ * back only those that it excludes.
  */
 export class WriteQueue {
   /** Resolves when the last durable record is applied; null: none is being applied. */
   applying: Promise<void> | null = null;
-  /** Durable records that wait for an earlier one to be applied. */
-  #behind = 0;
-  /** Resolves when the previous write is stamped; writes are stamped in order of arrival. */
-  #turn: Promise<void> = Promise.resolve();
+  /** The tenants of durable records that wait for an earlier one to be applied; null: of none or several. */
+  readonly #behind: (string | null)[] = [];
+  /** For each tenant with writes since `#everyone`: resolves when its last one has started. */
+  readonly #turns = new Map<string, Promise<void>>();
+  /** Resolves when the last write that concerns no single tenant has started. */
+  #everyone: Promise<void> = Promise.resolve();
   /** Writes that were called and have not ended. */
   #writes = 0;
   #underWay = 0;
+  /** Writes under way of each tenant. */
+  readonly #ofTenant = new Map<string | null, number>();
+  /** Tenants with an exclusive write under way. */
+  readonly #exclusiveTenants = new Set<string | null>();
   #isExclusive = false;
-  #waiting: (() => void)[] = [];
+  /** At most one of each tenant, in the order in which their turns came. */
+  #waiting: Candidate[] = [];
 
   /** True if nothing is being written or applied. */
   get isIdle(): boolean {
@@ -38,58 +66,144 @@ export class WriteQueue {
   }
 
   /**
-   * Calls `start` when it is this write's turn, there is `room`, and no exclusive write is in progress; an exclusive one
-   * when none is. Then one that need not be exclusive is asked whether it becomes so. `start` is told if it is alone.
+   * Calls `start` when it is this write's turn in its tenant, there is `room`, and no write that it excludes, or that
+   * excludes it, is in progress. Then one that excludes nothing is asked whether it becomes exclusive.
    */
-  async run<Result>({ isExclusive, room, becomesExclusive, start }: QueuedWrite<Result>): Promise<Result> {
-    const before = this.#turn;
+  async run<Result>(write: QueuedWrite<Result>): Promise<Result> {
+    const { tenant, room, start } = write;
+    const before = this.#turnAfter(tenant);
     let pass = (): void => {};
-    this.#turn = new Promise((resolve) => {
+    const turn = new Promise<void>((resolve) => {
       pass = resolve;
     });
+    if (tenant === null) this.#everyone = turn;
+    else this.#turns.set(tenant, turn);
     this.#writes++;
-    let isAlone = isExclusive;
+    const candidate: Candidate = { tenant, excludes: 'nothing', admitted: null, isUnderWay: false };
     try {
       let started: Promise<Result>;
       try {
         await before;
         await room();
-        while (this.#mustWait(isAlone)) await this.#change();
-        if (!isAlone) isAlone = becomesExclusive();
-        while (this.#mustWait(isAlone)) await this.#change();
-        this.#isExclusive = isAlone;
-        this.#underWay++;
-        started = start(isAlone);
+        const admission = this.#admit(candidate, write);
+        if (admission !== null) await admission;
+        started = start(candidate.excludes !== 'nothing');
       } finally {
         pass();
+        if (tenant !== null && this.#turns.get(tenant) === turn) this.#turns.delete(tenant);
       }
-      try {
-        return await started;
-      } finally {
-        this.#underWay--;
-        if (isAlone) this.#isExclusive = false;
-        this.#wake();
-      }
+      return await started;
     } finally {
       this.#writes--;
+      if (candidate.isUnderWay) this.#leave(candidate);
+      this.#admitNext();
     }
   }
 
-  /** True if a write may not be stamped yet: an exclusive one waits for every other. */
-  #mustWait(isAlone: boolean): boolean {
-    return this.#isExclusive || (isAlone && this.#underWay > 0) || this.#behind >= maxBehind;
+  /** Resolves when all earlier writes of the tenant have started; null: all earlier ones of the database. */
+  #turnAfter(tenant: string | null): Promise<unknown> {
+    if (tenant !== null) return this.#turns.get(tenant) ?? this.#everyone;
+    const all = Promise.all([this.#everyone, ...this.#turns.values()]);
+    this.#turns.clear();
+    return all;
   }
 
-  /** Applies a durable record after `before`, null: at once; later ones wait, even if it fails. */
-  apply<Result>(before: Promise<unknown> | null, run: () => Promise<Result>): Promise<Result> {
+  /** Admits the write by what it excludes at that moment; null: it need not wait. */
+  #admit(candidate: Candidate, { excludes, becomesExclusive }: Asked): Promise<void> | null {
+    candidate.excludes = excludes();
+    const admitted = this.#enterInTurn(candidate, false);
+    const settle = (): Promise<void> | null => {
+      // What it excludes can have grown by a write that it waited for.
+      const isTooWeak =
+        candidate.excludes === 'nothing' ? becomesExclusive() : candidate.excludes !== excludes();
+      if (!isTooWeak || candidate.excludes === 'database') return null;
+      this.#leave(candidate);
+      candidate.excludes = 'database';
+      return this.#enterInTurn(candidate, true);
+    };
+    return admitted === null ? settle() : admitted.then(async () => (await settle()) ?? undefined);
+  }
+
+  /** Resolves when the write is under way, null: it is. `isFirst`: it goes before those that wait. */
+  #enterInTurn(candidate: Candidate, isFirst: boolean): Promise<void> | null {
+    if (this.#waiting.length === 0 && this.#behind.length < maxBehind && this.#isFree(candidate)) {
+      this.#enter(candidate);
+      return null;
+    }
+    const admitted = new Promise<void>((resolve) => {
+      candidate.admitted = resolve;
+    });
+    if (isFirst) this.#waiting.unshift(candidate);
+    else this.#waiting.push(candidate);
+    this.#admitNext();
+    return admitted;
+  }
+
+  /** Admits whatever excludes nothing under way and no one who waited for longer. */
+  #admitNext(): void {
+    if (this.#waiting.length === 0) return;
+    const left: Candidate[] = [];
+    let isHeld = this.#behind.length >= maxBehind;
+    for (const candidate of this.#waiting) {
+      const mayStart = !isHeld && (candidate.excludes !== 'database' || left.length === 0);
+      if (mayStart && this.#isFree(candidate)) {
+        this.#enter(candidate);
+        continue;
+      }
+      left.push(candidate);
+      isHeld ||= candidate.excludes === 'database';
+    }
+    this.#waiting = left;
+  }
+
+  #isFree({ tenant, excludes }: Candidate): boolean {
+    if (this.#isExclusive || this.#exclusiveTenants.has(tenant)) return false;
+    if (excludes === 'database') return this.#underWay === 0;
+    return excludes === 'nothing' || !this.#ofTenant.has(tenant);
+  }
+
+  #enter(candidate: Candidate): void {
+    const { tenant, excludes, admitted } = candidate;
+    candidate.isUnderWay = true;
+    this.#underWay++;
+    this.#ofTenant.set(tenant, (this.#ofTenant.get(tenant) ?? 0) + 1);
+    if (excludes === 'tenant') this.#exclusiveTenants.add(tenant);
+    if (excludes === 'database') this.#isExclusive = true;
+    admitted?.();
+    candidate.admitted = null;
+  }
+
+  #leave(candidate: Candidate): void {
+    const { tenant, excludes } = candidate;
+    candidate.isUnderWay = false;
+    this.#underWay--;
+    const others = (this.#ofTenant.get(tenant) ?? 0) - 1;
+    if (others > 0) this.#ofTenant.set(tenant, others);
+    else this.#ofTenant.delete(tenant);
+    if (excludes === 'tenant') this.#exclusiveTenants.delete(tenant);
+    if (excludes === 'database') this.#isExclusive = false;
+  }
+
+  /** Applies a durable record of the tenant after `before`, null: at once; later ones wait, even if it fails. */
+  apply<Result>(
+    tenant: string | null,
+    before: Promise<unknown> | null,
+    run: () => Promise<Result>,
+  ): Promise<Result> {
     if (before === null) return this.#last(run());
-    this.#behind++;
+    this.#behind.push(tenant);
     return this.#last(
       before.then(() => {
-        this.#behind--;
+        // They are applied in the order in which they came.
+        this.#behind.shift();
         return run();
       }),
     );
+  }
+
+  /** True if records of others than the tenant wait for the one that is being applied. */
+  delaysOthersThan(tenant: string | null): boolean {
+    return this.#behind.some((each) => each !== tenant);
   }
 
   /** Lets later records wait for `cut`, which ends no earlier than the present ones are applied. */
@@ -108,15 +222,5 @@ export class WriteQueue {
     });
     this.applying = isLast;
     return applied;
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
   }
 }

@@ -433,10 +433,12 @@ export class EngineContext implements Writer {
     if (this.live.isClosed) return;
     clearInterval(this.#clockTimer);
     this.transactions.close();
+    // First, so that no write is stored behind one that is refused because it cannot read any more.
+    const written = this.pipeline.close();
     const decayed = this.decaySchedule?.close();
     await Promise.all([this.live.close(), this.#words.close(), this.violations.close()]);
     await decayed;
-    await this.pipeline.close();
+    await written;
     // Nobody would read one that is in memory.
     await this.snapshots.close(this.parts.lock === null ? 0 : snapshotWithinMs);
     await this.meaning?.close();

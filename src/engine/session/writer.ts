@@ -17,9 +17,8 @@ export const unlimited = {
 };
 
 /**
- * Reads the pinned state in slices during an exclusive commit: no other write is in progress, and none is stamped until
- * this one has ended. A client that
- * disconnects does not cancel the write.
+ * Reads the pinned state in slices during an exclusive commit: what it excludes does not change until this one has
+ * ended. A client that disconnects does not cancel the write.
  */
 export function inExclusiveCommit<Result>(
   { live }: Writer,
@@ -30,7 +29,7 @@ export function inExclusiveCommit<Result>(
 }
 
 /**
- * Decides a write and its answer in an exclusive commit, at the logical time; `write` null: there is nothing to write. A
+ * Decides a write of the tenant's facts and its answer in an exclusive commit, at the logical time; `write` null: there is nothing to write. A
  * repeated request gets the recorded answer.
  */
 export async function decideAndWrite<Answer extends object>(
@@ -46,7 +45,7 @@ export async function decideAndWrite<Answer extends object>(
       decided.answer = answer;
       return write;
     });
-  const { outcome, isRepeated } = await writer.write({ caller, operation });
+  const { outcome, isRepeated } = await writer.write({ caller, operation, isOfTenant: true });
   const { generation } = outcome.kind === 'nothing' ? outcome : outcomeAs(outcome, kind);
   const answer = isRepeated ? (outcomeAs(outcome, kind).answer as Answer | null) : decided.answer;
   return { ...present(answer, 'the decision has an answer'), generation };

@@ -9,6 +9,15 @@ test('stores time and request of every generation', () => {
   expect([generations.timeOf(377), generations.requestOf(500)]).toEqual([3770, 'request 500']);
 });
 
+test('a generation that was judged a moment before the last one counts as made at its time', () => {
+  const generations = new Generations();
+  for (const time of [100_000, 160_000, 100_000]) generations.advance(time, 'request');
+  expect([1, 2, 3].map((generation) => generations.timeOf(generation))).toEqual([100_000, 160_000, 160_000]);
+  // More than a minute before it: the clock was ahead.
+  generations.advance(99_999, 'request');
+  expect([1, 3, 4].map((generation) => generations.timeOf(generation))).toEqual([99_999, 99_999, 99_999]);
+});
+
 test('continues counting after the initial generation', () => {
   const generations = new Generations(41);
   expect([generations.last, generations.advance(7, 'first')]).toEqual([41, 42]);

@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { maxClockStepMs } from '../base/clock.ts';
 
 /** Generations that are known before one is added: ascending, their times and requests beside them. */
 interface KnownGenerations {
@@ -48,9 +49,12 @@ export class Generations {
 
   /**
    * Begins the next generation and returns it. Where earlier ones were made by a clock that was ahead, they now count as
-   * made at this time: times never decrease, and none is in the future for long.
+   * made at this time: times never decrease, and none is in the future for long. A write that was checked for a while is
+   * judged by an earlier time than those that passed it; up to `maxClockStepMs` it counts as made at their time.
    */
-  advance(time: number, requestId: string): number {
+  advance(judged: number, requestId: string): number {
+    const last = this.#count === 0 ? judged : (this.#times[this.#count - 1] as number);
+    const time = last > judged && last - judged <= maxClockStepMs ? last : judged;
     for (let at = this.#count - 1; at >= 0 && (this.#times[at] as number) > time; at--)
       this.#times[at] = time;
     if (this.#count === this.#numbers.length) {

@@ -13,14 +13,14 @@ const slotsInCache = 0x4000;
 const rowsHashedAtOnce = 1024;
 /**
  * Larger tables of slots are rebuilt in steps: this many rows for that many insertions. Up to this size,
- * rebuilding takes a few milliseconds, and in one go less than in steps. Each row of a step may touch a fresh page of
- * memory: a batch of insertions that moves 65,536 rows takes 40 ms, one of 4,096 rows 3.
+ * rebuilding takes three milliseconds, and in one go less than in steps. Each row of a step may touch a fresh page of
+ * memory: a batch of insertions that moves 65,536 rows takes 40 ms, one of 2,048 rows 1.5.
  */
-const maxSlotsAtOnce = 0x8_0000;
+const maxSlotsAtOnce = 0x2_0000;
 const insertionsBetweenMoves = 128;
-const rowsPerMove = 512;
-/** Rows moved by a look-up, so that a set that no longer grows is rebuilt too. */
-const rowsPerLookUp = 64;
+const rowsPerMove = 256;
+/** Rows moved by a look-up, so that a set that no longer grows is rebuilt too: few, since thousands follow one another. */
+const rowsPerLookUp = 8;
 
 /** Initial rows of a set, which have their own look-up: they are not hashed. */
 export interface FirstRows {

@@ -377,6 +377,10 @@ export class Worlds {
       const call = randomWrite(prng, known);
       // Writes of different databases at once have no order, and others may need the new one.
       if (newDatabase.test(call.what)) continue;
+      // Nor have those of different tenants.
+      const isOther = (each: Request): boolean =>
+        each.place.database === place.database && each.place.tenant !== place.tenant;
+      if (requests.some(isOther)) continue;
       if (call.kind !== 'prompt' && (call.kind !== 'later' || requests.length < count - 1)) continue;
       requests.push({ call, place, key: `key-${++this.#count}`, within: null });
     }

@@ -123,7 +123,7 @@ class WritingImport implements Import {
       const undo: Operation = { kind: 'undoImport', tenant: caller.tenant, importId: this.id };
       return { operation: undo, isUnjudged: true };
     };
-    const { outcome } = await write({ caller, operation });
+    const { outcome } = await write({ caller, operation, isOfTenant: true });
     if (outcome.kind === 'undone') this.#generation = outcome.generation;
     return refusal;
   }
@@ -189,7 +189,7 @@ class WritingImport implements Import {
 
   async #write(wanted: Pick<Write, 'operation' | 'encoded'>): Promise<Extract<Outcome, { kind: 'facts' }>> {
     const caller = this.#caller;
-    const report = await this.#writer.write({ caller, ...wanted });
+    const report = await this.#writer.write({ caller, isOfTenant: true, ...wanted });
     const outcome = outcomeAs(report.outcome, 'facts');
     this.#generation = outcome.generation;
     this.#isKnown = true;

@@ -182,7 +182,7 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
   }));
   try {
     const { before } = watch;
-    const report = await writer.write({ caller, operation, before });
+    const report = await writer.write({ caller, operation, isOfTenant: true, before });
     const { generation } = report;
     if (report.isRepeated) return repeatedAnswer(input, report.outcome);
     const { context, hold } = watch.seen();

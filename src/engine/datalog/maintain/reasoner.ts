@@ -389,7 +389,7 @@ export class Reasoner implements TableCacheHost {
       const tuple = new Int32Array(table.arity);
       for (let row = 0; row < count; row++) {
         if (!this.#both.some((shared) => shared.hasRow(table, tupleAt(rows, row, tuple)))) kept.insert(tuple);
-        if ((row & 0xfff) !== 0xfff || performance.now() - sliceStartedAt < sliceMs) continue;
+        if ((row & 0x1ff) !== 0x1ff || performance.now() - sliceStartedAt < sliceMs) continue;
         await this.#pause();
         sliceStartedAt = performance.now();
       }
