@@ -176,6 +176,7 @@ test.describe('the trace', () => {
     const panel = page.getByRole('region', { name: 'Trace' });
     await expect(rowsOf(page, 'Rules by time').filter({ hasText: 'grandparent(?x, ?z)' })).toHaveCount(1);
     // A trace also answers the question.
+    await expect(rowsOf(page, 'Answers').first()).toBeVisible();
     const answers = await rowsOf(page, 'Answers').count();
     await expect(panel).toContainText(`${answers} answers`);
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../src/engine/contract/operations.ts';
+import { systemOrigin } from '../src/engine/index.ts';
 import { createBridgeTest } from '../src/main/bridge/test-bridge.ts';
 import { writeEndpoint } from '../src/main/base/endpoint-file.ts';
 import { startServiceUnderTest } from '../src/main/testing/service-under-test.ts';
@@ -36,6 +37,7 @@ const caller = {
   transaction: null,
   idempotency: null,
   requestId: 'r',
+  origin: systemOrigin,
   signal: new AbortController().signal,
 };
 

@@ -17,11 +17,13 @@ export type ProblemCode =
   | 'FactNotFound'
   | 'MethodNotAllowed'
   | 'Conflict'
+  | 'KeyConflict'
   | 'PreconditionFailed'
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
   | 'NotLeader'
   | 'RuleException'
+  | 'ShapeViolation'
   | 'ConstraintViolated'
   | 'InferenceLimitExceeded'
   | 'IdempotencyMismatch'
@@ -37,11 +39,13 @@ export type ProblemCode =
 export type ChangeKind =
   | 'fact.asserted'
   | 'fact.retracted'
+  | 'fact.superseded'
   | 'conclusion.withdrawn'
   | 'rule.changed'
   | 'constraint.changed'
   | 'constraint.violated'
   | 'constraint.satisfied'
+  | 'declaration.changed'
   | 'scope.changed'
   | 'memory.evicted'
   | 'mcp.call'
@@ -125,6 +129,27 @@ export type AggregateResult = {
     result: number | string | null;
     matchedFacts: number;
   }[];
+};
+
+export type AliasAdded = {
+  status: 'added' | 'unchanged';
+  entity: string;
+  alias: string;
+  generation: number;
+};
+
+export type AliasInput = {
+  /** A constant, or a variable when it starts with ?. */
+  entity: string | number | boolean;
+  /** Another name of the entity: no fact has it, and it is no other entity’s. */
+  alias: string | number | boolean;
+};
+
+export type AliasRemoved = {
+  status: 'removed' | 'absent';
+  entity: string;
+  alias: string;
+  generation: number;
 };
 
 export type Answer = {
@@ -211,6 +236,8 @@ export type Change = {
   constraint?: string | undefined;
   /** constraint.violated and .satisfied: the values that identify the violation. */
   bindings?: Record<string, string> | undefined;
+  /** name/arity of a declaration. */
+  predicate?: string | undefined;
 };
 
 export type ChosenWindow = {
@@ -307,6 +334,19 @@ export type Committed = {
   operations: number;
   generation: number;
   status: 'committed';
+  /** Facts that a declared key ended, at most 100; absent: none. */
+  superseded?:
+    | {
+        id: string;
+        atom: string;
+        /** Its validity ends here, where the new fact begins. */
+        validUntil: number | null;
+        /** It began with the new fact. */
+        retracted?: true | undefined;
+      }[]
+    | undefined;
+  /** How many there are, if more than are listed. */
+  supersededCount?: number | undefined;
   dryRun?: true | undefined;
   /** Dry run: new conclusions. */
   gained?: number | undefined;
@@ -426,7 +466,7 @@ export type ConstraintOutcome = {
   generation: number;
   dryRun?: true | undefined;
   /** Dry run: what is violated already, the first 100. */
-  violations?: Violation[] | undefined;
+  violations?: ConstraintViolation[] | undefined;
   /** Dry run: number of violations. */
   violationCount?: number | undefined;
   /** Dry run: the real call would be refused for violations that are new with it. */
@@ -452,6 +492,24 @@ export type ConstraintUpdate = {
   timeoutMs?: number | null | undefined;
   /** The new text; the scope is then the given one, or none. */
   text?: string | null | undefined;
+};
+
+export type ConstraintViolation = {
+  kind: 'constraint';
+  /** Id of the constraint. */
+  constraint: string;
+  /** Name of the constraint. */
+  name: string;
+  /** warn: violations are listed; reject: a write that would cause one is refused. */
+  mode: 'warn' | 'reject';
+  /** The view: that of this scope; null: the unscoped view. */
+  scope: string | null;
+  /** The values of the variables that atoms of the body bind: they tell violations apart. */
+  bindings: Record<string, string>;
+  /** The body with its values, as text. */
+  instance: string;
+  /** Its one root is the instance. */
+  proof: Proof | null;
 };
 
 export type ContextEntry = {
@@ -646,6 +704,68 @@ export type Decayed = {
   dryRun?: true | undefined;
 };
 
+export type DeclarationInput = {
+  /** For people and models. */
+  description?: string | null | undefined;
+  /** As many as the arity; none: they have no names. Default: []. */
+  arguments?:
+    | {
+        name: string;
+        /** For people and models. */
+        description?: string | null | undefined;
+        /** integer and number as in the language; boolean: true or false; date: YYYY-MM-DD; instant: ISO 8601 with a time, or milliseconds; text, entity and any: every constant. Default: "any". */
+        type?:
+          | 'any'
+          | 'text'
+          | 'integer'
+          | 'number'
+          | 'boolean'
+          | 'date'
+          | 'instant'
+          | 'entity'
+          | {
+              oneOf: (string | number | boolean)[];
+            }
+          | null
+          | undefined;
+      }[]
+    | null
+    | undefined;
+  /** Names of arguments: at any instant one true fact of a scope for each of their values. Default: []. */
+  key?: string[] | null | undefined;
+  /** A second fact for a value of the key is stored and listed, ends the first, or is refused with KeyConflict. Default: "warn". */
+  onConflict?: 'warn' | 'supersede' | 'reject' | null | undefined;
+  /** A fact with an argument of another type is stored with hints, or refused with ShapeViolation. Default: "warn". */
+  check?: 'warn' | 'reject' | null | undefined;
+};
+
+export type DeclarationOutcome = {
+  status: 'added' | 'updated' | 'unchanged';
+  name: string;
+  arity: number;
+  description: string | null;
+  arguments: {
+    name: string;
+    description: string | null;
+    type:
+      | 'any'
+      | 'text'
+      | 'integer'
+      | 'number'
+      | 'boolean'
+      | 'date'
+      | 'instant'
+      | 'entity'
+      | {
+          oneOf: string[];
+        };
+  }[];
+  key: string[];
+  onConflict: 'warn' | 'supersede' | 'reject';
+  check: 'warn' | 'reject';
+  generation: number;
+};
+
 export type DeletedDatabase = {
   name: string;
   status: 'deleted';
@@ -726,6 +846,167 @@ export type DiffInput = {
       }
     | null
     | undefined;
+};
+
+export type EntitiesMerged = {
+  from: string;
+  into: string;
+  /** Facts of `from`, in every scope and of both truth values: all were rewritten. */
+  facts: number;
+  /** Those of them that became equal to another fact and were joined with it. */
+  joined: number;
+  /** All aliases of `into` afterwards, by code point. */
+  aliases: string[];
+  /** Conclusions that are true afterwards and were not before. */
+  gained: number;
+  /** Conclusions that were true before and are not afterwards. */
+  lost: number;
+  /** Time or memory ran out: the numbers of conclusions are lower bounds. */
+  consequencesComplete?: false | undefined;
+  /** With it: predicate/arity of what was not derived, negated with -. */
+  notWorkedOut?: string[] | undefined;
+  /** Rules that name `from`: they are not rewritten. */
+  rulesMentioning: {
+    id: string;
+    rule: string;
+    name: string | null;
+    scope: string | null;
+    enabled: boolean;
+  }[];
+  /** In order of assertion, the first `limit`; empty for a repeated request. */
+  rewritten: {
+    before: {
+      predicate: string;
+      args: string[];
+      truthVal: boolean;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    };
+    after: {
+      predicate: string;
+      args: string[];
+      truthVal: boolean;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    };
+    /** The stored fact that it was joined with, as it was. */
+    joined: {
+      predicate: string;
+      args: string[];
+      truthVal: boolean;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    } | null;
+  }[];
+  generation: number;
+  dryRun?: true | undefined;
+};
+
+export type EntityInput = {
+  /** A constant, or a variable when it starts with ?. */
+  constant: string | number | boolean;
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+  scope?: string | null | undefined;
+  /** true instead of scope: the facts without scope. Default: false. */
+  unscoped?: boolean | null | undefined;
+  /** true: derive every conclusion about it within timeoutMs; otherwise those derived before. Default: false. */
+  infer?: boolean | null | undefined;
+  /** Entries of each list. Default: 100. */
+  limit?: number | null | undefined;
+  /** Entries of each list to skip. Default: 0. */
+  offset?: number | null | undefined;
+  /** Time limit in milliseconds. Default: 10000. */
+  timeoutMs?: number | null | undefined;
+};
+
+export type EntityPage = {
+  /** The constant; if the request named an alias, the entity of that alias. */
+  entity: string;
+  /** Its other names, by code point. */
+  aliases: string[];
+  /** Where it occurs, by predicate, arity and position. */
+  asArgument: {
+    predicate: string;
+    arity: number;
+    /** From 0. */
+    position: number;
+    /** The declared name of the argument; null: it has none. */
+    name: string | null;
+    /** Stored facts with it there, of both truth values. */
+    count: number;
+    /** Conclusions with it there, as far as `conclusions` goes. */
+    derived: number;
+  }[];
+  /** Stored facts with it, newest first. */
+  facts: StoredFact[];
+  /** Conclusions with it that are not stored, by relation. */
+  conclusions: {
+    atom: string;
+    predicate: string;
+    args: string[];
+    truthVal: boolean;
+  }[];
+  /** true: these are all conclusions; false: only those that were derived so far. */
+  conclusionsComplete: boolean;
+  /** With infer=true: predicate/arity of what was not derived in time, negated with -. */
+  notWorkedOut?: string[] | undefined;
+  /** Constants that share a fact or a conclusion with it, most first. */
+  neighbours: {
+    entity: string;
+    /** The predicate. */
+    via: string;
+    /** Facts and conclusions of the predicate with both. */
+    count: number;
+  }[];
+  /** Rules that name it, in order of creation. */
+  mentionsInRules: {
+    id: string;
+    rule: string;
+    name: string | null;
+    scope: string | null;
+    enabled: boolean;
+  }[];
+  /** Changes of the facts that it has now, newest first. */
+  history: {
+    /** Epoch milliseconds. */
+    time: number;
+    generation: number;
+    requestId: string;
+    change: 'asserted' | 'updated';
+    id: string;
+    atom: string;
+  }[];
+  /** Lengths of the whole lists. */
+  totals: {
+    facts: number;
+    conclusions: number;
+    neighbours: number;
+    mentionsInRules: number;
+  };
+  /** The offset of the next page; null: no list goes on. */
+  nextOffset: number | null;
+  generation: number;
+};
+
+export type EntityQuery = {
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+  scope?: string | null | undefined;
+  /** Default: false. */
+  unscoped?: 'true' | 'false' | null | undefined;
+  /** true: derive every conclusion about it within timeoutMs; otherwise those derived before. Default: false. */
+  infer?: 'true' | 'false' | null | undefined;
+  /** Entries of each list. Default: 100. */
+  limit?: string | null | undefined;
+  /** Entries of each list to skip. Default: 0. */
+  offset?: string | null | undefined;
+  /** Time for deriving, in milliseconds. Default: 10000. */
+  timeoutMs?: string | null | undefined;
 };
 
 export type ExplainInput = {
@@ -924,6 +1205,19 @@ export type FactOutcome = {
   status: 'asserted' | 'updated' | 'unchanged';
   atom: string;
   id: string;
+  /** Facts that a declared key ended, at most 100; absent: none. */
+  superseded?:
+    | {
+        id: string;
+        atom: string;
+        /** Its validity ends here, where the new fact begins. */
+        validUntil: number | null;
+        /** It began with the new fact. */
+        retracted?: true | undefined;
+      }[]
+    | undefined;
+  /** How many there are, if more than are listed. */
+  supersededCount?: number | undefined;
   generation: number;
   /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
@@ -938,6 +1232,19 @@ export type FactsOutcome = {
   asserted: number;
   updated: number;
   unchanged: number;
+  /** Facts that a declared key ended, at most 100; absent: none. */
+  superseded?:
+    | {
+        id: string;
+        atom: string;
+        /** Its validity ends here, where the new fact begins. */
+        validUntil: number | null;
+        /** It began with the new fact. */
+        retracted?: true | undefined;
+      }[]
+    | undefined;
+  /** How many there are, if more than are listed. */
+  supersededCount?: number | undefined;
   generation: number;
   /** What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none. */
   hints?: string[] | undefined;
@@ -993,6 +1300,10 @@ export type ImportLine =
       unchanged: number;
       /** Rules that were taught, whether new or known. */
       rules: number;
+      /** Aliases of entities, whether new or known; absent: none. */
+      aliases?: number | undefined;
+      /** Predicates that were declared; absent: none. */
+      declarations?: number | undefined;
       failed: number;
       /** The first 1000. */
       errors: {
@@ -1005,7 +1316,7 @@ export type ImportLine =
       /** What the import newly asserted violates constraints, and was retracted as by undo. */
       refused?: 'ConstraintViolated' | undefined;
       /** The first 100 of them. */
-      violations?: Violation[] | undefined;
+      violations?: ConstraintViolation[] | undefined;
       violationCount?: number | undefined;
       /** The import ended at a line that a quota refused, the last of `errors`; what was before it is stored. */
       stopped?: 'QuotaExceeded' | undefined;
@@ -1189,6 +1500,19 @@ export type Mention = {
   predicates: string[];
 };
 
+export type MergeEntitiesInput = {
+  /** The name that goes: it becomes an alias. */
+  from: string | number | boolean;
+  /** The name that stays. */
+  into: string | number | boolean;
+  /** Preview: report the outcome, change nothing. Default: false. */
+  dryRun?: boolean | null | undefined;
+  /** Rewritten facts to list; at most 10000 are. Default: 100. */
+  limit?: number | null | undefined;
+  /** Time for deriving consequences. Default: 2000. */
+  timeoutMs?: number | null | undefined;
+};
+
 export type MergeInput = {
   /** A scope; null: the facts without scope. */
   source: string | null;
@@ -1309,6 +1633,8 @@ export type Pending = {
   atom?: string | undefined;
   /** The rule. */
   rule?: string | undefined;
+  /** The declared predicate, as name/arity. */
+  predicate?: string | undefined;
   /** Number of facts given. */
   facts?: number | undefined;
   /** Number of facts that match and will be retracted. */
@@ -1351,6 +1677,48 @@ export type PlanStep = {
   children: PlanStep[];
 };
 
+export type PredicateDetail = {
+  name: string;
+  arity: number;
+  description: string | null;
+  arguments: {
+    name: string;
+    description: string | null;
+    type:
+      | 'any'
+      | 'text'
+      | 'integer'
+      | 'number'
+      | 'boolean'
+      | 'date'
+      | 'instant'
+      | 'entity'
+      | {
+          oneOf: string[];
+        };
+  }[];
+  key: string[];
+  onConflict: 'warn' | 'supersede' | 'reject';
+  check: 'warn' | 'reject';
+  /** Epoch milliseconds. */
+  createdAt: number;
+  /** Stored visible facts, of both truth values. */
+  facts: number;
+  /** Conclusions known; a lower bound unless derivedComplete. */
+  derived: number;
+  derivedComplete: boolean;
+  /** Rules that conclude it. */
+  rules: number;
+  scopes: (string | null)[];
+  /** Facts, at most 3. */
+  examples: string[];
+  /** Values of the key with several facts at one instant, and facts with arguments of another type. */
+  violations: {
+    key: number;
+    shape: number;
+  };
+};
+
 export type PredicateList = {
   predicates: {
     name: string;
@@ -1365,6 +1733,33 @@ export type PredicateList = {
     rules: number;
     scopes: (string | null)[];
     example: string | null;
+    /** What PUT /predicates declared; absent: nothing. */
+    declaration?:
+      | {
+          name: string;
+          arity: number;
+          description: string | null;
+          arguments: {
+            name: string;
+            description: string | null;
+            type:
+              | 'any'
+              | 'text'
+              | 'integer'
+              | 'number'
+              | 'boolean'
+              | 'date'
+              | 'instant'
+              | 'entity'
+              | {
+                  oneOf: string[];
+                };
+          }[];
+          key: string[];
+          onConflict: 'warn' | 'supersede' | 'reject';
+          check: 'warn' | 'reject';
+        }
+      | undefined;
   }[];
 };
 
@@ -2187,42 +2582,44 @@ export type ValidateResult = {
   constraints: number;
 };
 
-export type Violation = {
-  kind: 'constraint' | 'key' | 'shape';
-  /** Id of the constraint; null for keys and shapes. */
-  constraint: string | null;
-  /** Name of the constraint. */
-  name: string | null;
-  /** warn: violations are listed; reject: a write that would cause one is refused. */
-  mode: 'warn' | 'reject';
-  /** The view: that of this scope; null: the unscoped view. */
-  scope: string | null;
-  /** The values of the variables that atoms of the body bind: they tell violations apart. */
-  bindings: Record<string, string>;
-  /** The body with its values, as text. */
-  instance: string;
-  /** Its one root is the instance. */
-  proof: Proof | null;
-};
-
 export type ViolationList = {
-  /** Oldest constraint first, then by view (the unscoped one first), then by values by code point. */
-  violations: Violation[];
-  count: number;
+  /** Keys, then shapes, by predicate and arity and in order of assertion; then constraints, the oldest first, by view (the unscoped one first) and by values in order of code points. */
+  violations: (
+    | ConstraintViolation
+    | {
+        kind: 'key' | 'shape';
+        predicate: string;
+        arity: number;
+        scope: string | null;
+        /** The value of the key, or the arguments that are not of their type, by name. */
+        bindings: Record<string, string>;
+        message: string;
+        /** The stored facts, at most 100. */
+        facts: {
+          id: string;
+          atom: string;
+          validFrom: number | null;
+          validUntil: number | null;
+        }[];
+        proof: Proof;
+      }
+  )[];
   /** Number of violations, whatever the limit. */
   total: number;
+  truncated: boolean;
   generation: number;
 };
 
 export type ViolationsQuery = {
+  /** Absent: every kind. */
   kind?: 'constraint' | 'key' | 'shape' | null | undefined;
-  /** Id of a constraint. */
+  /** Id of a constraint: only its violations. */
   constraint?: string | null | undefined;
-  /** Only of constraints whose bodies name the predicate. */
+  /** Absent: every predicate; of constraints, those whose bodies name it. */
   predicate?: string | null | undefined;
-  /** Default: 100. */
+  /** Maximum number of violations. Default: 100. */
   limit?: string | null | undefined;
-  /** false: without proofs, which takes less time. Default: true. */
+  /** false: without the proofs of violated constraints, which takes less time. Default: true. */
   proof?: 'true' | 'false' | null | undefined;
 };
 
@@ -2314,6 +2711,13 @@ export type WindowDiffInput = {
   format?: 'json' | 'text' | null | undefined;
 };
 
+export type Withdrawn = {
+  status: 'withdrawn';
+  name: string;
+  arity: number;
+  generation: number;
+};
+
 /** The operations of the service: arguments of the path, then fields, then options. */
 export interface Operations {
   /** Assert a fact: `POST /assert/fact`. */
@@ -2370,6 +2774,53 @@ export interface Operations {
   listPredicates(options?: CallOptions): Promise<PredicateList>;
   /** Count, sum, minimum, maximum or mean over facts, with or without inference: `POST /aggregate`. */
   aggregate(fields: AggregateInput, options?: CallOptions): Promise<AggregateResult>;
+  /** What is known about a constant: `GET /entities/:constant`. */
+  entity(
+    constant: string,
+    fields?: {
+      /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+      scope?: string | null | undefined;
+      /** Default: false. */
+      unscoped?: boolean | null | undefined;
+      /** true: derive every conclusion about it within timeoutMs; otherwise those derived before. Default: false. */
+      infer?: boolean | null | undefined;
+      /** Entries of each list. Default: 100. */
+      limit?: number | null | undefined;
+      /** Entries of each list to skip. Default: 0. */
+      offset?: number | null | undefined;
+      /** Time for deriving, in milliseconds. Default: 10000. */
+      timeoutMs?: number | null | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<EntityPage>;
+  /** What is known about any constant: `POST /entities`. */
+  describeEntity(fields: EntityInput, options?: CallOptions): Promise<EntityPage>;
+  /** Give an entity another name: `POST /entities/alias`. */
+  addAlias(fields: AliasInput, options?: WriteOptions): Promise<AliasAdded>;
+  /** Take an alias away: `DELETE /entities/alias`. */
+  removeAlias(fields: AliasInput, options?: WriteOptions): Promise<AliasRemoved>;
+  /** Make one entity of two: `POST /entities/merge`. */
+  mergeEntities(fields: MergeEntitiesInput, options?: WriteOptions): Promise<EntitiesMerged>;
+  /** Declare a predicate: `PUT /predicates/:name/:arity`. */
+  declarePredicate(
+    name: string,
+    arity: string,
+    fields: DeclarationInput | undefined,
+    options: WriteOptions & InTransaction,
+  ): Promise<Pending>;
+  /** Declare a predicate: `PUT /predicates/:name/:arity`. */
+  declarePredicate(
+    name: string,
+    arity: string,
+    fields?: DeclarationInput,
+    options?: WriteOptions,
+  ): Promise<DeclarationOutcome>;
+  /** One declared predicate, with counts, examples and violations: `GET /predicates/:name/:arity`. */
+  getPredicate(name: string, arity: string, options?: CallOptions): Promise<PredicateDetail>;
+  /** Withdraw a declaration: `DELETE /predicates/:name/:arity`. */
+  withdrawPredicate(name: string, arity: string, options: WriteOptions & InTransaction): Promise<Pending>;
+  /** Withdraw a declaration: `DELETE /predicates/:name/:arity`. */
+  withdrawPredicate(name: string, arity: string, options?: WriteOptions): Promise<Withdrawn>;
   /** Teach a rule: `POST /assert/rule`. */
   assertRule(fields: RuleInput, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Teach a rule: `POST /assert/rule`. */
@@ -2400,17 +2851,18 @@ export interface Operations {
   updateConstraint(id: string, fields: ConstraintUpdate, options?: WriteOptions): Promise<ConstraintOutcome>;
   /** Delete a constraint: `DELETE /constraints/:id`. */
   deleteConstraint(id: string, options?: WriteOptions): Promise<ConstraintRemoved>;
-  /** What is violated: `GET /violations`. */
+  /** What violates the declarations and the constraints: `GET /violations`. */
   listViolations(
     fields?: {
+      /** Absent: every kind. */
       kind?: 'constraint' | 'key' | 'shape' | null | undefined;
-      /** Id of a constraint. */
+      /** Id of a constraint: only its violations. */
       constraint?: string | null | undefined;
-      /** Only of constraints whose bodies name the predicate. */
+      /** Absent: every predicate; of constraints, those whose bodies name it. */
       predicate?: string | null | undefined;
-      /** Default: 100. */
+      /** Maximum number of violations. Default: 100. */
       limit?: number | null | undefined;
-      /** false: without proofs, which takes less time. Default: true. */
+      /** false: without the proofs of violated constraints, which takes less time. Default: true. */
       proof?: boolean | null | undefined;
     },
     options?: CallOptions,

@@ -21,6 +21,7 @@ const guides = [
 
 const operations = [
   'facts',
+  'entities',
   'rules',
   'inference',
   'transactions',

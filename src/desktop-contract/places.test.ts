@@ -23,6 +23,20 @@ describe('parsing a link', () => {
     expect(placeOfLink('corollary:admin/keys')).toBe('/admin/keys');
   });
 
+  it.each([
+    ['entity/ada', '/entity/ada'],
+    ['entity/a%2Fb?part=rules', '/entity/a%2Fb?part=rules'],
+    ['entity/100%25', '/entity/100%25'],
+    ['entity/%C3%86r%C3%B8/', '/entity/%C3%86r%C3%B8'],
+    ['entity?of=..', '/entity?of=..'],
+    ['entity/constructor', '/entity/constructor'],
+  ])('accepts the page of an entity: %s', (link, place) => {
+    expect(placeOfLink(`corollary://${link}`)).toBe(place);
+    expect(readPlace(place)).toBe(place);
+    expect(linkOfPlace(place)).toBe(`corollary:/${place}`);
+    expect(barePlace(place)).toBe(place.replace(/\?.*/, ''));
+  });
+
   it('keeps the line breaks of a question', () => {
     expect(placeOfLink('corollary://ask?question=p(?x),%0Aq(?x)')).toBe(
       '/ask?question=p%28%3Fx%29%2C%0Aq%28%3Fx%29&unasked=true',
@@ -31,6 +45,11 @@ describe('parsing a link', () => {
 
   it.each([
     'corollary://nowhere',
+    'corollary://entity/a/b',
+    'corollary://entity/%',
+    'corollary://entity/%2E%2E',
+    'corollary://entity/a%00',
+    'corollary://entity/ada?merge=bob',
     'corollary://constructor',
     'corollary://__proto__',
     'corollary://admin/../keys',

@@ -35,9 +35,10 @@ const linkedPlaces: Readonly<Record<string, readonly string[]>> = {
   '/start': [],
   '/facts': ['predicate', 'q', 'truth', 'derived', 'sort', 'order', 'fact'],
   '/rules': ['rule', 'q', 'sort', 'view', 'at'],
-  '/ask': ['question', 'words', 'stored', 'sort', 'why', 'whyNot', 'trace', 'plan'],
+  '/ask': ['question', 'words', 'stored', 'sort', 'as', 'axes', 'why', 'whyNot', 'trace', 'plan'],
   '/context': [...windowParameters, 'part', 'rows', 'fact'],
-  '/proof': ['question', 'look', 'from', 'find', 'hide', 'ways'],
+  '/entity': ['of', 'part', 'infer'],
+  '/proof': ['question', 'look', 'from', 'find', 'hide', 'ways', 'facts', 'chains', 'flow', 'versus'],
   '/why-not': ['question'],
   '/trace': ['question'],
   '/what-if': ['add', 'retract', 'without', 'goals'],
@@ -116,8 +117,12 @@ interface ParsedPlace {
 function parsePlace(text: string): ParsedPlace | null {
   if (text.length > longestPlace || !text.startsWith('/') || /\p{Cc}/u.test(text)) return null;
   const [path = '', ...rest] = text.split('?');
-  const route = path.length > 1 ? path.replace(/\/$/, '') : path;
-  if (!Object.hasOwn(linkedPlaces, route)) return null;
+  const route = path.startsWith(entityPrefix)
+    ? entityRouteOf(path)
+    : path.length > 1
+      ? path.replace(/\/$/, '')
+      : path;
+  if (route === null || !Object.hasOwn(linkedPlaces, viewOf(route))) return null;
   const parameters = new URLSearchParams(rest.join('?'));
   // %0A decodes to a control character as well; a line break in a question is harmless.
   return [...parameters.values()].some((value) => /[^\P{Cc}\n\t]/u.test(value))
@@ -127,7 +132,29 @@ function parsePlace(text: string): ParsedPlace | null {
 
 function allowedOn(route: string): ReadonlySet<string> {
   const asks = Object.hasOwn(askedParameters, route) ? [unasked] : [];
-  return new Set([...space, ...(linkedPlaces[route] ?? []), ...asks]);
+  return new Set([...space, ...(linkedPlaces[viewOf(route)] ?? []), ...asks]);
+}
+
+const entityPrefix = '/entity/';
+
+/** The view of a route: that of an entity has the constant in its path. */
+function viewOf(route: string): string {
+  return route.startsWith(entityPrefix) ? '/entity' : route;
+}
+
+/** The route of an entity, rebuilt from its constant; null if the path is none, or its constant cannot be in one. */
+function entityRouteOf(path: string): string | null {
+  const [, encoded] = /^\/entity\/([^/]+)\/?$/.exec(path) ?? [];
+  if (encoded === undefined) return null;
+  try {
+    const constant = decodeURIComponent(encoded);
+    const isShown = !/^\.{1,2}$/.test(constant) && !/[^\P{Cc}\n\t]/u.test(constant);
+    return isShown ? `${entityPrefix}${encodeURIComponent(constant)}` : null;
+  } catch (error) {
+    // A percent sign that begins no character.
+    if (error instanceof URIError) return null;
+    throw error;
+  }
 }
 
 function joined(route: string, parameters: URLSearchParams): string {

@@ -18,11 +18,17 @@ export type { Owner, Scheduler } from './base/scheduler.ts';
 export { polls, serving } from './base/serving.ts';
 export type { Backup } from './commit/snapshots.ts';
 export type { Change } from './session/change-feed.ts';
+export { declarationToStore } from './write/declarations.ts';
 export type { Engine } from './operations/engine.ts';
 export type { EngineCounters, EngineFigures } from './operations/engine-context.ts';
 export type { TransactionWrites } from './write/transactions.ts';
 export type { KeyRecord } from './state/key-store.ts';
-export type { ExportedConstraint, ExportedFact, ExportedRule } from './read/export-knowledge.ts';
+export type {
+  ExportedAlias,
+  ExportedConstraint,
+  ExportedFact,
+  ExportedRule,
+} from './read/export-knowledge.ts';
 export type { Import, StoredImport } from './write/importing.ts';
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
@@ -56,5 +62,6 @@ export {
   type ConstraintStatement,
   type Statement,
 } from './language/parse.ts';
+export { isDeclarationLine, parseDeclaration, renderDeclaration } from './language/declaration-text.ts';
 export { renderAtom, renderConstraint, renderRule } from './language/print.ts';
 export { StartupError } from './log/startup-error.ts';

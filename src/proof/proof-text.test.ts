@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProofStep } from '../engine/contract/inference.ts';
+import { withFoldedChains } from './chains.ts';
 import { cutText, proofOutline, proofSentences, type TextStep } from './proof-text.ts';
 
 function step(id: number, atom: string, premises: number[] = [], more: Partial<ProofStep> = {}): ProofStep {
@@ -122,4 +123,19 @@ it('text is cut where it is too long, never within a character', () => {
   expect(cutText('abcd', 3)).toBe('abc…');
   expect(cutText('ab😀c', 3)).toBe('ab…');
   expect(cutText('ab😀c', 4)).toBe('ab😀…');
+});
+
+it('a folded chain is one line that says how often and along what', () => {
+  const steps: ProofStep[] = Array.from({ length: 10 }, (_, id) => ({
+    id,
+    atom: `p(${id})`,
+    kind: id === 0 ? 'fact' : 'rule',
+    rule: id === 0 ? null : 'p(?y) :- p(?x)',
+    ruleId: id === 0 ? null : 'r1',
+    premises: id === 0 ? [] : [id - 1],
+    scope: null,
+  }));
+  const folded = withFoldedChains({ roots: [9], steps });
+  expect(proofOutline(folded)).toEqual(['p(9)  [by p(?y) :- p(?x), 9 times]', '  p(0)  [stored]']);
+  expect(proofSentences(['p(9)'], folded)).toEqual(['p(9) by p(?y) :- p(?x) 9 times from p(0)']);
 });

@@ -6,6 +6,7 @@
  * the number of premises. Neither recurses.
  */
 import type { ProofStep } from '../engine/contract/inference.ts';
+import { chainInWords, type StepChain } from './chains.ts';
 import { elsewhere, stepWords } from './step-words.ts';
 
 /** A step as the API gives it, or without its null and empty fields as tools give it. */
@@ -15,6 +16,8 @@ export interface TextStep extends Pick<ProofStep, 'id' | 'atom'> {
   readonly premises?: readonly number[] | undefined;
   readonly scope?: string | null | undefined;
   readonly alternatives?: readonly { readonly rule: string }[] | undefined;
+  /** Of a folded proof. */
+  readonly chain?: Pick<StepChain, 'times' | 'along'> | undefined;
 }
 
 /** The proof of a page of answers: `roots[i]` proves the answer `i`. */
@@ -66,8 +69,8 @@ function indentation(depth: number): string {
   return depth <= deepestIndented ? '  '.repeat(depth) : `${'  '.repeat(deepestIndented)}${depth}: `;
 }
 
-function reasonOf({ kind, rule }: TextStep): string {
-  if (rule) return `by ${rule}`;
+function reasonOf({ kind, rule, chain }: TextStep): string {
+  if (rule) return `by ${rule}${chain === undefined ? '' : `, ${chainInWords(chain)}`}`;
   // A question of several literals is proved by its parts, without a rule.
   return kind === 'rule' ? 'from its parts' : wordOf(kind);
 }
@@ -143,12 +146,13 @@ function ruleNames(shown: readonly (TextStep | undefined)[]): (rule: string) => 
 
 /** How a step was derived: by which rule, from which premises. */
 function sentence(step: TextStep, steps: Steps, ruleOf: (rule: string) => string): string {
-  const { kind, rule, premises = [], alternatives = [] } = step;
+  const { kind, rule, premises = [], alternatives = [], chain } = step;
   const others = alternatives.map((other) => `, also by ${ruleOf(other.rule)}`).join('');
   const from = premises
     .map((id) => cutText(steps.get(id)?.atom ?? `step ${id}`, maxPremiseCharacters))
     .join(', ');
-  if (rule) return `by ${ruleOf(rule)}${from === '' ? '' : ` from ${from}`}${scopeOf(step)}${others}`;
+  const times = chain === undefined ? '' : ` ${chainInWords(chain)}`;
+  if (rule) return `by ${ruleOf(rule)}${times}${from === '' ? '' : ` from ${from}`}${scopeOf(step)}${others}`;
   return from === '' ? `(${wordOf(kind)}${scopeOf(step)})${others}` : `from ${from}`;
 }
 

@@ -6,7 +6,8 @@
  * parts are laid out and no function recurses, so that proofs of a hundred thousand steps, chains of ten thousand and
  * pages of thousands of answers work like small ones.
  */
-import type { Answer, Proof, ProofStep } from '../engine/contract/inference.ts';
+import type { Answer, Proof } from '../engine/contract/inference.ts';
+import type { ChainedStep } from './chains.ts';
 
 interface Layout {
   readonly parentOf: ReadonlyMap<number, number>;
@@ -16,15 +17,15 @@ interface Layout {
 
 /** The tree of one answer's proof, laid out when it is first unfolded. */
 export class ProofTree {
-  readonly steps: ReadonlyMap<number, ProofStep>;
-  readonly root: ProofStep;
+  readonly steps: ReadonlyMap<number, ChainedStep>;
+  readonly root: ChainedStep;
   /** Index of the answer, from 0, and its text. */
   readonly answer: number;
   readonly text: string;
   #layout: Layout | null = null;
 
   /** `steps` by id. Without `root` among them the tree is the line `text` alone, an answer without its proof. */
-  constructor(steps: ReadonlyMap<number, ProofStep>, root: number, answer = 0, text = '') {
+  constructor(steps: ReadonlyMap<number, ChainedStep>, root: number, answer = 0, text = '') {
     this.steps = steps;
     this.root = steps.get(root) ?? {
       id: -1,
@@ -69,7 +70,7 @@ export interface OutlineRow {
   /** Identifies the line while the proof is shown. */
   readonly key: string;
   readonly tree: ProofTree;
-  readonly step: ProofStep;
+  readonly step: ChainedStep;
   /** From 1. */
   readonly level: number;
   /** Position among its siblings, from 1, and their number. */
@@ -93,6 +94,11 @@ export interface Narrowing {
 /** Returns true if the line has premises to fold and unfold. */
 export function isFoldable(row: OutlineRow): boolean {
   return !row.isReference && row.step.premises.length > 0;
+}
+
+/** Returns true if the line is a folded chain with nothing below it: what can be unfolded is the chain itself. */
+export function isClosedChain(row: Pick<OutlineRow, 'step' | 'isReference'>): boolean {
+  return !row.isReference && row.step.chain !== undefined && row.step.premises.length === 0;
 }
 
 /** Returns true if the line stands for premises that are shown elsewhere. */

@@ -376,7 +376,7 @@ function changesOnlyFacts(operation: Operation, { rules }: DatabaseState): boole
     case 'restore':
       return true;
     case 'commit':
-      return operation.rules.length === 0 && operation.shape === undefined;
+      return operation.rules.length === 0 && (operation.shape ?? []).length === 0;
     case 'forkScope':
       return !operation.withRules || !hasRules(rules, operation.source);
     case 'deleteScope':

@@ -103,11 +103,13 @@ export type Readiness = z.output<typeof readinessSchema>;
 export const changeKinds = [
   'fact.asserted',
   'fact.retracted',
+  'fact.superseded',
   'conclusion.withdrawn',
   'rule.changed',
   'constraint.changed',
   'constraint.violated',
   'constraint.satisfied',
+  'declaration.changed',
   'scope.changed',
   'memory.evicted',
   'mcp.call',
@@ -132,5 +134,6 @@ export const changeSchema = z.object({
     .record(z.string(), z.string())
     .optional()
     .describe('constraint.violated and .satisfied: the values that identify the violation'),
+  predicate: z.string().optional().describe('name/arity of a declaration'),
 });
 export type ChangeData = z.output<typeof changeSchema>;

@@ -1,17 +1,14 @@
-/** Wire schemas of constraints and violations. Constraints belong to the database and apply to all its tenants. */
+/** Wire schemas of constraints and what violates them. Constraints belong to the database and apply to all its tenants. */
 import { z } from 'zod';
 import {
   defaulted,
   generationSchema,
   optional,
-  queryFlag,
-  queryInteger,
   scopeNameSchema,
   timeSchema,
   timeoutSchema,
 } from './fields.ts';
 import { proofSchema } from './inference.ts';
-import { predicateSchema } from './language.ts';
 import { literalOutputSchema, maxRuleTextCharacters } from './rules.ts';
 
 const modeSchema = z
@@ -67,10 +64,10 @@ export type ConstraintUpdate = z.output<typeof constraintUpdateSchema>;
 /** How many violations a refusal or a dry run lists. */
 export const maxViolationsListed = 100;
 
-export const violationSchema = z.object({
-  kind: z.enum(['constraint', 'key', 'shape']),
-  constraint: z.string().nullable().describe('Id of the constraint; null for keys and shapes'),
-  name: z.string().nullable().describe('Name of the constraint'),
+export const constraintViolationSchema = z.object({
+  kind: z.literal('constraint'),
+  constraint: z.string().describe('Id of the constraint'),
+  name: z.string().describe('Name of the constraint'),
   mode: modeSchema,
   scope: z.string().nullable().describe('The view: that of this scope; null: the unscoped view'),
   bindings: z
@@ -79,12 +76,13 @@ export const violationSchema = z.object({
   instance: z.string().describe('The body with its values, as text'),
   proof: proofSchema.nullable().describe('Its one root is the instance'),
 });
-export type Violation = z.output<typeof violationSchema>;
+/** An instance of the body of a constraint that has an answer. */
+export type ConstraintViolation = z.output<typeof constraintViolationSchema>;
 
 const dryRunFields = {
   dryRun: z.literal(true).optional(),
   violations: z
-    .array(violationSchema)
+    .array(constraintViolationSchema)
     .optional()
     .describe(`Dry run: what is violated already, the first ${maxViolationsListed}`),
   violationCount: z.int().optional().describe('Dry run: number of violations'),
@@ -122,23 +120,3 @@ export const storedConstraintSchema = z.object({
 });
 export type StoredConstraint = z.output<typeof storedConstraintSchema>;
 export const constraintListSchema = z.object({ constraints: z.array(storedConstraintSchema) });
-
-/** The query string of GET /violations. */
-export const violationsQuerySchema = z.strictObject({
-  kind: optional(z.enum(['constraint', 'key', 'shape'])),
-  constraint: optional(z.string().min(1).max(256)).describe('Id of a constraint'),
-  predicate: optional(predicateSchema).describe('Only of constraints whose bodies name the predicate'),
-  limit: defaulted(queryInteger(1, 1000), 100),
-  proof: defaulted(queryFlag, true).describe('false: without proofs, which takes less time'),
-});
-export type ViolationsQuery = z.output<typeof violationsQuerySchema>;
-
-export const violationListSchema = z.object({
-  violations: z
-    .array(violationSchema)
-    .describe('Oldest constraint first, then by view (the unscoped one first), then by values by code point'),
-  count: z.int(),
-  total: z.int().describe('Number of violations, whatever the limit'),
-  generation: generationSchema,
-});
-export type ViolationList = z.output<typeof violationListSchema>;

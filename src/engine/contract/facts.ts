@@ -27,6 +27,7 @@ import {
   predicateSchema,
   termsSchema,
 } from './language.ts';
+import { declarationFields } from './declarations.ts';
 import { takingNegated } from './same-said.ts';
 import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 
@@ -185,10 +186,27 @@ export const factsList = {
   max: maxFactsPerRequest,
 };
 
+const supersededSchema = z.object({
+  id: z.string(),
+  atom: z.string(),
+  validUntil: timeSchema.nullable().describe('Its validity ends here, where the new fact begins'),
+  retracted: z.literal(true).optional().describe('It began with the new fact'),
+});
+export type Superseded = z.output<typeof supersededSchema>;
+
+export const supersededFields = {
+  superseded: z
+    .array(supersededSchema)
+    .optional()
+    .describe('Facts that a declared key ended, at most 100; absent: none'),
+  supersededCount: z.int().optional().describe('How many there are, if more than are listed'),
+};
+
 export const factOutcomeSchema = z.object({
   status: z.enum(['asserted', 'updated', 'unchanged']),
   atom: z.string(),
   id: z.string(),
+  ...supersededFields,
   generation: generationSchema,
   hints: hintsSchema,
 });
@@ -199,6 +217,7 @@ export const factsOutcomeSchema = z.object({
   asserted: z.int(),
   updated: z.int(),
   unchanged: z.int(),
+  ...supersededFields,
   generation: generationSchema,
   hints: hintsSchema,
 });
@@ -406,6 +425,10 @@ export const predicateListSchema = z.object({
       rules: z.int().describe('Rules that conclude it'),
       scopes: z.array(z.string().nullable()),
       example: z.string().nullable(),
+      declaration: z
+        .object(declarationFields)
+        .optional()
+        .describe('What PUT /predicates declared; absent: nothing'),
     }),
   ),
 });

@@ -6,6 +6,8 @@ import type { LongList } from './validation.ts';
 /** Subjects of operations and what each is about, in documentation order. */
 export const operationTags = {
   facts: 'What is true, and what is explicitly false: stored, retracted and looked up without inference.',
+  entities: 'What is known about one thing: a page for each constant.',
+  shape: 'What predicates mean: names and types of arguments, keys, and what violates them.',
   rules: 'What follows from what. Rules belong to the database and serve all its tenants.',
   constraints: 'What must not be true: listed where it is, or refused before it is stored.',
   inference: 'Questions and their proofs, explanations, suppositions and traces.',
@@ -65,6 +67,8 @@ export interface OperationSpec {
   tag: keyof typeof operationTags;
   /** True: needs X-Tenant-ID. */
   tenant: boolean;
+  /** Without X-Tenant-ID it is for the tenant `default`. */
+  tenantDefaults?: true;
   /** False: X-Database is ignored. */
   database: boolean;
   role: Role;

@@ -8,6 +8,8 @@
 import type { z } from 'zod';
 import type { OperationSpec } from './operation-spec.ts';
 import { factOperations } from './operations/facts.ts';
+import { entityOperations } from './operations/entities.ts';
+import { declarationOperations } from './operations/declarations.ts';
 import { ruleOperations } from './operations/rules.ts';
 import { constraintOperations } from './operations/constraints.ts';
 import { inferenceOperations } from './operations/inference.ts';
@@ -26,6 +28,8 @@ import { serviceOperations } from './operations/service.ts';
 
 export const operations = {
   ...factOperations,
+  ...entityOperations,
+  ...declarationOperations,
   ...ruleOperations,
   ...constraintOperations,
   ...inferenceOperations,

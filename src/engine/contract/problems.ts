@@ -50,6 +50,11 @@ export const problems = {
     title: 'Conflict',
     when: 'the stored state conflicts with the write, or a write with the same Idempotency-Key is still running, or its answer is no longer remembered',
   },
+  KeyConflict: {
+    status: 409,
+    title: 'Key conflict',
+    when: 'a fact with the same value of a declared key is valid at the same time; `inTheWay` names it',
+  },
   PreconditionFailed: {
     status: 412,
     title: 'Precondition failed',
@@ -70,6 +75,11 @@ export const problems = {
     status: 422,
     title: 'The rule cannot be accepted',
     when: 'an unsafe rule, or rules that cannot be stratified',
+  },
+  ShapeViolation: {
+    status: 422,
+    title: 'Shape violation',
+    when: 'an argument is not of its declared type',
   },
   ConstraintViolated: {
     status: 422,

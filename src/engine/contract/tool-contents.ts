@@ -158,6 +158,7 @@ export const slimPredicateListSchema = z.object({
       rules: z.int(),
       example: z.string().optional(),
       scopes: z.array(z.string()).optional(),
+      declared: z.string().optional(),
     }),
   ),
   hints,

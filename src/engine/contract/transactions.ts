@@ -9,6 +9,8 @@ import {
   timeSchema,
 } from './fields.ts';
 
+import { supersededFields } from './facts.ts';
+
 export const transactionParams = z.strictObject({ id: z.string().min(1).max(256) });
 
 /** The answer to a write within a transaction. */
@@ -16,6 +18,7 @@ export const pendingSchema = z.object({
   status: z.literal('pending'),
   atom: z.string().optional().describe('The fact or pattern'),
   rule: z.string().optional().describe('The rule'),
+  predicate: z.string().optional().describe('The declared predicate, as name/arity'),
   facts: z.int().optional().describe('Number of facts given'),
   retracted: z.int().optional().describe('Number of facts that match and will be retracted'),
   dryRun: z.literal(true).optional().describe('Nothing was written to the transaction'),
@@ -39,6 +42,7 @@ const ended = { id: z.string(), operations: z.int(), generation: generationSchem
 export const committedSchema = z.object({
   ...ended,
   status: z.literal('committed'),
+  ...supersededFields,
   dryRun: z.literal(true).optional(),
   gained: z.int().optional().describe('Dry run: new conclusions'),
   lost: z.int().optional().describe('Dry run: conclusions that would no longer be true'),

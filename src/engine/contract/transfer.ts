@@ -9,13 +9,14 @@ import {
   scopeParameters,
 } from './fields.ts';
 import { factInputSchema } from './facts.ts';
-import { predicateSchema } from './language.ts';
 import {
   type ConstraintInput,
   constraintInputSchema,
+  constraintViolationSchema,
   maxViolationsListed,
-  violationSchema,
 } from './constraints.ts';
+import { type DeclarationInput, declarationInputSchema } from './declarations.ts';
+import { maxArguments, predicateSchema } from './language.ts';
 import { maxRuleTextCharacters, type RuleInput, ruleInputSchema } from './rules.ts';
 
 export const importTypes = [
@@ -88,6 +89,21 @@ export const importedConstraintSchema = z
       });
     return z.NEVER;
   });
+/** An NDJSON line with a declaration: the predicate and the fields of PUT /predicates in `declare`. */
+export const importedDeclarationSchema = z
+  .strictObject({
+    declare: z
+      .object({ name: predicateSchema, arity: z.int().min(0).max(maxArguments) })
+      .catchall(z.unknown()),
+  })
+  .transform(({ declare: { name, arity, ...fields } }, context): ImportedDeclaration => {
+    const parsed = declarationInputSchema.safeParse(fields);
+    if (parsed.success) return { name, arity, ...parsed.data };
+    for (const { path, message } of parsed.error.issues)
+      context.addIssue({ code: 'custom', path: ['declare', ...path], message });
+    return z.NEVER;
+  });
+export type ImportedDeclaration = DeclarationInput & { readonly name: string; readonly arity: number };
 
 /** Progress of a running import; all of it is durable. */
 const importProgressSchema = z.object({
@@ -104,6 +120,8 @@ const importDoneSchema = z.object({
   updated: z.int(),
   unchanged: z.int(),
   rules: z.int().describe('Rules that were taught, whether new or known'),
+  aliases: z.int().optional().describe('Aliases of entities, whether new or known; absent: none'),
+  declarations: z.int().optional().describe('Predicates that were declared; absent: none'),
   failed: z.int(),
   errors: z
     .array(z.object({ line: z.int().describe('From 1'), message: z.string() }))
@@ -113,7 +131,10 @@ const importDoneSchema = z.object({
     .literal('ConstraintViolated')
     .optional()
     .describe('What the import newly asserted violates constraints, and was retracted as by undo'),
-  violations: z.array(violationSchema).optional().describe(`The first ${maxViolationsListed} of them`),
+  violations: z
+    .array(constraintViolationSchema)
+    .optional()
+    .describe(`The first ${maxViolationsListed} of them`),
   violationCount: z.int().optional(),
   stopped: z
     .literal('QuotaExceeded')

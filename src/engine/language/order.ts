@@ -136,9 +136,19 @@ function plan(body: readonly Literal[], outside: Visible, boundOutside: Iterable
   }
 }
 
-/** Plans a rule's body: no variable is bound when its evaluation begins, whatever the question. */
+const plans = new WeakMap<Rule, BodyPlan>();
+
+/**
+ * Plans a rule's body: no variable is bound when its evaluation begins, whatever the question. Planned once: a rule
+ * never changes.
+ */
 export function planRule(rule: Rule): BodyPlan {
-  return planBody(rule.body, new Set(rule.head.args.filter(isNamedVariable)), new Set());
+  let known = plans.get(rule);
+  if (known === undefined) {
+    known = planBody(rule.body, new Set(rule.head.args.filter(isNamedVariable)), new Set());
+    plans.set(rule, known);
+  }
+  return known;
 }
 
 /**

@@ -77,6 +77,12 @@ async function planned(context: ReadContext, input: ConsolidateInput, time: numb
     view: scopeChoice(input),
     predicates: input.predicates === null ? null : new Set(input.predicates),
     ruled: predicatesRead(enabled.map(({ rule }) => rule.body)),
+    keyed: new Set(
+      database.declarations
+        .all()
+        .filter(({ key }) => key.length > 0)
+        .map(({ name, arity }) => `${arity}/${name}`),
+    ),
     minOccurrences: input.minOccurrences,
   };
   const looked = { facts, generation, time };

@@ -128,10 +128,11 @@ async function namedIn({ tenant, pacer }: ReadContext, text: string): Promise<Na
   for (const runs of wordRuns(text)) {
     for (const run of runs) {
       names.add(canonicalName(run.raw));
-      for (const spelling of spellingsOf(run)) {
-        const id = dictionary.find(spelling);
-        if (id >= 0) constants.add(id);
-      }
+      for (const spelling of spellingsOf(run))
+        for (const constant of [spelling, tenant.aliases.get(spelling)?.entity ?? spelling]) {
+          const id = dictionary.find(constant);
+          if (id >= 0) constants.add(id);
+        }
     }
     if ((++looked & 0xf) === 0) await pacer.breathe();
   }
@@ -203,4 +204,28 @@ export interface AboutInput extends ViewFields {
   /** Natural language or statements to search for mentions. */
   readonly text: string;
   readonly maxFacts: number;
+}
+
+/**
+ * The entity of each name: of the alias that is spelt like it, else of the only one with its canonical form, else the name
+ * itself, as it is where facts have it.
+ */
+export async function entitiesNamed(
+  { tenant: { aliases, facts }, pacer }: ReadContext,
+  names: readonly string[],
+): Promise<string[]> {
+  if (aliases.size === 0) return [...names];
+  /** null: aliases of several entities have the form. */
+  const byForm = new Map<string, string | null>();
+  for (const [at, { alias, entity }] of aliases.all().entries()) {
+    if ((at & (betweenBreaths - 1)) === 0) await pacer.breathe();
+    const form = canonicalName(alias);
+    const known = byForm.get(form);
+    byForm.set(form, known === undefined || known === entity ? entity : null);
+  }
+  return names.map((name) => {
+    const spelt = aliases.get(name)?.entity;
+    if (spelt !== undefined || facts.dictionary.find(name) >= 0) return spelt ?? name;
+    return byForm.get(canonicalName(name)) ?? name;
+  });
 }

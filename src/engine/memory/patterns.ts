@@ -16,6 +16,8 @@ export interface Wanted {
   readonly predicates: ReadonlySet<string> | null;
   /** Predicates that enabled rules read. */
   readonly ruled: ReadonlySet<string>;
+  /** Relations with a declared key, as `arity/name`: never consolidated. */
+  readonly keyed: ReadonlySet<string>;
   readonly minOccurrences: number;
 }
 
@@ -62,6 +64,7 @@ export async function* patterns(
   for (const relation of looked.facts.relations.values()) {
     const { predicate, arity, negated } = relation;
     if (arity < 2 || !(wanted.predicates?.has(predicate) ?? !wanted.ruled.has(predicate))) continue;
+    if (wanted.keyed.has(`${arity}/${predicate}`)) continue;
     const key = relationKey(predicate, arity, negated);
     const perScope = await rowsPerScope(looked, relation, scope, pacer);
     for (const [number, rows] of perScope) {

@@ -2,17 +2,21 @@ import type { Caller } from '../base/caller.ts';
 import type { ContextEntry, DecayInput, MemoryStatsQuery, RecallInput } from '../contract/memory.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
 import type { TraceInput } from '../contract/explanation.ts';
+import type { EntityInput } from '../contract/entities.ts';
 import type { AskInput } from '../contract/inference.ts';
 import { consolidate } from '../memory/consolidate.ts';
 import { decay } from '../memory/decay.ts';
 import { memoryStats, summarize } from '../memory/memory-stats.ts';
-import { type AboutInput, mentionedConstants, mentionedFacts } from '../memory/mentions.ts';
+import { type AboutInput, entitiesNamed, mentionedConstants, mentionedFacts } from '../memory/mentions.ts';
 import { firstEntries, type ListLimits } from '../memory/fact-lines.ts';
 import { recall } from '../memory/recall.ts';
 import { restore } from '../memory/restore.ts';
 import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
+import { entityLimits, entityPage } from '../read/entity.ts';
+import { predicateDetail } from '../read/predicate-detail.ts';
+import { declare, withdraw } from '../write/declarations.ts';
 import { trace } from '../read/explain.ts';
 import { planOf } from '../read/plan.ts';
 import { search } from '../search/search.ts';
@@ -24,6 +28,7 @@ import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
 import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import { addConstraint, deleteConstraint, updateConstraint } from '../write/constraints.ts';
+import { addAlias, mergeEntities, removeAlias } from '../write/entities.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
 import { learn, learned } from '../write/learn.ts';
 import { recallFor } from '../window/recall-query.ts';
@@ -75,6 +80,15 @@ const operations = {
     anyConclusion,
   ),
   predicates,
+  /** What is known about a constant. */
+  entity: asking(entityPage, ({ timeoutMs }: EntityInput) => entityLimits(timeoutMs), anyConclusion),
+  addAlias,
+  removeAlias,
+  mergeEntities,
+  declare,
+  withdraw,
+  /** One declared predicate with counts, examples and violations; NotFound if it is not declared. */
+  predicate: reading(predicateDetail, () => ({ ...defaultLimits, isAside: true }), anyConclusion),
   teach,
   updateRule,
   forgetRule,
@@ -86,7 +100,7 @@ const operations = {
     live.refuseClosed();
     return live.database(caller).constraints.all().map(storedConstraint);
   },
-  /** What is violated now. */
+  /** What violates the declarations and the constraints now. */
   violations: asking(listViolations, undefined, anyConclusion),
   rules,
   rule,
@@ -120,6 +134,8 @@ const operations = {
   ),
   /** The constants of the tenant's facts that a text mentions, by code point. */
   constantsIn: reading(mentionedConstants),
+  /** The entity of each of these names, which may be aliases. */
+  entitiesNamed: reading(entitiesNamed),
   /** The first of these entries that fit a number of facts and of tokens, each atom once. */
   firstEntries: reading(
     (context, { entries, ...limits }: { entries: readonly ContextEntry[] } & ListLimits) =>

@@ -1,5 +1,6 @@
 import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
+import { type Declaration, shownDeclaration } from '../contract/declarations.ts';
 import type { FactDetail, PredicateList } from '../contract/facts.ts';
 import { type ReadContext, storedFact, visibleIn } from '../session/read-context.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
@@ -67,6 +68,7 @@ interface Row {
   rules: number;
   scopes: Set<string | null>;
   example: string | null;
+  declaration: Declaration | null;
 }
 
 /** Every predicate and arity with its facts, known conclusions, rules, scopes and an example, by name and arity. */
@@ -78,7 +80,7 @@ export async function listPredicates(context: ReadContext): Promise<PredicateLis
     let row = rows.get(key);
     if (row === undefined) {
       const counts = { facts: 0, derived: 0, derivedComplete: true, rules: 0 };
-      rows.set(key, (row = { name, arity, ...counts, scopes: new Set(), example: null }));
+      rows.set(key, (row = { name, arity, ...counts, scopes: new Set(), example: null, declaration: null }));
     }
     return row;
   };
@@ -98,6 +100,8 @@ export async function listPredicates(context: ReadContext): Promise<PredicateLis
       if (whole !== null) break;
     }
   }
+  for (const declaration of database.declarations.all())
+    rowOf(declaration.name, declaration.arity).declaration = shownDeclaration(declaration);
   for (const record of database.rules.all()) {
     const { head } = record.rule;
     const row = rowOf(head.predicate, head.args.length);
@@ -112,7 +116,11 @@ export async function listPredicates(context: ReadContext): Promise<PredicateLis
   }
   const predicates = [...rows.values()]
     .sort((left, right) => compareText(left.name, right.name) || left.arity - right.arity)
-    .map((row) => ({ ...row, scopes: [...row.scopes].sort((a, b) => compareText(a ?? '', b ?? '')) }));
+    .map(({ declaration, ...row }) => ({
+      ...row,
+      ...(declaration === null ? {} : { declaration }),
+      scopes: [...row.scopes].sort((a, b) => compareText(a ?? '', b ?? '')),
+    }));
   return { predicates };
 }
 

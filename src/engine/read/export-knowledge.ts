@@ -1,7 +1,9 @@
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { compareText } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import { type Declaration, shownDeclaration } from '../contract/declarations.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
+import type { AliasRecord } from '../store/alias-store.ts';
 import type { ConstraintRecord } from '../store/constraint-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import { atomsIn } from '../language/terms.ts';
@@ -14,8 +16,9 @@ const rowsBetweenBreaths = 0x3ff;
 /**
  * Exports everything stored, in chunks: facts as one reader sees them, and the rules of the same turn.
  *
- * Relations are ordered by predicate, arity and truth value (true first), facts within one by version; rules follow in
- * the order in which they were taught, then constraints. Memory use is constant: each chunk is built after the previous one was taken.
+ * Declarations come first. Relations are ordered by predicate, arity and truth value (true first), facts within one by
+ * version; then come the aliases of an export of everything, the rules and the constraints, each in order of creation.
+ * Memory use is constant: each chunk is built after the previous one was taken.
  */
 export async function exportKnowledge(
   context: ReadContext,
@@ -27,6 +30,11 @@ export async function exportKnowledge(
   const constraints = choice.rules
     ? database.constraints.all().filter((constraint) => isWantedConstraint(constraint, choice))
     : [];
+  const declared = database.declarations
+    .all()
+    .filter(({ name }) => choice.predicate === null || choice.predicate === name)
+    .map(shownDeclaration);
+  if (choice.rules && declared.length > 0) await taker.declarations(declared);
   const relations = [...tenant.facts.relations.values()]
     .filter(({ predicate }) => choice.predicate === null || predicate === choice.predicate)
     .sort(
@@ -35,7 +43,12 @@ export async function exportKnowledge(
         left.arity - right.arity ||
         Number(left.negated) - Number(right.negated),
     );
+  // Aliases are of the whole tenant.
+  const isWhole = choice.predicate === null && choice.scope === null && !choice.unscoped;
+  const aliases = isWhole ? tenant.aliases.all() : [];
   for (const relation of relations) await exportRelation(context, relation, choice, taker);
+  for (let from = 0; from < aliases.length; from += itemsPerChunk)
+    await taker.aliases(aliases.slice(from, from + itemsPerChunk));
   for (let from = 0; from < rules.length; from += itemsPerChunk)
     await taker.rules(rules.slice(from, from + itemsPerChunk));
   if (constraints.length > 0) await taker.constraints(constraints);
@@ -47,8 +60,11 @@ async function exportRelation(
   choice: ExportChoice,
   taker: ExportTaker,
 ): Promise<void> {
-  const { tenant, reader, pacer } = context;
+  const { database, tenant, reader, pacer } = context;
   const { facts } = tenant;
+  const declaration = database.declarations.get(relation.predicate, relation.arity);
+  // Where there is a key, an absent beginning would be the instant of the import.
+  const open = declaration !== null && declaration.key.length > 0 ? 'always' : null;
   const scope = facts.chosenScope(scopeChoice(choice));
   const count = relation.rowsAt(reader.generation);
   let chunk: ExportedFact[] = [];
@@ -61,7 +77,7 @@ async function exportRelation(
     const identity = facts.identityOf({ relation, row });
     chunk.push({
       ...identity,
-      validFrom: Number.isFinite(from) ? from : null,
+      validFrom: Number.isFinite(from) ? from : open,
       validUntil: Number.isFinite(until) ? until : null,
       metadata,
     });
@@ -93,10 +109,12 @@ export interface ExportedFact {
   readonly args: readonly string[];
   readonly truthVal: boolean;
   readonly scope: string | null;
-  readonly validFrom: number | null;
+  /** `always` only for a predicate with a key. */
+  readonly validFrom: number | 'always' | null;
   readonly validUntil: number | null;
   readonly metadata: Metadata | null;
 }
+export type ExportedAlias = Pick<AliasRecord, 'entity' | 'alias'>;
 export type ExportedConstraint = Pick<ConstraintRecord, 'text' | 'scope' | 'name' | 'description' | 'mode'>;
 export type ExportedRule = Pick<RuleRecord, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
 
@@ -112,7 +130,10 @@ export interface ExportChoice {
 
 /** Receives the chunks one after the other; the next is built when the returned promise has resolved. */
 export interface ExportTaker {
+  /** Comes first, if there are any and rules are wanted. */
+  declarations(declarations: readonly Declaration[]): Promise<void>;
   facts(facts: readonly ExportedFact[]): Promise<void>;
+  aliases(aliases: readonly ExportedAlias[]): Promise<void>;
   rules(rules: readonly ExportedRule[]): Promise<void>;
   constraints(constraints: readonly ExportedConstraint[]): Promise<void>;
 }

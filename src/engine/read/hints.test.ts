@@ -95,7 +95,7 @@ describe('a retraction without effect', () => {
     await teach('c(?x) :- p(?x)');
     await teach('c(?x) :- q(?x)');
     const [hint] = (await forget('c(a)')).hints ?? [];
-    expect(hint).toMatch(/(retract all of p\(a\) and q\(a\)|rests on p\(a\))$/);
+    expect(hint).toMatch(/(retract all of p\(a\) and q\(a\)|depends on p\(a\))$/);
   });
 
   test.each([

@@ -70,16 +70,23 @@ function addAsked(
   }
   const arities = known.arities(predicate);
   const name = arities.length > 0 ? predicate : (known.nearest(predicate, arity) ?? predicate);
-  const variables = asked.args.map((term) =>
-    isVariableSlip(known, term, counts) ? variableFor(term, asked) : null,
+  const entities = asked.args.map((term) => known.entityOf(term));
+  const variables = asked.args.map((term, position) =>
+    entities[position] === null && isVariableSlip(known, term, counts) ? variableFor(term, asked) : null,
   );
   const spellings = asked.args.map((term, position) =>
-    isVariable(term) || variables[position] !== null ? null : spellingMeant(known, name, asked, position),
+    isVariable(term) || (variables[position] ?? entities[position]) !== null
+      ? null
+      : spellingMeant(known, name, asked, position),
   );
-  const args = asked.args.map((term, position) => variables[position] ?? spellings[position] ?? term);
+  const args = asked.args.map(
+    (term, position) => entities[position] ?? variables[position] ?? spellings[position] ?? term,
+  );
   const meant = renderLiteral({ ...asked, predicate: name, args });
   if (arities.length === 0) hints.add(unknownName(known, predicate, name, arity, meant));
   else if (!arities.includes(arity)) hints.add(otherArity(known, asked, arities));
+  for (const [position, entity] of entities.entries())
+    if (entity !== null) hints.add(aliasOf(asked.args[position] as string, entity, meant));
   const slips = asked.args.filter((_, position) => variables[position] !== null);
   if (slips.length > 0) hints.add(likeVariables(slips, meant));
   for (const [position, spelling] of spellings.entries())
@@ -90,6 +97,10 @@ function addAsked(
       );
     }
   if (slips.length === 0) hints.add(opposite(known, asked));
+}
+
+function aliasOf(alias: string, entity: string, meant: string): string {
+  return `${renderConstant(alias)} is an alias of ${renderConstant(entity)}, and facts are matched by text: did you mean ${meant}?`;
 }
 
 function unknownName(known: KnownNames, name: string, near: string, arity: number, meant: string): string {
@@ -213,6 +224,8 @@ export function hintsOfFilter(
     hints.add(near === null ? said : `${said}: did you mean ${near}?`);
   }
   if (q !== null) {
+    const entity = known.entityOf(q.trim());
+    if (entity !== null) hints.add(aliasOf(q.trim(), entity, renderConstant(entity)));
     const atom = atomIn(q.trim());
     const written = atom === null ? null : renderAtom(atom);
     if (atom !== null && !atom.args.some(isVariable) && known.isStored(atom) && written !== q)

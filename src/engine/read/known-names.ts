@@ -2,6 +2,7 @@ import type { LookupContext } from '../session/read-context.ts';
 import type { Atom } from '../contract/language.ts';
 import { compareText } from '../base/text-order.ts';
 import { Dictionary } from '../store/dictionary.ts';
+import type { AliasStore } from '../store/alias-store.ts';
 import type { FactStore } from '../store/fact-store.ts';
 import { RelationNames, spellingOf } from '../store/relation-names.ts';
 import type { RuleStore } from '../store/rule-store.ts';
@@ -18,6 +19,8 @@ export interface KnownFrom {
   readonly ruled: ReadonlySet<string>;
   readonly generation: number;
   readonly time: number;
+  /** null: aliases are not looked at. */
+  readonly aliases?: AliasStore | null;
 }
 
 /** Maximum number of names compared with an unknown one. */
@@ -46,11 +49,11 @@ export class KnownNames {
   }
 
   /** The names visible to the context's reader, including its overlay. */
-  static of({ database, reader }: LookupContext): KnownNames {
+  static of({ database, tenant: { aliases }, reader }: LookupContext): KnownNames {
     const { facts, generation, time, overlay, program } = reader;
     const rules = [database.rules.names];
     const ruled = program.constants;
-    if (overlay === null) return new KnownNames({ stores: [facts], rules, ruled, generation, time });
+    if (overlay === null) return new KnownNames({ stores: [facts], rules, ruled, generation, time, aliases });
     let own = namesOfPrograms.get(program);
     if (own === undefined) namesOfPrograms.set(program, (own = namesOf(program)));
     return new KnownNames({
@@ -59,6 +62,7 @@ export class KnownNames {
       ruled,
       generation,
       time,
+      aliases,
     });
   }
 
@@ -75,6 +79,11 @@ export class KnownNames {
     const stores = store === null ? [] : [store];
     const named = own === null ? [rules.names] : [rules.names, own];
     return new KnownNames({ stores, rules: named, ruled: new Set(), ...moment });
+  }
+
+  /** The entity that the constant is an alias of; null: it is none. */
+  entityOf(constant: string): string | null {
+    return this.#from.aliases?.get(constant)?.entity ?? null;
   }
 
   /** True if a fact of it is stored or a rule mentions it. */

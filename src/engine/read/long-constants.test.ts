@@ -73,8 +73,10 @@ test('queries, pages, exports and recalled facts with long constants are read in
             expect(chunk.length).toBeLessThan(10);
             for (const { args } of chunk) texts.push(args[0] ?? '');
           },
+          aliases: async () => {},
           rules: async () => {},
           constraints: async () => {},
+          declarations: async () => {},
         },
       ),
   };

@@ -109,7 +109,7 @@ export class Supposition {
 
   #reader(): PinnedReader {
     const base = this.#context.reader;
-    const program = this.#rules === null ? base.program : programOver(this.#rules, this.#facts);
+    const program = this.#rules === null ? base.program : programOver(this.#rules, this.#facts, base.program);
     return { ...base, overlay: this.#facts, program, version: -1 };
   }
 
@@ -122,10 +122,10 @@ export class Supposition {
   }
 }
 
-/** The program of supposed rules, to be read with the overlay. */
-export function programOver(rules: RuleStore, overlay: FactOverlay): Program {
-  const program = new Program(rules.all());
-  // A question may contain a constant that occurs only in a rule not yet compiled.
-  for (const text of program.constants) overlay.constants.idOf(text);
+/** The program of supposed rules, to be read with the overlay; `stored`: that of the stored ones. */
+export function programOver(rules: RuleStore, overlay: FactOverlay, stored: Program): Program {
+  const program = new Program(rules.all(), stored);
+  // A question may contain a constant that occurs only in a rule not yet compiled; those of stored rules are interned.
+  for (const text of program.newConstants(stored)) overlay.constants.idOf(text);
   return program;
 }

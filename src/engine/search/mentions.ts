@@ -3,7 +3,7 @@
  *
  * Names are compared by their folded letters and digits, so that "New York" means `new_york` and "lives in" `livesIn`;
  * predicates also by the stems of their words. A run that means nothing is compared with names that differ in one
- * letter.
+ * letter. An alias means its entity.
  */
 import { compareText } from '../base/text-order.ts';
 import type { Mention } from '../contract/mention.ts';
@@ -33,6 +33,7 @@ interface Meaning {
 
 /** The mentions of a text in order; they do not overlap. `index` has taken in every constant. */
 export async function mentionsIn(text: string, names: ViewNames, index: WordIndex): Promise<Mention[]> {
+  await names.takeAliases();
   const search = new MentionSearch(text, names, index);
   search.takeQuoted();
   await search.takeRuns(maxWords, (run) => search.meaning(run));
@@ -69,16 +70,15 @@ class MentionSearch {
 
   /** Takes what stands in quotes and is a constant, letter by letter. */
   takeQuoted(): void {
-    const { dictionary } = this.#names.context.tenant.facts;
+    const { aliases } = this.#names.context.tenant;
     let firstWord = 0;
     for (const { start, end } of quotationsIn(this.#text)) {
       const inner = this.#text.slice(start, end);
-      const id = dictionary.find(inner);
-      const isKnown =
-        (id >= 0 && this.#names.has(id)) || this.#names.context.reader.program.constants.has(inner);
-      if (!isKnown) continue;
+      const named = new Set([inner, aliases.get(inner)?.entity ?? inner]);
+      const constants = [...named].filter((constant) => this.#names.hasText(constant));
+      if (constants.length === 0) continue;
       while ((this.#words[firstWord]?.end ?? start + 1) <= start) firstWord++;
-      this.#take(start, end, firstWord, { constants: [inner], predicates: [] });
+      this.#take(start, end, firstWord, { constants, predicates: [] });
     }
   }
 
@@ -131,6 +131,7 @@ class MentionSearch {
     const { dictionary } = this.#names.context.tenant.facts;
     const found = new Set(this.#names.ruledNamed(name));
     for (const id of this.#index.named(name)) if (this.#names.has(id)) found.add(dictionary.text(id));
+    for (const entity of this.#names.aliasedNamed(name)) found.add(entity);
     return [...found].sort(compareText);
   }
 

@@ -1,4 +1,5 @@
 import { compareText } from '../base/text-order.ts';
+import type { AliasStore } from '../store/alias-store.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import { type FactRow, indexedRows } from '../store/fact-matching.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
@@ -32,6 +33,7 @@ export class ViewNames {
   readonly #present = new Map<number, boolean>();
   #relations: KnownRelation[] | null = null;
   #predicates: PredicateNames | null = null;
+  #aliases: ReadonlyMap<string, readonly string[]> = new Map();
 
   /** `predicates`: the only ones that count; null: all. */
   constructor(context: ReadContext, view: ScopeChoice, predicates: readonly string[] | null) {
@@ -170,6 +172,36 @@ export class ViewNames {
     return names;
   }
 
+  /** Takes the names of the tenant's aliases; call it before `aliasedNamed`. */
+  async takeAliases(): Promise<void> {
+    const { tenant, pacer } = this.context;
+    const known = namesOfAliases.get(tenant.aliases);
+    if (known?.version === tenant.aliases.version) {
+      this.#aliases = known.names;
+      return;
+    }
+    const { version } = tenant.aliases;
+    const names = new Map<string, string[]>();
+    for (const [at, { alias, entity }] of tenant.aliases.all().entries()) {
+      if ((at & 0x1ff) === 0x1ff) await pacer.breathe();
+      listIn(names, foldedName(alias), entity);
+    }
+    namesOfAliases.set(tenant.aliases, { version, names });
+    this.#aliases = names;
+  }
+
+  /** The entities with an alias of this name that the view has. */
+  aliasedNamed(name: string): string[] {
+    return (this.#aliases.get(name) ?? []).filter((entity) => this.hasText(entity));
+  }
+
+  /** True if a visible fact or a rule has the constant. */
+  hasText(constant: string): boolean {
+    const { tenant, reader } = this.context;
+    const id = tenant.facts.dictionary.find(constant);
+    return (id >= 0 && this.has(id)) || reader.program.constants.has(constant);
+  }
+
   /** The constants of rules with this name, by code point. */
   ruledNamed(name: string): readonly string[] {
     return ruledNames(this.context.reader.program).get(name) ?? [];
@@ -192,6 +224,12 @@ function listIn(lists: Map<string, string[]>, key: string, value: string): void 
 export function placeVariables(arity: number): string[] {
   return Array.from({ length: arity }, (_, position) => `?x${position + 1}`);
 }
+
+/** The entities of a tenant's aliases by the folded name of the alias, as of a version of the aliases. */
+const namesOfAliases = new WeakMap<
+  AliasStore,
+  { readonly version: number; readonly names: ReadonlyMap<string, readonly string[]> }
+>();
 
 const namesOfRules = new WeakMap<Program, Map<string, string[]>>();
 

@@ -260,9 +260,15 @@ export function changesOf(report: Report, origin: Origin): Change[] {
     changes.push(change('rule.changed', null, origin, { id, rule: text, scope }));
   }
   for (const each of report.shape) {
-    if (each.kind !== 'constraint' || !each.isChange) continue;
-    const { id, text, scope } = present(each.after ?? each.before, 'a change is of something');
-    changes.push(change('constraint.changed', null, origin, { id, constraint: text, scope }));
+    if (!each.isChange) continue;
+    const absent = 'a change has a before or an after';
+    if (each.kind === 'constraint') {
+      const { id, text, scope } = present(each.after ?? each.before, absent);
+      changes.push(change('constraint.changed', null, origin, { id, constraint: text, scope }));
+    } else if (each.kind === 'declaration') {
+      const { name, arity } = present(each.after ?? each.before, absent);
+      changes.push(change('declaration.changed', null, origin, { predicate: `${name}/${arity}` }));
+    }
   }
   if (report.scope?.isChange === true)
     changes.push(change('scope.changed', tenant, origin, { scope: report.scope.name }));

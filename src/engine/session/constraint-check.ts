@@ -1,7 +1,7 @@
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { runInSlices } from '../base/slices.ts';
-import { maxViolationsListed, type Violation } from '../contract/constraints.ts';
+import { maxViolationsListed, type ConstraintViolation } from '../contract/constraints.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import type { Program } from '../datalog/model/program.ts';
 import type { Operation } from '../state/operation.ts';
@@ -118,7 +118,7 @@ export class ConstraintCheck {
     caller: Caller,
     importId: string,
     time: number,
-  ): Promise<{ readonly violations: Violation[]; readonly count: number }> {
+  ): Promise<{ readonly violations: ConstraintViolation[]; readonly count: number }> {
     const operation = { kind: 'undoImport', tenant: caller.tenant, importId } as const;
     return this.#inState(caller, operation, time, async (_, __, ended, context) => ({
       violations: await shownAll(context, ended),
@@ -217,8 +217,11 @@ function changesWhatIsRead(operation: JudgedOperation): boolean {
 }
 
 /** The first violations as answers show them. */
-async function shownAll(context: ReadContext, found: readonly FoundViolation[]): Promise<Violation[]> {
-  const shown: Violation[] = [];
+async function shownAll(
+  context: ReadContext,
+  found: readonly FoundViolation[],
+): Promise<ConstraintViolation[]> {
+  const shown: ConstraintViolation[] = [];
   for (const each of found.slice(0, maxViolationsListed)) shown.push(await shownViolation(context, each));
   return shown;
 }
@@ -229,7 +232,7 @@ async function violated(context: ReadContext, begun: readonly FoundViolation[]):
 }
 
 /** The refusal of a write for these violations, of which there are `count`. */
-function violationRefusal(violations: readonly Violation[], count: number): EngineError {
+function violationRefusal(violations: readonly ConstraintViolation[], count: number): EngineError {
   const [first] = violations;
   const more = count > 1 ? ` (and ${count - 1} more)` : '';
   const where = first?.scope === null ? '' : ` in the scope ${JSON.stringify(first?.scope)}`;

@@ -1,6 +1,6 @@
 import { compareTexts } from '../base/text-order.ts';
 import { runInSlices } from '../base/slices.ts';
-import type { Violation } from '../contract/constraints.ts';
+import type { ConstraintViolation } from '../contract/constraints.ts';
 import type { Literal } from '../contract/language.ts';
 import type { ConstraintRecord } from '../store/constraint-store.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
@@ -229,7 +229,7 @@ export async function shownViolation(
   context: ReadContext,
   { constraint, scope, values }: FoundViolation,
   withProof = true,
-): Promise<Violation> {
+): Promise<ConstraintViolation> {
   const { variables } = denialOf(constraint);
   const bindings: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [at, variable] of variables.entries()) bindings[variable.slice(1)] = values[at] as string;

@@ -383,7 +383,7 @@ export class LiveState implements CommitObserver {
     const { version } = database.rules;
     let known = this.#programs.get(database);
     if (known?.version !== version) {
-      known = { version, program: new Program(database.rules.all()) };
+      known = { version, program: new Program(database.rules.all(), known?.program) };
       this.#programs.set(database, known);
     }
     return known.program;

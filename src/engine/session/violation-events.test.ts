@@ -55,11 +55,7 @@ test('tells what rules and constraints begin and end, for every tenant', async (
   const { id: rule } = await session.teach('bad(?x) :- p(?x)');
   expect((await next(mine, 2))[1]).toBe(`4 constraint.violated ${id} {"x":"a"}`);
   expect((await next(theirs, 2))[1]).toBe(`4 constraint.violated ${id} {"x":"b"}`);
-  await session.engine.updateRule(
-    session.caller,
-    rule,
-    ruleInput({ text: 'bad(?x) :- p(?x), q(?x)' }),
-  );
+  await session.engine.updateRule(session.caller, rule, ruleInput({ text: 'bad(?x) :- p(?x), q(?x)' }));
   expect(await next(mine, 1)).toEqual([`5 constraint.satisfied ${id} {"x":"a"}`]);
   const second = await constrain(session, '!- p(?x)');
   expect((await next(mine, 2))[1]).toBe(`6 constraint.violated ${second} {"x":"a"}`);

@@ -7,7 +7,8 @@ import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { MergePlan } from './merge-plan.ts';
 import { changeRules } from './apply-rules.ts';
-import { changeShape } from './apply-shape.ts';
+import { changeShape, declarationsAfter } from './apply-shape.ts';
+import { KeyedFacts } from './keyed-facts.ts';
 import { tupleAt } from '../store/tuples.ts';
 
 /** Applies operations on a tenant's stored facts: assertions, retractions, transactions and those of the memory. */
@@ -22,6 +23,7 @@ export function* storeFacts(
   const tenant = database.tenantOrNew(operation.tenant, record.time);
   const { facts, uses } = tenant;
   const generation = database.generation + 1;
+  const keyed = new KeyedFacts(database, database.declarations, tenant, record, draft);
   const noteStored = (outcome: StoreOutcome): void => {
     draft[outcome.status]++;
     draft.fact = outcome;
@@ -36,13 +38,14 @@ export function* storeFacts(
   for (let from = 0; from < length; ) {
     if (from > 0) yield 'more';
     const end = endOfSlice(operation.facts, from);
-    facts.storeAll(operation.facts, { from, end }, generation, record.time, noteStored);
+    yield* keyed.storeAll(operation.facts, { from, end }, noteStored);
     from = end;
   }
   return () => {
     database.tenants.set(operation.tenant, tenant);
     const isChange = draft.changes.length > 0;
     if (isChange) database.advance(record.time, record.requestId);
+    keyed.show();
     if (operation.importId !== undefined)
       database.imports.note(operation.importId, operation.tenant, isChange ? generation : null);
   };
@@ -136,17 +139,21 @@ export function* applyCommit(
   const generation = database.generation + 1;
   const writer = new FactWriter(database, tenant, record, draft);
   yield* writer.retract(storedOf(facts, operation, time));
+  const { shape = [] } = operation;
+  const keyed = new KeyedFacts(database, declarationsAfter(database, shape), tenant, record, draft);
   const meter = new ByteMeter();
   for (const [at, fact] of operation.assert.entries()) {
     if (meter.counts(charactersOf(fact.args)) || at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    const stored = writer.store(fact);
+    const stored =
+      operation.isExact === true || keyed.isFree(fact)
+        ? writer.store(fact)
+        : writer.reported(yield* keyed.store(fact));
     draft.fact = stored;
     if (stored.status !== 'asserted') uses.note(stored, database.createdAtOf(facts, stored), time);
   }
   return () => {
     if (operation.assert.length > 0) database.tenants.set(operation.tenant, tenant);
     draft.rules.push(...applyRules(database, operation.rules, { generation, time }));
-    const { shape = [] } = operation;
     draft.shape.push(...changeShape(database, tenant, shape, { generation, time }));
     if (shape.some((each) => 'tenant' in each)) database.tenants.set(operation.tenant, tenant);
     writer.show(
@@ -154,6 +161,7 @@ export function* applyCommit(
         draft.rules.some(({ isChange }) => isChange) ||
         draft.shape.some(({ isChange }) => isChange),
     );
+    keyed.show();
   };
 }
 
@@ -290,7 +298,7 @@ export class FactWriter {
   }
 
   store(fact: FactToStore): StoreOutcome {
-    return this.#reported(this.#tenant.facts.store(fact, this.#generation, this.#record.time));
+    return this.reported(this.#tenant.facts.store(fact, this.#generation, this.#record.time));
   }
 
   /** Stores facts of another scope in this one, in these versions. */
@@ -302,11 +310,12 @@ export class FactWriter {
       const { relation, row } = fact;
       const identity = tupleAt(relation, row, new Int32Array(relation.arity + 1));
       identity[relation.arity] = scope;
-      this.#reported(facts.put(relation, identity, version, this.#generation, this.#record.time));
+      this.reported(facts.put(relation, identity, version, this.#generation, this.#record.time));
     }
   }
 
-  #reported(stored: StoreOutcome): StoreOutcome {
+  /** Counts an outcome of storing. */
+  reported(stored: StoreOutcome): StoreOutcome {
     this.#draft[stored.status]++;
     if (stored.status !== 'unchanged') this.#draft.changes.add('fact.asserted', stored);
     return stored;

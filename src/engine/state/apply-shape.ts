@@ -1,8 +1,8 @@
 import { present } from '../base/assert.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { AliasRecord } from '../store/alias-store.ts';
-import type { ConstraintRecord } from '../store/constraint-store.ts';
-import type { DeclarationRecord } from '../store/declaration-store.ts';
+import { type ConstraintRecord, ConstraintStore } from '../store/constraint-store.ts';
+import type { DeclarationRecord, DeclarationStore } from '../store/declaration-store.ts';
 import type { ConstraintToStore, ShapeOperation } from './operation.ts';
 import type { DatabaseState, TenantState } from './state.ts';
 
@@ -109,6 +109,24 @@ export function changeShape(
       }
     }
   });
+}
+
+/**
+ * The declarations after these operations, which are not applied: by them the facts of one transaction are judged. A new
+ * store if any of them changes one.
+ */
+export function declarationsAfter(
+  { declarations }: Pick<DatabaseState, 'declarations'>,
+  operations: readonly ShapeOperation[],
+): DeclarationStore {
+  const own = operations.filter(({ kind }) => kind === 'declare' || kind === 'withdraw');
+  if (own.length === 0) return declarations;
+  const copy = declarations.copy();
+  changeShape({ declarations: copy, constraints: new ConstraintStore() }, null, own, {
+    time: 0,
+    generation: 0,
+  });
+  return copy;
 }
 
 function constraintById(constraints: DatabaseState['constraints'], id: string): ConstraintRecord {

@@ -222,7 +222,7 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
       const { note } = operation;
       const id = isOne ? facts.idOf(fact) : null;
       const counts = { asserted, updated, unchanged, id, generation };
-      return { kind: 'facts', ...counts, ...(note === undefined ? {} : { note }) };
+      return { kind: 'facts', ...counts, ...supersededPart(draft), ...(note === undefined ? {} : { note }) };
     }
     case 'retract':
       return { kind: 'retracted', retracted: draft.changes.length, atom: null, generation };
@@ -267,7 +267,8 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
       const { operations, note } = operation;
       const { asserted, unchanged } = draft;
       const counts = { operations, asserted, unchanged, generation };
-      return { kind: 'committed', ...counts, ...(note === undefined ? {} : { note }) };
+      const rest = { ...supersededPart(draft), ...(note === undefined ? {} : { note }) };
+      return { kind: 'committed', ...counts, ...rest };
     }
     case 'decay':
       return { kind: 'decayed', answer: operation.answer, generation };
@@ -276,6 +277,13 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
     case 'restore':
       return { kind: 'restored', answer: operation.answer, generation };
   }
+}
+
+function supersededPart({
+  superseded,
+  supersededCount,
+}: Draft): Partial<Pick<Draft, 'superseded' | 'supersededCount'>> {
+  return supersededCount === 0 ? {} : { superseded, supersededCount };
 }
 
 function shapeOutcome(change: ShapeChange, generation: number): Outcome {

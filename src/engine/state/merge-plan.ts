@@ -286,7 +286,7 @@ function shapeOf(predicate: string, arity: number): string {
  * values go under `_source`. Merging the result with the source again changes nothing, so a `_source` of the source's
  * own also goes under `_source`, unless it can be taken over as it is.
  */
-function mergedVersion(source: FactVersion, target: FactVersion): FactVersion {
+export function mergedVersion(source: FactVersion, target: FactVersion): FactVersion {
   return {
     from: Math.min(source.from, target.from),
     until: Math.max(source.until, target.until),
@@ -325,7 +325,7 @@ function asObject(known: Metadata[string] | undefined): Metadata {
 const utf8 = new TextEncoder();
 
 /** True if the metadata exceeds the limit in UTF-8. */
-function isTooLarge({ metadata }: FactVersion): boolean {
+export function isTooLarge({ metadata }: FactVersion): boolean {
   if (metadata === null) return false;
   const text = JSON.stringify(metadata);
   return text.length > maxMetadataBytes || utf8.encode(text).length > maxMetadataBytes;

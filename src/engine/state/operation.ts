@@ -1,7 +1,7 @@
 import type { Declaration } from '../contract/declarations.ts';
 import type { ConstraintRecord } from '../store/constraint-store.ts';
 import type { KeyRole, KeyView } from '../contract/authentication.ts';
-import type { Metadata } from '../contract/facts.ts';
+import type { Metadata, Superseded } from '../contract/facts.ts';
 import type { Rule } from '../contract/language.ts';
 import type { Consolidated, ConsolidatedValue, Decayed, Restored } from '../contract/memory.ts';
 import type { Quota } from '../contract/quotas.ts';
@@ -230,7 +230,7 @@ export interface RuleToStore {
 export const operationVersion = 2;
 
 /** The kinds that a program which knows version 1 alone cannot apply. */
-const secondKinds: ReadonlySet<Operation['kind']> = new Set([
+const secondKinds: ReadonlySet<string> = new Set([
   'declare',
   'withdraw',
   'addConstraint',
@@ -247,7 +247,7 @@ export function versionOf(operation: Operation): number {
 }
 
 /** Narrows an operation to those on declarations, constraints and aliases. */
-export function isShapeOperation(operation: Operation): operation is ShapeOperation {
+export function isShapeOperation(operation: { readonly kind: string }): operation is ShapeOperation {
   return secondKinds.has(operation.kind);
 }
 
@@ -265,6 +265,9 @@ export type Outcome =
       readonly unchanged: number;
       /** The fact's id if exactly one fact was written. */
       readonly id: string | null;
+      /** The first facts that were superseded by keys, and how many were; absent: none. */
+      readonly superseded?: readonly Superseded[];
+      readonly supersededCount?: number;
       /** Copied from the operation. */
       readonly note?: string;
       readonly generation: number;
@@ -329,6 +332,9 @@ export type Outcome =
       readonly operations: number;
       readonly asserted?: number;
       readonly unchanged?: number;
+      /** As of facts. */
+      readonly superseded?: readonly Superseded[];
+      readonly supersededCount?: number;
       /** Copied from the operation. */
       readonly note?: string;
       readonly generation: number;

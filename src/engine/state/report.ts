@@ -1,4 +1,5 @@
 import type { FactRow } from '../store/fact-store.ts';
+import type { Superseded } from '../contract/facts.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import type { KeyRecord } from './key-store.ts';
 import type { ShapeChange } from './apply-shape.ts';
@@ -40,6 +41,9 @@ export interface Report {
   readonly updated: number;
   readonly unchanged: number;
   readonly changes: FactChanges;
+  /** Facts that others superseded by a key, the first hundred, and how many there are. */
+  readonly superseded: readonly Superseded[];
+  readonly supersededCount: number;
   /** The version of the last fact that was asserted, updated or found unchanged. */
   readonly fact: FactRow | null;
   readonly rules: readonly RuleChange[];
@@ -71,6 +75,7 @@ export interface ScopeChange {
 
 /** A report under construction. */
 export type Draft = { -readonly [Key in keyof Omit<Report, 'outcome'>]: Report[Key] } & {
+  superseded: Superseded[];
   rules: RuleChange[];
   shape: ShapeChange[];
   keys: KeyRecord[];
@@ -98,6 +103,8 @@ export function newDraft(database: DatabaseState, tenant: string | null): Draft 
     asserted: 0,
     updated: 0,
     unchanged: 0,
+    superseded: [],
+    supersededCount: 0,
     changes: new FactChanges(),
     fact: null,
     rules: [],
@@ -121,7 +128,10 @@ export const rowsInSlice = 256;
 
 /** The effect of a write on one row. */
 export interface FactChange {
-  readonly kind: Extract<ChangeKind, 'fact.asserted' | 'fact.retracted' | 'memory.evicted'>;
+  readonly kind: Extract<
+    ChangeKind,
+    'fact.asserted' | 'fact.retracted' | 'fact.superseded' | 'memory.evicted'
+  >;
   readonly fact: FactRow;
 }
 

@@ -62,3 +62,24 @@ test('chains and indexes many copies by atom while the columns grow', () => {
   });
   expect(wrong).toEqual([]);
 });
+
+test('takes forks in, whole or in part, in any order of their atoms', () => {
+  const prng = new Prng(5);
+  const source = Array.from({ length: 50 }, (_, at) => [at % 7, at] as const);
+  const rows: (readonly [number, number])[] = [];
+  for (let fork = 0; fork < 40; fork++) {
+    const from = prng.below(50);
+    rows.push(
+      ...source.slice(from, from + prng.below(60)),
+      source[prng.below(50)] as readonly [number, number],
+    );
+  }
+  const columns = [0, 1, 2].map((position) => Int32Array.from(rows, (row) => row[position] ?? 0));
+  const copies = new AtomCopies(columns);
+  while (!copies.takeIn(rows.length, 1 + prng.below(90)));
+  const expected = new Map<string, number[]>();
+  for (const [at, row] of rows.entries()) expected.set(row.join(), [...(expected.get(row.join()) ?? []), at]);
+  expect(copies.atoms.count).toBe(expected.size);
+  for (const [key, found] of expected)
+    expect(rowsOf(copies, copies.atoms.find(Int32Array.from(key.split(','), Number)))).toEqual(found);
+});

@@ -24,6 +24,8 @@ export class AtomCopies {
   readonly #distinct: DistinctAtoms;
   /** By atom: its youngest row. */
   #youngest = new Int32Array(16);
+  /** The atom of the row added last. */
+  #last = 0;
 
   constructor(columns: readonly Int32Array[]) {
     this.columns = columns;
@@ -39,18 +41,53 @@ export class AtomCopies {
   takeIn(limit: number, most: number): boolean {
     const to = Math.min(limit, this.through + most);
     if (to > this.younger.length) this.younger = grown(this.younger, to);
-    while (this.through < to) this.#add(this.through++);
+    while (this.through < to) {
+      this.#takeCopies(to);
+      if (this.through < to) this.#add(this.through++);
+    }
     return this.through >= limit;
   }
 
+  /**
+   * Adds rows below `to` as long as they have the atoms that follow that of the last row: a fork has its atoms in the
+   * order of its source, so most rows need no look-up.
+   */
+  #takeCopies(to: number): void {
+    const { atoms, columns, younger, through } = this;
+    const youngest = this.#youngest;
+    const first = this.#last + 1 >= atoms.count ? 0 : this.#last + 1;
+    let count = Math.min(to - through, atoms.count - first);
+    for (let position = 0; position < atoms.arity; position++) {
+      const known = atoms.columns[position] as Int32Array;
+      const column = columns[position] as Int32Array;
+      let same = 0;
+      while (same < count && known[first + same] === column[through + same]) same++;
+      count = same;
+    }
+    if (count === 0) return;
+    for (let at = 0; at < count; at++) {
+      younger[youngest[first + at] as number] = through + at + 1;
+      youngest[first + at] = through + at;
+    }
+    this.#last = first + count - 1;
+    this.through = through + count;
+  }
+
   #add(row: number): void {
+    const atom = this.#atomOf(row);
+    this.#last = atom;
+    const youngest = this.#youngest[atom] as number;
+    if (youngest !== row) this.younger[youngest] = row + 1;
+    this.#youngest[atom] = row;
+  }
+
+  /** The atom of the row, which is its oldest if the atom is new. */
+  #atomOf(row: number): number {
     const added = this.#distinct.add(this, row);
     if (added < 0) {
       const atom = this.#distinct.find(this, row);
       assert(atom >= 0, 'an atom never goes');
-      this.younger[this.#youngest[atom] as number] = row + 1;
-      this.#youngest[atom] = row;
-      return;
+      return atom;
     }
     if (added === this.oldest.length) {
       this.oldest = grown(this.oldest, added + 1);
@@ -58,6 +95,7 @@ export class AtomCopies {
     }
     this.oldest[added] = row;
     this.#youngest[added] = row;
+    return added;
   }
 }
 

@@ -1,4 +1,4 @@
-import { Enlarging, firstStepOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
+import { Enlarging, firstStepOf, nextCapacityOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 
@@ -39,7 +39,7 @@ export class ChainIndex {
    */
   #old: { readonly heads: Int32Array; readonly isDirect: boolean } | null = null;
   #moved = 0;
-  readonly #memory: MemoryMeter | null;
+  #memory: MemoryMeter | null;
 
   constructor(
     columns: readonly Int32Array[],
@@ -54,6 +54,11 @@ export class ChainIndex {
     this.positions = positions;
     this.next = new Int32Array(room);
     this.#growAt = firstStepOf(room, 0);
+  }
+
+  /** From now on it asks nobody before it grows. */
+  release(): void {
+    this.#memory = null;
   }
 
   /** Number of distinct keys. */
@@ -197,8 +202,9 @@ export class ChainIndex {
   #grow(count: number): void {
     const { next } = this;
     if (this.#enlarging === null) {
-      this.#memory?.take(next.byteLength * 2);
-      this.#enlarging = new Enlarging(new Int32Array(next.length * 2));
+      const room = nextCapacityOf(next.length);
+      this.#memory?.take(room * 4);
+      this.#enlarging = new Enlarging(new Int32Array(room));
     }
     if (count < next.length) {
       this.#enlarging.step(next, count);
@@ -219,7 +225,7 @@ export class ChainIndex {
     this.#move(Number.POSITIVE_INFINITY);
     const old = { heads: this.#heads, isDirect: this.#isDirect };
     let room = 16;
-    while (room < this.#keys * 4) room *= 2;
+    while (room < this.#keys * 4) room = nextCapacityOf(room);
     this.#isDirect = this.positions.length === 1 && this.#greatest < room * 2;
     while (this.#isDirect && room <= this.#greatest) room *= 2;
     this.#memory?.take(room * 4);
@@ -259,7 +265,7 @@ export class Indexes {
   /** By the position if it is a single one, else by all of them. */
   readonly #byPositions = new Map<number | string, ChainIndex>();
   #list: ChainIndex[] = [];
-  readonly #memory: MemoryMeter | null;
+  #memory: MemoryMeter | null;
 
   /** `memory`: what indexes ask before they grow; null for stored facts. */
   constructor(columns: readonly Int32Array[], memory: MemoryMeter | null = null) {
@@ -269,6 +275,12 @@ export class Indexes {
 
   get bytes(): number {
     return this.#list.reduce((sum, index) => sum + index.bytes, 0);
+  }
+
+  /** From now on they ask nobody before they grow. */
+  release(): void {
+    this.#memory = null;
+    for (const index of this.#list) index.release();
   }
 
   /** Adds a row, whose columns are written, to every index that has all rows before it. */

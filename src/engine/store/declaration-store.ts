@@ -23,6 +23,14 @@ export class DeclarationStore {
     return [...this.#byRelation.values()];
   }
 
+  /** A copy that can be changed independently. */
+  copy(): DeclarationStore {
+    const copy = new DeclarationStore();
+    copy.version = this.version;
+    for (const declaration of this.#byRelation.values()) copy.put(declaration);
+    return copy;
+  }
+
   get(name: string, arity: number): DeclarationRecord | null {
     return this.#byRelation.get(declaredKey(name, arity)) ?? null;
   }

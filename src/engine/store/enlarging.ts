@@ -7,6 +7,14 @@ export const maxRowsAtOnce = 0x1_0000;
 const rowsBetweenSteps = 0x2000;
 const rowsPerStep = 8 * rowsBetweenSteps;
 
+/** Up to this capacity columns grow fourfold: most relations of many rules stay small, and allocating costs more than room. */
+const smallCapacity = 256;
+
+/** The capacity after this one. */
+export function nextCapacityOf(capacity: number): number {
+  return Math.max(16, capacity * (capacity < smallCapacity ? 4 : 2));
+}
+
 /** The number of rows at which a column of this capacity, with `count` rows, must next be looked after. */
 export function firstStepOf(capacity: number, count: number): number {
   if (capacity <= maxRowsAtOnce) return capacity;

@@ -1,8 +1,8 @@
+import { nextCapacityOf } from './enlarging.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 
 const blockBits = 20;
 const blockLength = 1 << blockBits;
-const minLength = 16;
 const noInts = new Int32Array(0);
 
 /**
@@ -49,7 +49,7 @@ export class IntBlocks {
   #setOther(index: number, value: number): void {
     const number = index >>> blockBits;
     if (number === 0) {
-      this.#first = this.#grown(this.#first, Math.min(blockLength, Math.max(minLength, index * 2)));
+      this.#first = this.#grown(this.#first, Math.min(blockLength, nextCapacityOf(index)));
       this.#first[index] = value;
       return;
     }

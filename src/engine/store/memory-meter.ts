@@ -36,19 +36,45 @@ export class QuestionMemory {
 }
 
 /**
- * Where the structures of one table set ask for memory: the question that uses the set pays for what it adds.
- * Without a payer, as during maintenance, everything is granted.
+ * Where the structures of one table set ask for memory: the question that uses the set pays for what it adds, and the
+ * meter counts what they have. Without a payer, as during maintenance, everything is granted.
  */
 export class MemoryMeter {
-  payer: QuestionMemory | null = null;
+  /** Bytes of the structures that ask here: a running total, so that reading it costs nothing. */
+  held = 0;
+  readonly #account: { payer: QuestionMemory | null };
+
+  constructor(account: { payer: QuestionMemory | null } = { payer: null }) {
+    this.#account = account;
+  }
+
+  get payer(): QuestionMemory | null {
+    return this.#account.payer;
+  }
+
+  set payer(payer: QuestionMemory | null) {
+    this.#account.payer = payer;
+  }
+
+  /** A meter with the same payer and a total of its own. */
+  apart(): MemoryMeter {
+    return new MemoryMeter(this.#account);
+  }
 
   /** Called before a structure grows. Throws 422 InferenceLimitExceeded if the payer has no more. */
   take(bytes: number): void {
-    this.payer?.take(bytes);
+    this.#account.payer?.take(bytes);
+    this.held += bytes;
   }
 
   /** Called when a structure has shrunk or is dropped. */
   free(bytes: number): void {
-    this.payer?.free(bytes);
+    this.#account.payer?.free(bytes);
+    this.held -= bytes;
+  }
+
+  /** Counts bytes that were paid for elsewhere. */
+  adopt(bytes: number): void {
+    this.held += bytes;
   }
 }

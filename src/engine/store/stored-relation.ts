@@ -6,6 +6,7 @@ import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
 import { Enlarging, firstStepOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
+import { KeyIndex } from './key-index.ts';
 import { SortedRuns } from './sorted-runs.ts';
 import { tupleAt } from './tuples.ts';
 
@@ -77,6 +78,7 @@ export class StoredRelation {
   /** Its rows in the order of columns (`arity` is the scope), for joins of many rows; not in `bytes`. */
   readonly runs: SortedRuns;
   #copies: AtomCopies | null = null;
+  #keyIndex: KeyIndex | null = null;
   #spansScopes = false;
 
   constructor(predicate: string, arity: number, negated: boolean) {
@@ -106,7 +108,7 @@ export class StoredRelation {
     if (this.#enlarging !== null)
       for (const column of [...this.#enlarging.ints, ...this.#enlarging.floats])
         bytes += column?.larger.byteLength ?? 0;
-    return bytes + this.#indexes.bytes + (this.#copies?.bytes ?? 0);
+    return bytes + this.#indexes.bytes + (this.#copies?.bytes ?? 0) + (this.#keyIndex?.bytes ?? 0);
   }
 
   /** True if its rows, including dead ones, are of several scopes: only then can an atom have copies. */
@@ -296,6 +298,14 @@ export class StoredRelation {
   /** `index`, which may still lack rows; see `ChainIndex.takeIn`. */
   indexToBuild(positions: readonly number[]): ChainIndex {
     return this.#indexes.toBuild(positions, this.#capacity);
+  }
+
+  /** The stored rows by the values of these positions of a key and the scope; of the last key asked for. */
+  keyIndex(positions: readonly number[]): KeyIndex {
+    const known = this.#keyIndex;
+    if (known !== null && known.positions.join() === positions.join()) return known;
+    this.#keyIndex = new KeyIndex(this, positions);
+    return this.#keyIndex;
   }
 
   /** True if more than half of the rows are dead, and enough for compaction to pay. */

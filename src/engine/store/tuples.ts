@@ -1,5 +1,5 @@
 import { type ChainIndex, Indexes } from './chain-index.ts';
-import { Enlarging, firstStepOf, stepAfter } from './enlarging.ts';
+import { Enlarging, firstStepOf, nextCapacityOf, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 
@@ -68,7 +68,7 @@ export class Tuples {
    * the first hashed one), and the other bits are those of its hash. So most probes of other tuples do not
    * touch their columns.
    */
-  #slots = new Int32Array(32);
+  #slots = new Int32Array(16);
   /**
    * While the slots are rebuilt: the slots before, which have the rows from `#moved` to `#toMove` that the
    * new ones lack.
@@ -80,8 +80,7 @@ export class Tuples {
   protected fetched = 0;
   readonly #indexes: Indexes;
   readonly #first: FirstRows | null;
-  /** What it asks before it grows; null for stored facts. */
-  readonly memory: MemoryMeter | null;
+  #memory: MemoryMeter | null;
 
   /** `memory`: what the set asks before it grows; its first rows were paid for by whoever made them. */
   constructor(
@@ -92,7 +91,7 @@ export class Tuples {
   ) {
     this.arity = arity;
     this.#first = first;
-    this.memory = memory;
+    this.#memory = memory;
     if (first !== null) {
       this.count = first.count;
       this.#capacity = (first.columns[0] as Int32Array).length;
@@ -105,21 +104,35 @@ export class Tuples {
     this.#indexes = new Indexes(this.columns, memory);
     this.heights = withHeights ? { of: new Int32Array(this.#capacity) } : null;
     if (first === null) memory?.take(this.bytes);
+    else memory?.adopt(this.bytes);
   }
 
   get bytes(): number {
     const columns = this.arity + (this.heights === null ? 0 : 1);
     const dead = this.dead === null ? 0 : this.dead.byteLength;
     const first = this.#first === null ? 0 : this.#first.bytes;
-    const rows = this.#enlarging === null ? this.#capacity : this.#capacity * 3;
+    const rows = this.#capacity + (this.#enlarging === null ? 0 : this.#nextCapacity);
     const slots = this.#slots.byteLength + (this.#oldSlots?.byteLength ?? 0);
     return slots + rows * 4 * columns + dead + this.#indexes.bytes + first;
   }
 
-  /** An empty set like this one, which is no longer used: its memory is given back. */
+  /** What it asks before it grows; null for stored facts. */
+  get memory(): MemoryMeter | null {
+    return this.#memory;
+  }
+
+  /** Gives its memory back. Whoever still reads it pays for what its indexes grow by. */
+  release(): void {
+    this.#memory?.free(this.bytes);
+    this.#memory = null;
+    this.#indexes.release();
+  }
+
+  /** An empty set in place of this one, which gives its memory back. */
   emptied(): Tuples {
-    this.memory?.free(this.bytes);
-    return new Tuples(this.arity, this.heights !== null, null, this.memory);
+    const memory = this.#memory;
+    this.release();
+    return new Tuples(this.arity, this.heights !== null, null, memory);
   }
 
   /** Number of live rows. */
@@ -257,7 +270,7 @@ export class Tuples {
   }
 
   #newDead(): Uint8Array {
-    this.memory?.take(this.#capacity);
+    this.#memory?.take(this.#capacity);
     return new Uint8Array(this.#capacity);
   }
 
@@ -347,7 +360,7 @@ export class Tuples {
       this.columns[position] = grown[position] as Int32Array;
     if (this.heights !== null) this.heights.of = grown[this.arity] as Int32Array;
     this.#enlarging = null;
-    this.memory?.free(this.#capacity * 4 * all.length);
+    this.#memory?.free(this.#capacity * 4 * all.length);
     this.#growDead();
     this.#capacity = this.#nextCapacity;
     this.#growAt = firstStepOf(this.#capacity, count);
@@ -355,14 +368,14 @@ export class Tuples {
 
   #growDead(): void {
     if (this.dead === null) return;
-    this.memory?.take(this.#capacity);
+    this.#memory?.take(this.#nextCapacity - this.dead.byteLength);
     const grown = new Uint8Array(this.#nextCapacity);
     grown.set(this.dead);
     this.dead = grown;
   }
 
   get #nextCapacity(): number {
-    return Math.max(16, this.#capacity * 2);
+    return nextCapacityOf(this.#capacity);
   }
 
   #allColumns(): readonly Int32Array[] {
@@ -371,16 +384,17 @@ export class Tuples {
 
   #beginEnlarging(): Enlarging<Int32Array>[] {
     const all = this.#allColumns();
-    this.memory?.take(this.#nextCapacity * 4 * all.length);
+    this.#memory?.take(this.#nextCapacity * 4 * all.length);
     return all.map(() => new Enlarging(new Int32Array(this.#nextCapacity)));
   }
 
-  /** Doubles the slots: those of a large set are filled as rows are inserted and looked up. */
+  /** Makes more slots: those of a large set are filled as rows are inserted and looked up. */
   #rehash(): void {
     this.#move(this.count);
     const old = this.#slots;
-    this.memory?.take(old.byteLength * 2);
-    this.#slots = new Int32Array(old.length * 2);
+    const room = nextCapacityOf(old.length);
+    this.#memory?.take(room * 4);
+    this.#slots = new Int32Array(room);
     this.#oldSlots = old;
     this.#moved = this.#firstHashed;
     this.#toMove = this.count;
@@ -396,7 +410,7 @@ export class Tuples {
     this.#moved = end;
     if (end < this.#toMove) return;
     this.#oldSlots = null;
-    this.memory?.free(old.byteLength);
+    this.#memory?.free(old.byteLength);
   }
 
   /** Writes the rows, which the slots lack, to the slots. */

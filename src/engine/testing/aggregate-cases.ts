@@ -3,7 +3,7 @@
  * rows directly (`datalog/join/body-compiler.ts`), and some that need a relation of their own.
  *
  * The atoms are over stored edges, joins of them, a closure and other aggregates, with constants, repeated
- * variables and several variables before the colon. Facts are mostly edges and numbers, so that updates
+ * variables, wildcards and several variables before the colon. Facts are mostly edges and numbers, so that updates
  * change what is counted.
  */
 import type { Prng } from './prng.ts';
@@ -13,6 +13,7 @@ const below = [
   'link(?x, ?y) :- edge(?x, ?z), road(?z, ?y)',
   'tc(?x, ?y) :- edge(?x, ?y)',
   'tc(?x, ?z) :- tc(?x, ?y), edge(?y, ?z)',
+  'trip(?x, ?z, ?y) :- way(?x, ?y, ?z), edge(?x, ?_)',
 ];
 
 /** `R` and `S` are replaced by relations, `AGG` by an aggregate. */
@@ -25,6 +26,9 @@ const shapes = [
   'size(?x, ?n) :- mark(?x), ?n = count{?y : R(?y, ?_)}',
   'size(?x, ?n) :- R(?x, ?y), ?n = AGG{?y : S(?x, ?y)}',
   'all(?n) :- ?n = AGG{?x, ?y : R(?x, ?y)}',
+  'size(?x, ?n) :- mark(?x), ?n = AGG{?y : way(?x, ?y, ?_)}',
+  'size(?x, ?n) :- edge(?x, ?_), ?n = AGG{?y, ?z : way(?y, ?z, ?_)}, ?m = count{?y : way(?_, ?y, ?_)}, ?n != ?m',
+  'all(?n) :- mark(?x), ?n = AGG{?y : trip(?x, ?_, ?y)}',
   'all(?n) :- ?n = AGG{?x : R(1, ?x)}, ?n > 0',
   'all(?x) :- mark(?x), 2 = count{?y : R(?x, ?y)}',
   'all(?x) :- R(?x, ?y), ?n = count{?z : S(?y, ?z)}, ?n = count{?z : S(?z, ?x)}',
@@ -56,6 +60,7 @@ function aggregateVocabulary(prng: Prng, flavour: Flavour): Vocabulary {
   const relations = [
     ...binary.map((predicate) => ({ predicate, arity: 2 })),
     ...['mark', 'mark', 'all'].map((predicate) => ({ predicate, arity: 1 })),
+    ...['way', 'way', 'way'].map((predicate) => ({ predicate, arity: 3 })),
   ];
   const constants = ['1', '2', '-3', '2.5', 'a', '7', 'b', '10'].slice(0, 3 + prng.below(flavour.constants));
   return { relations, constants, scopes: flavour.scopes ? ['s', 't'] : [] };

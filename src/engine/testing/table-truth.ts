@@ -104,11 +104,20 @@ function textsAt(set: TableSet, columns: readonly Int32Array[], row: number): st
 /** Checks queues, counters and justifications. `numbers` are those of all facts ever stored. */
 export function expectOrder(set: TableSet, reader: Reader, numbers: Iterable<number>): void {
   expect(set.work.isEmpty, 'no work is left').toBe(true);
+  expect(set.memory.held, 'the running total of bytes').toBe(measuredBytes(set));
   for (const key of reader.facts.relations.keys())
     for (const news of set.deltasOf(key)) expect(news.rows, `news of ${key}`).toEqual([]);
   for (const support of set.justifications.supports) expectRest(support);
   expectReasons(set);
   expectFactsSeen(set, reader, numbers);
+}
+
+/** Bytes of everything in the set, one by one. */
+function measuredBytes({ tables, constants, memory, justifications }: TableSet): number {
+  let bytes = justifications.bytes + (constants.memory === memory ? constants.bytes : 0);
+  for (const { demand, rows, extra } of tables.values())
+    for (const derived of [demand, rows, ...extra]) bytes += derived.rows.bytes;
+  return bytes;
 }
 
 /** Nothing of the relation waits, and its counters are correct. */

@@ -1,12 +1,17 @@
-import type { Slices } from '../base/slices.ts';
+import { runInSlices, type Slices } from '../base/slices.ts';
 import { EngineError } from '../base/errors.ts';
 import { changedRule, changeRules } from '../state/apply-rules.ts';
-import { type FactStore, openBounds } from '../store/fact-store.ts';
+import { KeyCheck, refuseMisfits } from '../commit/prepare-shape.ts';
+import { wildcard } from '../language/terms.ts';
+import { declarationsAfter } from '../state/apply-shape.ts';
+import { StrictKeys } from '../state/key-rule.ts';
+import type { DeclarationStore } from '../store/declaration-store.ts';
+import { type FactStore, type FactToStore, openBounds, type ScopeChoice } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { ruleIdentity, renderIdentity } from '../language/print.ts';
 import type { NetFact, NetWrites } from './net-writes.ts';
 import type { RuleKey } from './open-transactions.ts';
-import type { RuleOperation } from '../state/operation.ts';
+import type { RuleOperation, ShapeOperation } from '../state/operation.ts';
 import { checkValidity } from '../commit/prepare-facts.ts';
 import { checkRuleOperation } from '../commit/prepare-rules.ts';
 
@@ -18,6 +23,9 @@ export interface CommittedKnowledge {
   readonly rules: RuleStore;
   /** The generation that last changed a rule, given by id or by identity; 0: unchanged since the transaction began. */
   readonly ruleChangedAt: (rule: string | RuleKey) => number;
+  readonly declarations: DeclarationStore;
+  /** The generation that last changed what the operation changes; 0: unchanged since the transaction began. */
+  readonly shapeChangedAt: (operation: ShapeOperation) => number;
 }
 
 /** The net writes of a transaction and the generation in which it began. */
@@ -40,12 +48,23 @@ export async function checkCommit(
   slices: Slices,
 ): Promise<void> {
   const { facts, rules, name } = committed;
+  for (const operation of writes.shape) {
+    const changedAt = committed.shapeChangedAt(operation);
+    if (changedAt > generation) throw conflict(shapeName(operation), changedAt, generation);
+  }
+  const declarations = declarationsAfter(committed, writes.shape);
+  const keys = new KeyCheck(declarations, facts, time, (each) => writes.find(each)?.isRetracted === true);
   let looked = 0;
   for (const fact of writes.facts) {
     if (facts !== null) refuseChangedFact(fact, generation, facts, time);
     if (fact.asserted !== null) {
       const bounds = fact.isRetracted ? openBounds : facts?.boundsOf(fact.asserted, time);
       checkValidity(fact.asserted, '', bounds);
+      if (declarations.size > 0) {
+        refuseMisfits(declarations, fact.asserted, '');
+        if (facts !== null) refuseChangedKey(fact.asserted, declarations, generation, facts, time);
+        await runInSlices(keys.check(fact.asserted, ''), () => slices.breathe());
+      }
     }
     if (++looked % betweenBreaths === 0) await slices.breathe();
   }
@@ -84,6 +103,46 @@ function refuseChangedFact(
   if (changedAt <= begun) return;
   if (!isRetracted && asserted !== null && facts.isAlready(asserted, time)) return;
   throw conflict(renderIdentity(identity), changedAt, begun);
+}
+
+/** Refuses if another fact with the same value of a strict key was changed since the transaction began. */
+function refuseChangedKey(
+  fact: FactToStore,
+  declarations: DeclarationStore,
+  begun: number,
+  facts: FactStore,
+  time: number,
+): void {
+  const key = StrictKeys.of(declarations).keyOf(fact);
+  if (key === null || facts.isAlready(fact, time)) return;
+  const { predicate, scope } = fact;
+  const args = fact.args.map((text, position) => (key.positions.includes(position) ? text : wildcard));
+  const where: ScopeChoice = scope === null ? { kind: 'unscoped' } : { kind: 'scope', scope };
+  for (const changed of facts.matchChanged({ predicate, args, truthVal: true, scope: where }, begun)) {
+    const identity = facts.identityOf(changed);
+    if (identity.args.every((text, position) => text === fact.args[position])) continue;
+    const { birth, death } = changed.relation;
+    const died = death?.[changed.row] ?? Number.POSITIVE_INFINITY;
+    const changedAt = Number.isFinite(died) ? died : (birth[changed.row] as number);
+    throw conflict(`${renderIdentity(identity)}, which has the same key,`, changedAt, begun);
+  }
+}
+
+function shapeName(operation: ShapeOperation): string {
+  switch (operation.kind) {
+    case 'declare':
+      return `the declaration of ${operation.declaration.name}/${operation.declaration.arity}`;
+    case 'withdraw':
+      return `the declaration of ${operation.name}/${operation.arity}`;
+    case 'addConstraint':
+      return 'the constraint';
+    case 'updateConstraint':
+    case 'deleteConstraint':
+      return `the constraint ${operation.id}`;
+    case 'addAlias':
+    case 'removeAlias':
+      return `the alias ${operation.alias}`;
+  }
 }
 
 function refuseChangedRule(

@@ -5,9 +5,9 @@ import { EngineError } from '../base/errors.ts';
 import {
   constraintInputSchema,
   constraintUpdateSchema,
-  type Violation,
-  violationsQuerySchema,
+  type ConstraintViolation,
 } from '../contract/constraints.ts';
+import { violationsQuerySchema } from '../contract/violations.ts';
 import { factSchema, retractPatternInputSchema } from '../contract/facts.ts';
 import type { Literal } from '../contract/language.ts';
 import { ruleInputSchema, ruleUpdateSchema } from '../contract/rules.ts';
@@ -111,7 +111,7 @@ function keyOf(id: string, scope: string | null, bindings: readonly (readonly [s
   return JSON.stringify([id, scope, sorted]);
 }
 
-function keyOfViolation({ constraint, scope, bindings }: Violation): string {
+function keyOfViolation({ constraint, scope, bindings }: ConstraintViolation): string {
   return keyOf(constraint as string, scope, Object.entries(bindings));
 }
 
@@ -286,7 +286,7 @@ class Judged {
       return result;
     } catch (error) {
       if (!(error instanceof EngineError) || error.code !== 'ConstraintViolated') throw error;
-      const found = error.members['violations'] as Violation[];
+      const found = error.members['violations'] as ConstraintViolation[];
       const keys = found.map((each) =>
         keyOfViolation(renamed.new === null ? { ...each, constraint: 'new' } : each),
       );
@@ -301,7 +301,8 @@ class Judged {
   /** Expects that what is violated now is what the model says. */
   async expectListed(): Promise<void> {
     const query = violationsQuerySchema.parse({ limit: '1000' });
-    const { violations, total } = await this.#engine.violations(caller, query);
+    const { violations: listed, total } = await this.#engine.violations(caller, query);
+    const violations = listed as ConstraintViolation[];
     const wanted = violationsIn(this.state, () => true);
     expectSame(total, wanted.size);
     expectSame(violations.map(keyOfViolation).sort(), [...wanted].sort().slice(0, 1000));
@@ -309,7 +310,7 @@ class Judged {
   }
 }
 
-function expectProof({ proof, instance }: Violation): void {
+function expectProof({ proof, instance }: ConstraintViolation): void {
   const root = proof?.steps[proof.roots[0] ?? -1];
   expect(root?.atom).toBe(instance);
 }

@@ -3,9 +3,9 @@ import {
   constraintInputSchema,
   constraintUpdateSchema,
   type ConstraintOutcome,
-  type Violation,
-  violationsQuerySchema,
+  type ConstraintViolation,
 } from '../contract/constraints.ts';
+import { violationsQuerySchema } from '../contract/violations.ts';
 import { mergeInputSchema, forkInputSchema } from '../contract/scopes.ts';
 import {
   type Fields,
@@ -37,8 +37,9 @@ function change({ engine, caller }: Session, id: string, fields: Fields): Promis
   return engine.updateConstraint(caller, id, constraintUpdateSchema.parse(fields));
 }
 
-async function listed({ engine, caller }: Session, query: Fields = {}): Promise<Violation[]> {
-  return (await engine.violations(caller, violationsQuerySchema.parse(query))).violations;
+async function listed({ engine, caller }: Session, query: Fields = {}): Promise<ConstraintViolation[]> {
+  const wanted = violationsQuerySchema.parse({ kind: 'constraint', ...query });
+  return (await engine.violations(caller, wanted)).violations as ConstraintViolation[];
 }
 
 async function instances(session: Session, query: Fields = {}): Promise<string[]> {
@@ -55,7 +56,7 @@ test('refuses a write that would violate a constraint, with the proof, and store
   const error = await refusal(session.tell('adult(ann)'));
   expect(error.code).toBe('ConstraintViolated');
   expect(error.message).toContain('"of age"');
-  const [violation] = error.members['violations'] as Violation[];
+  const [violation] = error.members['violations'] as ConstraintViolation[];
   expect(violation).toMatchObject({
     kind: 'constraint',
     name: 'of age',
@@ -148,7 +149,9 @@ test('judges retractions, through rules and default negation', async () => {
   await session.forget('edge(a, c)');
   const error = await refusal(session.forget('edge(b, c)'));
   expect(error.code).toBe('ConstraintViolated');
-  expect((error.members['violations'] as Violation[])[0]?.instance).toBe('needs(a, c), not reaches(a, c)');
+  expect((error.members['violations'] as ConstraintViolation[])[0]?.instance).toBe(
+    'needs(a, c), not reaches(a, c)',
+  );
   expect(await session.results('reaches(a, ?y)')).toEqual(['reaches(a, b)', 'reaches(a, c)']);
 });
 
@@ -157,7 +160,7 @@ test('judges aggregates', async () => {
   await constrain(session, '!- team(?t), ?n = count { ?p : member(?p, ?t) }, ?n > 2');
   await session.tellAll(['team(red)', 'member(ann, red)', 'member(bob, red)']);
   const error = await refusal(session.tell('member(cid, red)'));
-  expect((error.members['violations'] as Violation[])[0]).toMatchObject({
+  expect((error.members['violations'] as ConstraintViolation[])[0]).toMatchObject({
     bindings: { t: 'red' },
     instance: 'team(red), 3 = count { ?p : member(?p, red) }, 3 > 2',
   });

@@ -7,7 +7,7 @@ import {
   type ConstraintRemoved,
   type ConstraintUpdate,
   maxViolationsListed,
-  type Violation,
+  type ConstraintViolation,
 } from '../contract/constraints.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 import type { ConstraintRecord, ConstraintStore } from '../store/constraint-store.ts';
@@ -161,7 +161,7 @@ async function tryConstraint(
           operation.kind === 'addConstraint' ? null : requireConstraint(constraints, operation.id);
         const supposed = { ...origin, ...before, ...operation.constraint } as ConstraintRecord;
         const found = await violationsNow(context, [supposed]);
-        const violations: Violation[] = [];
+        const violations: ConstraintViolation[] = [];
         for (const each of found.slice(0, maxViolationsListed))
           violations.push(await shownViolation(context, each));
         return {

@@ -17,8 +17,10 @@ async function exportedFacts(engine: Engine): Promise<ExportedFact[]> {
   const choice = { scope: null, unscoped: false, predicate: null, rules: false };
   await engine.export(caller, choice, {
     facts: async (facts) => void all.push(...facts),
+    aliases: async () => {},
     rules: async () => {},
     constraints: async () => {},
+    declarations: async () => {},
   });
   return all;
 }

@@ -7,12 +7,14 @@
 import type { Caller, Idempotency } from '../base/caller.ts';
 import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import type { Slices } from '../base/slices.ts';
+import { runInSlices, type Slices } from '../base/slices.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import type { ConstraintInput } from '../contract/constraints.ts';
+import type { AliasInput } from '../contract/entities.ts';
 import type { RuleInput } from '../contract/rules.ts';
-import type { ImportDone, ImportedFact, ImportUndone } from '../contract/transfer.ts';
+import { addAlias, checkAlias } from './entities.ts';
+import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
@@ -27,6 +29,9 @@ import {
   givesValidity,
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
+import { KeyCheck, mayConflict, refuseMisfits } from '../commit/prepare-shape.ts';
+import type { DeclarationStore } from '../store/declaration-store.ts';
+import { checkDeclared, declarationToStore, declare } from './declarations.ts';
 import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
 import { additionOf, constraintToStore } from './constraints.ts';
 import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
@@ -71,7 +76,7 @@ class WritingImport implements Import {
     for (let index = 0; index < facts.length && batch.stopped === null; index++) {
       if (index % factsBetweenBreaths === 0) await this.#slices.breathe();
       const input = facts[index] as ImportedFact;
-      const fact = storable(input, index, now, batch);
+      const fact = storable(input, index, now, batch, this.#declarations);
       if (fact === null) continue;
       if (input.ifGeneration === null) together.add(fact, index);
       else {
@@ -86,6 +91,10 @@ class WritingImport implements Import {
     if (batch.stopped === null) await this.#store(together, batch);
     batch.refused.sort((left, right) => left.index - right.index);
     return batch;
+  }
+
+  get #declarations(): DeclarationStore {
+    return this.#writer.live.database(this.#caller).declarations;
   }
 
   async teach(input: RuleInput): Promise<void> {
@@ -128,6 +137,16 @@ class WritingImport implements Import {
     return refusal;
   }
 
+  async name(input: AliasInput): Promise<void> {
+    const { generation } = await addAlias(this.#writer, this.#caller, input);
+    this.#generation = Math.max(this.#generation, generation);
+  }
+
+  async declare(input: ImportedDeclaration): Promise<void> {
+    const { generation } = await declare(this.#writer, this.#caller, input);
+    this.#generation = generation;
+  }
+
   async end(): Promise<number> {
     // Writes an empty record so that any import can be undone.
     if (!this.#isKnown) await this.#write(await this.#decided([]));
@@ -144,7 +163,9 @@ class WritingImport implements Import {
   async #store(wanted: Wanted, batch: Batch): Promise<void> {
     const { facts, indexes, ifGeneration } = wanted;
     if (facts.length === 0) return;
-    const isDoubtful = ifGeneration !== null || facts.some(dependsOnStored);
+    const declarations = this.#declarations;
+    const isDoubtful =
+      ifGeneration !== null || facts.some((fact) => dependsOnStored(fact) || mayConflict(declarations, fact));
     const write = isDoubtful
       ? {
           operation: async (time: number) => this.#decided((await this.#accepted(wanted, batch, time)).facts),
@@ -205,14 +226,16 @@ class WritingImport implements Import {
   async #accepted({ facts, indexes, ifGeneration }: Wanted, batch: Batch, time: number): Promise<Wanted> {
     const store = this.#writer.live.storeOf(this.#caller);
     const validities = new ValidityCheck(store, time);
+    const keys = new KeyCheck(this.#declarations, store, time);
     const those = new Wanted(ifGeneration);
     for (const [at, fact] of facts.entries()) {
       const index = indexes[at] as number;
       if (at % factsBetweenBreaths === 0) await this.#slices.breathe();
-      const message = refusalOf(() => {
-        if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
-        validities.check(fact, '');
-      });
+      const message =
+        refusalOf(() => {
+          if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
+          validities.check(fact, '');
+        }) ?? (await keyRefusal(keys, fact, this.#slices));
       if (message === null) those.add(fact, index);
       else batch.refused.push({ index, message });
     }
@@ -237,10 +260,33 @@ class Wanted {
   }
 }
 
-/** The fact in stored form; null if it is invalid in itself. */
-function storable(input: ImportedFact, index: number, now: number, batch: Batch): FactToStore | null {
+/** The message of the key that refuses the fact; null: none does. */
+async function keyRefusal(keys: KeyCheck, fact: FactToStore, slices: Slices): Promise<string | null> {
+  try {
+    await runInSlices(keys.check(fact, ''), () => slices.breathe());
+    return null;
+  } catch (error) {
+    if (error instanceof EngineError) return error.message;
+    throw error;
+  }
+}
+
+/** The fact in stored form; null if it is invalid in itself, or at odds with the declarations. */
+function storable(
+  input: ImportedFact,
+  index: number,
+  now: number,
+  batch: Batch,
+  declarations: DeclarationStore,
+): FactToStore | null {
   const fact = factToStore(input, now);
-  const message = givesValidity(fact) ? refusalOf(() => checkValidity(fact, '')) : null;
+  const isChecked = givesValidity(fact) || declarations.size > 0;
+  const message = isChecked
+    ? refusalOf(() => {
+        checkValidity(fact, '');
+        refuseMisfits(declarations, fact, '');
+      })
+    : null;
   if (message === null) return fact;
   batch.refused.push({ index, message });
   return null;
@@ -273,6 +319,8 @@ function supposedImport(writer: Writer, caller: Caller): Import {
   const supposed = new SupposedFacts();
   let rules: RuleStore | null = null;
   let taught = 0;
+  let declarations: DeclarationStore | null = null;
+  let keys: KeyCheck | null = null;
   return {
     id: writer.newId(),
     assert: (facts) =>
@@ -282,12 +330,17 @@ function supposedImport(writer: Writer, caller: Caller): Import {
         const store = live.storeOf(caller);
         const over = await admission.refusals(database.name, caller.tenant, reader.time);
         const amounts = await supposed.amounts(reader.time, slices);
+        const shape = declarations ?? database.declarations;
+        keys ??= new KeyCheck(shape, store, reader.time);
         for (const [index, input] of facts.entries()) {
           if (batch.stopped !== null) break;
           if (index % factsBetweenBreaths === 0) await slices.breathe();
           const { ifGeneration } = input;
-          const fact = storable(input, index, reader.time, batch);
+          const fact = storable(input, index, reader.time, batch, shape);
           if (fact === null) continue;
+          const conflict = shape.size === 0 ? null : await keyRefusal(keys, fact, slices);
+          if (conflict !== null) batch.refused.push({ index, message: conflict });
+          if (conflict !== null) continue;
           const message = refusalOf(() => {
             if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
             const stored = exists ? storedIn(tenant.facts, fact, reader.generation, reader.time) : null;
@@ -309,6 +362,14 @@ function supposedImport(writer: Writer, caller: Caller): Import {
     },
     constrain: (input) => Promise.resolve(void constraintToStore(input, 'constraint')),
     judged: () => Promise.resolve(null),
+    name: (input) => checkAlias(writer, caller, input),
+    async declare(input) {
+      const operation = declarationToStore(input);
+      declarations ??= live.database(caller).declarations.copy();
+      checkDeclared(declarations, operation);
+      declarations.put({ ...operation.declaration, createdAt: 0, changedIn: 0 });
+      keys = null;
+    },
     end: async () => live.database(caller).generation,
     async keep() {},
   };
@@ -424,6 +485,10 @@ export interface Import {
    * A dry run is not judged.
    */
   judged(): Promise<ImportRefusal | null>;
+  /** Gives an entity another name. Throws an EngineError if it cannot have it; the import may continue. */
+  name(alias: AliasInput): Promise<void>;
+  /** Like `teach`, for a declaration. */
+  declare(declaration: ImportedDeclaration): Promise<void>;
   /** The generation after its last write. */
   end(): Promise<number>;
   /** After the end: records the answer for a repeated request. A dry run records nothing. */

@@ -11,10 +11,11 @@ import type { Caller } from '../base/caller.ts';
 import { checkRulesInTurn } from './commit-check.ts';
 import type { RuleInput } from '../contract/rules.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
-import type { Slices } from '../base/slices.ts';
+import { runInSlices, type Slices } from '../base/slices.ts';
 import { matchFacts } from '../store/fact-matching.ts';
 import type { FactStore, FactToStore } from '../store/fact-store.ts';
 import { type Commit, type RuleOperation, type Outcome, outcomeAs } from '../state/operation.ts';
+import { KeyCheck, refuseMisfits } from '../commit/prepare-shape.ts';
 import { ruleToStore } from '../commit/prepare-rules.ts';
 import type { Writer } from '../session/writer.ts';
 import type { Write } from '../commit/commit-pipeline.ts';
@@ -43,17 +44,24 @@ export async function learn(writer: Writer, caller: Caller, learning: Learning):
   // No other write comes between this check and the record, so the check can complete the operation from what is
   // stored.
   const check = async (time: number): Promise<void> => {
-    const { name, rules: taught, generation } = live.database(caller);
+    const { name, rules: taught, generation, declarations } = live.database(caller);
     await checkRulesInTurn({ name, rules: taught }, rules, { time, generation }, slices);
     const store = live.storeOf(caller);
     const seen = new Set<string>();
+    const keys = new KeyCheck(declarations, store, time);
     for (const [at, fact] of facts.entries()) {
       if (at % betweenBreaths === 0) await slices.breathe();
       // A record contains a fact only once.
       const { predicate, args, truthVal, scope } = fact;
       const key = JSON.stringify([predicate, truthVal, scope, ...args]);
-      if (!seen.has(key)) toStore.push(factToStore(fact, store, time));
+      if (seen.has(key)) continue;
       seen.add(key);
+      const storing = factToStore(fact, store, time);
+      if (declarations.size > 0) {
+        refuseMisfits(declarations, storing, `facts.${at}.`);
+        await runInSlices(keys.check(storing, `facts.${at}.`), () => slices.breathe());
+      }
+      toStore.push(storing);
     }
     if (turns !== null && texts.length > 0) {
       firstTurn = (await lastTurn(store, turns.session, time, slices)) + 1;

@@ -9,7 +9,7 @@ import {
 import { equalPositions } from '../store/fact-matching.ts';
 import { RelationNames } from '../store/relation-names.ts';
 import { relationKey } from '../language/terms.ts';
-import type { RuleOperation } from '../state/operation.ts';
+import { isShapeOperation, type RuleOperation, type ShapeOperation } from '../state/operation.ts';
 
 /**
  * The net writes of one fact in a transaction: it was retracted, asserted with the given fields, or both, which
@@ -27,17 +27,20 @@ export interface NetFact {
 /** One write to one fact or one rule. */
 export type WriteChange =
   | { readonly kind: 'retract'; readonly identity: FactIdentity }
-  | { readonly kind: 'assert'; readonly fact: FactToStore }
-  | RuleOperation;
+  /** `isKeyed`: facts under a key count in the order of their last writes. */
+  | { readonly kind: 'assert'; readonly fact: FactToStore; readonly isKeyed?: boolean }
+  | RuleOperation
+  | ShapeOperation;
 
 /**
- * The net writes of a transaction: for each fact the final state, for rules every operation in order. It does not read
+ * The net writes of a transaction: for each fact the final state, for rules and shape every operation in order. It does not read
  * stored facts; the caller resolves patterns and passes the facts to retract.
  */
 export class NetWrites {
   bytes = 0;
   readonly #facts = new Map<string, NetFact>();
   readonly #rules: RuleOperation[] = [];
+  readonly #shape: ShapeOperation[] = [];
   /** Keys of facts by relation. */
   readonly #byRelation = new Map<string, Set<string>>();
   readonly #scopes = new Set<string | null>();
@@ -54,8 +57,13 @@ export class NetWrites {
     return this.#rules;
   }
 
+  /** The operations on declarations, constraints and aliases, in order. */
+  get shape(): readonly ShapeOperation[] {
+    return this.#shape;
+  }
+
   get isEmpty(): boolean {
-    return this.#facts.size === 0 && this.#rules.length === 0;
+    return this.#facts.size === 0 && this.#rules.length === 0 && this.#shape.length === 0;
   }
 
   /** The relations with written facts. */
@@ -74,18 +82,25 @@ export class NetWrites {
 
   /** `time`: the time of the write. */
   add(change: WriteChange, time: number): void {
-    if (change.kind === 'assert') this.#assert(change.fact, time);
+    if (change.kind === 'assert') this.#assert(change.fact, time, change.isKeyed === true);
     else if (change.kind === 'retract')
       this.#put({ identity: identityOf(change.identity), isRetracted: true, asserted: null });
-    else {
+    else if (isShapeOperation(change)) {
+      this.#shape.push(change);
+      this.bytes += writeBytes(change);
+    } else {
       this.#rules.push(change);
       this.bytes += writeBytes(change);
     }
   }
 
   /** Asserting again merges the given fields; a fact whose validity has ended is replaced by a new one. */
-  #assert(fact: FactToStore, time: number): void {
+  #assert(fact: FactToStore, time: number, isKeyed: boolean): void {
     const known = this.find(fact);
+    if (isKeyed && known !== null) {
+      this.#facts.delete(keyOf(fact));
+      this.bytes -= known.bytes;
+    }
     if (known === null || known.asserted === null)
       this.#put({ identity: identityOf(fact), isRetracted: known !== null, asserted: fact });
     else if (hasEnded(known.asserted, time))

@@ -3,7 +3,8 @@ import { type Clock, ValidityTimer } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import { NetWrites, type WriteChange } from './net-writes.ts';
-import type { Operation } from '../state/operation.ts';
+import type { Operation, ShapeOperation } from '../state/operation.ts';
+import type { ShapeChange } from '../state/apply-shape.ts';
 import type { Report } from '../state/report.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { TransactionView } from './transaction-view.ts';
@@ -274,8 +275,13 @@ export class OpenTransactions {
     return this.#databases.get(database)?.rules.get(noteOf(rule)) ?? 0;
   }
 
+  /** Like `ruleChangedAt`, for what an operation of the tenant changes. */
+  shapeChangedAt(database: string, tenant: string, operation: ShapeOperation): number {
+    return this.#databases.get(database)?.rules.get(noteOfOperation(operation, tenant)) ?? 0;
+  }
+
   /** Must be called for every change, in the same turn. */
-  applied(record: LogRecord, { database, rules, generation }: Report): void {
+  applied(record: LogRecord, { database, tenant, rules, shape, generation }: Report): void {
     const openIn = this.#databases.get(database.name);
     if (openIn !== undefined)
       for (const { after, before, isChange } of rules) {
@@ -283,6 +289,9 @@ export class OpenTransactions {
         for (const each of before === null ? [after] : [after, before])
           for (const note of [noteOf(each.id), noteOf(each)]) openIn.rules.set(note, generation);
       }
+    if (openIn !== undefined)
+      for (const change of shape)
+        if (change.isChange) openIn.rules.set(noteOfChange(change, tenant), generation);
     if (openIn !== undefined && openIn.rules.size > openIn.rulesBeforePruning) prune(openIn);
     this.#cleared(record.operation as Operation, database.name);
   }
@@ -353,6 +362,35 @@ export type RuleKey = Pick<RuleRecord, 'identity' | 'scope'>;
 
 function noteOf(rule: string | RuleKey): string {
   return typeof rule === 'string' ? `#${rule}` : JSON.stringify([rule.scope, rule.identity]);
+}
+
+/** What a transaction notes of a declaration, constraint or alias. */
+function noteOfOperation(operation: ShapeOperation, tenant: string): string {
+  switch (operation.kind) {
+    case 'declare': {
+      const { name, arity } = operation.declaration;
+      return `declaration ${name}/${arity}`;
+    }
+    case 'withdraw':
+      return `declaration ${operation.name}/${operation.arity}`;
+    case 'addConstraint':
+      // A new one changes none that another could have changed.
+      return 'constraint';
+    case 'updateConstraint':
+    case 'deleteConstraint':
+      return `constraint ${operation.id}`;
+    case 'addAlias':
+    case 'removeAlias':
+      return JSON.stringify(['alias', tenant, operation.alias]);
+  }
+}
+
+function noteOfChange({ kind, before, after }: ShapeChange, tenant: string | null): string {
+  const changed = after ?? before;
+  if (changed === null) return kind;
+  if (kind === 'alias' && 'alias' in changed) return JSON.stringify(['alias', tenant, changed.alias]);
+  if ('arity' in changed) return `declaration ${changed.name}/${changed.arity}`;
+  return `constraint ${'id' in changed ? changed.id : ''}`;
 }
 
 /** Drops rule changes from before every open transaction. */

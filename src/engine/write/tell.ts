@@ -9,39 +9,53 @@ import {
   givesValidity,
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
+import { KeyCheck, mayConflict, refuseMisfits, shapeHints } from '../commit/prepare-shape.ts';
+import { runInSlices } from '../base/slices.ts';
 import type { FactInput, FactOutcome, FactsOutcome } from '../contract/facts.ts';
 import { renderIdentity } from '../language/print.ts';
-import { hintsOfFacts, hintsPart } from '../read/hints.ts';
+import { Hints, hintsOfFacts, hintsPart } from '../read/hints.ts';
 import { KnownNames } from '../read/known-names.ts';
 import type { LiveState } from '../session/live-state.ts';
 import type { Writer } from '../session/writer.ts';
-import { type Operation, outcomeAs } from '../state/operation.ts';
-import type { FactToStore } from '../store/fact-store.ts';
+import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';
+import type { DeclarationStore } from '../store/declaration-store.ts';
+import type { FactIdentity, FactToStore } from '../store/fact-store.ts';
 
 /** Asserts a fact. */
 export async function tell(
-  { live, write }: Writer,
+  writer: Writer,
   caller: Caller,
   input: FactInput & { ifGeneration: number | null },
 ): Promise<FactOutcome> {
+  const { live, write } = writer;
   const { ifGeneration } = input;
   const fact = factToStore(input, live.showTime());
   checkValidity(fact, '');
   const operation: Operation = { kind: 'assert', tenant: caller.tenant, facts: [fact] };
   const isDoubtful = dependsOnStored(fact);
-  const check = (time: number): void => {
+  const { declarations } = live.database(caller);
+  refuseMisfits(declarations, fact, '');
+  const isKeyed = mayConflict(declarations, fact);
+  const slices = writer.slices(caller);
+  const check = async (time: number): Promise<void> => {
     const store = live.storeOf(caller);
     if (isDoubtful) new ValidityCheck(store, time).check(fact, '');
     if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
+    if (isKeyed)
+      await runInSlices(new KeyCheck(live.database(caller).declarations, store, time).check(fact, ''), () =>
+        slices.breathe(),
+      );
   };
   const hints = hintsOfNewFacts(live, caller, [input]);
-  const isChecked = isDoubtful || ifGeneration !== null;
+  const isChecked = isDoubtful || isKeyed || ifGeneration !== null;
   const { outcome } = await write({ caller, operation, ...(isChecked ? { check } : {}) });
-  const { asserted, updated, id, generation } = outcomeAs(outcome, 'facts');
+  const written = outcomeAs(outcome, 'facts');
+  const { asserted, updated, id, generation } = written;
   return {
     status: asserted > 0 ? 'asserted' : updated > 0 ? 'updated' : 'unchanged',
     atom: renderIdentity(input),
     id: present(id, 'the one fact written'),
+    ...supersededPart(written),
     generation,
     ...hintsPart(hints),
   };
@@ -60,34 +74,77 @@ export async function tellAll(
   const now = live.showTime();
   const pathOf = (index: number): string => `facts.${index}.`;
   const facts: FactToStore[] = [];
+  const { declarations } = live.database(caller);
   let isDoubtful = false;
+  let isKeyed = false;
   for (let index = 0; index < inputs.length; index++) {
     const fact = factToStore(inputs[index] as FactInput, now);
     if (givesValidity(fact)) {
       checkValidity(fact, pathOf(index));
       isDoubtful ||= dependsOnStored(fact);
     }
+    if (declarations.size > 0) {
+      refuseMisfits(declarations, fact, pathOf(index));
+      isKeyed ||= mayConflict(declarations, fact);
+    }
     facts.push(fact);
     if (index % factsBetweenPauses === 0) await slices.breathe();
   }
   const encoded = await encodeWrite({ kind: 'assert', tenant: caller.tenant, facts }, slices);
   const check = async (time: number): Promise<void> => {
-    const validities = new ValidityCheck(live.storeOf(caller), time);
+    const store = live.storeOf(caller);
+    const validities = new ValidityCheck(store, time);
+    const keys = new KeyCheck(live.database(caller).declarations, store, time);
     for (const [index, fact] of facts.entries()) {
-      validities.check(fact, pathOf(index));
+      if (isDoubtful) validities.check(fact, pathOf(index));
+      if (isKeyed) await runInSlices(keys.check(fact, pathOf(index)), () => slices.breathe());
       if (index % factsBetweenPauses === 0) await slices.breathe();
     }
   };
   const hints = hintsOfNewFacts(live, caller, inputs);
-  const { outcome } = await writer.write({ caller, ...encoded, ...(isDoubtful ? { check } : {}) });
-  const { asserted, updated, unchanged, generation } = outcomeAs(outcome, 'facts');
-  return { status: 'asserted', asserted, updated, unchanged, generation, ...hintsPart(hints) };
+  const { outcome } = await writer.write({ caller, ...encoded, ...(isDoubtful || isKeyed ? { check } : {}) });
+  const written = outcomeAs(outcome, 'facts');
+  const { asserted, updated, unchanged, generation } = written;
+  const counts = { asserted, updated, unchanged, ...supersededPart(written), generation };
+  return { status: 'asserted', ...counts, ...hintsPart(hints) };
 }
 
-/** Hints for facts before they are written. */
+type SupersededPart = Partial<Pick<FactOutcome, 'superseded' | 'supersededCount'>>;
+
+/** What an answer says of superseded facts. */
+export function supersededPart({
+  superseded = [],
+  supersededCount = 0,
+}: Pick<Extract<Outcome, { kind: 'facts' }>, 'superseded' | 'supersededCount'>): SupersededPart {
+  if (supersededCount === 0) return {};
+  const listed = superseded.map((each) => ({ ...each }));
+  return supersededCount > listed.length ? { superseded: listed, supersededCount } : { superseded: listed };
+}
+
+/** Hints for facts before they are written: first what is at odds with the declarations. */
 function hintsOfNewFacts(live: LiveState, caller: Caller, inputs: readonly FactInput[]): string[] {
   const known = namesBefore(live, caller);
-  return known === null ? [] : hintsOfFacts(known, inputs);
+  if (known === null) return [];
+  return withShapeHints(live.database(caller).declarations, inputs, hintsOfFacts(known, inputs));
+}
+
+/** At most so many facts are looked at for hints about their shape. */
+const maxHintedFacts = 1000;
+
+/** The hints after those about the shape of the facts. */
+export function withShapeHints(
+  declarations: DeclarationStore,
+  facts: readonly FactIdentity[],
+  hints: readonly string[],
+): string[] {
+  if (declarations.size === 0) return [...hints];
+  const found = new Hints();
+  for (const fact of facts.slice(0, maxHintedFacts)) {
+    if (found.isFull) break;
+    for (const hint of shapeHints(declarations, fact)) found.add(hint);
+  }
+  for (const hint of hints) found.add(hint);
+  return found.list();
 }
 
 /** The names that a writer can mean; null: there is no such database. */

@@ -4,7 +4,7 @@ import { changeRules } from '../state/apply-rules.ts';
 import type { FactIdentity, FactStore, ScopeChoice } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import type { NetWrites, WriteChange } from './net-writes.ts';
-import type { RuleOperation } from '../state/operation.ts';
+import { isShapeOperation, type RuleOperation } from '../state/operation.ts';
 import { checkRuleOperation } from '../commit/prepare-rules.ts';
 import { FactOverlay } from '../datalog/model/fact-overlay.ts';
 import type { Program } from '../datalog/model/program.ts';
@@ -68,7 +68,12 @@ export class TransactionView {
 
   /** True if changes of these kinds can be added. */
   takes(changes: readonly WriteChange[]): boolean {
-    return this.#rules !== null || changes.every(({ kind }) => kind === 'retract' || kind === 'assert');
+    return (
+      this.#rules !== null ||
+      changes.every(
+        (change) => change.kind === 'retract' || change.kind === 'assert' || isShapeOperation(change),
+      )
+    );
   }
 
   /** Adds changes. If one is refused, the view is unusable. */
@@ -78,7 +83,7 @@ export class TransactionView {
       if ((++added & 0xff) === 0) await pacer.breathe();
       if (change.kind === 'assert') this.#facts.store(change.fact);
       else if (change.kind === 'retract') this.#retract(change.identity);
-      else this.#changeRules(change);
+      else if (!isShapeOperation(change)) this.#changeRules(change);
     }
   }
 
@@ -86,13 +91,13 @@ export class TransactionView {
   contextFor({ pacer, reader }: ReadContext): ReadContext {
     const { generation, time } = reader;
     const base = this.#context.reader;
-    const program = this.#rules === null ? base.program : this.#programOf(this.#rules);
+    const program = this.#rules === null ? base.program : this.#programOf(this.#rules, base.program);
     const over: PinnedReader = { ...base, generation, time, overlay: this.#facts, program, version: -1 };
     return { ...this.#context, reader: over, pacer };
   }
 
-  #programOf(rules: RuleStore): Program {
-    this.#program ??= programOver(rules, this.#facts);
+  #programOf(rules: RuleStore, stored: Program): Program {
+    this.#program ??= programOver(rules, this.#facts, stored);
     return this.#program;
   }
 

@@ -19,7 +19,13 @@ import { hintsOfFacts, hintsOfRule, hintsPart } from '../read/hints.ts';
 import { KnownNames } from '../read/known-names.ts';
 import { renderAtom, renderRule, renderIdentity } from '../language/print.ts';
 import type { NetWrites, WriteChange } from './net-writes.ts';
-import type { RuleOperation } from '../state/operation.ts';
+import type { RuleOperation, ShapeOperation } from '../state/operation.ts';
+import { declarationsAfter } from '../state/apply-shape.ts';
+import { StrictKeys } from '../state/key-rule.ts';
+import type { DeclarationStore } from '../store/declaration-store.ts';
+import { refuseMisfits } from '../commit/prepare-shape.ts';
+import { checkDeclared } from './declarations.ts';
+import { withShapeHints } from './tell.ts';
 import { checkUnchanged, checkValidity, factToStore } from '../commit/prepare-facts.ts';
 import { checkRuleOperation, requireMatch, requireRule, ruleToStore } from '../commit/prepare-rules.ts';
 
@@ -48,8 +54,10 @@ export const pendingWrites = {
     ({ ifGeneration, ...input }: FactInput & { ifGeneration: number | null }): Write =>
     async (writing) => {
       const fact = factToStore(input, writing.now);
-      const hints = hintsOfFacts(knownBefore(writing), [fact]);
-      await writing.put([{ kind: 'assert', fact }], () => {
+      const declarations = declarationsOf(writing);
+      refuseMisfits(declarations, fact, '');
+      const hints = withShapeHints(declarations, [fact], hintsOfFacts(knownBefore(writing), [fact]));
+      await writing.put([assertion(fact, declarations)], () => {
         checkValidity(fact, '', boundsBefore(writing, fact));
         if (ifGeneration !== null) checkUnchanged(writing.context.tenant.facts, fact, ifGeneration);
       });
@@ -63,10 +71,12 @@ export const pendingWrites = {
       for (const input of inputs) {
         if (facts.push(factToStore(input, writing.now)) % 256 === 0) await writing.context.pacer.breathe();
       }
-      const hints = hintsOfFacts(knownBefore(writing), facts);
-      const changes = facts.map((fact): WriteChange => ({ kind: 'assert', fact }));
+      const declarations = declarationsOf(writing);
+      const hints = withShapeHints(declarations, facts, hintsOfFacts(knownBefore(writing), facts));
+      const changes = facts.map((fact) => assertion(fact, declarations));
       await writing.put(changes, (at) => {
         const fact = facts[at] as FactToStore;
+        if (declarations.size > 0) refuseMisfits(declarations, fact, `facts.${at}.`);
         checkValidity(fact, `facts.${at}.`, boundsBefore(writing, fact));
       });
       return { status: 'pending', facts: facts.length, ...hintsPart(hints) };
@@ -112,7 +122,31 @@ export const pendingWrites = {
     (id: string): Write =>
     (writing) =>
       writeRule(writing, { kind: 'forgetRule', id }),
+
+  shape:
+    (operation: ShapeOperation): Write =>
+    async (writing) => {
+      await writing.put([operation], () => checkDeclared(declarationsOf(writing), operation));
+      const named =
+        operation.kind === 'declare'
+          ? operation.declaration
+          : operation.kind === 'withdraw'
+            ? operation
+            : null;
+      return { status: 'pending', ...(named === null ? {} : { predicate: `${named.name}/${named.arity}` }) };
+    },
 };
+
+/** The declarations as the transaction sees them. */
+function declarationsOf({ context, writes }: Writing): DeclarationStore {
+  return declarationsAfter(context.database, writes.shape);
+}
+
+function assertion(fact: FactToStore, declarations: DeclarationStore): WriteChange {
+  if (declarations.size === 0 || StrictKeys.of(declarations).keyOf(fact) === null)
+    return { kind: 'assert', fact };
+  return { kind: 'assert', fact, isKeyed: true };
+}
 
 /** The names that the caller could mean just before the write. */
 function knownBefore({ context, writes, now }: Writing, rules = context.database.rules): KnownNames {

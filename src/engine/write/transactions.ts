@@ -32,9 +32,10 @@ import {
   asRolledBack,
   rollsBack,
 } from './open-transactions.ts';
-import { type Commit, outcomeAs } from '../state/operation.ts';
+import { type Commit, outcomeAs, type ShapeOperation } from '../state/operation.ts';
 import type { Report } from '../state/report.ts';
 import type { LogRecord } from '../log/codec.ts';
+import { supersededPart } from './tell.ts';
 import { TransactionView } from './transaction-view.ts';
 import { pendingWrites, type Writing } from './transaction-writes.ts';
 
@@ -124,6 +125,7 @@ export class Transactions {
       teach: (rule: RuleInput) => write(pendingWrites.teach(rule)),
       updateRule: (id: string, rule: RuleUpdate) => write(pendingWrites.updateRule(id, rule)),
       forgetRule: (id: string) => write(pendingWrites.forgetRule(id)),
+      shape: (operation: ShapeOperation) => write(pendingWrites.shape(operation)),
     };
   }
 
@@ -183,8 +185,9 @@ export class Transactions {
     // After a restart the transaction is gone, but the outcome of its commit is remembered.
     const recorded = dryRun ? null : this.#writer.earlierOutcome(caller);
     if (recorded !== null) {
-      const { operations, generation } = outcomeAs(recorded, 'committed');
-      return { id, status: 'committed', operations, generation };
+      const written = outcomeAs(recorded, 'committed');
+      const { operations, generation } = written;
+      return { id, status: 'committed', operations, ...supersededPart(written), generation };
     }
     this.#writer.live.refuseClosed();
     const transaction = this.#open.require(caller, id);
@@ -192,9 +195,9 @@ export class Transactions {
     return this.#inTurn(transaction, async () => {
       transaction.isCommitting = true;
       try {
-        const generation = await this.#commit(transaction, caller);
+        const committed = await this.#commit(transaction, caller);
         this.#open.end(transaction, 'committed');
-        return { id, status: 'committed', operations: transaction.operations, generation };
+        return { id, status: 'committed', operations: transaction.operations, ...committed };
       } catch (error) {
         // Nothing was stored: the commit can be retried when there is room.
         const isOpen =
@@ -217,11 +220,14 @@ export class Transactions {
     });
   }
 
-  /** The generation of the commit, or the current one if there is nothing to write. */
-  async #commit(transaction: OpenTransaction, caller: Caller): Promise<number> {
+  /** What it superseded, and the generation of the commit, or the current one if there is nothing to write. */
+  async #commit(
+    transaction: OpenTransaction,
+    caller: Caller,
+  ): Promise<Pick<Committed, 'superseded' | 'supersededCount' | 'generation'>> {
     const { live, write } = this.#writer;
     const { writes } = transaction;
-    if (writes.isEmpty) return live.database(caller).generation;
+    if (writes.isEmpty) return { generation: live.database(caller).generation };
     const slices = this.#writer.slices(caller);
     const operation = await operationOf(caller.tenant, transaction, slices);
     const check = async (time: number): Promise<void> => {
@@ -229,14 +235,18 @@ export class Transactions {
       refuseEnded(transaction);
       await checkCommit(transaction, this.#committed(caller), time, slices);
     };
-    return (await write({ caller, check, ...(await encodeWrite(operation, slices)) })).generation;
+    const report = await write({ caller, check, ...(await encodeWrite(operation, slices)) });
+    const committed = outcomeAs(report.outcome, 'committed');
+    return { ...supersededPart(committed), generation: report.generation };
   }
 
   #committed(caller: Caller): CommittedState {
     const { live } = this.#writer;
-    const { name, rules } = live.database(caller);
+    const { name, rules, declarations } = live.database(caller);
     const ruleChangedAt: CommittedState['ruleChangedAt'] = (rule) => this.#open.ruleChangedAt(name, rule);
-    return { name, rules, facts: live.storeOf(caller), ruleChangedAt };
+    const shapeChangedAt: CommittedState['shapeChangedAt'] = (operation) =>
+      this.#open.shapeChangedAt(name, caller.tenant, operation);
+    return { name, rules, declarations, facts: live.storeOf(caller), ruleChangedAt, shapeChangedAt };
   }
 
   /** The answer of a commit without changing anything; the transaction stays open. */
@@ -431,7 +441,16 @@ async function operationOf(
     if (asserted !== null) assert.push(asserted);
     if ((++looked & 0x3ff) === 0) await slices.breathe();
   }
-  return { kind: 'commit', tenant, retract, assert, rules: writes.rules, operations };
+  const { rules, shape } = writes;
+  return {
+    kind: 'commit',
+    tenant,
+    retract,
+    assert,
+    rules,
+    ...(shape.length === 0 ? {} : { shape }),
+    operations,
+  };
 }
 
 /** A copy of the rules with the transaction's operations applied, except to rules that another commit has retracted. */
@@ -470,4 +489,6 @@ export interface TransactionWrites {
   teach(rule: RuleInput): Promise<Pending>;
   updateRule(id: string, rule: RuleUpdate): Promise<Pending>;
   forgetRule(id: string): Promise<Pending>;
+  /** An operation on declarations, constraints or aliases. */
+  shape(operation: ShapeOperation): Promise<Pending>;
 }

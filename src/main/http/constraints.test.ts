@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type {
   ConstraintOutcome,
   StoredConstraint,
-  Violation,
-  ViolationList,
+  ConstraintViolation,
 } from '../../engine/contract/constraints.ts';
+import type { ViolationList } from '../../engine/contract/violations.ts';
 import type { FactOutcome } from '../../engine/contract/facts.ts';
 import type { TransactionBegun } from '../../engine/contract/transactions.ts';
 import type { ImportDone } from '../../engine/contract/transfer.ts';
@@ -26,7 +26,7 @@ afterAll(() => service.close());
 interface Refusal {
   code: string;
   detail: string;
-  violations: Violation[];
+  violations: ConstraintViolation[];
   violationCount: number;
 }
 
@@ -122,7 +122,11 @@ describe('constraints', () => {
     await client.tell('p', ['a'], { scope: 's' });
     const list = async (query: string): Promise<ViolationList> =>
       (await client.call<ViolationList>('GET', `/violations?${query}`)).body;
-    expect(await list('limit=1')).toMatchObject({ count: 1, total: 3, violations: [{ constraint: id }] });
+    expect(await list('limit=1')).toMatchObject({
+      truncated: true,
+      total: 3,
+      violations: [{ constraint: id }],
+    });
     expect((await list('predicate=q')).violations).toMatchObject([{ scope: 's', bindings: { x: 'a' } }]);
     expect((await list(`constraint=${id}&proof=false`)).violations).toMatchObject([
       { bindings: { x: 'ann', a: '12' }, proof: null },

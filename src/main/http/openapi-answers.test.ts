@@ -148,7 +148,9 @@ async function succeed(
 /** As a request on the wire; `path` if it is not the operation's first. */
 function asRequest(spec: OperationSpec, sent: Sent, path = spec.path): { url: string; init: RequestInit } {
   const { params = {}, query = '', body } = sent;
-  const url = path.replace(/:(\w+)/g, (_all, name: string) => encodeURIComponent(params[name] ?? 'x'));
+  const url = path.replace(/:(\w+)/g, (_all, name: string) =>
+    encodeURIComponent(params[name] ?? (name === 'arity' ? '1' : 'x')),
+  );
   const headers = new Headers({ 'x-tenant-id': 'default', 'x-api-key': apiKey });
   if (body !== undefined) headers.set('content-type', 'application/json');
   for (const [name, value] of Object.entries(sent.headers ?? {}))
@@ -448,6 +450,8 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
     'memoryStats InferenceLimitExceeded',
     'summarizeContext InferenceLimitExceeded',
     'search InferenceLimitExceeded',
+    'entity InferenceLimitExceeded',
+    'describeEntity InferenceLimitExceeded',
   ],
 };
 

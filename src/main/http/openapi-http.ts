@@ -24,6 +24,13 @@ export const headerParameters = {
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,256}$' },
     example: 'default',
   },
+  OptionalTenant: {
+    name: 'X-Tenant-ID',
+    in: 'header',
+    description: 'The tenant; `default` if it is missing.',
+    schema: { type: 'string', default: 'default', pattern: '^[\\x21-\\x7e]{1,256}$' },
+    example: 'default',
+  },
   Database: {
     name: 'X-Database',
     in: 'header',
@@ -153,7 +160,11 @@ export function headersOf(...more: readonly AnswerHeader[]): Described {
 /** References to the headers that a request for this operation can have. */
 export function headerParametersOf(spec: OperationSpec): Described[] {
   const names: (keyof typeof headerParameters)[] = [
-    ...(spec.tenant ? (['Tenant'] as const) : []),
+    ...(!spec.tenant
+      ? []
+      : spec.tenantDefaults === true
+        ? (['OptionalTenant'] as const)
+        : (['Tenant'] as const)),
     ...(spec.database ? (['Database'] as const) : []),
     ...(spec.transaction === undefined ? [] : (['Transaction'] as const)),
     ...(takesKey(spec) ? (['IdempotencyKey'] as const) : []),
@@ -331,6 +342,7 @@ export function problemSchema(): JsonSchema {
       elapsedMs: { type: 'number', description: 'Of InferenceLimitExceeded' },
       leader: text('Of NotLeader: the address for writes'),
       provider: text('Of LlmProviderException: the provider that failed'),
+      ...shapeMembers,
       ...quotaMembers,
       violations: {
         type: 'array',
@@ -346,6 +358,23 @@ export function problemSchema(): JsonSchema {
     },
   };
 }
+
+/** The members of problems about declarations. */
+const shapeMembers = {
+  inTheWay: {
+    type: 'object',
+    description: 'Of KeyConflict: the fact with the same key, and its validity',
+    required: ['atom', 'scope', 'validFrom', 'validUntil'],
+    properties: {
+      atom: { type: 'string' },
+      scope: { type: ['string', 'null'] },
+      validFrom: { type: ['integer', 'null'] },
+      validUntil: { type: ['integer', 'null'] },
+    },
+  },
+  path: { type: 'string', description: 'Of ShapeViolation: the argument in the request' },
+  value: { type: 'string', description: 'Of ShapeViolation: the constant' },
+};
 
 /** An example problem with this code and status. */
 function exampleOf(code: ProblemCode, status: number): Problem {
@@ -394,6 +423,18 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   FactNotFound: ['there is no fact f99-0'],
   MethodNotAllowed: ['this address has GET, HEAD, not POST'],
   Conflict: ['the database family exists already'],
+  KeyConflict: [
+    'lives_in(ann, york) has the key person ann of lives_in/2 at the same time: retract it, or end its validity, before you store another',
+    { inTheWay: { atom: 'lives_in(ann, york)', scope: null, validFrom: null, validUntil: null } },
+  ],
+  ShapeViolation: [
+    'args.1: years is old: it must be an integer, such as 42, as age/2 is declared',
+    {
+      errors: [{ path: 'args.1', message: 'years is old: it must be an integer, such as 42' }],
+      path: 'args.1',
+      value: 'old',
+    },
+  ],
   PreconditionFailed: [
     'rule r7 was changed in generation 14 and is "r7-14" now: read it again and repeat the write',
   ],

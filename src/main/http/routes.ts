@@ -393,7 +393,7 @@ function placeOf(spec: OperationSpec, request: FastifyRequest): TargetSpace {
   const named = namedSpace(request);
   const place = checkedSpace(
     { database: spec.database ? named.database : null, tenant: spec.tenant ? named.tenant : null },
-    spec.tenant,
+    spec.tenant && spec.tenantDefaults !== true,
   );
   if (spec.tenant && spec.transaction === undefined && namedTransaction(request) !== null)
     throw new EngineError('ValidationException', 'header X-Transaction-ID has no meaning here', {

@@ -56,6 +56,15 @@ describe('POST /extract', () => {
     expect(await facts(service)).toEqual([]);
   });
 
+  it('takes an alias for its entity, however the model spells it', async () => {
+    const { service } = await startLanguageUnderTest([found(ofFamily)]);
+    for (const alias of ['Alice', 'Bobby'])
+      await service.call('POST', '/entities/alias', { entity: `${alias.toLowerCase()}_jones`, alias });
+    await service.call('POST', '/entities/alias', { entity: 'caroline', alias: 'carol' });
+    const { body } = await extract(service, family);
+    expect(body.facts.map(({ args }) => args.join(' '))).toEqual(['alice_jones bob', 'bob caroline']);
+  });
+
   it('stores with assert, in one generation, with confidence and source as metadata', async () => {
     const { service } = await startLanguageUnderTest([found(ofFamily)]);
     const { body } = await extract(service, family, { assert: true, scope: 's' });

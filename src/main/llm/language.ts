@@ -345,9 +345,15 @@ async function readText(
   const told = { hint, wantsRules, requestId, owner: caller, signal: signalOf(caller) };
   const reading = { text, prose: free.prose, ...told };
   const found = await findFacts(model, vocabulary, reading);
+  const entities = await engine.entitiesNamed(
+    caller,
+    found.facts.flatMap(({ args }) => args),
+  );
+  let at = 0;
   for (const fact of found.facts) {
-    const key = renderAtom(fact);
-    if (!facts.has(key)) facts.set(key, { ...fact, from: model.provider });
+    const named = { ...fact, args: fact.args.map(() => entities[at++] as string) };
+    const key = renderAtom(named);
+    if (!facts.has(key)) facts.set(key, { ...named, from: model.provider });
   }
   return {
     facts: [...facts.values()].sort((a, b) => a.source.start - b.source.start || a.source.end - b.source.end),

@@ -208,6 +208,7 @@ class SpaceWatch {
     switch (kind) {
       case 'fact.asserted':
       case 'fact.retracted':
+      case 'fact.superseded':
       case 'memory.evicted': {
         const predicate = predicateOf(data.atom ?? '');
         this.#touch('kb://predicates', factsUri(predicate));
@@ -217,6 +218,9 @@ class SpaceWatch {
       }
       case 'rule.changed':
         this.#touch('kb://rules', 'kb://predicates', 'kb://scopes');
+        break;
+      case 'declaration.changed':
+        this.#touch('kb://predicates');
         break;
       case 'scope.changed':
         this.#touch('kb://scopes');

@@ -17,7 +17,7 @@ import type {
   SlimStep,
   SlimWhyNot,
 } from '../../engine/contract/tool-contents.ts';
-import { EngineError, renderAtom, serving } from '../../engine/index.ts';
+import { EngineError, renderAtom, renderDeclaration, serving } from '../../engine/index.ts';
 import { maxPremiseCharacters } from '../../proof/proof-text.ts';
 import { partOf } from '../../proof/proof-tree.ts';
 import { isLarge, jsonLength } from '../base/json-slices.ts';
@@ -83,7 +83,7 @@ export const projections: { readonly [Name in ToolOperation]: Projection<Name> }
   }),
   decay: (output) => output,
   listPredicates: (output) => ({
-    predicates: output.predicates.map(({ name, arity, facts, rules, example, scopes }) => {
+    predicates: output.predicates.map(({ name, arity, facts, rules, example, scopes, declaration }) => {
       const inScopes = scopes.filter((scope) => scope !== null);
       return {
         name,
@@ -92,6 +92,7 @@ export const projections: { readonly [Name in ToolOperation]: Projection<Name> }
         rules,
         ...named({ example }),
         ...(inScopes.length === 0 ? {} : { scopes: inScopes }),
+        ...(declaration === undefined ? {} : { declared: renderDeclaration(declaration) }),
       };
     }),
     ...hintsOf(output),

@@ -44,10 +44,10 @@ export const toolTexts: Texts = {
     const { predicates } = content;
     if (predicates.length === 0)
       return withHints(content, ['Nothing is stored yet: tell facts and teach rules first.']);
-    const lines = predicates.map(({ name, arity, facts, rules, example, scopes = [] }) => {
+    const lines = predicates.map(({ name, arity, facts, rules, example, scopes = [], declared }) => {
       const sample = example === undefined ? '' : `, such as ${example}`;
       const where = scopes.length === 0 ? '' : `, in the scopes ${scopes.join(', ')}`;
-      return `${name}/${arity}: ${count(facts, 'fact')}, ${count(rules, 'rule')}${sample}${where}`;
+      return `${name}/${arity}: ${count(facts, 'fact')}, ${count(rules, 'rule')}${sample}${where}${declared === undefined ? '' : `\n  ${declared}`}`;
     });
     return withHints(content, [`${count(predicates.length, 'predicate')}:`, ...lines]);
   },

@@ -8,6 +8,7 @@ import type { Readiness } from '../../engine/contract/administration.ts';
 import type { agentOperations } from '../../engine/contract/operations/agents.ts';
 import type { authenticationOperations } from '../../engine/contract/operations/authentication.ts';
 import type { databaseOperations } from '../../engine/contract/operations/databases.ts';
+import type { entityOperations } from '../../engine/contract/operations/entities.ts';
 import type { replicationOperations } from '../../engine/contract/operations/replication.ts';
 import type { serviceOperations } from '../../engine/contract/operations/service.ts';
 import { type ReplicationStatus, replicationType } from '../../engine/contract/replication.ts';
@@ -18,7 +19,7 @@ import { backupDownload, exportDownload } from '../transfer/export-knowledge.ts'
 import { importKnowledge } from '../transfer/import-knowledge.ts';
 import { inFormat } from '../base/facts-text.ts';
 import type { Language } from '../llm/language.ts';
-import type { Caller, Engine, TransactionWrites } from '../../engine/index.ts';
+import { type Caller, declarationToStore, type Engine, type TransactionWrites } from '../../engine/index.ts';
 import type { Handlers } from '../base/dispatch.ts';
 
 /** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
@@ -34,6 +35,27 @@ export interface ServiceState {
   uptimeMs(): number;
   readiness(): Readiness;
   replicationStatus(): ReplicationStatus;
+}
+
+type ShapeHandlers = Pick<
+  Handlers,
+  'declarePredicate' | 'getPredicate' | 'withdrawPredicate' | 'listViolations'
+>;
+
+function shapeHandlers(
+  service: ServiceState,
+  within: (caller: Caller) => TransactionWrites | null,
+): ShapeHandlers {
+  return {
+    declarePredicate: (caller, { params, body }) => {
+      const declared = { ...params, ...body };
+      return within(caller)?.shape(declarationToStore(declared)) ?? service.engine.declare(caller, declared);
+    },
+    getPredicate: (caller, { params }) => service.engine.predicate(caller, params),
+    withdrawPredicate: (caller, { params }) =>
+      within(caller)?.shape({ kind: 'withdraw', ...params }) ?? service.engine.withdraw(caller, params),
+    listViolations: (caller, { query }) => service.engine.violations(caller, query),
+  };
 }
 
 /** The handlers of all operations, over the service and its engine. */
@@ -54,6 +76,7 @@ export function createHandlers(service: ServiceState): Handlers {
     deleteFact: (caller, { params }) =>
       within(caller)?.forgetById(params.id) ?? service.engine.forgetById(caller, params.id),
     listPredicates: (caller) => service.engine.predicates(caller),
+    ...shapeHandlers(service, within),
     assertRule: (caller, { body }) => within(caller)?.teach(body) ?? service.engine.teach(caller, body),
     validateRules: (caller, { body }) => service.engine.validateRules(caller, body.text),
     listRules: async (caller) => ({ rules: await service.engine.rules(caller) }),
@@ -66,7 +89,6 @@ export function createHandlers(service: ServiceState): Handlers {
     listConstraints: async (caller) => ({ constraints: await service.engine.constraints(caller) }),
     updateConstraint: (caller, { params, body }) => service.engine.updateConstraint(caller, params.id, body),
     deleteConstraint: (caller, { params }) => service.engine.deleteConstraint(caller, params.id),
-    listViolations: (caller, { query }) => service.engine.violations(caller, query),
     ask: (caller, { body }) => service.engine.ask(caller, body),
     aggregate: (caller, { body }) => service.engine.aggregate(caller, body),
     explain: (caller, { body }) => service.engine.explain(caller, body),
@@ -103,11 +125,22 @@ export function createHandlers(service: ServiceState): Handlers {
     importKnowledge: (caller, { query }, upload) => importKnowledge(service.engine, caller, query, upload),
     undoImport: (caller, { params }) => service.engine.undoImport(caller, params.id),
     exportKnowledge: (caller, { query }) => exportDownload(service.engine, caller, query),
+    ...entityHandlers(service),
     ...databaseHandlers(service),
     ...authenticationHandlers(service),
     ...agentHandlers(service),
     ...replicationHandlers(service),
     ...serviceHandlers(service),
+  };
+}
+
+function entityHandlers(service: ServiceState): Pick<Handlers, keyof typeof entityOperations> {
+  return {
+    entity: (caller, { params, query }) => service.engine.entity(caller, { ...params, ...query }),
+    describeEntity: (caller, { body }) => service.engine.entity(caller, body),
+    addAlias: (caller, { body }) => service.engine.addAlias(caller, body),
+    removeAlias: (caller, { body }) => service.engine.removeAlias(caller, body),
+    mergeEntities: (caller, { body }) => service.engine.mergeEntities(caller, body),
   };
 }
 

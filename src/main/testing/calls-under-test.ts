@@ -52,6 +52,18 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   getFact: async (at) => ({ method: 'GET', path: `/facts/${await factId(at)}` }),
   deleteFact: async (at) => ({ method: 'DELETE', path: `/facts/${await factId(at)}` }),
   listPredicates: () => ({ method: 'GET', path: '/predicates' }),
+  entity: async (at) => ({ method: 'GET', path: `/entities/${(await told(at)).args[0]}` }),
+  addAlias: async (at) => post('/entities/alias', await aliasOf(at)),
+  removeAlias: async (at) => {
+    const body = await aliasOf(at);
+    await made(at, post('/entities/alias', body));
+    return { method: 'DELETE', path: '/entities/alias', body };
+  },
+  mergeEntities: async (at) => {
+    const [from, into] = [(await told(at)).args[0], (await told(at)).args[1]];
+    return post('/entities/merge', { from, into: `${into} too` });
+  },
+  describeEntity: async (at) => post('/entities', { constant: (await told(at)).args[1], infer: true }),
   aggregate: async (at) => {
     const { predicate, args } = await told(at);
     return post('/aggregate', { operation: 'COUNT', predicate, args: [args[0], '?y'], infer: true });
@@ -59,6 +71,13 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   assertRule: (at) => post('/teach', rule(at)),
   validateRules: (at) => post('/rules/validate', { text: `${rule(at).text}.` }),
   listRules: () => ({ method: 'GET', path: '/rules' }),
+  declarePredicate: (at) => ({
+    method: 'PUT',
+    path: `/predicates/${at.word()}/1`,
+    body: { arguments: [{ name: 'first' }] },
+  }),
+  getPredicate: async (at) => ({ method: 'GET', path: await declaredPath(at) }),
+  withdrawPredicate: async (at) => ({ method: 'DELETE', path: await declaredPath(at) }),
   getRule: async (at) => ({ method: 'GET', path: `/rules/${await ruleId(at)}` }),
   updateRule: async (at) => ({
     method: 'PUT',
@@ -206,6 +225,11 @@ function rule(at: Surroundings) {
   return { text: `${at.word()}(?x) :- ${at.word()}(?x, ${at.word()})`, name: at.word() };
 }
 
+/** An alias for the first constant of a stored fact. */
+async function aliasOf(at: Surroundings) {
+  return { entity: (await told(at)).args[0], alias: at.word() };
+}
+
 /** Makes a call that is a prerequisite. */
 async function made(at: Surroundings, call: Call): Promise<AnyAnswer> {
   const answer = await send(at, call);
@@ -233,6 +257,12 @@ async function constraintId(at: Surroundings): Promise<string> {
 
 async function ruleId(at: Surroundings): Promise<string> {
   return String((await made(at, post('/teach', rule(at)))).body['id']);
+}
+
+async function declaredPath(at: Surroundings): Promise<string> {
+  const path = `/predicates/${at.word()}/1`;
+  await made(at, { method: 'PUT', path, body: { arguments: [{ name: 'first' }] } });
+  return path;
 }
 
 async function keyId(at: Surroundings): Promise<string> {

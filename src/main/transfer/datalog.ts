@@ -5,8 +5,13 @@
  * on its own line before another statement: the rest may continue in the next piece, and is parsed again with it. A
  * statement longer than the maximum length of a line is given up.
  */
+import { importedDeclarationSchema } from '../../engine/contract/transfer.ts';
+import { validate } from '../../engine/contract/validation.ts';
 import {
   type ConstraintStatement,
+  EngineError,
+  isDeclarationLine,
+  parseDeclaration,
   type Pause,
   programSteps,
   renderConstraint,
@@ -35,6 +40,12 @@ export async function* readDatalog(
   const reader = new StatementReader(scope, pause);
   for await (const lines of readLines(chunks)) {
     for (const { number, text, problem } of lines) {
+      if (text !== null && isDeclarationLine(text)) {
+        yield await reader.end();
+        reader.passed();
+        yield [declarationItem(number, text)];
+        continue;
+      }
       if (text === null) reader.bad(number, problem ?? '');
       const taken = reader.take(text ?? '');
       const items = taken instanceof Promise ? await taken : taken;
@@ -69,6 +80,11 @@ class StatementReader {
     this.#lines.push(text);
     this.#length += text.length + 1;
     return this.#length < this.#enough ? [] : this.#parse(false);
+  }
+
+  /** Counts a line that is read otherwise; nothing is held. */
+  passed(): void {
+    this.#hold('', this.#first + 1);
   }
 
   end(): Promise<ImportItem[]> {
@@ -117,6 +133,20 @@ class StatementReader {
     this.#length = rest.length;
     this.#first = first;
     this.#enough = Math.max(pieceLength, rest.length * 2);
+  }
+}
+
+/** A line with a declaration. */
+function declarationItem(line: number, text: string): ImportItem {
+  try {
+    const declaration = validate(importedDeclarationSchema, { declare: parseDeclaration(text) });
+    if (declaration.ok)
+      return { line, size: text.length, what: { kind: 'declaration', declaration: declaration.value } };
+    const message = declaration.errors.map((each) => `${each.path}: ${each.message}`).join('; ');
+    return problemItem(line, message);
+  } catch (error) {
+    if (error instanceof EngineError) return problemItem(line, error.message);
+    throw error;
   }
 }
 

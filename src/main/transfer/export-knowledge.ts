@@ -1,28 +1,36 @@
 /**
  * Exports knowledge as text in one of the formats, generated while it is sent.
  *
- * NDJSON contains everything, Datalog facts, rules and constraints, CSV and N-Triples predicate and arguments of true facts; what a
+ * NDJSON contains everything, Datalog declarations, facts, rules and constraints, CSV and N-Triples predicate and arguments of
+ * true facts; what a
  * format cannot represent is counted. N-Triples allows only IRIs, so any other name becomes `urn:corollary:` and the
  * text, percent-encoded.
  */
+import type { Declaration } from '../../engine/contract/declarations.ts';
 import type { ExportFormat, ExportQuery } from '../../engine/contract/transfer.ts';
 import {
   type Caller,
   type Engine,
+  type ExportedAlias,
   type ExportedConstraint,
   type ExportedFact,
   type ExportedRule,
   renderAtom,
+  renderDeclaration,
 } from '../../engine/index.ts';
 import type { Download } from '../base/streams.ts';
 
-/** Writes one fact, rule or constraint with its line break; null: the format cannot represent it. */
+/** Writes one fact, alias, rule or constraint with its line break; null: the format cannot represent it. */
 interface Format {
   readonly type: string;
   readonly extension: string;
   fact(fact: ExportedFact): string | null;
+  /** Absent: it cannot represent aliases. */
+  alias?(alias: ExportedAlias): string;
   rule(rule: ExportedRule): string | null;
   constraint(constraint: ExportedConstraint): string | null;
+  /** null: the format cannot represent it, which is not counted: it keeps no shape. */
+  declaration?(declaration: Declaration): string;
 }
 
 /** Characters of text sent together. */
@@ -51,8 +59,13 @@ export function exportDownload(engine: Engine, caller: Caller, query: ExportQuer
           part = '';
         }
       };
+      const { declaration } = format;
       await engine.export(caller, choice, {
+        declarations: async (declarations) => {
+          if (declaration !== undefined) await write(declarations, declaration);
+        },
         facts: (facts) => write(facts, format.fact),
+        aliases: (aliases) => write(aliases, (alias) => format.alias?.(alias) ?? null),
         rules: (rules) => write(rules, format.rule),
         constraints: (constraints) => write(constraints, format.constraint),
       });
@@ -81,6 +94,8 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
       };
       return `${JSON.stringify(given)}\n`;
     },
+    alias: ({ alias, entity }) => `${JSON.stringify({ alias, entity })}\n`,
+    declaration: (declare) => `${JSON.stringify({ declare })}\n`,
     rule: ({ text, scope, name, description, enabled }) => {
       const given = {
         rule: text,
@@ -110,6 +125,7 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
     rule: ({ text }) => `${text}.\n`,
     constraint: ({ text, description }) =>
       `${text}${isReason(description) ? ` ${JSON.stringify(description)}` : ''}.\n`,
+    declaration: (declared) => `${renderDeclaration(declared)}\n`,
   },
   csv: csvWith(csvField),
   ntriples: {

@@ -1,7 +1,11 @@
+import { type AliasInput, aliasInputSchema } from '../../engine/contract/entities.ts';
+import type { RuleInput } from '../../engine/contract/rules.ts';
 import {
   type ImportDone,
   importedConstraintSchema,
   importedFactSchema,
+  type ImportedDeclaration,
+  importedDeclarationSchema,
   importedRuleSchema,
   type ImportProgress,
   type ImportQuery,
@@ -120,7 +124,11 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
       if (tally.take(item)) continue;
       await tally.store();
       if (tally.isStopped) break;
-      if (item.what.kind === 'rule' || item.what.kind === 'constraint') await tally.add(item, run);
+      const { what, line } = item;
+      if (what.kind === 'rule') await tally.teach(line, what.rule, run);
+      else if (what.kind === 'alias') await tally.name(line, what.alias);
+      else if (what.kind === 'declaration') await tally.declare(line, what.declaration, run);
+      else if (what.kind === 'constraint') await tally.constrain(line, what, run);
       else tally.take(item);
       run.signal.throwIfAborted();
       const { processed } = tally.progress();
@@ -153,17 +161,20 @@ class Tally {
   #characters = 0;
   /** True if a quota has stopped the import: nothing more is stored. */
   isStopped = false;
+  #aliases = 0;
   readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
   #constraints = 0;
+  #declarations = 0;
   readonly #errors: { line: number; message: string }[] = [];
 
   constructor(importing: Import) {
     this.#import = importing;
   }
 
-  /** Takes an item into the batch; false if the batch has to be stored first, or it is a rule or a constraint. */
+  /** Takes an item into the batch; false if the batch has to be stored first, or it is written alone. */
   take(item: ImportItem): boolean {
-    if (item.what.kind === 'rule' || item.what.kind === 'constraint') return false;
+    const { kind } = item.what;
+    if (kind !== 'fact' && kind !== 'problem') return false;
     const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
     if (isFull) return false;
     this.#batch.push(item);
@@ -195,17 +206,45 @@ class Tally {
     this.#counts.unchanged += stored?.unchanged ?? 0;
   }
 
-  /** Teaches a rule, or adds a constraint. */
-  async add({ line, what }: ImportItem, { requireRuleChange }: ImportRun): Promise<void> {
-    try {
+  teach(line: number, rule: RuleInput, { requireRuleChange }: ImportRun): Promise<void> {
+    return this.#alone(line, async () => {
       requireRuleChange();
-      if (what.kind === 'rule') {
-        await this.#import.teach(what.rule);
-        this.#counts.rules++;
-      } else if (what.kind === 'constraint') {
-        await this.#import.constrain(what.constraint, what.isBare);
-        this.#constraints++;
-      }
+      await this.#import.teach(rule);
+      this.#counts.rules++;
+    });
+  }
+
+  name(line: number, alias: AliasInput): Promise<void> {
+    return this.#alone(line, async () => {
+      await this.#import.name(alias);
+      this.#aliases++;
+    });
+  }
+
+  declare(line: number, declaration: ImportedDeclaration, { requireRuleChange }: ImportRun): Promise<void> {
+    return this.#alone(line, async () => {
+      requireRuleChange();
+      await this.#import.declare(declaration);
+      this.#declarations++;
+    });
+  }
+
+  constrain(
+    line: number,
+    { constraint, isBare }: Extract<ImportItem['what'], { kind: 'constraint' }>,
+    { requireRuleChange }: ImportRun,
+  ): Promise<void> {
+    return this.#alone(line, async () => {
+      requireRuleChange();
+      await this.#import.constrain(constraint, isBare);
+      this.#constraints++;
+    });
+  }
+
+  /** Writes what has a line of its own; a refusal is a bad line. */
+  async #alone(line: number, write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
     } catch (error) {
       if (error instanceof EngineError && error.code === 'QuotaExceeded')
         return this.#stop(line, error.message);
@@ -218,17 +257,22 @@ class Tally {
 
   progress(): ImportProgress {
     const { asserted, updated, unchanged, rules, failed } = this.#counts;
-    const processed = asserted + updated + unchanged + rules + this.#constraints + failed;
+    const shapes = this.#aliases + this.#declarations + this.#constraints;
+    const processed = asserted + updated + unchanged + rules + shapes + failed;
     return { processed, asserted, failed };
   }
 
   done(): Omit<ImportDone, 'generation' | 'dryRun'> {
     const stopped = this.isStopped ? { stopped: 'QuotaExceeded' as const } : {};
-    const constraints = this.#constraints > 0 ? { constraints: this.#constraints } : {};
+    const aliases = this.#aliases === 0 ? {} : { aliases: this.#aliases };
+    const declared = this.#declarations === 0 ? {} : { declarations: this.#declarations };
+    const constraints = this.#constraints === 0 ? {} : { constraints: this.#constraints };
     return {
       done: true,
       id: this.#import.id,
       ...this.#counts,
+      ...declared,
+      ...aliases,
       ...constraints,
       errors: this.#errors,
       ...stopped,
@@ -258,7 +302,8 @@ const longText = 64 * 1024;
 const linesBetweenBreaths = 128;
 
 /**
- * NDJSON: a line is a fact as `/assert/fact` takes it, a rule with its text in `rule`, or a constraint with its text in `constraint`. Blank lines are skipped.
+ * NDJSON: a line is a fact as `/assert/fact` takes it, a rule with its text in `rule`, a constraint with its text in
+ * `constraint`, a declaration in `declare`, or an alias with its entity. Blank lines are skipped.
  * `scope` is for lines without one.
  */
 async function* readNdjson(
@@ -322,7 +367,10 @@ function itemOf({ number, text, problem }: Line, scope: string | null): ImportIt
 
 function itemOfValue(number: number, text: string, value: unknown, scope: string | null): ImportItem {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return problemItem(number, 'a line must be an object: a fact, or a rule with its text in rule');
+    return problemItem(
+      number,
+      'a line must be an object: a fact, a rule with its text in rule, a declaration in declare, or an alias',
+    );
   return quickItem(number, text.length, value, scope) ?? carefulItem(number, text, value, scope);
 }
 
@@ -352,6 +400,16 @@ function carefulItem(line: number, text: string, value: object, scope: string | 
       isBare: false,
     } as const;
     return { line, size, what };
+  }
+  if ('alias' in value) {
+    const alias = validate(aliasInputSchema, value);
+    if (!alias.ok) return problemItem(line, wording(alias));
+    return { line, size, what: { kind: 'alias', alias: alias.value } };
+  }
+  if ('declare' in value) {
+    const declaration = validate(importedDeclarationSchema, value);
+    if (!declaration.ok) return problemItem(line, wording(declaration));
+    return { line, size, what: { kind: 'declaration', declaration: declaration.value } };
   }
   const fact = validate(importedFactSchema, value);
   if (!fact.ok) return problemItem(line, wording(fact));

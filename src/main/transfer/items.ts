@@ -10,8 +10,9 @@ import {
   predicateProblem,
 } from '../../engine/contract/language.ts';
 import type { ConstraintInput } from '../../engine/contract/constraints.ts';
+import type { AliasInput } from '../../engine/contract/entities.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
-import type { ImportedFact } from '../../engine/contract/transfer.ts';
+import type { ImportedDeclaration, ImportedFact } from '../../engine/contract/transfer.ts';
 import { Buffer, isUtf8 } from 'node:buffer';
 
 export interface ImportItem {
@@ -24,6 +25,8 @@ export interface ImportItem {
     | { readonly kind: 'rule'; readonly rule: RuleInput }
     /** `isBare`: the text has neither name nor mode. */
     | { readonly kind: 'constraint'; readonly constraint: ConstraintInput; readonly isBare: boolean }
+    | { readonly kind: 'alias'; readonly alias: AliasInput }
+    | { readonly kind: 'declaration'; readonly declaration: ImportedDeclaration }
     | { readonly kind: 'problem'; readonly message: string };
 }
 

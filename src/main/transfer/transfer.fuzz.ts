@@ -275,8 +275,10 @@ async function everything(tenant: string): Promise<ExportedFact[]> {
   const choice = { scope: null, unscoped: false, predicate: null, rules: false };
   await engine.export(testCaller({ tenant }), choice, {
     facts: async (facts) => void all.push(...facts),
+    aliases: async () => {},
     rules: async () => {},
     constraints: async () => {},
+    declarations: async () => {},
   });
   return all;
 }

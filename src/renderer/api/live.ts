@@ -25,6 +25,8 @@ const gatherMs = 120;
 const concernedBy: Record<ChangeKind, readonly Topic[]> = {
   'fact.asserted': ['facts', 'predicates', 'answers', 'databases'],
   'fact.retracted': ['facts', 'predicates', 'answers', 'databases'],
+  'fact.superseded': ['facts', 'predicates', 'answers', 'databases'],
+  'declaration.changed': ['predicates'],
   'conclusion.withdrawn': ['facts', 'predicates', 'answers'],
   'rule.changed': knowledgeTopics,
   'constraint.changed': knowledgeTopics,
@@ -37,7 +39,7 @@ const concernedBy: Record<ChangeKind, readonly Topic[]> = {
 };
 
 /** Changes after which their fact no longer exists. */
-const tellsOfGone: ReadonlySet<ChangeKind> = new Set(['fact.retracted', 'memory.evicted']);
+const tellsOfGone: ReadonlySet<ChangeKind> = new Set(['fact.retracted', 'fact.superseded', 'memory.evicted']);
 
 /** Returns the topics that the changes concern. */
 export function topicsOf(changes: readonly { kind: ChangeKind }[]): ReadonlySet<Topic> {

@@ -29,8 +29,8 @@ test('a hit opens where it is seen best', () => {
     search: { predicate: 'p', derived: 'true' },
   });
   expect(placeOfHit(hit({ kind: 'entity', entity: 'new_york' }), true)).toEqual({
-    to: '/ask',
-    search: { question: '"new_york"', words: 'true' },
+    to: '/entity/$constant',
+    params: { constant: 'new_york' },
   });
 });
 

@@ -12,13 +12,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { HitKind, SearchHit } from '../../engine/contract/search.ts';
 import { parseAtom } from '../../engine/language/parse.ts';
-import { quotedName } from '../api/mentions.ts';
 import { usePredicates } from '../api/queries.ts';
 import { nothingTyped, SearchAsTyped, type TypedSearch } from '../api/search-as-typed.ts';
 import { useSession } from '../api/session.tsx';
 import { scopeFieldsOf } from '../api/space.ts';
 import { whyFound } from '../api/why-found.ts';
 import type { AppCommand } from '../ui/command.ts';
+import { entityPlace } from '../ui/knowledge-links.tsx';
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
 
@@ -42,7 +42,7 @@ const looks: Readonly<Record<HitKind, { readonly group: string; readonly icon: R
 
 /** A place in the workbench. */
 type Place =
-  | { readonly to: '/ask'; readonly search: { readonly question: string; readonly words: 'true' } }
+  | ReturnType<typeof entityPlace>
   | { readonly to: '/proof'; readonly search: { readonly question: string } }
   | { readonly to: '/rules'; readonly search: { readonly rule: string | undefined } }
   | {
@@ -57,13 +57,13 @@ type Place =
 
 /**
  * The place that shows a hit: a fact selected in its list, a conclusion's proof, a rule in its editor, a predicate's
- * facts, and of an entity everything that is known of it. `hasFacts` false: the predicate has only conclusions.
+ * facts, and an entity's page. `hasFacts` false: the predicate has only conclusions.
  */
 export function placeOfHit(hit: SearchHit, hasFacts: boolean): Place {
   const id = hit.id ?? undefined;
   switch (hit.kind) {
     case 'entity':
-      return { to: '/ask', search: { question: quotedName(hit.entity ?? ''), words: 'true' } };
+      return entityPlace(hit.entity ?? '');
     case 'predicate':
       return {
         to: '/facts',

@@ -27,8 +27,10 @@ import { adminSearchOf } from '../features/admin/admin-search.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
 import { askSearchOf } from '../features/ask/ask-search.ts';
 import { contextSearchOf } from '../features/context/context-search.ts';
+import { entitySearchOf } from '../features/entity/entity-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { FactsView } from '../features/facts/facts-view.tsx';
+import { type StagedChanges, stageChanges } from '../features/facts/stage-changes.ts';
 import { RetractDialog } from '../features/facts/retract-dialog.tsx';
 import { keysSearchOf } from '../features/keys/keys-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
@@ -62,6 +64,7 @@ const ReplicationView = view(
 const AgentsView = view(async () => (await import('../features/agents/agents-view.tsx')).AgentsView);
 const AskView = view(async () => (await import('../features/ask/ask-view.tsx')).AskView);
 const ContextView = view(async () => (await import('../features/context/context-view.tsx')).ContextView);
+const EntityView = view(async () => (await import('../features/entity/entity-view.tsx')).EntityView);
 const KeysView = view(async () => (await import('../features/keys/keys-view.tsx')).KeysView);
 const RulesView = view(async () => (await import('../features/rules/rules-view.tsx')).RulesView);
 const ProofView = view(async () => (await import('../features/proof/proof-view.tsx')).ProofView);
@@ -252,6 +255,12 @@ const rulesRoute = createRoute({
   },
 });
 
+/** Stages facts from a view other than Facts. */
+function useStaging() {
+  const { space } = useSession();
+  return (label: string, changes: StagedChanges) => stageChanges(space, label, changes);
+}
+
 const askRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/ask',
@@ -259,6 +268,7 @@ const askRoute = createRoute({
   component: function Ask() {
     const search = askRoute.useSearch();
     const navigate = askRoute.useNavigate();
+    const onStage = useStaging();
     const onSearch = useCallback(
       (next: typeof search, { replace } = { replace: false }) => void navigate({ search: next, replace }),
       [navigate],
@@ -269,10 +279,49 @@ const askRoute = createRoute({
         onSearch={onSearch}
         renderProof={(question, onClose) => <ProofPanel question={question} onClose={onClose} />}
         renderWhyNot={(question, onQuestion, onClose) => (
-          <WhyNotPanel question={question} onQuestion={onQuestion} onClose={onClose} />
+          <WhyNotPanel question={question} onQuestion={onQuestion} onStage={onStage} onClose={onClose} />
         )}
         renderTrace={(question, onClose) => <TracePanel question={question} onClose={onClose} />}
         renderPlan={(question, onClose) => <PlanPanel question={question} onClose={onClose} />}
+      />
+    );
+  },
+});
+
+const entityRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/entity/$constant',
+  validateSearch: entitySearchOf,
+  component: function Entity() {
+    const { constant } = entityRoute.useParams();
+    const search = entityRoute.useSearch();
+    const navigate = entityRoute.useNavigate();
+    return (
+      <EntityView
+        key={constant}
+        constant={constant}
+        search={search}
+        onSearch={(next) => void navigate({ search: next, replace: true })}
+      />
+    );
+  },
+});
+
+/** The page of a constant that no path can hold; without one, a way to some. */
+const namedEntityRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/entity',
+  validateSearch: entitySearchOf,
+  component: function NamedEntity() {
+    const search = namedEntityRoute.useSearch();
+    const navigate = namedEntityRoute.useNavigate();
+    const constant = search.of ?? '';
+    return (
+      <EntityView
+        key={constant}
+        constant={constant}
+        search={search}
+        onSearch={(next) => void navigate({ search: next, replace: true })}
       />
     );
   },
@@ -329,7 +378,10 @@ const whyNotRoute = createRoute({
   component: function WhyNot() {
     const search = whyNotRoute.useSearch();
     const navigate = whyNotRoute.useNavigate();
-    return <WhyNotView search={search} onSearch={(next) => void navigate({ search: next })} />;
+    const onStage = useStaging();
+    return (
+      <WhyNotView search={search} onSearch={(next) => void navigate({ search: next })} onStage={onStage} />
+    );
   },
 });
 
@@ -502,6 +554,8 @@ export const router = createRouter({
     factsRoute,
     rulesRoute,
     askRoute,
+    entityRoute,
+    namedEntityRoute,
     contextRoute,
     proofRoute,
     whyNotRoute,

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import styles from './blocks.module.css';
 import { CopyButton } from './copy-button.tsx';
 import { formatCount } from './format.ts';
+import { EntityLink } from './knowledge-links.tsx';
 
 interface CodeBlockProps {
   /** Accessible name. */
@@ -103,7 +104,7 @@ export function Bindings({ lead, bindings }: BindingsProps) {
       <span className="dim">{lead}</span>
       {bindings.map(([variable, constant]) => (
         <code key={variable} className="mono">
-          <span className={styles.variable}>{variable}</span> = {constant}
+          <span className={styles.variable}>{variable}</span> = <EntityLink constant={constant} />
         </code>
       ))}
     </p>

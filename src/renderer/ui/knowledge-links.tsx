@@ -1,7 +1,8 @@
-/** Small links between explanations: why, why not, what if, the rule. Texts are in the language. */
+/** Small links between explanations: why, why not, what if, the rule, the entity. Texts are in the language. */
 import { Anchor } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useCallback } from 'react';
+import styles from './knowledge-links.module.css';
 
 interface QuestionLinkProps {
   question: string;
@@ -61,5 +62,32 @@ export function RuleLink({ rule }: { rule: string }) {
     <Anchor size="xs" renderRoot={(props) => <Link to="/rules" search={{ rule }} {...props} />}>
       Open the rule
     </Anchor>
+  );
+}
+
+/** True if a path cannot hold the constant: browsers resolve dots, and an empty segment is none. */
+function isPathless(constant: string): boolean {
+  return /^\.{0,2}$/.test(constant);
+}
+
+/** Where the page of an entity is: its route with the constant. */
+export function entityPlace(constant: string) {
+  return isPathless(constant)
+    ? ({ to: '/entity', search: { of: constant } } as const)
+    : ({ to: '/entity/$constant', params: { constant } } as const);
+}
+
+/** Returns a function that opens the page of an entity. */
+export function useOpenEntity(): (constant: string) => void {
+  const navigate = useNavigate();
+  return useCallback((constant) => void navigate(entityPlace(constant)), [navigate]);
+}
+
+/** Links a constant to the page of the entity. The link looks like the text around it until it is pointed at. */
+export function EntityLink({ constant, children }: { constant: string; children?: ReactNode }) {
+  return (
+    <Link {...entityPlace(constant)} className={`mono ${styles.entity}`} title={`All about ${constant}`}>
+      {children ?? constant}
+    </Link>
   );
 }

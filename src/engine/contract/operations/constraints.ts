@@ -5,9 +5,8 @@ import {
   constraintOutcomeSchema,
   constraintRemovedSchema,
   constraintUpdateSchema,
-  violationListSchema,
-  violationsQuerySchema,
 } from '../constraints.ts';
+import { violationListSchema, violationsQuerySchema } from '../violations.ts';
 import { idParams, type OperationSpec } from '../operation-spec.ts';
 
 const read = { tag: 'constraints', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
@@ -45,6 +44,27 @@ const violation = {
       { id: 1, atom: 'age(ann, 12)', ...stored, factId: 'f2-0' },
       { id: 2, atom: '12 < 18', ...stored, kind: 'builtin' },
       { id: 3, atom: instance, ...stored, kind: 'rule', premises: [0, 1, 2] },
+    ],
+  },
+} as const;
+
+/** What is at odds with a declared key. */
+const double = {
+  kind: 'key',
+  predicate: 'age',
+  arity: 2,
+  scope: null,
+  bindings: { person: 'ann' },
+  message: '2 facts of age/2 have the key person ann at the same time',
+  facts: [
+    { id: 'f2-0', atom: 'age(ann, 12)', validFrom: null, validUntil: null },
+    { id: 'f4-0', atom: 'age(ann, 13)', validFrom: null, validUntil: null },
+  ],
+  proof: {
+    roots: [0, 1],
+    steps: [
+      { id: 0, atom: 'age(ann, 12)', ...stored, factId: 'f2-0' },
+      { id: 1, atom: 'age(ann, 13)', ...stored, factId: 'f4-0' },
     ],
   },
 } as const;
@@ -118,17 +138,19 @@ export const constraintOperations = {
     ...read,
     method: 'GET',
     path: '/violations',
-    summary: 'What is violated',
+    summary: 'What violates the declarations and the constraints',
     description:
-      'Of constraints of both modes, each with the values of its variables and its proof. A violation is identified by its ' +
-      'constraint, its view and the values of the variables that atoms of the body bind.',
+      'Values of keys that several facts of one scope have at one instant, then facts with arguments of another type, by ' +
+      'predicate and arity and in order of assertion; then what violates constraints of both modes, each with the values ' +
+      'of its variables and its proof. A violation of a constraint is identified by the constraint, the view and the ' +
+      'values of the variables that atoms of the body bind. `total` counts all.',
     counts: 'question',
     query: violationsQuerySchema,
     output: violationListSchema,
     problems: ['NotFound', 'InferenceLimitExceeded'],
     example: {
-      query: { constraint: 'c5' },
-      answer: { violations: [violation], count: 1, total: 1, generation: 6 },
+      query: { predicate: 'age' },
+      answer: { violations: [double, violation], total: 2, truncated: false, generation: 12 },
     },
   },
 } as const satisfies Record<string, OperationSpec>;

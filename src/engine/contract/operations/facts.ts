@@ -71,7 +71,7 @@ export const factOperations = {
     body: factInputSchema,
     quick: plainFactInput,
     output: factOutcomeSchema,
-    problems: ['Conflict', 'StorageUnavailable', 'QuotaExceeded'],
+    problems: ['Conflict', 'KeyConflict', 'ShapeViolation', 'StorageUnavailable', 'QuotaExceeded'],
     tool: {
       name: 'tell',
       title: 'Tell facts',
@@ -100,7 +100,7 @@ export const factOperations = {
     body: factsInputSchema,
     longList: factsList,
     output: factsOutcomeSchema,
-    problems: ['StorageUnavailable', 'QuotaExceeded'],
+    problems: ['KeyConflict', 'ShapeViolation', 'StorageUnavailable', 'QuotaExceeded'],
     example: {
       body: {
         facts: [

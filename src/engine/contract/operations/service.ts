@@ -99,7 +99,8 @@ export const serviceOperations = {
     summary: 'The change stream, as server-sent events',
     description:
       'Each event has an `id` (`generation.index`), a kind and, as JSON, its data. Kinds: ' +
-      '`fact.asserted`, `fact.retracted`, `conclusion.withdrawn`, `rule.changed`, `scope.changed`, ' +
+      '`fact.asserted`, `fact.retracted`, `fact.superseded`, `conclusion.withdrawn`, `rule.changed`, `scope.changed`, ' +
+      '`declaration.changed`, ' +
       '`memory.evicted`, `mcp.call`, and `reset`, after which the client reads everything again. The ' +
       'stream ends when its credential does.',
     tenant: true,

@@ -39,7 +39,15 @@ export const transactionOperations = {
     params: transactionParams,
     body: commitInputSchema,
     output: committedSchema,
-    problems: ['TransactionNotFound', 'Conflict', 'RuleException', 'StorageUnavailable', 'QuotaExceeded'],
+    problems: [
+      'TransactionNotFound',
+      'Conflict',
+      'KeyConflict',
+      'ShapeViolation',
+      'RuleException',
+      'StorageUnavailable',
+      'QuotaExceeded',
+    ],
     example: {
       params: { id: 'a0708c3a-dc09-4cc2-9127-c1d0f704d04f' },
       body: { dryRun: false },

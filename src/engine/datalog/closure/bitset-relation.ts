@@ -59,6 +59,8 @@ export class Edges {
   /** Where the list of each number begins in `to`; the last element is the end. */
   start = new Int32Array(1);
   to = new Int32Array(0);
+  /** What it asks before it grows: who pays for its relation. Its bytes are counted by whoever uses it. */
+  readonly memory: MemoryMeter | null;
   readonly #pairs: Derived;
   readonly #numberings: readonly [Numbering, Numbering];
   readonly #by: 0 | 1;
@@ -73,13 +75,9 @@ export class Edges {
   /** `by`: the column by which the lists are keyed. */
   constructor(pairs: Derived, numberings: readonly [Numbering, Numbering], by: 0 | 1 = 0) {
     this.#pairs = pairs;
+    this.memory = pairs.rows.memory?.apart() ?? null;
     this.#numberings = numberings;
     this.#by = by;
-  }
-
-  /** What it asks before it grows: what its relation asks. */
-  get memory(): MemoryMeter | null {
-    return this.#pairs.rows.memory;
   }
 
   get bytes(): number {

@@ -95,7 +95,9 @@ export class BitsetTable implements Consumer {
     const pairs = yield* closure.pairs(starts, (written) => {
       this.matches += written;
     });
-    target.rows = new Tuples(2, false, pairs, target.rows.memory);
+    const { memory } = target.rows;
+    target.rows.release();
+    target.rows = new Tuples(2, false, pairs, memory);
     if (tally !== null) tally.fired += count - base.rows.live;
     work.add(target, phases.join);
     if (target.support !== null) notify(work, target.support);

@@ -72,7 +72,7 @@ export class Explainer {
     const variables = variablesAtLevel(this.#literals);
     for (const term of headTerms) if (isVariable(term)) variables.add(term);
     this.#variables = [...variables];
-    const [level, { memory }] = [questionLevel, set];
+    const [level, { passingMemory: memory }] = [questionLevel, set];
     this.#heads = newDerived({ name: 'heads', arity: headTerms.length, level, memory });
     this.#instances = newDerived({
       name: 'instances',

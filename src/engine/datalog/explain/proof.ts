@@ -168,7 +168,7 @@ export class ProofBuilder {
   }
 
   #demandBody(asked: Question, compiler: BodyCompiler, extra: Derived[]): BuiltBody {
-    const [level, { memory }] = [questionLevel, this.#set];
+    const [level, { passingMemory: memory }] = [questionLevel, this.#set];
     const start = newDerived({ name: 'question', arity: 0, level, memory });
     const { length: arity } = asked.variables;
     const target = newDerived({ name: 'answers', arity, level, withHeights: true, memory });

@@ -122,7 +122,8 @@ export class BodyCompiler {
   }
 
   #relation(name: string, arity: number, level: number, withHeights: boolean): Derived {
-    const derived = newDerived({ name, arity, level, withHeights, memory: this.#set.memory });
+    const memory = this.#isQuestion ? this.#set.passingMemory : this.#set.memory;
+    const derived = newDerived({ name, arity, level, withHeights, memory });
     if (this.#isMaintained) this.#set.justifications.track(derived, null);
     this.#extra.push(derived);
     return derived;
@@ -228,8 +229,9 @@ function watcherOf(
 
 /** The part of a table set that compiling a body needs. */
 export interface TableSpace extends RuleSpace {
-  /** What the relations that it makes ask before they grow. */
+  /** What the relations of tables ask before they grow, and those of a question. */
   readonly memory: MemoryMeter;
+  readonly passingMemory: MemoryMeter;
   readonly withHeights: boolean;
   /** True if derived rows are maintained when facts change. */
   readonly isMaintained: boolean;

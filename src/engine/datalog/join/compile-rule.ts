@@ -89,17 +89,20 @@ export interface RuleSpace {
  * everything before it in the passing order was joined.
  */
 export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
-  const registers = new Registers(rule, set.constants);
-  const { observer } = set;
+  const { observer, profile } = set;
+  let registers: Registers | null = null;
+  const storedOnly = rule.atoms.every(({ source }) => source.kind === 'stored');
+  const atoms = storedOnly && profile === null ? rule.atoms.map(({ literal }) => literal) : [];
   const ends: (() => void)[] = [];
   const add = (derived: Derived, gate: Derived | null, make: (builder: MachineBuilder) => Machine): void => {
     const build = (intersections: Intersections | null): Consumer => {
+      registers ??= new Registers(rule, set.constants);
       const builder = new MachineBuilder(rule, set, { registers, intersections });
       const machine = make(builder);
       return builder.counts === null ? machine : new CountedJoin(machine, builder.counts);
     };
     const machine =
-      observer === null ? new LateMachine(gate, build, set.usedRuns) : observer.timed(build(null));
+      observer === null ? new LateMachine(gate, atoms, build, set.usedRuns) : observer.timed(build(null));
     ends.push(added(derived.consumers, machine));
   };
   add(rule.demand, null, (builder) => builder.startingAtDemand());
@@ -118,23 +121,27 @@ export function added<Item>(list: Item[], item: Item): () => void {
 }
 
 /**
- * A machine made on first use: most machines of many rules never get a row to start with. If it can intersect
- * literals, there are two, and each start chooses one.
+ * A machine made on first use: most machines of many rules never get a row to start with, and most derived relations
+ * have no stored facts. If it can intersect literals, there are two, and each start chooses one.
  */
 class LateMachine implements Consumer {
   readonly #gate: Derived | null;
+  readonly #atoms: readonly AtomLiteral[];
   readonly #make: (intersections: Intersections | null) => Consumer;
   readonly #intersections: Intersections;
   #intersecting: Consumer | null = null;
   #chained: Consumer | null = null;
   #started: Consumer | null = null;
 
+  /** `atoms`: stored ones, without a match of which the machine need not run; it demands nothing if there are any. */
   constructor(
     gate: Derived | null,
+    atoms: readonly AtomLiteral[],
     make: (intersections: Intersections | null) => Consumer,
     usedRuns: Set<SortedRuns>,
   ) {
     this.#gate = gate;
+    this.#atoms = atoms;
     this.#make = make;
     this.#intersections = new Intersections(usedRuns);
   }
@@ -148,8 +155,11 @@ class LateMachine implements Consumer {
   }
 
   start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {
-    this.#started = this.#choose(reader, list === null ? to - from : list.length);
-    this.#started.start(reader, from, to, list, done);
+    // A fact that comes later starts a join of its own, with all demand so far.
+    this.#started = this.#atoms.every((atom) => hasFacts(atom, reader))
+      ? this.#choose(reader, list === null ? to - from : list.length)
+      : null;
+    this.#started?.start(reader, from, to, list, done);
   }
 
   #choose(reader: Reader, rows: number): Consumer {
@@ -159,13 +169,21 @@ class LateMachine implements Consumer {
   }
 
   run(budget: number): number {
-    const machine = present(this.#started, 'a join is started before it runs');
+    const machine = this.#started;
+    if (machine === null) return budget;
     if (machine !== this.#intersecting || this.#intersections.isEmpty) return machine.run(budget);
     if (!this.#intersections.prepare()) return 0;
     const left = machine.run(budget);
     if (left > 0) this.#intersections.release();
     return left;
   }
+}
+
+/** False if the reader can see no fact of the atom's relation. */
+function hasFacts({ predicate, args, negated }: AtomLiteral, { facts, overlay }: Reader): boolean {
+  const stored = facts.relation(predicate, args.length, negated);
+  if (stored !== null && stored.count > 0) return true;
+  return (overlay?.added.facts.relation(predicate, args.length, negated) ?? null) !== null;
 }
 
 /**
@@ -375,7 +393,10 @@ class MachineBuilder {
     const tuple = new Int32Array(registers.length);
     const { work, observer } = this.#set;
     const seen = observer?.demands(this.#source(), target, literal) ?? null;
+    const isWhole = registers.length === 0 && seen === null;
     this.#guard(() => {
+      // The whole relation is demanded once; demand is never withdrawn.
+      if (isWhole && target.rows.count > 0) return true;
       for (let index = 0; index < registers.length; index++)
         tuple[index] = values[registers[index] as number] as number;
       const isNew = put(target, tuple, 0, work);
@@ -514,7 +535,11 @@ class MachineBuilder {
     const [first] = literal.over;
     const value = this.#registers.of(localName(present(first, 'an aggregate is over a variable')));
     const result = this.#registers.of(literal.result);
-    this.#add(new AggregateStep(literal.aggregate, inner, value, result, step.way, this.#set.constants));
+    const repeated = step.terms.includes(wildcard)
+      ? literal.over.map((term) => this.#registers.of(localName(term)))
+      : null;
+    const { constants } = this.#set;
+    this.#add(new AggregateStep(literal.aggregate, inner, value, result, step.way, constants, repeated));
   }
 
   /** The step over the relation for which the filter waits, or over stored facts. */

@@ -2,7 +2,7 @@ import { present } from '../../base/assert.ts';
 import type { AggregateName } from '../../contract/language.ts';
 import { type RunningAggregate, runningAggregate } from '../../language/arithmetic.ts';
 import { type ChainIndex, firstIn } from '../../store/chain-index.ts';
-import type { Tuples } from '../../store/tuples.ts';
+import { Tuples } from '../../store/tuples.ts';
 import type { Constants } from '../model/constants.ts';
 import type { Derived } from '../model/derived.ts';
 import type { Reader } from '../model/reader.ts';
@@ -231,6 +231,9 @@ export class AbsentStep extends Step {
   }
 }
 
+/** Tuples of a group that are compared one by one, rather than hashed. */
+const maxFewTuples = 8;
+
 /**
  * Aggregate step: matches at most once, with the value over all matches of the inner step. The relation that
  * it reads is at the fixpoint of its demand.
@@ -242,6 +245,13 @@ export class AggregateStep extends Step {
   readonly #result: number;
   readonly #way: ValueUse;
   readonly #constants: Constants;
+  /** The registers of a tuple, if the inner step may find it more than once; else null. */
+  readonly #repeated: readonly number[] | null;
+  /** The tuples of this group so far: the first few one after the other, since most groups are small. */
+  readonly #few: Int32Array;
+  #fewEnd = 0;
+  readonly #tuple: Int32Array;
+  #others: Tuples | null = null;
   #isOver = false;
   #running: RunningAggregate | null = null;
 
@@ -252,8 +262,12 @@ export class AggregateStep extends Step {
     result: number,
     way: ValueUse,
     constants: Constants,
+    repeated: readonly number[] | null,
   ) {
     super();
+    this.#repeated = repeated;
+    this.#tuple = new Int32Array(repeated?.length ?? 0);
+    this.#few = new Int32Array(this.#tuple.length * maxFewTuples);
     this.#name = name;
     this.#inner = inner;
     this.#value = value;
@@ -271,6 +285,7 @@ export class AggregateStep extends Step {
     this.#inner.enter(machine);
     this.#isOver = false;
     this.#running = runningAggregate(this.#name);
+    this.#forget();
     this.height = 0;
   }
 
@@ -280,6 +295,7 @@ export class AggregateStep extends Step {
     if (machine.isStalled) return false;
     this.#isOver = true;
     const { registers } = machine;
+    this.#forget();
     const value = present(this.#running, 'the step was entered').value();
     if (value === null) return false;
     const id = this.#constants.idOf(value);
@@ -298,11 +314,38 @@ export class AggregateStep extends Step {
     const readsText = this.#name !== 'count';
     let left = rowsAtOnce;
     while (inner.advance(machine)) {
-      running.add(readsText ? this.#constants.operand(registers[this.#value] as number) : '');
+      if (this.#repeated === null || this.#isNew(this.#repeated, registers))
+        running.add(readsText ? this.#constants.operand(registers[this.#value] as number) : '');
       this.height = Math.max(this.height, inner.height);
       if (--left > 0 && !machine.isWorn) continue;
       machine.stall();
       return;
     }
+  }
+
+  #isNew(repeated: readonly number[], registers: Int32Array): boolean {
+    const few = this.#few;
+    const width = repeated.length;
+    for (let from = 0; from < this.#fewEnd; from += width) {
+      let same = 0;
+      while (same < width && few[from + same] === registers[repeated[same] as number]) same++;
+      if (same === width) return false;
+    }
+    const isFull = this.#fewEnd === few.length;
+    const tuple = isFull ? this.#tuple : few;
+    const start = isFull ? 0 : this.#fewEnd;
+    for (let at = 0; at < width; at++) tuple[start + at] = registers[repeated[at] as number] as number;
+    if (!isFull) {
+      this.#fewEnd += width;
+      return true;
+    }
+    this.#others ??= new Tuples(width, false, null, this.#constants.memory);
+    return this.#others.insert(tuple) >= 0;
+  }
+
+  #forget(): void {
+    this.#fewEnd = 0;
+    this.#others?.release();
+    this.#others = null;
   }
 }

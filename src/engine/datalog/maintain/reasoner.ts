@@ -115,7 +115,7 @@ export class Reasoner implements TableCacheHost {
     this.#answers = new TableCache(this, false);
     this.#proofs = new TableCache(this, true);
     this.#both = [this.#answers, this.#proofs];
-    this.#internConstants();
+    this.#internConstants(program.constants);
   }
 
   get program(): Program {
@@ -144,8 +144,8 @@ export class Reasoner implements TableCacheHost {
     const changed = program.changedFrom(this.#program);
     const affected = this.#program.reachedFrom(changed);
     for (const relation of program.reachedFrom(changed)) affected.add(relation);
+    this.#internConstants(program.newConstants(this.#program));
     this.#program = program;
-    this.#internConstants();
     this.counts.forget(affected);
     this.version++;
     this.endMaintenance();
@@ -479,14 +479,7 @@ export class Reasoner implements TableCacheHost {
     const whole = new Map<string, CachedTable>();
     for (const shared of this.#both)
       for (const each of shared.whole(reader, view)) whole.set(each.table.relation, each);
-    // A conclusion from the facts of one scope is one of all scopes too, unless it depends on negation or
-    // aggregates.
-    const isOfView = ({ table }: CachedTable): boolean =>
-      viewKey(table.view) === viewKey(view) ||
-      (view.kind === 'all' && reader.program.isMonotone(table.relation));
-    const partly = this.#both
-      .flatMap((shared) => shared.held(reader))
-      .filter((each) => !whole.has(each.table.relation) && isOfView(each));
+    const partly = this.#heldIn(view, reader).filter(({ table }) => !whole.has(table.relation));
     const isNow = reader.version === this.version && view.kind === 'all';
     const worked = isNow ? new Map(this.counts) : new Map<string, ConclusionCount>();
     const known = await countByRelation([...whole.values(), ...partly], reader, pacer);
@@ -499,6 +492,21 @@ export class Reasoner implements TableCacheHost {
       found.push({ of, count, example, isComplete: whole.has(relation) || worked.has(relation) });
     }
     return found;
+  }
+
+  /** The tables with the conclusions of the view that were derived so far; a conclusion may be in several. */
+  async knownConclusions(view: ScopeChoice, reader: PinnedReader, pacer: Pacer): Promise<CachedTable[]> {
+    await this.catchUp(reader, pacer);
+    return this.#heldIn(view, reader);
+  }
+
+  #heldIn(view: ScopeChoice, reader: PinnedReader): CachedTable[] {
+    // A conclusion from the facts of one scope is one of all scopes too, unless it depends on negation or
+    // aggregates.
+    const isOfView = ({ table }: CachedTable): boolean =>
+      viewKey(table.view) === viewKey(view) ||
+      (view.kind === 'all' && reader.program.isMonotone(table.relation));
+    return this.#both.flatMap((shared) => shared.held(reader)).filter(isOfView);
   }
 
   /**
@@ -535,8 +543,8 @@ export class Reasoner implements TableCacheHost {
   }
 
   /** Interns the constants of rules before questions look theirs up, so that a question can name them. */
-  #internConstants(): void {
-    for (const text of this.#program.constants) this.facts.dictionary.intern(text);
+  #internConstants(constants: ReadonlySet<string>): void {
+    for (const text of constants) this.facts.dictionary.intern(text);
   }
 }
 

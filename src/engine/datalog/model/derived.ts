@@ -198,6 +198,12 @@ export function clear(derived: Derived): void {
   derived.support?.clear();
 }
 
+/** Drops the rows of a relation that is no longer used. */
+export function drop(derived: Derived): void {
+  clear(derived);
+  derived.rows.release();
+}
+
 /**
  * The phases of a level, in order: follow deletions until nothing more dies (overdelete), look for other
  * derivations of what died (rederive), join new stored facts, join new or revived derived rows, and notify

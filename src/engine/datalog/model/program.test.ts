@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { RuleRecord } from '../../store/rule-store.ts';
 import { parseRule } from '../../language/parse.ts';
+import { Prng } from '../../testing/prng.ts';
 import { Program, relationsRead } from './program.ts';
 
 function kept(text: string, at: number, changes: Partial<RuleRecord> = {}): RuleRecord {
@@ -92,3 +93,78 @@ test('reads for a body the relations of its atoms, not its built-ins', () => {
   const { body } = parseRule('h(?x) :- p(?x, ?y), -q(?y), ?x < ?y, p(?y, ?x)');
   expect(relationsRead(body)).toEqual(['p/2', '-q/1', 'p/2']);
 });
+
+/** Everything that a program says about these relations. */
+function said(of: Program): unknown {
+  const relations = 'abcdef'.split('').map((name) => `${name}/1`);
+  const views = [everything, unscoped, scopeS, scopeT];
+  return {
+    rules: of.rules.map(({ id }) => id),
+    constants: [...of.constants].sort(),
+    makesConstants: of.makesConstants,
+    conclusions: of.conclusions(),
+    relations: relations.map((relation) => ({
+      reached: [...of.reached(relation)],
+      below: [...of.below([relation])],
+      isMonotone: of.isMonotone(relation),
+      rules: views.map((view) =>
+        of.rulesFor(view, relation).map(({ record, bodyView }) => [record.id, bodyView]),
+      ),
+      isRecursive: views.map((view) => of.isRecursive(view, relation)),
+    })),
+  };
+}
+
+test('a program made after another one equals one made anew, whatever changed', () => {
+  const prng = new Prng(11);
+  const name = (): string => prng.pick([...'abcdef']);
+  let made = 0;
+  const random = (): RuleRecord => {
+    const text = prng.pick([
+      () => `${name()}(?x) :- ${name()}(?x), ${name()}(?x)`,
+      () => `${name()}(?x) :- ${name()}(?x), not ${name()}(?x)`,
+      () => `${name()}(?z) :- ${name()}(?x), ?z = ?x + ${made}`,
+      () => `${name()}(${name()}) :- ${name()}(?x)`,
+    ])();
+    return kept(text, made++, { scope: prng.pick([null, null, 's', 't']), enabled: prng.chance(0.8) });
+  };
+  for (let round = 0; round < 60; round++) {
+    let rules = Array.from({ length: prng.below(12) }, random);
+    let one = new Program(rules);
+    for (let change = 0; change < 12; change++) {
+      const before = rules;
+      for (let times = prng.below(3); times >= 0; times--) {
+        const at = prng.below(Math.max(1, rules.length));
+        const old = rules[at];
+        const kind = prng.below(4);
+        if (kind === 0 || old === undefined) rules = [...rules, random()];
+        else if (kind === 1) rules = rules.toSpliced(at, 1);
+        else if (kind === 2) rules = rules.with(at, { ...old, enabled: !old.enabled });
+        else rules = rules.with(at, { ...random(), id: old.id });
+      }
+      if (prng.chance(0.5)) one.reached('a/1');
+      const next = new Program(rules, one);
+      const [anew, earlier] = [new Program(rules), new Program(before)];
+      expect(said(next)).toEqual(said(anew));
+      expect([...next.changedFrom(one)].sort()).toEqual([...changedHeads(before, rules)].sort());
+      for (const constant of anew.constants)
+        expect(earlier.constants.has(constant) || next.newConstants(one).has(constant)).toBe(true);
+      one = next;
+    }
+  }
+});
+
+/** The heads of enabled rules that one list has and the other has not, or has with another text or scope. */
+function changedHeads(before: readonly RuleRecord[], now: readonly RuleRecord[]): Set<string> {
+  const keyOf = ({ id, text, scope }: RuleRecord): string => JSON.stringify([id, text, scope]);
+  const heads = new Set<string>();
+  for (const [some, others] of [
+    [before, now],
+    [now, before],
+  ] as const) {
+    const keys = new Set(others.filter(({ enabled }) => enabled).map(keyOf));
+    for (const record of some)
+      if (record.enabled && !keys.has(keyOf(record))) heads.add(`${record.rule.head.predicate}/1`);
+  }
+  return heads;
+}

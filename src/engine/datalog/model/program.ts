@@ -35,64 +35,116 @@ const viewsOfScopes = 2 ** 24;
 export const questionLevel = 2 ** 30;
 
 const noRules: readonly ViewRule[] = [];
-const everything: ScopeChoice = { kind: 'all' };
-
-/** By relation: the heads of rules that read it, and the relations that its rules read. */
-interface RuleGraph {
-  readonly readers: Map<string, Set<string>>;
-  readonly reads: Map<string, Set<string>>;
-}
+/** A rule with its position in the order of creation. */
+type OrderedRule = Pick<ViewRule, 'record' | 'order'>;
+const noOrderedRules: readonly OrderedRule[] = [];
 
 /**
- * The enabled rules of a database at one version, indexed for evaluation: by the relation that they conclude,
- * by view, and by dependency. Independent of any tenant's data.
+ * The enabled rules of a database at one version, indexed for evaluation: by the relation that they conclude, by those
+ * that they read, by view, and by dependency. Independent of any tenant's data.
  *
  * The view of scope `s` has the rules without scope and those of `s`. The view of everything has the rules
  * without scope, and includes the conclusions of each scoped rule in the view of its scope: the bodies of
  * scoped rules are read there (`bodyView`).
+ *
+ * A program made after another one shares its indexes but for the rules that differ, so that one more rule among many
+ * thousands costs little.
  */
 export class Program {
-  readonly #unscoped = new Map<string, ViewRule[]>();
-  readonly #scoped = new Map<string, { record: RuleRecord; order: number }[]>();
-  #graph: RuleGraph | null = null;
+  /** All rules, including disabled ones, and by position their order. */
+  readonly #all: readonly RuleRecord[];
+  readonly #orders: readonly number[];
+  /** The enabled rules by the relation that they conclude, in order of creation. */
+  readonly #concluding: Map<string, readonly OrderedRule[]>;
+  /** Enabled rules by each relation that they read; null: made on first use. */
+  #reading: Map<string, readonly OrderedRule[]> | null = null;
+  /** Number of rules, including disabled ones, that can make new constants. */
+  readonly #makers: number;
+  #rulesInOrder: readonly RuleRecord[] | null = null;
+  #constants: ReadonlySet<string> | null = null;
   readonly #reached = new Map<string, ReadonlySet<string>>();
   readonly #components = new Map<string, Components>();
   readonly #rules = new Map<string, readonly ViewRule[]>();
   readonly #recursive = new Map<string, boolean>();
-  #byId: ReadonlyMap<string, RuleRecord> | null = null;
-  /** The relations that a rule with negation or an aggregate concludes. */
-  #fromAbsence: ReadonlySet<string> | null = null;
+
+  /** `rules`: all, in order of creation. `before`: an earlier program of the same database. */
+  constructor(rules: readonly RuleRecord[], before: Program | null = null) {
+    this.#all = rules;
+    const change = before === null ? null : changeBetween(before.#all, rules);
+    const orders = before === null || change === null ? null : ordersAfter(before.#orders, change);
+    if (before === null || change === null || orders === null) {
+      this.#orders = Array.from(rules.keys());
+      const concluding = new Map<string, OrderedRule[]>();
+      let makers = 0;
+      for (let order = 0; order < rules.length; order++) {
+        const record = rules[order] as RuleRecord;
+        const traits = traitsOf(record.rule);
+        if (traits.makesConstants) makers++;
+        if (record.enabled) listOf(concluding, traits.head).push({ record, order });
+      }
+      this.#concluding = concluding;
+      this.#makers = makers;
+      return;
+    }
+    this.#orders = orders;
+    this.#concluding = new Map(before.#concluding);
+    this.#reading = before.#reading === null ? null : new Map(before.#reading);
+    const { gone, come, from } = change;
+    for (const record of gone) this.#leaveOut(record);
+    for (const [at, record] of come.entries()) this.#addRule({ record, order: orders[from + at] as number });
+    const makersAmong = (records: readonly RuleRecord[]): number =>
+      records.filter(({ rule }) => traitsOf(rule).makesConstants).length;
+    this.#makers = before.#makers - makersAmong(gone) + makersAmong(come);
+  }
+
+  #leaveOut(record: RuleRecord): void {
+    if (!record.enabled) return;
+    const { head } = traitsOf(record.rule);
+    const others = without(this.#concluding.get(head), record);
+    if (others.length === 0) this.#concluding.delete(head);
+    else this.#concluding.set(head, others);
+    if (this.#reading === null) return;
+    for (const relation of new Set(relationsRead(record.rule.body)))
+      this.#reading.set(relation, without(this.#reading.get(relation), record));
+  }
+
+  #addRule(rule: OrderedRule): void {
+    const { record } = rule;
+    if (!record.enabled) return;
+    const { head } = traitsOf(record.rule);
+    this.#concluding.set(head, withRule(this.#concluding.get(head), rule));
+    if (this.#reading === null) return;
+    for (const relation of new Set(relationsRead(record.rule.body)))
+      this.#reading.set(relation, withRule(this.#reading.get(relation), rule));
+  }
 
   /** The enabled rules in order of creation. */
-  readonly rules: readonly RuleRecord[];
-  /** Every constant that an enabled rule names. */
-  readonly constants: ReadonlySet<string>;
-  /** True if a rule can make new constants, by arithmetic or an aggregate. */
-  readonly makesConstants: boolean;
+  get rules(): readonly RuleRecord[] {
+    return (this.#rulesInOrder ??= this.#all.filter(({ enabled }) => enabled));
+  }
 
-  /** Scans every rule once; everything else is computed on demand, for the relations asked for. */
-  constructor(rules: readonly RuleRecord[]) {
-    const constants = new Set<string>();
-    this.rules = rules.filter(({ enabled }) => enabled);
-    this.constants = constants;
-    let makesConstants = false;
-    for (let order = 0; order < rules.length; order++) {
-      const record = rules[order] as RuleRecord;
-      const traits = traitsOf(record.rule);
-      makesConstants ||= traits.makesConstants;
-      if (!record.enabled) continue;
-      for (const constant of traits.constants) constants.add(constant);
-      const { head } = traits;
-      if (record.scope === null) listOf(this.#unscoped, head).push({ record, order, bodyView: everything });
-      else listOf(this.#scoped, head).push({ record, order });
-    }
-    this.makesConstants = makesConstants;
+  /** Every constant that an enabled rule names. */
+  get constants(): ReadonlySet<string> {
+    return (this.#constants ??= constantsOf(this.#all));
+  }
+
+  /** True if a rule can make new constants, by arithmetic or an aggregate. */
+  get makesConstants(): boolean {
+    return this.#makers > 0;
+  }
+
+  /** The constants of enabled rules that the earlier program lacks or has otherwise. */
+  newConstants(before: Program): ReadonlySet<string> {
+    return constantsOf(changeBetween(before.#all, this.#all).come);
   }
 
   /** The relations whose rules differ from those of the earlier program. */
   changedFrom(before: Program): Set<string> {
     const changed = new Set<string>();
-    const [now, then] = [this.#recordsById, before.#recordsById];
+    const { gone, come } = changeBetween(before.#all, this.#all);
+    const [then, now] = [gone, come].map(
+      (records) => new Map(records.filter(({ enabled }) => enabled).map((record) => [record.id, record])),
+    ) as [Map<string, RuleRecord>, Map<string, RuleRecord>];
     for (const [one, other] of [
       [now, then],
       [then, now],
@@ -104,29 +156,31 @@ export class Program {
     return changed;
   }
 
-  get #recordsById(): ReadonlyMap<string, RuleRecord> {
-    return (this.#byId ??= new Map(this.rules.map((record) => [record.id, record])));
-  }
-
   /** Those of these relations that some rule concludes. */
-  conclusionsAmong(relations: ReadonlySet<string>): RelationShape[] {
+  conclusionsAmong(relations: Iterable<string>): RelationShape[] {
     const found: RelationShape[] = [];
     for (const relation of relations) {
-      const head = (this.#unscoped.get(relation)?.[0] ?? this.#scoped.get(relation)?.[0])?.record.rule.head;
+      const head = this.#concluding.get(relation)?.[0]?.record.rule.head;
       if (head !== undefined)
         found.push({ predicate: head.predicate, arity: head.args.length, negated: head.negated });
     }
     return found;
   }
 
-  /** All relations that some rule concludes. */
+  /** All relations that some rule concludes, in the order of their first rules. */
   conclusions(): RelationShape[] {
-    return this.conclusionsAmong(new Set([...this.#unscoped.keys(), ...this.#scoped.keys()]));
+    const orderOf = (relation: string): number => this.#concludingRules(relation)[0]?.order ?? 0;
+    const relations = [...this.#concluding.keys()];
+    return this.conclusionsAmong(relations.sort((left, right) => orderOf(left) - orderOf(right)));
   }
 
   /** The relations of this predicate that some rule concludes. */
   conclusionsOf(predicate: string): RelationShape[] {
     return this.conclusions().filter((relation) => relation.predicate === predicate);
+  }
+
+  #concludingRules(relation: string): readonly OrderedRule[] {
+    return this.#concluding.get(relation) ?? noOrderedRules;
   }
 
   /** The rules that conclude the relation in the view, in order of creation. */
@@ -141,25 +195,21 @@ export class Program {
   }
 
   #collect(view: ScopeChoice, relation: string): readonly ViewRule[] {
-    const unscoped = this.#unscoped.get(relation) ?? noRules;
-    const found: ViewRule[] = unscoped.map((rule) => ({ ...rule, bodyView: view }));
-    for (const { record, order } of this.#scoped.get(relation) ?? []) {
-      if (view.kind === 'all')
-        found.push({ record, order, bodyView: { kind: 'scope', scope: record.scope as string } });
-      else if (view.kind === 'scope' && view.scope === record.scope)
-        found.push({ record, order, bodyView: view });
+    const found: ViewRule[] = [];
+    for (const { record, order } of this.#concludingRules(relation)) {
+      const { scope } = record;
+      if (scope === null) found.push({ record, order, bodyView: view });
+      else if (view.kind === 'all') found.push({ record, order, bodyView: { kind: 'scope', scope } });
+      else if (view.kind === 'scope' && view.scope === scope) found.push({ record, order, bodyView: view });
     }
-    return found.length === 0 ? noRules : found.sort((left, right) => left.order - right.order);
+    return found.length === 0 ? noRules : found;
   }
 
   /** The relation and all relations that depend on it, transitively. */
   reached(relation: string): ReadonlySet<string> {
     let reached = this.#reached.get(relation);
     if (reached === undefined) {
-      const found = new Set([relation]);
-      const { readers } = this.#edges;
-      for (const each of found) for (const reader of readers.get(each) ?? []) found.add(reader);
-      reached = found;
+      reached = this.#withReaders([relation]);
       this.#reached.set(relation, reached);
     }
     return reached;
@@ -169,17 +219,33 @@ export class Program {
   reachedFrom(relations: Iterable<string>): Set<string> {
     const from = new Set(relations);
     const [only] = from;
-    if (from.size === 1 && only !== undefined) return new Set(this.reached(only));
-    const { readers } = this.#edges;
-    for (const each of from) for (const reader of readers.get(each) ?? []) from.add(reader);
-    return from;
+    return from.size === 1 && only !== undefined ? new Set(this.reached(only)) : this.#withReaders(from);
+  }
+
+  #withReaders(relations: Iterable<string>): Set<string> {
+    const found = new Set(relations);
+    const reading = (this.#reading ??= this.#readersByRelation());
+    for (const each of found)
+      for (const { record } of reading.get(each) ?? noOrderedRules) found.add(traitsOf(record.rule).head);
+    return found;
+  }
+
+  #readersByRelation(): Map<string, readonly OrderedRule[]> {
+    const reading = new Map<string, OrderedRule[]>();
+    for (const [at, record] of this.#all.entries()) {
+      if (!record.enabled) continue;
+      const rule = { record, order: this.#orders[at] as number };
+      for (const relation of new Set(relationsRead(record.rule.body))) listOf(reading, relation).push(rule);
+    }
+    return reading;
   }
 
   /** The relations and all that they depend on, transitively. */
   below(relations: Iterable<string>): Set<string> {
     const below = new Set(relations);
-    const { reads } = this.#edges;
-    for (const each of below) for (const read of reads.get(each) ?? []) below.add(read);
+    for (const each of below)
+      for (const { record } of this.#concludingRules(each))
+        for (const read of relationsRead(record.rule.body)) below.add(read);
     return below;
   }
 
@@ -188,28 +254,10 @@ export class Program {
    * aggregates.
    */
   isMonotone(relation: string): boolean {
-    this.#fromAbsence ??= new Set(
-      this.rules
-        .filter(({ rule }) => rule.body.some((each) => isAggregate(each) || each.naf))
-        .map(({ rule }) => relationOf(rule.head)),
-    );
-    for (const each of this.below([relation])) if (this.#fromAbsence.has(each)) return false;
+    for (const each of this.below([relation]))
+      for (const { record } of this.#concludingRules(each))
+        if (record.rule.body.some((literal) => isAggregate(literal) || literal.naf)) return false;
     return true;
-  }
-
-  /** The dependency graph over all relations, whatever the view; built on first use. */
-  get #edges(): RuleGraph {
-    if (this.#graph !== null) return this.#graph;
-    const graph: RuleGraph = { readers: new Map(), reads: new Map() };
-    for (const { rule } of this.rules) {
-      const head = relationOf(rule.head);
-      for (const relation of relationsRead(rule.body)) {
-        linked(graph.readers, relation).add(head);
-        linked(graph.reads, head).add(relation);
-      }
-    }
-    this.#graph = graph;
-    return graph;
   }
 
   /**
@@ -258,7 +306,9 @@ export class Program {
    * scope, concludes it.
    */
   #readIn(view: ScopeChoice, key: string, relation: string): string[] | null {
-    const isHead = this.#unscoped.has(relation) || (view.kind === 'scope' && this.#scoped.has(relation));
+    const isHead = this.#concludingRules(relation).some(
+      ({ record }) => record.scope === null || view.kind === 'scope',
+    );
     if (!isHead) return null;
     const read: string[] = [];
     for (const { record, bodyView } of this.rulesFor(view, relation))
@@ -267,10 +317,52 @@ export class Program {
   }
 }
 
-function linked(edges: Map<string, Set<string>>, from: string): Set<string> {
-  let to = edges.get(from);
-  if (to === undefined) edges.set(from, (to = new Set()));
-  return to;
+/** What differs between two lists of rules: those between a common beginning and a common end. */
+interface RulesChange {
+  readonly gone: readonly RuleRecord[];
+  readonly come: readonly RuleRecord[];
+  /** The length of the common beginning, and that of the common end. */
+  readonly from: number;
+  readonly behind: number;
+}
+
+/** A record is replaced when it changes, so the same one is the same rule. */
+function changeBetween(before: readonly RuleRecord[], now: readonly RuleRecord[]): RulesChange {
+  const shorter = Math.min(before.length, now.length);
+  let from = 0;
+  while (from < shorter && before[from] === now[from]) from++;
+  let behind = 0;
+  while (behind < shorter - from && before.at(-1 - behind) === now.at(-1 - behind)) behind++;
+  const gone = before.slice(from, before.length - behind);
+  return { gone, come: now.slice(from, now.length - behind), from, behind };
+}
+
+/**
+ * The orders by position after the change: if rules were appended, removed next to each other, or replaced; else null.
+ */
+function ordersAfter(before: readonly number[], change: RulesChange): readonly number[] | null {
+  const { gone, come, from, behind } = change;
+  if (come.length === 0) return before.toSpliced(from, gone.length);
+  const isReplaced = gone.length === come.length && gone.every(({ id }, at) => id === come[at]?.id);
+  if (isReplaced) return before;
+  if (gone.length > 0 || behind > 0) return null;
+  const next = (before.at(-1) ?? -1) + 1;
+  return [...before, ...come.map((_, at) => next + at)];
+}
+
+function constantsOf(rules: readonly RuleRecord[]): ReadonlySet<string> {
+  const constants = new Set<string>();
+  for (const { enabled, rule } of rules)
+    if (enabled) for (const constant of traitsOf(rule).constants) constants.add(constant);
+  return constants;
+}
+
+function without(rules: readonly OrderedRule[] = noOrderedRules, record: RuleRecord): readonly OrderedRule[] {
+  return rules.filter((each) => each.record !== record);
+}
+
+function withRule(rules: readonly OrderedRule[] = noOrderedRules, rule: OrderedRule): readonly OrderedRule[] {
+  return [...rules, rule].sort((left, right) => left.order - right.order);
 }
 
 /** The list of the key; adds an empty one if there is none. */

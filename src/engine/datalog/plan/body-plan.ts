@@ -178,8 +178,8 @@ class BodyPlanner {
   }
 
   /**
-   * True if the aggregate's tuples are the matches of one atom, each once; it then reads the atom directly.
-   * Proofs and traces need a relation of their own for the tuples.
+   * True if the aggregate's tuples are in the matches of one atom; it then reads the atom directly, and those that
+   * differ only in a `?_` once. Proofs and traces need a relation of their own for the tuples.
    */
   #readsAtom({ shared }: Filter, { body, over }: AggregateLiteral): boolean {
     const [atom] = body;
@@ -189,7 +189,7 @@ class BodyPlanner {
       atom !== undefined &&
       isPositiveAtom(atom) &&
       !over.some((variable) => shared.includes(variable)) &&
-      atom.args.every((term) => !isVariable(term) || over.includes(term) || shared.includes(term))
+      atom.args.every((term) => !isNamedVariable(term) || over.includes(term) || shared.includes(term))
     );
   }
 
@@ -228,26 +228,27 @@ class BodyPlanner {
   }
 
   /**
-   * True if every match of a single atom demands the literal by one argument, and these values cover nearly
-   * all possible ones.
+   * True if the matches demand the literal by one argument of each atom, the atoms share no variable, and the values
+   * of each cover nearly all that the argument can have: then they demand nearly every key.
    */
   #isAskedWhole(literal: AtomLiteral, positions: readonly number[], all: readonly PlannedAtom[]): boolean {
-    const [first] = all;
-    const [position] = positions;
-    if (first === undefined || all.length > 1 || position === undefined || positions.length > 1) return false;
-    const { args } = first.literal;
-    const at = args.indexOf(literal.args[position] as string);
-    const isPlain = args.every(
-      (term, index) => isVariable(term) && (term === wildcard || args.indexOf(term) === index),
-    );
-    if (at < 0 || !isPlain) return false;
+    if (positions.length === 0 || positions.length !== all.length) return false;
+    const terms = all.flatMap((atom) => atom.literal.args.filter((term) => term !== wildcard));
+    if (!terms.every(isVariable) || new Set(terms).size < terms.length) return false;
     const { view } = this.#body;
-    const argument = (atom: AtomLiteral, argumentPosition: number): Argument => ({
-      relation: shapeOf(atom),
-      view,
-      position: argumentPosition,
+    const used = new Set<AtomLiteral>();
+    return positions.every((position) => {
+      const term = literal.args[position] as string;
+      const from = all.find((atom) => atom.literal.args.includes(term))?.literal;
+      if (from === undefined || used.has(from)) return false;
+      used.add(from);
+      const argument = (atom: AtomLiteral, at: number): Argument => ({
+        relation: shapeOf(atom),
+        view,
+        position: at,
+      });
+      return this.#space.coversMost(argument(from, from.args.indexOf(term)), argument(literal, position));
     });
-    return this.#space.coversMost(argument(first.literal, at), argument(literal, position));
   }
 
   #isOwnComponent(literal: AtomLiteral, table: Asked): boolean {

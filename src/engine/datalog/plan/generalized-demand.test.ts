@@ -88,3 +88,20 @@ test('derives the relation of a negation for few demanded values only', async ()
   expect(await held(world, 'out/1')).toBeNull();
   expect((await held(world, 'out/1 0'))?.[0]).toBe(100);
 });
+
+const cut = 'cut(?x, ?y) :- node(?x), node(?y), not path(?x, ?y)';
+
+test('derives the relation of a negation whole if the pairs of two atoms are nearly all its keys', async () => {
+  const world = kept([...path, cut], edges);
+  for (let at = 0; at < nodes; at++) world.tell(`node(n${at})`);
+  expect(await world.ask('cut(?x, ?y)', false)).toBe(nodes * (nodes - cycle));
+  expect(await held(world, 'path/2')).toEqual([1, nodes * cycle]);
+  expect(await held(world, 'path/2 0,1')).toBeNull();
+});
+
+test('does not if another atom restricts the pairs', async () => {
+  const world = kept([...path, 'cut(?x, ?y) :- road(?x, ?y), not path(?x, ?y)'], edges);
+  for (let at = 0; at < nodes; at++) world.tell(`road(n${at}, n${(at + 1) % nodes})`);
+  expect(await world.ask('cut(?x, ?y)', false)).toBe(nodes / cycle);
+  expect(await held(world, 'path/2 0,1')).not.toBeNull();
+});

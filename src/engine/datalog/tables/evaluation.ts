@@ -38,12 +38,7 @@ export interface EvaluationLimits {
 /** Steps between two looks at the clock; one step can scan many rows that a filter rejects. */
 export const stepsBetweenChecks = 1024;
 const chunkRows = 4096;
-/** Measuring memory takes at most 1 in this many parts of the time. */
-const measuringDivisor = 20;
-/**
- * Memory is also measured after this many derivations, since a slow measurement must not delay the next for
- * long.
- */
+/** Within one slice, memory is looked at after this many derivations. */
 const maxUnmeasuredDerivations = 65_536;
 
 /** Throws an `AbortError` if the client no longer waits. */
@@ -72,7 +67,6 @@ export class Pacer {
   #sliceStartedAt = performance.now();
   /** When to resume before its turn has come; made by the first pause. */
   #wake: Wake | null = null;
-  #nextMeasureAt = 0;
   /** Derivations at the last measurement of memory. */
   #measuredDerivations = 0;
 
@@ -117,22 +111,16 @@ export class Pacer {
       throw this.exceeded('maxDerivations', `the question needed more than ${maxDerivations} derivations`);
   }
 
-  /** True if enough was derived since memory was last measured to measure it again. */
+  /** True if enough was derived since memory was last looked at to look again. */
   get isMeasurementDue(): boolean {
     return this.derivations - this.#measuredDerivations >= maxUnmeasuredDerivations;
   }
 
-  /**
-   * Throws if too much memory is taken. Measures only now and then, because thousands of tables take a while.
-   */
-  lookAtMemory(measured: { readonly bytes: number; readonly holder?: MemoryHolder | null }): void {
-    const start = performance.now();
-    if (start < this.#nextMeasureAt && !this.isMeasurementDue) return;
+  /** Throws if too much memory is taken. */
+  lookAtMemory({ bytes, holder }: { readonly bytes: number; readonly holder?: MemoryHolder | null }): void {
     this.#measuredDerivations = this.derivations;
-    const { bytes } = measured;
-    this.#nextMeasureAt = start + (performance.now() - start) * measuringDivisor;
     const { memory } = this.limits;
-    if (!memory.fits(bytes, measured.holder ?? null))
+    if (!memory.fits(bytes, holder ?? null))
       throw this.exceeded(
         'memory',
         `the question needed more than there is of ${memory.limit} bytes for what it derived`,

@@ -249,8 +249,13 @@ async function copiedAnswers(
 /** Evaluates the body as an anonymous rule, for this evaluation only. */
 async function matchBody(asked: Question, set: TableSet, reader: Reader, pacer: Pacer): Promise<Matches> {
   const level = questionLevel;
-  const demand = newDerived({ name: 'question', arity: 0, level, memory: set.memory });
-  const target = newDerived({ name: 'answers', arity: asked.variables.length, level, memory: set.memory });
+  const demand = newDerived({ name: 'question', arity: 0, level, memory: set.passingMemory });
+  const target = newDerived({
+    name: 'answers',
+    arity: asked.variables.length,
+    level,
+    memory: set.passingMemory,
+  });
   const extra: Derived[] = [];
   const compiler = new BodyCompiler(set, extra, true);
   const conclusion = {

@@ -16,6 +16,7 @@ import type { Relation, Table, Observer } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
 import {
   clear,
+  drop,
   type Derived,
   newDerived,
   phases,
@@ -60,6 +61,8 @@ export class TableSet implements TableSpace {
   readonly constants: Constants;
   /** What everything in the set asks before it grows. */
   readonly memory = new MemoryMeter();
+  /** What relations that serve one question or proof ask: they are counted apart, in `passing`. */
+  readonly passingMemory = this.memory.apart();
   readonly justifications = new Justifications(this.memory);
   readonly batch = new TupleBatch();
   readonly work = new WorkList();
@@ -71,6 +74,8 @@ export class TableSet implements TableSpace {
   /** Temporary relations of questions and proofs, counted like tables while they exist. */
   readonly passing = new Set<Derived>();
   readonly #byRelation = new Map<string, Table[]>();
+  /** Tables whose rows are computed as a bitset relation. */
+  readonly #withBits = new Set<Table>();
   /** The cache entry that holds the set beyond one question. */
   holder: MemoryHolder | null = null;
   /** The evaluation that is currently filling the set, if any. */
@@ -105,9 +110,11 @@ export class TableSet implements TableSpace {
     this.constants.memory.payer = payer;
   }
 
+  /** A running total; of tables with bits, and of temporary relations, there are few. */
   get bytes(): number {
-    let bytes = this.constants.bytes + this.justifications.bytes + (this.observer?.bytes ?? 0);
-    for (const table of this.tables.values()) bytes += tableBytes(table);
+    let bytes = this.memory.held + (this.observer?.bytes ?? 0);
+    if (this.constants.memory !== this.memory) bytes += this.constants.bytes;
+    for (const { bits } of this.#withBits) bytes += bits?.bytes ?? 0;
     // A few rows take next to nothing, and a question of stored facts alone needs no budget.
     for (const { rows } of this.passing) if (rows.count > minCountedRows) bytes += rows.bytes;
     return bytes;
@@ -211,6 +218,8 @@ export class TableSet implements TableSpace {
       for (const table of this.tablesOf(relation)) {
         this.reset(table);
         this.#takeRules(table);
+        for (const derived of [table.demand, table.rows, ...table.extra]) derived.rows.release();
+        this.#withBits.delete(table);
         this.tables.delete(table.key);
       }
       this.#byRelation.delete(relation);
@@ -255,7 +264,7 @@ export class TableSet implements TableSpace {
     // The next question may ask for one key.
     if (table.way !== 'generalized') return;
     this.#takeRules(table);
-    table.extra.length = 0;
+    for (const extra of table.extra.splice(0)) extra.rows.release();
     table.way = 'none';
     table.nextLook = firstLook;
   }
@@ -372,6 +381,7 @@ export class TableSet implements TableSpace {
       tally: this.#tally(recursive.record.id),
       onSparse: () => this.#buildInstead(table),
     });
+    this.#withBits.add(table);
     turn.consumers.push(this.profile?.timedTable(table, table.bits) ?? table.bits);
   }
 
@@ -380,9 +390,10 @@ export class TableSet implements TableSpace {
     this.#takeRules(table);
     for (const extra of table.extra.splice(0)) {
       this.justifications.garbage += extra.support?.edges ?? 0;
-      clear(extra);
+      drop(extra);
     }
     table.bits = null;
+    this.#withBits.delete(table);
     this.#build(table, this.planner.planSparse(table));
     for (let row = 0; row < table.demand.done; row++) table.demand.again.push(row);
     this.work.add(table.demand, phases.join);
@@ -403,11 +414,4 @@ export class TableSet implements TableSpace {
     if (tally === undefined) this.#tallies.set(ruleId, (tally = { fired: 0 }));
     return tally;
   }
-}
-
-/** Bytes of the table's rows, demand, auxiliary relations and bits. */
-export function tableBytes(table: Table): number {
-  let bytes = table.demand.rows.bytes + table.rows.rows.bytes;
-  for (const extra of table.extra) bytes += extra.rows.bytes;
-  return bytes + (table.bits?.bytes ?? 0);
 }

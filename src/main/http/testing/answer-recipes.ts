@@ -74,6 +74,26 @@ async function rule(world: World, fields: object = {}): Promise<{ id: string; te
   return { id, text };
 }
 
+/** The path of a predicate that was declared. */
+async function declared(world: World): Promise<{ name: string; arity: string }> {
+  const name = world.fresh();
+  await world.call('PUT', `/predicates/${name}/1`, { arguments: [{ name: 'first', type: 'integer' }] });
+  return { name, arity: '1' };
+}
+
+/** A fact of a predicate that rejects a second one for its key, and what is not a or b. */
+async function strictFact(world: World, letter: string): Promise<{ predicate: string; args: string[] }> {
+  const predicate = world.fresh();
+  await world.call('PUT', `/predicates/${predicate}/2`, {
+    arguments: [{ name: 'of' }, { name: 'letter', type: { oneOf: ['a', 'b'] } }],
+    key: ['of'],
+    onConflict: 'reject',
+    check: 'reject',
+  });
+  await world.call('POST', '/tell', { predicate, args: ['x', 'a'] });
+  return { predicate, args: ['x', letter] };
+}
+
 async function scope(world: World): Promise<string> {
   const name = world.fresh();
   await world.call('POST', '/tell', { predicate: 'member', args: [name], scope: name });
@@ -133,6 +153,8 @@ async function key(world: World): Promise<Sent> {
 
 const knowledge = {
   assertFact: {
+    KeyConflict: async (world) => ({ body: await strictFact(world, 'b') }),
+    ShapeViolation: async (world) => ({ body: await strictFact(world, 'none of them') }),
     QuotaExceeded: async (world) => ({
       ...(await limited(world, 0)),
       body: { predicate: 'p', args: ['a'] },
@@ -146,6 +168,8 @@ const knowledge = {
     },
   },
   assertFacts: {
+    KeyConflict: async (world) => ({ body: [await strictFact(world, 'b')] }),
+    ShapeViolation: async (world) => ({ body: [await strictFact(world, 'none of them')] }),
     QuotaExceeded: async (world) => ({
       ...(await limited(world, 0)),
       body: [{ predicate: 'p', args: ['a'] }],
@@ -194,6 +218,31 @@ const knowledge = {
     RuleException: () => ({ body: { text: unsafeRule } }),
   },
   validateRules: { success: () => ({ body: { text: `${unsafeRule}. p(` } }) },
+  declarePredicate: {
+    // The most declarations of a database are many.
+    Conflict: null,
+    success: (world) => ({
+      params: { name: world.fresh(), arity: '2' },
+      body: {
+        description: 'what belongs to what',
+        arguments: [
+          { name: 'part', type: { oneOf: ['a', 'b'] } },
+          { name: 'whole', description: 'é' },
+        ],
+        key: ['part'],
+        onConflict: 'supersede',
+        check: 'reject',
+      },
+    }),
+  },
+  getPredicate: {
+    success: async (world) => ({ params: await declared(world) }),
+    NotFound: (world) => ({ params: { name: world.fresh(), arity: '1' } }),
+  },
+  withdrawPredicate: {
+    success: async (world) => ({ params: await declared(world) }),
+    NotFound: (world) => ({ params: { name: world.fresh(), arity: '1' } }),
+  },
   listRules: { success: none },
   getRule: {
     success: async (world) => {
@@ -251,6 +300,22 @@ const knowledge = {
   },
   beginTransaction: { success: none },
   commitTransaction: {
+    KeyConflict: async (world) => {
+      const body = await strictFact(world, 'b');
+      const id = await begun(world);
+      await world.call('POST', '/tell', body, { 'x-transaction-id': id });
+      return withId(id);
+    },
+    ShapeViolation: async (world) => {
+      const predicate = world.fresh();
+      const id = await begun(world);
+      await world.call('POST', '/tell', { predicate, args: ['c'] }, { 'x-transaction-id': id });
+      await world.call('PUT', `/predicates/${predicate}/1`, {
+        arguments: [{ name: 'letter', type: { oneOf: ['a', 'b'] } }],
+        check: 'reject',
+      });
+      return withId(id);
+    },
     QuotaExceeded: async (world) => {
       const { headers } = await limited(world, 0);
       const { id } = await world.call('POST', '/tx/begin', undefined, headers);
@@ -332,6 +397,41 @@ const memory = {
     success: () => ({ body: { maxFacts: 2 } }),
     InferenceLimitExceeded: () => ({ isAtSmall: true, body: { predicates: ['n'], includeInferred: true } }),
   },
+  entity: { success: () => ({ params: { constant: 'n' } }), InferenceLimitExceeded: null },
+  addAlias: {
+    success: (world) => ({ body: { entity: 'n', alias: world.fresh() } }),
+    Conflict: async (world) => {
+      const alias = world.fresh();
+      await world.call('POST', '/entities/alias', { entity: 'n', alias });
+      return { body: { entity: 'm', alias } };
+    },
+  },
+  removeAlias: {
+    success: async (world) => {
+      const body = { entity: 'n', alias: world.fresh() };
+      await world.call('POST', '/entities/alias', body);
+      return { body };
+    },
+  },
+  mergeEntities: {
+    QuotaExceeded: async (world) => {
+      const { headers } = await limited(world, 1);
+      await world.call('POST', '/tell', { predicate: 'p', args: ['a'] }, headers);
+      await limit(world, headers, { bytes: 1 });
+      return { headers, body: { from: 'a', into: 'longer than a' } };
+    },
+    success: async (world) => {
+      const from = world.fresh();
+      await world.call('POST', '/tell', { predicate: 'p', args: [from] });
+      return { body: { from, into: world.fresh() } };
+    },
+    Conflict: async (world) => {
+      const [entity, alias] = [world.fresh(), world.fresh()];
+      await world.call('POST', '/entities/alias', { entity, alias });
+      return { body: { from: 'a', into: alias } };
+    },
+  },
+  describeEntity: { success: () => ({ body: { constant: 'n' } }), InferenceLimitExceeded: null },
   search: { success: () => ({ body: { text: 'n' } }), InferenceLimitExceeded: null },
   memoryStats: { success: none, InferenceLimitExceeded: null },
   consolidate: {

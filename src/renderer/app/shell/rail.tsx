@@ -67,6 +67,7 @@ function RailLink({ to, title, icon, takesUp = false }: Tool) {
 export function viewTitleOf(path: string): string | null {
   if (path === '/start') return 'Samples';
   if (path === '/settings') return 'Settings';
+  if (path === '/entity' || path.startsWith('/entity/')) return 'Entity';
   if (path === '/admin' || path.startsWith('/admin/')) return 'Admin';
   return tools.find(({ to }) => to === path)?.title ?? null;
 }

@@ -26,6 +26,7 @@ const fixed: readonly ShortcutGroup[] = [
       ['End', 'Last column; again, or with Ctrl, the last row'],
       ['PageDown', 'A page of rows down; with PageUp up'],
       ['Enter', 'Open the row'],
+      ['Shift+F10', 'The menu of the row and the cell, with the entities in it'],
     ],
   },
   {
@@ -56,6 +57,15 @@ const fixed: readonly ShortcutGroup[] = [
     ],
   },
   {
+    group: 'In the graph of answers',
+    keys: [
+      ['Arrows', 'The nearest entity in that direction; Home and End the first and the last'],
+      ['Enter', 'Unfold what is known about the entity, or fold it again'],
+      ['F', 'All of it'],
+      ['Z', 'Larger; with Shift smaller'],
+    ],
+  },
+  {
     group: 'In the events of a trace',
     keys: [['Arrows', 'Step through events, and with them the premise that is marked']],
   },
@@ -73,9 +83,19 @@ const fixed: readonly ShortcutGroup[] = [
       ['Backspace', 'Show the whole proof'],
       ['H', 'Hide what is about the same predicate'],
       ['A', 'The next way to a step; with Shift the one before'],
+      ['C', 'Unfold the chain at the step, or fold it again'],
       ['Enter', 'Go to the fact, the rule, or where the step is shown'],
       ['F', 'In the diagram: all of it'],
       ['Z', 'In the diagram: larger; with Shift smaller'],
+      ['D', 'In the diagram: from the top down, or to the right'],
+    ],
+  },
+  {
+    group: 'In the neighbourhood of an entity',
+    keys: [
+      ['Arrows', 'Up and down to the next box; right unfolds, left folds'],
+      ['+', 'Unfold the box; - folds it'],
+      ['Enter', 'Open the page of the entity, or show more neighbours'],
     ],
   },
   {

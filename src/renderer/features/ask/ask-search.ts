@@ -1,4 +1,5 @@
 import { unaskedOf } from '../../api/question-text.ts';
+import { type AnswerForm, answerFormOf } from './answer-forms.ts';
 
 /** The search parameters of the Ask view: the answered question, and what is open beside it. */
 export interface AskSearch {
@@ -13,6 +14,10 @@ export interface AskSearch {
   stored?: 'true' | undefined;
   /** The sort of the answers as `answer-order.ts` writes it; absent: unsorted. */
   sort?: string | undefined;
+  /** The form of the answers; absent: the user's habit. */
+  as?: AnswerForm | undefined;
+  /** The settings of a graph, chart or pivot table, as `answer-forms.ts` writes them. */
+  axes?: string | undefined;
   /** The rendered answer whose proof is open. */
   why?: string | undefined;
   /** The expected but missing answer whose explanation is open. */
@@ -39,7 +44,8 @@ export const nothingBeside = {
 
 /** Reads search parameters; drops those it does not understand. */
 export function askSearchOf(search: Record<string, unknown>): AskSearch {
-  const { tab, question, words, stored, sort, why, whyNot, trace, plan } = search;
+  const { tab, question, words, stored, sort, axes, why, whyNot, trace, plan } = search;
+  const form = answerFormOf(search['as']);
   return {
     ...(typeof tab === 'string' && /^[a-z0-9]{1,16}$/.test(tab) ? { tab } : {}),
     ...(typeof question === 'string' && question !== '' ? { question } : {}),
@@ -47,6 +53,8 @@ export function askSearchOf(search: Record<string, unknown>): AskSearch {
     ...(words === 'true' ? { words: 'true' } : {}),
     ...(stored === 'true' ? { stored: 'true' } : {}),
     ...(typeof sort === 'string' && sort !== '' ? { sort } : {}),
+    ...(form === null ? {} : { as: form }),
+    ...(typeof axes === 'string' && axes !== '' ? { axes } : {}),
     ...(typeof why === 'string' && why !== '' ? { why } : {}),
     ...(typeof whyNot === 'string' && whyNot !== '' ? { whyNot } : {}),
     ...(trace === 'true' ? { trace: 'true' } : {}),

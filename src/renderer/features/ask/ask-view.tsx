@@ -27,6 +27,7 @@ import {
   sortOf,
   sortText,
 } from './answer.ts';
+import type { AnswerForm } from './answer-forms.ts';
 import { type AskBeside, type AskSearch, nothingBeside } from './ask-search.ts';
 import { type AskTab, type ShownInTab, titleOf } from './ask-tabs.ts';
 import styles from './ask.module.css';
@@ -56,6 +57,7 @@ interface AnswersProps {
   onWhy: (result: string) => void;
   onWhyNot: (question: string) => void;
   onSort: (sort: AnswerSort | null) => void;
+  onForm: (form: AnswerForm, axes?: string) => void;
 }
 
 type NotAnsweredProps = Pick<AnswersProps, 'tab' | 'asking' | 'onStoredOnly' | 'onWords'>;
@@ -94,6 +96,7 @@ function Answered({
   asking,
   answer,
   onSort,
+  onForm,
   ...ways
 }: Omit<AnswersProps, 'onStoredOnly' | 'onWords'> & { answer: ShownAnswer }) {
   const before = useComparedTo(asking);
@@ -107,6 +110,9 @@ function Answered({
       answer={answer}
       sort={sort}
       onSort={onSort}
+      form={tab.shown.as ?? null}
+      axes={tab.shown.axes}
+      onForm={onForm}
       runs={runs}
       onCompare={(run) => compareWith(tab.id, run)}
       onMore={raised(runs.allowance, 'limit') === null ? null : () => asking.raise('limit')?.()}
@@ -251,8 +257,8 @@ function useLiveSwitch(): [boolean, (isLive: boolean) => void] {
 /** What a tab shows once another question is asked, or the same with its trace or plan: nothing else beside the answers. */
 function afterAsking(shown: ShownInTab, question: string, beside: AskBeside): ShownInTab {
   const isSame = question === shown.question;
-  const { sort, words } = isSame ? shown : {};
-  return { ...shown, ...nothingBeside, sort, question, words, ...beside };
+  const { sort, words, as, axes } = isSame ? shown : {};
+  return { ...shown, ...nothingBeside, sort, question, words, as, axes, ...beside };
 }
 
 /** The question of a tab above its answers. */
@@ -310,6 +316,7 @@ function TabContent({ view, beside, onSave }: TabContentProps) {
         onWhy={(why) => show({ ...shown, ...nothingBeside, why })}
         onWhyNot={(whyNot) => show({ ...shown, ...nothingBeside, whyNot })}
         onSort={(sort) => show({ ...shown, sort: sort === null ? undefined : sortText(sort) })}
+        onForm={(form, axes) => show({ ...shown, as: form, axes })}
       />
     );
   const main: Pane[] = [

@@ -1,16 +1,18 @@
-/** The answers as a table, as text or as JSON; each row links to its proof, an empty result to why not. */
-import { ActionIcon, Button, SegmentedControl, Tooltip } from '@mantine/core';
+/** The answers as a table, text, JSON, graph, chart or pivot table; each row links to its proof, an empty result to why not. */
+import { ActionIcon, Button, Loader, SegmentedControl, Tooltip } from '@mantine/core';
 import {
   IconCircleCheck,
+  IconCircleDot,
   IconCircleOff,
   IconCopy,
+  IconFileExport,
   IconFlask,
   IconHelpCircle,
   IconListSearch,
   IconRoute,
 } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { create } from 'zustand';
 import { draggedName, dragOutOf } from '../../api/drag-out.ts';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -20,31 +22,40 @@ import { copyText } from '../../ui/notify.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatDuration } from '../../ui/format.ts';
 import { HintLines } from '../../ui/blocks.tsx';
+import { useOpenEntity } from '../../ui/knowledge-links.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { type AnswerSort, goalsOfQuestion, nextSort, type ShownAnswer, sortedAnswers } from './answer.ts';
+import { type AnswerForm, answerFormOf, columnKinds, fittingForms } from './answer-forms.ts';
 import styles from './ask.module.css';
+import { ExportAnswer } from './export-answer.tsx';
+import type { FormProps } from './form-settings.tsx';
+import { PivotView } from './pivot-view.tsx';
 import { RunActions } from './run-actions.tsx';
 import type { TabRuns } from './runs-store.ts';
 
-type Form = 'table' | 'text' | 'json';
+/** The forms that are a habit of the user; the others belong to a question. */
+const plainForms = ['table', 'text', 'json'] as const;
+type PlainForm = (typeof plainForms)[number];
+
+const isPlain = (form: AnswerForm): form is PlainForm => plainForms.some((plain) => plain === form);
 
 const formKey = 'corollary.answers-as';
-/** Shared by all tabs: it is a habit of the user. */
-const useForm = create<{ readonly form: Form }>()(() => ({
-  form: readStoredState<Form>(
+/** Shared by all tabs that have no form of their own. */
+const useHabit = create<{ readonly form: PlainForm }>()(() => ({
+  form: readStoredState<PlainForm>(
     formKey,
-    (value) => (value === 'table' || value === 'text' || value === 'json' ? value : null),
+    (value) => plainForms.find((form) => form === value) ?? null,
     'table',
   ),
 }));
 
-function setForm(form: Form): void {
+function setHabit(form: PlainForm): void {
   writeStored(formKey, form);
-  useForm.setState({ form });
+  useHabit.setState({ form });
 }
 
 interface Row {
@@ -54,6 +65,15 @@ interface Row {
 
 /** Of a file that an answer is dragged out as. */
 const extensions = { table: 'tsv', text: 'txt', json: 'json' } as const;
+
+const formWords: Readonly<Record<AnswerForm, string>> = {
+  table: 'Table',
+  text: 'Text',
+  json: 'JSON',
+  graph: 'Graph',
+  chart: 'Chart',
+  pivot: 'Pivot',
+};
 
 /** Tab-separated values with a header, for spreadsheets. */
 function asTable(answer: ShownAnswer): string {
@@ -208,16 +228,22 @@ interface FormsProps {
   answer: ShownAnswer;
   runs: TabRuns;
   onCompare: (run: string) => void;
-  form: Form;
-  onForm: (form: Form) => void;
+  form: AnswerForm;
+  onForm: (form: AnswerForm) => void;
   onMore: (() => void) | null;
   onWhyNot: (question: string) => void;
 }
 
 function Forms({ answer, runs, onCompare, form, onForm, onMore, onWhyNot }: FormsProps) {
-  const written = () => (form === 'table' ? asTable(answer) : asText(answer, form));
+  const [isExporting, setExporting] = useState(false);
+  // What a picture is made of is copied as a table.
+  const copied: PlainForm = isPlain(form) ? form : 'table';
+  const written = () => (copied === 'table' ? asTable(answer) : asText(answer, copied));
   return (
     <>
+      {isExporting && (
+        <ExportAnswer answer={answer} allowance={runs.allowance} onClose={() => setExporting(false)} />
+      )}
       {answer.results.length > 0 && answer.question.variables.length > 0 && (
         <Tooltip label="Why not: explain an expected answer that is missing">
           <ActionIcon size="sm" aria-label="Why not" onClick={() => onWhyNot(answer.question.text)}>
@@ -231,21 +257,27 @@ function Forms({ answer, runs, onCompare, form, onForm, onMore, onWhyNot }: Form
         </Button>
       )}
       <RunActions answer={answer} runs={runs} onCompare={onCompare} />
-      <span {...dragOutOf(() => draggedName(answer.question.text, extensions[form]), written)}>
+      <span {...dragOutOf(() => draggedName(answer.question.text, extensions[copied]), written)}>
         <CopyButton
-          label={form === 'table' ? 'Copy as a table' : form === 'json' ? 'Copy as JSON' : 'Copy as text'}
+          label={copied === 'table' ? 'Copy as a table' : copied === 'json' ? 'Copy as JSON' : 'Copy as text'}
           text={written}
         />
       </span>
+      {answer.results.length > 0 && (
+        <Tooltip label="Export all answers to a file">
+          <ActionIcon size="sm" aria-label="Export all answers" onClick={() => setExporting(true)}>
+            <IconFileExport size={15} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      )}
       <SegmentedControl
         aria-label="Show the answers as"
         value={form}
-        onChange={(value) => onForm(value === 'json' ? 'json' : value === 'text' ? 'text' : 'table')}
-        data={[
-          { value: 'table', label: 'Table' },
-          { value: 'text', label: 'Text' },
-          { value: 'json', label: 'JSON' },
-        ]}
+        onChange={(value) => onForm(answerFormOf(value) ?? 'table')}
+        data={fittingForms(answer.question.variables.length).map((value) => ({
+          value,
+          label: formWords[value],
+        }))}
       />
     </>
   );
@@ -263,6 +295,7 @@ function Table({ answer, sort, onSort, onWhy }: TableProps) {
   const [selected, setSelected] = useState<string | null>(null);
   const { results, bindings } = answer;
   const onAsk = (question: string) => void navigate({ to: '/ask', search: { question } });
+  const onEntity = useOpenEntity();
   const { variables } = answer.question;
   const columns = useMemo(() => columnsOf(variables, sort, onSort, onWhy), [variables, sort, onSort, onWhy]);
   // By content: sorting moves the row.
@@ -285,7 +318,7 @@ function Table({ answer, sort, onSort, onWhy }: TableProps) {
         const result = results[index];
         if (result !== undefined) onWhy(result);
       }}
-      menu={(index, column) => answerMenu(answer, index, column, { onWhy, onAsk })}
+      menu={(index, column) => answerMenu(answer, index, column, { onWhy, onAsk, onEntity })}
     />
   );
 }
@@ -301,10 +334,34 @@ function Raw({ answer, form }: { answer: ShownAnswer; form: 'text' | 'json' }) {
   );
 }
 
+// Drawing code is loaded where something is drawn.
+const LazyChart = lazy(() => import('./chart-view.tsx').then(({ ChartView }) => ({ default: ChartView })));
+const LazyGraph = lazy(() => import('./graph-view.tsx').then(({ GraphView }) => ({ default: GraphView })));
+
+interface PicturedProps extends Omit<FormProps, 'kinds'> {
+  form: Exclude<AnswerForm, PlainForm>;
+}
+
+/** The answers as a graph, a chart or a pivot table. */
+function Pictured({ form, answer, ...props }: PicturedProps) {
+  const kinds = useMemo(() => columnKinds(answer), [answer]);
+  const View = { graph: LazyGraph, chart: LazyChart, pivot: PivotView }[form];
+  return (
+    <Suspense fallback={<Loader size={18} aria-label="Loading" className={styles.loading ?? ''} />}>
+      <View answer={answer} kinds={kinds} {...props} />
+    </Suspense>
+  );
+}
+
 interface ResultsProps {
   answer: ShownAnswer;
   sort: AnswerSort | null;
   onSort: OnSort;
+  /** The form that the tab chose; null: the user's habit. */
+  form: AnswerForm | null;
+  /** The settings of that form, as the address has them. */
+  axes: string | undefined;
+  onForm: (form: AnswerForm, axes?: string) => void;
   runs: TabRuns;
   /** Compares the answers with another run, given by id. */
   onCompare: (run: string) => void;
@@ -319,7 +376,9 @@ interface ResultsProps {
 /** Shows the answers in the chosen form. */
 export function Results(props: ResultsProps) {
   const { answer: asked, sort, onSort, runs, onCompare, isNarrow, onWhy, onWhyNot, onMore } = props;
-  const form = useForm((state) => state.form);
+  const habit = useHabit((state) => state.form);
+  const wanted = props.form ?? habit;
+  const form = fittingForms(asked.question.variables.length).includes(wanted) ? wanted : habit;
   const answer = useMemo(() => sortedAnswers(asked, sort), [asked, sort]);
   return (
     <PaneFrame
@@ -332,7 +391,10 @@ export function Results(props: ResultsProps) {
           runs={runs}
           onCompare={onCompare}
           form={form}
-          onForm={setForm}
+          onForm={(chosen) => {
+            if (isPlain(chosen)) setHabit(chosen);
+            props.onForm(chosen);
+          }}
           onMore={onMore}
           onWhyNot={onWhyNot}
         />
@@ -342,6 +404,15 @@ export function Results(props: ResultsProps) {
         <NoAnswer answer={answer} onWhyNot={onWhyNot} />
       ) : form === 'table' ? (
         <Table answer={answer} sort={sort} onSort={onSort} onWhy={onWhy} />
+      ) : !isPlain(form) ? (
+        <Pictured
+          // Not the sorted answers: their order means nothing here.
+          answer={asked}
+          form={form}
+          axes={props.axes}
+          onAxes={(axes) => props.onForm(form, axes)}
+          onMore={onMore}
+        />
       ) : (
         <Raw answer={answer} form={form} />
       )}
@@ -354,6 +425,7 @@ const icon = { size: 15, stroke: 1.6, 'aria-hidden': true } as const;
 interface MenuActions {
   readonly onWhy: (result: string) => void;
   readonly onAsk: (question: string) => void;
+  readonly onEntity: (constant: string) => void;
 }
 
 async function copy(text: string, what: string): Promise<void> {
@@ -365,15 +437,22 @@ function answerMenu(
   { question, results, bindings }: ShownAnswer,
   index: number,
   column: string,
-  { onWhy, onAsk }: MenuActions,
+  { onWhy, onAsk, onEntity }: MenuActions,
 ): RowMenuGroups {
   const result = results[index];
   const row = bindings[index] ?? {};
   if (result === undefined) return [];
   const value = row[column];
   const fields = question.variables.map((name) => (row[name] ?? '').replace(/[\t\r\n]+/g, ' '));
+  const constants = new Set(value === undefined ? Object.values(row) : [value]);
+  const entities = [...constants].map((constant) => ({
+    label: `Open ${constant.length > 30 ? `${constant.slice(0, 29)}…` : constant}`,
+    icon: <IconCircleDot {...icon} />,
+    onClick: () => onEntity(constant),
+  }));
   return [
     [{ label: 'Why', icon: <IconRoute {...icon} />, keys: 'Enter', onClick: () => onWhy(result) }],
+    entities,
     [
       ...(value === undefined
         ? []

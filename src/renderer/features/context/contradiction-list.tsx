@@ -13,7 +13,7 @@ import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
-import { CodeLine, CodeText } from '../../editor/code-text.tsx';
+import { CodeLine, LinkedAtom } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
 import { formatRelative } from '../../ui/format.ts';
 import { ProofLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
@@ -112,7 +112,7 @@ function Side({ row, side, onRetract }: SideProps) {
         {isGiven && <Tag tone="good">in the window</Tag>}
         {row.weaker === side && <Tag tone="bad">weaker side</Tag>}
       </div>
-      <CodeText text={atom} />
+      <LinkedAtom text={atom} />
       {stored.error !== null && <ProblemNotice failure={apiFailureOf(stored.error)} />}
       {stored.data !== undefined && stored.data.length > 0 && (
         <Stored facts={stored.data} onRetract={onRetract} />

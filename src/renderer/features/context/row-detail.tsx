@@ -10,7 +10,7 @@ import { useSession } from '../../api/session.tsx';
 import { type ScopeSelection, scopeKey } from '../../api/space.ts';
 import { storedFactsOf } from '../../api/stored-facts.ts';
 import { reasonInWords } from '../../api/why-found.ts';
-import { AtomLink, CodeText } from '../../editor/code-text.tsx';
+import { AtomLink, CodeText, LinkedAtom } from '../../editor/code-text.tsx';
 import { DetailPane } from '../../ui/pane.tsx';
 import { Pairs } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -191,7 +191,7 @@ export function RowDetail({ row, chosen, onClose }: RowDetailProps) {
     >
       <div className={`flex-column gap-8 ${styles.detail}`}>
         <div className={`flex-row gap-4-8 flex-wrap ${styles.atom}`}>
-          <CodeText text={row.atom} />
+          <LinkedAtom text={row.atom} />
           <CopyButton text={row.atom} label="Copy the atom" />
           <ProofLink question={row.atom}>Why</ProofLink>
           {detail !== null && detail !== undefined && <FactLink detail={detail} />}

@@ -12,7 +12,7 @@ import { queryKeyOf, useLive } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
-import { AtomLink, CodeText } from '../../editor/code-text.tsx';
+import { AtomLink, CodeText, LinkedAtom } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { DetailPane } from '../../ui/pane.tsx';
 import { formatRelative, formatTime } from '../../ui/format.ts';
@@ -139,7 +139,7 @@ function Head({ row }: { row: FactGridRow }) {
   return (
     <>
       <div className={`align-start flex gap-6 ${styles.atom}`}>
-        <CodeText text={statement} />
+        <LinkedAtom text={statement} />
         <CopyButton text={statement} label="Copy the statement" />
       </div>
       <div className="flex-row flex-wrap gap-8">
@@ -357,7 +357,7 @@ function Provenance({ fact }: { fact: StoredFact }) {
       <ul className="plain-list flex-column gap-4">
         {fact.provenance.premises.map((atom) => (
           <li key={atom}>
-            <CodeText text={atom} />
+            <LinkedAtom text={atom} />
           </li>
         ))}
       </ul>

@@ -1,5 +1,6 @@
 /** The menu of a row and of the cell it was opened on. */
 import {
+  IconCircleDot,
   IconCopy,
   IconFilter,
   IconFlask,
@@ -14,6 +15,7 @@ import {
 import { useNavigate } from '@tanstack/react-router';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
+import { useOpenEntity } from '../../ui/knowledge-links.tsx';
 import { copyText } from '../../ui/notify.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import type { RowMenuGroups, RowMenuItem } from '../../ui/row-menu.tsx';
@@ -55,9 +57,10 @@ function shortened(text: string): string {
   return text.length > 30 ? `${text.slice(0, 29)}…` : text;
 }
 
-/** The items for a cell: copy its value, filter by it, ask about it. */
+/** The items for a cell: open its entity, copy its value, filter by it, ask about it. */
 function useCellItems({ onSearch }: MenuContext): (row: FactGridRow, column: string) => RowMenuItem[] {
   const navigate = useNavigate();
+  const openEntity = useOpenEntity();
   return ({ fact }, column) => {
     const cell = cellKindOf(column);
     if (cell === null || cell.kind === 'form') return [];
@@ -69,10 +72,16 @@ function useCellItems({ onSearch }: MenuContext): (row: FactGridRow, column: str
       icon: <IconListSearch {...icon} />,
       onClick: () => void navigate({ to: '/ask', search: { question: questionAbout(fact, index) } }),
     };
-    if (cell.kind === 'fact') return [ask];
+    const entities = [...new Set(index === null ? fact.args : [text])].map((constant) => ({
+      label: `Open ${shortened(constant)}`,
+      icon: <IconCircleDot {...icon} />,
+      onClick: () => openEntity(constant),
+    }));
+    if (cell.kind === 'fact') return [...entities, ask];
     const filter =
       cell.kind === 'truth' ? ({ truth: fact.truthVal ? 'true' : 'false' } as const) : { q: text };
     return [
+      ...(index === null ? [] : entities),
       { label: 'Copy the value', icon: <IconCopy {...icon} />, onClick: () => void copy(text, 'the value') },
       ...(cell.kind === 'scope'
         ? []

@@ -15,7 +15,7 @@ import { AnswerOrFailure } from '../../api/answered.tsx';
 import { Guarded, Permitted } from '../../api/permitted.tsx';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { LinkedAtom } from '../../editor/code-text.tsx';
 import { DetailPane } from '../../ui/pane.tsx';
 import { MetadataPairs, Pairs } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -230,7 +230,7 @@ function Head({ detail }: { detail: FactDetail }) {
   return (
     <>
       <div className="align-start flex gap-6 wraps">
-        <CodeText text={atom} />
+        <LinkedAtom text={atom} />
         <CopyButton text={atom} label="Copy the statement" />
       </div>
       <div className="flex-row gap-4-8 flex-wrap">

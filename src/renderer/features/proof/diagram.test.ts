@@ -3,7 +3,7 @@ import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { keysBelow, treeOf, visibleRows } from '../../../proof/proof-tree.ts';
 import { diagramOf, edgePath, nodeOfStep, placedDiagram, within } from './diagram.ts';
 import { diagramAsSvg, type SvgLook, xmlText } from './save-proof.ts';
-import { layOutProof } from './layout.ts';
+import { layOutProof } from '../../ui/layout/proof-layout.ts';
 import { cut, foldMark, kindLine, shapesOf, sizeOfNode, type StepNotes } from './node-drawing.ts';
 
 function step(id: number, atom: string, premises: number[] = [], more: Partial<ProofStep> = {}): ProofStep {

@@ -5,7 +5,7 @@
  * to a box that marks it as folded elsewhere.
  */
 import type { OutlineRow } from '../../../proof/proof-tree.ts';
-import type { DiagramEdge, Layout, Size } from './layout.ts';
+import type { DiagramEdge, Layout, Size } from '../../ui/layout/proof-layout.ts';
 
 /** A rectangle. */
 export interface Box extends Size {
@@ -85,10 +85,12 @@ export interface PlacedDiagram {
   readonly nodeOf: ReadonlyMap<number, number>;
   readonly width: number;
   readonly height: number;
+  /** True if premises are below their conclusion. */
+  readonly isDown: boolean;
 }
 
-/** Combines a graph with its layout. */
-export function placedDiagram(graph: DiagramGraph, layout: Layout): PlacedDiagram {
+/** Combines a graph with its layout; `isDown` as it was laid out. */
+export function placedDiagram(graph: DiagramGraph, layout: Layout, isDown = false): PlacedDiagram {
   const nodes = graph.nodes.map((node, index): PlacedNode => {
     const { width, height } = node;
     return {
@@ -104,26 +106,35 @@ export function placedDiagram(graph: DiagramGraph, layout: Layout): PlacedDiagra
     const to = nodes[edge.to];
     return from === undefined || to === undefined
       ? []
-      : [placedEdge(edge, from, to, layout.bends[index] ?? [])];
+      : [placedEdge(edge, from, to, layout.bends[index] ?? [], isDown)];
   });
-  return { nodes, edges, nodeOf: graph.nodeOf, width: layout.width, height: layout.height };
+  return { nodes, edges, nodeOf: graph.nodeOf, width: layout.width, height: layout.height, isDown };
 }
 
-function placedEdge(edge: DiagramEdge, from: Box, to: Box, bends: readonly number[]): PlacedEdge {
-  const points = [
-    from.left + from.width,
-    from.top + from.height / 2,
-    ...bends,
-    to.left,
-    to.top + to.height / 2,
-  ];
+function placedEdge(
+  edge: DiagramEdge,
+  from: Box,
+  to: Box,
+  bends: readonly number[],
+  isDown: boolean,
+): PlacedEdge {
+  const [start, end] = isDown
+    ? [
+        [from.left + from.width / 2, from.top + from.height],
+        [to.left + to.width / 2, to.top],
+      ]
+    : [
+        [from.left + from.width, from.top + from.height / 2],
+        [to.left, to.top + to.height / 2],
+      ];
+  const points = [...(start ?? []), ...bends, ...(end ?? [])];
   const across = points.filter((_, index) => index % 2 === 0);
   const down = points.filter((_, index) => index % 2 === 1);
   const left = Math.min(...across);
   const top = Math.min(...down);
   return {
     edge,
-    path: edgePath(points),
+    path: edgePath(points, isDown),
     left,
     top,
     width: Math.max(...across) - left,
@@ -131,12 +142,17 @@ function placedEdge(edge: DiagramEdge, from: Box, to: Box, bends: readonly numbe
   };
 }
 
-/** Returns the path of an edge: from a box's right edge through its bends to another's left edge. */
-export function edgePath(points: readonly number[]): string {
+/** Returns the path of an edge: from a box's right (bottom) edge through its bends to another's left (top) edge. */
+export function edgePath(points: readonly number[], isDown = false): string {
   const at = (index: number) => Math.round((points[index] ?? 0) * 10) / 10;
   let path = `M${at(0)} ${at(1)}`;
   for (let index = 2; index < points.length; index += 2) {
-    const middle = Math.round(((at(index - 2) + at(index)) / 2) * 10) / 10;
+    const along = isDown ? 1 : 0;
+    const middle = Math.round(((at(index - 2 + along) + at(index + along)) / 2) * 10) / 10;
+    if (isDown) {
+      path += `C${at(index - 2)} ${middle} ${at(index)} ${middle} ${at(index)} ${at(index + 1)}`;
+      continue;
+    }
     path += `C${middle} ${at(index - 1)} ${middle} ${at(index + 1)} ${at(index)} ${at(index + 1)}`;
   }
   return path;

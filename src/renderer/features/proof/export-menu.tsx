@@ -12,6 +12,7 @@ import {
 import type { ShellApi } from '../../../desktop-contract/channels.ts';
 import { proofOutline } from '../../../proof/proof-text.ts';
 import { partOf } from '../../../proof/proof-tree.ts';
+import { toldAsMarkdown } from '../../../proof/told.ts';
 import { named } from '../../../desktop-contract/commands.ts';
 import { desktopShell } from '../../api/desktop.ts';
 import { dragOutOf, draggedName } from '../../api/drag-out.ts';
@@ -21,6 +22,7 @@ import { useViewCommand } from '../../ui/view-commands.ts';
 import { useDiagramGraph } from './proof-diagram.tsx';
 import { printLines, saveLines } from './print-proof.ts';
 import { fileNameOf, pictureOf, savePng, saveText } from './save-proof.ts';
+import { useTelling } from './proof-words.tsx';
 import { failureOfDiagram } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
 
@@ -30,8 +32,8 @@ function asJson({ shown, tree }: ProofDisplay): string {
   return JSON.stringify(id === shown.roots[0] ? shown : partOf(shown, [id]), null, 2);
 }
 
-function outlineOf({ tree, hiddenUnder }: ProofDisplay): string[] {
-  const proof = { roots: [tree.root.id], steps: [...tree.steps.values()] };
+function outlineOf({ whole, hiddenUnder }: ProofDisplay): string[] {
+  const proof = { roots: [whole.root.id], steps: [...whole.steps.values()] };
   return proofOutline(proof, hiddenUnder);
 }
 
@@ -41,7 +43,7 @@ function asText(display: ProofDisplay): string {
 
 function paperOf(display: ProofDisplay) {
   const { root } = display.tree;
-  const steps = formatAmount(display.tree.sizeOf(root.id), 'step');
+  const steps = formatAmount(display.whole.sizeOf(root.id), 'step');
   return {
     title: `Proof of ${root.atom}`,
     note: `${steps} · printed by Corollary on ${formatTime(Date.now())}`,
@@ -68,16 +70,29 @@ function useProofPaper(display: ProofDisplay): { print: () => void; pdf: (() => 
   return { print, pdf };
 }
 
-/** Shows the menu that copies or saves the proof. */
-export function ExportMenu({ display }: { display: ProofDisplay }) {
+function CopyItems({ display }: { display: ProofDisplay }) {
   const clipboard = useClipboard();
-  const { graph, notes } = useDiagramGraph(display);
-  const { print, pdf } = useProofPaper(display);
-  const nameOf = (extension: string) => fileNameOf(display.tree.root.atom, extension);
+  const tell = useTelling(display);
   function copy(text: string, what: string): void {
     clipboard.copy(text);
     notifyDone(`Copied as ${what}`);
   }
+  return (
+    <>
+      <Menu.Item onClick={() => copy(toldAsMarkdown(tell()), 'Markdown')}>
+        Copy in words, as Markdown
+      </Menu.Item>
+      <Menu.Item onClick={() => copy(asText(display), 'text')}>Copy as text</Menu.Item>
+      <Menu.Item onClick={() => copy(asJson(display), 'JSON')}>Copy as JSON</Menu.Item>
+    </>
+  );
+}
+
+/** Shows the menu that copies or saves the proof. */
+export function ExportMenu({ display }: { display: ProofDisplay }) {
+  const { graph, notes } = useDiagramGraph(display);
+  const { print, pdf } = useProofPaper(display);
+  const nameOf = (extension: string) => fileNameOf(display.tree.root.atom, extension);
   async function savePicture(kind: 'svg' | 'png'): Promise<void> {
     try {
       const picture = await pictureOf(graph, notes, display);
@@ -133,8 +148,7 @@ export function ExportMenu({ display }: { display: ProofDisplay }) {
           {pdf === null ? 'Print, or save as PDF' : 'Print'}
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item onClick={() => copy(asText(display), 'text')}>Copy as text</Menu.Item>
-        <Menu.Item onClick={() => copy(asJson(display), 'JSON')}>Copy as JSON</Menu.Item>
+        <CopyItems display={display} />
       </Menu.Dropdown>
     </Menu>
   );

@@ -5,12 +5,12 @@
  * truncated; code is monospaced. Colours are names of the theme.
  */
 import type { ProofStep } from '../../../engine/contract/inference.ts';
-import { isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
+import { isClosedChain, isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
 import { stepWords } from '../../../proof/step-words.ts';
 import type { VariableBinding } from '../../../proof/substitution.ts';
 import { lexLine, type TokenKind } from '../../editor/lexer.ts';
 import type { Tone } from '../../ui/tags.tsx';
-import type { Size } from './layout.ts';
+import type { Size } from '../../ui/layout/proof-layout.ts';
 import { wayInWords, waysTo, type Chosen } from './shown-proof.ts';
 
 /** A custom property of the theme. */
@@ -89,6 +89,7 @@ function notesOn(row: OutlineRow, { chosen, hiddenUnder }: StepNotes): string[] 
   const { step } = row;
   const hidden = hiddenUnder.get(step.id) ?? 0;
   return [
+    ...(step.chain === undefined || row.isReference ? [] : [`${step.chain.times} times`]),
     ...(waysTo(step) > 1 ? [`way ${wayInWords(chosen, step)}`] : []),
     ...(step.scope === null ? [] : [`in ${step.scope}`]),
     ...(hidden === 0 ? [] : [`${hidden} known hidden`]),
@@ -172,7 +173,10 @@ export function shapesOf(
       isCode: true,
       spans: [{ text: cut(step.rule, ruleRoom), colour: '--text-dim' }],
     });
-  const text = bindings.map(([variable, constant]) => `${variable} = ${constant}`).join(', ');
+  const text =
+    step.chain === undefined
+      ? bindings.map(([variable, constant]) => `${variable} = ${constant}`).join(', ')
+      : step.chain.along.join(' … ');
   shapes.push({
     ...small,
     x: side,
@@ -188,6 +192,7 @@ export const foldSize = 18;
 
 /** Returns the fold marker; null if there is nothing to fold. */
 export function foldMark(row: OutlineRow, isUnfolded: boolean): '+' | '−' | null {
+  if (isClosedChain(row)) return '+';
   if (!isFoldable(row)) return null;
   return isUnfolded ? '−' : '+';
 }

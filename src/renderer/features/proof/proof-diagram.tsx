@@ -1,5 +1,5 @@
 import { ActionIcon, Loader, Tooltip } from '@mantine/core';
-import { IconMaximize, IconMinus, IconPlus } from '@tabler/icons-react';
+import { IconArrowDown, IconArrowRight, IconMaximize, IconMinus, IconPlus } from '@tabler/icons-react';
 import { type KeyboardEvent, memo, type ReactNode, useId, useMemo, useRef } from 'react';
 import type { OutlineRow } from '../../../proof/proof-tree.ts';
 import { stepWords } from '../../../proof/step-words.ts';
@@ -27,7 +27,8 @@ import {
 import { useLaidOut } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
 import type { StepActions } from './step-actions.ts';
-import { inSteps, seen, useViewport, type Viewport } from './use-viewport.ts';
+import { Minimap, platesOf } from './minimap.tsx';
+import { inSteps, seen, useScreen, useViewport, type Viewport } from './use-viewport.ts';
 
 function ShapeDrawing({ shape }: { shape: Shape }) {
   if (shape.kind === 'box') {
@@ -71,17 +72,26 @@ interface DiagramBoxProps {
   isActive: boolean;
   isUnfolded: boolean;
   isMatch: boolean;
+  isDown: boolean;
   onSelect: (row: OutlineRow) => void;
   onOpen: (row: OutlineRow) => void;
   onToggle: (row: OutlineRow) => void;
 }
 
-function FoldMark({ placed, mark, onToggle }: { placed: PlacedNode; mark: '+' | '−'; onToggle: () => void }) {
+interface FoldMarkProps {
+  placed: PlacedNode;
+  mark: '+' | '−';
+  isDown: boolean;
+  onToggle: () => void;
+}
+
+function FoldMark({ placed, mark, isDown, onToggle }: FoldMarkProps) {
   const { width, height } = placed;
+  const [x, y] = isDown ? [width / 2, height] : [width, height / 2];
   return (
     <g
       className={styles.fold}
-      transform={`translate(${width} ${height / 2})`}
+      transform={`translate(${x} ${y})`}
       onClick={(event) => {
         event.stopPropagation();
         onToggle();
@@ -130,7 +140,9 @@ const DiagramBox = memo(function DiagramBox(props: DiagramBoxProps) {
           <ShapeDrawing key={index} shape={shape} />
         ))}
       </svg>
-      {mark !== null && <FoldMark placed={placed} mark={mark} onToggle={() => props.onToggle(row)} />}
+      {mark !== null && (
+        <FoldMark placed={placed} mark={mark} isDown={props.isDown} onToggle={() => props.onToggle(row)} />
+      )}
     </g>
   );
 });
@@ -145,6 +157,8 @@ export function useDiagramGraph({ rows, chosen, hiddenUnder }: ProofDisplay) {
 /** Below this scale, or with more boxes in view, text is not drawn. */
 const minReadable = 0.3;
 const maxBoxes = 350;
+/** A pane this much higher than wide gets its premises below the conclusion. */
+const tallFrom = 1.05;
 /** Lines that a page key moves. */
 const pageSize = 10;
 /** Margin around the screen in which boxes are drawn, in pixels. */
@@ -158,19 +172,6 @@ interface DrawnProps {
   diagram: PlacedDiagram;
   view: Viewport;
   screen: { readonly width: number; readonly height: number };
-}
-
-/** All boxes of a kind as one path. */
-function platesOf(nodes: readonly PlacedNode[]): [colour: string, path: string][] {
-  const paths = new Map<string, string[]>();
-  for (const { node, left, top, width, height } of nodes) {
-    const { word } = coloursOf(stepWords[node.row.step.kind].tone);
-    const path = `M${Math.round(left)} ${Math.round(top)}h${width}v${height}h${-width}z`;
-    const known = paths.get(word);
-    if (known === undefined) paths.set(word, [path]);
-    else known.push(path);
-  }
-  return [...paths].map(([colour, parts]) => [colour, parts.join('')]);
 }
 
 /** Edges of a kind are one path: a step may have thousands of premises. */
@@ -239,6 +240,7 @@ function Drawn({ id, display, actions, notes, diagram, view, screen }: DrawnProp
             isActive={placed === cursor}
             isUnfolded={state.unfolded.has(row.key)}
             isMatch={found?.matches.has(step) === true}
+            isDown={diagram.isDown}
             onSelect={actions.select}
             onOpen={actions.open}
             onToggle={actions.toggle}
@@ -254,9 +256,11 @@ interface ZoomProps {
   zoomIn: () => void;
   zoomOut: () => void;
   fit: () => void;
+  isDown: boolean;
+  turn: () => void;
 }
 
-function Zoom({ scale, zoomIn, zoomOut, fit }: ZoomProps) {
+function Zoom({ scale, zoomIn, zoomOut, fit, isDown, turn }: ZoomProps) {
   const button = (label: string, keys: string, icon: ReactNode, act: () => void) => (
     <Tooltip label={`${label} (${keys})`}>
       <ActionIcon size={26} aria-label={label} onClick={act}>
@@ -270,6 +274,9 @@ function Zoom({ scale, zoomIn, zoomOut, fit }: ZoomProps) {
       <span className={`number ${styles.scale}`}>{Math.round(scale * 100)}%</span>
       {button('Zoom in', 'Z', <IconPlus size={15} aria-hidden />, zoomIn)}
       {button('Fit into the view', 'F', <IconMaximize size={15} aria-hidden />, fit)}
+      {isDown
+        ? button('Lay out to the right', 'D', <IconArrowRight size={15} aria-hidden />, turn)
+        : button('Lay out from the top down', 'D', <IconArrowDown size={15} aria-hidden />, turn)}
     </div>
   );
 }
@@ -282,21 +289,27 @@ function Zoom({ scale, zoomIn, zoomOut, fit }: ZoomProps) {
  */
 export function ProofDiagram({ display, actions }: { display: ProofDisplay; actions: StepActions }) {
   const { notes, graph } = useDiagramGraph(display);
-  const { diagram, failure, again } = useLaidOut(graph);
   const ref = useRef<HTMLDivElement>(null);
+  const pane = useScreen(ref);
+  const { flow } = display.look;
+  const isDown = flow === undefined ? pane !== null && pane.height > pane.width * tallFrom : flow === 'down';
+  const { diagram, failure, again } = useLaidOut(graph, isDown);
   const id = useId();
   const active = display.active?.step.id ?? -1;
-  const { view, screen, dragging, zoomIn, zoomOut, fit } = useViewport(ref, diagram, active);
+  const { view, screen, dragging, zoomIn, zoomOut, fit, centreOn } = useViewport(ref, diagram, active);
+
+  const turn = () => display.setLook({ flow: isDown ? 'right' : 'down' });
 
   function onKeyDown(event: KeyboardEvent): void {
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
     const key = event.key.toLowerCase();
-    if (!isPlain || (key !== 'f' && key !== 'z')) {
+    if (!isPlain || !/^[fzd]$/.test(key)) {
       actions.onKeyDown(event, pageSize);
       return;
     }
     event.preventDefault();
-    if (key === 'f') fit();
+    if (key === 'd') turn();
+    else if (key === 'f') fit();
     else if (event.shiftKey) zoomOut();
     else zoomIn();
   }
@@ -324,7 +337,10 @@ export function ProofDiagram({ display, actions }: { display: ProofDisplay; acti
         )}
       </div>
       {isDrawn ? (
-        <Zoom scale={view.k} zoomIn={zoomIn} zoomOut={zoomOut} fit={fit} />
+        <>
+          <Minimap {...{ diagram, view, screen, centreOn }} />
+          <Zoom scale={view.k} {...{ zoomIn, zoomOut, fit, isDown, turn }} />
+        </>
       ) : (
         <div className={styles.loading}>
           <Loader size={18} aria-label="Laying out" />

@@ -1,5 +1,7 @@
 import { IconChevronDown, IconChevronRight, IconCornerLeftUp } from '@tabler/icons-react';
-import { isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
+import { type ChainedStep, chainInWords } from '../../../proof/chains.ts';
+import type { ProofDifference } from '../../../proof/differences.ts';
+import { isClosedChain, isFoldable, isPointer, type OutlineRow } from '../../../proof/proof-tree.ts';
 import { elsewhere, stepWords } from '../../../proof/step-words.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
@@ -13,7 +15,15 @@ import type { ProofDisplay } from './use-proof-display.ts';
 interface ProofOutlineProps {
   display: ProofDisplay;
   actions: StepActions;
+  /** How a step stands in the proof beside this one. */
+  markOf?: (step: ChainedStep) => ProofDifference | null;
+  label?: string;
 }
+
+const differenceWords: Readonly<Record<ProofDifference, string>> = {
+  only: 'only here',
+  otherwise: 'derived otherwise',
+};
 
 /** Deeper levels are not indented further, so that a long chain stays visible; they show their number. */
 const maxIndent = 16;
@@ -22,11 +32,12 @@ interface LineProps {
   row: OutlineRow;
   display: ProofDisplay;
   isUnfolded: boolean;
+  mark: ProofDifference | null;
   onToggle: () => void;
   onOpen: () => void;
 }
 
-function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) {
+function LineContent({ row, display, isUnfolded, mark, onToggle, onOpen }: LineProps) {
   const { tree, chosen, hiddenUnder } = display;
   const { step } = row;
   const hidden = hiddenUnder.get(step.id) ?? 0;
@@ -36,12 +47,14 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
     <>
       <span style={{ flex: 'none', width: Math.min(row.level - 1, maxIndent) * 16 }} aria-hidden />
       {row.level > maxIndent + 1 && <span className={`dim number ${styles.depth}`}>{row.level - 1}</span>}
-      <FoldMark onToggle={isFoldable(row) ? onToggle : null}>
+      <FoldMark onToggle={isFoldable(row) || isClosedChain(row) ? onToggle : null}>
+        {isClosedChain(row) && <IconChevronRight size={14} />}
         {isFoldable(row) && (isUnfolded ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />)}
         {isElsewhere && <IconCornerLeftUp size={13} />}
       </FoldMark>
       <CodeText isLine text={step.atom} />
       <Tag tone={tone}>{word}</Tag>
+      {mark !== null && <Tag tone="warn">{differenceWords[mark]}</Tag>}
       {isElsewhere ? (
         // Enter does the same.
         <span
@@ -56,6 +69,9 @@ function LineContent({ row, display, isUnfolded, onToggle, onOpen }: LineProps) 
         </span>
       ) : (
         <>
+          {step.chain !== undefined && !row.isReference && (
+            <span className={styles.chain}>{chainInWords(step.chain)}</span>
+          )}
           {waysTo(step) > 1 && <Tag tone="plain">way {wayInWords(chosen, step)}</Tag>}
           {step.scope !== null && <span className="dim">in {step.scope}</span>}
           {step.rule !== null && (
@@ -86,7 +102,7 @@ function Line({ place, isMatch, onClick, ...content }: PlacedLineProps) {
     <TreeLine
       row={row}
       place={place}
-      isUnfolded={isFoldable(row) ? isUnfolded : null}
+      isUnfolded={isFoldable(row) ? isUnfolded : isClosedChain(row) ? false : null}
       className={isMatch ? styles.match : ''}
       onClick={onClick}
       onDoubleClick={content.onOpen}
@@ -97,11 +113,11 @@ function Line({ place, isMatch, onClick, ...content }: PlacedLineProps) {
 }
 
 /** Shows the outline of a proof; keys (folds.ts) and the pointer move the cursor, which the owner keeps. */
-export function ProofOutline({ display, actions }: ProofOutlineProps) {
+export function ProofOutline({ display, actions, markOf, label = 'Proof' }: ProofOutlineProps) {
   const { rows, state, found } = display;
   return (
     <VirtualTree
-      label="Proof"
+      label={label}
       rows={rows}
       active={state.active}
       onKeyDown={actions.onKeyDown}
@@ -111,6 +127,7 @@ export function ProofOutline({ display, actions }: ProofOutlineProps) {
           row={row}
           place={place}
           display={display}
+          mark={markOf?.(row.step) ?? null}
           isMatch={found?.matches.has(row.step.id) === true}
           isUnfolded={state.unfolded.has(row.key)}
           onToggle={() => actions.toggle(row)}

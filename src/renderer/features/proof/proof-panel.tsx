@@ -4,7 +4,7 @@ import { IconArrowsSplit2, IconHelpCircle, IconTimeline, IconUnlink } from '@tab
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useRef, useState } from 'react';
-import type { Answer, Proof } from '../../../engine/contract/inference.ts';
+import type { Answer, Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { parseAtom } from '../../../engine/language/parse.ts';
 import type { OutlineRow, ProofTree } from '../../../proof/proof-tree.ts';
 import { noteGeneration } from '../../api/live.ts';
@@ -17,11 +17,13 @@ import { BesideActions, PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { AgeBanner, Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
+import { ComparedProofs } from './compared-proofs.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { ProofDiagram } from './proof-diagram.tsx';
 import { ProofOutline } from './proof-outline.tsx';
 import { type ProofLook, proofLookOf } from './proof-search.ts';
 import { ProofTools } from './proof-tools.tsx';
+import { ProofWords } from './proof-words.tsx';
 import styles from './proof.module.css';
 import { waysTo } from './shown-proof.ts';
 import { useStepActions } from './step-actions.ts';
@@ -155,15 +157,21 @@ function StepCount({
   answer,
   alternatives,
 }: { display: ProofDisplay } & Pick<ShownProps, 'answer' | 'alternatives'>) {
-  const { tree } = display;
+  const { whole } = display;
   return (
     <span className="dim number">
-      {formatAmount(tree.sizeOf(tree.root.id), 'step')} ·{' '}
+      {formatAmount(whole.sizeOf(whole.root.id), 'step')} ·{' '}
       {alternatives.areWanted && !alternatives.areLoading
-        ? otherWaysInWords(tree)
+        ? otherWaysInWords(whole)
         : `generation ${formatCount(answer.generation)}`}
     </span>
   );
+}
+
+/** The step whose ways are shown side by side; undefined if none is, or it has one way only. */
+function comparedStep(proof: Proof, { versus }: ProofLook): ProofStep | undefined {
+  if (versus === undefined) return undefined;
+  return proof.steps.find((step) => step.atom === versus && waysTo(step) > 1);
 }
 
 /** Shows the proof of one answer; remounted for each answer, so that folds do not carry over. */
@@ -177,6 +185,7 @@ function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, a
   const onOpen = useOpenStep();
   const stepActions = useStepActions({ display, onOpen, onFind: () => findRef.current?.select() });
   const { active } = display;
+  const compared = comparedStep(proof, look);
   return (
     <PaneFrame
       scroll="own"
@@ -193,18 +202,32 @@ function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, a
       }
     >
       <div className={styles.shown} ref={shownRef}>
-        <ProofTools display={display} findRef={findRef} onLeave={focusProof} />
+        {compared === undefined && <ProofTools display={display} findRef={findRef} onLeave={focusProof} />}
         {proof.truncated === true && (
           <Banner>This proof was cut after {formatAmount(proof.steps.length, 'step')}.</Banner>
         )}
         <div className={styles.outlineFrame}>
-          {look.look === 'diagram' ? (
+          {compared !== undefined ? (
+            <ComparedProofs
+              key={compared.id}
+              about={about}
+              proof={proof}
+              chosen={display.chosen}
+              step={compared}
+              look={look}
+              onStop={() => onLook({ ...look, versus: undefined })}
+            />
+          ) : look.look === 'diagram' ? (
             <ProofDiagram display={display} actions={stepActions} />
+          ) : look.look === 'words' ? (
+            <ProofWords display={display} />
           ) : (
             <ProofOutline display={display} actions={stepActions} />
           )}
         </div>
-        {active !== undefined && <StepDetail row={active} display={display} />}
+        {active !== undefined && look.look !== 'words' && compared === undefined && (
+          <StepDetail row={active} display={display} />
+        )}
       </div>
     </PaneFrame>
   );

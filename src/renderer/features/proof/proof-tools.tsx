@@ -55,7 +55,7 @@ function Matches({ display }: { display: ProofDisplay }) {
   );
   return (
     <>
-      <span className="dim number" role="status">
+      <span className="dim number no-wrap" role="status">
         {placeInWords(display)}
       </span>
       {button('Previous match', 'Shift+N', -1)}
@@ -124,13 +124,22 @@ function FindField({ display, fieldRef, onLeave }: FindFieldProps) {
 const depths = [1, 2, 3, 4, 5, 10, 20] as const;
 
 function FoldButtons({ display }: { display: ProofDisplay }) {
-  const { tree, setState } = display;
+  const { tree, whole, inChains, setState, setLook } = display;
   const unfold = (depth?: number) =>
     setState({ active: keyOfStep(tree.root.id), unfolded: keysBelow(tree, tree.root.id, depth) });
+  /** Chains are unfolded with everything else. */
+  function unfoldAll(): void {
+    if (inChains === 0) {
+      unfold();
+      return;
+    }
+    setState({ active: keyOfStep(whole.root.id), unfolded: keysBelow(whole, whole.root.id) });
+    setLook({ chains: 'open' });
+  }
   return (
     <span className={styles.group}>
-      <Tooltip label="Unfold all (*)">
-        <ActionIcon aria-label="Unfold all" onClick={() => unfold()}>
+      <Tooltip label="Unfold all">
+        <ActionIcon aria-label="Unfold all" onClick={unfoldAll}>
           <IconListTree size={16} aria-hidden />
         </ActionIcon>
       </Tooltip>
@@ -211,10 +220,12 @@ function KnownButton({ display }: { display: ProofDisplay }) {
 
 /** Shows how the displayed proof is reduced, with ways to undo that. */
 function Reductions({ display }: { display: ProofDisplay }) {
-  const { look, tree, isFromMissing, shown } = display;
+  const { look, whole, isFromMissing, shown, inChains, apart, setApart, setLook } = display;
   const names = [...hiddenNames(look.hide)];
-  if (look.from === undefined && names.length === 0) return null;
-  const count = shown.steps.length - tree.sizeOf(tree.root.id);
+  const isWhole = look.from === undefined && names.length === 0;
+  const isUnfolded = look.chains === 'open' || apart.size > 0;
+  if (isWhole && inChains === 0 && !isUnfolded) return null;
+  const count = shown.steps.length - whole.sizeOf(whole.root.id);
   return (
     <div className={styles.reductions} role="status">
       {look.from !== undefined && (
@@ -250,7 +261,27 @@ function Reductions({ display }: { display: ProofDisplay }) {
           {name === computedName ? 'computed' : name}
         </Button>
       ))}
-      <span className="dim number">{formatAmount(count, 'step')} not shown</span>
+      {!isWhole && <span className="dim number">{formatAmount(count, 'step')} not shown</span>}
+      {inChains > 0 && (
+        <>
+          <span className="dim number">{formatAmount(inChains, 'step')} folded into chains</span>
+          <Button size="compact-xs" variant="default" onClick={() => setLook({ chains: 'open' })}>
+            Unfold chains
+          </Button>
+        </>
+      )}
+      {isUnfolded && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => {
+            setApart(new Set());
+            if (look.chains === 'open') setLook({ chains: undefined });
+          }}
+        >
+          Fold the chains
+        </Button>
+      )}
     </div>
   );
 }
@@ -273,12 +304,22 @@ export function ProofTools({ display, findRef, onLeave }: ProofToolsProps) {
           data={[
             { value: 'outline', label: 'Outline' },
             { value: 'diagram', label: 'Diagram' },
+            { value: 'words', label: 'In words' },
           ]}
           value={look.look ?? 'outline'}
-          onChange={(value) => setLook({ look: value === 'diagram' ? 'diagram' : undefined })}
+          onChange={(value) =>
+            setLook({ look: value === 'diagram' || value === 'words' ? value : undefined })
+          }
         />
         <FindField display={display} fieldRef={findRef} onLeave={onLeave} />
         <FoldButtons display={display} />
+        <Button
+          variant={look.facts === 'true' ? 'light' : 'default'}
+          aria-pressed={look.facts === 'true'}
+          onClick={() => setLook({ facts: look.facts === 'true' ? undefined : 'true' })}
+        >
+          Only the facts
+        </Button>
         <KnownButton display={display} />
       </div>
       <Reductions display={display} />

@@ -78,8 +78,9 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-function nodeAsSvg(placed: PlacedNode, look: SvgLook): string {
+function nodeAsSvg(placed: PlacedNode, isDown: boolean, look: SvgLook): string {
   const { node, width, height } = placed;
+  const [cx, cy] = isDown ? [width / 2, height] : [width, height / 2];
   const { step } = node.row;
   const stroke = look.colourOf('--line-strong');
   const bar = look.colourOf(coloursOf(stepWords[step.kind].tone).word);
@@ -94,8 +95,8 @@ function nodeAsSvg(placed: PlacedNode, look: SvgLook): string {
     '</svg>',
     ...(mark === '+'
       ? [
-          `<circle cx="${width}" cy="${height / 2}" r="${foldSize / 2 - 1}" fill="${look.colourOf('--surface')}" stroke="${stroke}"/>`,
-          `<path d="M${width - 4} ${height / 2}h8M${width} ${height / 2 - 4}v8" stroke="${look.colourOf('--text-dim')}"/>`,
+          `<circle cx="${cx}" cy="${cy}" r="${foldSize / 2 - 1}" fill="${look.colourOf('--surface')}" stroke="${stroke}"/>`,
+          `<path d="M${cx - 4} ${cy}h8M${cx} ${cy - 4}v8" stroke="${look.colourOf('--text-dim')}"/>`,
         ]
       : []),
     '</g>',
@@ -117,7 +118,7 @@ export function diagramAsSvg(diagram: PlacedDiagram, title: string, look: SvgLoo
       ({ edge, path }) => `<path d="${path}"${edge.isCircle ? ' stroke-dasharray="5 4"' : ''}/>`,
     ),
     '</g>',
-    ...diagram.nodes.map((node) => nodeAsSvg(node, look)),
+    ...diagram.nodes.map((node) => nodeAsSvg(node, diagram.isDown, look)),
     '</svg>',
     '',
   ].join('\n');
@@ -135,7 +136,7 @@ export async function pictureOf(
   notes: StepNotes,
   display: ProofDisplay,
 ): Promise<Picture> {
-  const diagram = await laidOut(graph);
+  const diagram = await laidOut(graph, display.look.flow === 'down');
   const styles = getComputedStyle(document.documentElement);
   const colours = new Map<Colour, string>();
   const svg = diagramAsSvg(diagram, `Proof of ${display.tree.root.atom}`, {

@@ -1,8 +1,15 @@
 /** Actions on a displayed proof, by pointer and keys, shared by outline and diagram. */
 import type { KeyboardEvent } from 'react';
 import type { ProofStep } from '../../../engine/contract/inference.ts';
+import type { ChainedStep } from '../../../proof/chains.ts';
 import { afterKey, afterOpening, revealing } from '../../../proof/folds.ts';
-import { isPointer, keyOfStep, type OutlineRow, type ProofTree } from '../../../proof/proof-tree.ts';
+import {
+  isClosedChain,
+  isPointer,
+  keyOfStep,
+  type OutlineRow,
+  type ProofTree,
+} from '../../../proof/proof-tree.ts';
 import { hiddenNames, hideOf } from './proof-search.ts';
 import { knownNameOf, turned, waysTo } from './shown-proof.ts';
 import type { FoundSteps, ProofDisplay } from './use-proof-display.ts';
@@ -23,6 +30,25 @@ export function reRoot(display: ProofDisplay, step: ProofStep | null): void {
   keep({ state: { active, unfolded: new Set([...folds.unfolded, active]) }, chosen });
   const isWhole = step === null || step.id === shown.roots[0];
   setLook({ from: isWhole ? undefined : step.atom, find: undefined });
+}
+
+/** Unfolds the chain at a step, or folds the chain around it again. */
+export function toggleChain(display: ProofDisplay, { id, chain }: ChainedStep): void {
+  const { apart, setApart } = display;
+  if (chain !== undefined) {
+    setApart(new Set([...apart, ...chain.members]), id);
+    return;
+  }
+  const around = display.chainOf(id);
+  const [top] = around ?? [];
+  if (around === null || top === undefined) return;
+  const folded = new Set(around);
+  setApart(new Set([...apart].filter((each) => !folded.has(each))), top);
+}
+
+/** Gives one step of a folded chain its own line, which splits the chain there. */
+export function unfoldAt({ apart, setApart }: ProofDisplay, id: number): void {
+  setApart(new Set([...apart, id]), id);
 }
 
 /** Hides or shows the steps about a known predicate. */
@@ -87,7 +113,8 @@ interface StepActionOptions {
 export function useStepActions({ display, onOpen, onFind }: StepActionOptions): StepActions {
   const { rows, state, setState, active, found } = display;
 
-  const toggle = (row: OutlineRow) => setState(afterOpening(row, state));
+  const toggle = (row: OutlineRow) =>
+    isClosedChain(row) ? toggleChain(display, row.step) : setState(afterOpening(row, state));
   const open = (row: OutlineRow) => (isPointer(row) ? toggle(row) : onOpen(row));
 
   /** Runs the key's action on the step; returns true if it has one. */
@@ -106,6 +133,14 @@ export function useStepActions({ display, onOpen, onFind }: StepActionOptions): 
       case 'backspace':
         reRoot(display, null);
         return true;
+      case 'c':
+        toggleChain(display, row.step);
+        return true;
+      case 'arrowright':
+      case '+':
+      case '*':
+        if (isClosedChain(row)) toggleChain(display, row.step);
+        return isClosedChain(row);
       case 'h':
         if (name !== null) toggleKnown(display, name);
         return name !== null;

@@ -1,18 +1,20 @@
-import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
+import { ActionIcon, Anchor, Button, Slider, Tooltip } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { CodeText } from '../../editor/code-text.tsx';
+import { useState } from 'react';
+import { CodeText, LinkedAtom } from '../../editor/code-text.tsx';
 import { Bindings } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { RuleLink, WhatIfLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import { parseAtom } from '../../../engine/language/parse.ts';
 import type { ProofStep } from '../../../engine/contract/inference.ts';
+import { type ChainedStep, chainInWords } from '../../../proof/chains.ts';
 import type { OutlineRow } from '../../../proof/proof-tree.ts';
 import { metadataInWords, stepWords } from '../../../proof/step-words.ts';
 import styles from './proof.module.css';
 import { computedName, waysTo, wayInWords } from './shown-proof.ts';
-import { hideable, reRoot, toggleKnown, turn } from './step-actions.ts';
+import { hideable, reRoot, toggleChain, toggleKnown, turn, unfoldAt } from './step-actions.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
 
 /** Selects among the alternatives of a step. */
@@ -32,6 +34,13 @@ function Ways({ step, display }: { step: ProofStep; display: ProofDisplay }) {
         Way {wayInWords(chosen, step)}
       </span>
       {button('Next way', 1)}
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => display.setLook({ versus: step.atom, ways: 'true' })}
+      >
+        Compare the ways
+      </Button>
     </span>
   );
 }
@@ -66,6 +75,46 @@ function Looks({ step, display }: { step: ProofStep; display: ProofDisplay }) {
   );
 }
 
+/** Says what a folded chain holds, and unfolds it at the step that the slider points at, or whole. */
+function ChainDetail({ display, step }: { display: ProofDisplay; step: ChainedStep }) {
+  const [position, setPosition] = useState(0);
+  const { chain } = step;
+  if (chain === undefined) return null;
+  const { members } = chain;
+  const last = members.length - 1;
+  const at = members[Math.min(position, last)];
+  const atom = display.whole.steps.get(at ?? -1)?.atom ?? '';
+  return (
+    <div className={styles.chainDetail} role="group" aria-label="Folded chain">
+      <span>{chainInWords(chain)}</span>
+      <Slider
+        className={styles.chainSlider}
+        size="sm"
+        thumbSize={24}
+        min={0}
+        max={last}
+        value={Math.min(position, last)}
+        onChange={setPosition}
+        label={null}
+        thumbLabel="Step of the chain"
+        thumbProps={{ 'aria-valuetext': atom }}
+      />
+      <CodeText isLine text={atom} />
+      <Button
+        size="compact-xs"
+        variant="default"
+        disabled={position === 0}
+        onClick={() => at !== undefined && unfoldAt(display, at)}
+      >
+        Unfold here
+      </Button>
+      <Button size="compact-xs" variant="default" onClick={() => toggleChain(display, step)}>
+        Unfold the chain
+      </Button>
+    </div>
+  );
+}
+
 /** Shows the step under the cursor: rule, substitution, alternatives and links to fact and rule. */
 export function StepDetail({ row, display }: { row: OutlineRow; display: ProofDisplay }) {
   const { step } = row;
@@ -74,7 +123,7 @@ export function StepDetail({ row, display }: { row: OutlineRow; display: ProofDi
   return (
     <section className={styles.step} aria-label="Step">
       <div className={styles.stepHead}>
-        <CodeText text={step.atom} />
+        <LinkedAtom text={step.atom} />
         <Tag tone={tone}>{word}</Tag>
         <CopyButton text={step.atom} label="Copy the statement" />
         {waysTo(step) > 1 && <Ways step={step} display={display} />}
@@ -107,6 +156,7 @@ export function StepDetail({ row, display }: { row: OutlineRow; display: ProofDi
           <CodeText text={step.rule} />
         </p>
       )}
+      <ChainDetail key={step.id} display={display} step={step} />
       <Bindings lead="with" bindings={display.bindingsOf(step)} />
       {metadata.length > 0 && <p className="dim">{metadata.join(' · ')}</p>}
     </section>

@@ -2,18 +2,7 @@
 import { useEffect, useState } from 'react';
 import type { ShownFailure } from '../../ui/notices.tsx';
 import { type DiagramGraph, placedDiagram, type PlacedDiagram } from './diagram.ts';
-import type { Layout, LayoutInput } from './layout.ts';
-import type { ProofLayoutAnswer, ProofLayoutRequest } from './layout.worker.ts';
-import LayoutWorker from './layout.worker.ts?worker';
-
-interface Waiting {
-  resolve(layout: Layout): void;
-  reject(error: Error): void;
-}
-
-let worker: Worker | null = null;
-let lastId = 0;
-const waiting = new Map<number, Waiting>();
+import { proofLayout } from '../../ui/layout/layout-in-worker.ts';
 
 /** Returns the failure to show for a diagram that could not be drawn. */
 export function failureOfDiagram(error: unknown): ShownFailure {
@@ -21,40 +10,15 @@ export function failureOfDiagram(error: unknown): ShownFailure {
   return { title: 'The diagram could not be drawn', detail, requestId: '', errors: [] };
 }
 
-/** Ends a failed worker; the next request starts another. */
-function endWorker(failed: Worker, why: string): void {
-  failed.terminate();
-  if (worker === failed) worker = null;
-  const error = new Error(`${why} The outline shows the same steps.`);
-  for (const { reject } of waiting.values()) reject(error);
-  waiting.clear();
-}
-
-function startWorker(): Worker {
-  const started = new LayoutWorker();
-  started.onmessage = (event: MessageEvent<ProofLayoutAnswer>) => {
-    const { id, outcome } = event.data;
-    if ('failure' in outcome) endWorker(started, `${outcome.failure}.`);
-    else waiting.get(id)?.resolve(outcome.layout);
-    waiting.delete(id);
-  };
-  started.onerror = () => endWorker(started, 'The layout worker did not start, or has ended.');
-  return started;
-}
-
 /** Returns the graph with its layout; rejects with a message for the user. */
-export async function laidOut(graph: DiagramGraph): Promise<PlacedDiagram> {
-  worker ??= startWorker();
-  lastId += 1;
-  const id = lastId;
-  const input: LayoutInput = {
-    nodes: graph.nodes.map(({ width, height }) => ({ width, height })),
-    edges: graph.edges,
-  };
-  const request: ProofLayoutRequest = { id, input };
-  const answered = new Promise<Layout>((resolve, reject) => waiting.set(id, { resolve, reject }));
-  worker.postMessage(request);
-  return placedDiagram(graph, await answered);
+export async function laidOut(graph: DiagramGraph, isDown = false): Promise<PlacedDiagram> {
+  const nodes = graph.nodes.map(({ width, height }) => ({ width, height }));
+  try {
+    return placedDiagram(graph, await proofLayout({ nodes, edges: graph.edges, isDown }), isDown);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`${why} The outline shows the same steps.`, { cause: error });
+  }
 }
 
 interface LaidOut {
@@ -63,14 +27,14 @@ interface LaidOut {
   readonly again: () => void;
 }
 
-/** Returns the layout of a graph as it becomes available. */
-export function useLaidOut(graph: DiagramGraph): LaidOut {
+/** Returns the layout of a graph, to the right or from the top down, as it becomes available. */
+export function useLaidOut(graph: DiagramGraph, isDown: boolean): LaidOut {
   const [diagram, setDiagram] = useState<PlacedDiagram | null>(null);
   const [failure, setFailure] = useState<ShownFailure | null>(null);
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let isWanted = true;
-    laidOut(graph).then(
+    laidOut(graph, isDown).then(
       (placed) => {
         if (!isWanted) return;
         setDiagram(placed);
@@ -83,6 +47,6 @@ export function useLaidOut(graph: DiagramGraph): LaidOut {
     return () => {
       isWanted = false;
     };
-  }, [graph, tries]);
+  }, [graph, isDown, tries]);
   return { diagram, failure, again: () => setTries((count) => count + 1) };
 }

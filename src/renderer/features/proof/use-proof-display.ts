@@ -4,7 +4,8 @@
  */
 import { useMemo, useState } from 'react';
 import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
-import { activeRow, type FoldState, initiallyUnfolded } from '../../../proof/folds.ts';
+import { chainAround, type ChainedStep, withFactsOnly, withFoldedChains } from '../../../proof/chains.ts';
+import { activeRow, type FoldState, initiallyUnfolded, revealing } from '../../../proof/folds.ts';
 import {
   keyOfStep,
   type Narrowing,
@@ -54,6 +55,16 @@ export interface ProofDisplay {
   readonly setLook: (change: ProofLook) => void;
   /** The proof by the chosen alternatives, with all its steps. */
   readonly shown: Proof;
+  /** The tree of all steps that are not hidden: `tree` before chains are folded. */
+  readonly whole: ProofTree;
+  /** Number of steps inside folded chains. */
+  readonly inChains: number;
+  /** The steps of chains that have their own lines by the user's choice. */
+  readonly apart: ReadonlySet<number>;
+  /** Gives steps their own lines, or folds them into their chain again; unfolds the lines of the first. */
+  readonly setApart: (apart: ReadonlySet<number>, active?: number) => void;
+  /** The steps of the chain around a step as long as it can be; null if it is in none. */
+  readonly chainOf: (id: number) => readonly number[] | null;
   readonly chosen: Chosen;
   readonly hiddenUnder: ReadonlyMap<number, number>;
   readonly tree: ProofTree;
@@ -98,18 +109,55 @@ function bindingsIn(shown: Proof): ProofDisplay['bindingsOf'] {
   };
 }
 
-function useTree(proof: Proof, chosen: Chosen, { hide, from }: ProofLook) {
+/** The steps of chains that lead to a match: they keep their own lines, so that it can be seen. */
+function leadingTo(find: string, whole: ProofTree, steps: readonly ChainedStep[]): Set<number> {
+  const chainOf = new Map<number, number>();
+  for (const { id, chain } of steps) for (const member of chain?.members ?? []) chainOf.set(member, id);
+  const leading = new Set<number>();
+  if (chainOf.size === 0) return leading;
+  const met = new Set<number>();
+  for (const match of findSteps(whole, find).inOrder) {
+    let below: number | undefined;
+    for (let at: number | undefined = match; at !== undefined; at = whole.parentOf.get(at)) {
+      const chain = chainOf.get(at);
+      if (chain !== undefined && (below === undefined || chainOf.get(below) !== chain)) leading.add(at);
+      if (met.has(at)) break;
+      met.add(at);
+      below = at;
+    }
+  }
+  return leading;
+}
+
+function useTree(proof: Proof, chosen: Chosen, look: ProofLook, apart: ReadonlySet<number>) {
+  const { hide, from, find, facts, chains } = look;
   const shown = useMemo(() => withChosen(proof, chosen), [proof, chosen]);
   const left = useMemo(() => condensed(shown, hiddenNames(hide)), [shown, hide]);
-  const tree = useMemo(() => {
+  const whole = useMemo(() => {
     const step = shown.steps.find(({ atom }) => atom === from);
     return treeOf(left.proof, step?.id ?? shown.roots[0] ?? 0);
   }, [shown, left, from]);
+  const reduced = useMemo(() => {
+    const { id } = whole.root;
+    const rooted = { ...left.proof, roots: [id] };
+    if (facts === 'true') return { tree: treeOf(withFactsOnly(rooted, id), id), inChains: 0 };
+    if (chains === 'open') return { tree: whole, inChains: 0 };
+    const first = withFoldedChains(rooted, apart);
+    const leading = find === undefined ? null : leadingTo(find, whole, first.steps);
+    const folded =
+      leading === null || leading.size === 0
+        ? first
+        : withFoldedChains(rooted, new Set([...apart, ...leading]));
+    if (folded.hidden.length === 0) return { tree: whole, inChains: 0 };
+    return { tree: treeOf(folded, id), inChains: folded.hidden.length };
+  }, [left, whole, facts, chains, apart, find]);
   return {
     shown,
     hiddenUnder: left.hiddenUnder,
-    tree,
-    isFromMissing: from !== undefined && from !== tree.root.atom,
+    whole,
+    ...reduced,
+    isFromMissing: from !== undefined && from !== whole.root.atom,
+    chainOf: (id: number) => chainAround({ ...left.proof, roots: [whole.root.id] }, id),
   };
 }
 
@@ -129,7 +177,13 @@ function useFinding(tree: ProofTree, find: string | undefined) {
 export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOptions): ProofDisplay {
   const [recalled] = useState(() => recallFolds(about, proof));
   const [chosen, setChosen] = useState<Chosen>(recalled?.chosen ?? new Map());
-  const { shown, hiddenUnder, tree, isFromMissing } = useTree(proof, chosen, look);
+  const [apart, setApart] = useState<ReadonlySet<number>>(new Set());
+  const { shown, hiddenUnder, whole, tree, inChains, isFromMissing, chainOf } = useTree(
+    proof,
+    chosen,
+    look,
+    apart,
+  );
   const [folds, setFolds] = useState<FoldState>(
     () => recalled?.state ?? { active: keyOfStep(tree.root.id), unfolded: initiallyUnfolded(tree) },
   );
@@ -153,6 +207,18 @@ export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOpti
     look,
     setLook: (change) => onLook({ ...look, ...change }),
     shown,
+    whole,
+    inChains,
+    apart,
+    setApart: (next, at) => {
+      setApart(next);
+      const keys = [...next].filter((id) => !apart.has(id)).map((id) => keyOfStep(id));
+      const unfolded = new Set([...state.unfolded, ...keys]);
+      // What is left of a chain above the step may be too short to be folded: its lines must not hide the step.
+      if (at === undefined) setState({ active: state.active, unfolded });
+      else setState({ active: keyOfStep(at), unfolded: revealing(whole, unfolded, at) });
+    },
+    chainOf,
     chosen,
     hiddenUnder,
     tree,

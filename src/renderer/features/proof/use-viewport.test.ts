@@ -72,3 +72,9 @@ test('draws a region that covers the visible one, and changes in steps', () => {
   expect(inSteps({ left: 199, top: -1, width: 810, height: 600 }, 100)).toEqual(part);
   expect(part.left + part.width).toBeGreaterThanOrEqual(199 + 810 + 100);
 });
+
+test('from the top down, shows the root first at the top', () => {
+  const root = { left: 4_950, top: 0, width: 100, height: 40 };
+  const view = atRoot(screen, { width: 10_000, height: 3_000, isDown: true }, root);
+  expect(view).toEqual({ k: 0.9, x: 400 - 5_000 * 0.9, y: 0 });
+});

@@ -13,7 +13,7 @@ import {
   useState,
 } from 'react';
 import { type Box, nodeOfStep, type PlacedDiagram } from './diagram.ts';
-import type { Size } from './layout.ts';
+import type { Size } from '../../ui/layout/proof-layout.ts';
 
 /** Maps a point of the diagram to `x + k * its x`, `y + k * its y` on the screen. */
 export interface Viewport {
@@ -68,9 +68,14 @@ export function fitted(screen: Size, diagram: Size, cursor: Box): Viewport {
 }
 
 /** Returns the initial view: the whole diagram if readable, else its beginning with the root at the left. */
-export function atRoot(screen: Size, diagram: Size, root: Box): Viewport {
+export function atRoot(screen: Size, diagram: Size & { readonly isDown?: boolean }, root: Box): Viewport {
   const whole = scaleOfAll(screen, diagram);
   const view = centred(screen, diagram, whole >= readableWhole ? whole : readable);
+  if (diagram.isDown === true) {
+    const isWide = diagram.width * view.k > screen.width;
+    const x = isWide ? screen.width / 2 - (root.left + root.width / 2) * view.k : view.x;
+    return { ...view, x, y: Math.max(0, view.y) };
+  }
   const isAllSeen = diagram.height * view.k <= screen.height;
   return isAllSeen ? view : { ...view, y: screen.height / 2 - (root.top + root.height / 2) * view.k };
 }
@@ -115,7 +120,8 @@ const zoomStep = 1.25;
 /** Maximum pointer movement of a click, in pixels. */
 const clickSlack = 4;
 
-function useScreen(ref: RefObject<HTMLElement | null>): Size | null {
+/** Returns the size of an element; null before it is laid out. */
+export function useScreen(ref: RefObject<HTMLElement | null>): Size | null {
   const [screen, setScreen] = useState<Size | null>(null);
   useLayoutEffect(() => {
     const element = ref.current;
@@ -240,6 +246,9 @@ export function useViewport(
     view,
     dragging: useDragging(move),
     zoomIn: () => change((before) => zoomed(before, zoomStep, middle)),
+    /** Moves the view so that a point of the diagram is in its middle. */
+    centreOn: (at: { x: number; y: number }) =>
+      change((before) => ({ ...before, x: middle.x - at.x * before.k, y: middle.y - at.y * before.k })),
     zoomOut: () => change((before) => zoomed(before, 1 / zoomStep, middle)),
     fit: () => {
       const cursor = diagram === null ? undefined : (nodeOfStep(diagram, active) ?? diagram.nodes[0]);

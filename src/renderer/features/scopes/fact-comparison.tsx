@@ -1,7 +1,7 @@
 import { Button, CloseButton, Menu, Radio, SegmentedControl, Stack } from '@mantine/core';
 import { IconChecks, IconEqual } from '@tabler/icons-react';
 import { useMemo } from 'react';
-import { CodeText } from '../../editor/code-text.tsx';
+import { LinkedAtom } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
@@ -91,7 +91,7 @@ function FactVersions({ row, comparison, onClose }: FactVersionsProps) {
       <div className={`flex-column gap-12 ${styles.versions}`}>
         <div className="flex-row flex-wrap gap-8 no-margin">
           <KindTag row={row} isChosen={choice !== undefined} />
-          <CodeText text={row.key} />
+          <LinkedAtom text={row.key} />
         </div>
         <Radio.Group
           label="Take"

@@ -12,7 +12,7 @@ import {
 import { type ReactNode, useMemo } from 'react';
 import { type Trace, tracePorts } from '../../../engine/contract/explanation.ts';
 import { renderAtom, renderLiteral } from '../../../engine/language/print.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeText, LinkedAtom } from '../../editor/code-text.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { ProofLink, RuleLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
@@ -236,7 +236,7 @@ function EventDetail({ event, place, onCaller }: EventDetailProps) {
     <section className={`tall on-panel scrolls ${styles.event}`} aria-label="Event">
       <div className="flex-row flex-wrap gap-8">
         <Tag tone={toneOf[port]}>{port}</Tag>
-        <CodeText text={atom} />
+        <LinkedAtom text={atom} />
         {scope !== null && <span className="dim">in {scope}</span>}
         <span className={styles.grow} />
         {port === 'exit' && <ProofLink question={atom}>Why</ProofLink>}

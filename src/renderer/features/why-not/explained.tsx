@@ -18,11 +18,12 @@ import { parseBody, parseRule } from '../../../engine/language/parse.ts';
 import { renderAtom, renderLiteral } from '../../../engine/language/print.ts';
 import { isAbsence, isAggregate, isBuiltin } from '../../../engine/language/terms.ts';
 import { useRules } from '../../api/queries.ts';
-import { CodeText } from '../../editor/code-text.tsx';
+import { CodeText, LinkedAtom } from '../../editor/code-text.tsx';
 import { Bindings } from '../../ui/blocks.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProofLink, RuleLink, WhatIfLink, WhyNotLink } from '../../ui/knowledge-links.tsx';
 import { Tag } from '../../ui/tags.tsx';
+import { RemediesView, type StageRemedy } from './remedies-view.tsx';
 import styles from './why-not.module.css';
 
 /** An attempt of a rule. */
@@ -139,7 +140,7 @@ function Premise(props: PremiseProps) {
         <IconX size={15} className="text-bad" aria-hidden />
       )}
       <span className={styles.premiseText}>
-        <CodeText text={text} />
+        <LinkedAtom text={text} />
       </span>
       <Tag tone={holds ? 'good' : 'bad'}>{holds ? 'holds' : 'missing'}</Tag>
       <span className={`gap-2-12 flex-wrap to-right ${styles.links}`}>
@@ -293,9 +294,10 @@ function Holds({ atom }: { atom: string }) {
 interface ExplainedProps {
   explained: WhyNot;
   onQuestion: (statement: string) => void;
+  onStage: StageRemedy;
 }
 
-function Missing({ explained, onQuestion }: ExplainedProps) {
+function Missing({ explained, onQuestion, onStage }: ExplainedProps) {
   const rules = useRules().data ?? [];
   const { atom, attempts, blockedBy } = explained;
   return (
@@ -314,17 +316,18 @@ function Missing({ explained, onQuestion }: ExplainedProps) {
             : 'No rule that is in force could conclude it.'}
         </p>
       )}
+      <RemediesView key={atom} atom={atom} onStage={onStage} />
     </>
   );
 }
 
 /** Shows the explanation: what hides the statement, the rules that could conclude it, and what to try. */
-export function Explained({ explained, onQuestion }: ExplainedProps) {
+export function Explained({ explained, onQuestion, onStage }: ExplainedProps) {
   const { atom, holds } = explained;
   return (
     <div className={`flex-column gap-12 ${styles.explained}`}>
       <div className="flex-row flex-wrap gap-8">
-        <CodeText text={atom} />
+        <LinkedAtom text={atom} />
         <Tag tone={holds ? 'good' : 'bad'}>{holds ? 'holds' : 'does not hold'}</Tag>
         <span className={styles.grow} />
         {!holds && (
@@ -337,7 +340,11 @@ export function Explained({ explained, onQuestion }: ExplainedProps) {
           </Button>
         )}
       </div>
-      {holds ? <Holds atom={atom} /> : <Missing explained={explained} onQuestion={onQuestion} />}
+      {holds ? (
+        <Holds atom={atom} />
+      ) : (
+        <Missing explained={explained} onQuestion={onQuestion} onStage={onStage} />
+      )}
     </div>
   );
 }

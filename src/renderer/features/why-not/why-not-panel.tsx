@@ -23,6 +23,7 @@ import {
 } from '../../ui/notices.tsx';
 import { BesideActions, PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { Explained } from './explained.tsx';
+import type { StageRemedy } from './remedies-view.tsx';
 import styles from './why-not.module.css';
 
 /** A variable of a pattern that needs a value. */
@@ -249,14 +250,15 @@ function useWhyNot(question: string) {
 interface ResultProps {
   run: ReturnType<typeof useWhyNot>;
   onQuestion: (statement: string) => void;
+  onStage: StageRemedy;
 }
 
-function Result({ run, onQuestion }: ResultProps) {
+function Result({ run, onQuestion, onStage }: ResultProps) {
   const { state, again, cancel } = run;
   const { result, failure, runningSince, cancelledAfter } = state;
   if (failure !== null)
     return <PaneProblem failure={failure} {...(again === null ? {} : { onRetry: again })} />;
-  if (result !== null) return <Explained explained={result} onQuestion={onQuestion} />;
+  if (result !== null) return <Explained explained={result} onQuestion={onQuestion} onStage={onStage} />;
   if (runningSince !== null)
     return <Running what="Looking for what is missing" since={runningSince} onCancel={cancel} />;
   return (
@@ -283,6 +285,7 @@ interface WhyNotPanelProps {
   /** A statement that a link has filled in and that waits to be explained. */
   filledIn?: string;
   onQuestion: (statement: string) => void;
+  onStage: StageRemedy;
   /** Present if the panel is beside other content. */
   onClose?: () => void;
 }
@@ -293,7 +296,7 @@ interface WhyNotPanelProps {
  * A pattern or several conditions are first reduced to one ground statement. When the knowledge changes, the
  * explanation stays under a banner.
  */
-export function WhyNotPanel({ question, filledIn = '', onQuestion, onClose }: WhyNotPanelProps) {
+export function WhyNotPanel({ question, filledIn = '', onQuestion, onStage, onClose }: WhyNotPanelProps) {
   const run = useWhyNot(question);
   const { state, again, cancel } = run;
   const isOld = useIsOld(state.result);
@@ -319,7 +322,7 @@ export function WhyNotPanel({ question, filledIn = '', onQuestion, onClose }: Wh
         </AgeBanner>
       )}
       <WhyNotForm question={question} filledIn={filledIn} onQuestion={onQuestion} />
-      <Result run={run} onQuestion={onQuestion} />
+      <Result run={run} onQuestion={onQuestion} onStage={onStage} />
     </PaneFrame>
   );
 }
@@ -327,10 +330,11 @@ export function WhyNotPanel({ question, filledIn = '', onQuestion, onClose }: Wh
 interface WhyNotViewProps {
   search: QuestionSearch;
   onSearch: (search: QuestionSearch) => void;
+  onStage: StageRemedy;
 }
 
 /** Shows the Why-not view: one explanation by its address. */
-export function WhyNotView({ search, onSearch }: WhyNotViewProps) {
+export function WhyNotView({ search, onSearch, onStage }: WhyNotViewProps) {
   const { question = '', unasked } = search;
   const waits = unasked === 'true';
   return (
@@ -338,6 +342,7 @@ export function WhyNotView({ search, onSearch }: WhyNotViewProps) {
       question={waits ? '' : question}
       filledIn={waits ? question : ''}
       onQuestion={(statement) => onSearch({ question: statement })}
+      onStage={onStage}
     />
   );
 }

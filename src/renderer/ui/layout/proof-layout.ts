@@ -1,5 +1,5 @@
 /**
- * Layout of a proof: the conclusion at the left, premises to the right.
+ * Layout of a proof: the conclusion at the left, premises to the right, or from the top down.
  *
  * A tree gets a tidy tree layout in linear time (d3-hierarchy). With shared steps, a layered layout (dagre) shows
  * dependencies better, but its time grows faster than the graph; larger graphs are laid out along the outline's tree,
@@ -30,6 +30,8 @@ export interface LayoutInput {
   /** The first is the root. */
   readonly nodes: readonly Size[];
   readonly edges: readonly DiagramEdge[];
+  /** True: premises below their conclusion, not to the right. */
+  readonly isDown?: boolean;
 }
 
 /** Result of the layout. */
@@ -51,8 +53,29 @@ export const margin = 24;
 /** Larger graphs are not layered. */
 const maxLayered = 240;
 
+/** Swaps x and y of points that alternate. */
+function swapped(points: readonly number[]): number[] {
+  return points.map((_, index) => points[index % 2 === 0 ? index + 1 : index - 1] ?? 0);
+}
+
 /** Returns the layout of a diagram. */
 export function layOutProof(input: LayoutInput): Layout {
+  if (input.isDown !== true) return layOutToRight(input);
+  // From the top down is to the right with the axes swapped.
+  const { nodes, edges } = input;
+  const turned = layOutToRight({
+    nodes: nodes.map(({ width, height }) => ({ width: height, height: width })),
+    edges,
+  });
+  return {
+    corners: Float64Array.from(swapped([...turned.corners])),
+    bends: turned.bends.map(swapped),
+    width: turned.height,
+    height: turned.width,
+  };
+}
+
+function layOutToRight(input: LayoutInput): Layout {
   const isShared = input.edges.some((edge) => !edge.isOwn && !edge.isCircle);
   return isShared && input.nodes.length <= maxLayered ? inLayers(input) : asTree(input);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Layout, type LayoutInput, layOutProof, margin } from './layout.ts';
+import { type Layout, type LayoutInput, layOutProof, margin } from './proof-layout.ts';
 
 const box = { width: 100, height: 40 };
 
@@ -92,4 +92,16 @@ test('lays out chains of ten thousand boxes, and graphs too large for layers', (
 test('gives a single box the whole frame', () => {
   const { corners, width, height } = layOutProof({ nodes: [box], edges: [] });
   expect([...corners, width, height]).toEqual([margin, margin, 100 + 2 * margin, 40 + 2 * margin]);
+});
+
+test('from the top down, each box is below those that use it, without overlap', () => {
+  for (const input of [branching, shared]) {
+    const layout = layOutProof({ ...input, isDown: true });
+    const boxes = boxesOf(input, layout);
+    for (const { from, to } of input.edges)
+      expect(boxes[to]?.top).toBeGreaterThan(boxes[from]?.bottom ?? Number.NaN);
+    expect(overlaps(input, layout)).toBe(0);
+    expect(Math.max(...boxes.map(({ right }) => right))).toBeLessThanOrEqual(layout.width);
+    expect(Math.max(...boxes.map(({ bottom }) => bottom))).toBeLessThanOrEqual(layout.height);
+  }
 });

@@ -1,0 +1,186 @@
+import { EngineError, invalid } from '../base/errors.ts';
+import type { Declaration } from '../contract/declarations.ts';
+import { isOfType, misfit } from '../language/argument-types.ts';
+import { renderConstant, renderIdentity } from '../language/print.ts';
+import { holdersOf, judgeKey, keyPositions, type StrictKey, StrictKeys } from '../state/key-rule.ts';
+import type { DeclarationStore } from '../store/declaration-store.ts';
+import type { Bounds, FactIdentity, FactStore, FactToStore } from '../store/fact-store.ts';
+
+/** Checks facts to be stored against the declarations: types, which need no state, and keys, which do. */
+
+/** Refuses with ShapeViolation a fact with an argument of another type, if its predicate's declaration rejects them. */
+export function refuseMisfits(declarations: DeclarationStore, fact: FactIdentity, path: string): void {
+  const declaration = declarationOf(declarations, fact);
+  if (declaration?.check !== 'reject') return;
+  for (const { position, message } of misfitsOf(declaration, fact.args)) {
+    const at = `${path}args.${position}`;
+    const value = fact.args[position] as string;
+    throw new EngineError(
+      'ShapeViolation',
+      `${at}: ${message}, as ${relationName(declaration)} is declared`,
+      {
+        errors: [{ path: at, message }],
+        path: at,
+        value,
+      },
+    );
+  }
+}
+
+/** What is at odds with a declaration that only warns, in words. */
+export function shapeHints(declarations: DeclarationStore, fact: FactIdentity): string[] {
+  const declaration = declarationOf(declarations, fact);
+  if (declaration?.check !== 'warn') return [];
+  return [...misfitsOf(declaration, fact.args)].map(
+    ({ message }) => `${relationName(declaration)} is declared otherwise: ${message}`,
+  );
+}
+
+/** The arguments that are not of their type, with what is wrong. */
+export function* misfitsOf(
+  declaration: Declaration,
+  args: readonly string[],
+): Generator<{ readonly position: number; readonly message: string }> {
+  for (const [position, argument] of declaration.arguments.entries()) {
+    const value = args[position] as string;
+    if (!isOfType(argument.type, value)) yield { position, message: misfit(argument, value) };
+  }
+}
+
+function declarationOf(
+  declarations: DeclarationStore,
+  { predicate, args }: Pick<FactIdentity, 'predicate' | 'args'>,
+): Declaration | null {
+  return declarations.size === 0 ? null : declarations.get(predicate, args.length);
+}
+
+function relationName({ name, arity }: Declaration): string {
+  return `${name}/${arity}`;
+}
+
+/** True if a key may refuse the fact, which only what is stored decides. */
+export function mayConflict(declarations: DeclarationStore, fact: FactToStore): boolean {
+  if (declarations.size === 0) return false;
+  const key = StrictKeys.of(declarations).keyOf(fact);
+  if (key === null) return false;
+  // The clock gives a fact without validity a beginning that is never too early.
+  return key.onConflict === 'reject' || fact.validFrom !== undefined || fact.validUntil !== undefined;
+}
+
+/** A fact that holds a value of a key, as stored or as an earlier fact of the same request leaves it. */
+interface Holder extends Bounds {
+  readonly args: readonly string[];
+}
+
+/**
+ * Refuses facts that a key forbids. Facts of one request count in their order, so it keeps what each leaves of the
+ * holders of a value of the key. Requires that no other write of the database is under way.
+ */
+export class KeyCheck {
+  readonly #keys: StrictKeys;
+  readonly #facts: FactStore | null;
+  readonly #time: number;
+  readonly #isGone: (fact: FactIdentity) => boolean;
+  /** By scope, relation and value of the key, for what the request has looked at. */
+  readonly #holders = new Map<string, Holder[]>();
+
+  /** `facts`: null if the tenant has none. `isGone`: what the request has retracted before. */
+  constructor(
+    declarations: DeclarationStore,
+    facts: FactStore | null,
+    time: number,
+    isGone: (fact: FactIdentity) => boolean = () => false,
+  ) {
+    this.#keys = StrictKeys.of(declarations);
+    this.#facts = facts;
+    this.#time = time;
+    this.#isGone = isGone;
+  }
+
+  /** Throws KeyConflict, or counts the fact as stored. */
+  *check(fact: FactToStore, path: string): Generator<'more', void, undefined> {
+    const key = this.#keys.keyOf(fact);
+    if (key === null) return;
+    const holders = yield* this.#holdersOf(fact, key);
+    const same = holders.find(({ args }) => isSame(args, fact.args)) ?? null;
+    const rivals = holders.filter((holder) => holder !== same);
+    const judgement = judgeKey(fact, same, rivals, key.onConflict, this.#time);
+    if (judgement.kind === 'conflict') throw keyConflict(fact, key, judgement.inTheWay, path);
+    const given = { from: fact.validFrom, until: fact.validUntil };
+    const kept = same ?? { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+    let from = given.from === 'always' ? Number.NEGATIVE_INFINITY : (given.from ?? kept.from);
+    const until = given.until === 'never' ? Number.POSITIVE_INFINITY : (given.until ?? kept.until);
+    // An earlier fact of the request may have got its beginning from the key.
+    if (until <= from)
+      throw invalid(
+        `${path}validUntil`,
+        'validity must end after it begins: give a validUntil later than validFrom',
+      );
+    let left = rivals;
+    if (judgement.kind === 'supersedes') {
+      ({ from } = judgement);
+      left = rivals
+        .filter((rival) => !judgement.retracted.includes(rival))
+        .map((rival) => (judgement.ended.includes(rival) ? { ...rival, until: from } : rival))
+        .filter((rival) => rival.until > this.#time);
+    }
+    if (until > this.#time) left.push({ args: fact.args, from, until });
+    this.#holders.set(nameOf(fact, key), left);
+  }
+
+  *#holdersOf(fact: FactToStore, key: StrictKey): Generator<'more', Holder[], undefined> {
+    const known = this.#holders.get(nameOf(fact, key));
+    if (known !== undefined) return known;
+    const facts = this.#facts;
+    if (facts === null) return [];
+    const { same, rivals } = yield* holdersOf(facts, fact, key, this.#time);
+    const { predicate, scope } = fact;
+    const relation = facts.relation(predicate, fact.args.length, false);
+    if (relation === null) return [];
+    const all = (same === null ? rivals : [...rivals, same]).sort((left, right) => left.row - right.row);
+    return all
+      .map(({ row, from, until }) => ({ args: facts.argsOf({ relation, row }), from, until }))
+      .filter(({ args }) => !this.#isGone({ predicate, args, truthVal: true, scope }));
+  }
+}
+
+function isSame(left: readonly string[], right: readonly string[]): boolean {
+  return left.every((text, at) => text === right[at]);
+}
+
+function nameOf({ predicate, args, scope }: FactToStore, { positions }: StrictKey): string {
+  return JSON.stringify([predicate, args.length, scope, ...positions.map((position) => args[position])]);
+}
+
+function keyConflict(
+  fact: FactToStore,
+  key: StrictKey,
+  { args, from, until }: Holder,
+  path: string,
+): EngineError {
+  const { predicate, scope } = fact;
+  const { declaration, onConflict } = key;
+  const inTheWay = renderIdentity({ predicate, args: [...args], truthVal: true });
+  const values = keyPositions(declaration)
+    .map((position) => `${declaration.arguments[position]?.name} ${renderConstant(args[position] as string)}`)
+    .join(', ');
+  const mend =
+    onConflict === 'reject'
+      ? 'retract it, or end its validity, before you store another'
+      : 'it begins later: end the new fact with validUntil where that one begins, or give a later validFrom';
+  return new EngineError(
+    'KeyConflict',
+    `${path === '' ? '' : `${path.slice(0, -1)}: `}${inTheWay} has the key ${values} of ${relationName(declaration)} at the same time: ${mend}`,
+    {
+      ...(path === ''
+        ? {}
+        : { errors: [{ path: path.slice(0, -1), message: `${inTheWay} has the same key` }] }),
+      inTheWay: {
+        atom: inTheWay,
+        scope,
+        validFrom: Number.isFinite(from) ? from : null,
+        validUntil: Number.isFinite(until) ? until : null,
+      },
+    },
+  );
+}
