@@ -282,7 +282,7 @@ export class IntersectionStep extends Step {
 }
 
 /** Rows that a semi-join reads for each candidate that is tested before it is complete: less than the candidate costs. */
-const rowsPerCandidate = 32;
+const rowsPerCandidate = 64;
 /** Finding a range takes about as long as reading so many rows of it. */
 const rowsPerRange = 4;
 /** Candidates tested before it is judged whether the tests pay, and the part of them that must fail. */

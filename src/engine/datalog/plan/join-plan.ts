@@ -267,7 +267,7 @@ class JoinPlanner {
       const before = new Set(this.#bound);
       this.#expected *= Math.max(1, this.#space.estimate(view, atom.literal, this.#bound));
       if (together.length < 2) {
-        this.#join(next, windowOf(atom, delta, 'before'), () => this.#lookBack(before, open));
+        this.#join(next, windowOf(atom, delta, 'before'), () => this.#lookBack(next, before, open));
         if (atom.source.kind === 'derived') this.#reduce(open);
       } else {
         this.#intersect(together);
@@ -305,11 +305,16 @@ class JoinPlanner {
     }
   }
 
-  /** If a single literal has bound one variable: limits it to values that lead back to one of those bound before. */
-  #lookBack(before: ReadonlySet<string>, open: readonly number[]): void {
+  /**
+   * If a single literal has bound one variable: limits it to values that lead back to one of those bound before that
+   * the literal lacks, so that candidates of many rows share the key.
+   */
+  #lookBack(next: number, before: ReadonlySet<string>, open: readonly number[]): void {
     const [variable, ...others] = [...this.#bound].filter((each) => !before.has(each));
     if (!this.#means.intersects || variable === undefined || others.length > 0) return;
-    const way = wayBack(variable, this.#storedFirst(open), before, this.#bound);
+    const { args } = (this.#rule.atoms[next] as JoinAtom).literal;
+    const keys = new Set([...before].filter((each) => !args.includes(each)));
+    const way = wayBack(variable, this.#storedFirst(open), keys, this.#bound);
     if (way === null) return;
     const columns = (atom: number, bound: string): LiteralColumns => {
       const terms = (this.#rule.atoms[atom] as JoinAtom).literal.args;

@@ -122,13 +122,13 @@ export interface WayBack {
 }
 
 /**
- * Of a body with a cycle of four or more sides: the two atoms by which the variable leads back to a variable that was
- * bound `before` it; null if there are none. Their values are found once for each key, however many candidates it has.
+ * Of a body with a cycle of four or more sides: the two atoms by which the variable leads back to one of the `keys`,
+ * bound before it; null if there are none. Their values are found once for each key, however many candidates it has.
  */
 export function wayBack(
   variable: string,
   atoms: readonly NumberedAtom[],
-  before: ReadonlySet<string>,
+  keys: ReadonlySet<string>,
   bound: ReadonlySet<string>,
 ): WayBack | null {
   const pairs = atoms.flatMap(({ at, literal }) => {
@@ -145,7 +145,7 @@ export function wayBack(
     if (between === null || bound.has(between)) continue;
     for (const far of pairs) {
       const key = far === near ? null : other(far, between);
-      if (key !== null && before.has(key)) return { near: near.at, far: far.at, between, key };
+      if (key !== null && keys.has(key)) return { near: near.at, far: far.at, between, key };
     }
   }
   return null;
