@@ -300,14 +300,6 @@ const joining = [
     by: ['cycles'],
   },
   {
-    clause: 'a derived atom is demanded whatever the stored atoms after it can match',
-    file: joinPlan,
-    from: 'const stored = derived < 0 ? open : open.slice(0, derived);',
-    to: "const stored = derived < 0 ? open : open.filter((at) => atoms[at]?.source.kind === 'stored');",
-    by: ['chains', ...joins],
-    variant: 'semi-joins at once',
-  },
-  {
     clause: 'a semi-join reads every row that the reader may see',
     file: 'datalog/join/semi-joins.ts',
     from: 'read(scan, from, this.#row, to, this.#chosen, this.#made);',
