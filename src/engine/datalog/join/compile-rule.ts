@@ -35,7 +35,13 @@ import type { JoinCounts, Profile } from '../plan/profile.ts';
 import type { Filter } from '../../language/order.ts';
 import { type Guard, type KeyedStep, Machine, type AtomShape, type Step } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
-import { IntersectionStep, Intersections, KeyedSemiJoin, Sorted, type SortedScan } from './intersection-step.ts';
+import {
+  IntersectionStep,
+  Intersections,
+  KeyedSemiJoin,
+  Sorted,
+  type SortedScan,
+} from './intersection-step.ts';
 import { CountedJoin, countedRows, countedSteps, timedGuard } from './counted-steps.ts';
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
@@ -102,8 +108,7 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
       const machine = make(builder);
       return builder.counts === null ? machine : new CountedJoin(machine, builder.counts);
     };
-    const machine =
-      observer === null ? new LateMachine(gate, build, set) : observer.timed(build(null, null));
+    const machine = observer === null ? new LateMachine(gate, build, set) : observer.timed(build(null, null));
     ends.push(added(derived.consumers, machine));
   };
   add(rule.demand, null, (builder) => builder.startingAtDemand());
@@ -459,7 +464,10 @@ class MachineBuilder {
       const constants = [...args.keys()].filter((position) => !isVariable(args[position] as string));
       return {
         rows: new StoredStep(literal, view, this.#shape(args, noColumns)),
-        constants: constants.map((position) => ({ position, id: this.#constantAt(args[position] as string) })),
+        constants: constants.map((position) => ({
+          position,
+          id: this.#constantAt(args[position] as string),
+        })),
         tests: tests.map(columns),
         collects: collects.map(columns),
       };

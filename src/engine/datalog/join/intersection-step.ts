@@ -550,7 +550,9 @@ export class Intersections {
   pay(reader: Reader, rows: number): boolean {
     const missing = this.#missing(reader);
     this.#tested += rows * this.#candidates;
-    if (missing === null || !this.outweigh(missing.reduce((sum, { count }) => sum + count, 0))) return false;
+    if (missing === null) return false;
+    if (!this.outweigh(missing.reduce((sum, { runs, order, count }) => sum + runs.cost(order, count), 0)))
+      return false;
     this.#tested = 0;
     this.#reader = reader;
     this.#isReady = false;

@@ -103,7 +103,9 @@ test('the values that can match are worked out while the join runs, and the rest
   const { engine, caller } = session;
   const answer = await engine.ask(caller, askInputSchema.parse({ text: 'path(?a, ?e)', plan: true }));
   const steps = answer.planText?.split('\n').map((line) => line.trim()) ?? [];
-  const reduced = steps.findIndex((line) => line.startsWith('-> semi-join ?d in edge(?d, ?e), stop(?e, now)'));
+  const reduced = steps.findIndex((line) =>
+    line.startsWith('-> semi-join ?d in edge(?d, ?e), stop(?e, now)'),
+  );
   const rowsOf = (line = ''): number => Number(/rows (\d+)/.exec(line)?.[1]);
   expect(rowsOf(steps[reduced])).toBeLessThan(rowsOf(steps[reduced - 1]));
   expect(answer.total).toBe(pathsOf(graph, stops).length);

@@ -135,7 +135,8 @@ function read(
 ): void {
   let count = to - from;
   for (let at = 0; at < count; at++) chosen[at] = from + at;
-  for (const { position, id } of constants) count = keepEqual(columns[position] as Int32Array, id, chosen, count);
+  for (const { position, id } of constants)
+    count = keepEqual(columns[position] as Int32Array, id, chosen, count);
   for (const { position, set } of tests)
     if (set.bits !== null) count = keepIn(columns[position] as Int32Array, set.bits, chosen, count);
   for (const [at, { position }] of collects.entries())
