@@ -3,16 +3,10 @@
  * clock, and leaves its monotonic clock alone.
  */
 import { expect, test } from '@playwright/test';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { libfaketime } from '../scripts/debian-packages.mjs';
 import { ServiceProcess } from './service.ts';
-
-/** The library of Debian's package faketime; null: not installed. */
-function libfaketime(): string | null {
-  if (!existsSync('/usr/lib')) return null;
-  const paths = readdirSync('/usr/lib').map((name) => join('/usr/lib', name, 'faketime/libfaketime.so.1'));
-  return paths.find((path) => existsSync(path)) ?? null;
-}
 
 /** A service whose clock the test sets. */
 class SteppedService extends ServiceProcess {
@@ -49,7 +43,7 @@ class SteppedService extends ServiceProcess {
 }
 
 test('a clock that was ten days ahead for one write, then right, leaves nothing hidden or immortal', async () => {
-  test.skip(libfaketime() === null, 'libfaketime is not installed: apt-get install faketime');
+  test.skip(libfaketime() === null, 'libfaketime is not installed: apt-get install libfaketime');
   const service = new SteppedService();
   const offset = async (): Promise<unknown> =>
     (await service.call<{ clock?: unknown }>('/health/ready')).clock;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { hasPackages, installPackages } from './debian-packages.mjs';
 import { root } from './prepare.mjs';
 import { runProgram } from './run-program.mjs';
 
@@ -78,35 +79,17 @@ export function findChromium() {
  */
 export async function ensureChromium() {
   if (findChromium() !== null || playwrightHasChromium()) return true;
-  if (process.platform === 'linux' && existsSync('/usr/bin/apt-get')) {
+  if (hasPackages()) {
     console.log('No Chromium found: installing it with apt-get.');
-    const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-    const environment = ['env', 'DEBIAN_FRONTEND=noninteractive'];
-    if (await run([...asRoot, ...environment, 'apt-get', '-q', 'update'])) {
-      await run([
-        ...asRoot,
-        ...environment,
-        'apt-get',
-        '-q',
-        'install',
-        '-y',
-        '--no-install-recommends',
-        'chromium',
-      ]);
-    }
+    await installPackages('chromium');
     if (findChromium() !== null) return true;
   }
   console.log("No Chromium found: downloading Playwright's own.");
-  await run([process.execPath, join(root, 'node_modules/@playwright/test/cli.js'), 'install', 'chromium']);
+  const playwright = join(root, 'node_modules/@playwright/test/cli.js');
+  const { ok, output } = await runProgram(process.execPath, [playwright, 'install', 'chromium'], {
+    folder: root,
+    show: true,
+  });
+  if (!ok) console.log(`Playwright could not download it. ${output}`);
   return playwrightHasChromium();
-}
-
-/**
- * Runs a command with its output on ours; returns whether it succeeded.
- * @param {string[]} command
- */
-async function run([program = '', ...argumentList]) {
-  const { ok, output } = await runProgram(program, argumentList, { folder: root, show: true });
-  if (!ok) console.log(`${program} failed. ${output}`);
-  return ok;
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { hasPackages, installPackages } from './debian-packages.mjs';
 import { Refusal } from './prepare.mjs';
-import { runProgram } from './run-program.mjs';
 
 /**
  * A display for windows under test: the one that is there, else a virtual one (Xvfb) with a window manager (openbox),
@@ -23,14 +23,9 @@ export function hasDisplay() {
 
 /** Installs a virtual display on Debian and its kin, if there is no display. */
 export async function ensureDisplay() {
-  if (canShowWindows() || !existsSync('/usr/bin/apt-get')) return;
+  if (canShowWindows() || !hasPackages()) return;
   console.log('No display found: installing a virtual one with apt-get.');
-  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-  const apt = [...asRoot, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q'];
-  for (const rest of [['update'], ['install', '-y', '--no-install-recommends', 'xvfb', 'openbox', 'dbus']]) {
-    const [program = '', ...given] = [...apt, ...rest];
-    await runProgram(program, given, { show: true });
-  }
+  await installPackages('xvfb', 'openbox', 'dbus');
 }
 
 /**

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { check, longestNote, tool } from './check.mjs';
 import { ensureChromium } from './chromium.mjs';
+import { hasPackages, installPackages, libfaketime } from './debian-packages.mjs';
 import { ensureDisplay, startDisplay } from './display.mjs';
 import { ensureElectron25, findElectron25 } from './electron-25.mjs';
 import { findElectron } from './electron-binary.mjs';
@@ -36,6 +37,10 @@ async function endToEnd(argumentList, long) {
     throw new Refusal(
       'There is no Chromium, and none could be installed. Install one, or set CHROMIUM_PATH.',
     );
+  }
+  if (libfaketime() === null && hasPackages()) {
+    console.log('No libfaketime found, which sets the clock in tests: installing it with apt-get.');
+    await installPackages('libfaketime');
   }
   const folder = mkdtempSync(join(tmpdir(), 'corollary-test-'));
   const report = join(folder, 'playwright.json');

@@ -132,7 +132,8 @@ it('keeps the idle connections that were used last', async () => {
   expect([first, second].every(({ closed }) => closed)).toBe(true);
   const [oldest] = openOf(pool) as [Socket];
   await used(oldest);
-  await open(19);
+  // Not 19: of the last one before, the look may have met only the connection, so that its request counts as use too.
+  await open(18);
   await expect.poll(() => openOf(pool).length).toBe(20);
   expect(oldest.closed).toBe(false);
   expect(warnings).toHaveLength(1);
