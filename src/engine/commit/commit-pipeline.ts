@@ -36,6 +36,8 @@ export interface Write {
    * exclusive. Of an operation on a tenant's facts it may read only these and the rules (`exclusionOf`).
    */
   readonly check?: (time: number) => void | Promise<void>;
+  /** Whether the check is needed, asked when the write is admitted, after all writes that it waited for; absent: it is. */
+  readonly needsCheck?: () => boolean;
   /** Called right before the write becomes visible, in the same turn. */
   readonly before?: (time: number) => void;
   /** The operation's JSON in UTF-8, if already encoded. */
@@ -157,7 +159,7 @@ export class CommitPipeline {
     this.#state.database(databaseOf(write));
     this.#underWay++;
     try {
-      const checked = write.check?.(time);
+      const checked = isExclusive ? write.check?.(time) : undefined;
       if (checked !== undefined) await checked;
       const { operation } = write;
       const decided = typeof operation === 'function' ? await operation(time) : { ...write, operation };
@@ -353,11 +355,12 @@ function tenantOf({ caller, operation, isOfTenant = false }: Write): string | nu
  * the database makes every checked write exclude all, since their growth together is judged.
  */
 function exclusionOf(
-  { operation, check, isOfTenant }: Write,
+  { operation, check, needsCheck, isOfTenant }: Write,
   database: DatabaseState | undefined,
 ): Exclusion {
   const isDecided = typeof operation === 'function';
-  if (check === undefined && !isDecided) return 'nothing';
+  const isChecked = check !== undefined && needsCheck?.() !== false;
+  if (!isChecked && !isDecided) return 'nothing';
   if (database === undefined || database.quota !== null) return 'database';
   const isOfFacts = isDecided ? isOfTenant === true : changesOnlyFacts(operation, database);
   return isOfFacts ? 'tenant' : 'database';
