@@ -1,7 +1,8 @@
 import type { Rule } from '../contract/language.ts';
+import { present } from '../base/assert.ts';
 import { runInSlices } from '../base/slices.ts';
 import type { FactRow, FactStore, FactToStore } from '../store/fact-store.ts';
-import { type ConstraintRecord, ConstraintStore } from '../store/constraint-store.ts';
+import type { ConstraintRecord } from '../store/constraint-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import { relationKey, relationOf } from '../language/terms.ts';
@@ -12,7 +13,8 @@ import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 import { aliveOf, importedFacts, storedOf, summariesOf } from '../state/apply-facts.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import { collected, rulesOfScope } from '../state/apply-scopes.ts';
-import { changeShape } from '../state/apply-shape.ts';
+import { changeShape, declarationsAfter } from '../state/apply-shape.ts';
+import { holdersOf, judgeKey, type StoredHolder, StrictKeys } from '../state/key-rule.ts';
 import { baseOfMerge, planMerge } from '../state/merge-plan.ts';
 import type { Operation, RuleOperation, ShapeOperation } from '../state/operation.ts';
 import { factsOfScope, type ReadMoment } from '../state/scope-join.ts';
@@ -162,7 +164,7 @@ class SupposedChange {
     const { time, generation } = reader;
     switch (operation.kind) {
       case 'assert':
-        return this.#storeAll(operation.facts);
+        return this.#storeAll(operation.facts, StrictKeys.of(database.declarations));
       case 'retract':
         return this.#hideAll(facts.match(operation.pattern, generation, time, true));
       case 'retractById': {
@@ -175,7 +177,12 @@ class SupposedChange {
       }
       case 'commit':
         await this.#hideAll(storedOf(facts, operation, time));
-        await this.#storeAll(operation.assert);
+        await this.#storeAll(
+          operation.assert,
+          operation.isExact === true
+            ? null
+            : StrictKeys.of(declarationsAfter(database, operation.shape ?? [])),
+        );
         this.#changeRules(operation.rules);
         return this.#changeShape(operation.shape ?? []);
       case 'consolidate':
@@ -221,9 +228,11 @@ class SupposedChange {
     }
   }
 
-  async #storeAll(stored: Iterable<FactToStore>): Promise<void> {
-    for (const fact of stored) {
+  /** `keys`: those by which the facts supersede others; null: by none. */
+  async #storeAll(stored: Iterable<FactToStore>, keys: StrictKeys | null = null): Promise<void> {
+    for (const given of stored) {
       await this.#breathe();
+      const fact = keys?.keyOf(given)?.onConflict === 'supersede' ? await this.#keyed(given, keys) : given;
       const { predicate, args, truthVal, scope, validUntil } = fact;
       const hasEnded = typeof validUntil === 'number' && validUntil <= this.#context.reader.time;
       if (!hasEnded) this.#filled.add(scope);
@@ -235,6 +244,42 @@ class SupposedChange {
       this.#overlay.store(fact);
       this.#touched.add(fact);
     }
+  }
+
+  /** Ends and retracts what the fact supersedes, as `KeyedFacts` does, and returns the fact with its beginning. */
+  async #keyed(fact: FactToStore, keys: StrictKeys): Promise<FactToStore> {
+    const key = present(keys.keyOf(fact), 'the fact is under a key');
+    if (!this.#isRead(relationKey(fact.predicate, fact.args.length, false))) return fact;
+    const { time } = this.#context.reader;
+    const { facts } = this.#context.tenant;
+    const added = this.#overlay.added.facts;
+    const own = await this.#inSlices(holdersOf(added, fact, key, time));
+    const base = await this.#inSlices(holdersOf(facts, fact, key, time));
+    const relation = facts.relation(fact.predicate, fact.args.length, false);
+    const hidden = relation === null ? undefined : this.#overlay.hidden.get(relation);
+    const isLeft = ({ row }: StoredHolder): boolean => hidden?.has(row) !== true;
+    const same = own.same ?? (base.same !== null && isLeft(base.same) ? base.same : null);
+    const rivals = [
+      ...base.rivals.filter(isLeft).map((holder) => ({ ...holder, of: facts })),
+      ...own.rivals.map((holder) => ({ ...holder, of: added })),
+    ];
+    const judgement = judgeKey(fact, same, rivals, 'supersede', time);
+    if (judgement.kind !== 'supersedes') return fact;
+    const { from, ended, retracted } = judgement;
+    const { predicate, truthVal, scope } = fact;
+    for (const { row, of } of [...ended, ...retracted]) {
+      const held = present(
+        of.relation(predicate, fact.args.length, false),
+        'what is superseded has a relation',
+      );
+      const identity = { predicate, args: of.argsOf({ relation: held, row }), truthVal, scope };
+      this.#touched.add(identity);
+      const isRetracted = retracted.some((each) => each.row === row && each.of === of);
+      if (!isRetracted) this.#overlay.store({ ...identity, validUntil: from });
+      else if (of === added) added.retract({ relation: held, row }, this.#context.reader.generation);
+      else this.#overlay.hideStored({ relation: held, row });
+    }
+    return same === null ? { ...fact, validFrom: Number.isFinite(from) ? from : 'always' } : fact;
   }
 
   async #hideAll(rows: Iterable<FactRow | null>): Promise<void> {
@@ -270,8 +315,7 @@ class SupposedChange {
     const concerned = operations.filter(({ kind }) => kind.endsWith('Constraint'));
     if (concerned.length === 0) return;
     const { time, generation } = this.#context.reader;
-    const constraints = new ConstraintStore();
-    for (const each of this.#constraints) constraints.put(each);
+    const constraints = this.#context.database.constraints.copy();
     const shape = { constraints, declarations: new DeclarationStore() };
     changeShape(shape, null, concerned, { time, generation: generation + 1 });
     this.#constraints = constraints.all();

@@ -5,6 +5,7 @@ import {
   type ConstraintOutcome,
   type ConstraintViolation,
 } from '../contract/constraints.ts';
+import { declarationInputSchema } from '../contract/declarations.ts';
 import { violationsQuerySchema } from '../contract/violations.ts';
 import { mergeInputSchema, forkInputSchema } from '../contract/scopes.ts';
 import {
@@ -285,4 +286,45 @@ test('a refused write leaves later writes and questions as they were', async () 
   expect(await session.results('grown(?x)')).toEqual(['grown(bob)']);
   await refusal(session.engine.teach(session.caller, ruleInput({ text: 'grown(?x) :- age(?x, ?_)' })));
   expect(await session.results('grown(?x)')).toEqual(['grown(bob)']);
+});
+
+/** A person lives in one city at a time: telling another one ends the validity of the first. */
+async function declareHome({ engine, caller }: Session): Promise<void> {
+  await engine.declare(caller, {
+    name: 'lives_in',
+    arity: 2,
+    ...declarationInputSchema.parse({
+      arguments: [{ name: 'person' }, { name: 'city' }],
+      key: ['person'],
+      onConflict: 'supersede',
+    }),
+  });
+}
+
+test('judges the end of a fact that another one supersedes by its key', async () => {
+  const session = await openSession();
+  await declareHome(session);
+  await session.tell('lives_in(ann, york)');
+  await session.tell('guards(ann)');
+  await constrain(session, '!- guards(?x), not lives_in(?x, york)');
+  const { code, members } = await refusal(session.tell('lives_in(ann, rome)'));
+  expect([code, members['violationCount']]).toEqual(['ConstraintViolated', 1]);
+  expect(await session.results('lives_in(ann, ?c)')).toEqual(['lives_in(ann, york)']);
+  await session.tell('lives_in(bob, york)');
+  await session.tell('lives_in(bob, rome)');
+});
+
+test('refuses nothing for a fact that the written one supersedes, nor for one that a later one of its request does', async () => {
+  const session = await openSession();
+  const { engine, caller } = session;
+  await declareHome(session);
+  await constrain(session, '!- lives_in(?x, york), lives_in(?x, rome)');
+  await constrain(session, '!- lives_in(?x, oslo), not guest(?x)');
+  await session.tell('lives_in(ann, york)');
+  await session.tell('lives_in(ann, rome)');
+  const homes = ['oslo', 'york'].map((city) => factInput(`lives_in(bob, ${city})`));
+  await engine.tellAll(caller, homes);
+  expect(await session.results('lives_in(bob, ?c)')).toEqual(['lives_in(bob, york)']);
+  const { code } = await refusal(engine.tellAll(caller, homes.toReversed()));
+  expect(code).toBe('ConstraintViolated');
 });

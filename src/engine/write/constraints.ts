@@ -42,7 +42,13 @@ export function constraintToStore(input: ConstraintInput, path = 'text'): Constr
 }
 
 /** The fields of a constraint that the update changes. */
-function changesOf({ text, name, description, mode, scope }: ConstraintUpdate): Partial<ConstraintToStore> {
+export function constraintChanges({
+  text,
+  name,
+  description,
+  mode,
+  scope,
+}: ConstraintUpdate): Partial<ConstraintToStore> {
   const { reason = null, ...parsed } = text === null ? {} : bodyOf(text, 'text');
   const why = description ?? reason;
   return {
@@ -87,7 +93,7 @@ export async function updateConstraint(
   id: string,
   input: ConstraintUpdate,
 ): Promise<ConstraintOutcome> {
-  const operation = { kind: 'updateConstraint', id, constraint: changesOf(input) } as const;
+  const operation = { kind: 'updateConstraint', id, constraint: constraintChanges(input) } as const;
   const { live, write } = writer;
   const stored = (): ConstraintRecord => {
     const { constraints } = live.database(caller);
@@ -111,7 +117,10 @@ export async function updateConstraint(
 }
 
 /** Refuses a text and scope that another constraint has. */
-function refuseTwin(constraints: ConstraintStore, { id, text, scope }: ConstraintRecord): void {
+export function refuseTwin(
+  constraints: ConstraintStore,
+  { id, text, scope }: Pick<ConstraintRecord, 'text' | 'scope'> & { readonly id: string | null },
+): void {
   const twin = constraints.all().find((each) => each.id !== id && each.text === text && each.scope === scope);
   if (twin !== undefined)
     throw new EngineError('Conflict', `constraint ${twin.id} is the same: change or delete that one`);

@@ -150,6 +150,86 @@ describe('constraints', () => {
   });
 });
 
+describe('constraints in a transaction', () => {
+  const begin = async (client: Client): Promise<{ path: string; headers: object }> => {
+    const { body } = await client.call<TransactionBegun>('POST', '/tx/begin');
+    return { path: `/tx/commit/${body.id}`, headers: { 'x-transaction-id': body.id } };
+  };
+  const idsOf = async (client: Client): Promise<string[]> =>
+    (await client.call<{ constraints: StoredConstraint[] }>('GET', '/constraints')).body.constraints.map(
+      ({ id }) => id,
+    );
+  const forbidden = { text: '!- p(?x)', name: 'no p', mode: 'reject' };
+
+  it('are added, changed and deleted with its commit', async () => {
+    const client = await Client.open();
+    const kept = await client.forbid('!- q(?x)');
+    const gone = await client.forbid('!- r(?x)');
+    const { path, headers } = await begin(client);
+    const added = await client.call('POST', '/constraints', forbidden, headers);
+    expect(added.body).toEqual({ status: 'pending', constraint: '!- p(?x)' });
+    const changed = await client.call('PUT', `/constraints/${kept}`, { mode: 'warn' }, headers);
+    expect(changed.body).toEqual({ status: 'pending', constraint: '!- q(?x)' });
+    const deleted = await client.call('DELETE', `/constraints/${gone}`, undefined, headers);
+    expect(deleted.body).toEqual({ status: 'pending', constraint: '!- r(?x)' });
+    await client.tell('p', ['a'], { scope: 'other' });
+    expect(await idsOf(client)).toEqual([kept, gone]);
+    await client.expectRefused('POST', path, { dryRun: true });
+    await client.call('POST', '/retract', { predicate: 'p', args: ['a'], scope: 'other' });
+    expect((await client.call<object>('POST', path)).body).toMatchObject({
+      status: 'committed',
+      operations: 3,
+    });
+    expect(await idsOf(client)).toEqual([kept, expect.stringMatching(/^c\d+$/)]);
+    await client.expectRefused('POST', '/tell', { predicate: 'p', args: ['a'] });
+    await client.tell('q', ['a']);
+    await client.tell('r', ['a']);
+  });
+
+  it('refuse its own facts, and are then not added either', async () => {
+    const client = await Client.open();
+    const { path, headers } = await begin(client);
+    await client.call('POST', '/tell', { predicate: 'p', args: ['a'] }, headers);
+    await client.call('POST', '/constraints', forbidden, headers);
+    await client.expectRefused('POST', path);
+    expect(await idsOf(client)).toEqual([]);
+  });
+
+  it('are added once: not twice by it, and not after another has added the same', async () => {
+    const client = await Client.open();
+    const twice = await begin(client);
+    await client.call('POST', '/constraints', forbidden, twice.headers);
+    expect((await client.call('POST', '/constraints', forbidden, twice.headers)).status).toBe(409);
+    const late = await begin(client);
+    await client.call('POST', '/constraints', forbidden, late.headers);
+    const id = await client.forbid(forbidden.text);
+    expect((await client.call('POST', late.path)).status).toBe(409);
+    expect(await idsOf(client)).toEqual([id]);
+    const again = await begin(client);
+    await client.call('DELETE', `/constraints/${id}`, undefined, again.headers);
+    expect((await client.call('POST', '/constraints', forbidden, again.headers)).status).toBe(200);
+    expect((await client.call('POST', again.path)).status).toBe(200);
+    expect(await idsOf(client)).not.toEqual([id]);
+  });
+
+  it('are refused where another changed or deleted them, where none has the id, and as dry runs', async () => {
+    const client = await Client.open();
+    const id = await client.forbid('!- q(?x)');
+    const late = await begin(client);
+    await client.call('PUT', `/constraints/${id}`, { mode: 'warn' }, late.headers);
+    await client.call('DELETE', `/constraints/${id}`);
+    // Its later writes are still judged with what it changed.
+    expect((await client.call('POST', '/constraints', forbidden, late.headers)).status).toBe(200);
+    expect((await client.call('POST', late.path)).status).toBe(409);
+    const nowhere = await begin(client);
+    expect((await client.call('DELETE', '/constraints/c0', undefined, nowhere.headers)).status).toBe(404);
+    const dry = await begin(client);
+    const tried = { ...forbidden, dryRun: true };
+    expect((await client.call('POST', '/constraints', tried, dry.headers)).status).toBe(400);
+    expect(await idsOf(client)).toEqual([]);
+  });
+});
+
 describe('a write that would begin a violation is refused', () => {
   it('by /tell, /assert/facts, and retractions of each kind', async () => {
     const client = await Client.open();

@@ -80,12 +80,14 @@ export const constraintOperations = {
       'A constraint is `!- body`: the body must have no answer, in the unscoped view and in the view of each scope, or in ' +
       'that of `scope` only. With `reject` a write that begins a violation is 422 `ConstraintViolated`, and so is the ' +
       "constraint itself if the caller's tenant violates it already; `dryRun` tells what does. The same constraint (text " +
-      'and scope) is stored once: added again, it takes the given name, description and mode.',
+      'and scope) is stored once: added again, it takes the given name, description and mode. A transaction adds it once, and ' +
+      'tries none alone: `dryRun` is for the commit.',
+    transaction: 'write',
     changesRules: true,
     dryRun: 'body',
     body: constraintInputSchema,
     output: constraintOutcomeSchema,
-    problems: ['RuleException', 'StorageUnavailable'],
+    problems: ['Conflict', 'RuleException', 'StorageUnavailable'],
     example: {
       body: { text: `${constraint.text} "${constraint.description}"`, name: constraint.name, mode: 'warn' },
       answer: { status: 'asserted', id: 'c5', constraint: constraint.text, generation: 5 },
@@ -110,6 +112,7 @@ export const constraintOperations = {
     description:
       'Takes any of `text`, `name`, `description` and `mode`. What is violated already when `mode` becomes `reject` stays ' +
       'as it is and refuses nothing.',
+    transaction: 'write',
     changesRules: true,
     dryRun: 'body',
     params: idParams,
@@ -128,6 +131,7 @@ export const constraintOperations = {
     path: '/constraints/:id',
     summary: 'Delete a constraint',
     description: 'Its violations are no longer listed.',
+    transaction: 'write',
     changesRules: true,
     params: idParams,
     output: constraintRemovedSchema,

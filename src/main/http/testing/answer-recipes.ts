@@ -553,6 +553,8 @@ export const recipes: Recipes = {
       const { predicate } = await fact(world);
       return { body: { text: `!- ${predicate}(?x)`, name: 'none', mode: 'warn' } };
     },
+    // Only within a transaction that adds it already.
+    Conflict: null,
     RuleException: () => ({ body: { text: '!- not p(?x)', name: 'unsafe', mode: 'warn' } }),
   },
   listConstraints: {
