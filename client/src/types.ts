@@ -1635,6 +1635,8 @@ export type Pending = {
   rule?: string | undefined;
   /** The declared predicate, as name/arity. */
   predicate?: string | undefined;
+  /** The constraint, as text. */
+  constraint?: string | undefined;
   /** Number of facts given. */
   facts?: number | undefined;
   /** Number of facts that match and will be retracted. */
@@ -1654,7 +1656,7 @@ export type Plan = {
 };
 
 export type PlanStep = {
-  /** question, table, rule, facts, join, start, demand, atom, intersection, not, aggregate, comparison, arithmetic, assignment, distinct, wait or group; others may be added. */
+  /** question, table, rule, facts, join, start, demand, atom, intersection, semi-join, not, aggregate, comparison, arithmetic, assignment, distinct, wait or group; others may be added. */
   step: string;
   /** What the step works on, as text; cut at 500 characters. */
   detail: string;
@@ -2844,11 +2846,21 @@ export interface Operations {
   /** Retract a rule: `DELETE /rules/:id`. */
   deleteRule(id: string, options?: WriteOptions & IfMatch): Promise<RuleRetracted>;
   /** Forbid what a body says: `POST /constraints`. */
+  addConstraint(fields: ConstraintInput, options: WriteOptions & InTransaction): Promise<Pending>;
+  /** Forbid what a body says: `POST /constraints`. */
   addConstraint(fields: ConstraintInput, options?: WriteOptions): Promise<ConstraintOutcome>;
   /** All constraints of the database: `GET /constraints`. */
   listConstraints(options?: CallOptions): Promise<ConstraintList>;
   /** Change a constraint: `PUT /constraints/:id`. */
+  updateConstraint(
+    id: string,
+    fields: ConstraintUpdate,
+    options: WriteOptions & InTransaction,
+  ): Promise<Pending>;
+  /** Change a constraint: `PUT /constraints/:id`. */
   updateConstraint(id: string, fields: ConstraintUpdate, options?: WriteOptions): Promise<ConstraintOutcome>;
+  /** Delete a constraint: `DELETE /constraints/:id`. */
+  deleteConstraint(id: string, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Delete a constraint: `DELETE /constraints/:id`. */
   deleteConstraint(id: string, options?: WriteOptions): Promise<ConstraintRemoved>;
   /** What violates the declarations and the constraints: `GET /violations`. */

@@ -112,7 +112,7 @@ function keyOf(id: string, scope: string | null, bindings: readonly (readonly [s
 }
 
 function keyOfViolation({ constraint, scope, bindings }: ConstraintViolation): string {
-  return keyOf(constraint as string, scope, Object.entries(bindings));
+  return keyOf(constraint, scope, Object.entries(bindings));
 }
 
 /** The violations of mode `reject` that the write would begin. */

@@ -6,6 +6,7 @@ import {
   type ConstraintViolation,
 } from '../contract/constraints.ts';
 import { declarationInputSchema } from '../contract/declarations.ts';
+import { mergeEntitiesInputSchema } from '../contract/entities.ts';
 import { violationsQuerySchema } from '../contract/violations.ts';
 import { mergeInputSchema, forkInputSchema } from '../contract/scopes.ts';
 import {
@@ -327,4 +328,18 @@ test('refuses nothing for a fact that the written one supersedes, nor for one th
   expect(await session.results('lives_in(bob, ?c)')).toEqual(['lives_in(bob, york)']);
   const { code } = await refusal(engine.tellAll(caller, homes.toReversed()));
   expect(code).toBe('ConstraintViolated');
+});
+
+test('refuses to merge entities where their facts together are forbidden', async () => {
+  const session = await openSession();
+  const { engine, caller } = session;
+  await session.tell('guards(ann)');
+  await session.tell('guest(anna)');
+  await constrain(session, '!- guards(?x), guest(?x)');
+  for (const dryRun of [true, false]) {
+    const merge = mergeEntitiesInputSchema.parse({ from: 'anna', into: 'ann', dryRun });
+    const { code } = await refusal(engine.mergeEntities(caller, merge));
+    expect(code).toBe('ConstraintViolated');
+  }
+  expect(await session.results('guest(?x)')).toEqual(['guest(anna)']);
 });

@@ -64,17 +64,18 @@ type ConstraintHandlers = Pick<
 >;
 
 function constraintHandlers(
-  { engine }: ServiceState,
+  service: ServiceState,
   within: (caller: Caller) => TransactionWrites | null,
 ): ConstraintHandlers {
   return {
     addConstraint: (caller, { body }) =>
-      within(caller)?.addConstraint(body) ?? engine.addConstraint(caller, body),
-    listConstraints: async (caller) => ({ constraints: await engine.constraints(caller) }),
+      within(caller)?.addConstraint(body) ?? service.engine.addConstraint(caller, body),
+    listConstraints: async (caller) => ({ constraints: await service.engine.constraints(caller) }),
     updateConstraint: (caller, { params, body }) =>
-      within(caller)?.updateConstraint(params.id, body) ?? engine.updateConstraint(caller, params.id, body),
+      within(caller)?.updateConstraint(params.id, body) ??
+      service.engine.updateConstraint(caller, params.id, body),
     deleteConstraint: (caller, { params }) =>
-      within(caller)?.deleteConstraint(params.id) ?? engine.deleteConstraint(caller, params.id),
+      within(caller)?.deleteConstraint(params.id) ?? service.engine.deleteConstraint(caller, params.id),
   };
 }
 
