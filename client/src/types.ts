@@ -1564,7 +1564,7 @@ export type Plan = {
 };
 
 export type PlanStep = {
-  /** question, table, rule, facts, join, start, demand, atom, intersection, not, aggregate, comparison, arithmetic, assignment, distinct, wait or group; others may be added. */
+  /** question, table, rule, facts, join, start, demand, atom, intersection, semi-join, not, aggregate, comparison, arithmetic, assignment, distinct, wait or group; others may be added. */
   step: string;
   /** What the step works on, as text; cut at 500 characters. */
   detail: string;
