@@ -22,6 +22,7 @@ const guides = [
 const operations = [
   'facts',
   'entities',
+  'shape',
   'rules',
   'inference',
   'transactions',

@@ -454,6 +454,7 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
     'search InferenceLimitExceeded',
     'entity InferenceLimitExceeded',
     'describeEntity InferenceLimitExceeded',
+    'listViolations InferenceLimitExceeded',
   ],
 };
 
