@@ -175,6 +175,16 @@ class Judged {
   async constrain(body: readonly Literal[], mode: 'warn' | 'reject', scope: string | null): Promise<void> {
     const text = renderConstraint(body);
     const input = constraintInputSchema.parse({ text, name: 'random', mode, scope });
+    const { constraints } = this.state;
+    const same = constraints.find((each) => each.scope === scope && renderConstraint(each.body) === text);
+    if (same !== undefined) {
+      // Added again it takes the mode, and what is violated already stays so.
+      const { id } = await this.#engine.addConstraint(caller, input);
+      expectSame(id, same.id);
+      const changed = constraints.map((each) => (each === same ? { ...each, mode } : each));
+      this.state = { ...this.state, constraints: changed };
+      return;
+    }
     const unknown = { id: 'new', body, mode, scope };
     const next = { ...this.state, constraints: [...this.state.constraints, unknown] };
     const wanted = begun(this.state, next);

@@ -454,7 +454,6 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
     'search InferenceLimitExceeded',
     'entity InferenceLimitExceeded',
     'describeEntity InferenceLimitExceeded',
-    'listViolations InferenceLimitExceeded',
   ],
 };
 
