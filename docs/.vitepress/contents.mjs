@@ -24,6 +24,7 @@ const operations = [
   'entities',
   'shape',
   'rules',
+  'constraints',
   'inference',
   'transactions',
   'scopes',
