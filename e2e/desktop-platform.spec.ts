@@ -213,6 +213,9 @@ test('a proof is saved as a PDF', async () => {
 });
 
 test('F10 and the arrows open a menu', async () => {
+  // The keys of a virtual display go to whatever has its focus, and now and then to nothing.
+  const isWanted = process.env['LONG'] === '1' || process.env['DESKTOP_KEYS'] === '1';
+  test.skip(!isWanted, 'keys of the display are pressed by npm run test:desktop');
   test.skip(spawnSync('xdotool', ['version']).status !== 0, 'xdotool presses the keys');
   app = await desktop.launch();
   const page = await app.firstWindow();

@@ -35,7 +35,12 @@ await runCommand(async () => {
       ],
       {
         folder: root,
-        environment: { ...process.env, ...display.environment, PLAYWRIGHT_JSON_OUTPUT_FILE: report },
+        environment: {
+          ...process.env,
+          ...display.environment,
+          DESKTOP_KEYS: '1',
+          PLAYWRIGHT_JSON_OUTPUT_FILE: report,
+        },
         show: true,
       },
     );

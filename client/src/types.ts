@@ -24,6 +24,7 @@ export type ProblemCode =
   | 'NotLeader'
   | 'RuleException'
   | 'ShapeViolation'
+  | 'ConstraintViolated'
   | 'InferenceLimitExceeded'
   | 'IdempotencyMismatch'
   | 'QuotaExceeded'
@@ -41,6 +42,9 @@ export type ChangeKind =
   | 'fact.superseded'
   | 'conclusion.withdrawn'
   | 'rule.changed'
+  | 'constraint.changed'
+  | 'constraint.violated'
+  | 'constraint.satisfied'
   | 'declaration.changed'
   | 'scope.changed'
   | 'memory.evicted'
@@ -228,6 +232,10 @@ export type Change = {
   id?: string | undefined;
   scope?: string | null | undefined;
   rule?: string | undefined;
+  /** constraint.changed: its text; constraint.violated and .satisfied: the id of the constraint. */
+  constraint?: string | undefined;
+  /** constraint.violated and .satisfied: the values that identify the violation. */
+  bindings?: Record<string, string> | undefined;
   /** name/arity of a declaration. */
   predicate?: string | undefined;
 };
@@ -427,6 +435,81 @@ export type Consolidation = {
   first: number;
   /** The latest createdAt. */
   last: number;
+};
+
+export type ConstraintInput = {
+  /** `!- body`: what must have no answer. A body as in rules. */
+  text: string;
+  /** For people. */
+  name: string;
+  /** Why it is forbidden; absent: the text in quotation marks after the body, if there is one. */
+  description?: string | null | undefined;
+  /** warn: violations are listed; reject: a write that would cause one is refused. */
+  mode: 'warn' | 'reject';
+  /** The only view in which it is checked; absent: the unscoped view and the view of each scope. */
+  scope?: string | null | undefined;
+  /** Store nothing, and answer what is violated already. Default: false. */
+  dryRun?: boolean | null | undefined;
+  /** Dry run: time for finding violations, in milliseconds. Default: 10000. */
+  timeoutMs?: number | null | undefined;
+};
+
+export type ConstraintList = {
+  constraints: StoredConstraint[];
+};
+
+export type ConstraintOutcome = {
+  status: 'asserted' | 'updated' | 'unchanged';
+  id: string;
+  /** As text. */
+  constraint: string;
+  generation: number;
+  dryRun?: true | undefined;
+  /** Dry run: what is violated already, the first 100. */
+  violations?: ConstraintViolation[] | undefined;
+  /** Dry run: number of violations. */
+  violationCount?: number | undefined;
+  /** Dry run: the real call would be refused for violations that are new with it. */
+  refused?: 'ConstraintViolated' | undefined;
+};
+
+export type ConstraintRemoved = {
+  status: 'retracted';
+  id: string;
+  generation: number;
+};
+
+export type ConstraintUpdate = {
+  name?: string | null | undefined;
+  /** Why it is forbidden; absent: the text in quotation marks after the body, if there is one. */
+  description?: string | null | undefined;
+  mode?: 'warn' | 'reject' | null | undefined;
+  /** The only view in which it is checked; absent: the unscoped view and the view of each scope. */
+  scope?: string | null | undefined;
+  /** Store nothing, and answer what is violated already. Default: false. */
+  dryRun?: boolean | null | undefined;
+  /** Dry run: time for finding violations, in milliseconds. Default: 10000. */
+  timeoutMs?: number | null | undefined;
+  /** The new text; the scope is then the given one, or none. */
+  text?: string | null | undefined;
+};
+
+export type ConstraintViolation = {
+  kind: 'constraint';
+  /** Id of the constraint. */
+  constraint: string;
+  /** Name of the constraint. */
+  name: string;
+  /** warn: violations are listed; reject: a write that would cause one is refused. */
+  mode: 'warn' | 'reject';
+  /** The view: that of this scope; null: the unscoped view. */
+  scope: string | null;
+  /** The values of the variables that atoms of the body bind: they tell violations apart. */
+  bindings: Record<string, string>;
+  /** The body with its values, as text. */
+  instance: string;
+  /** Its one root is the instance. */
+  proof: Proof | null;
 };
 
 export type ContextEntry = {
@@ -979,7 +1062,7 @@ export type ExportQuery = {
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
   predicate?: string | null | undefined;
-  /** Export rules too; absent: true in ndjson and datalog, the formats that can express them. */
+  /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
   rules?: 'true' | 'false' | null | undefined;
   /** CSV: put an apostrophe before each value that a spreadsheet would run as a formula. */
   escape?: 'spreadsheet' | null | undefined;
@@ -1228,13 +1311,20 @@ export type ImportLine =
         line: number;
         message: string;
       }[];
+      /** Constraints that were added or changed; absent: none. */
+      constraints?: number | undefined;
+      /** What the import newly asserted violates constraints, and was retracted as by undo. */
+      refused?: 'ConstraintViolated' | undefined;
+      /** The first 100 of them. */
+      violations?: ConstraintViolation[] | undefined;
+      violationCount?: number | undefined;
       /** The import ended at a line that a quota refused, the last of `errors`; what was before it is stored. */
       stopped?: 'QuotaExceeded' | undefined;
       generation: number;
       dryRun?: true | undefined;
     }
   | {
-      /** Facts and rules that were read, plus lines that failed. */
+      /** Facts, rules and constraints that were read, plus lines that failed. */
       processed: number;
       asserted: number;
       failed: number;
@@ -1545,6 +1635,8 @@ export type Pending = {
   rule?: string | undefined;
   /** The declared predicate, as name/arity. */
   predicate?: string | undefined;
+  /** The constraint, as text. */
+  constraint?: string | undefined;
   /** Number of facts given. */
   facts?: number | undefined;
   /** Number of facts that match and will be retracted. */
@@ -1564,7 +1656,7 @@ export type Plan = {
 };
 
 export type PlanStep = {
-  /** question, table, rule, facts, join, start, demand, atom, intersection, not, aggregate, comparison, arithmetic, assignment, distinct, wait or group; others may be added. */
+  /** question, table, rule, facts, join, start, demand, atom, intersection, semi-join, not, aggregate, comparison, arithmetic, assignment, distinct, wait or group; others may be added. */
   step: string;
   /** What the step works on, as text; cut at 500 characters. */
   detail: string;
@@ -2228,6 +2320,19 @@ export type StorageState = {
   } | null;
 };
 
+export type StoredConstraint = {
+  id: string;
+  text: string;
+  body: LiteralOutput[];
+  name: string;
+  description: string | null;
+  /** warn: violations are listed; reject: a write that would cause one is refused. */
+  mode: 'warn' | 'reject';
+  scope: string | null;
+  /** Epoch milliseconds. */
+  createdAt: number;
+};
+
 export type StoredFact = {
   id: string | null;
   predicate: string;
@@ -2476,28 +2581,32 @@ export type ValidateResult = {
   diagnostics: Diagnostic[];
   rules: number;
   facts: number;
-};
-
-export type Violation = {
-  kind: 'key' | 'shape';
-  predicate: string;
-  arity: number;
-  scope: string | null;
-  /** The value of the key, or the arguments that are not of their type, by name. */
-  bindings: Record<string, string>;
-  message: string;
-  /** The stored facts, at most 100. */
-  facts: {
-    id: string;
-    atom: string;
-    validFrom: number | null;
-    validUntil: number | null;
-  }[];
-  proof: Proof;
+  constraints: number;
 };
 
 export type ViolationList = {
-  violations: Violation[];
+  /** Keys, then shapes, by predicate and arity and in order of assertion; then constraints, the oldest first, by view (the unscoped one first) and by values in order of code points. */
+  violations: (
+    | ConstraintViolation
+    | {
+        kind: 'key' | 'shape';
+        predicate: string;
+        arity: number;
+        scope: string | null;
+        /** The value of the key, or the arguments that are not of their type, by name. */
+        bindings: Record<string, string>;
+        message: string;
+        /** The stored facts, at most 100. */
+        facts: {
+          id: string;
+          atom: string;
+          validFrom: number | null;
+          validUntil: number | null;
+        }[];
+        proof: Proof;
+      }
+  )[];
+  /** Number of violations, whatever the limit. */
   total: number;
   truncated: boolean;
   generation: number;
@@ -2505,11 +2614,15 @@ export type ViolationList = {
 
 export type ViolationsQuery = {
   /** Absent: every kind. */
-  kind?: 'key' | 'shape' | null | undefined;
-  /** Absent: every predicate. */
+  kind?: 'constraint' | 'key' | 'shape' | null | undefined;
+  /** Id of a constraint: only its violations. */
+  constraint?: string | null | undefined;
+  /** Absent: every predicate; of constraints, those whose bodies name it. */
   predicate?: string | null | undefined;
   /** Maximum number of violations. Default: 100. */
   limit?: string | null | undefined;
+  /** false: without the proofs of violated constraints, which takes less time. Default: true. */
+  proof?: 'true' | 'false' | null | undefined;
 };
 
 export type WalQuery = {
@@ -2710,18 +2823,6 @@ export interface Operations {
   withdrawPredicate(name: string, arity: string, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Withdraw a declaration: `DELETE /predicates/:name/:arity`. */
   withdrawPredicate(name: string, arity: string, options?: WriteOptions): Promise<Withdrawn>;
-  /** What violates the declarations: `GET /violations`. */
-  listViolations(
-    fields?: {
-      /** Absent: every kind. */
-      kind?: 'key' | 'shape' | null | undefined;
-      /** Absent: every predicate. */
-      predicate?: string | null | undefined;
-      /** Maximum number of violations. Default: 100. */
-      limit?: number | null | undefined;
-    },
-    options?: CallOptions,
-  ): Promise<ViolationList>;
   /** Teach a rule: `POST /assert/rule`. */
   assertRule(fields: RuleInput, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Teach a rule: `POST /assert/rule`. */
@@ -2744,6 +2845,40 @@ export interface Operations {
   deleteRule(id: string, options: WriteOptions & IfMatch & InTransaction): Promise<Pending>;
   /** Retract a rule: `DELETE /rules/:id`. */
   deleteRule(id: string, options?: WriteOptions & IfMatch): Promise<RuleRetracted>;
+  /** Forbid what a body says: `POST /constraints`. */
+  addConstraint(fields: ConstraintInput, options: WriteOptions & InTransaction): Promise<Pending>;
+  /** Forbid what a body says: `POST /constraints`. */
+  addConstraint(fields: ConstraintInput, options?: WriteOptions): Promise<ConstraintOutcome>;
+  /** All constraints of the database: `GET /constraints`. */
+  listConstraints(options?: CallOptions): Promise<ConstraintList>;
+  /** Change a constraint: `PUT /constraints/:id`. */
+  updateConstraint(
+    id: string,
+    fields: ConstraintUpdate,
+    options: WriteOptions & InTransaction,
+  ): Promise<Pending>;
+  /** Change a constraint: `PUT /constraints/:id`. */
+  updateConstraint(id: string, fields: ConstraintUpdate, options?: WriteOptions): Promise<ConstraintOutcome>;
+  /** Delete a constraint: `DELETE /constraints/:id`. */
+  deleteConstraint(id: string, options: WriteOptions & InTransaction): Promise<Pending>;
+  /** Delete a constraint: `DELETE /constraints/:id`. */
+  deleteConstraint(id: string, options?: WriteOptions): Promise<ConstraintRemoved>;
+  /** What violates the declarations and the constraints: `GET /violations`. */
+  listViolations(
+    fields?: {
+      /** Absent: every kind. */
+      kind?: 'constraint' | 'key' | 'shape' | null | undefined;
+      /** Id of a constraint: only its violations. */
+      constraint?: string | null | undefined;
+      /** Absent: every predicate; of constraints, those whose bodies name it. */
+      predicate?: string | null | undefined;
+      /** Maximum number of violations. Default: 100. */
+      limit?: number | null | undefined;
+      /** false: without the proofs of violated constraints, which takes less time. Default: true. */
+      proof?: boolean | null | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<ViolationList>;
   /** Answer a question by inference, optionally with its proof: `POST /ask`. */
   ask(fields: AskInput, options?: CallOptions & Partial<InTransaction>): Promise<Answer>;
   /** Show how a question would be evaluated, without evaluating it: `POST /plan`. */
@@ -2865,7 +3000,7 @@ export interface Operations {
       /** Default: false. */
       unscoped?: boolean | null | undefined;
       predicate?: string | null | undefined;
-      /** Export rules too; absent: true in ndjson and datalog, the formats that can express them. */
+      /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
       rules?: boolean | null | undefined;
       /** CSV: put an apostrophe before each value that a spreadsheet would run as a formula. */
       escape?: 'spreadsheet' | null | undefined;

@@ -22,7 +22,9 @@ const guides = [
 const operations = [
   'facts',
   'entities',
+  'shape',
   'rules',
+  'constraints',
   'inference',
   'transactions',
   'scopes',

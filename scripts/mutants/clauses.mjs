@@ -300,6 +300,22 @@ const joining = [
     by: ['cycles'],
   },
   {
+    clause: 'a semi-join reads every row that the reader may see',
+    file: 'datalog/join/semi-joins.ts',
+    from: 'read(scan, from, this.#row, to, this.#chosen, this.#made);',
+    to: 'read(scan, from, this.#row, to - 1, this.#chosen, this.#made);',
+    by: ['chains', ...joins],
+    variant: 'semi-joins at once',
+  },
+  {
+    clause: 'a semi-join with a key has the values of this key',
+    file: intersectionStep,
+    from: 'if (key !== this.#key) this.#open(key);',
+    to: 'if (this.#key < 0) this.#open(key);',
+    by: ['cycles'],
+    variant: 'semi-joins at once',
+  },
+  {
     clause: 'added atoms are found among those of several scopes',
     file: storedSteps,
     from: 'if (!copies.takeIn(this.#limit, rowsAtOnce)) return machine.stall();',

@@ -65,6 +65,23 @@ export const variants = {
       to: 'const maxDeletedRows = 3;',
     },
   ],
+  'semi-joins at once': [
+    {
+      file: 'datalog/plan/semi-joins.ts',
+      from: 'const mostShare = 0.5;',
+      to: 'const mostShare = Number.POSITIVE_INFINITY;',
+    },
+    {
+      file: 'datalog/tables/evaluation.ts',
+      from: 'export const stepsBetweenChecks = 1024;',
+      to: 'export const stepsBetweenChecks = 1;',
+    },
+    {
+      file: 'datalog/join/intersection-step.ts',
+      from: 'const rowsPerCandidate = 64;',
+      to: 'const rowsPerCandidate = 1e9;',
+    },
+  ],
   'few rows at once': [
     { file: 'datalog/join/machine.ts', from: 'rowsAtOnce = 2048;', to: 'rowsAtOnce = 2;' },
     { file: 'store/tuples.ts', from: 'const maxRows = 1024;', to: 'const maxRows = 2;' },

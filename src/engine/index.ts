@@ -23,7 +23,12 @@ export type { Engine } from './operations/engine.ts';
 export type { EngineCounters, EngineFigures } from './operations/engine-context.ts';
 export type { TransactionWrites } from './write/transactions.ts';
 export type { KeyRecord } from './state/key-store.ts';
-export type { ExportedAlias, ExportedFact, ExportedRule } from './read/export-knowledge.ts';
+export type {
+  ExportedAlias,
+  ExportedConstraint,
+  ExportedFact,
+  ExportedRule,
+} from './read/export-knowledge.ts';
 export type { Import, StoredImport } from './write/importing.ts';
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
@@ -54,8 +59,9 @@ export {
   parseRule,
   programSteps,
   refuseLongConstant,
+  type ConstraintStatement,
   type Statement,
 } from './language/parse.ts';
 export { isDeclarationLine, parseDeclaration, renderDeclaration } from './language/declaration-text.ts';
-export { renderAtom, renderRule } from './language/print.ts';
+export { renderAtom, renderConstraint, renderRule } from './language/print.ts';
 export { StartupError } from './log/startup-error.ts';

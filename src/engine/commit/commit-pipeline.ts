@@ -36,6 +36,8 @@ export interface Write {
    * exclusive. Of an operation on a tenant's facts it may read only these and the rules (`exclusionOf`).
    */
   readonly check?: (time: number) => void | Promise<void>;
+  /** Whether the check is needed, asked when the write is admitted, after all writes that it waited for; absent: it is. */
+  readonly needsCheck?: () => boolean;
   /** Called right before the write becomes visible, in the same turn. */
   readonly before?: (time: number) => void;
   /** The operation's JSON in UTF-8, if already encoded. */
@@ -46,7 +48,20 @@ export interface Write {
 export interface DecidedWrite {
   readonly operation: Operation;
   readonly encoded?: Uint8Array;
+  /** No constraint refuses it. */
+  readonly isUnjudged?: true;
 }
+
+/** Judges what a write would make of the knowledge, before it is logged. */
+export interface WriteJudge {
+  /** True if the write must be judged, in an exclusive commit. */
+  concerns(caller: Caller, operation: Operation): boolean;
+  /** Throws if the write is refused at this time of the wall clock. */
+  judge(caller: Caller, operation: Operation, time: number): Promise<void>;
+}
+
+/** Refuses no write. */
+const acceptingJudge: WriteJudge = { concerns: () => false, judge: () => Promise.resolve() };
 
 /** The callback of a write that runs when it becomes visible. */
 type Showing = Pick<Write, 'before'>;
@@ -83,6 +98,7 @@ export class CommitPipeline {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #observer: CommitObserver;
   readonly #admission: GrowthGate;
+  readonly #judge: WriteJudge;
   readonly #scheduler: Scheduler;
   /** The writes of each database, by its name, while there are any. */
   readonly #queues = new Map<string, WriteQueue>();
@@ -101,8 +117,10 @@ export class CommitPipeline {
     scheduler: Scheduler,
     watcher: CommitObserver,
     admission: GrowthGate = openGate,
+    judge: WriteJudge = acceptingJudge,
   ) {
     this.#admission = admission;
+    this.#judge = judge;
     this.#state = state;
     this.#scheduler = scheduler;
     this.#log = log;
@@ -119,6 +137,7 @@ export class CommitPipeline {
     const excludes = (): Exclusion => exclusionOf(write, this.#state.databases.get(database));
     const becomesExclusive = (): boolean => {
       assert(typeof operation !== 'function', 'what is decided is exclusive');
+      if (this.#judge.concerns(callerIn(write), operation)) return true;
       const reservation = this.#admission.reserve(database, operation, encoded);
       if (reservation !== null) reserved.push(reservation);
       return reservation === null;
@@ -140,7 +159,7 @@ export class CommitPipeline {
     this.#state.database(databaseOf(write));
     this.#underWay++;
     try {
-      const checked = write.check?.(time);
+      const checked = isExclusive ? write.check?.(time) : undefined;
       if (checked !== undefined) await checked;
       const { operation } = write;
       const decided = typeof operation === 'function' ? await operation(time) : { ...write, operation };
@@ -148,6 +167,9 @@ export class CommitPipeline {
       if (isExclusive) {
         const judged = this.#admission.judge(databaseOf(write), decided.operation, time, decided.encoded);
         if (judged !== undefined) await judged;
+        const caller = callerIn(write);
+        const isJudged = decided.isUnjudged !== true && this.#judge.concerns(caller, decided.operation);
+        if (isJudged) await this.#judge.judge(caller, decided.operation, time);
       }
       return await this.#commit(write, time, decided);
     } finally {
@@ -333,11 +355,12 @@ function tenantOf({ caller, operation, isOfTenant = false }: Write): string | nu
  * the database makes every checked write exclude all, since their growth together is judged.
  */
 function exclusionOf(
-  { operation, check, isOfTenant }: Write,
+  { operation, check, needsCheck, isOfTenant }: Write,
   database: DatabaseState | undefined,
 ): Exclusion {
   const isDecided = typeof operation === 'function';
-  if (check === undefined && !isDecided) return 'nothing';
+  const isChecked = check !== undefined && needsCheck?.() !== false;
+  if (!isChecked && !isDecided) return 'nothing';
   if (database === undefined || database.quota !== null) return 'database';
   const isOfFacts = isDecided ? isOfTenant === true : changesOnlyFacts(operation, database);
   return isOfFacts ? 'tenant' : 'database';
@@ -381,6 +404,12 @@ function workOf({ database, operation }: LogRecord): [Owner, string] {
 /** The wall clock by which a record is judged. */
 export function judgedAt({ time, wall }: Pick<LogRecord, 'time' | 'wall'>): number {
   return wall ?? time;
+}
+
+/** The caller, in the database that the write changes. */
+function callerIn(write: Pick<Write, 'caller' | 'database'>): Caller {
+  const database = databaseOf(write);
+  return database === write.caller.database ? write.caller : { ...write.caller, database };
 }
 
 /** The database that the write changes. */

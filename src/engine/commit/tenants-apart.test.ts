@@ -260,7 +260,7 @@ test('a large write for which other tenants wait does not share its turns with t
   const facts = Array.from({ length: 5000 }, (_, at) => factToStore(factInput(`p(n${at})`), startTime));
   const { got, end } = busy(scheduler, 50);
   const large = pipeline.write(tell('a', '', { operation: { kind: 'assert', tenant: 'a', facts } }));
-  await vi.waitUntil(() => scheduler.figures().pausedTasks > 50);
+  while (scheduler.figures().pausedTasks <= 50) await nextTurn();
   const before = got.slices;
   await pipeline.write(tell('b', 'n'));
   // It takes 20 slices: 1,000 of the others would run if they all took turns.
@@ -276,7 +276,7 @@ test('the first slice of a large write waits for its turn, so that a commit of m
   const write = tell('a', 'n');
   const encoded = new TextEncoder().encode(JSON.stringify(write.operation));
   const written = pipeline.write({ ...write, encoded });
-  await vi.waitUntil(() => log.lastSequence === 2);
+  while (log.lastSequence < 2) await nextTurn();
   expect(applied).toEqual([]);
   expect(scheduler.figures().pausedTasks).toBe(1);
   open();

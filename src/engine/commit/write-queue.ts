@@ -115,7 +115,7 @@ export class WriteQueue {
     const settle = (): Promise<void> | null => {
       // What it excludes can have grown by a write that it waited for.
       const isTooWeak =
-        candidate.excludes === 'nothing' ? becomesExclusive() : candidate.excludes !== excludes();
+        candidate.excludes !== excludes() || (candidate.excludes === 'nothing' && becomesExclusive());
       if (!isTooWeak || candidate.excludes === 'database') return null;
       this.#leave(candidate);
       candidate.excludes = 'database';

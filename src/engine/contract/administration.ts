@@ -106,6 +106,9 @@ export const changeKinds = [
   'fact.superseded',
   'conclusion.withdrawn',
   'rule.changed',
+  'constraint.changed',
+  'constraint.violated',
+  'constraint.satisfied',
   'declaration.changed',
   'scope.changed',
   'memory.evicted',
@@ -123,6 +126,14 @@ export const changeSchema = z.object({
   id: z.string().optional(),
   scope: z.string().nullable().optional(),
   rule: z.string().optional(),
+  constraint: z
+    .string()
+    .optional()
+    .describe('constraint.changed: its text; constraint.violated and .satisfied: the id of the constraint'),
+  bindings: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('constraint.violated and .satisfied: the values that identify the violation'),
   predicate: z.string().optional().describe('name/arity of a declaration'),
 });
 export type ChangeData = z.output<typeof changeSchema>;

@@ -24,6 +24,7 @@ const descriptionSchema = optional(
 ).describe('For people and models');
 const argumentNameSchema = z
   .string()
+  .max(128)
   .refine(isArgumentName, 'a name of an argument is 1 to 128 letters, digits or _');
 
 const typeSchema = z.union(

@@ -9,6 +9,7 @@ export const operationTags = {
   entities: 'What is known about one thing: a page for each constant.',
   shape: 'What predicates mean: names and types of arguments, keys, and what violates them.',
   rules: 'What follows from what. Rules belong to the database and serve all its tenants.',
+  constraints: 'What must not be true: listed where it is, or refused before it is stored.',
   inference: 'Questions and their proofs, explanations, suppositions and traces.',
   transactions: 'Writes that others see together or not at all.',
   scopes: 'Variants of the knowledge side by side: forked, compared and merged.',
@@ -86,6 +87,8 @@ export interface OperationSpec {
   ifMatch?: true;
   /** True: changes rules; refused to a credential restricted to tenants. */
   changesRules?: boolean;
+  /** True: a constraint can refuse the write. */
+  isJudged?: true;
   /** Reads or writes everything; refused to a credential restricted to databases or tenants. */
   isOfEverything?: true;
   /** Concerns every tenant of the database in the path; refused to a credential restricted to tenants. */

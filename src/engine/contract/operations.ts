@@ -11,6 +11,7 @@ import { factOperations } from './operations/facts.ts';
 import { entityOperations } from './operations/entities.ts';
 import { declarationOperations } from './operations/declarations.ts';
 import { ruleOperations } from './operations/rules.ts';
+import { constraintOperations } from './operations/constraints.ts';
 import { inferenceOperations } from './operations/inference.ts';
 import { transactionOperations } from './operations/transactions.ts';
 import { scopeOperations } from './operations/scopes.ts';
@@ -30,6 +31,7 @@ export const operations = {
   ...entityOperations,
   ...declarationOperations,
   ...ruleOperations,
+  ...constraintOperations,
   ...inferenceOperations,
   ...transactionOperations,
   ...scopeOperations,

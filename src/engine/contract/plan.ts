@@ -26,8 +26,8 @@ export const planStepSchema: z.ZodType<PlanStep> = z.lazy(() =>
     step: z
       .string()
       .describe(
-        'question, table, rule, facts, join, start, demand, atom, intersection, not, aggregate, comparison, arithmetic, ' +
-          'assignment, distinct, wait or group; others may be added',
+        'question, table, rule, facts, join, start, demand, atom, intersection, semi-join, not, aggregate, comparison, ' +
+          'arithmetic, assignment, distinct, wait or group; others may be added',
       ),
     detail: z.string().describe(`What the step works on, as text; cut at ${maxPlanDetail} characters`),
     relation: z.string().optional().describe('predicate/arity of what it reads'),

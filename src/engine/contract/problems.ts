@@ -81,10 +81,15 @@ export const problems = {
     title: 'Shape violation',
     when: 'an argument is not of its declared type',
   },
+  ConstraintViolated: {
+    status: 422,
+    title: 'A constraint would be violated',
+    when: 'a write would violate a constraint whose mode is reject; `violations` has the first 100 with their proofs, `violationCount` their number',
+  },
   InferenceLimitExceeded: {
     status: 422,
     title: 'Inference limit exceeded',
-    when: 'a question reached its time, derivation or memory limit',
+    when: 'a question, or the check of constraints before a write, reached its time, derivation or memory limit',
   },
   IdempotencyMismatch: {
     status: 422,

@@ -150,5 +150,6 @@ export const validateResultSchema = z.object({
   diagnostics: z.array(diagnosticSchema),
   rules: z.int(),
   facts: z.int(),
+  constraints: z.int(),
 });
 export type ValidateResult = z.output<typeof validateResultSchema>;

@@ -19,6 +19,7 @@ export const pendingSchema = z.object({
   atom: z.string().optional().describe('The fact or pattern'),
   rule: z.string().optional().describe('The rule'),
   predicate: z.string().optional().describe('The declared predicate, as name/arity'),
+  constraint: z.string().optional().describe('The constraint, as text'),
   facts: z.int().optional().describe('Number of facts given'),
   retracted: z.int().optional().describe('Number of facts that match and will be retracted'),
   dryRun: z.literal(true).optional().describe('Nothing was written to the transaction'),

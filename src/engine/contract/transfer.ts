@@ -9,6 +9,12 @@ import {
   scopeParameters,
 } from './fields.ts';
 import { factInputSchema } from './facts.ts';
+import {
+  type ConstraintInput,
+  constraintInputSchema,
+  constraintViolationSchema,
+  maxViolationsListed,
+} from './constraints.ts';
 import { type DeclarationInput, declarationInputSchema } from './declarations.ts';
 import { maxArguments } from './language.ts';
 import { predicateSchema } from './language-schemas.ts';
@@ -64,6 +70,26 @@ export const importedRuleSchema = z
     return z.NEVER;
   });
 
+/** An NDJSON line with a constraint: its text in `constraint`, and the other fields of POST /constraints but dryRun. */
+export const importedConstraintSchema = z
+  .object({ constraint: z.string().min(1).max(maxRuleTextCharacters) })
+  .catchall(z.unknown())
+  .transform(({ constraint, ...fields }, context): ConstraintInput => {
+    for (const field of ['text', 'dryRun', 'timeoutMs'])
+      if (field in fields) {
+        context.addIssue({ code: 'custom', path: [field], message: 'unknown field' });
+        return z.NEVER;
+      }
+    const parsed = constraintInputSchema.safeParse({ ...fields, text: constraint });
+    if (parsed.success) return parsed.data;
+    for (const { path, message } of parsed.error.issues)
+      context.addIssue({
+        code: 'custom',
+        path: path.map((part) => (part === 'text' ? 'constraint' : part)),
+        message,
+      });
+    return z.NEVER;
+  });
 /** An NDJSON line with a declaration: the predicate and the fields of PUT /predicates in `declare`. */
 export const importedDeclarationSchema = z
   .strictObject({
@@ -82,7 +108,7 @@ export type ImportedDeclaration = DeclarationInput & { readonly name: string; re
 
 /** Progress of a running import; all of it is durable. */
 const importProgressSchema = z.object({
-  processed: z.int().describe('Facts and rules that were read, plus lines that failed'),
+  processed: z.int().describe('Facts, rules and constraints that were read, plus lines that failed'),
   asserted: z.int(),
   failed: z.int(),
 });
@@ -101,6 +127,16 @@ const importDoneSchema = z.object({
   errors: z
     .array(z.object({ line: z.int().describe('From 1'), message: z.string() }))
     .describe(`The first ${maxImportErrors}`),
+  constraints: z.int().optional().describe('Constraints that were added or changed; absent: none'),
+  refused: z
+    .literal('ConstraintViolated')
+    .optional()
+    .describe('What the import newly asserted violates constraints, and was retracted as by undo'),
+  violations: z
+    .array(constraintViolationSchema)
+    .optional()
+    .describe(`The first ${maxViolationsListed} of them`),
+  violationCount: z.int().optional(),
   stopped: z
     .literal('QuotaExceeded')
     .optional()
@@ -136,7 +172,7 @@ export const exportQuerySchema = z
     ...scopeParameters,
     predicate: optional(predicateSchema),
     rules: optional(queryFlag).describe(
-      'Export rules too; absent: true in ndjson and datalog, the formats that can express them',
+      'Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them',
     ),
     escape: optional(z.literal('spreadsheet')).describe(
       'CSV: put an apostrophe before each value that a spreadsheet would run as a formula',

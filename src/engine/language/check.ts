@@ -88,6 +88,11 @@ export function checkBody(body: readonly Literal[]): void {
   refuse(bodyProblems(body), '', 'the question is unsafe');
 }
 
+/** Refuses the body of a constraint, like `checkRule`. A constraint concludes nothing, so it fits all rules. */
+export function checkConstraint(body: readonly Literal[], place = ''): void {
+  refuse(bodyProblems(body), place, 'the constraint is unsafe');
+}
+
 /** At most this many problems are reported. */
 const maxProblemsShown = 20;
 

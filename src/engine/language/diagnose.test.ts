@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { runAtOnce } from '../base/slices.ts';
 import { diagnose, diagnosis, type KnownLanguage } from './diagnose.ts';
 import { parseRule } from './parse.ts';
 
@@ -27,8 +28,8 @@ function codes(text: string, language: KnownLanguage = nothing): string[] {
 
 test('reports nothing for a valid text, and counts its rules and facts', () => {
   const text = 'parent(a, b).\nparent(b, c).\ngrand(?x, ?z) :- parent(?x, ?y), parent(?y, ?z).';
-  expect(diagnose(text, nothing)).toEqual({ diagnostics: [], rules: 1, facts: 2 });
-  expect(diagnose('', nothing)).toEqual({ diagnostics: [], rules: 0, facts: 0 });
+  expect(diagnose(text, nothing)).toEqual({ diagnostics: [], rules: 1, facts: 2, constraints: 0 });
+  expect(diagnose('', nothing)).toEqual({ diagnostics: [], rules: 0, facts: 0, constraints: 0 });
 });
 
 test('reports all syntax errors', () => {
@@ -105,4 +106,18 @@ test('gives the same result for a long text, diagnosed in small steps', () => {
   for (; step.done !== true; step = steps.next()) count++;
   expect(count).toBeGreaterThan((5 * 4000) / 100);
   expect(step.value).toEqual(diagnose(text, known));
+});
+
+test('checks constraints where they are allowed', () => {
+  const text = 'p(a).\n!- p(?x), not q(?y).\n!- p(?x), missing(?x).';
+  const known = nothing;
+  const { diagnostics, constraints } = runAtOnce(diagnosis(text, known, true));
+  expect(constraints).toBe(2);
+  expect(diagnostics.map(({ code, startLine }) => `${startLine} ${code}`)).toEqual([
+    '2 singleton_variable',
+    '2 unknown_predicate',
+    '2 unsafe_variable',
+    '3 unknown_predicate',
+  ]);
+  expect(diagnose('!- p(?x).', known).diagnostics[0]?.code).toBe('syntax');
 });

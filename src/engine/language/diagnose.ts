@@ -1,5 +1,5 @@
 /**
- * All diagnostics of a text of facts and rules, with their positions, for editors and /rules/validate.
+ * All diagnostics of a text of facts, rules and constraints, with their positions, for editors and /rules/validate.
  *
  * An error is something that the service would refuse; a warning is legal and probably a mistake. The text is
  * read as rules without scope, together with the existing predicates and rules. Pure: it also runs in a
@@ -8,9 +8,9 @@
 import type { Literal, Rule } from '../contract/language.ts';
 import type { Diagnostic } from '../contract/rules.ts';
 import { runAtOnce } from '../base/slices.ts';
-import { ruleProblems, type RuleProblem, singletonVariables } from './check.ts';
-import { ruleIdentity, renderAtom } from './print.ts';
-import { programSteps, type Statement } from './parse.ts';
+import { bodyProblems, ruleProblems, type RuleProblem, singletonVariables } from './check.ts';
+import { renderAtom, renderConstraint, ruleIdentity } from './print.ts';
+import { type ConstraintStatement, programSteps, type Statement } from './parse.ts';
 import type { LineTable, LiteralSource, Span } from './source.ts';
 import { dependenciesOf, negativeCycles, renderCycle, type ScopedRule } from './stratify.ts';
 import { isAggregate, isBuiltin, relationOf } from './terms.ts';
@@ -25,9 +25,10 @@ export interface KnownLanguage {
 interface Diagnosis {
   /** In text order, at most 1000; if there are more, errors take precedence. */
   readonly diagnostics: Diagnostic[];
-  /** Number of rules and facts that could be read. */
+  /** Number of rules, facts and constraints that could be read. */
   readonly rules: number;
   readonly facts: number;
+  readonly constraints: number;
 }
 
 const maxDiagnostics = 1000;
@@ -68,9 +69,19 @@ export function diagnose(text: string, known: KnownLanguage): Diagnosis {
 /** Statements checked between two yields. */
 const statementsOfStep = 64;
 
-/** Like `diagnose`, in small steps, except for the search for cycles. */
-export function* diagnosis(text: string, known: KnownLanguage): Generator<'more', Diagnosis, undefined> {
-  const { statements, errors, lines } = yield* programSteps(text, { maxErrors: maxDiagnostics });
+/**
+ * Like `diagnose`, in small steps, except for the search for cycles. `allowsConstraints`: constraints are statements too; else
+ * each is an error.
+ */
+export function* diagnosis(
+  text: string,
+  known: KnownLanguage,
+  allowsConstraints = false,
+): Generator<'more', Diagnosis, undefined> {
+  const { statements, constraints, errors, lines } = yield* programSteps(text, {
+    maxErrors: maxDiagnostics,
+    allowsConstraints,
+  });
   const findings = new Findings(lines);
   for (const error of errors) findings.add('error', error.code, error.span, error.message);
   const rules = statements.filter((statement) => statement.kind === 'rule');
@@ -81,9 +92,31 @@ export function* diagnosis(text: string, known: KnownLanguage): Generator<'more'
   }
   const stored = [...known.rules];
   findCycles(sound, stored, findings);
+  for (const constraint of constraints) checkConstraintStatement(constraint, findings);
   yield* findDuplicates(statements, stored, findings);
-  yield* checkPredicates(statements, known.predicates, findings);
-  return { diagnostics: findings.sorted(), rules: rules.length, facts: statements.length - rules.length };
+  yield* checkPredicates(statements, constraints, known.predicates, findings);
+  const facts = statements.length - rules.length;
+  return { diagnostics: findings.sorted(), rules: rules.length, facts, constraints: constraints.length };
+}
+
+/** Checks safety and singletons of one constraint. */
+function checkConstraintStatement({ literals, body, span }: ConstraintStatement, findings: Findings): void {
+  const problems = bodyProblems(literals);
+  for (const problem of problems.slice(0, maxProblemsOfRule)) {
+    const code = problem.kind === 'unsafe' ? 'unsafe_variable' : 'syntax';
+    findings.add('error', code, placeInBody(problem, literals, body) ?? span, problem.message);
+  }
+  if (literals.length < 2) return;
+  const places: Places = new Map();
+  for (const [index, literal] of literals.entries())
+    notePlaces(literal, body[index] as LiteralSource, places);
+  const unsafe = new Set(problems.map((problem) => problem.variable));
+  const asRule = { head: { predicate: '!-', args: [], negated: false }, body: literals };
+  for (const variable of singletonVariables(asRule)) {
+    if (unsafe.has(variable) || variable.startsWith('?_')) continue;
+    const message = `${variable} occurs only once in ${renderConstraint(literals)}: write ?_ if it may be anything and violations that differ only in it are one`;
+    findings.add('info', 'singleton_variable', places.get(variable) ?? span, message);
+  }
 }
 
 /** Checks safety and singletons of one rule; false if the rule would be refused. */
@@ -156,9 +189,17 @@ function placeOf(problem: RuleProblem, statement: RuleStatement): Span {
     const term = variable === null ? undefined : head.terms[rule.head.args.indexOf(variable)];
     return term ?? head.span;
   }
+  return placeInBody(problem, rule.body, body) ?? statement.span;
+}
+
+function placeInBody(
+  { path, variable }: RuleProblem,
+  literals: readonly Literal[],
+  body: readonly LiteralSource[],
+): Span | null {
   const source = sourceAt(body, path);
-  const literal = literalAt(rule.body, path);
-  if (source === null || literal === null) return statement.span;
+  const literal = literalAt(literals, path);
+  if (source === null || literal === null) return null;
   const terms: Places = new Map();
   if (variable !== null) notePlaces(literal, source, terms);
   return terms.get(variable ?? '') ?? source.span;
@@ -295,12 +336,14 @@ class Lexicon {
 /** Warns of predicates that nothing concludes, of different case, and of different arities. */
 function* checkPredicates(
   statements: readonly Statement[],
+  constraints: readonly ConstraintStatement[],
   predicates: KnownLanguage['predicates'],
   findings: Findings,
 ): Generator<'more', void, undefined> {
   const lexicon = new Lexicon();
   for (const { name, arity } of predicates) lexicon.add(name, arity);
   const uses = statements.flatMap(usesOf);
+  for (const { literals, body } of constraints) uses.push(...usesIn(literals, body));
   for (const [index, use] of uses.entries()) {
     if (index % statementsOfStep === 0) yield 'more';
     if (!use.concludes || lexicon.has(use.name, use.arity)) continue;

@@ -6,7 +6,7 @@ import { parseProgram } from './parse.ts';
 test('parses the examples of the grammar document, which are safe', () => {
   const text = readFileSync(new URL('../../../docs/grammar.md', import.meta.url), 'utf8');
   const example = /```datalog\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
-  const { statements, errors } = parseProgram(example);
+  const { statements, errors } = parseProgram(example, { allowsConstraints: true });
   expect(errors).toEqual([]);
   expect(statements).toHaveLength(11);
   for (const statement of statements)

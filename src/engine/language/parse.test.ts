@@ -4,12 +4,13 @@ import type { Literal } from '../contract/language.ts';
 import {
   parseAtom,
   parseBody,
+  parseConstraint,
   parseFreeTextLine,
   parseFreeTextQuestion,
   parseProgram,
   parseRule,
 } from './parse.ts';
-import { renderAtom, renderBody, renderRule } from './print.ts';
+import { renderAtom, renderBody, renderConstraint, renderRule } from './print.ts';
 
 /** The statements of a program as rendered; its errors fail the test. */
 function statements(text: string): string[] {
@@ -388,4 +389,26 @@ test('parses hostile text of a megabyte in one pass, and bounds nesting', () => 
     expect(program.errors.length).toBeLessThanOrEqual(1000);
     expect(parseFreeTextQuestion(`${shape}?`)).toBeNull();
   }
+});
+
+test('reads a constraint, with the reason after its body', () => {
+  const { literals, reason } = parseConstraint('!- adult(?x), age(?x, ?a), ?a < 18 "of age".');
+  expect(renderConstraint(literals)).toBe('!- adult(?x), age(?x, ?a), ?a < 18');
+  expect(reason).toBe('of age');
+  expect(parseConstraint('!- not p(a)').reason).toBeNull();
+  expect(() => parseConstraint('p(a)')).toThrow('a constraint is !-');
+  expect(() => parseConstraint('!- p(?x) "open')).toThrow('no closing quotation mark');
+});
+
+test('takes constraints among statements only where they are allowed; without white space !- begins a predicate', () => {
+  const text = 'p(a). !- p(?x) "why". q(?x) :- p(?x).\n!- q(b)\n!-r(a).';
+  const { statements, constraints, errors } = parseProgram(text, { allowsConstraints: true });
+  expect(errors).toEqual([]);
+  expect(statements).toHaveLength(3);
+  expect(constraints.map(({ reason, span }) => [reason, text.slice(span.start, span.end)])).toEqual([
+    ['why', '!- p(?x) "why".'],
+    [null, '!- q(b)'],
+  ]);
+  expect(parseProgram('!- p(?x).').errors[0]?.message).toContain('POST /constraints');
+  expect(parseFreeTextLine('!- p(a).')).toBeNull();
 });

@@ -38,6 +38,16 @@ export type Statement =
       readonly body: readonly LiteralSource[];
     };
 
+/** A constraint of a program: the body that must have no answer, and the text in quotation marks after it. */
+export interface ConstraintStatement {
+  readonly kind: 'constraint';
+  readonly literals: Literal[];
+  /** Why it is forbidden, in words; null: not given. */
+  readonly reason: string | null;
+  readonly span: Span;
+  readonly body: readonly LiteralSource[];
+}
+
 /** A syntax error. `code` is that of a diagnostic: a fact with variables is `unsafe_variable`. */
 interface SyntaxProblem {
   readonly code: 'syntax' | 'unsafe_variable';
@@ -49,6 +59,8 @@ interface SyntaxProblem {
 /** Statements and errors, each in text order. */
 interface ParsedProgram {
   readonly statements: readonly Statement[];
+  /** Empty unless they are allowed. */
+  readonly constraints: readonly ConstraintStatement[];
   readonly errors: readonly SyntaxProblem[];
   readonly lines: LineTable;
 }
@@ -57,6 +69,8 @@ interface ParsedProgram {
 interface ParseOptions {
   /** Parsing stops after this many errors (default 1000). */
   readonly maxErrors?: number;
+  /** `!- body` is a statement too; else it is a syntax error. */
+  readonly allowsConstraints?: boolean;
   /** Statements without a body may have variables: they are patterns. */
   readonly allowsPatterns?: boolean;
   /** A statement that ends with its line needs no full stop. */
@@ -115,6 +129,8 @@ class Parser {
     const { scanner } = this;
     const start = scanner.position;
     if (scanner.sees(':-')) scanner.fail('a rule needs a head before :-', start, start + 2);
+    if (this.startsConstraint)
+      scanner.fail('a constraint cannot stand here: add it with POST /constraints', start, start + 2);
     const head = this.head();
     let end = scanner.position;
     scanner.skip();
@@ -133,6 +149,29 @@ class Parser {
       head: head.source,
       body: body.sources,
     };
+  }
+
+  /** True at `!-` and white space. Without it, `!-` begins a predicate. */
+  get startsConstraint(): boolean {
+    const { scanner } = this;
+    return scanner.sees('!-') && isSpace(scanner.unit(scanner.position + 2));
+  }
+
+  /** Parses a whole constraint with its full stop. The cursor is at its `!-`. */
+  constraint(): ConstraintStatement {
+    const { scanner } = this;
+    const start = scanner.position;
+    scanner.position += 2;
+    const { literals, sources } = this.literals(0);
+    let end = (sources.at(-1) as LiteralSource).span.end;
+    scanner.skip();
+    let reason: string | null = null;
+    if (scanner.unit() === 34) {
+      reason = scanner.quoted();
+      end = scanner.position;
+    }
+    const span = { start, end: this.#stop(end, start) };
+    return { kind: 'constraint', literals, reason, span, body: sources };
   }
 
   /**
@@ -474,12 +513,18 @@ export function programSteps(
 function* readProgram(
   text: string,
   dialect: Dialect,
-  { maxErrors = defaultMaxErrors, allowsPatterns = false, lineEndsStatement = false }: ParseOptions,
+  {
+    maxErrors = defaultMaxErrors,
+    allowsConstraints = false,
+    allowsPatterns = false,
+    lineEndsStatement = false,
+  }: ParseOptions,
 ): Generator<'more', ParsedProgram, undefined> {
   const lines = lineTable(text);
   const parser = new Parser(text, dialect);
   const { scanner } = parser;
   const statements: Statement[] = [];
+  const constraints: ConstraintStatement[] = [];
   const errors: SyntaxProblem[] = [];
   let yieldsAt = 0;
   function report(code: SyntaxProblem['code'], message: string, span: Span): void {
@@ -493,9 +538,14 @@ function* readProgram(
       yield 'more';
     }
     try {
-      const statement = parser.statement();
+      const statement =
+        allowsConstraints && parser.startsConstraint ? parser.constraint() : parser.statement();
       const missing = parser.takeMissingStop();
       if (missing !== null && !lineEndsStatement) report('syntax', missing.message, missing.span);
+      if (statement.kind === 'constraint') {
+        constraints.push(statement);
+        continue;
+      }
       const variable = allowsPatterns ? null : firstVariable(statement);
       if (variable === null) statements.push(statement);
       else
@@ -510,7 +560,7 @@ function* readProgram(
       parser.recover(Math.max(error.span.start, scanner.position));
     }
   }
-  return { statements, errors, lines };
+  return { statements, constraints, errors, lines };
 }
 
 function failure(text: string, path: string, problem: { message: string; span: Span }): EngineError {
@@ -551,6 +601,16 @@ export function parseRule(text: string, path = 'text'): Rule {
     const statement = parser.statement();
     if (statement.kind === 'rule') return statement.rule;
     return parser.scanner.fail('a rule needs :- and a body; this is a fact', start, statement.span.end);
+  });
+}
+
+/** Parses one constraint, `!- body`. Errors as for `parseRule`. */
+export function parseConstraint(text: string, path = 'text'): ConstraintStatement {
+  return readWhole(text, path, (parser) => {
+    if (parser.startsConstraint) return parser.constraint();
+    return parser.scanner.failUnexpected(
+      'a constraint is !- and white space, then a body that must have no answer',
+    );
   });
 }
 

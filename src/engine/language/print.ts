@@ -81,6 +81,11 @@ export function renderRule(rule: Rule): string {
   return `${renderAtom(rule.head)} :- ${renderBody(rule.body)}`;
 }
 
+/** `!- body`, without a full stop. */
+export function renderConstraint(body: readonly Literal[]): string {
+  return `!- ${renderBody(body)}`;
+}
+
 /**
  * A text that is equal for two rules exactly if they are the same: same head, same body in the same order, up to
  * renaming of variables. The scope does not matter. `?_` is never renamed, since each occurrence is a variable of its

@@ -56,7 +56,7 @@ export async function consolidate(
       const { generation, time } = context.reader;
       const plan = await planned(context, input, time);
       const { operation } = await writeOf(caller, plan, null, context.pacer);
-      await writer.refuseGrowth(caller, operation);
+      await writer.refuseUnfit(caller, operation);
       return { ...(await answerOf(context, plan)), generation, dryRun: true };
     });
   return decideAndWrite(writer, caller, 'consolidated', async (context, logical) => {

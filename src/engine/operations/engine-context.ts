@@ -8,7 +8,8 @@ import { Databases } from '../write/databases.ts';
 import { DecaySchedule, decayEverywhere } from '../memory/decay.ts';
 import { markOf, outcomeOf, spaceOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
-import { type LiveCounters, type LiveFigures, type LiveParts, LiveState } from '../session/live-state.ts';
+import type { LiveCounters, LiveFigures } from '../session/live-figures.ts';
+import { type LiveParts, LiveState } from '../session/live-state.ts';
 import type { Writer } from '../session/writer.ts';
 import { Leader } from '../replication/leader.ts';
 import { EngineReplica } from '../replication/follower.ts';
@@ -28,6 +29,8 @@ import { IndexAtStart } from '../search/index-at-start.ts';
 import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
+import { ViolationEvents } from '../session/violation-events.ts';
+import { ConstraintCheck } from '../session/constraint-check.ts';
 
 /** Time for the last snapshot, in milliseconds. */
 const lastSnapshotMs = 8000;
@@ -139,6 +142,8 @@ export class EngineContext implements Writer {
   readonly live: LiveState;
   readonly admission: WriteAdmission;
   readonly questions: QuestionQuotas;
+  readonly constraints: ConstraintCheck;
+  readonly violations: ViolationEvents;
   readonly pipeline: CommitPipeline;
   readonly transactions: Transactions;
   readonly databases: Databases;
@@ -169,19 +174,18 @@ export class EngineContext implements Writer {
     this.windows = new Windows(this.live, this.newId);
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
     const judging = { now: (): number => this.live.showTime() };
-    const observer: CommitObserver = {
-      applying: (record) => this.live.applying(record),
-      applied: (record, report) => {
-        this.transactions.applied(record, report);
-        this.live.applied(record, report);
-        this.windows.applied(report);
-        const isCleared = report.cleared !== null;
-        const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
-        if (hasRemoved) memory.deleted();
-        this.meaning?.changed({ hasRemoved, isCleared });
-      },
-    };
-    this.pipeline = new CommitPipeline(state, log, judging, scheduler, observer, this.admission);
+    const observer = this.#observer(memory);
+    this.constraints = new ConstraintCheck(this.live);
+    this.violations = new ViolationEvents(this.live, parts.onBug);
+    this.pipeline = new CommitPipeline(
+      state,
+      log,
+      judging,
+      scheduler,
+      observer,
+      this.admission,
+      this.constraints,
+    );
     this.databases = new Databases(state, this, (database, tenant) =>
       this.transactions.countIn(database, tenant),
     );
@@ -224,6 +228,25 @@ export class EngineContext implements Writer {
         : new DecaySchedule({ clock, intervalMs: decayIntervalMs, mayRun, run });
   }
 
+  #observer(memory: HighWaterMark): CommitObserver {
+    return {
+      applying: (record) => {
+        this.live.applying(record);
+        this.violations.applying(record);
+      },
+      applied: (record, report) => {
+        this.transactions.applied(record, report);
+        this.live.applied(record, report);
+        this.violations.applied(record, report);
+        this.windows.applied(report);
+        const isCleared = report.cleared !== null;
+        const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
+        if (hasRemoved) memory.deleted();
+        this.meaning?.changed({ hasRemoved, isCleared });
+      },
+    };
+  }
+
   #meaningBy(embeddings: Embeddings | null): Meaning | null {
     if (embeddings === null) return null;
     const { state, scheduler, onWarn, onBug } = this.parts;
@@ -264,9 +287,11 @@ export class EngineContext implements Writer {
     if (this.parts.leaderUrl !== null) throw notLeader(this.parts.leaderUrl);
   }
 
-  async refuseGrowth({ database }: Caller, operation: Operation): Promise<void> {
-    await this.admission.judge(database, operation, this.live.showTime());
-  }
+  readonly refuseUnfit = async (caller: Caller, operation: Operation): Promise<void> => {
+    const time = this.live.showTime();
+    await this.admission.judge(caller.database, operation, time);
+    await this.constraints.judge(caller, operation, time);
+  };
 
   slices(caller: Caller): Slices {
     return new Slices(this.parts.scheduler.pauseOf(caller));
@@ -411,7 +436,7 @@ export class EngineContext implements Writer {
     // First, so that no write is stored behind one that is refused because it cannot read any more.
     const written = this.pipeline.close();
     const decayed = this.decaySchedule?.close();
-    await Promise.all([this.live.close(), this.#words.close()]);
+    await Promise.all([this.live.close(), this.#words.close(), this.violations.close()]);
     await decayed;
     await written;
     // Nobody would read one that is in memory.

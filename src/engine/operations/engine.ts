@@ -16,17 +16,18 @@ import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
 import { entityLimits, entityPage } from '../read/entity.ts';
 import { predicateDetail } from '../read/predicate-detail.ts';
-import { listViolations } from '../read/violations.ts';
 import { declare, withdraw } from '../write/declarations.ts';
 import { trace } from '../read/explain.ts';
 import { planOf } from '../read/plan.ts';
 import { search } from '../search/search.ts';
 import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/export-knowledge.ts';
 import { listFacts } from '../read/list-facts.ts';
+import { listViolations, storedConstraint } from '../read/violations.ts';
 import { whatIf } from '../read/what-if.ts';
 import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
 import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
+import { addConstraint, deleteConstraint, updateConstraint } from '../write/constraints.ts';
 import { addAlias, mergeEntities, removeAlias } from '../write/entities.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
 import { learn, learned } from '../write/learn.ts';
@@ -88,11 +89,19 @@ const operations = {
   withdraw,
   /** One declared predicate with counts, examples and violations; NotFound if it is not declared. */
   predicate: reading(predicateDetail, () => ({ ...defaultLimits, isAside: true }), anyConclusion),
-  /** What violates the declarations. */
-  violations: asking(listViolations),
   teach,
   updateRule,
   forgetRule,
+  addConstraint,
+  updateConstraint,
+  deleteConstraint,
+  /** The constraints of a database, oldest first. */
+  constraints: async ({ live }: EngineContext, caller: Caller) => {
+    live.refuseClosed();
+    return live.database(caller).constraints.all().map(storedConstraint);
+  },
+  /** What violates the declarations and the constraints now. */
+  violations: asking(listViolations, undefined, anyConclusion),
   rules,
   rule,
   validateRules,

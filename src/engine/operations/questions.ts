@@ -113,7 +113,7 @@ export async function validateRules(
   const { predicates: known } = await predicates(engine, caller);
   const stored = engine.live.database(caller).rules.all();
   const slices = engine.slices(caller);
-  const steps = diagnosis(text, { predicates: known, rules: stored });
+  const steps = diagnosis(text, { predicates: known, rules: stored }, true);
   const result = await runInSlices(steps, () => slices.breathe());
   return { valid: result.diagnostics.every(({ severity }) => severity !== 'error'), ...result };
 }

@@ -4,7 +4,9 @@ import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { type Declaration, shownDeclaration } from '../contract/declarations.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { AliasRecord } from '../store/alias-store.ts';
+import type { ConstraintRecord } from '../store/constraint-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
+import { atomsIn } from '../language/terms.ts';
 import type { Metadata } from '../contract/facts.ts';
 
 /** Facts or rules per chunk, if they are short. */
@@ -15,8 +17,8 @@ const rowsBetweenBreaths = 0x3ff;
  * Exports everything stored, in chunks: facts as one reader sees them, and the rules of the same turn.
  *
  * Declarations come first. Relations are ordered by predicate, arity and truth value (true first), facts within one by
- * version; then come the aliases of an export of everything, and the rules, each in order of creation. Memory use is
- * constant: each chunk is built after the previous one was taken.
+ * version; then come the aliases of an export of everything, the rules and the constraints, each in order of creation.
+ * Memory use is constant: each chunk is built after the previous one was taken.
  */
 export async function exportKnowledge(
   context: ReadContext,
@@ -25,6 +27,9 @@ export async function exportKnowledge(
 ): Promise<void> {
   const { database, tenant } = context;
   const rules = choice.rules ? database.rules.all().filter((rule) => isWanted(rule, choice)) : [];
+  const constraints = choice.rules
+    ? database.constraints.all().filter((constraint) => isWantedConstraint(constraint, choice))
+    : [];
   const declared = database.declarations
     .all()
     .filter(({ name }) => choice.predicate === null || choice.predicate === name)
@@ -46,6 +51,7 @@ export async function exportKnowledge(
     await taker.aliases(aliases.slice(from, from + itemsPerChunk));
   for (let from = 0; from < rules.length; from += itemsPerChunk)
     await taker.rules(rules.slice(from, from + itemsPerChunk));
+  if (constraints.length > 0) await taker.constraints(constraints);
 }
 
 async function exportRelation(
@@ -90,6 +96,13 @@ function isWanted({ rule, scope }: RuleRecord, choice: ExportChoice): boolean {
   return choice.scope === null || scope === choice.scope;
 }
 
+function isWantedConstraint({ body, scope }: ConstraintRecord, choice: ExportChoice): boolean {
+  if (choice.predicate !== null && ![...atomsIn(body)].some((atom) => atom.predicate === choice.predicate))
+    return false;
+  if (choice.unscoped) return scope === null;
+  return choice.scope === null || scope === choice.scope;
+}
+
 /** A stored fact in the form in which it can be asserted again; null: open bounds or no metadata. */
 export interface ExportedFact {
   readonly predicate: string;
@@ -102,6 +115,7 @@ export interface ExportedFact {
   readonly metadata: Metadata | null;
 }
 export type ExportedAlias = Pick<AliasRecord, 'entity' | 'alias'>;
+export type ExportedConstraint = Pick<ConstraintRecord, 'text' | 'scope' | 'name' | 'description' | 'mode'>;
 export type ExportedRule = Pick<RuleRecord, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
 
 /** What to export; `scope` and `unscoped` both absent: every scope. */
@@ -110,6 +124,7 @@ export interface ExportChoice {
   readonly unscoped: boolean;
   /** null: every predicate. */
   readonly predicate: string | null;
+  /** Rules and constraints too. */
   readonly rules: boolean;
 }
 
@@ -120,4 +135,5 @@ export interface ExportTaker {
   facts(facts: readonly ExportedFact[]): Promise<void>;
   aliases(aliases: readonly ExportedAlias[]): Promise<void>;
   rules(rules: readonly ExportedRule[]): Promise<void>;
+  constraints(constraints: readonly ExportedConstraint[]): Promise<void>;
 }

@@ -75,6 +75,7 @@ test('queries, pages, exports and recalled facts with long constants are read in
           },
           aliases: async () => {},
           rules: async () => {},
+          constraints: async () => {},
           declarations: async () => {},
         },
       ),

@@ -1,9 +1,27 @@
 import { compareText } from '../base/text-order.ts';
-import type { Violation, ViolationList, ViolationsQuery } from '../contract/violations.ts';
+import { EngineError } from '../base/errors.ts';
+import type { StoredConstraint } from '../contract/constraints.ts';
+import type {
+  DeclarationViolation,
+  Violation,
+  ViolationList,
+  ViolationsQuery,
+} from '../contract/violations.ts';
 import { misfitsOf } from '../commit/prepare-shape.ts';
 import { renderConstant, renderIdentity } from '../language/print.ts';
+import { atomsIn } from '../language/terms.ts';
+import type { ConstantTuple } from '../datalog/maintain/view-delta.ts';
+import {
+  compareViolations,
+  denialOf,
+  existingScopes,
+  type FoundViolation,
+  shownViolation,
+  viewOfScope,
+} from '../session/constraint-states.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { keyPositions } from '../state/key-rule.ts';
+import type { ConstraintRecord, ConstraintStore } from '../store/constraint-store.ts';
 import type { DeclarationRecord } from '../store/declaration-store.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import { keyHash } from '../store/key-index.ts';
@@ -12,25 +30,50 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 /** Facts that one violation lists. */
 const maxFactsListed = 100;
 const rowsBetweenBreaths = 0x3ff;
+/** Estimated bytes of a violation of a constraint beside its texts, and of a step of its proof. */
+const bytesOfViolation = 200;
+const bytesOfStep = 400;
 
 /**
- * What violates the declarations in the tenant: keys first, then types, each by predicate and arity and in order of
- * assertion. A fact counts as long as it is stored, also before its validity begins.
+ * What violates the declarations in the tenant, keys first, then types, each by predicate and arity and in order of
+ * assertion; then what violates the constraints, in the order of `compareViolations`. A fact counts for its declaration as
+ * long as it is stored, also before its validity begins. Throws NotFound for an unknown constraint.
  */
 export async function listViolations(context: ReadContext, query: ViolationsQuery): Promise<ViolationList> {
-  const { database, reader } = context;
+  const { database, reader, pacer } = context;
+  const { constraint: id, limit, predicate } = query;
+  if (id !== null) requireConstraint(database.constraints, id);
+  const isWanted = (kind: Violation['kind']): boolean =>
+    (query.kind === null || query.kind === kind) && (id === null || kind === 'constraint');
   const declared = database.declarations
     .all()
-    .filter(({ name }) => query.predicate === null || name === query.predicate)
+    .filter(({ name }) => predicate === null || name === predicate)
     .sort((left, right) => compareText(left.name, right.name) || left.arity - right.arity);
   const violations: Violation[] = [];
   let total = 0;
   const take = (found: () => Violation): void => {
-    if (total++ < query.limit) violations.push(found());
+    if (total++ < limit) violations.push(found());
   };
-  for (const kind of ['key', 'shape'] as const) {
-    if (query.kind !== null && query.kind !== kind) continue;
-    for (const declaration of declared) await eachViolation(context, declaration, kind, take);
+  for (const kind of ['key', 'shape'] as const)
+    if (isWanted(kind))
+      for (const declaration of declared) await eachViolation(context, declaration, kind, take);
+  if (isWanted('constraint')) {
+    const found = await violationsNow(
+      context,
+      database.constraints
+        .all()
+        .filter(
+          (each) =>
+            (id === null || each.id === id) &&
+            (predicate === null || [...atomsIn(each.body)].some((atom) => atom.predicate === predicate)),
+        ),
+    );
+    total += found.length;
+    for (const each of found.slice(0, limit - violations.length)) {
+      const shown = await shownViolation(context, each, query.proof);
+      pacer.memory.take(bytesOfViolation + (shown.proof?.steps.length ?? 0) * bytesOfStep);
+      violations.push(shown);
+    }
   }
   return { violations, total, truncated: total > violations.length, generation: reader.generation };
 }
@@ -50,7 +93,7 @@ async function eachViolation(
   context: ReadContext,
   declaration: DeclarationRecord,
   kind: 'key' | 'shape',
-  take: (found: () => Violation) => void,
+  take: (found: () => DeclarationViolation) => void,
 ): Promise<void> {
   const { facts } = context.tenant;
   for (const negated of kind === 'key' ? [false] : [false, true]) {
@@ -65,7 +108,7 @@ async function eachMisfit(
   context: ReadContext,
   declaration: DeclarationRecord,
   relation: StoredRelation,
-  take: (found: () => Violation) => void,
+  take: (found: () => DeclarationViolation) => void,
 ): Promise<void> {
   const { tenant, reader, pacer } = context;
   if (declaration.arguments.every(({ type }) => type === 'any' || type === 'text' || type === 'entity'))
@@ -92,7 +135,7 @@ async function eachDouble(
   context: ReadContext,
   declaration: DeclarationRecord,
   relation: StoredRelation,
-  take: (found: () => Violation) => void,
+  take: (found: () => DeclarationViolation) => void,
 ): Promise<void> {
   const { reader, pacer } = context;
   const positions = keyPositions(declaration);
@@ -177,7 +220,7 @@ function violationOf(
   { name, arity, arguments: named }: DeclarationRecord,
   rows: readonly FactRow[],
   { kind, positions, message }: { kind: 'key' | 'shape'; positions: readonly number[]; message: string },
-): Violation {
+): DeclarationViolation {
   const first = tenant.facts.identityOf(rows[0] as FactRow);
   const listed = rows.slice(0, maxFactsListed).map((fact) => {
     const { from, until } = fact.relation.boundsOf(fact.row);
@@ -215,4 +258,55 @@ function violationOf(
       })),
     },
   };
+}
+
+/** Every violation of these constraints as the context's reader sees it, in order. */
+export async function violationsNow(
+  context: ReadContext,
+  constraints: readonly ConstraintRecord[],
+): Promise<FoundViolation[]> {
+  if (constraints.length === 0) return [];
+  const isAnyInEvery = constraints.some(({ scope }) => scope === null);
+  const scopes = isAnyInEvery ? [null, ...(await existingScopes(context))] : [];
+  const found: FoundViolation[] = [];
+  for (const constraint of constraints)
+    for (const scope of constraint.scope === null ? scopes : [constraint.scope])
+      for (const values of await instancesOf(context, constraint, scope))
+        found.push({ constraint, scope, values });
+  const order = new Map(constraints.map(({ id }, at) => [id, at]));
+  return found.sort(compareViolations(({ id }) => order.get(id) ?? 0));
+}
+
+async function instancesOf(
+  { reasoner, reader, pacer }: ReadContext,
+  constraint: ConstraintRecord,
+  scope: string | null,
+): Promise<Iterable<ConstantTuple>> {
+  const { body, variables } = denialOf(constraint);
+  const asked = { view: viewOfScope(scope), body, variables };
+  const { columns, count, constants } = await reasoner.answers(asked, reader, pacer);
+  const found = new Map<string, ConstantTuple>();
+  for (let row = 0; row < count; row++) {
+    if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) {
+      pacer.memory.take((rowsBetweenBreaths + 1) * bytesOfViolation);
+      await pacer.breathe();
+    }
+    const values = columns.map((column) => constants.text(column[row] as number));
+    found.set(JSON.stringify(values), values);
+  }
+  return found.values();
+}
+
+/** The constraint with this id. Refuses with NotFound if the database has none. */
+export function requireConstraint(constraints: ConstraintStore, id: string): ConstraintRecord {
+  const found = constraints.get(id);
+  if (found === null)
+    throw new EngineError('NotFound', `there is no constraint ${id}: GET /constraints lists the constraints`);
+  return found;
+}
+
+/** The constraint as listed. */
+export function storedConstraint(stored: ConstraintRecord): StoredConstraint {
+  const { id, text, body, name, description, mode, scope, createdAt } = stored;
+  return { id, text, body: [...body], name, description, mode, scope, createdAt };
 }

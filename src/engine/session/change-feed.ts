@@ -1,5 +1,5 @@
-import { present } from '../base/assert.ts';
 import type { ChangeKind, ChangeData } from '../contract/administration.ts';
+import { present } from '../base/assert.ts';
 import type { FactStore } from '../store/fact-store.ts';
 import { renderIdentity } from '../language/print.ts';
 import type { FactChange, FactChanges, Report } from '../state/report.ts';
@@ -80,7 +80,9 @@ interface Published {
 
 /** Approximate bytes of an event in memory. */
 function bytesOf({ data }: Change): number {
-  return bytesOfEvent + 2 * (data.atom?.length ?? 0);
+  let bindings = 0;
+  for (const value of Object.values(data.bindings ?? {})) bindings += value.length;
+  return bytesOfEvent + 2 * ((data.atom?.length ?? 0) + bindings);
 }
 
 /** The latest published events, and the last evicted one of each space. */
@@ -258,9 +260,15 @@ export function changesOf(report: Report, origin: Origin): Change[] {
     changes.push(change('rule.changed', null, origin, { id, rule: text, scope }));
   }
   for (const each of report.shape) {
-    if (!each.isChange || each.kind !== 'declaration') continue;
-    const { name, arity } = present(each.after ?? each.before, 'a change has a before or an after');
-    changes.push(change('declaration.changed', null, origin, { predicate: `${name}/${arity}` }));
+    if (!each.isChange) continue;
+    const absent = 'a change has a before or an after';
+    if (each.kind === 'constraint') {
+      const { id, text, scope } = present(each.after ?? each.before, absent);
+      changes.push(change('constraint.changed', null, origin, { id, constraint: text, scope }));
+    } else if (each.kind === 'declaration') {
+      const { name, arity } = present(each.after ?? each.before, absent);
+      changes.push(change('declaration.changed', null, origin, { predicate: `${name}/${arity}` }));
+    }
   }
   if (report.scope?.isChange === true)
     changes.push(change('scope.changed', tenant, origin, { scope: report.scope.name }));
@@ -286,6 +294,25 @@ export function factChanges(
 export function withdrawalsOf(tenant: string, atoms: readonly string[] | null, origin: Origin): Change[] {
   if (atoms === null || atoms.length > maxChangesPublished) return [change('reset', tenant, origin, {})];
   return atoms.map((atom) => change('conclusion.withdrawn', tenant, origin, { atom }));
+}
+
+/** A violation that began or ended. */
+export interface ViolationChange {
+  readonly kind: 'constraint.violated' | 'constraint.satisfied';
+  /** The id of the constraint. */
+  readonly constraint: string;
+  readonly scope: string | null;
+  readonly bindings: Readonly<Record<string, string>>;
+}
+
+/** The events for violations that a change began or ended; null: not known which. */
+export function violationChanges(
+  tenant: string,
+  changes: readonly ViolationChange[] | null,
+  origin: Origin,
+): Change[] {
+  if (changes === null || changes.length > maxChangesPublished) return [change('reset', tenant, origin, {})];
+  return changes.map(({ kind, ...about }) => change(kind, tenant, origin, about));
 }
 
 /** The event for an agent's tool call in this tenant; `id` is the call's. */

@@ -10,6 +10,7 @@ import {
   type Change,
   ChangeFeed,
 } from './change-feed.ts';
+import type { LiveCounters, LiveFigures } from './live-figures.ts';
 import { BackgroundCounts } from './background-counts.ts';
 import { BackgroundMaintenance } from './background-maintenance.ts';
 import { present } from '../base/assert.ts';
@@ -117,6 +118,11 @@ export class LiveState implements CommitObserver {
   /** The time that the last reader saw. */
   #lastTimeRead = 0;
   #isClosed = false;
+  /** True once somebody follows the changes. */
+  isFollowed = false;
+  /** Called after validities passed, with the time before the first of them. */
+  onPassed: (tenant: TenantState, passed: readonly number[], since: number, origin: Origin) => void =
+    () => {};
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
@@ -333,7 +339,7 @@ export class LiveState implements CommitObserver {
     this.#counts.wanted(reasoner, () => this.#readerOf(database, tenant, name));
   }
 
-  pin(caller: Caller, limits: ReadLimits): ReadContext {
+  pin(caller: Pick<Caller, 'database' | 'tenant' | 'signal'>, limits: ReadLimits): ReadContext {
     if (limits.isAside !== true) this.#counts.disturbed();
     const database = this.database(caller);
     const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
@@ -357,7 +363,7 @@ export class LiveState implements CommitObserver {
   }
 
   /** Throws DatabaseNotFound. */
-  database(caller: Caller): DatabaseState {
+  database(caller: Pick<Caller, 'database'>): DatabaseState {
     return this.#parts.state.database(caller.database);
   }
 
@@ -447,6 +453,27 @@ export class LiveState implements CommitObserver {
     for (const change of withdrawalsOf(caller.tenant, atoms, origin)) this.#feed.publish(change);
   }
 
+  databaseNamed(name: string): DatabaseState | undefined {
+    return this.#parts.state.databases.get(name);
+  }
+
+  /** Pins the tenant's current state for work that nobody waits for; null: the database has no such tenant. */
+  pinBackground(database: DatabaseState, name: string, limits: ReadLimits): ReadContext | null {
+    if (this.#parts.state.databases.get(database.name) !== database || !database.tenants.has(name))
+      return null;
+    const nobody = { database: database.name, tenant: name, signal: new AbortController().signal };
+    return this.pin(nobody, { ...limits, isAside: true });
+  }
+
+  /** The origin of the write's events; undefined: the write was made before this process. */
+  originOf(report: Report): Origin | undefined {
+    return this.#origins.get(report);
+  }
+
+  publish(changes: readonly Change[]): void {
+    for (const change of changes) this.#feed.publish(change);
+  }
+
   /**
    * Tells subscribers of the caller's database and tenant that an agent called a tool there; `id` names the call. Writes
    * nothing, and creates neither database nor tenant.
@@ -473,6 +500,7 @@ export class LiveState implements CommitObserver {
     const { databases, goneDatabases } = this.#parts.state;
     const generation = (): number => databases.get(name)?.generation ?? goneDatabases.get(name) ?? 0;
     const reset = (): Change => resetChange(name, tenant, generation(), this.showTime());
+    this.isFollowed = true;
     return this.#feed.stream(concerns, lastEventId, reset, signalOf(caller));
   }
 
@@ -715,6 +743,7 @@ export class LiveState implements CommitObserver {
     for (const change of changes) this.#feed.publish(change);
     this.#reasoners.get(tenant)?.passed(passed, time);
     this.#maintenance.get(tenant)?.changed(origin);
+    this.onPassed(tenant, passed, since - 1, origin);
   }
 
   #passAllBoundaries(): void {
@@ -761,32 +790,4 @@ export class LiveState implements CommitObserver {
     this.#maintenance.set(tenant, maintenance);
     return reasoner;
   }
-}
-
-/** Totals since the start, except `facts`. */
-export interface LiveCounters {
-  factsAsserted: number;
-  factsRetracted: number;
-  /** Facts retracted because they had expired or faded; included in `factsRetracted`. */
-  factsEvicted: number;
-  /** Steps of the wall clock by more than a minute. */
-  clockSteps: number;
-  rulesFired: number;
-  /** Facts stored now, over all databases and tenants. */
-  facts: number;
-}
-
-/** Current sizes. Table sizes are as last measured. */
-export interface LiveFigures {
-  readonly databases: number;
-  readonly tenants: number;
-  readonly rules: number;
-  /** Conclusions in shared tables; one in several tables counts once for each. */
-  readonly conclusions: number;
-  readonly derivedBytes: number;
-  readonly derivedBudgetBytes: number;
-  /** Rows of facts that were retracted or replaced, and wait for compaction. */
-  readonly deadRows: number;
-  /** By how much the wall clock was set since the start; 0: it was not, or was put right. */
-  readonly clockOffsetMs: number;
 }

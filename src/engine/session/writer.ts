@@ -5,6 +5,7 @@ import type { Report } from '../state/report.ts';
 import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
 import type { WriteAdmission } from '../commit/write-admission.ts';
 import type { QuestionQuotas } from './question-quotas.ts';
+import type { ConstraintCheck } from './constraint-check.ts';
 import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';
 import { present } from '../base/assert.ts';
 import type { Slices } from '../base/slices.ts';
@@ -68,9 +69,13 @@ export interface Writer {
   readonly write: (write: Write) => Promise<Report>;
   /** Refuses what `write` would refuse from every caller: the engine is closed, or a follower. */
   refuseWrites(): void;
-  /** Refuses with QuotaExceeded what adds more than may be stored, as `write` would now: for dry runs. */
-  refuseGrowth(caller: Caller, operation: Operation): Promise<void>;
+  /**
+   * Refuses what `write` would refuse now for its effect: with QuotaExceeded what adds more than may be stored, with
+   * ConstraintViolated what violates a constraint. For dry runs.
+   */
+  readonly refuseUnfit: (caller: Caller, operation: Operation) => Promise<void>;
   readonly admission: Pick<WriteAdmission, 'fitting' | 'refusals' | 'use'>;
+  readonly constraints: Pick<ConstraintCheck, 'mayRefuse' | 'ofImport'>;
   readonly questions: QuestionQuotas;
   /** The outcome of the first request with the caller's idempotency key, if it wrote something; else null. */
   earlierOutcome(caller: Caller): Outcome | null;

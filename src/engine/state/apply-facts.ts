@@ -90,28 +90,40 @@ export function* applyImportUndo(
   record: LogRecord,
   draft: Draft,
 ): Prepared<void> {
-  const { tenant, importId } = operation;
+  const { own: rows, kept } = yield* importedFacts(database, operation, record.time);
+  const show = yield* retractAll(database, operation.tenant, record, draft, () => rows);
+  return () => {
+    show();
+    draft.outcome = { kind: 'undone', retracted: rows.length, kept, generation: database.generation };
+  };
+}
+
+/**
+ * The facts that an import asserted and that are stored: its own if no other write has changed them since, else as atoms
+ * (`kept`), in order of assertion.
+ */
+export function* importedFacts(
+  database: DatabaseState,
+  { tenant, importId }: Omit<Extract<Operation, { kind: 'undoImport' }>, 'kind'>,
+  time: number,
+): Generator<'more', { readonly own: FactRow[]; readonly kept: string[] }, undefined> {
   const facts = database.tenants.get(tenant)?.facts;
-  const own = new Set(database.imports.generationsOf(importId, tenant) ?? []);
-  const rows: FactRow[] = [];
+  const generations = new Set(database.imports.generationsOf(importId, tenant) ?? []);
+  const own: FactRow[] = [];
   const kept: string[] = [];
   let looked = 0;
-  for (const generation of own) {
+  for (const generation of generations) {
     if (facts === undefined) break;
     const { first, end } = facts.numbersOf(generation);
     for (let number = first; number < end; number++) {
       if (++looked % rowsInSlice === 0) yield 'more';
       const fact = facts.versionOf(number);
-      if (fact.row < 0 || !facts.isStored(fact, record.time)) continue;
-      if (own.has(fact.relation.birth[fact.row] as number)) rows.push(fact);
+      if (fact.row < 0 || !facts.isStored(fact, time)) continue;
+      if (generations.has(fact.relation.birth[fact.row] as number)) own.push(fact);
       else kept.push(renderIdentity(facts.identityOf(fact)));
     }
   }
-  const show = yield* retractAll(database, tenant, record, draft, () => rows);
-  return () => {
-    show();
-    draft.outcome = { kind: 'undone', retracted: rows.length, kept, generation: database.generation };
-  };
+  return { own, kept };
 }
 
 /** Applies a transaction in one generation: readers see all of its writes or none. */

@@ -2,7 +2,7 @@ import { present } from '../base/assert.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { AliasRecord } from '../store/alias-store.ts';
 import { type ConstraintRecord, ConstraintStore } from '../store/constraint-store.ts';
-import type { DeclarationRecord, DeclarationStore } from '../store/declaration-store.ts';
+import { type DeclarationRecord, DeclarationStore } from '../store/declaration-store.ts';
 import type { ConstraintToStore, ShapeOperation } from './operation.ts';
 import type { DatabaseState, TenantState } from './state.ts';
 
@@ -122,11 +122,36 @@ export function declarationsAfter(
   const own = operations.filter(({ kind }) => kind === 'declare' || kind === 'withdraw');
   if (own.length === 0) return declarations;
   const copy = declarations.copy();
-  changeShape({ declarations: copy, constraints: new ConstraintStore() }, null, own, {
-    time: 0,
-    generation: 0,
-  });
+  changeSome({ declarations: copy, constraints: new ConstraintStore() }, own);
   return copy;
+}
+
+/** Like `declarationsAfter`, for constraints. Those that the operations add have ids that no stored one has. */
+export function constraintsAfter(
+  { constraints }: Pick<DatabaseState, 'constraints'>,
+  operations: readonly ShapeOperation[],
+): ConstraintStore {
+  const own = operations.filter(({ kind }) => kind.endsWith('Constraint'));
+  if (own.length === 0) return constraints;
+  const copy = constraints.copy();
+  changeSome({ declarations: new DeclarationStore(), constraints: copy }, own);
+  return copy;
+}
+
+/** Applies the operations but those on what is not there: another commit removed it, and this one will be refused. */
+function changeSome(
+  shape: Pick<DatabaseState, 'declarations' | 'constraints'>,
+  operations: readonly ShapeOperation[],
+): void {
+  const { declarations, constraints } = shape;
+  for (const [at, operation] of operations.entries()) {
+    const { kind } = operation;
+    if (kind === 'withdraw' && declarations.get(operation.name, operation.arity) === null) continue;
+    const isOfConstraint = kind === 'updateConstraint' || kind === 'deleteConstraint';
+    if (isOfConstraint && constraints.get(operation.id) === null) continue;
+    // No stored constraint is of a generation below 1.
+    changeShape(shape, null, [operation], { time: 0, generation: -at });
+  }
 }
 
 function constraintById(constraints: DatabaseState['constraints'], id: string): ConstraintRecord {

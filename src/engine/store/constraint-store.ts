@@ -40,6 +40,13 @@ export class ConstraintStore {
     return this.#byId.get(id) ?? null;
   }
 
+  /** A store of its own with the same constraints. */
+  copy(): ConstraintStore {
+    const copy = new ConstraintStore();
+    for (const each of this.#byId.values()) copy.#byId.set(each.id, each);
+    return copy;
+  }
+
   /** Adds a constraint, or replaces the one with its id. */
   put(constraint: ConstraintRecord): void {
     this.#byId.set(constraint.id, constraint);

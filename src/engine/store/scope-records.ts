@@ -100,6 +100,11 @@ export class ScopeRecords {
     return this.#settledThrough;
   }
 
+  /** True if no validity ended up to this time that is not processed: the counts of facts are exact. */
+  isSettledThrough(time: number): boolean {
+    return this.#ends.next > time;
+  }
+
   /**
    * Processes the validities that ended up to this time, in slices. `endingAt` gives the scope of a live fact
    * whose validity ends at exactly that instant, 0 for any other.

@@ -75,7 +75,7 @@ test('makes a run in steps, of which none reads more than a fixed number of rows
   expect(many).toBeGreaterThan(few * 5);
 });
 
-test('keeps a run until a reader needs later rows, and then sorts all of them', () => {
+test('keeps a run until a reader needs later rows, and then makes one with all of them', () => {
   const columns = columnsOf(new Prng(9), 100, 10, 0);
   const runs = new SortedRuns(columns);
   const { run } = made(runs, [0], 40, 60);
@@ -86,6 +86,32 @@ test('keeps a run until a reader needs later rows, and then sorts all of them', 
   const later = made(runs, [0], 61, 100).run;
   expect(later.count).toBe(100);
   expect(runs.known([0], 10)).toBe(later);
+});
+
+test.each([
+  ['a few', 30_000, 30_040, 900],
+  ['as many', 2000, 4000, 50],
+  ['more', 100, 5000, 7],
+  ['equal ones', 500, 900, 1],
+])('merges later rows with the run as if all were sorted: %s', (_, before, count, ids) => {
+  const columns = columnsOf(new Prng(13), count, ids, 3);
+  for (const order of [[0], [1, 0], [2, 1], [0, 2, 1]]) {
+    const runs = new SortedRuns(columns);
+    made(runs, order, before, before);
+    const { run } = made(runs, order, before + 1, count);
+    const whole = made(new SortedRuns(columns), order, count, count).run;
+    expect(tuplesOf(run)).toEqual(tuplesOf(whole));
+    const [values] = run.values as [Int32Array];
+    for (const id of values.subarray(0, 100)) expect(run.first(id)).toBe(whole.first(id));
+  }
+});
+
+test('a run with a few later rows costs less than one that is sorted from nothing', () => {
+  const runs = new SortedRuns(columnsOf(new Prng(15), 10_000, 900, 0));
+  expect(runs.cost([0, 1], 9000)).toBe(9000);
+  made(runs, [0, 1], 9000, 9000);
+  expect(runs.cost([0, 1], 9001)).toBeLessThan(3000);
+  expect(runs.cost([1, 0], 9001)).toBe(9001);
 });
 
 test('counts the memory of its runs, and gives it back when they are dropped', () => {

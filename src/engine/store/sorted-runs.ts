@@ -88,11 +88,14 @@ interface Entry {
   build: Generator<undefined, SortedRun> | null;
 }
 
+/** Merging a row of a run costs about this part of sorting it. */
+const mergingDivisor = 4;
+
 /**
  * The sorted runs of one relation, each made when a join first wants it, in steps.
  *
- * A run has the rows that the relation had when its sorting began. If a reader needs later ones, all rows are
- * sorted again, so a join asks only if it has enough to do.
+ * A run has the rows that the relation had when its sorting began. If a reader needs later ones, these are sorted and
+ * merged with the run into another one, so a join asks only if it has enough to do.
  */
 export class SortedRuns {
   readonly #columns: readonly Int32Array[];
@@ -118,6 +121,12 @@ export class SortedRuns {
     return run !== null && run.count >= limit ? run : null;
   }
 
+  /** What making the run with the first `count` rows costs, in rows to sort. */
+  cost(order: readonly number[], count: number): number {
+    const known = this.#byOrder.get(order.join(','))?.run?.count ?? 0;
+    return known === 0 ? count : count - known + Math.ceil(count / mergingDivisor);
+  }
+
   /**
    * The run over these columns (at least one), in this order, with at least the first `limit` of the relation's
    * `count` rows; null while it is being made: then each call makes a little more of it.
@@ -128,7 +137,7 @@ export class SortedRuns {
     const key = order.join(',');
     let entry = this.#byOrder.get(key);
     if (entry === undefined) this.#byOrder.set(key, (entry = { run: null, build: null }));
-    entry.build ??= this.#build(order, count);
+    entry.build ??= this.#build(order, entry.run, count);
     const made = entry.build.next();
     if (made.done !== true) return null;
     entry.build = null;
@@ -143,42 +152,18 @@ export class SortedRuns {
     this.#byOrder.clear();
   }
 
-  /** Sorts the first `count` rows: a radix sort of the row numbers, from the last column to the first. */
-  *#build(order: readonly number[], count: number): Generator<undefined, SortedRun> {
+  /** The run of the first `count` rows; `known` is that of fewer. */
+  *#build(order: readonly number[], known: SortedRun | null, count: number): Generator<undefined, SortedRun> {
     const bytes = count * 4 * (order.length + 2);
     this.#memory?.take(bytes);
-    let rows = new Int32Array(count);
-    let other: Int32Array<ArrayBuffer> = new Int32Array(count);
-    for (const [from, to] of pieces(count)) {
-      numberRows(rows, from, to);
-      yield;
-    }
-    for (const position of order.toReversed()) {
-      const bounds = { least: (this.#columns[position] as Int32Array)[0] as number, greatest: 0 };
-      for (const [from, to] of pieces(count)) {
-        widen(bounds, this.#columns[position] as Int32Array, from, to);
-        yield;
-      }
-      const { least, greatest } = bounds;
-      for (let shift = 0; shift < 32 && (greatest - least) >>> shift > 0; shift += digitBits) {
-        const starts = new Int32Array(digits);
-        for (const [from, to] of pieces(count)) {
-          countDigits(this.#columns[position] as Int32Array, least, shift, from, to, starts);
-          yield;
-        }
-        startEach(starts);
-        for (const [from, to] of pieces(count)) {
-          scatter(this.#columns[position] as Int32Array, least, shift, rows, from, to, starts, other);
-          yield;
-        }
-        [rows, other] = [other, rows];
-      }
-    }
+    const from = known === null ? 0 : known.count;
+    const later = yield* this.#sorted(order, from, count);
+    const rows = known === null ? later : yield* this.#merged(order, known, later);
     const values: Int32Array[] = [];
     for (const position of order) {
-      const sorted = values.length === 0 ? other : new Int32Array(count);
-      for (const [from, to] of pieces(count)) {
-        gather(this.#columns[position] as Int32Array, rows, from, to, sorted);
+      const sorted = new Int32Array(count);
+      for (const [start, end] of pieces(0, count)) {
+        gather(this.#columns[position] as Int32Array, rows, start, end, sorted);
         yield;
       }
       values.push(sorted);
@@ -188,15 +173,94 @@ export class SortedRuns {
     this.#memory?.take(run.bytes);
     return run;
   }
+
+  /** The rows from `first` to `end`, sorted: a radix sort of the row numbers, from the last column to the first. */
+  *#sorted(order: readonly number[], first: number, end: number): Generator<undefined, Int32Array> {
+    const count = end - first;
+    let rows = new Int32Array(count);
+    let other: Int32Array<ArrayBuffer> = new Int32Array(count);
+    for (const [from, to] of pieces(first, end)) {
+      numberRows(rows, from, to, first);
+      yield;
+    }
+    for (const position of order.toReversed()) {
+      const bounds = { least: (this.#columns[position] as Int32Array)[first] as number, greatest: 0 };
+      for (const [from, to] of pieces(first, end)) {
+        widen(bounds, this.#columns[position] as Int32Array, from, to);
+        yield;
+      }
+      const { least, greatest } = bounds;
+      for (let shift = 0; shift < 32 && (greatest - least) >>> shift > 0; shift += digitBits) {
+        const starts = new Int32Array(digits);
+        for (const [from, to] of pieces(first, end)) {
+          countDigits(this.#columns[position] as Int32Array, least, shift, from, to, starts);
+          yield;
+        }
+        startEach(starts);
+        for (const [from, to] of pieces(0, count)) {
+          scatter(this.#columns[position] as Int32Array, least, shift, rows, from, to, starts, other);
+          yield;
+        }
+        [rows, other] = [other, rows];
+      }
+    }
+    return rows;
+  }
+
+  /** The rows of the run and later ones, which are sorted; of equal tuples the older row comes first. */
+  *#merged(
+    order: readonly number[],
+    { rows, values }: SortedRun,
+    later: Int32Array,
+  ): Generator<undefined, Int32Array> {
+    const merged = new Int32Array(rows.length + later.length);
+    let done = 0;
+    for (const [from, to] of pieces(0, later.length)) {
+      // Rows of the run that come before a later one are copied together.
+      for (let at = from; at < to; at++) {
+        const row = later[at] as number;
+        const start = done;
+        done = this.#behind(order, values, row, start, rows.length);
+        for (let next = start; next < done; next++) {
+          merged[next + at] = rows[next] as number;
+          if ((next & (rowsPerStep - 1)) === 0) yield;
+        }
+        merged[done + at] = row;
+      }
+      yield;
+    }
+    merged.set(rows.subarray(done), done + later.length);
+    return merged;
+  }
+
+  /** The first position of the run, from `from` to `to`, that comes behind the row (galloping, level by level). */
+  #behind(
+    order: readonly number[],
+    values: readonly Int32Array[],
+    row: number,
+    from: number,
+    to: number,
+  ): number {
+    let [low, high] = [from, to];
+    for (const [level, position] of order.entries()) {
+      const column = values[level] as Int32Array;
+      const value = (this.#columns[position] as Int32Array)[row] as number;
+      low = seek(column, low, high, value);
+      if (low === high || column[low] !== value) return low;
+      high = seek(column, low, high, value + 1);
+    }
+    return high;
+  }
 }
 
 /** From and to of each step's rows. */
-function* pieces(count: number): Generator<readonly [number, number]> {
-  for (let from = 0; from < count; from += rowsPerStep) yield [from, Math.min(count, from + rowsPerStep)];
+function* pieces(first: number, end: number): Generator<readonly [number, number]> {
+  for (let from = first; from < end; from += rowsPerStep) yield [from, Math.min(end, from + rowsPerStep)];
 }
 
-function numberRows(rows: Int32Array, from: number, to: number): void {
-  for (let row = from; row < to; row++) rows[row] = row;
+/** Writes the row numbers from `from` to `to`, of rows that begin with `first`. */
+function numberRows(rows: Int32Array, from: number, to: number, first: number): void {
+  for (let row = from; row < to; row++) rows[row - first] = row;
 }
 
 /** Takes the ids of the rows into the bounds. */
@@ -272,7 +336,7 @@ function* bucketsOf(sorted: Int32Array): Generator<undefined, Buckets> {
   while (range >>> shift > 2 * count) shift++;
   const starts = new Int32Array((range >>> shift) + 2);
   let next = 0;
-  for (const [from, to] of pieces(count)) {
+  for (const [from, to] of pieces(0, count)) {
     next = startBuckets(starts, next, sorted, least, shift, from, to);
     yield;
   }

@@ -3,8 +3,9 @@ import { EngineError } from '../base/errors.ts';
 import { changedRule, changeRules } from '../state/apply-rules.ts';
 import { KeyCheck, refuseMisfits } from '../commit/prepare-shape.ts';
 import { wildcard } from '../language/terms.ts';
-import { declarationsAfter } from '../state/apply-shape.ts';
+import { constraintsAfter, declarationsAfter } from '../state/apply-shape.ts';
 import { StrictKeys } from '../state/key-rule.ts';
+import type { ConstraintStore } from '../store/constraint-store.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { type FactStore, type FactToStore, openBounds, type ScopeChoice } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
@@ -24,6 +25,7 @@ export interface CommittedKnowledge {
   /** The generation that last changed a rule, given by id or by identity; 0: unchanged since the transaction began. */
   readonly ruleChangedAt: (rule: string | RuleKey) => number;
   readonly declarations: DeclarationStore;
+  readonly constraints: ConstraintStore;
   /** The generation that last changed what the operation changes; 0: unchanged since the transaction began. */
   readonly shapeChangedAt: (operation: ShapeOperation) => number;
 }
@@ -52,6 +54,7 @@ export async function checkCommit(
     const changedAt = committed.shapeChangedAt(operation);
     if (changedAt > generation) throw conflict(shapeName(operation), changedAt, generation);
   }
+  refuseTwins(committed, writes.shape);
   const declarations = declarationsAfter(committed, writes.shape);
   const keys = new KeyCheck(declarations, facts, time, (each) => writes.find(each)?.isRetracted === true);
   let looked = 0;
@@ -125,6 +128,25 @@ function refuseChangedKey(
     const died = death?.[changed.row] ?? Number.POSITIVE_INFINITY;
     const changedAt = Number.isFinite(died) ? died : (birth[changed.row] as number);
     throw conflict(`${renderIdentity(identity)}, which has the same key,`, changedAt, begun);
+  }
+}
+
+/** Refuses a constraint with the text and scope of one that another commit has added. */
+function refuseTwins(
+  committed: Pick<CommittedKnowledge, 'constraints'>,
+  operations: readonly ShapeOperation[],
+): void {
+  const after = constraintsAfter(committed, operations);
+  if (after === committed.constraints) return;
+  const known = new Set<string>();
+  for (const { text, scope } of after.all()) {
+    const key = JSON.stringify([text, scope]);
+    if (known.has(key))
+      throw new EngineError(
+        'Conflict',
+        `the constraint ${text} was added since the transaction began: begin another one, and change that one`,
+      );
+    known.add(key);
   }
 }
 

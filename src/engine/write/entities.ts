@@ -354,7 +354,7 @@ async function tryMerge(writer: Writer, caller: Caller, input: MergeEntitiesInpu
       refuseMerge(tenant.aliases, from, into);
       const plan = await planOf(context, input, reader.time);
       const operation = operationOf(context, caller, input, plan);
-      if (operation !== null) await writer.refuseGrowth(caller, operation);
+      if (operation !== null) await writer.refuseUnfit(caller, operation);
       let found = noConsequences;
       if (plan.rewritten.length > 0) {
         const overlay = new FactOverlay(reader);

@@ -19,6 +19,7 @@ async function exportedFacts(engine: Engine): Promise<ExportedFact[]> {
     facts: async (facts) => void all.push(...facts),
     aliases: async () => {},
     rules: async () => {},
+    constraints: async () => {},
     declarations: async () => {},
   });
   return all;

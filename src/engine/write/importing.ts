@@ -10,10 +10,11 @@ import { EngineError } from '../base/errors.ts';
 import { runInSlices, type Slices } from '../base/slices.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
+import type { ConstraintInput } from '../contract/constraints.ts';
 import type { AliasInput } from '../contract/entities.ts';
 import type { RuleInput } from '../contract/rules.ts';
 import { addAlias, checkAlias } from './entities.ts';
-import type { ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
+import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
@@ -32,6 +33,7 @@ import { KeyCheck, mayConflict, refuseMisfits } from '../commit/prepare-shape.ts
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { checkDeclared, declarationToStore, declare } from './declarations.ts';
 import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
+import { additionOf, constraintToStore } from './constraints.ts';
 import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
 
 type Batch = { -readonly [Key in keyof ImportedBatch]: ImportedBatch[Key] } & {
@@ -102,6 +104,37 @@ class WritingImport implements Import {
     const check = (): void => checkRuleOperation(live.database(caller), operation);
     const report = await write({ caller, operation, check });
     this.#generation = outcomeAs(report.outcome, 'rule').generation;
+  }
+
+  async constrain(input: ConstraintInput, isBare: boolean): Promise<void> {
+    const { live, write } = this.#writer;
+    const caller = this.#caller;
+    const constraint = constraintToStore(input, 'constraint');
+    const operation = (): Promise<DecidedWrite | null> => {
+      const addition = additionOf(live.database(caller).constraints, constraint);
+      const isKnown = addition.kind === 'updateConstraint';
+      return Promise.resolve(isBare && isKnown ? null : { operation: addition });
+    };
+    const { outcome } = await write({ caller, operation });
+    this.#generation =
+      outcome.kind === 'nothing' ? outcome.generation : outcomeAs(outcome, 'shape').generation;
+  }
+
+  async judged(): Promise<ImportRefusal | null> {
+    const { constraints, write } = this.#writer;
+    const caller = this.#caller;
+    if (!this.#isKnown || !constraints.mayRefuse(caller)) return null;
+    let refusal: ImportRefusal | null = null;
+    const operation = async (time: number): Promise<DecidedWrite | null> => {
+      const { violations, count } = await constraints.ofImport(caller, this.id, time);
+      if (count === 0) return null;
+      refusal = { violations, violationCount: count };
+      const undo: Operation = { kind: 'undoImport', tenant: caller.tenant, importId: this.id };
+      return { operation: undo, isUnjudged: true };
+    };
+    const { outcome } = await write({ caller, operation, isOfTenant: true });
+    if (outcome.kind === 'undone') this.#generation = outcome.generation;
+    return refusal;
   }
 
   async name(input: AliasInput): Promise<void> {
@@ -327,6 +360,8 @@ function supposedImport(writer: Writer, caller: Caller): Import {
       checkRuleOperation({ name, rules }, operation);
       changeRules(rules, operation, { id: `supposed-${++taught}`, time: 0, generation: 0 });
     },
+    constrain: (input) => Promise.resolve(void constraintToStore(input, 'constraint')),
+    judged: () => Promise.resolve(null),
     name: (input) => checkAlias(writer, caller, input),
     async declare(input) {
       const operation = declarationToStore(input);
@@ -420,6 +455,9 @@ export async function revertImport(
   return { retracted, kept: [...kept], generation };
 }
 
+/** What an import would violate. */
+export type ImportRefusal = Required<Pick<ImportDone, 'violations' | 'violationCount'>>;
+
 /** The outcome of one batch. */
 interface ImportedBatch {
   readonly asserted: number;
@@ -437,6 +475,16 @@ export interface Import {
   assert(facts: readonly ImportedFact[]): Promise<ImportedBatch>;
   /** Throws an EngineError if the rule cannot be taught; the import may continue. */
   teach(rule: RuleInput): Promise<void>;
+  /**
+   * Throws an EngineError if the constraint cannot be added; the import may continue. `isBare`: the text alone was given,
+   * which changes no constraint that has it.
+   */
+  constrain(constraint: ConstraintInput, isBare: boolean): Promise<void>;
+  /**
+   * Call it after the last line. Retracts what the import newly asserted, if that violates constraints; null: it does not.
+   * A dry run is not judged.
+   */
+  judged(): Promise<ImportRefusal | null>;
   /** Gives an entity another name. Throws an EngineError if it cannot have it; the import may continue. */
   name(alias: AliasInput): Promise<void>;
   /** Like `teach`, for a declaration. */

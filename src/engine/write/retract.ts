@@ -51,9 +51,9 @@ export async function forgetPattern(
   };
   // A dry run derives all dependents unless the caller says otherwise.
   const ways = { dependents: input.dependents ?? (dryRun ? 'all' : 'known'), timeoutMs };
-  const operation: Operation = { kind: 'retract', tenant: caller.tenant, pattern };
+  const operation = { kind: 'retract', tenant: caller.tenant, pattern } as const;
   const answer = dryRun
-    ? await tryRetract(live, caller, pattern, ways, check)
+    ? await tryRetract(writer, caller, operation, ways, check)
     : (await retract(writer, caller, operation, ways, ifGeneration === null ? undefined : check)).answer;
   if (answer.status !== 'absent') return answer;
   return { ...answer, ...hintsPart(await hintsAfterRetraction(live, caller, pattern)) };
@@ -128,18 +128,19 @@ function retracted(outcome: Outcome, found: Dependents): Retracted {
 
 /** The answer that `retract` would give, without changing anything. */
 async function tryRetract(
-  live: LiveState,
+  { live, refuseUnfit }: Pick<Writer, 'live' | 'refuseUnfit'>,
   caller: Caller,
-  pattern: FactPattern,
+  operation: Extract<Operation, { kind: 'retract' }>,
   ways: Ways,
   check: (time: number) => void,
 ): Promise<RetractPatternOutcome> {
   return live.reading(caller, { ...defaultLimits, timeoutMs: ways.timeoutMs }, async (before) => {
     const { reasoner, reader } = before;
     check(reader.time);
+    await refuseUnfit(caller, operation);
     const overlay = new FactOverlay(reader);
     // Synchronous like the write itself; the time limit covers only the search for dependents.
-    const retracted = [...overlay.retract(pattern)];
+    const retracted = [...overlay.retract(operation.pattern)];
     const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
     const known = { candidates, losses: null };
     const after = { ...before, reader: { ...reader, overlay } };

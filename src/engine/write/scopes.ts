@@ -236,7 +236,7 @@ async function tryMerge(writer: Writer, caller: Caller, input: MergeInput): Prom
       const asked = await askedMerge(context, caller, input, reader.time);
       const { operation } = asked;
       const plan = await checkedPlan(context, asked, reader.time);
-      await writer.refuseGrowth(caller, operation);
+      await writer.refuseUnfit(caller, operation);
       let found = noConsequences;
       if (plan.retracted.length + plan.stored.length > 0) {
         const overlay = new FactOverlay(reader);

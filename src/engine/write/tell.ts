@@ -18,7 +18,7 @@ import { KnownNames } from '../read/known-names.ts';
 import type { LiveState } from '../session/live-state.ts';
 import type { Writer } from '../session/writer.ts';
 import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';
-import type { DeclarationStore } from '../store/declaration-store.ts';
+import { DeclarationStore } from '../store/declaration-store.ts';
 import type { FactIdentity, FactToStore } from '../store/fact-store.ts';
 
 /** Asserts a fact. */
@@ -33,22 +33,21 @@ export async function tell(
   checkValidity(fact, '');
   const operation: Operation = { kind: 'assert', tenant: caller.tenant, facts: [fact] };
   const isDoubtful = dependsOnStored(fact);
-  const { declarations } = live.database(caller);
-  refuseMisfits(declarations, fact, '');
-  const isKeyed = mayConflict(declarations, fact);
+  const declared = new DeclaredAtWrite(live, caller);
+  refuseMisfits(declared.declarations, fact, '');
+  const isKeyed = mayConflict(declared.declarations, fact);
   const slices = writer.slices(caller);
   const check = async (time: number): Promise<void> => {
     const store = live.storeOf(caller);
+    const { declarations } = live.database(caller);
+    refuseMisfits(declarations, fact, '');
     if (isDoubtful) new ValidityCheck(store, time).check(fact, '');
     if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
-    if (isKeyed)
-      await runInSlices(new KeyCheck(live.database(caller).declarations, store, time).check(fact, ''), () =>
-        slices.breathe(),
-      );
+    await runInSlices(new KeyCheck(declarations, store, time).check(fact, ''), () => slices.breathe());
   };
   const hints = hintsOfNewFacts(live, caller, [input]);
-  const isChecked = isDoubtful || isKeyed || ifGeneration !== null;
-  const { outcome } = await write({ caller, operation, ...(isChecked ? { check } : {}) });
+  const needsCheck = (): boolean => isDoubtful || isKeyed || ifGeneration !== null || declared.haveChanged;
+  const { outcome } = await write({ caller, operation, check, needsCheck });
   const written = outcomeAs(outcome, 'facts');
   const { asserted, updated, id, generation } = written;
   return {
@@ -74,7 +73,8 @@ export async function tellAll(
   const now = live.showTime();
   const pathOf = (index: number): string => `facts.${index}.`;
   const facts: FactToStore[] = [];
-  const { declarations } = live.database(caller);
+  const declared = new DeclaredAtWrite(live, caller);
+  const { declarations } = declared;
   let isDoubtful = false;
   let isKeyed = false;
   for (let index = 0; index < inputs.length; index++) {
@@ -94,15 +94,18 @@ export async function tellAll(
   const check = async (time: number): Promise<void> => {
     const store = live.storeOf(caller);
     const validities = new ValidityCheck(store, time);
-    const keys = new KeyCheck(live.database(caller).declarations, store, time);
+    const { declarations: present } = live.database(caller);
+    const keys = new KeyCheck(present, store, time);
     for (const [index, fact] of facts.entries()) {
+      refuseMisfits(present, fact, pathOf(index));
       if (isDoubtful) validities.check(fact, pathOf(index));
-      if (isKeyed) await runInSlices(keys.check(fact, pathOf(index)), () => slices.breathe());
+      await runInSlices(keys.check(fact, pathOf(index)), () => slices.breathe());
       if (index % factsBetweenPauses === 0) await slices.breathe();
     }
   };
   const hints = hintsOfNewFacts(live, caller, inputs);
-  const { outcome } = await writer.write({ caller, ...encoded, ...(isDoubtful || isKeyed ? { check } : {}) });
+  const needsCheck = (): boolean => isDoubtful || isKeyed || declared.haveChanged;
+  const { outcome } = await writer.write({ caller, ...encoded, check, needsCheck });
   const written = outcomeAs(outcome, 'facts');
   const { asserted, updated, unchanged, generation } = written;
   const counts = { asserted, updated, unchanged, ...supersededPart(written), generation };
@@ -119,6 +122,27 @@ export function supersededPart({
   if (supersededCount === 0) return {};
   const listed = superseded.map((each) => ({ ...each }));
   return supersededCount > listed.length ? { superseded: listed, supersededCount } : { superseded: listed };
+}
+
+/** The declarations that facts were looked at with, until their write is admitted: others may be declared meanwhile. */
+class DeclaredAtWrite {
+  readonly #live: LiveState;
+  readonly #caller: Caller;
+  readonly #version: number;
+  readonly declarations: DeclarationStore;
+
+  /** A database that does not exist declares nothing: the write itself says so, or repeats what it answered before. */
+  constructor(live: LiveState, caller: Caller) {
+    this.#live = live;
+    this.#caller = caller;
+    this.declarations = live.databaseIfAny(caller)?.declarations ?? new DeclarationStore();
+    this.#version = this.declarations.version;
+  }
+
+  get haveChanged(): boolean {
+    const present = this.#live.databaseIfAny(this.#caller)?.declarations;
+    return present !== undefined && (present !== this.declarations || present.version !== this.#version);
+  }
 }
 
 /** Hints for facts before they are written: first what is at odds with the declarations. */

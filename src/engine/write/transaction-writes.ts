@@ -20,11 +20,16 @@ import { KnownNames } from '../read/known-names.ts';
 import { renderAtom, renderRule, renderIdentity } from '../language/print.ts';
 import type { NetWrites, WriteChange } from './net-writes.ts';
 import type { RuleOperation, ShapeOperation } from '../state/operation.ts';
-import { declarationsAfter } from '../state/apply-shape.ts';
+import { constraintsAfter, declarationsAfter } from '../state/apply-shape.ts';
 import { StrictKeys } from '../state/key-rule.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { refuseMisfits } from '../commit/prepare-shape.ts';
 import { checkDeclared } from './declarations.ts';
+import { additionOf, constraintChanges, constraintToStore, refuseTwin } from './constraints.ts';
+import { requireConstraint } from '../read/violations.ts';
+import type { ConstraintStore } from '../store/constraint-store.ts';
+import type { ConstraintInput, ConstraintUpdate } from '../contract/constraints.ts';
+import { invalid } from '../base/errors.ts';
 import { withShapeHints } from './tell.ts';
 import { checkUnchanged, checkValidity, factToStore } from '../commit/prepare-facts.ts';
 import { checkRuleOperation, requireMatch, requireRule, ruleToStore } from '../commit/prepare-rules.ts';
@@ -135,7 +140,60 @@ export const pendingWrites = {
             : null;
       return { status: 'pending', ...(named === null ? {} : { predicate: `${named.name}/${named.arity}` }) };
     },
+
+  addConstraint:
+    (input: ConstraintInput): Write =>
+    async (writing) => {
+      refuseDryRun(input);
+      const constraint = constraintToStore(input);
+      const addition = additionOf(constraintsOf(writing), constraint);
+      const known = addition.kind === 'updateConstraint' ? addition.id : null;
+      // One that the transaction adds gets its id at commit.
+      const id = known !== null && writing.context.database.constraints.get(known) !== null ? known : null;
+      await writing.put([addition], () => refuseTwin(constraintsOf(writing), { ...constraint, id }));
+      return { status: 'pending', constraint: constraint.text };
+    },
+
+  updateConstraint:
+    (id: string, input: ConstraintUpdate): Write =>
+    async (writing) => {
+      refuseDryRun(input);
+      const constraint = constraintChanges(input);
+      let { text } = requireConstraint(writing.context.database.constraints, id);
+      await writing.put([{ kind: 'updateConstraint', id, constraint }], () => {
+        const constraints = constraintsOf(writing);
+        const after = { ...requireConstraint(constraints, id), ...constraint };
+        refuseTwin(constraints, after);
+        ({ text } = after);
+      });
+      return { status: 'pending', constraint: text };
+    },
+
+  deleteConstraint:
+    (id: string): Write =>
+    async (writing) => {
+      const { text } = requireConstraint(writing.context.database.constraints, id);
+      await writing.put(
+        [{ kind: 'deleteConstraint', id }],
+        () => void requireConstraint(constraintsOf(writing), id),
+      );
+      return { status: 'pending', constraint: text };
+    },
 };
+
+/** Constraints are tried alone: a transaction by a dry run of its commit. */
+function refuseDryRun({ dryRun }: { readonly dryRun: boolean }): void {
+  if (dryRun)
+    throw invalid(
+      'dryRun',
+      'a constraint is not tried within a transaction: leave out X-Transaction-ID, or commit with dryRun',
+    );
+}
+
+/** The constraints as the transaction sees them. */
+function constraintsOf({ context, writes }: Writing): ConstraintStore {
+  return constraintsAfter(context.database, writes.shape);
+}
 
 /** The declarations as the transaction sees them. */
 function declarationsOf({ context, writes }: Writing): DeclarationStore {

@@ -12,6 +12,7 @@ import {
   viewsOfWrites,
 } from '../session/consequences.ts';
 import type { FactInput, RetractInput } from '../contract/facts.ts';
+import type { ConstraintInput, ConstraintUpdate } from '../contract/constraints.ts';
 import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from '../contract/transactions.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
@@ -126,6 +127,10 @@ export class Transactions {
       updateRule: (id: string, rule: RuleUpdate) => write(pendingWrites.updateRule(id, rule)),
       forgetRule: (id: string) => write(pendingWrites.forgetRule(id)),
       shape: (operation: ShapeOperation) => write(pendingWrites.shape(operation)),
+      addConstraint: (constraint: ConstraintInput) => write(pendingWrites.addConstraint(constraint)),
+      updateConstraint: (id: string, constraint: ConstraintUpdate) =>
+        write(pendingWrites.updateConstraint(id, constraint)),
+      deleteConstraint: (id: string) => write(pendingWrites.deleteConstraint(id)),
     };
   }
 
@@ -242,11 +247,12 @@ export class Transactions {
 
   #committed(caller: Caller): CommittedState {
     const { live } = this.#writer;
-    const { name, rules, declarations } = live.database(caller);
+    const { name, rules, declarations, constraints } = live.database(caller);
     const ruleChangedAt: CommittedState['ruleChangedAt'] = (rule) => this.#open.ruleChangedAt(name, rule);
     const shapeChangedAt: CommittedState['shapeChangedAt'] = (operation) =>
       this.#open.shapeChangedAt(name, caller.tenant, operation);
-    return { name, rules, declarations, facts: live.storeOf(caller), ruleChangedAt, shapeChangedAt };
+    const facts = live.storeOf(caller);
+    return { name, rules, declarations, constraints, facts, ruleChangedAt, shapeChangedAt };
   }
 
   /** The answer of a commit without changing anything; the transaction stays open. */
@@ -258,7 +264,7 @@ export class Transactions {
         const { reader, database } = before;
         const slices = this.#writer.slices(caller);
         await checkCommit(transaction, this.#committed(caller), reader.time, slices);
-        await this.#writer.refuseGrowth(caller, await operationOf(caller.tenant, transaction, slices));
+        await this.#writer.refuseUnfit(caller, await operationOf(caller.tenant, transaction, slices));
         const written = writtenRules(writes, database.rules);
         const relations = new Set(writes.relations);
         for (const { relation } of written) relations.add(relation);
@@ -491,4 +497,7 @@ export interface TransactionWrites {
   forgetRule(id: string): Promise<Pending>;
   /** An operation on declarations, constraints or aliases. */
   shape(operation: ShapeOperation): Promise<Pending>;
+  addConstraint(constraint: ConstraintInput): Promise<Pending>;
+  updateConstraint(id: string, constraint: ConstraintUpdate): Promise<Pending>;
+  deleteConstraint(id: string): Promise<Pending>;
 }

@@ -200,6 +200,7 @@ function problemCodesOf(spec: OperationSpec): ProblemCode[] {
   if (spec.kind === 'write') codes.add('NotLeader');
   if (takesKey(spec)) codes.add('Conflict').add('IdempotencyMismatch');
   if (spec.transaction !== undefined) codes.add('TransactionNotFound').add('Conflict');
+  if (spec.isJudged === true) codes.add('ConstraintViolated').add('InferenceLimitExceeded');
   return [...codes];
 }
 
@@ -343,6 +344,16 @@ export function problemSchema(): JsonSchema {
       provider: text('Of LlmProviderException: the provider that failed'),
       ...shapeMembers,
       ...quotaMembers,
+      violations: {
+        type: 'array',
+        items: { type: 'object' },
+        description:
+          'Of ConstraintViolated: what would be violated and was not before, the first 100, as in GET /violations',
+      },
+      violationCount: {
+        type: 'integer',
+        description: 'Of ConstraintViolated: how many violations there would be',
+      },
       retryAfterSeconds: { type: 'integer', minimum: 1, description: 'As in Retry-After' },
     },
   };
@@ -377,6 +388,18 @@ const temporaryQuotaExample: readonly [detail: string, members: EngineError['mem
   'the tenant acme runs 4 questions at once, and its quota is 4: try again in 1 s',
   { quota: 'runningQuestions', of: 'tenant', allowed: 4, used: 4, retryAfterSeconds: 1 },
 ];
+
+/** A violation without its proof. */
+const violationExample = {
+  kind: 'constraint',
+  constraint: 'c5',
+  name: 'of age',
+  mode: 'reject',
+  scope: null,
+  bindings: { x: 'ann', a: '12' },
+  instance: 'adult(ann), age(ann, 12), 12 < 18',
+  proof: null,
+};
 
 const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?: EngineError['members']]>> = {
   ValidationException: [
@@ -421,6 +444,10 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   RuleException: [
     'the rule is unsafe: ?z of the head is bound by nothing in the body',
     { errors: [{ path: 'text', message: '?z is bound by nothing in the body' }], variables: ['?z'] },
+  ],
+  ConstraintViolated: [
+    'the write would violate the constraint "of age" (c5): adult(ann), age(ann, 12), 12 < 18. Nothing was stored: change the write, or set the constraint\'s mode to warn',
+    { violations: [violationExample], violationCount: 1 },
   ],
   InferenceLimitExceeded: [
     'the question needs more than 10000 ms: ask for less, or give it more time (timeoutMs)',

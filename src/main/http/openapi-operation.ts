@@ -159,12 +159,17 @@ function fileContentOf(type: string, example: string | undefined): Described {
 }
 
 function pendingExampleOf({ example }: OperationSpec): Described {
-  const { atom, rule } = example.answer as { readonly atom?: string; readonly rule?: string };
+  const { atom, rule, constraint } = example.answer as {
+    readonly atom?: string;
+    readonly rule?: string;
+    readonly constraint?: string;
+  };
   const { facts } = (example.body ?? {}) as { readonly facts?: readonly unknown[] };
   return {
     status: 'pending',
     ...(atom === undefined ? {} : { atom }),
     ...(rule === undefined ? {} : { rule }),
+    ...(constraint === undefined ? {} : { constraint }),
     ...(facts === undefined ? {} : { facts: facts.length }),
   };
 }

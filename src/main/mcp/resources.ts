@@ -230,6 +230,9 @@ class SpaceWatch {
         this.#mayHaveOthers = true;
         break;
       case 'conclusion.withdrawn':
+      case 'constraint.changed':
+      case 'constraint.violated':
+      case 'constraint.satisfied':
       case 'mcp.call':
         return;
     }

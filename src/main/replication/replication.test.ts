@@ -455,6 +455,7 @@ const stride = process.env['LONG'] === '1' ? 1 : 8;
  * belong to one process, salience depends on the current time, and of a key only the hash is stored.
  */
 const answeredAnew = [
+  'mergeEntities',
   'deleteRule',
   'beginTransaction',
   'rollbackTransaction',

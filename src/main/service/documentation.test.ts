@@ -223,7 +223,7 @@ describe('code blocks', () => {
     const programs = blocks.filter(({ kind }) => kind === 'datalog');
     expect(programs.length).toBeGreaterThan(2);
     for (const { page, line, text } of programs) {
-      const { statements, errors } = parseProgram(text);
+      const { statements, errors } = parseProgram(text, { allowsConstraints: true });
       expect(errors, `${page}:${line}`).toEqual([]);
       expect(statements.length).toBeGreaterThan(1);
     }

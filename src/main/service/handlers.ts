@@ -58,6 +58,27 @@ function shapeHandlers(
   };
 }
 
+type ConstraintHandlers = Pick<
+  Handlers,
+  'addConstraint' | 'listConstraints' | 'updateConstraint' | 'deleteConstraint'
+>;
+
+function constraintHandlers(
+  service: ServiceState,
+  within: (caller: Caller) => TransactionWrites | null,
+): ConstraintHandlers {
+  return {
+    addConstraint: (caller, { body }) =>
+      within(caller)?.addConstraint(body) ?? service.engine.addConstraint(caller, body),
+    listConstraints: async (caller) => ({ constraints: await service.engine.constraints(caller) }),
+    updateConstraint: (caller, { params, body }) =>
+      within(caller)?.updateConstraint(params.id, body) ??
+      service.engine.updateConstraint(caller, params.id, body),
+    deleteConstraint: (caller, { params }) =>
+      within(caller)?.deleteConstraint(params.id) ?? service.engine.deleteConstraint(caller, params.id),
+  };
+}
+
 /** The handlers of all operations, over the service and its engine. */
 export function createHandlers(service: ServiceState): Handlers {
   /** The transaction that a write is to become part of; null where the caller names none. */
@@ -85,6 +106,7 @@ export function createHandlers(service: ServiceState): Handlers {
       within(caller)?.updateRule(params.id, body) ?? service.engine.updateRule(caller, params.id, body),
     deleteRule: (caller, { params }) =>
       within(caller)?.forgetRule(params.id) ?? service.engine.forgetRule(caller, params.id),
+    ...constraintHandlers(service, within),
     ask: (caller, { body }) => service.engine.ask(caller, body),
     aggregate: (caller, { body }) => service.engine.aggregate(caller, body),
     explain: (caller, { body }) => service.engine.explain(caller, body),

@@ -78,7 +78,6 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   }),
   getPredicate: async (at) => ({ method: 'GET', path: await declaredPath(at) }),
   withdrawPredicate: async (at) => ({ method: 'DELETE', path: await declaredPath(at) }),
-  listViolations: () => ({ method: 'GET', path: '/violations' }),
   getRule: async (at) => ({ method: 'GET', path: `/rules/${await ruleId(at)}` }),
   updateRule: async (at) => ({
     method: 'PUT',
@@ -86,6 +85,15 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
     body: { description: at.word() },
   }),
   deleteRule: async (at) => ({ method: 'DELETE', path: `/rules/${await ruleId(at)}` }),
+  addConstraint: (at) => post('/constraints', constraint(at)),
+  listConstraints: () => ({ method: 'GET', path: '/constraints' }),
+  updateConstraint: async (at) => ({
+    method: 'PUT',
+    path: `/constraints/${await constraintId(at)}`,
+    body: { description: at.word() },
+  }),
+  deleteConstraint: async (at) => ({ method: 'DELETE', path: `/constraints/${await constraintId(at)}` }),
+  listViolations: async (at) => ({ method: 'GET', path: `/violations?constraint=${await constraintId(at)}` }),
   ask: async (at) => {
     const { predicate, args } = await told(at);
     return post('/ask', { predicate, args: [args[0], '?y'], withProof: true });
@@ -237,6 +245,14 @@ async function told(at: Surroundings) {
 
 async function factId(at: Surroundings): Promise<string> {
   return String((await made(at, post('/tell', fact(at)))).body['id']);
+}
+
+function constraint(at: Surroundings) {
+  return { text: `!- ${at.word()}(?x), not ${at.word()}(?x)`, name: at.word(), mode: 'warn' };
+}
+
+async function constraintId(at: Surroundings): Promise<string> {
+  return String((await made(at, post('/constraints', constraint(at)))).body['id']);
 }
 
 async function ruleId(at: Surroundings): Promise<string> {

@@ -8,11 +8,13 @@
 import { importedDeclarationSchema } from '../../engine/contract/transfer.ts';
 import { validate } from '../../engine/contract/validation.ts';
 import {
+  type ConstraintStatement,
   EngineError,
   isDeclarationLine,
   parseDeclaration,
   type Pause,
   programSteps,
+  renderConstraint,
   runInSlices,
   Slices,
   type Statement,
@@ -92,8 +94,13 @@ class StatementReader {
   async #parse(isAll: boolean): Promise<ImportItem[]> {
     const text = this.#lines.join('\n') + (isAll ? '' : '\n');
     const breathe = (): Promise<void> => this.#slices.breathe();
-    const steps = programSteps(text, { maxErrors: Number.POSITIVE_INFINITY });
-    const { statements, errors } = await runInSlices(steps, breathe);
+    const steps = programSteps(text, { maxErrors: Number.POSITIVE_INFINITY, allowsConstraints: true });
+    const parsed = await runInSlices(steps, breathe);
+    const { errors, constraints } = parsed;
+    const statements =
+      constraints.length === 0
+        ? parsed.statements
+        : [...parsed.statements, ...constraints].sort((left, right) => left.span.start - right.span.start);
     const certain = isAll ? text.length : certainEnd(text, statements);
     const lineOf = linesFrom(text, this.#first);
     const items = this.#problems;
@@ -144,7 +151,7 @@ function declarationItem(line: number, text: string): ImportItem {
 }
 
 /** The end of the last statement that has its full stop, or another statement after it; 0: none. */
-function certainEnd(text: string, statements: readonly Statement[]): number {
+function certainEnd(text: string, statements: readonly (Statement | ConstraintStatement)[]): number {
   for (let at = statements.length - 1; at >= 0; at--) {
     const end = statements[at]?.span.end ?? 0;
     if (text[end - 1] === '.' || at + 1 < statements.length) return end;
@@ -171,8 +178,21 @@ function linesFrom(text: string, first: number): (offset: number) => number {
   };
 }
 
-function itemOf(statement: Statement, line: number, scope: string | null): ImportItem {
+function itemOf(statement: Statement | ConstraintStatement, line: number, scope: string | null): ImportItem {
   const size = statement.span.end - statement.span.start;
+  if (statement.kind === 'constraint') {
+    const text = renderConstraint(statement.literals);
+    const constraint = {
+      text,
+      name: nameOfConstraint(statement.reason ?? text),
+      description: statement.reason,
+      mode: 'warn',
+      scope,
+      dryRun: false,
+      timeoutMs: 10_000,
+    } as const;
+    return { line, size, what: { kind: 'constraint', constraint, isBare: true } };
+  }
   if (statement.kind === 'fact') {
     const { predicate, args, negated } = statement.atom;
     return factItem(line, size, { predicate, args, truthVal: !negated }, scope);
@@ -189,4 +209,10 @@ function itemOf(statement: Statement, line: number, scope: string | null): Impor
     enabled: null,
   };
   return { line, size, what: { kind: 'rule', rule } };
+}
+
+/** A name for a constraint that has only this text. */
+function nameOfConstraint(text: string): string {
+  const name = text.trim() === '' ? 'constraint' : text;
+  return name.length <= 256 ? name : name.slice(0, 255).replace(/[\ud800-\udbff]$/, '') + '…';
 }

@@ -1,7 +1,8 @@
 /**
  * Exports knowledge as text in one of the formats, generated while it is sent.
  *
- * NDJSON contains everything, Datalog declarations, facts and rules, CSV and N-Triples predicate and arguments of true facts; what a
+ * NDJSON contains everything, Datalog declarations, facts, rules and constraints, CSV and N-Triples predicate and arguments of
+ * true facts; what a
  * format cannot represent is counted. N-Triples allows only IRIs, so any other name becomes `urn:corollary:` and the
  * text, percent-encoded.
  */
@@ -11,6 +12,7 @@ import {
   type Caller,
   type Engine,
   type ExportedAlias,
+  type ExportedConstraint,
   type ExportedFact,
   type ExportedRule,
   renderAtom,
@@ -18,7 +20,7 @@ import {
 } from '../../engine/index.ts';
 import type { Download } from '../base/streams.ts';
 
-/** Writes one fact, alias or rule with its line break; null: the format cannot represent it. */
+/** Writes one fact, alias, rule or constraint with its line break; null: the format cannot represent it. */
 interface Format {
   readonly type: string;
   readonly extension: string;
@@ -26,6 +28,7 @@ interface Format {
   /** Absent: it cannot represent aliases. */
   alias?(alias: ExportedAlias): string;
   rule(rule: ExportedRule): string | null;
+  constraint(constraint: ExportedConstraint): string | null;
   /** null: the format cannot represent it, which is not counted: it keeps no shape. */
   declaration?(declaration: Declaration): string;
 }
@@ -64,6 +67,7 @@ export function exportDownload(engine: Engine, caller: Caller, query: ExportQuer
         facts: (facts) => write(facts, format.fact),
         aliases: (aliases) => write(aliases, (alias) => format.alias?.(alias) ?? null),
         rules: (rules) => write(rules, format.rule),
+        constraints: (constraints) => write(constraints, format.constraint),
       });
       if (part !== '') await send(part);
       return { omitted };
@@ -102,6 +106,16 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
       };
       return `${JSON.stringify(given)}\n`;
     },
+    constraint: ({ text, name, description, mode, scope }) => {
+      const given = {
+        constraint: text,
+        name,
+        ...(description === null ? {} : { description }),
+        mode,
+        ...(scope === null ? {} : { scope }),
+      };
+      return `${JSON.stringify(given)}\n`;
+    },
   },
   datalog: {
     type: 'text/x-datalog; charset=utf-8',
@@ -109,6 +123,8 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
     fact: ({ predicate, args, truthVal }) =>
       `${renderAtom({ predicate, args: [...args], negated: !truthVal })}.\n`,
     rule: ({ text }) => `${text}.\n`,
+    constraint: ({ text, description }) =>
+      `${text}${isReason(description) ? ` ${JSON.stringify(description)}` : ''}.\n`,
     declaration: (declared) => `${renderDeclaration(declared)}\n`,
   },
   csv: csvWith(csvField),
@@ -121,6 +137,7 @@ const formats: Readonly<Record<ExportFormat, Format>> = {
       return `${nodeOf(subject) ?? mintedIri(subject)} ${iriOf(predicate) ?? mintedIri(predicate)} ${nodeOf(object) ?? literalOf(object)} .\n`;
     },
     rule: () => null,
+    constraint: () => null,
   },
 };
 
@@ -131,7 +148,13 @@ function csvWith(field: (text: string) => string): Format {
     fact: ({ predicate, args, truthVal }) =>
       truthVal ? `${[predicate, ...args].map(field).join(',')}\r\n` : null,
     rule: () => null,
+    constraint: () => null,
   };
+}
+
+/** True if the description can be written as the text in quotation marks after a body. */
+function isReason(description: string | null): description is string {
+  return description !== null && !description.startsWith('?');
 }
 
 /** Whether a spreadsheet takes the text for a formula: by its first character, except for numbers such as -5. */

@@ -2,6 +2,7 @@ import { type AliasInput, aliasInputSchema } from '../../engine/contract/entitie
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import {
   type ImportDone,
+  importedConstraintSchema,
   importedFactSchema,
   type ImportedDeclaration,
   importedDeclarationSchema,
@@ -123,9 +124,11 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
       if (tally.take(item)) continue;
       await tally.store();
       if (tally.isStopped) break;
-      if (item.what.kind === 'rule') await tally.teach(item.line, item.what.rule, run);
-      else if (item.what.kind === 'alias') await tally.name(item.line, item.what.alias);
-      else if (item.what.kind === 'declaration') await tally.declare(item.line, item.what.declaration, run);
+      const { what, line } = item;
+      if (what.kind === 'rule') await tally.teach(line, what.rule, run);
+      else if (what.kind === 'alias') await tally.name(line, what.alias);
+      else if (what.kind === 'declaration') await tally.declare(line, what.declaration, run);
+      else if (what.kind === 'constraint') await tally.constrain(line, what, run);
       else tally.take(item);
       run.signal.throwIfAborted();
       const { processed } = tally.progress();
@@ -138,8 +141,15 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
     run.signal.throwIfAborted();
   }
   await tally.store();
+  const refusal = await run.import.judged();
   const generation = await run.import.end();
-  const done = { ...tally.done(), generation, ...(run.isDryRun ? { dryRun: true as const } : {}) };
+  const refused = refusal === null ? {} : { refused: 'ConstraintViolated' as const, ...refusal };
+  const done = {
+    ...tally.done(),
+    ...refused,
+    generation,
+    ...(run.isDryRun ? { dryRun: true as const } : {}),
+  };
   if (run.once !== null) await run.import.keep(run.once(), JSON.stringify(done));
   yield done;
 }
@@ -153,6 +163,7 @@ class Tally {
   isStopped = false;
   #aliases = 0;
   readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
+  #constraints = 0;
   #declarations = 0;
   readonly #errors: { line: number; message: string }[] = [];
 
@@ -160,10 +171,10 @@ class Tally {
     this.#import = importing;
   }
 
-  /** Takes an item into the batch; false if the batch has to be stored first, or it is no fact. */
+  /** Takes an item into the batch; false if the batch has to be stored first, or it is written alone. */
   take(item: ImportItem): boolean {
-    if (item.what.kind === 'rule' || item.what.kind === 'alias' || item.what.kind === 'declaration')
-      return false;
+    const { kind } = item.what;
+    if (kind !== 'fact' && kind !== 'problem') return false;
     const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
     if (isFull) return false;
     this.#batch.push(item);
@@ -218,6 +229,18 @@ class Tally {
     });
   }
 
+  constrain(
+    line: number,
+    { constraint, isBare }: Extract<ImportItem['what'], { kind: 'constraint' }>,
+    { requireRuleChange }: ImportRun,
+  ): Promise<void> {
+    return this.#alone(line, async () => {
+      requireRuleChange();
+      await this.#import.constrain(constraint, isBare);
+      this.#constraints++;
+    });
+  }
+
   /** Writes what has a line of its own; a refusal is a bad line. */
   async #alone(line: number, write: () => Promise<void>): Promise<void> {
     try {
@@ -234,7 +257,8 @@ class Tally {
 
   progress(): ImportProgress {
     const { asserted, updated, unchanged, rules, failed } = this.#counts;
-    const processed = asserted + updated + unchanged + rules + this.#aliases + this.#declarations + failed;
+    const shapes = this.#aliases + this.#declarations + this.#constraints;
+    const processed = asserted + updated + unchanged + rules + shapes + failed;
     return { processed, asserted, failed };
   }
 
@@ -242,12 +266,14 @@ class Tally {
     const stopped = this.isStopped ? { stopped: 'QuotaExceeded' as const } : {};
     const aliases = this.#aliases === 0 ? {} : { aliases: this.#aliases };
     const declared = this.#declarations === 0 ? {} : { declarations: this.#declarations };
+    const constraints = this.#constraints === 0 ? {} : { constraints: this.#constraints };
     return {
       done: true,
       id: this.#import.id,
       ...this.#counts,
       ...declared,
       ...aliases,
+      ...constraints,
       errors: this.#errors,
       ...stopped,
     };
@@ -276,7 +302,8 @@ const longText = 64 * 1024;
 const linesBetweenBreaths = 128;
 
 /**
- * NDJSON: a line is a fact as `/assert/fact` takes it, a rule with its text in `rule`, or an alias with its entity. Blank lines are skipped.
+ * NDJSON: a line is a fact as `/assert/fact` takes it, a rule with its text in `rule`, a constraint with its text in
+ * `constraint`, a declaration in `declare`, or an alias with its entity. Blank lines are skipped.
  * `scope` is for lines without one.
  */
 async function* readNdjson(
@@ -363,6 +390,16 @@ function carefulItem(line: number, text: string, value: object, scope: string | 
     const rule = validate(importedRuleSchema, value);
     if (!rule.ok) return problemItem(line, wording(rule));
     return { line, size, what: { kind: 'rule', rule: inScope(rule.value, scope) } };
+  }
+  if ('constraint' in value) {
+    const constraint = validate(importedConstraintSchema, value);
+    if (!constraint.ok) return problemItem(line, wording(constraint));
+    const what = {
+      kind: 'constraint',
+      constraint: { ...constraint.value, scope: constraint.value.scope ?? scope },
+      isBare: false,
+    } as const;
+    return { line, size, what };
   }
   if ('alias' in value) {
     const alias = validate(aliasInputSchema, value);

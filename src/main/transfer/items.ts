@@ -1,7 +1,7 @@
 /**
- * Items read from a file: facts and rules, each with its first line, and problems of lines.
+ * Items read from a file: facts, rules and constraints, each with its first line, and problems of lines.
  *
- * Facts are validated here as `/assert/fact` does, whatever the format; rules are validated when they are taught.
+ * Facts are validated here as `/assert/fact` does, whatever the format; rules and constraints when they are added.
  */
 import {
   constantProblem,
@@ -9,6 +9,7 @@ import {
   maxArguments,
   predicateProblem,
 } from '../../engine/contract/language.ts';
+import type { ConstraintInput } from '../../engine/contract/constraints.ts';
 import type { AliasInput } from '../../engine/contract/entities.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import type { ImportedDeclaration, ImportedFact } from '../../engine/contract/transfer.ts';
@@ -22,6 +23,8 @@ export interface ImportItem {
   readonly what:
     | { readonly kind: 'fact'; readonly fact: ImportedFact }
     | { readonly kind: 'rule'; readonly rule: RuleInput }
+    /** `isBare`: the text has neither name nor mode. */
+    | { readonly kind: 'constraint'; readonly constraint: ConstraintInput; readonly isBare: boolean }
     | { readonly kind: 'alias'; readonly alias: AliasInput }
     | { readonly kind: 'declaration'; readonly declaration: ImportedDeclaration }
     | { readonly kind: 'problem'; readonly message: string };

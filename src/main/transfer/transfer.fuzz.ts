@@ -277,6 +277,7 @@ async function everything(tenant: string): Promise<ExportedFact[]> {
     facts: async (facts) => void all.push(...facts),
     aliases: async () => {},
     rules: async () => {},
+    constraints: async () => {},
     declarations: async () => {},
   });
   return all;

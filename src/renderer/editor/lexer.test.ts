@@ -34,6 +34,11 @@ describe('the lexer of displayed code', () => {
     ]);
   });
 
+  test('takes the beginning of a constraint for an operator', () => {
+    expect(kinds('!- p(a)')[0]).toBe('!-:operator');
+    expect(kinds('!-p(a)')[0]).toBe('!-p:predicate');
+  });
+
   test('starts a comment outside of argument lists only', () => {
     expect(kinds('p(50%, #1, a.b) % really')).toEqual([
       'p:predicate',

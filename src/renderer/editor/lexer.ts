@@ -35,7 +35,7 @@ const space = /\s+/y;
 const quoted = /"(?:[^"\\]|\\.)*"?/y;
 const variable = /\?[\p{L}\p{N}_]*/uy;
 const bareArgument = /[^,()"\s](?:[^,()"]*[^,()"\s])?/y;
-const operator = /:-|<=|>=|!=|[<>=:,.{};+*/()]/y;
+const operator = /:-|!-(?=\s|$)|<=|>=|!=|[<>=:,.{};+*/()]/y;
 const word = /[^\s(){},;"'`<>=]+/y;
 const aggregates: ReadonlySet<string> = new Set(['count', 'sum', 'min', 'max', 'avg']);
 

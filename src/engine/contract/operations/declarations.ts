@@ -6,7 +6,6 @@ import {
   predicateDetailSchema,
   withdrawnSchema,
 } from '../declarations.ts';
-import { violationListSchema, violationsQuerySchema } from '../violations.ts';
 import type { OperationSpec } from '../operation-spec.ts';
 
 const common = { tag: 'shape', tenant: true, tenantDefaults: true, database: true } as const;
@@ -100,68 +99,5 @@ export const declarationOperations = {
     output: withdrawnSchema,
     problems: ['NotFound', 'StorageUnavailable'],
     example: { params, answer: { status: 'withdrawn', name: 'lives_in', arity: 2, generation: 13 } },
-  },
-  listViolations: {
-    tag: 'shape',
-    tenant: true,
-    database: true,
-    role: 'reader',
-    kind: 'read',
-    method: 'GET',
-    path: '/violations',
-    summary: 'What violates the declarations',
-    description:
-      'Values of keys that several facts of one scope have at one instant, then facts with arguments of another type; by ' +
-      'predicate and arity, and in order of assertion. `total` counts all.',
-    query: violationsQuerySchema,
-    output: violationListSchema,
-    problems: ['InferenceLimitExceeded'],
-    example: {
-      query: { kind: 'key', predicate: 'lives_in' },
-      answer: {
-        violations: [
-          {
-            kind: 'key',
-            predicate: 'lives_in',
-            arity: 2,
-            scope: null,
-            bindings: { person: 'ann' },
-            message: '2 facts of lives_in/2 have the key person ann at the same time',
-            facts: [
-              { id: 'f3-0', atom: 'lives_in(ann, york)', validFrom: null, validUntil: null },
-              { id: 'f4-0', atom: 'lives_in(ann, rome)', validFrom: null, validUntil: null },
-            ],
-            proof: {
-              roots: [0, 1],
-              steps: [
-                {
-                  id: 0,
-                  atom: 'lives_in(ann, york)',
-                  kind: 'fact',
-                  rule: null,
-                  ruleId: null,
-                  premises: [],
-                  scope: null,
-                  factId: 'f3-0',
-                },
-                {
-                  id: 1,
-                  atom: 'lives_in(ann, rome)',
-                  kind: 'fact',
-                  rule: null,
-                  ruleId: null,
-                  premises: [],
-                  scope: null,
-                  factId: 'f4-0',
-                },
-              ],
-            },
-          },
-        ],
-        total: 1,
-        truncated: false,
-        generation: 12,
-      },
-    },
   },
 } as const satisfies Record<string, OperationSpec>;

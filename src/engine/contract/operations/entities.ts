@@ -138,6 +138,7 @@ export const entityOperations = {
   },
   mergeEntities: {
     ...write,
+    isJudged: true,
     method: 'POST',
     path: '/entities/merge',
     summary: 'Make one entity of two',

@@ -21,6 +21,7 @@ const window = contextOperations.optimizeContext.example.answer;
 export const extractionOperations = {
   contextOfTurns: {
     ...shared,
+    isJudged: true,
     path: '/context',
     summary: 'Store what the turns of a conversation state, and return the facts relevant to them',
     description:
@@ -48,6 +49,7 @@ export const extractionOperations = {
   },
   ingest: {
     ...shared,
+    isJudged: true,
     path: '/context/ingest',
     summary: 'Store what a text states, and return a context window',
     description:
@@ -112,6 +114,7 @@ export const extractionOperations = {
   },
   extract: {
     ...shared,
+    isJudged: true,
     path: '/extract',
     summary: 'Extract facts and rules from a text',
     description:

@@ -58,6 +58,7 @@ const retracted = {
 export const factOperations = {
   assertFact: {
     ...write,
+    isJudged: true,
     method: 'POST',
     path: '/assert/fact',
     aliases: ['/tell'],
@@ -90,6 +91,7 @@ export const factOperations = {
   },
   assertFacts: {
     ...write,
+    isJudged: true,
     method: 'POST',
     path: '/assert/facts',
     summary: 'Assert many facts, all or nothing',
@@ -111,6 +113,7 @@ export const factOperations = {
   },
   retract: {
     ...write,
+    isJudged: true,
     method: 'POST',
     path: '/retract',
     aliases: ['/forget'],
@@ -127,6 +130,7 @@ export const factOperations = {
   },
   retractPattern: {
     ...write,
+    isJudged: true,
     method: 'POST',
     path: '/retract/pattern',
     summary: 'Retract every fact that matches a pattern',
@@ -240,6 +244,7 @@ export const factOperations = {
   },
   deleteFact: {
     ...write,
+    isJudged: true,
     method: 'DELETE',
     path: '/facts/:id',
     summary: 'Retract one fact by its id',

@@ -111,6 +111,7 @@ export const memoryOperations = {
   },
   consolidate: {
     ...write,
+    isJudged: true,
     method: 'POST',
     path: '/memory/consolidate',
     summary: 'Replace many similar episodes by a summary',
@@ -167,6 +168,7 @@ export const memoryOperations = {
   },
   restore: {
     ...write,
+    isJudged: true,
     method: 'POST',
     path: '/memory/restore',
     summary: 'Restore the facts that a summary replaced',

@@ -36,6 +36,7 @@ const rule = {
 export const ruleOperations = {
   assertRule: {
     ...write,
+    isJudged: true,
     method: 'POST',
     path: '/assert/rule',
     aliases: ['/teach'],
@@ -104,6 +105,7 @@ export const ruleOperations = {
         ],
         rules: 1,
         facts: 0,
+        constraints: 0,
       },
     },
   },
@@ -131,6 +133,7 @@ export const ruleOperations = {
   },
   updateRule: {
     ...write,
+    isJudged: true,
     method: 'PUT',
     path: '/rules/:id',
     summary: 'Replace a rule, or change only its enabled flag, name or description',
@@ -153,6 +156,7 @@ export const ruleOperations = {
   },
   deleteRule: {
     ...write,
+    isJudged: true,
     method: 'DELETE',
     path: '/rules/:id',
     summary: 'Retract a rule',

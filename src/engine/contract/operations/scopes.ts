@@ -92,6 +92,7 @@ export const scopeOperations = {
   },
   mergeScopes: {
     ...write,
+    isJudged: true,
     method: 'POST',
     path: '/scope/merge',
     summary: 'Merge the facts of one scope into another',
@@ -126,6 +127,7 @@ export const scopeOperations = {
   },
   deleteScope: {
     ...write,
+    isJudged: true,
     method: 'DELETE',
     path: '/scope/:name',
     summary: 'Delete a scope with its facts and rules',

@@ -28,6 +28,7 @@ export const transactionOperations = {
   },
   commitTransaction: {
     ...shared,
+    isJudged: true,
     method: 'POST',
     path: '/tx/commit/:id',
     summary: 'Commit a transaction: all of it or nothing',

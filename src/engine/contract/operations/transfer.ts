@@ -60,6 +60,7 @@ export const transferOperations = {
   },
   undoImport: {
     ...write,
+    isJudged: true,
     method: 'POST',
     path: '/import/:id/undo',
     summary: 'Retract what an import asserted, except facts that have changed since',

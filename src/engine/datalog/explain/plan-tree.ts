@@ -8,6 +8,7 @@ import type { PlannedAtom, PlannedBody, PlannedWait, Stage } from '../plan/body-
 import {
   atomWaitedFor,
   type JoinAtom,
+  type JoinMeans,
   type JoinPlan,
   type JoinRule,
   type JoinStart,
@@ -304,7 +305,7 @@ class PlanWriter {
       counts,
     }: Pick<BodyPlace, 'startedBy' | 'keys'> & { readonly counts: JoinCounts | null },
   ): Generator<'more', PlanStep> {
-    const plan = counts?.plan ?? planJoin(rule, start, this.#planner, !this.#planner.isObserved);
+    const plan = counts?.plan ?? planJoin(rule, start, this.#planner, this.#means);
     const atom = 'atom' in start ? (rule.atoms[start.atom] as JoinAtom).literal : null;
     const join = this.#step({
       step: 'join',
@@ -326,6 +327,12 @@ class PlanWriter {
       join.elapsedMs = rounded(Math.max(0, counts.totalMs - elapsedOf(counts, plan)));
     }
     return join;
+  }
+
+  /** What joins without an observer may use. */
+  get #means(): JoinMeans {
+    const isPlain = !this.#planner.isObserved;
+    return { intersects: isPlain, reduces: isPlain };
   }
 
   /** Rows expected of the atom whose new rows start the join. */
@@ -357,6 +364,8 @@ class PlanWriter {
         return this.#rows(rule, step, walk);
       case 'intersection':
         return this.#intersection(rule, step, walk);
+      case 'semi-join':
+        return this.#semiJoin(rule, step, walk);
       case 'comparison':
       case 'arithmetic': {
         const { literal, binds } = step.filter;
@@ -404,6 +413,25 @@ class PlanWriter {
       relation: shownRelation(shapeOf(literal)),
       access,
       ...keyed,
+    });
+  }
+
+  /** The values that atoms still to come can match. */
+  #semiJoin(
+    rule: JoinRule,
+    { variable, atoms, way }: JoinStep & { readonly kind: 'semi-join' },
+    walk: JoinWalk,
+  ): PlanStep {
+    const isKeyed = way.kind === 'keyed';
+    if (!isKeyed) walk.rows *= way.share;
+    const later = atoms.map((at) => renderLiteral((rule.atoms[at] as JoinAtom).literal)).join(', ');
+    return this.#step({
+      step: 'semi-join',
+      detail: `${variable} in ${later}`,
+      access: isKeyed ? 'sorted' : 'scan',
+      reason: isKeyed
+        ? `values that lead to ${way.key}, found once for each of them`
+        : 'few values can match later; found once the join takes as long',
     });
   }
 

@@ -18,8 +18,10 @@ import {
   atomWaitedFor,
   type Columns,
   innerTerms,
+  type JoinPlan,
   type JoinStart,
   type JoinStep,
+  type LiteralColumns,
   localName,
   planJoin,
   filterTerms,
@@ -27,15 +29,23 @@ import {
   type Window,
 } from '../plan/join-plan.ts';
 import type { Stage } from '../plan/body-plan.ts';
+import type { LimitedVariable } from '../plan/semi-joins.ts';
 import type { Planner } from '../plan/planner.ts';
 import type { JoinCounts, Profile } from '../plan/profile.ts';
 import type { Filter } from '../../language/order.ts';
 import { type Guard, type KeyedStep, Machine, type AtomShape, type Step } from './machine.ts';
 import { ExistenceStep } from './existence-step.ts';
-import { IntersectionStep, Intersections, Sorted } from './intersection-step.ts';
+import {
+  IntersectionStep,
+  Intersections,
+  KeyedSemiJoin,
+  Sorted,
+  type SortedScan,
+} from './intersection-step.ts';
 import { CountedJoin, countedRows, countedSteps, timedGuard } from './counted-steps.ts';
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
+import { SemiJoins, type ValueSet } from './semi-joins.ts';
 import { StoredRowsDelta, StoredStep } from './stored-steps.ts';
 import type { Barrier, BodyAtom, Observer, Source } from '../model/table.ts';
 
@@ -95,14 +105,14 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
   const atoms = storedOnly && profile === null ? rule.atoms.map(({ literal }) => literal) : [];
   const ends: (() => void)[] = [];
   const add = (derived: Derived, gate: Derived | null, make: (builder: MachineBuilder) => Machine): void => {
-    const build = (intersections: Intersections | null): Consumer => {
+    const build = (intersections: Intersections | null, semiJoins: SemiJoins | null): Consumer => {
       registers ??= new Registers(rule, set.constants);
-      const builder = new MachineBuilder(rule, set, { registers, intersections });
+      const builder = new MachineBuilder(rule, set, { registers, intersections, semiJoins });
       const machine = make(builder);
       return builder.counts === null ? machine : new CountedJoin(machine, builder.counts);
     };
     const machine =
-      observer === null ? new LateMachine(gate, atoms, build, set.usedRuns) : observer.timed(build(null));
+      observer === null ? new LateMachine(gate, atoms, build, set) : observer.timed(build(null, null));
     ends.push(added(derived.consumers, machine));
   };
   add(rule.demand, null, (builder) => builder.startingAtDemand());
@@ -121,14 +131,17 @@ export function added<Item>(list: Item[], item: Item): () => void {
 }
 
 /**
+/**
  * A machine made on first use: most machines of many rules never get a row to start with, and most derived relations
- * have no stored facts. If it can intersect literals, there are two, and each start chooses one.
+ * have no stored facts. If it can intersect literals, there are two, and each start chooses one. Both share their
+ * semi-joins, which are worked out as they run.
  */
 class LateMachine implements Consumer {
   readonly #gate: Derived | null;
   readonly #atoms: readonly AtomLiteral[];
-  readonly #make: (intersections: Intersections | null) => Consumer;
+  readonly #make: (intersections: Intersections | null, semiJoins: SemiJoins) => Consumer;
   readonly #intersections: Intersections;
+  readonly #semiJoins: SemiJoins;
   #intersecting: Consumer | null = null;
   #chained: Consumer | null = null;
   #started: Consumer | null = null;
@@ -137,13 +150,14 @@ class LateMachine implements Consumer {
   constructor(
     gate: Derived | null,
     atoms: readonly AtomLiteral[],
-    make: (intersections: Intersections | null) => Consumer,
-    usedRuns: Set<SortedRuns>,
+    make: (intersections: Intersections | null, semiJoins: SemiJoins) => Consumer,
+    { usedRuns, constants }: RuleSpace,
   ) {
     this.#gate = gate;
     this.#atoms = atoms;
     this.#make = make;
-    this.#intersections = new Intersections(usedRuns);
+    this.#intersections = new Intersections(usedRuns, constants.memory);
+    this.#semiJoins = new SemiJoins(constants.memory);
   }
 
   get matches(): number {
@@ -159,22 +173,27 @@ class LateMachine implements Consumer {
     this.#started = this.#atoms.every((atom) => hasFacts(atom, reader))
       ? this.#choose(reader, list === null ? to - from : list.length)
       : null;
-    this.#started?.start(reader, from, to, list, done);
+    if (this.#started === null) return;
+    this.#started.start(reader, from, to, list, done);
+    if (!this.#semiJoins.isEmpty) this.#semiJoins.begin(reader);
   }
 
   #choose(reader: Reader, rows: number): Consumer {
-    this.#intersecting ??= this.#make(this.#intersections);
+    this.#intersecting ??= this.#make(this.#intersections, this.#semiJoins);
     if (this.#intersections.isEmpty || this.#intersections.pay(reader, rows)) return this.#intersecting;
-    return (this.#chained ??= this.#make(null));
+    return (this.#chained ??= this.#make(null, this.#semiJoins));
   }
 
   run(budget: number): number {
     const machine = this.#started;
     if (machine === null) return budget;
-    if (machine !== this.#intersecting || this.#intersections.isEmpty) return machine.run(budget);
-    if (!this.#intersections.prepare()) return 0;
+    const isIntersecting = machine === this.#intersecting && !this.#intersections.isEmpty;
+    if (isIntersecting && !this.#intersections.prepare()) return 0;
     const left = machine.run(budget);
-    if (left > 0) this.#intersections.release();
+    if (left > 0 && isIntersecting) this.#intersections.release();
+    if (this.#semiJoins.isEmpty) return left;
+    if (left > 0) this.#semiJoins.end();
+    else this.#semiJoins.work();
     return left;
   }
 }
@@ -274,6 +293,8 @@ class Registers {
   }
 }
 
+const noColumns: Columns = { key: [], bind: [], same: [] };
+
 class MachineBuilder {
   readonly #rule: AdornedRule;
   readonly #set: RuleSpace;
@@ -284,6 +305,10 @@ class MachineBuilder {
   readonly #tests: ExistenceStep[] = [];
   /** null: every literal is joined on its own. */
   readonly #intersections: Intersections | null;
+  /** null: no values are limited. */
+  readonly #semiJoins: SemiJoins | null;
+  /** By guard that tests it. */
+  readonly #keyed = new Map<Guard, KeyedSemiJoin>();
   #rowRegisters = 0;
   /** What a profile counts of the join; null if nothing is counted. */
   counts: JoinCounts | null = null;
@@ -291,16 +316,25 @@ class MachineBuilder {
   #at = 0;
   readonly #planned: number[] = [];
 
-  /** `intersections`: takes the steps that intersect literals; absent or null: every literal is joined on its own. */
+  /**
+   * `intersections`: takes the steps that intersect literals; absent or null: every literal is joined on its own.
+   * `semiJoins`: takes the scans that limit values; absent or null: none are limited.
+   */
   constructor(
     rule: AdornedRule,
     set: RuleSpace,
     {
       registers = new Registers(rule, set.constants),
       intersections = null,
-    }: { readonly registers?: Registers; readonly intersections?: Intersections | null } = {},
+      semiJoins = null,
+    }: {
+      readonly registers?: Registers;
+      readonly intersections?: Intersections | null;
+      readonly semiJoins?: SemiJoins | null;
+    } = {},
   ) {
     this.#intersections = intersections;
+    this.#semiJoins = semiJoins;
     this.#rule = rule;
     this.#set = set;
     this.#registers = registers;
@@ -345,7 +379,9 @@ class MachineBuilder {
   #build(start: JoinStart, first: (shape: AtomShape) => Step): void {
     const { stage } = this.#rule;
     const { planner, profile } = this.#set;
-    const plan = planJoin(this.#rule, start, planner, this.#intersections !== null);
+    const means = { intersects: this.#intersections !== null, reduces: this.#semiJoins !== null };
+    const plan = planJoin(this.#rule, start, planner, means);
+    this.#takeScans(plan);
     this.counts = stage === undefined ? null : (profile?.join(stage, plan) ?? null);
     for (let at = 0; at < plan.steps.length; at++) {
       const before = this.#steps.length;
@@ -369,6 +405,8 @@ class MachineBuilder {
         return this.#intersect(step);
       case 'distinct':
         return this.#distinct(step.variables);
+      case 'semi-join':
+        return this.#semiJoin(step);
       case 'comparison':
         return this.#comparison(step.filter, step.way);
       case 'arithmetic':
@@ -425,16 +463,72 @@ class MachineBuilder {
 
   /** Adds the step that binds the variable of several stored atoms. */
   #intersect({ literals, candidates }: JoinStep & { readonly kind: 'intersection' }): void {
-    const { atoms, view } = this.#rule;
-    const sorted = literals.map(({ atom, terms, columns }) => {
-      const shape = this.#shape(terms, columns);
-      const rows = new StoredStep((atoms[atom] as BodyAtom).literal, view, shape);
-      rows.rowRegister = this.#newRowRegister();
-      return new Sorted(rows, present(shape.binds, 'it binds the variable'));
+    const sorted = literals.map((literal) => {
+      const each = this.#sorted(literal);
+      each.rows.rowRegister = this.#newRowRegister();
+      return each;
     });
     const step = new IntersectionStep(sorted);
     present(this.#intersections, 'the plan may intersect').add(step, candidates);
     this.#steps.push(step);
+  }
+
+  /** Makes the scans of the plan, which fill its sets; the other machine of the join may have made them. */
+  #takeScans({ passes }: JoinPlan): void {
+    if (passes.length === 0) return;
+    const semiJoins = present(this.#semiJoins, 'the plan may reduce');
+    if (!semiJoins.isEmpty) return;
+    const { atoms, view } = this.#rule;
+    const scans = passes.map(({ atom, tests, collects }) => {
+      const { literal } = atoms[atom] as BodyAtom;
+      const { args } = literal;
+      const columns = ({ variable, set }: LimitedVariable): { position: number; set: ValueSet } => ({
+        position: args.indexOf(variable),
+        set: semiJoins.set(set),
+      });
+      const constants = [...args.keys()].filter((position) => !isVariable(args[position] as string));
+      return {
+        rows: new StoredStep(literal, view, this.#shape(args, noColumns)),
+        constants: constants.map((position) => ({
+          position,
+          id: this.#constantAt(args[position] as string),
+        })),
+        tests: tests.map(columns),
+        collects: collects.map(columns),
+      };
+    });
+    semiJoins.take(scans);
+  }
+
+  #constantAt(term: string): number {
+    return this.#registers.initial[this.#registers.of(term)] as number;
+  }
+
+  /** Limits a variable that the step before has bound. */
+  #semiJoin({ variable, way }: JoinStep & { readonly kind: 'semi-join' }): void {
+    const values = this.#values;
+    const register = this.#registers.of(variable);
+    if (way.kind === 'set') {
+      const set = present(this.#semiJoins, 'the plan may reduce').set(way.set);
+      return this.#guard(() => set.admits(values[register] as number));
+    }
+    const keyed = new KeyedSemiJoin(
+      this.#sorted(way.far),
+      this.#sorted(way.near),
+      this.#registers.of(way.key),
+      values,
+    );
+    present(this.#intersections, 'the plan may intersect').addSemiJoin(keyed);
+    const guard = (): boolean => keyed.admits(values[register] as number);
+    this.#guard(guard);
+    if (this.counts === null) this.#keyed.set(guard, keyed);
+  }
+
+  #sorted({ atom, terms, columns }: LiteralColumns): Sorted {
+    const { atoms, view } = this.#rule;
+    const shape = this.#shape(terms, columns);
+    const rows = new StoredStep((atoms[atom] as BodyAtom).literal, view, shape);
+    return new Sorted(rows, present(shape.binds, 'it binds one variable'));
   }
 
   /** The rows of an atom; null: those of the demand. */
@@ -563,10 +657,19 @@ class MachineBuilder {
       if (!(step instanceof StoredStep)) continue;
       const replaced = intersections.inPlaceOf(step);
       if (replaced === null) continue;
-      replaced.guards = step.guards;
+      this.#takeGuards(replaced, step);
       replaced.rowRegister = step.rowRegister;
       this.#steps[at] = replaced;
     }
+  }
+
+  /** A single sorted literal tests candidates before it looks at their rows. */
+  #takeGuards(replaced: IntersectionStep | SortedScan, { guards }: Step): void {
+    replaced.guards = guards;
+    const tested = guards.find((guard) => this.#keyed.has(guard));
+    if (tested === undefined || !(replaced instanceof IntersectionStep)) return;
+    replaced.limit = this.#keyed.get(tested) ?? null;
+    replaced.guards = guards.filter((guard) => guard !== tested);
   }
 
   #machine(gate: Derived | null = null, once = false): Machine {

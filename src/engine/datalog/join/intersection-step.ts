@@ -1,5 +1,6 @@
 import { present } from '../../base/assert.ts';
 import { seek, type SortedRun, type SortedRuns } from '../../store/sorted-runs.ts';
+import type { MemoryMeter } from '../../store/memory-meter.ts';
 import type { Reader } from '../model/reader.ts';
 import type { Sortable, StoredStep } from './stored-steps.ts';
 import { type AtomShape, type Machine, noRow, rowsAtOnce, Step } from './machine.ts';
@@ -127,6 +128,8 @@ export class IntersectionStep extends Step {
   readonly #literals: readonly Sorted[];
   readonly #register: number;
   readonly #at: Int32Array;
+  /** If there is a single literal: the values that it may have. */
+  limit: KeyedSemiJoin | null = null;
 
   /** At least one literal; all bind the same register. */
   constructor(literals: readonly Sorted[]) {
@@ -158,7 +161,32 @@ export class IntersectionStep extends Step {
   }
 
   override advance(machine: Machine): boolean {
+    if (this.#literals.length === 1) return this.#advanceOne(machine, this.#literals[0] as Sorted);
     return this.#literals.length === 2 ? this.#advanceTwo(machine) : this.#advanceAll(machine);
+  }
+
+  #advanceOne(machine: Machine, { values, to }: Sorted): boolean {
+    const { limit } = this;
+    const at = this.#at;
+    let one = at[0] as number;
+    let most = rowsAtOnce;
+    while (one < to) {
+      const value = values[one] as number;
+      if (limit !== null && !limit.admits(value)) one++;
+      else {
+        at[0] = one;
+        const isMatch = this.#meet(machine, value);
+        one = at[0];
+        if (machine.isWorn) most = 0;
+        if (isMatch) return true;
+      }
+      if (--most <= 0) {
+        at[0] = one;
+        return machine.stall();
+      }
+    }
+    at[0] = to;
+    return false;
   }
 
   #advanceTwo(machine: Machine): boolean {
@@ -250,6 +278,124 @@ export class IntersectionStep extends Step {
     if (!this.collects) return true;
     machine.collect();
     return false;
+  }
+}
+
+/** Rows that a semi-join reads for each candidate that is tested before it is complete: less than the candidate costs. */
+const rowsPerCandidate = 64;
+/** Finding a range takes about as long as reading so many rows of it. */
+const rowsPerRange = 4;
+/** Candidates tested before it is judged whether the tests pay, and the part of them that must fail. */
+const testsToJudge = 0x4000;
+const failureDivisor = 4;
+
+/**
+ * The values from which two literals lead to the current key (a semi-join with the key as parameter): of a cycle of
+ * four sides, the nodes that lie two sides before the first one. They are found once for each key, and a candidate
+ * that is none of them needs no intersection.
+ *
+ * They are found while candidates are tested, some rows for each (ski rental), so a key with few candidates costs
+ * little; candidates before that pass. It may have values that the reader does not see, and lacks none.
+ */
+export class KeyedSemiJoin {
+  readonly far: Sorted;
+  readonly near: Sorted;
+  readonly #keyRegister: number;
+  readonly #values: Int32Array;
+  /** Like the machine's registers: those that the literals read, so that its own stay as they are. */
+  readonly #own: Int32Array;
+  /** By id: the round in which the value was found. */
+  #rounds = noInts;
+  #round = 0;
+  #key = -1;
+  #isComplete = false;
+  /** Of the current key: the position in the far literal, and in the near one. */
+  #farAt = 0;
+  #nearAt = 0;
+  #nearTo = 0;
+  #tests = 0;
+  #failures = 0;
+  #isOff = false;
+
+  /** `far` binds from the key what `near` needs to bind the value; `values`: the machine's registers. */
+  constructor(far: Sorted, near: Sorted, keyRegister: number, values: Int32Array) {
+    this.far = far;
+    this.near = near;
+    this.#keyRegister = keyRegister;
+    this.#values = values;
+    this.#own = new Int32Array(values.length);
+  }
+
+  get bytes(): number {
+    return this.#rounds.byteLength;
+  }
+
+  /** Prepares for a join, whose ids of stored facts are below `ids`. */
+  begin(ids: number): void {
+    this.#rounds = new Int32Array(ids);
+    this.#round = 0;
+    this.#key = -1;
+    this.#tests = 0;
+    this.#failures = 0;
+    this.#isOff = false;
+  }
+
+  /** Frees the values: the join has ended. */
+  release(): void {
+    this.#rounds = noInts;
+  }
+
+  /** False if the value leads to no match. */
+  admits(value: number): boolean {
+    if (this.#isOff) return true;
+    const key = this.#values[this.#keyRegister] as number;
+    if (key !== this.#key) this.#open(key);
+    if (!this.#isComplete && !this.#find(rowsPerCandidate)) return true;
+    if (++this.#tests === testsToJudge) this.#judge();
+    if (this.#rounds[value] === this.#round) return true;
+    this.#failures++;
+    return false;
+  }
+
+  #judge(): void {
+    this.#isOff = this.#failures * failureDivisor < this.#tests;
+    this.#tests = 0;
+    this.#failures = 0;
+  }
+
+  #open(key: number): void {
+    this.#key = key;
+    this.#own[this.#keyRegister] = key;
+    this.#round++;
+    this.far.open(this.#own);
+    this.#farAt = this.far.from;
+    this.#nearAt = 0;
+    this.#nearTo = 0;
+    this.#isComplete = false;
+  }
+
+  /** Reads up to this many rows. True once all values of the key are known. */
+  #find(most: number): boolean {
+    const { far, near } = this;
+    const rounds = this.#rounds;
+    const round = this.#round;
+    let left = most;
+    for (;;) {
+      const values = near.values;
+      const to = Math.min(this.#nearTo, this.#nearAt + left);
+      left -= to - this.#nearAt;
+      for (let at = this.#nearAt; at < to; at++) rounds[values[at] as number] = round;
+      this.#nearAt = to;
+      if (to < this.#nearTo || left <= 0) return false;
+      if (this.#farAt >= far.to) break;
+      this.#own[far.binds.register] = far.values[this.#farAt++] as number;
+      near.open(this.#own);
+      this.#nearAt = near.from;
+      this.#nearTo = near.to;
+      left -= rowsPerRange;
+    }
+    this.#isComplete = true;
+    return true;
   }
 }
 
@@ -360,10 +506,13 @@ export class Intersections {
   #reader: Reader | null = null;
   #isReady = false;
   readonly #usedRuns: Set<SortedRuns>;
+  readonly #memory: MemoryMeter;
+  readonly #semiJoins: KeyedSemiJoin[] = [];
 
-  /** `usedRuns`: takes the runs that the machine uses. */
-  constructor(usedRuns: Set<SortedRuns>) {
+  /** `usedRuns`: takes the runs that the machine uses. `memory`: what it asks. */
+  constructor(usedRuns: Set<SortedRuns>, memory: MemoryMeter) {
     this.#usedRuns = usedRuns;
+    this.#memory = memory;
   }
 
   get isEmpty(): boolean {
@@ -374,6 +523,12 @@ export class Intersections {
   add(step: IntersectionStep, candidates: number): void {
     this.#literals.push(...step.literals);
     this.#candidates += candidates;
+  }
+
+  /** The semi-join needs runs as well. */
+  addSemiJoin(semiJoin: KeyedSemiJoin): void {
+    this.#literals.push(semiJoin.far, semiJoin.near);
+    this.#semiJoins.push(semiJoin);
   }
 
   /** A step that reads a run in place of this one's chain or scan; null if the intersections need no such run. */
@@ -395,7 +550,9 @@ export class Intersections {
   pay(reader: Reader, rows: number): boolean {
     const missing = this.#missing(reader);
     this.#tested += rows * this.#candidates;
-    if (missing === null || !this.outweigh(missing.reduce((sum, { count }) => sum + count, 0))) return false;
+    if (missing === null) return false;
+    if (!this.outweigh(missing.reduce((sum, { runs, order, count }) => sum + runs.cost(order, count), 0)))
+      return false;
     this.#tested = 0;
     this.#reader = reader;
     this.#isReady = false;
@@ -419,6 +576,11 @@ export class Intersections {
     }
     // Runs may be evicted while the join is paused, so it keeps its own.
     for (const literal of [...this.#literals, ...this.#others]) this.#usedRuns.add(literal.use(reader));
+    for (const semiJoin of this.#semiJoins) {
+      const ids = reader.facts.dictionary.size;
+      this.#memory.take(ids * 4);
+      semiJoin.begin(ids);
+    }
     this.#isReady = true;
     return true;
   }
@@ -427,6 +589,10 @@ export class Intersections {
   release(): void {
     for (const literal of this.#literals) literal.release();
     for (const literal of this.#others) literal.release();
+    for (const semiJoin of this.#semiJoins) {
+      this.#memory.free(semiJoin.bytes);
+      semiJoin.release();
+    }
     this.#reader = null;
   }
 

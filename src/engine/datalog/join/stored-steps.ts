@@ -85,6 +85,8 @@ export class StoredRowsDelta extends DeltaStep {
 /** The relation of a step, to be sorted. */
 export interface Sortable {
   readonly runs: SortedRuns;
+  /** By position; the last one has the scope. */
+  readonly columns: readonly Int32Array[];
   /** The step meets only rows below this, of the `count` that the relation has. */
   readonly limit: number;
   readonly count: number;
@@ -188,11 +190,12 @@ export class StoredStep extends KeyedStep {
     if (overlay !== null && relationFor(this.#literal, overlay.added) !== null) return null;
     const relation = relationFor(this.#literal, reader);
     const scope = reader.facts.chosenScope(this.#view);
-    if (relation === null) return { runs: noRuns, limit: 0, count: 0, scope: null };
-    const { runs, count, spansScopes, arity: position } = relation;
+    if (relation === null) return { runs: noRuns, columns: [], limit: 0, count: 0, scope: null };
+    const { runs, columns, count, spansScopes, arity: position } = relation;
     const isOther = scope !== null && !spansScopes && relation.columns[position]?.[0] !== scope;
     const limit = isOther ? 0 : relation.rowsAt(reader.generation);
-    return { runs, limit, count, scope: scope === null || !spansScopes ? null : { position, value: scope } };
+    const only = scope === null || !spansScopes ? null : { position, value: scope };
+    return { runs, columns, limit, count, scope: only };
   }
 
   /** True if the step meets the row, of all that have the current values. */

@@ -11,6 +11,14 @@ import { isAggregate, isArithmetic, isComparison, isPositiveAtom, wildcard } fro
 import { present } from '../../base/assert.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import { cheapest } from './join-order.ts';
+import {
+  type Limit,
+  type NumberedAtom,
+  planReduction,
+  type SemiJoinPass,
+  type SemiJoinSpace,
+  wayBack,
+} from './semi-joins.ts';
 
 /** How the columns of a literal meet the bindings made before it. */
 export interface Columns {
@@ -41,6 +49,13 @@ export type JoinStart =
 /** What to do with a computed value: bind the variable, require the same text, or compare it as `=` does. */
 export type ValueUse = 'bind' | 'match' | 'compare';
 
+/** An atom as a step reads it. */
+export interface LiteralColumns {
+  readonly atom: number;
+  readonly terms: readonly string[];
+  readonly columns: Columns;
+}
+
 /** One step of a join. */
 export type JoinStep =
   /** The rows that start the join. */
@@ -62,12 +77,23 @@ export type JoinStep =
    */
   | {
       readonly kind: 'intersection';
-      readonly literals: readonly {
-        readonly atom: number;
-        readonly terms: readonly string[];
-        readonly columns: Columns;
-      }[];
+      readonly literals: readonly LiteralColumns[];
       readonly candidates: number;
+    }
+  /** Goes on only with values of the variable that later atoms can match. */
+  | {
+      readonly kind: 'semi-join';
+      readonly variable: string;
+      readonly atoms: readonly number[];
+      readonly way:
+        | { readonly kind: 'set'; readonly set: number; readonly share: number }
+        /** For each value of the key: those that two atoms match, with a variable between them. */
+        | {
+            readonly kind: 'keyed';
+            readonly key: string;
+            readonly far: LiteralColumns;
+            readonly near: LiteralColumns;
+          };
     }
   | { readonly kind: 'comparison' | 'arithmetic'; readonly filter: Filter; readonly way: ValueUse }
   | {
@@ -89,6 +115,16 @@ export type JoinStep =
 export interface JoinPlan {
   readonly start: JoinStart;
   readonly steps: readonly JoinStep[];
+  /** The scans that make the sets of its semi-joins, in order. */
+  readonly passes: readonly SemiJoinPass[];
+}
+
+/** What a join may use beside looking up one atom after the other. */
+export interface JoinMeans {
+  /** Stored atoms that bind one variable may be intersected. */
+  readonly intersects: boolean;
+  /** Values may be limited to those that later atoms can match. */
+  readonly reduces: boolean;
 }
 
 /** An atom as a join reads it. Relations are compared by identity; a planner without tables gives their names. */
@@ -117,7 +153,7 @@ export interface JoinRule {
 }
 
 /** What planning a join needs to know. */
-export interface JoinSpace {
+export interface JoinSpace extends SemiJoinSpace {
   /** True if every binding counts: for heights, or for an observer. */
   readonly isExhaustive: boolean;
   /** True if demand that is never new is demanded too. */
@@ -125,15 +161,15 @@ export interface JoinSpace {
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
 }
 
-/** Plans the join of a rule that starts so; if `intersects`, stored atoms that bind one variable are intersected. */
-export function planJoin(rule: JoinRule, start: JoinStart, space: JoinSpace, intersects: boolean): JoinPlan {
-  return new JoinPlanner(rule, space, intersects).plan(start);
+/** Plans the join of a rule that starts so. */
+export function planJoin(rule: JoinRule, start: JoinStart, space: JoinSpace, means: JoinMeans): JoinPlan {
+  return new JoinPlanner(rule, space, means).plan(start);
 }
 
 class JoinPlanner {
   readonly #rule: JoinRule;
   readonly #space: JoinSpace;
-  readonly #intersects: boolean;
+  readonly #means: JoinMeans;
   /** Expected matches of the atoms joined in order so far, for one row that starts the join. */
   #expected = 1;
   readonly #bound = new Set<string>();
@@ -144,10 +180,15 @@ class JoinPlanner {
   /** Bound variables that nothing needs any more. */
   readonly #left = new Set<string>();
 
-  constructor(rule: JoinRule, space: JoinSpace, intersects: boolean) {
+  /** Limits of variables by the atoms up to the next derived one; those of bound variables are tested already. */
+  #limits: ReadonlyMap<string, Limit> = new Map();
+  readonly #passes: SemiJoinPass[] = [];
+  #sets = 0;
+
+  constructor(rule: JoinRule, space: JoinSpace, means: JoinMeans) {
     this.#rule = rule;
     this.#space = space;
-    this.#intersects = intersects;
+    this.#means = means;
     this.#filters = rule.filters;
   }
 
@@ -156,7 +197,7 @@ class JoinPlanner {
     else if (start.kind === 'rows') this.#fromRows(start.atom);
     else if (start.kind === 'stored') this.#fromStored(start.atom);
     else this.#fromHead(start);
-    return { start, steps: this.#steps };
+    return { start, steps: this.#steps, passes: this.#passes };
   }
 
   #fromDemand(): void {
@@ -219,16 +260,70 @@ class JoinPlanner {
   /** Demands and joins the atoms one by one; those that bind no more than one of them does, with that one. */
   #joinInOrder(open: number[], delta: unknown): void {
     const { atoms, view } = this.#rule;
+    this.#reduce(open);
     for (let next = open.shift(); next !== undefined; next = open.shift()) {
       const atom = atoms[next] as JoinAtom;
       const together = this.#intersectable(next, open);
+      const before = new Set(this.#bound);
       this.#expected *= Math.max(1, this.#space.estimate(view, atom.literal, this.#bound));
-      if (together.length < 2) this.#join(next, windowOf(atom, delta, 'before'));
-      else {
+      if (together.length < 2) {
+        this.#join(next, windowOf(atom, delta, 'before'), () => this.#lookBack(next, before, open));
+        if (atom.source.kind === 'derived') this.#reduce(open);
+      } else {
         this.#intersect(together);
         open = open.filter((at) => !together.includes(at));
       }
     }
+  }
+
+  /** Plans limits by the stored atoms that are joined before the next derived one, and tests those of bound variables. */
+  #reduce(open: readonly number[]): void {
+    if (!this.#means.reduces) return;
+    const { passes, limits } = planReduction(this.#storedFirst(open), this.#bound, this.#space, this.#sets);
+    for (const { collects } of passes) this.#sets += collects.length;
+    this.#passes.push(...passes);
+    this.#limits = limits;
+    this.#limit(this.#bound);
+  }
+
+  /** The first of these atoms, up to the next derived one. */
+  #storedFirst(open: readonly number[]): readonly NumberedAtom[] {
+    const { atoms } = this.#rule;
+    const derived = open.findIndex((at) => atoms[at]?.source.kind === 'derived');
+    const stored = derived < 0 ? open : open.slice(0, derived);
+    return stored.map((at) => ({ at, literal: (atoms[at] as JoinAtom).literal }));
+  }
+
+  /** Tests the limits of these variables, if they have one. */
+  #limit(variables: Iterable<string>): void {
+    for (const variable of variables) {
+      const limit = this.#limits.get(variable);
+      if (limit === undefined) continue;
+      const { atoms, set, share } = limit;
+      this.#expected *= share;
+      this.#steps.push({ kind: 'semi-join', variable, atoms, way: { kind: 'set', set, share } });
+    }
+  }
+
+  /**
+   * If a single literal has bound one variable: limits it to values that lead back to one of those bound before that
+   * the literal lacks, so that candidates of many rows share the key.
+   */
+  #lookBack(next: number, before: ReadonlySet<string>, open: readonly number[]): void {
+    const [variable, ...others] = [...this.#bound].filter((each) => !before.has(each));
+    if (!this.#means.intersects || variable === undefined || others.length > 0) return;
+    const { args } = (this.#rule.atoms[next] as JoinAtom).literal;
+    const keys = new Set([...before].filter((each) => !args.includes(each)));
+    const way = wayBack(variable, this.#storedFirst(open), keys, this.#bound);
+    if (way === null) return;
+    const columns = (atom: number, bound: string): LiteralColumns => {
+      const terms = (this.#rule.atoms[atom] as JoinAtom).literal.args;
+      return { atom, terms, columns: columnsOf(terms, new Set([bound])) };
+    };
+    const { key, between, near, far } = way;
+    const atoms = [near, far];
+    const keyed = { kind: 'keyed' as const, key, far: columns(far, key), near: columns(near, between) };
+    this.#steps.push({ kind: 'semi-join', variable, atoms, way: keyed });
   }
 
   /**
@@ -236,7 +331,7 @@ class JoinPlanner {
    * stored. A derived atom is demanded when everything before it was joined, so it has to wait.
    */
   #intersectable(at: number, others: readonly number[]): readonly number[] {
-    const variable = this.#intersects ? this.#onlyUnbound(at) : null;
+    const variable = this.#means.intersects ? this.#onlyUnbound(at) : null;
     if (variable === null) return [];
     return [at, ...others.filter((other) => this.#onlyUnbound(other) === variable)];
   }
@@ -259,25 +354,29 @@ class JoinPlanner {
     });
     this.#steps.push({ kind: 'intersection', literals, candidates: this.#expected });
     for (const { terms } of literals) this.#columns(terms);
+    this.#limit([...this.#bound].filter((variable) => !before.has(variable)));
     this.#joined(literals.map(({ terms }) => terms));
   }
 
-  /** Demands the atom if it is derived, then joins it. */
-  #join(at: number, window: Window): void {
+  /** Demands the atom if it is derived, then joins it; `limit` adds steps before repetitions are eliminated. */
+  #join(at: number, window: Window, limit?: () => void): void {
     const atom = this.#rule.atoms[at] as JoinAtom;
     // The rule's own demand is never new, but an observer sees the demand.
     if (atom.source.kind === 'derived' && (!this.#isOwnDemand(atom) || this.#space.isObserved))
       this.#steps.push({ kind: 'demand', atom: at });
-    this.#lookUp(at, window);
+    this.#lookUp(at, window, limit);
   }
 
-  #lookUp(at: number | null, window: Window): void {
+  #lookUp(at: number | null, window: Window, limit?: () => void): void {
     const { atoms, demandTerms } = this.#rule;
     const terms = at === null ? demandTerms : (atoms[at] as JoinAtom).literal.args;
+    const before = new Set(this.#bound);
     const columns = this.#columns(terms);
     const isWhole = terms.length > 0 && columns.key.length === terms.length;
     const access = isWhole ? 'existence' : columns.key.length === 0 ? 'scan' : 'index';
     this.#steps.push({ kind: 'rows', atom: at, terms, columns, access, window });
+    this.#limit([...this.#bound].filter((variable) => !before.has(variable)));
+    limit?.();
     this.#joined([terms]);
   }
 

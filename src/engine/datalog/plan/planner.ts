@@ -65,6 +65,7 @@ export interface PlannerParts {
   readonly isMaintained: boolean;
 }
 
+const nothingBound: ReadonlySet<string> = new Set();
 // Estimates for derived atoms.
 const likelyRowsOfBoundAtom = 100;
 const likelyRowsOfFreeAtom = 1_000_000;
@@ -219,6 +220,16 @@ export class Planner implements BodySpace, JoinSpace {
     }
     const rows = this.#rowsOf(literal, bound);
     return isJoined ? Math.min(rows, likelyRowsOfBoundAtom / 2) : rows;
+  }
+
+  matching(literal: AtomLiteral): number {
+    return this.#rowsOf(literal, nothingBound);
+  }
+
+  valuesAt({ predicate, args, negated }: AtomLiteral, position: number): number {
+    const stored = this.#facts.relation(predicate, args.length, negated);
+    if (stored === null || stored.live === 0) return 0;
+    return stored.live / this.#selectivity.of(stored, position);
   }
 
   /**

@@ -243,7 +243,6 @@ const knowledge = {
     success: async (world) => ({ params: await declared(world) }),
     NotFound: (world) => ({ params: { name: world.fresh(), arity: '1' } }),
   },
-  listViolations: { success: none, InferenceLimitExceeded: null },
   listRules: { success: none },
   getRule: {
     success: async (world) => {
@@ -541,8 +540,63 @@ async function episodes(world: World, headers: Record<string, string> = {}): Pro
   return predicate;
 }
 
+/** The id of a new constraint, of which nothing is a violation. */
+async function constraint(world: World, mode = 'warn'): Promise<string> {
+  const text = `!- ${world.fresh()}(?x)`;
+  return (await world.call('POST', '/constraints', { text, name: 'none of them', mode })).id;
+}
+
 export const recipes: Recipes = {
   ...knowledge,
+  addConstraint: {
+    success: async (world) => {
+      const { predicate } = await fact(world);
+      return { body: { text: `!- ${predicate}(?x)`, name: 'none', mode: 'warn' } };
+    },
+    // Only within a transaction that adds it already.
+    Conflict: null,
+    RuleException: () => ({ body: { text: '!- not p(?x)', name: 'unsafe', mode: 'warn' } }),
+  },
+  listConstraints: {
+    success: async (world) => {
+      await constraint(world);
+      return {};
+    },
+  },
+  updateConstraint: {
+    success: async (world) => ({ ...withId(await constraint(world)), body: { mode: 'reject' } }),
+    NotFound: () => ({ ...withId(nowhere), body: { mode: 'reject' } }),
+    Conflict: async (world) => {
+      const text = `!- ${world.fresh()}(?x)`;
+      await world.call('POST', '/constraints', { text, name: 'one', mode: 'warn' });
+      return { ...withId(await constraint(world)), body: { text } };
+    },
+    RuleException: async (world) => ({
+      ...withId(await constraint(world)),
+      body: { text: '!- not p(?x)' },
+    }),
+  },
+  deleteConstraint: {
+    success: async (world) => withId(await constraint(world)),
+    NotFound: () => withId(nowhere),
+  },
+  listViolations: {
+    success: async (world) => {
+      const { predicate } = await fact(world);
+      const text = `!- ${predicate}(?x)`;
+      const { id } = await world.call('POST', '/constraints', { text, name: 'none', mode: 'warn' });
+      return { query: `?constraint=${id}` };
+    },
+    NotFound: () => ({ query: '?constraint=nowhere' }),
+    InferenceLimitExceeded: async (world) => {
+      const { id } = await world.callSmall('POST', '/constraints', {
+        text: '!- n(?x)',
+        name: 'endless',
+        mode: 'warn',
+      });
+      return { isAtSmall: true, query: `?constraint=${id}` };
+    },
+  },
   ...memory,
   importKnowledge: {
     success: (world) => ({

@@ -16,7 +16,7 @@ export const MAX_UNFOLDED = 40;
 export const MAX_NODES_IN_ALL = 300;
 
 /** A link between two entities. */
-export interface EntityLink {
+export interface AnswerLink {
   readonly from: string;
   readonly to: string;
   /** Distinct, in order of occurrence: values of the label's column, or predicates. */
@@ -29,7 +29,7 @@ export interface EntityLink {
 export interface EntityGraph {
   /** In order of occurrence. */
   readonly nodes: readonly string[];
-  readonly links: readonly EntityLink[];
+  readonly links: readonly AnswerLink[];
   readonly notDrawn: string | null;
 }
 
@@ -51,13 +51,13 @@ class Links {
     if (label !== null) link.labels.add(label);
   }
 
-  all(): EntityLink[] {
+  all(): AnswerLink[] {
     return [...this.#links.values()].map((link) => ({ ...link, labels: [...link.labels] }));
   }
 }
 
 /** Returns the number of links of each node. */
-export function degreesOf(links: readonly EntityLink[]): Map<string, number> {
+export function degreesOf(links: readonly AnswerLink[]): Map<string, number> {
   const degrees = new Map<string, number>();
   for (const { from, to } of links)
     for (const node of from === to ? [from] : [from, to]) degrees.set(node, (degrees.get(node) ?? 0) + 1);
@@ -68,7 +68,7 @@ export function degreesOf(links: readonly EntityLink[]): Map<string, number> {
 const NEIGHBOURS_EACH = 12;
 
 /** The nodes around the most linked ones, breadth first, so that what is drawn hangs together. */
-function aroundHubs(all: readonly string[], links: readonly EntityLink[]): Set<string> {
+function aroundHubs(all: readonly string[], links: readonly AnswerLink[]): Set<string> {
   const degrees = degreesOf(links);
   const neighbours = new Map<string, string[]>();
   for (const { from, to } of links)
@@ -139,7 +139,7 @@ export interface LinkingFact {
 
 /** What is known about an entity, as links. */
 export interface KnownLinks {
-  readonly links: readonly EntityLink[];
+  readonly links: readonly AnswerLink[];
   /** Facts that say something about it alone, such as `person(ada)`: their predicates. */
   readonly alone: readonly string[];
 }
@@ -166,7 +166,7 @@ export function knownLinks(entity: string, facts: readonly LinkingFact[]): Known
 export function withKnownLinks(
   graph: EntityGraph,
   entity: string,
-  links: readonly EntityLink[],
+  links: readonly AnswerLink[],
 ): EntityGraph {
   const nodes = new Set(graph.nodes);
   const room = Math.min(MAX_UNFOLDED, MAX_NODES_IN_ALL - nodes.size);

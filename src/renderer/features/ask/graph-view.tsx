@@ -32,7 +32,7 @@ import {
   answerGraph,
   degreesOf,
   type EntityGraph,
-  type EntityLink,
+  type AnswerLink,
   knownLinks,
   nodeToward,
   withKnownLinks,
@@ -110,7 +110,7 @@ function leaving(from: Point, to: Point, width: number, height: number): Point {
 }
 
 interface LinkLineProps {
-  link: EntityLink;
+  link: AnswerLink;
   from: Point;
   to: Point;
   isNear: boolean;
@@ -158,7 +158,7 @@ const MOST_FACTS = 1_000;
 /** What unfolding found. */
 interface Unfolded {
   readonly entity: string;
-  readonly links: readonly EntityLink[];
+  readonly links: readonly AnswerLink[];
   readonly alone: readonly string[];
   /** There may be more facts than were read. */
   readonly isCut: boolean;
@@ -221,7 +221,7 @@ const arrows: Readonly<Record<string, Point>> = {
 };
 
 /** The links of a node, for screen readers. */
-function linksInWords(node: string, links: readonly EntityLink[]): string {
+function linksInWords(node: string, links: readonly AnswerLink[]): string {
   const own = links.filter(({ from, to }) => from === node || to === node);
   const said = own.slice(0, 5).map(({ from, to, labels }) => {
     const label = labels.length === 0 ? 'linked' : labels.slice(0, 3).join(' and ');
@@ -296,7 +296,7 @@ interface NodeBoxProps {
   id: string;
   node: string;
   place: { readonly at: Point; readonly position: number; readonly of: number };
-  links: readonly EntityLink[];
+  links: readonly AnswerLink[];
   isUnfolded: boolean;
   /** The answers have it; otherwise facts added it. */
   isOwn: boolean;

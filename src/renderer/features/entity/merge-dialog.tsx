@@ -20,7 +20,7 @@ import { useOpenEntity } from '../../ui/knowledge-links.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import styles from './entity.module.css';
-import { maxUndone, undoOfMerge } from './undo-merge.ts';
+import { maxUndoneRewrites, undoOfMerge } from './undo-merge.ts';
 
 /** Facts that the preview lists. */
 const maxListed = 50;
@@ -130,7 +130,7 @@ function useRecordMerge() {
     const { from, into, facts, rewritten, generation } = merged;
     const label = `merged ${from} into ${into}`;
     if (facts > rewritten.length) {
-      recordStuck(space, label, `it rewrote more than ${formatCount(maxUndone)} facts`);
+      recordStuck(space, label, `it rewrote more than ${formatCount(maxUndoneRewrites)} facts`);
       return;
     }
     record(space, label, async () => {
@@ -202,7 +202,7 @@ export function MergeDialog({ entity, other: given, onClose }: MergeDialogProps)
   function onConfirm(): void {
     const before = kept.data?.aliases ?? [];
     merge.mutate(
-      { body: { from, into, limit: maxUndone } },
+      { body: { from, into, limit: maxUndoneRewrites } },
       {
         onSuccess: (merged) => {
           recordMerge(merged, before);

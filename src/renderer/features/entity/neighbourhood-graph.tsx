@@ -21,7 +21,7 @@ import {
   type Neighbourhood,
   neighbourhoodOf,
   type Neighbours,
-  neighboursOf,
+  entityNeighbours,
   viaInWords,
 } from './neighbourhood.ts';
 
@@ -46,7 +46,7 @@ function useNeighbours(limits: ReadonlyMap<string, number>, infer: boolean) {
     queries: [...limits].map(([constant, limit]) => ({
       queryKey: queryKeyOf('facts', endpoint, 'neighbours', constant, scopeKey(scope), infer, limit),
       queryFn: async ({ signal }: { signal: AbortSignal }) =>
-        neighboursOf(
+        entityNeighbours(
           await call(
             'describeEntity',
             { body: { constant, limit, infer, ...scopeFieldsOf(scope) } },

@@ -20,7 +20,7 @@ export interface Neighbours {
 }
 
 /** The neighbours on a page, one entry for each constant, in the order of their first one. */
-export function neighboursOf({ neighbours, totals }: EntityPage): Neighbours {
+export function entityNeighbours({ neighbours, totals }: EntityPage): Neighbours {
   const byEntity = new Map<string, { entity: string; via: { predicate: string; count: number }[] }>();
   for (const { entity, via, count } of neighbours) {
     const known = byEntity.get(entity);

@@ -7,7 +7,7 @@ import { scopeFieldsOfStored } from '../../api/space.ts';
 import type { TransactionWrite } from '../../api/transaction.ts';
 
 /** Most facts of a merge that can be undone, since each takes a request. */
-export const maxUndone = 10_000;
+export const maxUndoneRewrites = 10_000;
 
 type UndoWrite = Extract<TransactionWrite, { operation: 'assertFact' | 'retract' }>;
 

@@ -1,0 +1,256 @@
+import type { Caller } from '../base/caller.ts';
+import { EngineError } from '../base/errors.ts';
+import { runInSlices } from '../base/slices.ts';
+import { maxViolationsListed, type ConstraintViolation } from '../contract/constraints.ts';
+import type { FactToStore } from '../store/fact-store.ts';
+import type { Program } from '../datalog/model/program.ts';
+import type { Operation } from '../state/operation.ts';
+import type { DatabaseState } from '../state/state.ts';
+import {
+  ConstraintStates,
+  type FoundViolation,
+  relationsBelow,
+  shownViolation,
+} from './constraint-states.ts';
+import type { LiveState } from './live-state.ts';
+import { isSurelyHarmless, type QuickPlans, quickPlans } from './quick-check.ts';
+import type { ReadContext } from './read-context.ts';
+import {
+  isJudged,
+  type JudgedOperation,
+  relationsChangedBy,
+  scopeHasFacts,
+  supposeWrite,
+} from './supposed-write.ts';
+
+/** The limits of one check. */
+const limits = { timeoutMs: 10_000, maxDerivations: 10_000_000 };
+
+/** What the constraints that refuse writes read, as long as neither they nor the rules change. */
+interface Watched {
+  readonly versions: string;
+  readonly relations: ReadonlySet<string>;
+  /** True if one of them is checked in the view of every scope. */
+  readonly isOfEveryScope: boolean;
+  readonly plans: QuickPlans;
+}
+
+/**
+ * Refuses writes that would violate a constraint of mode `reject` which is not violated already, before they are logged.
+ *
+ * A write that no such constraint reads commits as if there were none. Any other commits exclusively, and is judged by what
+ * it changes (`ConstraintStates`): in the state that it would make, at its time, over the state before it.
+ */
+export class ConstraintCheck {
+  readonly #live: LiveState;
+  readonly #watched = new WeakMap<DatabaseState, Watched>();
+
+  constructor(live: LiveState) {
+    this.#live = live;
+  }
+
+  /** True if the write must be judged, in an exclusive commit. Takes a time that does not grow with the knowledge. */
+  concerns(caller: Caller, operation: Operation): boolean {
+    if (!isJudged(operation)) return false;
+    // An import is judged at its end.
+    if (operation.kind === 'assert' && operation.importId !== undefined) return false;
+    const database = this.#live.databaseIfAny(caller);
+    if (database === undefined) return false;
+    if (changesConstraints(operation)) return true;
+    const { relations, isOfEveryScope } = this.#watchedBy(database);
+    if (relations.size === 0) return false;
+    const tenant = database.tenants.get(tenantOf(caller, operation));
+    if (isOfEveryScope && 'facts' in operation)
+      for (const { scope } of operation.facts) {
+        if (scope === null) continue;
+        const number = tenant?.facts.scopeNumber(scope) ?? -1;
+        const record = number < 0 ? null : (tenant?.facts.scopes.get(number) ?? null);
+        if (record === null || (record.held === 0 && !record.isForked)) return true;
+      }
+    const changed = relationsChangedBy(operation, database, tenant?.facts ?? null);
+    if (changed === null) return true;
+    for (const relation of changed) if (relations.has(relation)) return true;
+    return false;
+  }
+
+  /** True if some constraint refuses writes. */
+  mayRefuse(caller: Caller): boolean {
+    const database = this.#live.databaseIfAny(caller);
+    return database !== undefined && this.#watchedBy(database).relations.size > 0;
+  }
+
+  /** Throws ConstraintViolated if the write would violate what is not violated, InferenceLimitExceeded if that takes too long. */
+  async judge(caller: Caller, operation: Operation, time: number): Promise<void> {
+    if (!isJudged(operation) || !this.concerns(caller, operation)) return;
+    if (this.#isHarmless(caller, operation, time)) return;
+    const refusal = await this.#inState(caller, operation, time, (context, begun) =>
+      begun.length === 0 ? Promise.resolve(null) : violated(context, begun),
+    );
+    if (refusal !== null) throw refusal;
+  }
+
+  /** True for one new fact of a scope that exists, if a few look-ups show that it violates nothing. */
+  #isHarmless(caller: Caller, operation: JudgedOperation, time: number): boolean {
+    if (operation.kind !== 'assert' || operation.facts.length !== 1) return false;
+    const fact = operation.facts[0] as FactToStore;
+    const { validFrom, validUntil, scope } = fact;
+    const database = this.#live.databaseIfAny(caller);
+    const facts = database?.tenants.get(operation.tenant)?.facts;
+    // With a validity the fact may also cease to be visible.
+    if (validFrom !== undefined || validUntil !== undefined || database === undefined || facts === undefined)
+      return false;
+    // A key may end the validity of another fact.
+    if (database.declarations.get(fact.predicate, fact.args.length) !== null) return false;
+    if (scope !== null) {
+      const record = facts.scopes.get(facts.scopeNumber(scope));
+      const exists = record !== null && (record.isForked || record.held > 0);
+      if (!exists || !facts.scopes.isSettledThrough(time)) return false;
+    }
+    const { plans } = this.#watchedBy(database);
+    return isSurelyHarmless(plans, fact, facts, { generation: database.generation, time });
+  }
+
+  /**
+   * Those violations of constraints of mode `reject`, shown and counted, that are in the state now but would not be without
+   * what the import newly asserted.
+   */
+  async ofImport(
+    caller: Caller,
+    importId: string,
+    time: number,
+  ): Promise<{ readonly violations: ConstraintViolation[]; readonly count: number }> {
+    const operation = { kind: 'undoImport', tenant: caller.tenant, importId } as const;
+    return this.#inState(caller, operation, time, async (_, __, ended, context) => ({
+      violations: await shownAll(context, ended),
+      count: ended.length,
+    }));
+  }
+
+  /** Reads both states; `context` is that after the write, `before` the one before it. */
+  async #inState<Result>(
+    caller: Caller,
+    operation: JudgedOperation,
+    time: number,
+    read: (
+      context: ReadContext,
+      begun: FoundViolation[],
+      ended: FoundViolation[],
+      before: ReadContext,
+    ) => Promise<Result>,
+  ): Promise<Result> {
+    const asked = {
+      ...caller,
+      tenant: tenantOf(caller, operation),
+      signal: new AbortController().signal,
+    };
+    try {
+      return await this.#live.reading(asked, limits, async (pinned) => {
+        const before = { ...pinned, reader: { ...pinned.reader, time, version: -1 } };
+        const { database, tenant, pacer, reader } = before;
+        const watched = relationsBelow(database.constraints.all(), [reader.program]);
+        const isRead = (relation: string): boolean => changesWhatIsRead(operation) || watched.has(relation);
+        const after = await supposeWrite(before, operation, isRead);
+        const isStrict = ({ mode }: { readonly mode: string }): boolean => mode === 'reject';
+        const strict = after.constraints.filter(isStrict);
+        const ids = new Set(strict.map(({ id }) => id));
+        const states = new ConstraintStates(
+          before,
+          {
+            reader,
+            constraints: database.constraints.all().filter(({ id }) => ids.has(id)),
+            rules: database.rules.all(),
+            hasScope: (scope) => runInSlices(scopeHasFacts(tenant, scope, reader), () => pacer.breathe()),
+          },
+          { ...after, constraints: strict },
+          after.touched,
+        );
+        try {
+          const { begun, ended } = await states.compare();
+          return await read({ ...before, reader: after.reader }, begun, ended, before);
+        } finally {
+          states.end();
+        }
+      });
+    } catch (error) {
+      throw inWords(error);
+    }
+  }
+
+  #watchedBy(database: DatabaseState): Watched {
+    const program = this.#live.programOf(database);
+    const versions = `${database.rules.version} ${database.constraints.version}`;
+    let watched = this.#watched.get(database);
+    if (watched?.versions !== versions) {
+      watched = { versions, ...watchedOf(database, program) };
+      this.#watched.set(database, watched);
+    }
+    return watched;
+  }
+}
+
+function watchedOf({ constraints }: DatabaseState, program: Program): Omit<Watched, 'versions'> {
+  const strict = constraints.all().filter(({ mode }) => mode === 'reject');
+  return {
+    relations: relationsBelow(strict, [program]),
+    isOfEveryScope: strict.some(({ scope }) => scope === null),
+    plans: quickPlans(strict, program),
+  };
+}
+
+/** The tenant that the operation writes to; rules and constraints are judged in the caller's. */
+function tenantOf(caller: Caller, operation: JudgedOperation): string {
+  return 'tenant' in operation ? operation.tenant : caller.tenant;
+}
+
+/** True if a constraint can come with the write, or become one that refuses. */
+function changesConstraints(operation: JudgedOperation): boolean {
+  if (operation.kind === 'addConstraint') return operation.constraint.mode === 'reject';
+  if (operation.kind === 'updateConstraint') return true;
+  return (
+    operation.kind === 'commit' && (operation.shape ?? []).some(({ kind }) => kind.endsWith('Constraint'))
+  );
+}
+
+/** True if other relations may be read after the write than before it. */
+function changesWhatIsRead(operation: JudgedOperation): boolean {
+  return operation.kind === 'commit' && (operation.rules.length > 0 || (operation.shape ?? []).length > 0);
+}
+
+/** The first violations as answers show them. */
+async function shownAll(
+  context: ReadContext,
+  found: readonly FoundViolation[],
+): Promise<ConstraintViolation[]> {
+  const shown: ConstraintViolation[] = [];
+  for (const each of found.slice(0, maxViolationsListed)) shown.push(await shownViolation(context, each));
+  return shown;
+}
+
+async function violated(context: ReadContext, begun: readonly FoundViolation[]): Promise<EngineError> {
+  const violations = await shownAll(context, begun);
+  return violationRefusal(violations, begun.length);
+}
+
+/** The refusal of a write for these violations, of which there are `count`. */
+function violationRefusal(violations: readonly ConstraintViolation[], count: number): EngineError {
+  const [first] = violations;
+  const more = count > 1 ? ` (and ${count - 1} more)` : '';
+  const where = first?.scope === null ? '' : ` in the scope ${JSON.stringify(first?.scope)}`;
+  return new EngineError(
+    'ConstraintViolated',
+    `the write would violate the constraint ${JSON.stringify(first?.name)} (${first?.constraint})${where}: ` +
+      `${first?.instance}${more}. Nothing was stored: change the write, or set the constraint's mode to warn`,
+    { violations: [...violations], violationCount: count },
+  );
+}
+
+/** An error of the check for its caller, who asked no question. */
+function inWords(error: unknown): unknown {
+  if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') return error;
+  const { message, members } = error;
+  return new EngineError(
+    'InferenceLimitExceeded',
+    `checking the constraints for this write took too much, and nothing was stored: ${message}`,
+    members,
+  );
+}
