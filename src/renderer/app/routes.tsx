@@ -42,53 +42,53 @@ import { DropArea } from '../features/transfer/choose-file.tsx';
 import { dropFile, useTransfers } from '../features/transfer/transfer-state.ts';
 import { whatIfSearchOf } from '../features/what-if/what-if-search.ts';
 import { EmptyState } from '../ui/notices.tsx';
-import { later, lazyStyled } from '../ui/later.tsx';
+import { later, lazyComponent } from '../ui/later.tsx';
 import { noteSearch, useLastSearch } from '../ui/last-searches.ts';
 import { writeStored } from '../ui/stored-state.ts';
 
 const AdminFrame = later(async () => (await import('../features/admin/admin-frame.tsx')).AdminFrame);
-const AdminView = lazyStyled(async () => (await import('../features/admin/admin-view.tsx')).AdminView);
-const DashboardView = lazyStyled(
+const AdminView = lazyComponent(async () => (await import('../features/admin/admin-view.tsx')).AdminView);
+const DashboardView = lazyComponent(
   async () => (await import('../features/admin/dashboard-view.tsx')).DashboardView,
 );
 const RetractDialog = later(async () => (await import('../features/facts/retract-dialog.tsx')).RetractDialog);
-const SettingsView = lazyStyled(
+const SettingsView = lazyComponent(
   async () => (await import('../features/settings/settings-view.tsx')).SettingsView,
 );
-const StartView = lazyStyled(async () => (await import('./start/start-view.tsx')).StartView);
-const TourOffer = lazyStyled(async () => (await import('./tour/tour-offer.tsx')).TourOffer);
+const StartView = lazyComponent(async () => (await import('./start/start-view.tsx')).StartView);
+const TourOffer = lazyComponent(async () => (await import('./tour/tour-offer.tsx')).TourOffer);
 const ImportNotice = later(async () => (await import('../features/transfer/import-notice.tsx')).ImportNotice);
-const ReplicationView = lazyStyled(
+const ReplicationView = lazyComponent(
   async () => (await import('../features/admin/replication-view.tsx')).ReplicationView,
 );
-const AgentsView = lazyStyled(async () => (await import('../features/agents/agents-view.tsx')).AgentsView);
-const AskView = lazyStyled(async () => (await import('../features/ask/ask-view.tsx')).AskView);
-const ContextView = lazyStyled(
+const AgentsView = lazyComponent(async () => (await import('../features/agents/agents-view.tsx')).AgentsView);
+const AskView = lazyComponent(async () => (await import('../features/ask/ask-view.tsx')).AskView);
+const ContextView = lazyComponent(
   async () => (await import('../features/context/context-view.tsx')).ContextView,
 );
-const KeysView = lazyStyled(async () => (await import('../features/keys/keys-view.tsx')).KeysView);
-const RulesView = lazyStyled(async () => (await import('../features/rules/rules-view.tsx')).RulesView);
-const ProofView = lazyStyled(async () => (await import('../features/proof/proof-view.tsx')).ProofView);
-const ProofPanel = lazyStyled(async () => (await import('../features/proof/proof-panel.tsx')).ProofPanel);
-const TourPanel = lazyStyled(async () => (await import('./tour/tour-panel.tsx')).TourPanel);
-const ImportDialog = lazyStyled(
+const KeysView = lazyComponent(async () => (await import('../features/keys/keys-view.tsx')).KeysView);
+const RulesView = lazyComponent(async () => (await import('../features/rules/rules-view.tsx')).RulesView);
+const ProofView = lazyComponent(async () => (await import('../features/proof/proof-view.tsx')).ProofView);
+const ProofPanel = lazyComponent(async () => (await import('../features/proof/proof-panel.tsx')).ProofPanel);
+const TourPanel = lazyComponent(async () => (await import('./tour/tour-panel.tsx')).TourPanel);
+const ImportDialog = lazyComponent(
   async () => (await import('../features/transfer/import-dialog.tsx')).ImportDialog,
 );
-const ExportDialog = lazyStyled(
+const ExportDialog = lazyComponent(
   async () => (await import('../features/transfer/export-dialog.tsx')).ExportDialog,
 );
-const EntityView = lazyStyled(async () => (await import('../features/entity/entity-view.tsx')).EntityView);
+const EntityView = lazyComponent(async () => (await import('../features/entity/entity-view.tsx')).EntityView);
 
-const WhyNotView = lazyStyled(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView);
-const WhyNotPanel = lazyStyled(
+const WhyNotView = lazyComponent(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView);
+const WhyNotPanel = lazyComponent(
   async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel,
 );
-const TraceView = lazyStyled(async () => (await import('../features/trace/trace-panel.tsx')).TraceView);
-const PlanPanel = lazyStyled(async () => (await import('../features/plan/plan-panel.tsx')).PlanPanel);
-const TracePanel = lazyStyled(async () => (await import('../features/trace/trace-panel.tsx')).TracePanel);
-const MemoryView = lazyStyled(async () => (await import('../features/memory/memory-view.tsx')).MemoryView);
-const ScopesView = lazyStyled(async () => (await import('../features/scopes/scopes-view.tsx')).ScopesView);
-const WhatIfView = lazyStyled(async () => (await import('../features/what-if/what-if-view.tsx')).WhatIfView);
+const TraceView = lazyComponent(async () => (await import('../features/trace/trace-panel.tsx')).TraceView);
+const PlanPanel = lazyComponent(async () => (await import('../features/plan/plan-panel.tsx')).PlanPanel);
+const TracePanel = lazyComponent(async () => (await import('../features/trace/trace-panel.tsx')).TracePanel);
+const MemoryView = lazyComponent(async () => (await import('../features/memory/memory-view.tsx')).MemoryView);
+const ScopesView = lazyComponent(async () => (await import('../features/scopes/scopes-view.tsx')).ScopesView);
+const WhatIfView = lazyComponent(async () => (await import('../features/what-if/what-if-view.tsx')).WhatIfView);
 
 /** Storage key of the last address, for a start without one. */
 export const lastAddressKey = 'corollary.last-address';

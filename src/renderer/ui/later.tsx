@@ -1,14 +1,8 @@
 import { type ComponentType, lazy, Suspense } from 'react';
 
-/**
- * React's `lazy`, with the style sheets of the components that no first page has. Every component that is fetched on its
- * own is made by this or by `later`.
- */
-export function lazyStyled<Props>(fetch: () => Promise<ComponentType<Props>>) {
-  return lazy(async () => {
-    const [loaded] = await Promise.all([fetch(), import('./mantine-more.css')]);
-    return { default: loaded };
-  });
+/** React's `lazy` for a component that is a named export. */
+export function lazyComponent<Props>(fetch: () => Promise<ComponentType<Props>>) {
+  return lazy(async () => ({ default: await fetch() }));
 }
 
 /** A component with code of its own, which `load` fetches ahead of its first show. */
@@ -21,7 +15,7 @@ export type LaterComponent<Props> = ComponentType<Props> & { readonly load: () =
 export function later<Props extends object>(
   fetch: () => Promise<ComponentType<Props>>,
 ): LaterComponent<Props> {
-  const Loaded = lazyStyled(fetch);
+  const Loaded = lazyComponent(fetch);
   function Later(props: Props) {
     return (
       <Suspense fallback={null}>

@@ -6,12 +6,12 @@ import type { StreamState } from '../../api/event-stream.ts';
 import { useLive } from '../../api/live.ts';
 import { formatCount } from '../../ui/format.ts';
 import { useSecondsUntil } from '../../ui/use-seconds-until.ts';
-import { lazyStyled } from '../../ui/later.tsx';
+import { lazyComponent } from '../../ui/later.tsx';
 import { OpenedLater } from '../../ui/opened-later.tsx';
 import styles from './shell.module.css';
 
 const fetchPopover = () => import('./service-popover.tsx');
-const ServicePopover = lazyStyled(async () => (await fetchPopover()).ServicePopover);
+const ServicePopover = lazyComponent(async () => (await fetchPopover()).ServicePopover);
 
 /** The state of the connection in words. */
 export function stateLabel(stream: StreamState): string {

@@ -4,16 +4,16 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeLabel } from '../../api/space.ts';
 import type { NameQuestion } from '../../ui/dialogs.tsx';
-import { later, lazyStyled } from '../../ui/later.tsx';
+import { later, lazyComponent } from '../../ui/later.tsx';
 import type { GoTo } from './go-to.ts';
 import styles from './shell.module.css';
 import { OpenedLater } from '../../ui/opened-later.tsx';
 import { SwitcherButton } from './switcher-button.tsx';
 
 const fetchMenus = () => import('./space-menus.tsx');
-const DatabaseMenu = lazyStyled(async () => (await fetchMenus()).DatabaseSwitcher);
-const TenantMenu = lazyStyled(async () => (await fetchMenus()).TenantSwitcher);
-const ScopeMenu = lazyStyled(async () => (await fetchMenus()).ScopeSwitcher);
+const DatabaseMenu = lazyComponent(async () => (await fetchMenus()).DatabaseSwitcher);
+const TenantMenu = lazyComponent(async () => (await fetchMenus()).TenantSwitcher);
+const ScopeMenu = lazyComponent(async () => (await fetchMenus()).ScopeSwitcher);
 const NameDialog = later(async () => (await import('../../ui/dialogs.tsx')).NameDialog);
 
 /** Shows database, tenant and scope in the title bar; each opens a menu to switch. */

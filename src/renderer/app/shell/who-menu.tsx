@@ -5,12 +5,12 @@ import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 import { askToSignIn, useCredential } from '../../api/credential.ts';
 import { expiryOf } from '../../api/key-text.ts';
 import { useAuthenticationMode, useWhoAmI } from '../../api/queries.ts';
-import { lazyStyled } from '../../ui/later.tsx';
+import { lazyComponent } from '../../ui/later.tsx';
 import { OpenedLater } from '../../ui/opened-later.tsx';
 import styles from './shell.module.css';
 
 const fetchPopover = () => import('./who-popover.tsx');
-const WhoPopover = lazyStyled(async () => (await fetchPopover()).WhoPopover);
+const WhoPopover = lazyComponent(async () => (await fetchPopover()).WhoPopover);
 
 /** Shows the role of who is signed in. */
 export function WhoButton({ who, ...props }: ComponentPropsWithRef<'button'> & { who: WhoAmI }) {

@@ -17,7 +17,7 @@ import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
-import { lazyStyled } from '../../ui/later.tsx';
+import { lazyComponent } from '../../ui/later.tsx';
 import { OpenedLater } from '../../ui/opened-later.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import type { ChoosableColumn } from './column-choice.ts';
@@ -26,7 +26,7 @@ import type { FactsSearch } from './facts-search.ts';
 import { Tooltip } from '../../ui/tooltip.tsx';
 
 const fetchColumnMenu = () => import('./column-menu.tsx');
-const ColumnMenu = lazyStyled(async () => (await fetchColumnMenu()).ColumnMenu);
+const ColumnMenu = lazyComponent(async () => (await fetchColumnMenu()).ColumnMenu);
 
 /** A filter by text or by truth value. */
 export type FactFilter =

@@ -8,14 +8,14 @@ import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { isTextField } from '../../ui/keys.ts';
-import { lazyStyled } from '../../ui/later.tsx';
+import { lazyComponent } from '../../ui/later.tsx';
 import { notifyDone, notifyHint, notifyTrouble } from '../../ui/notify.tsx';
 import { keysLabel } from '../../ui/tags.tsx';
 import type { PastedRows } from './pasted-rows.ts';
 import { type FactContent, maxStagedRows } from './staged-edits.ts';
 import { useArity } from './fact-columns.tsx';
 
-const PasteDialog = lazyStyled(async () => (await import('./paste-dialog.tsx')).PasteDialog);
+const PasteDialog = lazyComponent(async () => (await import('./paste-dialog.tsx')).PasteDialog);
 
 interface PasteRowsProps {
   /** The selected predicate; undefined: all. */
