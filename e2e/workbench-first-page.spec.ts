@@ -5,11 +5,20 @@
 import { expect, type Page } from '@playwright/test';
 import { prepareKnowledge } from './screens.ts';
 import type { ServiceProcess } from './service.ts';
-import { open, test } from './workbench.ts';
+import { open, test as shared } from './workbench.ts';
+
+/** With an empty cache, and a clock that no other test meets. */
+const test = shared.extend({
+  context: async ({ browser }, provide) => {
+    const own = await browser.newContext();
+    await provide(own);
+    await own.close();
+  },
+});
 
 interface Fetched {
   readonly path: string;
-  /** Bytes on the wire, headers included; 0 from the cache. */
+  /** Bytes on the wire, headers included. */
   bytes: number;
   hasEnded: boolean;
 }
@@ -70,7 +79,10 @@ async function settled(page: Page): Promise<void> {
   await page.evaluate((path) => fetch(path).then((response) => response.text()), settling);
 }
 
-/** With the five seconds before: less than a minute of silence, after which the stream of changes counts as broken, since no heartbeat comes in time that is skipped. */
+/**
+ * With the five seconds before, less than a minute: no heartbeat arrives in time that is skipped, and after a minute of
+ * silence the stream of changes counts as broken.
+ */
 const idleMs = 54_000;
 
 test('an idle page asks for nothing twice', async ({ page, service }) => {

@@ -79,7 +79,9 @@ const ExportDialog = lazyComponent(
 );
 const EntityView = lazyComponent(async () => (await import('../features/entity/entity-view.tsx')).EntityView);
 
-const WhyNotView = lazyComponent(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView);
+const WhyNotView = lazyComponent(
+  async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView,
+);
 const WhyNotPanel = lazyComponent(
   async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel,
 );
@@ -88,7 +90,9 @@ const PlanPanel = lazyComponent(async () => (await import('../features/plan/plan
 const TracePanel = lazyComponent(async () => (await import('../features/trace/trace-panel.tsx')).TracePanel);
 const MemoryView = lazyComponent(async () => (await import('../features/memory/memory-view.tsx')).MemoryView);
 const ScopesView = lazyComponent(async () => (await import('../features/scopes/scopes-view.tsx')).ScopesView);
-const WhatIfView = lazyComponent(async () => (await import('../features/what-if/what-if-view.tsx')).WhatIfView);
+const WhatIfView = lazyComponent(
+  async () => (await import('../features/what-if/what-if-view.tsx')).WhatIfView,
+);
 
 /** Storage key of the last address, for a start without one. */
 export const lastAddressKey = 'corollary.last-address';

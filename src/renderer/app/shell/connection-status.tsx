@@ -21,17 +21,17 @@ export function stateLabel(stream: StreamState): string {
 }
 
 /** Shows the connection state and the generation. */
-export function StatusButton(props: ComponentPropsWithRef<'button'>) {
+export function StatusButton({ className = '', ...props }: ComponentPropsWithRef<'button'>) {
   const stream = useLive((state) => state.stream);
   const generation = useLive((state) => state.generation);
   const label = stateLabel(stream);
   const shown = generation === null || generation === 0 ? null : `generation ${formatCount(generation)}`;
   return (
     <UnstyledButton
-      className={`flex-row gap-8 ${styles.status}`}
       data-state={stream.kind}
       aria-label={`Service: ${label}${shown === null ? '' : ` ${shown}`}`}
       {...props}
+      className={`flex-row gap-8 ${styles.status} ${className}`}
     >
       <span className={styles.dot} data-state={stream.kind} aria-hidden />
       <span role="status" className={styles.statusWords}>

@@ -10,13 +10,13 @@ interface SwitcherButtonProps extends ComponentPropsWithRef<'button'> {
 }
 
 /** Shows a part of the space in the title bar; opens the menu to switch it. */
-export function SwitcherButton({ what, value, icon, ...rest }: SwitcherButtonProps) {
+export function SwitcherButton({ what, value, icon, className = '', ...rest }: SwitcherButtonProps) {
   return (
     <UnstyledButton
-      className={`flex-row gap-6 ${styles.switcher}`}
       aria-haspopup="menu"
       aria-expanded={false}
       {...rest}
+      className={`flex-row gap-6 ${styles.switcher} ${className}`}
       aria-label={`${what}: ${value}`}
     >
       {icon}

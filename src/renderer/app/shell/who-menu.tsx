@@ -13,12 +13,16 @@ const fetchPopover = () => import('./who-popover.tsx');
 const WhoPopover = lazyComponent(async () => (await fetchPopover()).WhoPopover);
 
 /** Shows the role of who is signed in. */
-export function WhoButton({ who, ...props }: ComponentPropsWithRef<'button'> & { who: WhoAmI }) {
+export function WhoButton({
+  who,
+  className = '',
+  ...props
+}: ComponentPropsWithRef<'button'> & { who: WhoAmI }) {
   const isSoon = expiryOf(who, Date.now()) === 'soon';
   return (
     <UnstyledButton
-      className={`flex-row gap-6 ${styles.who}`}
       {...props}
+      className={`flex-row gap-6 ${styles.who} ${className}`}
       aria-label={`Signed in as ${who.role}${isSoon ? ', the key ends soon' : ''}`}
     >
       {isSoon ? (

@@ -140,7 +140,7 @@ function columnsOf(
             id: 'answer',
             title: 'Answer',
             width: 240,
-            grow: 1,
+            most: 720,
             sort: sortBy(null, sort, onSort),
             cell: (row) => <CodeText isLine text={row.result} />,
           },
@@ -149,7 +149,7 @@ function columnsOf(
           id: name,
           title: `?${name}`,
           width: 140,
-          grow: 1,
+          most: 320,
           sort: sortBy(name, sort, onSort),
           cell: (row) => (
             <span className="mono" title={row.bindings[name]}>

@@ -40,7 +40,13 @@ function useOthers(names: ReadonlySet<string>): (args: readonly string[]) => Row
 }
 
 const factColumns: Column<Fact>[] = [
-  { id: 'fact', title: 'Fact', width: 220, grow: 3, cell: (fact) => <CodeText isLine text={atomOf(fact)} /> },
+  {
+    id: 'fact',
+    title: 'Fact',
+    width: 220,
+    most: 720,
+    cell: (fact) => <CodeText isLine text={atomOf(fact)} />,
+  },
   {
     id: 'scope',
     title: 'Scope',
@@ -103,7 +109,7 @@ const conclusionColumns: Column<Conclusion>[] = [
     id: 'conclusion',
     title: 'Conclusion',
     width: 240,
-    grow: 1,
+    most: 720,
     cell: ({ atom }) => <CodeText isLine text={atom} />,
   },
 ];
@@ -147,7 +153,7 @@ const placeColumns: Column<Place>[] = [
     id: 'predicate',
     title: 'Predicate',
     width: 140,
-    grow: 1,
+    most: 320,
     cell: ({ predicate, arity }) => (
       <span className="mono">
         {predicate}/{arity}
@@ -194,7 +200,7 @@ function Places({ page }: ListProps) {
 }
 
 const ruleColumns: Column<Rule>[] = [
-  { id: 'rule', title: 'Rule', width: 260, grow: 1, cell: ({ rule }) => <CodeText isLine text={rule} /> },
+  { id: 'rule', title: 'Rule', width: 260, most: 720, cell: ({ rule }) => <CodeText isLine text={rule} /> },
   { id: 'name', title: 'Name', width: 120, cell: ({ name }) => name ?? <span className="dim">none</span> },
   {
     id: 'state',
@@ -241,7 +247,7 @@ const changeColumns: Column<Change>[] = [
     ),
   },
   { id: 'change', title: 'Change', width: 84, cell: ({ change }) => change },
-  { id: 'fact', title: 'Fact', width: 200, grow: 1, cell: ({ atom }) => <CodeText isLine text={atom} /> },
+  { id: 'fact', title: 'Fact', width: 200, most: 720, cell: ({ atom }) => <CodeText isLine text={atom} /> },
   {
     id: 'generation',
     title: 'Generation',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { differingColumns, readChoices, shownColumns } from './column-choice.ts';
 import type { FactContent } from './staged-edits.ts';
 import type { FactGridRow } from './staged-rows.ts';
@@ -11,6 +12,19 @@ const fact: FactContent = {
   validFrom: null,
   validUntil: null,
   metadata: {},
+};
+
+const stored: StoredFact = {
+  ...fact,
+  id: 'f1-0',
+  args: [...fact.args],
+  metadata: {},
+  createdAt: 0,
+  updatedAt: 0,
+  importId: null,
+  salience: 1,
+  derived: false,
+  provenance: null,
 };
 
 function row(part: Partial<FactContent> = {}, changed: readonly (keyof FactContent)[] = []): FactGridRow {
@@ -27,6 +41,13 @@ test('shows a column once a row differs in it, or is staged to change in it', ()
   expect(differingColumns([row({ validUntil: 5 })])).toContain('validity');
   expect(differingColumns([row({}, ['scope'])])).toContain('scope');
   expect(differingColumns([row({}, ['truthVal'])])).toContain('truth');
+});
+
+test('shows the salience once it differs visibly', () => {
+  const withSalience = (salience: number): FactGridRow => ({ ...row(), stored: { ...stored, salience } });
+  expect(differingColumns([withSalience(1), withSalience(0.97)])).not.toContain('salience');
+  expect(differingColumns([withSalience(1), withSalience(0.9)])).toContain('salience');
+  expect(differingColumns([withSalience(0.2)])).not.toContain('salience');
 });
 
 test('shows what was chosen before what differs, and the column of the order', () => {

@@ -24,15 +24,14 @@ const columnIds = Object.keys(choosableColumns) as ChoosableColumn[];
 /** What the user has chosen; absent columns follow their rows. */
 export type ColumnChoice = Readonly<Partial<Record<ChoosableColumn, boolean>>>;
 
-/** Two saliences that are shown by the same figures are the same. */
-function shownSalience({ stored }: FactGridRow): string | null {
-  return stored === null ? null : stored.salience.toFixed(2);
-}
+/** Saliences closer than this look the same in their bars; they drift apart with the times of the writes. */
+const tellingSalience = 0.05;
 
 /** The columns in which a row is not as almost all are, or in which two rows differ. */
 export function differingColumns(rows: readonly FactGridRow[]): Set<ChoosableColumn> {
   const found = new Set<ChoosableColumn>(['updated']);
-  let salience: string | null = null;
+  let least = 1;
+  let greatest = 0;
   for (const row of rows) {
     const { scope, truthVal, validFrom, validUntil } = row.fact;
     if (scope !== null || row.changed.has('scope')) found.add('scope');
@@ -40,10 +39,12 @@ export function differingColumns(rows: readonly FactGridRow[]): Set<ChoosableCol
     if (validFrom !== null || validUntil !== null) found.add('validity');
     if (row.changed.has('validFrom') || row.changed.has('validUntil')) found.add('validity');
     if (row.stored?.derived === true) found.add('origin');
-    const shown = shownSalience(row);
-    if (shown !== null && salience !== null && shown !== salience) found.add('salience');
-    salience ??= shown;
+    if (row.stored !== null) {
+      least = Math.min(least, row.stored.salience);
+      greatest = Math.max(greatest, row.stored.salience);
+    }
   }
+  if (greatest - least >= tellingSalience) found.add('salience');
   return found;
 }
 

@@ -101,7 +101,7 @@ const factColumn: Column<Remembered> = {
   id: 'fact',
   title: 'Fact',
   width: 220,
-  grow: 1,
+  most: 720,
   cell: (row) => {
     const atom = rememberedAtomOf(row);
     return <CodeLine text={atom} />;

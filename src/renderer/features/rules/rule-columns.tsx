@@ -93,7 +93,7 @@ const describingColumns: readonly Column<StoredRule>[] = [
     id: 'rule',
     title: 'Rule',
     width: 320,
-    grow: 3,
+    most: 960,
     cell: (rule) => (
       <span title={rule.text} className={rule.enabled ? '' : styles.disabled}>
         <CodeText isLine text={rule.text} />
@@ -104,7 +104,7 @@ const describingColumns: readonly Column<StoredRule>[] = [
     id: 'name',
     title: 'Name',
     width: 140,
-    grow: 1,
+    most: 320,
     cell: (rule) => <span title={rule.description ?? undefined}>{rule.name}</span>,
   },
   {

@@ -133,7 +133,7 @@ const columns: readonly Column<EventRow>[] = [
     id: 'atom',
     title: 'Atom',
     width: 240,
-    grow: 1,
+    most: 720,
     cell: ({ atom, depth, scope }) => (
       <span title={atom} style={{ paddingLeft: Math.min(depth, maxIndent) * 12 }}>
         <CodeText isLine text={atom} />
