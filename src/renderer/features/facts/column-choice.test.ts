@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import '../../api/testing/browser.ts';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { differingColumns, readChoices, shownColumns } from './column-choice.ts';
 import type { FactContent } from './staged-edits.ts';

@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from '@mantine/core';
-import { IconCheck, IconColumns3 } from '@tabler/icons-react';
+import { IconColumns3 } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { useOpenAtOnce } from '../../ui/use-open-at-once.ts';
 import { type ChoosableColumn, choosableColumns, chooseColumns, useColumnChoice } from './column-choice.ts';
@@ -28,15 +28,13 @@ export function ColumnMenu({ predicate, shown }: ColumnMenuProps) {
           const id = key as ChoosableColumn;
           const isShown = shown.includes(id);
           return (
-            <Menu.Item
+            <Menu.CheckboxItem
               key={id}
-              role="menuitemcheckbox"
-              aria-checked={isShown}
-              leftSection={isShown ? <IconCheck size={14} aria-hidden /> : <span style={{ width: 14 }} />}
-              onClick={() => chooseColumns(predicate, { ...choice, [id]: !isShown })}
+              checked={isShown}
+              onChange={() => chooseColumns(predicate, { ...choice, [id]: !isShown })}
             >
               {title}
-            </Menu.Item>
+            </Menu.CheckboxItem>
           );
         })}
         <Menu.Divider />

@@ -108,26 +108,36 @@ const factColumn: Column<Remembered> = {
   },
 };
 
-function columnsOf(changes: MemoryChanges, hasScopes: boolean): Column<Remembered>[] {
+/** The columns that are shown once a row has something in them. */
+const exceptions: readonly (Column<Remembered> & { readonly has: (row: Remembered) => boolean })[] = [
+  {
+    id: 'pinned',
+    title: 'Pinned',
+    width: 76,
+    has: isPinnedFact,
+    cell: (row) => (isPinnedFact(row) ? <Tag tone="computed">pinned</Tag> : null),
+  },
+  {
+    id: 'scope',
+    title: 'Scope',
+    width: 100,
+    has: ({ scope }) => scope !== null,
+    cell: ({ scope }) => scope ?? <span className="dim">none</span>,
+  },
+  {
+    id: 'ends',
+    title: 'Ends',
+    width: 100,
+    has: ({ validUntil }) => validUntil !== null,
+    cell: ({ validUntil }) => <End at={validUntil} now={Date.now()} />,
+  },
+];
+
+function columnsOf(changes: MemoryChanges, rows: readonly Remembered[]): Column<Remembered>[] {
   const now = Date.now();
   return [
     factColumn,
-    {
-      id: 'pinned',
-      title: 'Pinned',
-      width: 76,
-      cell: (row) => (isPinnedFact(row) ? <Tag tone="computed">pinned</Tag> : null),
-    },
-    ...(hasScopes
-      ? [
-          {
-            id: 'scope',
-            title: 'Scope',
-            width: 100,
-            cell: ({ scope }: Remembered) => scope ?? <span className="dim">none</span>,
-          },
-        ]
-      : []),
+    ...exceptions.filter(({ has }) => rows.some(has)),
     { id: 'salience', title: 'Salience', width: 112, cell: ({ salience }) => <Meter value={salience} /> },
     {
       id: 'created',
@@ -138,12 +148,6 @@ function columnsOf(changes: MemoryChanges, hasScopes: boolean): Column<Remembere
           {formatRelative(createdAt, now)}
         </span>
       ),
-    },
-    {
-      id: 'ends',
-      title: 'Ends',
-      width: 100,
-      cell: ({ validUntil }) => <End at={validUntil} now={now} />,
     },
     {
       id: 'actions',
@@ -177,14 +181,13 @@ interface EntryGridProps {
 
 /** Lists facts with actions by button and key. */
 export function EntryGrid({ label, rows, changes, open, onOpen }: EntryGridProps) {
-  const hasScopes = rows.some(({ scope }) => scope !== null);
   const openRow = ({ id }: Remembered) => {
     if (id !== null && id !== open) onOpen(id);
   };
   return (
     <ListGrid
       label={label}
-      columns={columnsOf(changes, hasScopes)}
+      columns={columnsOf(changes, rows)}
       rows={rows}
       isSelected={({ id }) => id === open}
       onSelect={openRow}
