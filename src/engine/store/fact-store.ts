@@ -519,9 +519,8 @@ export class FactStore {
   }
 
   /**
-   * Drops tombstones of this generation and earlier where most rows are dead; where there are many, once most are copied
-   * (`Compaction.step`). Requires that no reader is at an earlier generation than the last. Returns the relations to
-   * try again. Afterwards the ids of dropped facts are unknown.
+   * Drops tombstones up to this generation where most rows are dead; where there are many, once most are copied. Requires
+   * that no reader is at an earlier generation than the last. Returns the relations to try again.
    */
   compact(relations: Iterable<string>, generation: number): string[] {
     const left: string[] = [];
