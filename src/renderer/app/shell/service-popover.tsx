@@ -12,7 +12,7 @@ import { NameDialog, type NameQuestion } from '../../ui/dialogs.tsx';
 import { formatDuration } from '../../ui/format.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { Tooltip } from '../../ui/tooltip.tsx';
-import { StatusButton, stateLabel } from './connection-status.tsx';
+import { StatusButton, stateLabel } from './status-button.tsx';
 import styles from './shell.module.css';
 import { useOpenAtOnce } from '../../ui/use-open-at-once.ts';
 

@@ -10,7 +10,7 @@ import { formatRelative, formatTime } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
 import styles from './shell.module.css';
 import { useOpenAtOnce } from '../../ui/use-open-at-once.ts';
-import { WhoButton } from './who-menu.tsx';
+import { WhoButton } from './who-button.tsx';
 
 function Names({ names }: { names: readonly string[] }) {
   if (names.length === 0) return 'all';
