@@ -210,7 +210,7 @@ async function measure(workload: Workload, facts: number, rounds: number): Promi
   const bytes = ((await bytesHeld()) - before) / facts;
   const ofOne = await timed(clock, rounds, recall(['relation7']));
   const stats = await timed(clock, Math.ceil(rounds / 10), () =>
-    engine.memoryStats(caller, { scope, unscoped: false }),
+    engine.memoryStats(caller, { scope, unscoped: false, inDays: 0 }),
   );
   const summary = await timed(clock, Math.ceil(rounds / 10), () =>
     engine.summarizeContext(caller, { scope, unscoped: false }),

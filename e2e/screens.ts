@@ -311,13 +311,15 @@ async function steady(page: Page, hasFigures: boolean): Promise<void> {
   }, hasFigures);
 }
 
-/** Width of a line in the fonts of the pictures, proportional and monospaced. */
-const knownFonts = '[282,329]';
+/** Width of a line in the bundled fonts, proportional and monospaced, as the machine of the pictures draws them. */
+const knownFonts = '[265,328]';
 
-/** Returns this machine's widths if its fonts differ from those of the pictures; else null. */
+/** Returns this machine's widths if it draws the fonts otherwise than in the pictures; else null. */
 export async function otherFonts(page: Page): Promise<string | null> {
-  const widths = await page.evaluate(() => {
-    const found = ['system-ui', 'monospace'].map((family) => {
+  const widths = await page.evaluate(async () => {
+    const families = ['"Inter Variable"', '"JetBrains Mono"'];
+    await Promise.all(families.map((family) => document.fonts.load(`13px ${family}`)));
+    const found = families.map((family) => {
       const context = document.createElement('canvas').getContext('2d');
       if (context === null) return 0;
       context.font = `13px ${family}`;

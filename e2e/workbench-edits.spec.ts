@@ -189,6 +189,15 @@ test('the detail edits what is too long for a cell; a conclusion is read-only', 
 test('a change made elsewhere is shown, not overwritten', async ({ page, service, watched }, testInfo) => {
   await knowRoads(page, service);
   await open(page, service, '/facts?predicate=road');
+  await test.step('a column in which all rows are alike is hidden until it is chosen', async () => {
+    const column = page.getByRole('columnheader', { name: 'Scope' });
+    await expect(page.getByRole('columnheader', { name: 'Updated' })).toBeVisible();
+    await expect(column).toBeHidden();
+    await page.getByRole('button', { name: 'Choose the columns' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Scope' }).click();
+    await page.keyboard.press('Escape');
+    await expect(column).toBeVisible();
+  });
   await editCell(page, row(page, 'ab').getByRole('gridcell').nth(2), 'plan');
   await row(page, 'bc').click();
   await page.getByRole('grid', { name: 'Facts' }).focus();

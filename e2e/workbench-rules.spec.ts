@@ -2,7 +2,7 @@
 import { expect, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
-import { open, rowsOf, test, write } from './workbench.ts';
+import { clearEditor, open, rowsOf, test, write } from './workbench.ts';
 
 const label = 'New rules and facts';
 
@@ -266,4 +266,31 @@ test('the second of two windows that edit the same rule is warned, sees both ver
     expect(watched.complaints.filter((text) => !/status of 4(04|09|12)/.test(text))).toEqual([]);
     watched.complaints.length = 0;
   });
+});
+
+test('the pane of the editor grows with its text and shrinks again, unless its edge was moved', async ({
+  page,
+  service,
+}) => {
+  await open(page, service, '/rules');
+  const editor = page.getByRole('region', { name: 'New rules' });
+  const heightOf = async () => Math.round((await editor.boundingBox())?.height ?? 0);
+  await write(page, 'New rules and facts', 'a(1).');
+  const before = await heightOf();
+  const lines = Array.from({ length: 12 }, (_, at) => `a(${at + 2}).`);
+  for (const line of lines) {
+    await page.keyboard.press('Enter');
+    await page.keyboard.type(line);
+  }
+  await expect.poll(heightOf).toBeGreaterThan(before + 90);
+  const edge = page.getByRole('separator', { name: 'Resize' }).first();
+  await clearEditor(page, 'New rules and facts');
+  await expect.poll(heightOf).toBe(before);
+
+  await edge.focus();
+  await page.keyboard.press('ArrowDown');
+  await expect.poll(heightOf).toBeGreaterThan(before);
+  const chosen = await heightOf();
+  await write(page, 'New rules and facts', 'a(1).');
+  expect(await heightOf()).toBe(chosen);
 });

@@ -15,8 +15,8 @@ const folder = fileURLToPath(new URL('../out/renderer', import.meta.url));
 const gaining = new Set(['.js', '.css', '.html', '.svg', '.json', '.ttf']);
 /** Below this size the headers cost as much. */
 const leastBytes = 1024;
-/** The two highest levels take ten times as long and save a twentieth. */
-const quality = 9;
+/** The highest level saves a twelfth, and takes ten times as long: too long for the editor, which no first page has. */
+const qualityOf = (/** @type {Buffer} */ bytes) => (bytes.length < 2_000_000 ? 11 : 9);
 
 const byBrotli = promisify(brotliCompress);
 const byGzip = promisify(gzip);
@@ -27,7 +27,7 @@ for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }
   const bytes = readFileSync(path);
   if (bytes.length < leastBytes) continue;
   const [brotli, gzipped] = await Promise.all([
-    byBrotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }),
+    byBrotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: qualityOf(bytes) } }),
     byGzip(bytes, { level: 9 }),
   ]);
   writeFileSync(`${path}.br`, brotli);

@@ -102,6 +102,8 @@ const homes = {
   'monaco-editor': '^src/renderer/',
   'react-resizable-panels': '^src/renderer/',
   zustand: '^src/renderer/',
+  '@fontsource/': '^src/renderer/ui/',
+  '@fontsource-variable/': '^src/renderer/ui/',
   vite: '^src/engine/testing/child-program\\.ts$',
 };
 

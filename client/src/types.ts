@@ -1489,6 +1489,8 @@ export type MemoryStatsQuery = {
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
+  /** The statistics in so many days, if no fact is used, stored or retracted until then. Default: 0. */
+  inDays?: string | null | undefined;
 };
 
 export type Mention = {
@@ -2939,6 +2941,8 @@ export interface Operations {
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
+      /** The statistics in so many days, if no fact is used, stored or retracted until then. Default: 0. */
+      inDays?: number | null | undefined;
     },
     options?: CallOptions,
   ): Promise<MemoryStats>;

@@ -7,7 +7,8 @@
 import { z } from 'zod';
 import { defaulted, oneScopeChoice, optional, scopeFields, timeoutSchema } from './fields.ts';
 import { defaultMaxDerivations } from './inference.ts';
-import { maxArguments, predicateSchema, termsSchema, variableNameSchema } from './language.ts';
+import { maxArguments } from './language.ts';
+import { predicateSchema, termsSchema, variableNameSchema } from './language-schemas.ts';
 import { takingTrue } from './same-said.ts';
 
 export const aggregateOperations = ['COUNT', 'SUM', 'MIN', 'MAX', 'AVG'] as const;

@@ -9,7 +9,7 @@ import {
   timeoutSchema,
   timeSchema,
 } from './fields.ts';
-import { predicateSchema, termsSchema } from './language.ts';
+import { predicateSchema, termsSchema } from './language-schemas.ts';
 import { mentionSchema } from './mention.ts';
 import {
   answerFormatSchema,

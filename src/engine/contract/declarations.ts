@@ -1,7 +1,8 @@
 /** What predicates mean: declarations of their arguments, keys and checks. They belong to the database, as rules do. */
 import { z } from 'zod';
 import { generationSchema, optional, defaulted, queryInteger, timeSchema } from './fields.ts';
-import { isWellFormed, constantSchema, maxArguments, predicateSchema } from './language.ts';
+import { isWellFormed, maxArguments } from './language.ts';
+import { constantSchema, predicateSchema } from './language-schemas.ts';
 
 /** Declarations of one database. */
 export const maxDeclarations = 10_000;

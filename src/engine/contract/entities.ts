@@ -15,7 +15,7 @@ import {
   timeSchema,
 } from './fields.ts';
 import { storedFactSchema } from './facts.ts';
-import { constantSchema } from './language.ts';
+import { constantSchema } from './language-schemas.ts';
 
 const limitOfPage = 100;
 const maxLimit = 100_000;

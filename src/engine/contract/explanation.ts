@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { factSchema } from './facts.ts';
 import { defaulted, oneScopeChoice, optional, scopeFields, timeoutSchema } from './fields.ts';
 import { askedForms, defaultMaxDerivations, oneForm, proofSchema } from './inference.ts';
-import { constantsSchema, predicateSchema, termsSchema } from './language.ts';
+import { constantsSchema, predicateSchema, termsSchema } from './language-schemas.ts';
 import { ruleInputSchema } from './rules.ts';
 import { takingNegated, takingTruthVal } from './same-said.ts';
 

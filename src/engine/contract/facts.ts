@@ -18,16 +18,10 @@ import {
   scopeParameters,
   timeSchema,
 } from './fields.ts';
-import {
-  constantProblem,
-  constantsSchema,
-  isBuiltinName,
-  maxArguments,
-  predicateProblem,
-  predicateSchema,
-  termsSchema,
-} from './language.ts';
 import { declarationFields } from './declarations.ts';
+import { argumentSort, type FactSort, factSortKeys, sortedPosition } from './fact-order.ts';
+import { constantProblem, isBuiltinName, maxArguments, predicateProblem } from './language.ts';
+import { constantsSchema, predicateSchema, termsSchema } from './language-schemas.ts';
 import { takingNegated } from './same-said.ts';
 import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 
@@ -314,35 +308,9 @@ export const storedFactSchema = z.object({
 });
 export type StoredFact = z.output<typeof storedFactSchema>;
 
-export const factSortKeys = [
-  'predicate',
-  'createdAt',
-  'updatedAt',
-  'salience',
-  'validUntil',
-  'scope',
-  'truthVal',
-  'derived',
-] as const;
-const argumentSort = /^arg(\d|[1-5]\d|6[0-3])$/;
-
-/** Sort key of a listing; `argN`: the argument at position N, from 0. */
-export type FactSort = (typeof factSortKeys)[number] | `arg${number}`;
-
 const factSortSchema = z.union([z.enum(factSortKeys), z.string().regex(argumentSort)], {
   error: `a listing is sorted by ${factSortKeys.join(', ')} or argN, where N is the position of an argument, 0 to 63`,
 });
-
-/** The position of the argument that a listing is sorted by; null for any other sort key. */
-export function sortedPosition(sort: FactSort): number | null {
-  const [, position] = argumentSort.exec(sort) ?? [];
-  return position === undefined ? null : Number(position);
-}
-
-/** True if the sort key is text or absent: an argument or the scope. */
-export function isTextSort(sort: FactSort): boolean {
-  return sort === 'scope' || sortedPosition(sort) !== null;
-}
 
 /** The query string of GET /facts. */
 export const listFactsQuerySchema = takingNegated(

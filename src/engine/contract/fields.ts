@@ -4,7 +4,17 @@
  * `null` in an optional field counts as absent everywhere; the helpers here map both to one value.
  */
 import { z } from 'zod';
-import { isWellFormed } from './language.ts';
+import {
+  databaseNamePattern,
+  databaseNameRule,
+  dotsRule,
+  isNoDots,
+  maxScopeName,
+  scopeLengthRule,
+  scopeNameProblem,
+  tenantNamePattern,
+  tenantNameRule,
+} from './names.ts';
 
 /** An optional field: absent and `null` both become `null`. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
@@ -28,41 +38,25 @@ export const hintsSchema = z
     'What was probably meant: if nothing was found, or if what was stored looks like a slip. At most 5; absent if there are none',
   );
 
-function notDots(name: string): boolean {
-  return name !== '.' && name !== '..';
-}
-
-const databaseName = /^[A-Za-z0-9_.-]{1,128}$/;
-const tenantName = /^[\x21-\x7e]{1,256}$/;
-
-/** See `databaseNameSchema`. */
-export function isDatabaseName(name: string): boolean {
-  return databaseName.test(name) && notDots(name);
-}
-
-/** See `tenantNameSchema`. */
-export function isTenantName(name: string): boolean {
-  return tenantName.test(name) && notDots(name);
-}
-
 export const databaseNameSchema = z
   .string()
-  .regex(databaseName, 'a database name is 1 to 128 ASCII letters, digits, _ - or .')
-  .refine(notDots, 'a name is never . or ..');
+  .regex(databaseNamePattern, databaseNameRule)
+  .refine(isNoDots, dotsRule);
 
 export const tenantNameSchema = z
   .string()
-  .regex(tenantName, 'a tenant is 1 to 256 visible ASCII characters')
-  .refine(notDots, 'a name is never . or ..');
+  .regex(tenantNamePattern, tenantNameRule)
+  .refine(isNoDots, dotsRule);
 
 export const scopeNameSchema = z
   .string()
-  .min(1, 'a scope has 1 to 256 characters')
-  .max(256, 'a scope has 1 to 256 characters')
-  // eslint-disable-next-line no-control-regex
-  .refine((name) => !/[\u0000-\u001f\u007f-\u009f]/.test(name), 'a scope has no control characters')
-  .refine(isWellFormed, 'the text holds a lone surrogate')
-  .refine(notDots, 'a name is never . or ..');
+  .min(1, scopeLengthRule)
+  .max(maxScopeName, scopeLengthRule)
+  .superRefine((name, context) => {
+    const problem = scopeNameProblem(name);
+    if (problem !== null && problem !== scopeLengthRule)
+      context.addIssue({ code: 'custom', message: problem });
+  });
 
 /** `scope` and `unscoped` of every request that can name a scope. Both absent: scope null. */
 export const scopeFields = {

@@ -12,7 +12,7 @@ import {
   timeoutSchema,
 } from './fields.ts';
 import { isPlainPredicate, isPlainScope } from './facts.ts';
-import { bodySchema, predicateSchema, termsSchema } from './language.ts';
+import { bodySchema, predicateSchema, termsSchema } from './language-schemas.ts';
 import { planStepSchema } from './plan.ts';
 import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 import { takingTruthVal } from './same-said.ts';

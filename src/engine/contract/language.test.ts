@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  bodySchema,
-  constantsSchema,
-  headSchema,
-  predicateProblem,
-  predicateSchema,
-  termsSchema,
-} from './language.ts';
+import { predicateProblem } from './language.ts';
+import { bodySchema, constantsSchema, headSchema, predicateSchema, termsSchema } from './language-schemas.ts';
 import { plainFact } from './facts.ts';
 import { areTerms } from './plain-input.ts';
 

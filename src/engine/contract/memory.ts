@@ -14,7 +14,7 @@ import {
   timeoutSchema,
   timeSchema,
 } from './fields.ts';
-import { predicateSchema } from './language.ts';
+import { predicateSchema } from './language-schemas.ts';
 import { mentionSchema } from './mention.ts';
 
 export const maxPredicatesNamed = 1000;
@@ -135,7 +135,17 @@ export const recallAnswerSchema = recalledSchema.extend({
   text: factsTextSchema,
 });
 
-export const memoryStatsQuerySchema = z.strictObject(scopeParameters).superRefine(oneScopeChoice);
+/** How far ahead the saliences can be asked for, in days. */
+const maxDaysAhead = 3650;
+
+export const memoryStatsQuerySchema = z
+  .strictObject({
+    ...scopeParameters,
+    inDays: defaulted(queryInteger(0, maxDaysAhead), 0).describe(
+      'The statistics in so many days, if no fact is used, stored or retracted until then',
+    ),
+  })
+  .superRefine(oneScopeChoice);
 export type MemoryStatsQuery = z.output<typeof memoryStatsQuerySchema>;
 
 /** Histogram bins, each 1/20 wide; the last one includes 1. */

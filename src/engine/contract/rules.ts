@@ -9,7 +9,8 @@ import {
   scopeFields,
   timeSchema,
 } from './fields.ts';
-import { type Atom, bodySchema, headSchema, type Literal } from './language.ts';
+import type { Atom, Literal } from './language.ts';
+import { bodySchema, headSchema } from './language-schemas.ts';
 
 export const maxRuleTextCharacters = 1_000_000;
 

@@ -10,7 +10,7 @@ import {
   scopeNameSchema,
   timeSchema,
 } from './fields.ts';
-import { constantsSchema, predicateSchema } from './language.ts';
+import { constantsSchema, predicateSchema } from './language-schemas.ts';
 
 export const scopeParams = z.strictObject({ name: scopeNameSchema });
 

@@ -16,7 +16,8 @@ import {
   maxViolationsListed,
 } from './constraints.ts';
 import { type DeclarationInput, declarationInputSchema } from './declarations.ts';
-import { maxArguments, predicateSchema } from './language.ts';
+import { maxArguments } from './language.ts';
+import { predicateSchema } from './language-schemas.ts';
 import { maxRuleTextCharacters, type RuleInput, ruleInputSchema } from './rules.ts';
 
 export const importTypes = [

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { constraintViolationSchema } from './constraints.ts';
 import { optional, defaulted, queryFlag, queryInteger, generationSchema, timeSchema } from './fields.ts';
 import { proofSchema } from './inference.ts';
-import { predicateSchema } from './language.ts';
+import { predicateSchema } from './language-schemas.ts';
 
 export const violationsQuerySchema = z.strictObject({
   kind: optional(z.enum(['constraint', 'key', 'shape'])).describe('Absent: every kind'),

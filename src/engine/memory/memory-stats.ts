@@ -2,8 +2,8 @@
  * GET /memory/stats: salience histogram, expiring and fading facts of a view, from one scan of the visible facts in
  * slices.
  */
-import { type ReadContext, scopeChoice, visibleIn } from '../session/read-context.ts';
-import { entryOf } from './recall.ts';
+import { type ReadContext, scopeChoice, storedFact, visibleIn } from '../session/read-context.ts';
+import { entryOf, entryOfStored } from './recall.ts';
 import type { RenderedOrder } from '../store/rendered-order.ts';
 import { SalienceReader, salientFacts } from './salient-facts.ts';
 import {
@@ -26,15 +26,17 @@ const rowsBetweenBreaths = 0x3ff;
 
 /**
  * Statistics of the visible stored facts of the view: their number, a histogram of saliences, how many expire within an
- * hour, a day and a week (cumulative), and the least salient unpinned ones. `derived` counts the known conclusions that
- * are not stored; a lower bound unless `derivedComplete`.
+ * hour, a day and a week (cumulative), and the least salient unpinned ones. With `inDays`, as they would be then without any
+ * use or write in between: of the facts visible now, those still valid then. `derived` counts the known conclusions of now
+ * that are not stored; a lower bound unless `derivedComplete`.
  */
 export async function memoryStats(context: ReadContext, query: MemoryStatsQuery): Promise<MemoryStats> {
   const { database, tenant, reader, reasoner, pacer } = context;
   const view = scopeChoice(query);
   const isVisible = visibleIn(context, view);
   const timeOf = (generation: number): number => database.timeOf(generation);
-  const saliences = new SalienceReader(tenant.facts, tenant.uses, timeOf, reader.time);
+  const time = reader.time + query.inDays * day;
+  const saliences = new SalienceReader(tenant.facts, tenant.uses, timeOf, time);
   const histogram = Array.from({ length: histogramBins }, () => 0);
   const expiring = { within1h: 0, within24h: 0, within7d: 0 };
   const fading = new LeastSalient(tenant.uses.bounds.order);
@@ -44,11 +46,12 @@ export async function memoryStats(context: ReadContext, query: MemoryStatsQuery)
     for (let row = 0; row < count; row++) {
       if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
       if (!isVisible(relation, row)) continue;
+      const left = (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) - time;
+      if (left <= 0) continue;
       facts++;
       const salience = saliences.of(relation, row);
       const bin = Math.min(histogramBins - 1, Math.floor(salience * histogramBins));
       histogram[bin] = (histogram[bin] as number) + 1;
-      const left = (relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) - reader.time;
       if (left <= hour) expiring.within1h++;
       if (left <= day) expiring.within24h++;
       if (left <= 7 * day) expiring.within7d++;
@@ -67,7 +70,9 @@ export async function memoryStats(context: ReadContext, query: MemoryStatsQuery)
     derivedComplete,
     histogram,
     expiring,
-    fading: fading.facts.map((fact) => entryOf(context, fact)),
+    fading: fading.facts.map((row) =>
+      entryOfStored({ ...storedFact(context, row), salience: row.salience }, time),
+    ),
   };
 }
 
@@ -80,7 +85,7 @@ class LeastSalient {
     this.#order = order;
   }
 
-  get facts(): readonly FactRow[] {
+  get facts(): readonly (FactRow & { readonly salience: number })[] {
     return this.#found;
   }
 

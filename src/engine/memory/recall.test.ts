@@ -275,6 +275,24 @@ test('lists as fading the ten least salient unpinned facts, least first, ties by
   expect(fading.map(renderAtom)).toEqual(['p(zero)', 'p(y)', 'p(z)', ...rest]);
 });
 
+test('forecasts the statistics as they will be if nothing is used or written', async () => {
+  const session = await openSession();
+  await session.tellAll(['p(a)', 'p(b)', 'q(x, y)']);
+  await session.results('p(a)');
+  await session.tell('p(soon)', { ttl: 2 * day });
+  await session.tell('p(later)', { ttl: 9 * day });
+  await session.tell('p(pinned)', { metadata: { pinned: true } });
+  await session.tell('p(unsure)', { metadata: { confidence: 0.2 } });
+  for (const inDays of [1, 7, 30]) {
+    const forecast = await stats(session, { inDays: String(inDays) });
+    session.clock.advance(inDays * day);
+    expect(forecast, `in ${inDays} days`).toEqual(await stats(session));
+    session.clock.advance(-inDays * day);
+  }
+  expect((await stats(session, { inDays: '30' })).facts).toBe(5);
+  expect(await stats(session, { inDays: '0' })).toEqual(await stats(session));
+});
+
 test('counts known conclusions as derived, of the scope if one is given', async () => {
   const session = await openSession();
   await session.teach('q(?x) :- p(?x)');

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
-import { factSortKeys, type FactList, listFactsQuerySchema } from '../contract/facts.ts';
+import { factSortKeys } from '../contract/fact-order.ts';
+import { type FactList, listFactsQuerySchema } from '../contract/facts.ts';
 import { askInputSchema } from '../contract/inference.ts';
 import { maxListings } from '../session/caches.ts';
 import {

@@ -1,7 +1,8 @@
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { invalid } from '../base/errors.ts';
 import { type ReadContext, storedFact } from '../session/read-context.ts';
-import { type FactList, isTextSort, type ListFactsQuery, type StoredFact } from '../contract/facts.ts';
+import { isTextSort } from '../contract/fact-order.ts';
+import type { FactList, ListFactsQuery, StoredFact } from '../contract/facts.ts';
 import { hintsOfFilter, hintsPart } from './hints.ts';
 import { KnownNames } from './known-names.ts';
 import type { Concluded, Listing, RelationName } from '../session/caches.ts';

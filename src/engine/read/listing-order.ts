@@ -1,7 +1,8 @@
 import { ByteMeter } from '../base/byte-meter.ts';
 import { TextMap } from '../base/text-map.ts';
 import type { ReadContext } from '../session/read-context.ts';
-import { isTextSort, type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
+import { isTextSort, sortedPosition } from '../contract/fact-order.ts';
+import type { ListFactsQuery } from '../contract/facts.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Concluded, Listing, RelationName } from '../session/caches.ts';

@@ -10,7 +10,8 @@ import {
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { EngineError } from '../base/errors.ts';
 import { compareText, compareTexts } from '../base/text-order.ts';
-import { type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
+import { sortedPosition } from '../contract/fact-order.ts';
+import type { ListFactsQuery } from '../contract/facts.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Concluded, Listing, ListingState, RelationName } from '../session/caches.ts';

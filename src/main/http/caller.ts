@@ -5,7 +5,7 @@
  * not cover; existence of the database (404) comes last.
  */
 import type { FastifyRequest } from 'fastify';
-import { isDatabaseName, isTenantName } from '../../engine/contract/fields.ts';
+import { databaseNameProblem, tenantNameProblem } from '../../engine/contract/names.ts';
 import { type Caller, EngineError, present, type WriteOrigin } from '../../engine/index.ts';
 import { type Identity, requireCoverage } from '../base/dispatch.ts';
 import { networkOf } from '../base/network.ts';
@@ -125,9 +125,9 @@ export function requireCovered(identity: Identity, named: NamedSpace): void {
 export function checkedSpace(named: NamedSpace, needsTenant: boolean): TargetSpace {
   if (needsTenant && named.tenant === null)
     throw badHeader('X-Tenant-ID', 'is required: it selects the tenant');
-  if (named.database !== null && !isDatabaseName(named.database))
+  if (named.database !== null && databaseNameProblem(named.database) !== null)
     throw badHeader('X-Database', 'is not a database name: 1 to 128 ASCII letters, digits, _ - or .');
-  if (named.tenant !== null && !isTenantName(named.tenant))
+  if (named.tenant !== null && tenantNameProblem(named.tenant) !== null)
     throw badHeader('X-Tenant-ID', 'is not a tenant name: 1 to 256 visible ASCII characters');
   return { database: named.database ?? 'default', tenant: named.tenant ?? 'default' };
 }

@@ -7,7 +7,8 @@
  * the model propose facts that the text itself names.
  */
 import { z } from 'zod';
-import { constantsSchema, isWellFormed, predicateSchema } from '../../engine/contract/language.ts';
+import { isWellFormed } from '../../engine/contract/language.ts';
+import { constantsSchema, predicateSchema } from '../../engine/contract/language-schemas.ts';
 import {
   canonicalName,
   compareText,

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Extracted, Synthesized } from '../../engine/contract/extraction.ts';
-import { constantsSchema, predicateSchema } from '../../engine/contract/language.ts';
+import { constantsSchema, predicateSchema } from '../../engine/contract/language-schemas.ts';
 import type { FactList } from '../../engine/contract/facts.ts';
 import { parseAtom, renderAtom } from '../../engine/index.ts';
 import { startLanguageUnderTest } from './testing/language-under-test.ts';

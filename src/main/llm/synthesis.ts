@@ -13,7 +13,7 @@ import {
 import { partOf } from '../../proof/proof-tree.ts';
 import type { LanguageModel } from './language-model.ts';
 import { Vocabulary } from './vocabulary.ts';
-import { termsSchema } from '../../engine/contract/language.ts';
+import { termsSchema } from '../../engine/contract/language-schemas.ts';
 import { askInputSchema, type Proof, type ProofStep } from '../../engine/contract/inference.ts';
 
 /** The answer if nothing is derivable. */

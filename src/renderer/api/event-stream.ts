@@ -7,7 +7,7 @@
 import { operations } from '../../../client/src/operations.ts';
 import { changesOf } from '../../../client/src/streams.ts';
 import type { ChangeEvent } from '../../../client/src/types.ts';
-import { changeKinds, type ChangeData, type ChangeKind } from '../../engine/contract/administration.ts';
+import type { ChangeData, ChangeKind } from '../../engine/contract/administration.ts';
 import { type ApiEndpoint, newRequestId } from './client.ts';
 import { apiErrorOf, errorOfSilence, type ApiFailure, apiFailureOf } from './problem.ts';
 
@@ -55,8 +55,24 @@ export function pauseBefore(attempt: number): number {
   return Math.min(maxPauseMs, 500 * 2 ** (attempt - 1));
 }
 
+const knownKinds: Readonly<Record<ChangeKind, true>> = {
+  'fact.asserted': true,
+  'fact.retracted': true,
+  'fact.superseded': true,
+  'conclusion.withdrawn': true,
+  'rule.changed': true,
+  'declaration.changed': true,
+  'constraint.changed': true,
+  'constraint.violated': true,
+  'constraint.satisfied': true,
+  'scope.changed': true,
+  'memory.evicted': true,
+  'mcp.call': true,
+  reset: true,
+};
+
 function isChangeKind(kind: string): kind is ChangeKind {
-  return (changeKinds as readonly string[]).includes(kind);
+  return Object.hasOwn(knownKinds, kind);
 }
 
 /** The change of an event; null for a kind that this workbench does not know. */

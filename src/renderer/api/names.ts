@@ -1,28 +1,7 @@
-/** Names: validation of typed ones, by the schemas that check requests, and the tenants known here. */
+/** The tenants known in this browser. */
 import { create } from 'zustand';
-import { databaseNameSchema, scopeNameSchema, tenantNameSchema } from '../../engine/contract/fields.ts';
-import { validate, type Validated } from '../../engine/contract/validation.ts';
 import { readStoredState, writeStored } from '../ui/stored-state.ts';
 import { defaultName } from './space.ts';
-
-function problemOf(outcome: Validated<string>): string | null {
-  return outcome.ok ? null : (outcome.errors[0]?.message ?? 'not a name');
-}
-
-/** Returns a sentence, or null if the name is valid for a database. */
-export function databaseNameProblem(name: string): string | null {
-  return problemOf(validate(databaseNameSchema, name));
-}
-
-/** Returns a sentence, or null if the name is valid for a tenant. */
-export function tenantNameProblem(name: string): string | null {
-  return problemOf(validate(tenantNameSchema, name));
-}
-
-/** Returns a sentence, or null if the name is valid for a scope. */
-export function scopeNameProblem(name: string): string | null {
-  return problemOf(validate(scopeNameSchema, name));
-}
 
 const storageKey = 'corollary.tenants';
 const maxCount = 50;

@@ -1,11 +1,12 @@
 /** Buttons of operations that the user may not be allowed to perform. */
-import { Button, type ButtonProps, Tooltip } from '@mantine/core';
+import { Button, type ButtonProps } from '@mantine/core';
 import { cloneElement, type ComponentProps, type MouseEvent, type ReactElement } from 'react';
 import type { OperationName } from '../../engine/contract/operations.ts';
 import { notifyFailure } from '../ui/notify.tsx';
 import { apiFailureOf } from './problem.ts';
 import { useWrite } from './queries.ts';
 import { useReason } from './rights.ts';
+import { Tooltip } from '../ui/tooltip.tsx';
 
 type PermittedProps = Omit<ComponentProps<typeof Guarded>, 'reason'> & { operation: OperationName };
 
@@ -32,13 +33,7 @@ interface GuardedProps {
 export function Guarded({ reason, children }: GuardedProps) {
   if (reason === null) return children;
   return (
-    <Tooltip
-      label={reason}
-      multiline
-      maw={300}
-      openDelay={150}
-      events={{ hover: true, focus: true, touch: true }}
-    >
+    <Tooltip label={reason} maxWidth={300} isReason>
       {cloneElement(children, {
         // It stays in the tab order, so that the reason can be read.
         disabled: false,

@@ -8,6 +8,7 @@ import {
   QueryCache,
 } from '@tanstack/react-query';
 import type { PredicateList } from '../../engine/contract/facts.ts';
+import type { ReplicationStatus } from '../../engine/contract/replication.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
 import { call as callEndpoint, type ApiEndpoint, fetchText } from './client.ts';
 import { invalidate, queryKeyOf, noteGeneration, type Topic, topics } from './live.ts';
@@ -56,6 +57,11 @@ function untilComplete(rows: PredicateList['predicates'] | undefined): number | 
   return Math.min(lookSeldomMs, Math.max(lookAgainMs, (now - since) / 2));
 }
 
+/** What is shown only in answer to something is asked for only then. */
+interface Wanted {
+  readonly isWanted?: boolean;
+}
+
 /** All predicates with their counts, polled until the counts of conclusions are complete. */
 export function usePredicates() {
   const { call, endpoint } = useSession();
@@ -67,21 +73,23 @@ export function usePredicates() {
   });
 }
 
-/** All rules of the database. */
-export function useRules() {
+/** All rules of the database; `isWanted` false: those known from before. */
+export function useRules({ isWanted = true }: Wanted = {}) {
   const { call, endpoint } = useSession();
   return useQuery({
     queryKey: queryKeyOf('rules', endpoint),
     queryFn: async ({ signal }) => (await call('listRules', {}, { signal })).rules,
+    enabled: isWanted,
   });
 }
 
 /** All databases; `everyMs` sets a polling interval. */
-export function useDatabases(options: { readonly everyMs?: number } = {}) {
+export function useDatabases(options: Wanted & { readonly everyMs?: number } = {}) {
   const { call } = useSession();
   return useQuery({
     queryKey: ['databases'],
     queryFn: async ({ signal }) => (await call('listDatabases', {}, { signal })).databases,
+    enabled: options.isWanted ?? true,
     refetchInterval: options.everyMs ?? false,
   });
 }
@@ -149,22 +157,24 @@ export function useStorageState(everyMs: number) {
   });
 }
 
-/** Liveness and version of the service. */
-export function useHealth() {
+/** Liveness and version of the service, polled while they are shown. */
+export function useHealth({ isWanted = true }: Wanted = {}) {
   const { call } = useSession();
   return useQuery({
     queryKey: ['service', 'health'],
     queryFn: ({ signal }) => call('health', {}, { signal }),
+    enabled: isWanted,
     refetchInterval: 30_000,
   });
 }
 
-/** How the service authenticates callers. */
-export function useAuthentication() {
+/** How the service authenticates callers, whoever asks. */
+export function useAuthentication({ isWanted = true }: Wanted = {}) {
   const { call } = useSession();
   return useQuery({
     queryKey: ['service', 'authentication'],
     queryFn: ({ signal }) => call('authenticationStatus', {}, { signal }),
+    enabled: isWanted,
     staleTime: 30_000,
   });
 }
@@ -185,34 +195,54 @@ export function useWhoAmI() {
   });
 }
 
+/** How the service authenticates callers; undefined until it is known. Those whom it knows learn it with their role. */
+export function useAuthenticationMode() {
+  const who = useWhoAmI();
+  const asked = useAuthentication({ isWanted: who.isError });
+  return who.data?.mode ?? asked.data?.mode;
+}
+
 /** The replication state: leader or followers. Only replica keys and admins may read it. */
-export function useReplication({ everyMs, isAllowed }: { everyMs: number; isAllowed: boolean }) {
+export function useReplication({
+  everyMs,
+  isAllowed,
+}: {
+  everyMs: number | ((mode: ReplicationStatus['mode'] | undefined) => number | false);
+  isAllowed: boolean;
+}) {
   const { call } = useSession();
   const turn = useCredential((credential) => credential.turn);
   return useQuery({
     queryKey: ['service', 'replication', turn],
     queryFn: ({ signal }) => call('replicationStatus', {}, { signal }),
     enabled: isAllowed,
-    refetchInterval: everyMs,
+    refetchInterval: ({ state }) => (typeof everyMs === 'number' ? everyMs : everyMs(state.data?.mode)),
     staleTime: 1000,
   });
 }
 
 /** Readiness of the service's parts, public; undefined while the service is not ready. */
-export function useServiceReadiness({ everyMs, isWanted }: { everyMs: number; isWanted: boolean }) {
+export function useServiceReadiness({
+  everyMs,
+  isWanted,
+}: {
+  everyMs: number | ((replication: string | undefined) => number | false);
+  isWanted: boolean;
+}) {
   const { call } = useSession();
   return useQuery({
     queryKey: ['service', 'readiness'],
     queryFn: ({ signal }) => call('ready', {}, { signal }),
     enabled: isWanted,
-    refetchInterval: everyMs,
+    refetchInterval: ({ state }) =>
+      typeof everyMs === 'number' ? everyMs : everyMs(state.data?.subsystems.replication),
   });
 }
 
-/** Returns the names of scopes that contain facts or rules, by code point. */
-export function useScopes(): string[] {
+/** Returns the names of scopes that contain facts or rules, by code point; as far as known if `isWanted` is false. */
+export function useScopes({ isWanted = true }: Wanted = {}): string[] {
   const predicates = usePredicates().data ?? [];
-  const rules = useRules().data ?? [];
+  const rules = useRules({ isWanted }).data ?? [];
   const names = new Set<string>();
   for (const predicate of predicates)
     for (const scope of predicate.scopes) if (scope !== null) names.add(scope);

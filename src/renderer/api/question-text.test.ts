@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
 import { apiFailureOf } from './problem.ts';
-import {
-  bareQuestion,
-  endsInPlainWord,
-  isBareWords,
-  questionSearchOf,
-  readingOf,
-  refuseUnreadable,
-} from './question-text.ts';
+import { questionSearchOf } from './question-search.ts';
+import { bareQuestion, endsInPlainWord, isBareWords, readingOf, refuseUnreadable } from './question-text.ts';
 
 test('accepts a question mark at the end and drops it', () => {
   expect([' p(a) ? ', 'p(?x)', 'p(?x), q(?x)?', '?x < 3'].map(bareQuestion)).toEqual([

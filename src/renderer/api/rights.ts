@@ -92,14 +92,21 @@ export function useReason(name: OperationName, place?: ActionTarget): string | n
  */
 type Followed = { readonly url: string | null } | null;
 
+/** A follower may be promoted; a leader follows only after a restart, which ends the stream of changes. */
 const followedEveryMs = 10_000;
 
 /** Returns the leader that the service follows. */
 export function useFollowed(): Followed {
   const isKnown = useWhoAmI().data !== undefined;
   const mayAsk = useMayAskOfReplication();
-  const status = useReplication({ everyMs: followedEveryMs, isAllowed: mayAsk }).data;
-  const readiness = useServiceReadiness({ everyMs: followedEveryMs, isWanted: isKnown && !mayAsk }).data;
+  const status = useReplication({
+    everyMs: (mode) => (mode === 'FOLLOWER' ? followedEveryMs : false),
+    isAllowed: mayAsk,
+  }).data;
+  const readiness = useServiceReadiness({
+    everyMs: (replication) => ((replication ?? 'off') === 'off' ? false : followedEveryMs),
+    isWanted: isKnown && !mayAsk,
+  }).data;
   if (status !== undefined) return status.mode === 'FOLLOWER' ? { url: status.leader } : null;
   const state = readiness?.subsystems.replication ?? 'off';
   return state === 'off' ? null : { url: null };

@@ -4,7 +4,7 @@
  * The address bar is its only home: every view reads it from the route, so that a link restores it. Reading never
  * fails: missing or malformed parts fall back to the defaults.
  */
-import { databaseNameSchema, scopeNameSchema, tenantNameSchema } from '../../engine/contract/fields.ts';
+import { databaseNameProblem, scopeNameProblem, tenantNameProblem } from '../../engine/contract/names.ts';
 
 /** All scopes together, the facts without scope, or one scope. */
 export type ScopeSelection =
@@ -32,15 +32,18 @@ export const defaultName = 'default';
 /** The selection of all scopes. */
 export const allScopes: ScopeSelection = { kind: 'all' };
 
+/** True for a text in which `problemOf` finds nothing wrong. */
+export function isName(value: unknown, problemOf: (name: string) => string | null): value is string {
+  return typeof value === 'string' && problemOf(value) === null;
+}
+
 /** Returns the search parameters of the space; malformed names are dropped. */
 export function spaceSearchOf(search: Record<string, unknown>): SpaceSearch {
   const result: SpaceSearch = {};
-  const database = databaseNameSchema.safeParse(search['database']);
-  if (database.success && database.data !== defaultName) result.database = database.data;
-  const tenant = tenantNameSchema.safeParse(search['tenant']);
-  if (tenant.success && tenant.data !== defaultName) result.tenant = tenant.data;
-  const scope = scopeNameSchema.safeParse(search['scope']);
-  if (scope.success) result.scope = scope.data;
+  const { database, tenant, scope } = search;
+  if (isName(database, databaseNameProblem) && database !== defaultName) result.database = database;
+  if (isName(tenant, tenantNameProblem) && tenant !== defaultName) result.tenant = tenant;
+  if (isName(scope, scopeNameProblem)) result.scope = scope;
   else if (search['unscoped'] === 'true') result.unscoped = 'true';
   return result;
 }

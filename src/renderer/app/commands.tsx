@@ -36,10 +36,10 @@ import { commandEntry, type CommandId, named } from '../../desktop-contract/comm
 import { linkablePlace, linkOfPlace } from '../../desktop-contract/places.ts';
 import { askToSignIn, useCredential } from '../api/credential.ts';
 import { apiFailureOf } from '../api/problem.ts';
-import { useAuthentication, useDatabases, usePredicates, useRules, useScopes } from '../api/queries.ts';
+import { useAuthenticationMode, useDatabases, usePredicates, useRules, useScopes } from '../api/queries.ts';
 import type { KnownQuestion } from '../api/known-questions.ts';
 import { useQuestions } from '../api/questions.ts';
-import { useSession, useSignOut } from '../api/session.tsx';
+import { useSession, useSignOut, type WorkbenchSession } from '../api/session.tsx';
 import { allScopes, type Space } from '../api/space.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
 import { newTab } from '../features/ask/ask-search.ts';
@@ -47,7 +47,7 @@ import { contextSearchOf } from '../features/context/context-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
-import { takeTour } from './tour/tour-steps.ts';
+import { usePaletteState } from './palette-state.ts';
 import { leaveTour, useTour } from './tour/tour-store.ts';
 import type { AppCommand } from '../ui/command.ts';
 import { formatAmount } from '../ui/format.ts';
@@ -56,6 +56,11 @@ import { focusPane } from '../ui/pane-focus.ts';
 import { useLastSearch } from '../ui/last-searches.ts';
 import { setTheme, useShownTheme } from '../ui/theme-choice.ts';
 import { setDensity, useDensity } from '../ui/preferences.ts';
+
+/** The tour's code is fetched with it. */
+async function startTour(session: WorkbenchSession): Promise<void> {
+  await (await import('./tour/tour-steps.ts')).takeTour(session);
+}
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
 
@@ -122,7 +127,8 @@ function useKnowledgeCommands(): AppCommand[] {
   const navigate = useNavigate();
   const { space } = useSession();
   const predicates = usePredicates().data;
-  const rules = useRules().data;
+  const isWanted = usePaletteState(({ isOpen }) => isOpen);
+  const rules = useRules({ isWanted }).data;
   const questions = useQuestions(space);
   return useMemo(
     () => [
@@ -278,7 +284,7 @@ function useKeyCommands(): AppCommand[] {
   const navigate = useNavigate();
   const signOut = useSignOut();
   const hasKey = useCredential(({ key }) => key !== null);
-  const isAsked = (useAuthentication().data?.mode ?? 'disabled') !== 'disabled';
+  const isAsked = (useAuthenticationMode() ?? 'disabled') !== 'disabled';
   return useMemo(() => {
     const isMet = { authentication: isAsked, key: isAsked && hasKey, tabs: false, proof: false };
     return [
@@ -335,7 +341,7 @@ function useTourCommands(): AppCommand[] {
         icon: <IconRoute {...small} />,
         run: () => {
           if (isOpen) leaveTour();
-          else takeTour(session).catch((error: unknown) => notifyFailure(apiFailureOf(error)));
+          else startTour(session).catch((error: unknown) => notifyFailure(apiFailureOf(error)));
         },
       },
     ],
@@ -347,7 +353,8 @@ function useTourCommands(): AppCommand[] {
 function useDatabaseCommands(goTo: (space: Space) => void): AppCommand[] {
   const navigate = useNavigate();
   const { space } = useSession();
-  const databases = useDatabases().data;
+  const isWanted = usePaletteState(({ isOpen }) => isOpen);
+  const databases = useDatabases({ isWanted }).data;
   return useMemo(
     () => [
       command('go.databases', IconDatabaseCog, () => void navigate({ to: '/admin/databases' })),
@@ -375,7 +382,7 @@ function useDatabaseCommands(goTo: (space: Space) => void): AppCommand[] {
 /** Returns all commands, those of the tools first. */
 export function useCommands(goTo: (space: Space) => void): AppCommand[] {
   const { space } = useSession();
-  const scopes = useScopes();
+  const scopes = useScopes({ isWanted: usePaletteState(({ isOpen }) => isOpen) });
   const tools = useToolCommands();
   const ruleTools = useRuleCommands();
   const looks = useLookCommands();

@@ -2,9 +2,7 @@
 import '../ui/no-eval.ts';
 import '../ui/style-nonce.ts';
 import { MantineProvider } from '@mantine/core';
-import '@mantine/core/styles.css';
-import { Notifications } from '@mantine/notifications';
-import '@mantine/notifications/styles.css';
+import '../ui/mantine.css';
 import '../ui/layout.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
@@ -14,7 +12,8 @@ import { restoreKey } from '../api/credential.ts';
 import { desktopShell } from '../api/desktop.ts';
 import { createQueryClient } from '../api/queries.ts';
 import '../ui/controls.css';
-import { notifyTrouble } from '../ui/notify.tsx';
+import '../ui/fonts.css';
+import { MessageArea, notifyTrouble } from '../ui/notify.tsx';
 import { readStoredState, readString } from '../ui/stored-state.ts';
 import { startTheme, type ThemeChoice, useShownTheme, useTheme } from '../ui/theme-choice.ts';
 import '../ui/theme.css';
@@ -63,7 +62,7 @@ await restoreKey().catch((error: unknown) => notifyTrouble('The key could not be
 createRoot(root).render(
   <StrictMode>
     <Themed>
-      <Notifications position="bottom-right" limit={4} />
+      <MessageArea />
       <QueryClientProvider client={createQueryClient()}>
         <RouterProvider router={router} />
       </QueryClientProvider>

@@ -15,14 +15,13 @@ import {
   useLocation,
   useNavigate,
 } from '@tanstack/react-router';
-import { type ComponentType, lazy, Suspense, useCallback, useMemo } from 'react';
+import { Suspense, useCallback, useMemo } from 'react';
 import { usePredicates, useRules } from '../api/queries.ts';
-import { questionSearchOf } from '../api/question-text.ts';
+import { questionSearchOf } from '../api/question-search.ts';
 import { useCredential } from '../api/credential.ts';
 import { SessionProvider, useSession } from '../api/session.tsx';
 import { searchOf, type Space, spaceOfSearch, spaceSearchOf } from '../api/space.ts';
 import { useCommands } from './commands.tsx';
-import { AdminFrame } from '../features/admin/admin-frame.tsx';
 import { adminSearchOf } from '../features/admin/admin-search.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
 import { askSearchOf } from '../features/ask/ask-search.ts';
@@ -30,57 +29,70 @@ import { contextSearchOf } from '../features/context/context-search.ts';
 import { entitySearchOf } from '../features/entity/entity-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { FactsView } from '../features/facts/facts-view.tsx';
-import { type StagedChanges, stageChanges } from '../features/facts/stage-changes.ts';
-import { RetractDialog } from '../features/facts/retract-dialog.tsx';
+import type { StagedChanges } from '../features/facts/stage-changes.ts';
 import { keysSearchOf } from '../features/keys/keys-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { proofSearchOf } from '../features/proof/proof-search.ts';
 import { rulesSearchOf } from '../features/rules/rules-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
-import { SettingsView } from '../features/settings/settings-view.tsx';
 import { WorkbenchShell } from './shell/shell.tsx';
 import { ViewFailed } from './shell/view-failed.tsx';
-import { StartView } from './start/start-view.tsx';
-import { TourOffer } from './tour/tour-offer.tsx';
 import { useTour } from './tour/tour-store.ts';
 import { DropArea } from '../features/transfer/choose-file.tsx';
-import { ImportNotice } from '../features/transfer/import-notice.tsx';
-import { dropFile } from '../features/transfer/transfer-store.ts';
+import { dropFile, useTransfers } from '../features/transfer/transfer-state.ts';
 import { whatIfSearchOf } from '../features/what-if/what-if-search.ts';
 import { EmptyState } from '../ui/notices.tsx';
+import { later, lazyComponent } from '../ui/later.tsx';
 import { noteSearch, useLastSearch } from '../ui/last-searches.ts';
 import { writeStored } from '../ui/stored-state.ts';
 
-/** Makes a view whose code is loaded when it is first shown. */
-function view<Props>(load: () => Promise<ComponentType<Props>>) {
-  return lazy(async () => ({ default: await load() }));
-}
-
-const AdminView = view(async () => (await import('../features/admin/admin-view.tsx')).AdminView);
-const DashboardView = view(async () => (await import('../features/admin/dashboard-view.tsx')).DashboardView);
-const ReplicationView = view(
+const AdminFrame = later(async () => (await import('../features/admin/admin-frame.tsx')).AdminFrame);
+const AdminView = lazyComponent(async () => (await import('../features/admin/admin-view.tsx')).AdminView);
+const DashboardView = lazyComponent(
+  async () => (await import('../features/admin/dashboard-view.tsx')).DashboardView,
+);
+const RetractDialog = later(async () => (await import('../features/facts/retract-dialog.tsx')).RetractDialog);
+const SettingsView = lazyComponent(
+  async () => (await import('../features/settings/settings-view.tsx')).SettingsView,
+);
+const StartView = lazyComponent(async () => (await import('./start/start-view.tsx')).StartView);
+const TourOffer = lazyComponent(async () => (await import('./tour/tour-offer.tsx')).TourOffer);
+const ImportNotice = later(async () => (await import('../features/transfer/import-notice.tsx')).ImportNotice);
+const ReplicationView = lazyComponent(
   async () => (await import('../features/admin/replication-view.tsx')).ReplicationView,
 );
-const AgentsView = view(async () => (await import('../features/agents/agents-view.tsx')).AgentsView);
-const AskView = view(async () => (await import('../features/ask/ask-view.tsx')).AskView);
-const ContextView = view(async () => (await import('../features/context/context-view.tsx')).ContextView);
-const EntityView = view(async () => (await import('../features/entity/entity-view.tsx')).EntityView);
-const KeysView = view(async () => (await import('../features/keys/keys-view.tsx')).KeysView);
-const RulesView = view(async () => (await import('../features/rules/rules-view.tsx')).RulesView);
-const ProofView = view(async () => (await import('../features/proof/proof-view.tsx')).ProofView);
-const ProofPanel = view(async () => (await import('../features/proof/proof-panel.tsx')).ProofPanel);
-const TourPanel = view(async () => (await import('./tour/tour-panel.tsx')).TourPanel);
-const ImportDialog = view(async () => (await import('../features/transfer/import-dialog.tsx')).ImportDialog);
-const ExportDialog = view(async () => (await import('../features/transfer/export-dialog.tsx')).ExportDialog);
+const AgentsView = lazyComponent(async () => (await import('../features/agents/agents-view.tsx')).AgentsView);
+const AskView = lazyComponent(async () => (await import('../features/ask/ask-view.tsx')).AskView);
+const ContextView = lazyComponent(
+  async () => (await import('../features/context/context-view.tsx')).ContextView,
+);
+const KeysView = lazyComponent(async () => (await import('../features/keys/keys-view.tsx')).KeysView);
+const RulesView = lazyComponent(async () => (await import('../features/rules/rules-view.tsx')).RulesView);
+const ProofView = lazyComponent(async () => (await import('../features/proof/proof-view.tsx')).ProofView);
+const ProofPanel = lazyComponent(async () => (await import('../features/proof/proof-panel.tsx')).ProofPanel);
+const TourPanel = lazyComponent(async () => (await import('./tour/tour-panel.tsx')).TourPanel);
+const ImportDialog = lazyComponent(
+  async () => (await import('../features/transfer/import-dialog.tsx')).ImportDialog,
+);
+const ExportDialog = lazyComponent(
+  async () => (await import('../features/transfer/export-dialog.tsx')).ExportDialog,
+);
+const EntityView = lazyComponent(async () => (await import('../features/entity/entity-view.tsx')).EntityView);
 
-const WhyNotView = view(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView);
-const WhyNotPanel = view(async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel);
-const TraceView = view(async () => (await import('../features/trace/trace-panel.tsx')).TraceView);
-const PlanPanel = view(async () => (await import('../features/plan/plan-panel.tsx')).PlanPanel);
-const TracePanel = view(async () => (await import('../features/trace/trace-panel.tsx')).TracePanel);
-const MemoryView = view(async () => (await import('../features/memory/memory-view.tsx')).MemoryView);
-const ScopesView = view(async () => (await import('../features/scopes/scopes-view.tsx')).ScopesView);
-const WhatIfView = view(async () => (await import('../features/what-if/what-if-view.tsx')).WhatIfView);
+const WhyNotView = lazyComponent(
+  async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView,
+);
+const WhyNotPanel = lazyComponent(
+  async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotPanel,
+);
+const TraceView = lazyComponent(async () => (await import('../features/trace/trace-panel.tsx')).TraceView);
+const PlanPanel = lazyComponent(async () => (await import('../features/plan/plan-panel.tsx')).PlanPanel);
+const TracePanel = lazyComponent(async () => (await import('../features/trace/trace-panel.tsx')).TracePanel);
+const MemoryView = lazyComponent(async () => (await import('../features/memory/memory-view.tsx')).MemoryView);
+const ScopesView = lazyComponent(async () => (await import('../features/scopes/scopes-view.tsx')).ScopesView);
+const WhatIfView = lazyComponent(
+  async () => (await import('../features/what-if/what-if-view.tsx')).WhatIfView,
+);
 
 /** Storage key of the last address, for a start without one. */
 export const lastAddressKey = 'corollary.last-address';
@@ -125,6 +137,8 @@ function ImportUnderWay() {
   const { pathname, search } = useLocation();
   const isDialogOpen = pathname === '/facts' && factsSearchOf(search).transfer === 'import';
   const onShow = () => void navigate({ to: '/facts', search: { transfer: 'import' } });
+  const isAny = useTransfers(({ imports }) => imports.length > 0);
+  if (!isAny) return null;
   return <ImportNotice isDialogOpen={isDialogOpen} onShow={onShow} />;
 }
 
@@ -189,12 +203,14 @@ const rootRoute = createRootRoute({
 /** Redirects an empty knowledge base to the samples, any other to its facts. */
 function Home() {
   const predicates = usePredicates();
-  const rules = useRules();
+  // A rule's head is a predicate too.
+  const rules = useRules({ isWanted: predicates.data?.length === 0 });
   if (predicates.isError || rules.isError) return <Navigate to="/facts" replace />;
-  if (predicates.data === undefined || rules.data === undefined) return null;
   // The cache may be out of date.
-  if (predicates.isFetching || rules.isFetching) return null;
-  const isEmpty = predicates.data.length === 0 && rules.data.length === 0;
+  if (predicates.data === undefined || predicates.isFetching) return null;
+  if (predicates.data.length > 0) return <Navigate to="/facts" replace />;
+  if (rules.data === undefined || rules.isFetching) return null;
+  const isEmpty = rules.data.length === 0;
   return <Navigate to={isEmpty ? '/start' : '/facts'} replace />;
 }
 
@@ -258,7 +274,10 @@ const rulesRoute = createRoute({
 /** Stages facts from a view other than Facts. */
 function useStaging() {
   const { space } = useSession();
-  return (label: string, changes: StagedChanges) => stageChanges(space, label, changes);
+  return async (label: string, changes: StagedChanges) => {
+    const { stageChanges } = await import('../features/facts/stage-changes.ts');
+    stageChanges(space, label, changes);
+  };
 }
 
 const askRoute = createRoute({
@@ -531,7 +550,9 @@ const agentsRoute = createRoute({
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
-  component: SettingsView,
+  component: function Settings() {
+    return <SettingsView />;
+  },
 });
 
 /** Keeps search parameters as plain text, so that addresses can be read and written by hand. */

@@ -6,6 +6,19 @@ const Diff = lazy(async () => ({ default: (await import('./code-diff.tsx')).Code
 const Editor = lazy(async () => ({ default: (await import('./code-editor.tsx')).CodeEditor }));
 const Viewer = lazy(async () => ({ default: (await import('./text-viewer.tsx')).TextViewer }));
 
+const lineHeight = 18;
+const padding = 16;
+
+/** Height in pixels of an editor of that many lines. */
+function heightOf(lines: number): number {
+  return lines * lineHeight + padding;
+}
+
+/** Height in pixels that an editor in a pane needs for the text: three lines, and more as the text has more. */
+export function editorHeight(text: string): number {
+  return heightOf(Math.max(3, text.split('\n').length));
+}
+
 type EditorProps = Omit<ComponentProps<typeof Editor>, 'focusedAtFirst'>;
 
 /** The editor; it takes the focus once loaded unless the focus has moved elsewhere meanwhile. */
@@ -13,7 +26,7 @@ export function LazyCodeEditor(props: EditorProps) {
   const lines = props.lines?.[0];
   const [focusedAtFirst] = useState(() => document.activeElement);
   return (
-    <Suspense fallback={<Skeleton height={lines === undefined ? '100%' : lines * 18 + 16} radius={0} />}>
+    <Suspense fallback={<Skeleton height={lines === undefined ? '100%' : heightOf(lines)} radius={0} />}>
       <Editor {...props} focusedAtFirst={focusedAtFirst} />
     </Suspense>
   );

@@ -46,6 +46,8 @@ export const languageId = 'corollary';
 export const jsonId = 'corollary-json';
 
 self.MonacoEnvironment = { getWorker: () => new EditorWorker() };
+// Monaco measures the font once, perhaps before it has arrived.
+document.fonts.addEventListener('loadingdone', () => monaco.editor.remeasureFonts());
 
 class LineState implements monaco.languages.IState {
   readonly isOpen: boolean;

@@ -6,7 +6,7 @@
  */
 import type { McpUiToolResultNotification } from '@modelcontextprotocol/ext-apps';
 import { type Answer, answerSchema } from '../../engine/contract/inference.ts';
-import { bodySchema } from '../../engine/contract/language.ts';
+import { bodySchema } from '../../engine/contract/language-schemas.ts';
 import { renderAtom, renderBody } from '../../engine/language/print.ts';
 
 /** `proofs`: the address of the workbench's proof view, without `question`; null if unknown. */

@@ -1,7 +1,8 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import styles from './tags.module.css';
+import { Tooltip } from './tooltip.tsx';
 
 interface CopyButtonProps {
   /** The text, or a function that makes it. */

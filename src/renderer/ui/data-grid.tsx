@@ -40,9 +40,12 @@ import {
   withRange,
   withToggled,
 } from './grid-cells.ts';
-import { type MenuPoint, RowMenu, type RowMenuGroups } from './row-menu.tsx';
+import { later } from './later.tsx';
+import type { MenuPoint, RowMenuGroups } from './row-menu.tsx';
 import { useRowHeight } from './preferences.ts';
 import { useVirtualRows, type VirtualRows } from './use-virtual-rows.ts';
+
+const RowMenu = later(async () => (await import('./row-menu.tsx')).RowMenu);
 
 /** A column of a grid. */
 export interface Column<Row> {
@@ -51,6 +54,8 @@ export interface Column<Row> {
   /** Minimum width in pixels; with `grow` the column shares the remaining space. */
   readonly width: number;
   readonly grow?: number;
+  /** Widest in pixels, instead of `grow`: on a wide screen text stays near what belongs to it. */
+  readonly most?: number;
   readonly align?: 'end';
   /** `controls`: buttons and switches side by side; otherwise one line of text, truncated if necessary. */
   readonly holds?: 'controls';
@@ -98,9 +103,10 @@ interface Cursor {
 
 /** The grid tracks of the columns, and their minimum width in pixels. */
 function layoutOf<Row>(columns: readonly Column<Row>[]): { template: CSSProperties; minWidth: number } {
-  const tracks = columns.map(({ width, grow }) =>
-    grow === undefined ? `${width}px` : `minmax(${width}px, ${grow}fr)`,
-  );
+  const tracks = columns.map(({ width, grow, most }) => {
+    if (most !== undefined) return `minmax(${width}px, ${most}px)`;
+    return grow === undefined ? `${width}px` : `minmax(${width}px, ${grow}fr)`;
+  });
   const minWidth = columns.reduce((sum, column) => sum + column.width, 0);
   return { template: { gridTemplateColumns: tracks.join(' ') }, minWidth };
 }

@@ -1,24 +1,53 @@
 /** Short messages in the corner, for events outside of the user's focus. */
 import { Button } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import type { NotificationData } from '@mantine/notifications';
+import { create } from 'zustand';
+import { later } from './later.tsx';
 import type { ShownFailure } from './notices.tsx';
+
+/** Whether there was a message: the code that shows them is fetched with the first. */
+const useMessages = create<{ readonly isAny: boolean }>()(() => ({ isAny: false }));
+
+const Notifications = later(async () => (await import('@mantine/notifications')).Notifications);
+
+/** Shows the messages. */
+export function MessageArea() {
+  const isAny = useMessages((state) => state.isAny);
+  return isAny ? <Notifications position="bottom-right" limit={4} /> : null;
+}
+
+async function show(message: NotificationData): Promise<void> {
+  useMessages.setState({ isAny: true });
+  const { notifications } = await import('@mantine/notifications');
+  notifications.show(message);
+}
+
+async function hide(id: string): Promise<void> {
+  const { notifications } = await import('@mantine/notifications');
+  notifications.hide(id);
+}
+
+let waitingMade = 0;
 
 const closing = { closeButtonProps: { 'aria-label': 'Close the message' } };
 
 /** Reports success. */
 export function notifyDone(message: string): void {
-  notifications.show({ ...closing, message, color: 'green', autoClose: 6_000 });
+  void show({ ...closing, message, color: 'green', autoClose: 6_000 });
 }
 
 /** Explains why nothing happened, if that is no failure. */
 export function notifyHint(message: string): void {
-  notifications.show({ ...closing, message, color: 'gray', autoClose: 6_000 });
+  void show({ ...closing, message, color: 'gray', autoClose: 6_000 });
 }
 
 /** Says what waits for the user, and does it on demand. It stays until then or until it is closed. */
 export function notifyWaiting(message: string, action: string, run: () => void): void {
-  const id = notifications.show({
+  waitingMade += 1;
+  const id = `waiting-${waitingMade}`;
+  void show({
     ...closing,
+    id,
     message: (
       <div className="flex-row gap-8">
         <span className="grow">{message}</span>
@@ -26,7 +55,7 @@ export function notifyWaiting(message: string, action: string, run: () => void):
           size="compact-xs"
           variant="default"
           onClick={() => {
-            notifications.hide(id);
+            void hide(id);
             run();
           }}
         >
@@ -41,7 +70,7 @@ export function notifyWaiting(message: string, action: string, run: () => void):
 
 /** Reports a failed call. */
 export function notifyFailure(failure: ShownFailure): void {
-  notifications.show({
+  void show({
     ...closing,
     title: failure.title,
     message: failure.requestId === '' ? failure.detail : `${failure.detail} (request ${failure.requestId})`,

@@ -1,10 +1,22 @@
 /** Panes of a view, their heads, and the split between two. */
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { IconArrowsMaximize, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { Fragment, type ReactNode } from 'react';
-import { Group, Panel, Separator, useDefaultLayout } from 'react-resizable-panels';
+import {
+  createContext,
+  Fragment,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useContext,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
+import { Group, Panel, Separator, useDefaultLayout, usePanelRef } from 'react-resizable-panels';
 import styles from './pane.module.css';
+import { Tooltip } from './tooltip.tsx';
 
 interface PaneProps {
   title: ReactNode;
@@ -94,30 +106,128 @@ export function Split({ id, orientation, label, panes }: SplitProps) {
     id: `corollary.${id}`,
     panelIds: panes.map((pane) => pane.id),
     storage: localStorage,
+    // What grows with its content shrinks again.
+    onlySaveAfterUserInteractions: true,
   });
+  const grown = useRef(new Map<string, number>());
   return (
     <Group
       id={id}
       orientation={orientation}
       className="tall"
       resizeTargetMinimumSize={{ coarse: 24, fine: 12 }}
-      onLayoutChanged={onLayoutChanged}
+      onLayoutChanged={(layout, meta) => {
+        if (meta.isUserInteraction) grown.current.clear();
+        onLayoutChanged(layout, meta);
+      }}
       {...(defaultLayout === undefined ? {} : { defaultLayout })}
     >
       {panes.map((pane, index) => (
         <Fragment key={pane.id}>
           {index > 0 && <Separator className={styles.separator} aria-label={label} />}
-          <Panel
-            id={pane.id}
-            className={styles.part}
-            {...(pane.size === undefined ? {} : { defaultSize: pane.size })}
-            {...(pane.least === undefined ? {} : { minSize: pane.least })}
-          >
-            {pane.content}
-          </Panel>
+          <Part pane={pane} isStacked={orientation === 'vertical'} grown={grown} />
         </Fragment>
       ))}
     </Group>
+  );
+}
+
+interface PartProps {
+  pane: Pane;
+  isStacked: boolean;
+  /** The heights of the panes that have grown, before they did, in pixels; empty once the user has chosen sizes. */
+  grown: RefObject<Map<string, number>>;
+}
+
+function Part({ pane, isStacked, grown }: PartProps) {
+  const panel = usePanelRef();
+  const asked = useRef(new Map<string, number>());
+  const outer = useContext(PaneHeight);
+  const { id } = pane;
+  const ask = useCallback<AskHeight>(
+    (asker, height) => {
+      if (height === null) asked.current.delete(asker);
+      else asked.current.set(asker, height);
+      if (panel.current === null) return;
+      const { inPixels, asPercentage } = panel.current.getSize();
+      const most = asPercentage === 0 ? 0 : (mostGrown * inPixels * 100) / asPercentage;
+      const wanted = Math.min(most, Math.max(0, ...asked.current.values()));
+      const before = grown.current.get(id) ?? inPixels;
+      const next = Math.max(before, wanted);
+      if (Math.abs(next - inPixels) < 1) return;
+      if (next === before) grown.current.delete(id);
+      else grown.current.set(id, before);
+      panel.current.resize(`${next}px`);
+    },
+    [panel, grown, id],
+  );
+  return (
+    <Panel
+      id={id}
+      panelRef={panel}
+      className={styles.part}
+      {...(pane.size === undefined ? {} : { defaultSize: pane.size })}
+      {...(pane.least === undefined ? {} : { minSize: pane.least })}
+    >
+      <PaneHeight value={isStacked ? ask : outer}>{pane.content}</PaneHeight>
+    </Panel>
+  );
+}
+
+/** Asks for a height in pixels, or withdraws what was asked for. */
+type AskHeight = (asker: string, height: number | null) => void;
+
+const PaneHeight = createContext<AskHeight>(() => undefined);
+
+/** A pane grows to at most this share of its split. */
+const mostGrown = 0.6;
+
+/**
+ * Makes the stacked pane around it at least so high, in pixels, as long as the user has not moved its edge since; the pane
+ * shrinks again with what it holds. null asks for nothing.
+ */
+export function usePaneHeight(height: number | null): void {
+  const ask = useContext(PaneHeight);
+  const id = useId();
+  useEffect(() => ask(id, height), [ask, id, height]);
+  useEffect(() => () => ask(id, null), [ask, id]);
+}
+
+interface GrowingAreaProps {
+  /** What the content needs, in pixels. */
+  height: number;
+  /** As high as it is, below the content. */
+  below?: ReactNode;
+  children: ReactNode;
+}
+
+/** The rest of a pane, which grows until its content and all above and below it have room. */
+export function GrowingArea({ height, below, children }: GrowingAreaProps) {
+  const area = useRef<HTMLDivElement>(null);
+  const under = useRef<HTMLDivElement>(null);
+  const [around, setAround] = useState(0);
+  useEffect(() => {
+    const [inside, outside] = [area.current, under.current];
+    const whole = inside?.closest('section');
+    if (inside === null || outside === null || whole === null || whole === undefined) return undefined;
+    const measured = new ResizeObserver(() => {
+      const above = inside.getBoundingClientRect().top - whole.getBoundingClientRect().top;
+      setAround(Math.ceil(above + outside.offsetHeight));
+    });
+    measured.observe(inside);
+    measured.observe(outside);
+    return () => measured.disconnect();
+  }, []);
+  usePaneHeight(around === 0 ? null : around + height);
+  return (
+    <>
+      <div ref={area} className={styles.area}>
+        {children}
+      </div>
+      <div ref={under} className="fixed-size">
+        {below}
+      </div>
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
-import { ActionIcon, Menu, Tooltip } from '@mantine/core';
+import { ActionIcon, Menu } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import { keysLabel } from './tags.tsx';
+import { Tooltip } from './tooltip.tsx';
 
 interface RowActionProps {
   label: string;

@@ -9,9 +9,11 @@ interface Declaration {
   readonly value: string;
 }
 
-/** The declarations of a sheet, except custom properties, where literals belong. */
+/** The declarations of a sheet, except custom properties, where literals belong, and descriptions of fonts. */
 function declarationsOf(path: string, sheet: string): Declaration[] {
-  const text = sheet.replaceAll(/\/\*.*?\*\//gs, (comment) => comment.replaceAll(/[^\n]/g, ' '));
+  const text = sheet.replaceAll(/\/\*.*?\*\/|@font-face \{.*?\}/gs, (comment) =>
+    comment.replaceAll(/[^\n]/g, ' '),
+  );
   return [...text.matchAll(/(?<=[;{}]\s*)([a-z-]+):\s*([^;{}]+);/g)]
     .filter(([, property = '']) => !property.startsWith('--'))
     .map(({ 1: property = '', 2: value = '', index }) => ({
@@ -53,10 +55,12 @@ test('takes distances from the scale', () => {
   ).toEqual([]);
 });
 
-test('takes font sizes from the scale, and has two weights', () => {
+test('takes font sizes from the scale, and has three weights', () => {
   expect(breachesOf(/^font-size$/, (value) => !measure.test(value))).toEqual([]);
   expect(breachesOf(/^font$/, (value) => !measure.test(value))).toEqual([]);
-  expect(breachesOf(/^font-weight$/, (value) => ['400', '600', 'inherit'].includes(value))).toEqual([]);
+  expect(breachesOf(/^font-weight$/, (value) => ['400', '500', '600', 'inherit'].includes(value))).toEqual(
+    [],
+  );
 });
 
 test('takes corners from the scale', () => {

@@ -1,38 +1,20 @@
 /**
- * The look of Mantine's components: dense, calm, one accent. Surface colours are in theme.css, heights and font sizes
+ * The look of Mantine's components, by name: the theme fetches the code of none. Dense, calm, one accent. Surface colours are in theme.css, heights and font sizes
  * in scale.css: adjacent controls share one height in either density.
  */
-import {
-  ActionIcon,
-  Anchor,
-  Button,
-  CloseButton,
-  type CSSVariablesResolver,
-  createTheme,
-  Input,
-  Menu,
-  Modal,
-  Notification,
-  NumberInput,
-  Popover,
-  SegmentedControl,
-  Select,
-  Switch,
-  Tabs,
-  Textarea,
-  TextInput,
-  Tooltip,
-  Autocomplete,
-  PasswordInput,
-} from '@mantine/core';
+import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
-/** Font stack of code. */
-export const monospace =
-  'ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+/** Font stack of code; the same as `--mono` in theme.css. */
+export const monospace = '"JetBrains Mono", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace';
+
+/** What the variables of a component depend on. */
+interface Sized {
+  readonly size?: string | number;
+}
 
 /** The theme of Mantine's components. */
 export const theme = createTheme({
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif',
+  fontFamily: '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   fontFamilyMonospace: monospace,
   fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.25rem' },
   fontWeights: { regular: '400', medium: '500', bold: '600' },
@@ -83,21 +65,21 @@ export const theme = createTheme({
     ],
   },
   components: {
-    ActionIcon: ActionIcon.extend({
+    ActionIcon: {
       defaultProps: { variant: 'subtle', color: 'gray', size: 'md' },
       // Not below the minimum pointer target.
-      vars: (_, { size }) =>
+      vars: (_: unknown, { size }: Sized) =>
         size === 'md'
           ? { root: { '--ai-size': 'var(--control)' } }
           : size === 'sm'
             ? { root: { '--ai-size': 'var(--target)' } }
             : { root: {} },
-    }),
-    Anchor: Anchor.extend({ defaultProps: { inherit: true } }),
-    Autocomplete: Autocomplete.extend({ defaultProps: { size: 'xs' } }),
-    Button: Button.extend({
+    },
+    Anchor: { defaultProps: { inherit: true } },
+    Autocomplete: { defaultProps: { size: 'xs' } },
+    Button: {
       defaultProps: { size: 'xs' },
-      vars: (_, { size }) => ({
+      vars: (_: unknown, { size }: Sized) => ({
         root:
           size === 'xs'
             ? {
@@ -113,41 +95,40 @@ export const theme = createTheme({
                 }
               : {},
       }),
-    }),
-    CloseButton: CloseButton.extend({
-      vars: (_, { size }) => ({
+    },
+    CloseButton: {
+      vars: (_: unknown, { size }: Sized) => ({
         root: size === 'sm' || size === 'xs' ? { '--cb-size': 'var(--target)' } : {},
       }),
-    }),
-    Input: Input.extend({
-      vars: (_, { size }) => ({
+    },
+    Input: {
+      vars: (_: unknown, { size }: Sized) => ({
         wrapper:
           size === 'xs' ? { '--input-height': 'var(--control)', '--input-fz': 'var(--font-label)' } : {},
       }),
-    }),
-    Menu: Menu.extend({ defaultProps: { shadow: 'md', withinPortal: true } }),
-    Modal: Modal.extend({
+    },
+    Menu: { defaultProps: { shadow: 'md', withinPortal: true } },
+    Modal: {
       defaultProps: {
         centered: true,
         closeButtonProps: { 'aria-label': 'Close' },
         overlayProps: { backgroundOpacity: 0.4 },
         transitionProps: { duration: 120 },
       },
-    }),
-    Notification: Notification.extend({
+    },
+    Notification: {
       defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss the message' } },
-    }),
+    },
     // Two buttons within one line are too small to hit; the arrow keys do the same.
-    NumberInput: NumberInput.extend({ defaultProps: { size: 'xs', hideControls: true } }),
-    PasswordInput: PasswordInput.extend({ defaultProps: { size: 'xs' } }),
-    Popover: Popover.extend({ defaultProps: { shadow: 'md' } }),
-    SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs' } }),
-    Select: Select.extend({ defaultProps: { size: 'xs', checkIconPosition: 'right' } }),
-    Switch: Switch.extend({ defaultProps: { size: 'xs', withThumbIndicator: false } }),
-    Tabs: Tabs.extend({ defaultProps: { keepMounted: false } }),
-    Textarea: Textarea.extend({ defaultProps: { size: 'xs' } }),
-    TextInput: TextInput.extend({ defaultProps: { size: 'xs' } }),
-    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 450, withArrow: true, fz: 'xs' } }),
+    NumberInput: { defaultProps: { size: 'xs', hideControls: true } },
+    PasswordInput: { defaultProps: { size: 'xs' } },
+    Popover: { defaultProps: { shadow: 'md' } },
+    SegmentedControl: { defaultProps: { size: 'xs' } },
+    Select: { defaultProps: { size: 'xs', checkIconPosition: 'right' } },
+    Switch: { defaultProps: { size: 'xs', withThumbIndicator: false } },
+    Tabs: { defaultProps: { keepMounted: false } },
+    Textarea: { defaultProps: { size: 'xs' } },
+    TextInput: { defaultProps: { size: 'xs' } },
   },
 });
 

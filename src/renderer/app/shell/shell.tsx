@@ -3,7 +3,7 @@
  *
  * It follows the change stream of the shown space; views only name the topics they need.
  */
-import { Button, Modal, Tooltip, UnstyledButton } from '@mantine/core';
+import { Button, UnstyledButton } from '@mantine/core';
 import {
   IconArrowBackUp,
   IconArrowForwardUp,
@@ -27,25 +27,29 @@ import { CreateDatabase } from '../../api/permitted.tsx';
 import { useFollowed, useReaches } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { allScopes, defaultName } from '../../api/space.ts';
-import { StepList } from '../../ui/blocks.tsx';
 import type { AppCommand } from '../../ui/command.ts';
 import { isInDialog, isSingleCharacter, isTextField, matchesKeys } from '../../ui/keys.ts';
-import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { EmptyState } from '../../ui/notices.tsx';
 import { notifyFailure, notifyHint, notifyTrouble, notifyWaiting } from '../../ui/notify.tsx';
+import { later } from '../../ui/later.tsx';
 import { usePreferences } from '../../ui/preferences.ts';
 import { isMac, KeyCaps, Tag } from '../../ui/tags.tsx';
 import { useUnsavedLines } from '../../ui/unsaved.ts';
 import { useViewCommands } from '../../ui/view-commands.ts';
+import { usePaletteState } from '../palette-state.ts';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
 import type { GoTo } from './go-to.ts';
 import { OutOfReach } from './view-failed.tsx';
-import { Palette } from './palette.tsx';
 import { Rail, viewTitleOf } from './rail.tsx';
 import styles from './shell.module.css';
-import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { NotSignedIn, SignIn } from './sign-in.tsx';
 import { SpaceSwitchers } from './space-switchers.tsx';
 import { WhoMenu } from './who-menu.tsx';
+import { Tooltip } from '../../ui/tooltip.tsx';
+
+const Palette = later(async () => (await import('./palette.tsx')).Palette);
+const ShortcutsDialog = later(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
+const HistoryDialog = later(async () => (await import('./history-dialog.tsx')).HistoryDialog);
 
 /** Handlers for requests of the desktop application other than commands. */
 interface DesktopWishes {
@@ -139,6 +143,8 @@ function unlessInDialog(waiting: string, run: () => void): void {
 /** Runs commands by shortcut, wherever the focus is. */
 function useCommandKeys(commands: readonly AppCommand[]): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    // The first half of its shortcut: what is typed after the second finds the palette's field.
+    if (event.key === 'Control' || event.key === 'Meta') Palette.load();
     const command = commands.find(({ keys, alsoKeys, isOfView }) => {
       const matches = (each: string | undefined) => each !== undefined && matchesKeys(event, each, isMac);
       if (keys === undefined || !(matches(keys) || matches(alsoKeys))) return false;
@@ -177,42 +183,6 @@ function MissingDatabase({ goTo }: { goTo: GoTo }) {
     >
       It may be on another service, or the address may be misspelt.
     </EmptyState>
-  );
-}
-
-/** Lists the steps of this window, with undo and redo. */
-function HistoryDialog({ onClose }: { onClose: () => void }) {
-  const { done, undone, next, running, failure, take } = useHistory();
-  return (
-    <Modal opened onClose={onClose} title="History" size="md">
-      <p className="dim">
-        What you did in this window to the knowledge of this database and tenant. Every step back is a change
-        of its own, and refused where somebody else changed the same since.
-      </p>
-      <StepList done={done} undone={undone} />
-      {failure !== null && <ProblemNotice failure={failure} />}
-      <div className={`to-end flex gap-8 ${styles.historyActions}`}>
-        <Button
-          variant="default"
-          leftSection={<IconArrowForwardUp size={14} aria-hidden />}
-          rightSection={<KeyCaps keys="Mod+Y" look="plain" />}
-          disabled={next.redo === null || running !== null}
-          loading={running === 'redo'}
-          onClick={() => void take('redo')}
-        >
-          Redo
-        </Button>
-        <Button
-          leftSection={<IconArrowBackUp size={14} aria-hidden />}
-          rightSection={<KeyCaps keys="Mod+Z" look="plain" />}
-          disabled={next.undo === null || running !== null}
-          loading={running === 'undo'}
-          onClick={() => void take('undo')}
-        >
-          Undo
-        </Button>
-      </div>
-    </Modal>
   );
 }
 
@@ -292,6 +262,8 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
         <UnstyledButton
           className={`flex-row small-print boxed gap-8 ${styles.search}`}
           aria-label="Search"
+          onPointerEnter={Palette.load}
+          onFocus={Palette.load}
           onClick={onSearch}
         >
           <IconSearch size={14} aria-hidden />
@@ -358,6 +330,10 @@ function useFollowing(): { retryNow: () => void } {
   return { retryNow: () => stream.current?.retryNow() };
 }
 
+function showPalette(isOpen: boolean): void {
+  usePaletteState.setState({ isOpen });
+}
+
 const none: readonly AppCommand[] = [];
 
 interface ShellProps {
@@ -376,11 +352,11 @@ export function WorkbenchShell({ commands, goTo, desktop, aside, children }: She
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const [historyIsOpen, setHistoryIsOpen] = useState(false);
   const historyCommands = useHistoryCommands(() => setHistoryIsOpen(true));
-  const [paletteIsOpen, setPaletteIsOpen] = useState(false);
+  const paletteIsOpen = usePaletteState(({ isOpen }) => isOpen);
   const fixed = useMemo<AppCommand[]>(
     () => [
       { ...named('help.shortcuts'), run: () => setHelpIsOpen(true) },
-      { ...named('palette'), run: () => setPaletteIsOpen((isOpen) => !isOpen) },
+      { ...named('palette'), run: () => showPalette(!usePaletteState.getState().isOpen) },
       ...commands,
     ],
     [commands],
@@ -397,7 +373,7 @@ export function WorkbenchShell({ commands, goTo, desktop, aside, children }: She
     <div className={styles.shell}>
       {/* First, so that its key listener precedes those of later dialogs. */}
       <SignIn />
-      <TitleBar goTo={goTo} onSearch={() => setPaletteIsOpen(true)} />
+      <TitleBar goTo={goTo} onSearch={() => showPalette(true)} />
       <Rail />
       <Content goTo={goTo} onRetry={retryNow}>
         {children}
@@ -406,7 +382,7 @@ export function WorkbenchShell({ commands, goTo, desktop, aside, children }: She
       {paletteIsOpen && (
         <Palette
           commands={all.filter((command) => command.id !== 'palette')}
-          onClose={() => setPaletteIsOpen(false)}
+          onClose={() => showPalette(false)}
         />
       )}
       {historyIsOpen && <HistoryDialog onClose={() => setHistoryIsOpen(false)} />}

@@ -1,245 +1,67 @@
-import { Menu, UnstyledButton } from '@mantine/core';
-import {
-  IconCheck,
-  IconChevronDown,
-  IconDatabase,
-  IconPlus,
-  IconStack2,
-  IconUsers,
-} from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
-import {
-  databaseNameProblem,
-  rememberTenant,
-  scopeNameProblem,
-  tenantNameProblem,
-  useKnownTenants,
-} from '../../api/names.ts';
+import { IconDatabase, IconStack2, IconUsers } from '@tabler/icons-react';
+import { useState } from 'react';
 import { apiFailureOf } from '../../api/problem.ts';
-import { useDatabases, useScopes, useTenants, useWhoAmI, useWrite } from '../../api/queries.ts';
-import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
-import { scopeKey, type ScopeSelection, scopeLabel } from '../../api/space.ts';
-import { formatCount } from '../../ui/format.ts';
-import { NameDialog, type NameQuestion } from '../../ui/dialogs.tsx';
+import { scopeLabel } from '../../api/space.ts';
+import type { NameQuestion } from '../../ui/dialogs.tsx';
+import { later, lazyComponent } from '../../ui/later.tsx';
 import type { GoTo } from './go-to.ts';
 import styles from './shell.module.css';
+import { OpenedLater } from '../../ui/opened-later.tsx';
+import { SwitcherButton } from './switcher-button.tsx';
 
-interface SwitcherProps {
-  what: string;
-  value: string;
-  icon: ReactNode;
-  children: ReactNode;
-}
-
-function Switcher({ what, value, icon, children }: SwitcherProps) {
-  return (
-    <Menu position="bottom-start" width={260}>
-      <Menu.Target>
-        <UnstyledButton className={`flex-row gap-6 ${styles.switcher}`} aria-label={`${what}: ${value}`}>
-          {icon}
-          <span className="truncate">{value}</span>
-          <IconChevronDown size={13} aria-hidden className="dim" />
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown style={{ maxHeight: '70vh', overflowY: 'auto' }}>
-        <Menu.Label>{what}</Menu.Label>
-        {children}
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-interface ChoiceProps {
-  isCurrent: boolean;
-  note?: string;
-  onClick: () => void;
-  children: ReactNode;
-}
-
-function Choice({ isCurrent, note, onClick, children }: ChoiceProps) {
-  return (
-    <Menu.Item
-      onClick={onClick}
-      aria-current={isCurrent}
-      leftSection={isCurrent ? <IconCheck size={14} aria-hidden /> : <span style={{ width: 14 }} />}
-      rightSection={note === undefined ? undefined : <span className="dim number">{note}</span>}
-    >
-      {children}
-    </Menu.Item>
-  );
-}
-
-interface OtherProps {
-  /** Why the choice is unavailable; null if it is available. */
-  reason?: string | null;
-  onClick: () => void;
-  children: ReactNode;
-}
-
-function Other({ reason = null, onClick, children }: OtherProps) {
-  if (reason !== null)
-    return (
-      <>
-        <Menu.Divider />
-        <Menu.Item
-          leftSection={<IconPlus size={14} aria-hidden />}
-          data-disabled
-          aria-disabled
-          closeMenuOnClick={false}
-        >
-          {children}
-          <span className={styles.reason}>{reason}</span>
-        </Menu.Item>
-      </>
-    );
-  return (
-    <>
-      <Menu.Divider />
-      <Menu.Item leftSection={<IconPlus size={14} aria-hidden />} onClick={onClick}>
-        {children}
-      </Menu.Item>
-    </>
-  );
-}
-
-function DatabaseSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion) => void }) {
-  const { space } = useSession();
-  const databases = useDatabases().data ?? [];
-  const create = useWrite('createDatabase', ['databases']);
-  const reason = useReason('createDatabase');
-  const question: NameQuestion = {
-    title: 'New database',
-    label: 'Name',
-    hint: 'ASCII letters, digits, _ - and .',
-    action: 'Create',
-    problemOf: databaseNameProblem,
-    onName: async (name) => {
-      await create.mutateAsync({ body: { name } });
-      goTo({ ...space, database: name, scope: { kind: 'all' } });
-    },
-  };
-  return (
-    <Switcher what="Database" value={space.database} icon={<IconDatabase size={15} aria-hidden />}>
-      {databases.map((database) => (
-        <Choice
-          key={database.name}
-          isCurrent={database.name === space.database}
-          note={formatCount(database.facts)}
-          onClick={() => goTo({ ...space, database: database.name, scope: { kind: 'all' } })}
-        >
-          {database.name}
-        </Choice>
-      ))}
-      <Other reason={reason} onClick={() => ask(question)}>
-        New database…
-      </Other>
-    </Switcher>
-  );
-}
-
-/** At most this many tenants are listed; others are reached by name. */
-const maxListed = 100;
-
-/**
- * Lists the tenants that the caller reaches and those opened in this browser. Fetched while the menu is open, since
- * every change of facts alters their counts.
- */
-function TenantChoices({ goTo }: { goTo: GoTo }) {
-  const { space } = useSession();
-  const known = useKnownTenants(space.tenant);
-  const listed = useTenants(space.database).data ?? [];
-  const restriction = useWhoAmI().data?.tenants ?? [];
-  const counts = new Map(listed.map(({ name, facts }) => [name, facts]));
-  const names = [...new Set([...known, ...counts.keys(), ...restriction])]
-    .filter((name) => restriction.length === 0 || restriction.includes(name))
-    .sort();
-  return names.slice(0, maxListed).map((tenant) => (
-    <Choice
-      key={tenant}
-      isCurrent={tenant === space.tenant}
-      {...(counts.has(tenant) ? { note: formatCount(counts.get(tenant) ?? 0) } : {})}
-      onClick={() => goTo({ ...space, tenant, scope: { kind: 'all' } })}
-    >
-      {tenant}
-    </Choice>
-  ));
-}
-
-function TenantSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion) => void }) {
-  const { space } = useSession();
-  const isRestricted = (useWhoAmI().data?.tenants.length ?? 0) > 0;
-  const question: NameQuestion = {
-    title: 'Another tenant',
-    label: 'Tenant',
-    hint: 'The first fact creates the tenant.',
-    action: 'Open',
-    problemOf: tenantNameProblem,
-    onName: (name) => {
-      rememberTenant(name);
-      goTo({ ...space, tenant: name, scope: { kind: 'all' } });
-    },
-  };
-  return (
-    <Switcher what="Tenant" value={space.tenant} icon={<IconUsers size={15} aria-hidden />}>
-      <TenantChoices goTo={goTo} />
-      <Other
-        reason={isRestricted ? 'Your key is good for these tenants alone.' : null}
-        onClick={() => ask(question)}
-      >
-        Another tenant…
-      </Other>
-    </Switcher>
-  );
-}
-
-function ScopeSwitcher({ goTo, ask }: { goTo: GoTo; ask: (question: NameQuestion) => void }) {
-  const { space } = useSession();
-  const names = useScopes();
-  const choices: ScopeSelection[] = [
-    { kind: 'all' },
-    { kind: 'unscoped' },
-    ...names.map((name): ScopeSelection => ({ kind: 'named', name })),
-  ];
-  if (space.scope.kind === 'named' && !names.includes(space.scope.name)) choices.push(space.scope);
-  const question: NameQuestion = {
-    title: 'Another scope',
-    label: 'Scope',
-    hint: 'The first fact creates the scope.',
-    action: 'Open',
-    problemOf: scopeNameProblem,
-    onName: (name) => goTo({ ...space, scope: { kind: 'named', name } }),
-  };
-  return (
-    <Switcher what="Scope" value={scopeLabel(space.scope)} icon={<IconStack2 size={15} aria-hidden />}>
-      {choices.map((scope) => (
-        <Choice
-          key={scopeKey(scope)}
-          isCurrent={scopeKey(scope) === scopeKey(space.scope)}
-          onClick={() => goTo({ ...space, scope })}
-        >
-          {scopeLabel(scope)}
-        </Choice>
-      ))}
-      <Other onClick={() => ask(question)}>Another scope…</Other>
-    </Switcher>
-  );
-}
+const fetchMenus = () => import('./space-menus.tsx');
+const DatabaseMenu = lazyComponent(async () => (await fetchMenus()).DatabaseSwitcher);
+const TenantMenu = lazyComponent(async () => (await fetchMenus()).TenantSwitcher);
+const ScopeMenu = lazyComponent(async () => (await fetchMenus()).ScopeSwitcher);
+const NameDialog = later(async () => (await import('../../ui/dialogs.tsx')).NameDialog);
 
 /** Shows database, tenant and scope in the title bar; each opens a menu to switch. */
 export function SpaceSwitchers({ goTo }: { goTo: GoTo }) {
+  const { space } = useSession();
   const [question, setQuestion] = useState<NameQuestion | null>(null);
+  const common = { goTo, ask: setQuestion };
+  const slash = (
+    <span className={styles.slash} aria-hidden>
+      /
+    </span>
+  );
   return (
     <nav className={styles.switchers} aria-label="Where">
-      <DatabaseSwitcher goTo={goTo} ask={setQuestion} />
-      <span className={styles.slash} aria-hidden>
-        /
-      </span>
-      <TenantSwitcher goTo={goTo} ask={setQuestion} />
-      <span className={styles.slash} aria-hidden>
-        /
-      </span>
-      <ScopeSwitcher goTo={goTo} ask={setQuestion} />
+      <OpenedLater
+        button={
+          <SwitcherButton
+            what="Database"
+            value={space.database}
+            icon={<IconDatabase size={15} aria-hidden />}
+          />
+        }
+        fetch={fetchMenus}
+      >
+        <DatabaseMenu {...common} />
+      </OpenedLater>
+      {slash}
+      <OpenedLater
+        button={
+          <SwitcherButton what="Tenant" value={space.tenant} icon={<IconUsers size={15} aria-hidden />} />
+        }
+        fetch={fetchMenus}
+      >
+        <TenantMenu {...common} />
+      </OpenedLater>
+      {slash}
+      <OpenedLater
+        button={
+          <SwitcherButton
+            what="Scope"
+            value={scopeLabel(space.scope)}
+            icon={<IconStack2 size={15} aria-hidden />}
+          />
+        }
+        fetch={fetchMenus}
+      >
+        <ScopeMenu {...common} />
+      </OpenedLater>
       {question !== null && (
         <NameDialog question={question} failureOf={apiFailureOf} onClose={() => setQuestion(null)} />
       )}

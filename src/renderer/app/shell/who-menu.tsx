@@ -1,103 +1,22 @@
-import { Button, Popover, UnstyledButton } from '@mantine/core';
-import { IconAlertTriangle, IconChevronDown, IconKey, IconUserCircle } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import type { WhoAmI } from '../../../engine/contract/authentication.ts';
+import { UnstyledButton } from '@mantine/core';
+import { IconUserCircle } from '@tabler/icons-react';
 import { askToSignIn, useCredential } from '../../api/credential.ts';
-import { expiryOf, roleWords } from '../../api/key-text.ts';
-import { useAuthentication, useWhoAmI } from '../../api/queries.ts';
-import { useSignOut } from '../../api/session.tsx';
-import { formatRelative, formatTime } from '../../ui/format.ts';
-import { Tag } from '../../ui/tags.tsx';
+import { useAuthenticationMode, useWhoAmI } from '../../api/queries.ts';
+import { lazyComponent } from '../../ui/later.tsx';
+import { OpenedLater } from '../../ui/opened-later.tsx';
 import styles from './shell.module.css';
+import { WhoButton } from './who-button.tsx';
 
-function Names({ names }: { names: readonly string[] }) {
-  if (names.length === 0) return 'all';
-  return (
-    <span className={styles.names}>
-      {names.map((name) => (
-        <Tag key={name}>{name}</Tag>
-      ))}
-    </span>
-  );
-}
-
-function End({ who }: { who: WhoAmI }) {
-  const { expiresAt } = who;
-  if (expiresAt === null) return 'never';
-  const isSoon = expiryOf(who, Date.now()) === 'soon';
-  return (
-    <>
-      <span title={formatTime(expiresAt)}>{formatRelative(expiresAt, Date.now())}</span>
-      {isSoon && (
-        <Tag tone="warn">
-          <IconAlertTriangle size={11} aria-hidden /> soon
-        </Tag>
-      )}
-    </>
-  );
-}
-
-function Who({ who, onDone }: { who: WhoAmI; onDone: () => void }) {
-  const signOut = useSignOut();
-  const { role, prefix, description, databases, tenants, mode } = who;
-  return (
-    <>
-      <h2 className={styles.whoTitle}>
-        Signed in as {role} {prefix !== null && <code className="mono">{prefix}…</code>}
-      </h2>
-      <p className={styles.whoHint}>
-        {mode === 'legacy' || who.id === 'api-key'
-          ? 'With API_KEY, the key that the service was started with.'
-          : roleWords[role]}
-      </p>
-      <dl className={styles.facts}>
-        {description !== null && (
-          <>
-            <dt>Description</dt>
-            <dd>{description}</dd>
-          </>
-        )}
-        <dt>Databases</dt>
-        <dd>
-          <Names names={databases} />
-        </dd>
-        <dt>Tenants</dt>
-        <dd>
-          <Names names={tenants} />
-        </dd>
-        <dt>Ends</dt>
-        <dd>
-          <End who={who} />
-        </dd>
-      </dl>
-      <div className={`to-end flex gap-8 ${styles.whoActions}`}>
-        {role === 'admin' && mode === 'rbac' && (
-          <Button
-            variant="default"
-            leftSection={<IconKey size={14} aria-hidden />}
-            renderRoot={(props) => <Link to="/admin/keys" {...props} />}
-            onClick={onDone}
-          >
-            Keys
-          </Button>
-        )}
-        <Button variant="default" onClick={signOut}>
-          Sign out
-        </Button>
-      </div>
-    </>
-  );
-}
+const fetchPopover = () => import('./who-popover.tsx');
+const WhoPopover = lazyComponent(async () => (await fetchPopover()).WhoPopover);
 
 /**
  * Shows in the title bar who is signed in: role, reach, expiry, sign-out. Shows nothing if the service requires no
  * key.
  */
 export function WhoMenu() {
-  const [isOpen, setIsOpen] = useState(false);
   const { key, refusal } = useCredential();
-  const mode = useAuthentication().data?.mode;
+  const mode = useAuthenticationMode();
   const who = useWhoAmI().data;
   if (mode === undefined || mode === 'disabled') return null;
   if (key === null || refusal !== null || who === undefined)
@@ -107,27 +26,12 @@ export function WhoMenu() {
         Sign in
       </UnstyledButton>
     );
-  const isSoon = expiryOf(who, Date.now()) === 'soon';
   return (
-    <Popover position="bottom-end" width={340} trapFocus returnFocus opened={isOpen} onChange={setIsOpen}>
-      <Popover.Target>
-        <UnstyledButton
-          className={`flex-row gap-6 ${styles.who}`}
-          aria-label={`Signed in as ${who.role}${isSoon ? ', the key ends soon' : ''}`}
-          onClick={() => setIsOpen(!isOpen)}
-        >
-          {isSoon ? (
-            <IconAlertTriangle size={16} stroke={1.6} aria-hidden className="text-warn" />
-          ) : (
-            <IconUserCircle size={16} stroke={1.6} aria-hidden />
-          )}
-          {who.role}
-          <IconChevronDown size={13} aria-hidden className="dim" />
-        </UnstyledButton>
-      </Popover.Target>
-      <Popover.Dropdown aria-label="Who is signed in">
-        <Who who={who} onDone={() => setIsOpen(false)} />
-      </Popover.Dropdown>
-    </Popover>
+    <OpenedLater
+      button={<WhoButton who={who} aria-haspopup="dialog" aria-expanded={false} />}
+      fetch={fetchPopover}
+    >
+      <WhoPopover who={who} />
+    </OpenedLater>
   );
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
 import { IconCheck, IconCircle, IconCircleCheck, IconCircleDot, IconX } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
@@ -14,6 +14,7 @@ import { type ControlName, findControl, pointedElementOf } from './controls.ts';
 import { removeTourKnowledge, type ShownPage, type TourStep, tourSteps } from './tour-steps.ts';
 import { goToStep, leaveTour, setProgress, type TourProgress, useTour } from './tour-store.ts';
 import styles from './tour.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** Interval of the look-up of the control, and its time limit, both in milliseconds. */
 const lookForControlEveryMs = 100;

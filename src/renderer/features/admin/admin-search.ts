@@ -1,6 +1,6 @@
 /** The search parameters of the Admin view: the chosen database and tenant, and the filters of the lists. */
-import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
-import { allScopes, searchOf, type Space } from '../../api/space.ts';
+import { databaseNameProblem, tenantNameProblem } from '../../../engine/contract/names.ts';
+import { allScopes, isName, searchOf, type Space } from '../../api/space.ts';
 
 /** The chosen database need not be the one the workbench is in. */
 export interface AdminSearch {
@@ -17,10 +17,9 @@ export interface AdminSearch {
 /** Reads search parameters; drops those it does not understand. */
 export function adminSearchOf(search: Record<string, unknown>): AdminSearch {
   const result: AdminSearch = {};
-  const database = databaseNameSchema.safeParse(search['of']);
-  if (database.success) result.of = database.data;
-  const tenant = tenantNameSchema.safeParse(search['tenantOf']);
-  if (tenant.success) result.tenantOf = tenant.data;
+  const { of, tenantOf } = search;
+  if (isName(of, databaseNameProblem)) result.of = of;
+  if (isName(tenantOf, tenantNameProblem)) result.tenantOf = tenantOf;
   for (const name of ['databases', 'tenants'] as const) {
     const part = search[name];
     if (typeof part === 'string' && part !== '') result[name] = part;

@@ -220,7 +220,7 @@ const scopeColumns = (where: Omit<Space, 'scope'>): Column<Scope>[] => [
     id: 'name',
     title: 'Scope',
     width: 180,
-    grow: 1,
+    most: 320,
     cell: ({ name }) => (
       <a
         className={styles.link}
@@ -290,7 +290,7 @@ function nameColumn<Row extends Named>(title: string, isHere: (row: Row) => bool
     id: 'name',
     title,
     width: 180,
-    grow: 1,
+    most: 320,
     cell: (row) => (
       <span className={`flex-row gap-8 ${styles.name}`}>
         <span className="truncate" title={row.name}>

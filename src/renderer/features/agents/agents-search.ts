@@ -1,5 +1,5 @@
 /** The search parameters of the Agents view: the part shown, the filters of the log, and the selection. */
-import { type AgentProgram, agentPrograms } from '../../../engine/contract/agent-setup.ts';
+import type { AgentProgram } from '../../../engine/contract/agent-setup.ts';
 import type { CallFilter } from './call-log.ts';
 
 /** The parts of the view, in order. */
@@ -33,6 +33,21 @@ function oneOf<Value extends string>(values: readonly Value[], value: unknown): 
   return values.find((known) => known === value);
 }
 
+/** The programs by name alone: what the view knows of each is fetched with it. */
+const programs: Readonly<Record<AgentProgram, true>> = {
+  'claude-desktop': true,
+  'claude-code': true,
+  cursor: true,
+  'vs-code': true,
+  codex: true,
+  'other-http': true,
+  'other-stdio': true,
+};
+
+function programOf(value: unknown): AgentProgram | undefined {
+  return typeof value === 'string' && Object.hasOwn(programs, value) ? (value as AgentProgram) : undefined;
+}
+
 /** Reads search parameters; drops those it does not understand. */
 export function agentsSearchOf(search: Record<string, unknown>): AgentsSearch {
   const found: AgentsSearch = {
@@ -42,7 +57,7 @@ export function agentsSearchOf(search: Record<string, unknown>): AgentsSearch {
     outcome: oneOf(['ok', 'error'] as const, search['outcome']),
     q: text(search['q']),
     call: text(search['call']),
-    program: oneOf(agentPrograms, search['program']),
+    program: programOf(search['program']),
     trying: text(search['trying']),
     from: text(search['from']),
   };

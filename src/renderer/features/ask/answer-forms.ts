@@ -5,15 +5,7 @@
  */
 import { isNumber } from '../../../engine/language/numbers.ts';
 import type { ShownAnswer } from './answer.ts';
-
-/** The forms, in the order in which they are offered. */
-export const answerForms = ['table', 'text', 'json', 'graph', 'chart', 'pivot'] as const;
-export type AnswerForm = (typeof answerForms)[number];
-
-/** Reads a form; null for anything else. */
-export function answerFormOf(value: unknown): AnswerForm | null {
-  return answerForms.find((form) => form === value) ?? null;
-}
+import { type AnswerForm, answerForms } from './ask-search.ts';
 
 /** What the values of a column are: `number` and `date` if all of them are. */
 export type ColumnKind = 'number' | 'date' | 'text';

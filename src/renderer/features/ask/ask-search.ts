@@ -1,5 +1,13 @@
-import { unaskedOf } from '../../api/question-text.ts';
-import { type AnswerForm, answerFormOf } from './answer-forms.ts';
+import { unaskedOf } from '../../api/question-search.ts';
+
+/** The forms in which answers are shown, in the order in which they are offered. */
+export const answerForms = ['table', 'text', 'json', 'graph', 'chart', 'pivot'] as const;
+export type AnswerForm = (typeof answerForms)[number];
+
+/** Reads a form; null for anything else. */
+export function answerFormOf(value: unknown): AnswerForm | null {
+  return answerForms.find((form) => form === value) ?? null;
+}
 
 /** The search parameters of the Ask view: the answered question, and what is open beside it. */
 export interface AskSearch {

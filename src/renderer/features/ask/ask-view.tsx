@@ -27,8 +27,7 @@ import {
   sortOf,
   sortText,
 } from './answer.ts';
-import type { AnswerForm } from './answer-forms.ts';
-import { type AskBeside, type AskSearch, nothingBeside } from './ask-search.ts';
+import { type AnswerForm, type AskBeside, type AskSearch, nothingBeside } from './ask-search.ts';
 import { type AskTab, type ShownInTab, titleOf } from './ask-tabs.ts';
 import styles from './ask.module.css';
 import { ComparedView } from './compared-view.tsx';
@@ -320,7 +319,7 @@ function TabContent({ view, beside, onSave }: TabContentProps) {
       />
     );
   const main: Pane[] = [
-    { id: 'editor', size: '24%', least: '90px', content: editor },
+    { id: 'editor', size: '112px', least: '90px', content: editor },
     { id: 'results', least: '120px', content: answers },
   ];
   const whole = <Split id="ask-main" orientation="vertical" label="Resize" panes={main} />;

@@ -118,12 +118,17 @@ interface PlotLook {
   readonly size: { readonly width: number; readonly height: number };
 }
 
+/** Distances of the lines of an axis of whole numbers: a count of 0.5 means nothing. */
+const wholeSteps = Array.from({ length: 15 }, (_, power) =>
+  [1, 2, 5].map((factor) => factor * 10 ** power),
+).flat();
+
 function optionsOf({ axes, points, isTime, size }: PlotLook): uPlot.Options {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const [accent, dim, line] = [colour('--accent'), colour('--text-dim'), colour('--line')];
   const { names, ys } = points;
-  const font = `12px ${style.getPropertyValue('--font-family').trim() || 'sans-serif'}`;
+  const font = `12px ${getComputedStyle(document.body).fontFamily}`;
   const grid = { stroke: line, width: 1 };
   const lowest = Math.min(0, ...ys.filter((value) => value !== null).slice(0, 1));
   const shared = { stroke: dim, font, grid, ticks: grid };
@@ -158,7 +163,12 @@ function optionsOf({ axes, points, isTime, size }: PlotLook): uPlot.Options {
             // Long lists of names stand upright.
             ...(room < 5 ? { rotate: -90, size: 100 } : {}),
           },
-      { ...shared, size: 70, values: (_self, splits) => splits.map((value) => axisFormat(value)) },
+      {
+        ...shared,
+        size: 70,
+        values: (_self, splits) => splits.map((value) => axisFormat(value)),
+        ...(ys.every((value) => value === null || Number.isInteger(value)) ? { incrs: wholeSteps } : {}),
+      },
     ],
     series: [
       {},

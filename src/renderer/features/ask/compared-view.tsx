@@ -50,7 +50,7 @@ function columnsOf(variables: readonly string[], { onWhy, onWhyNot }: Ways): Col
             id: 'answer',
             title: 'Answer',
             width: 240,
-            grow: 1,
+            most: 720,
             cell: (row) => <CodeLine text={row.result} />,
           },
         ]
@@ -58,7 +58,7 @@ function columnsOf(variables: readonly string[], { onWhy, onWhyNot }: Ways): Col
           id: name,
           title: `?${name}`,
           width: 130,
-          grow: 1,
+          most: 320,
           cell: (row) => (
             <span className="mono" title={row.bindings[name]}>
               {row.bindings[name]}

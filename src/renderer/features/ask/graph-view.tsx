@@ -4,7 +4,7 @@
  * A listbox for assistive technology: one tab stop, arrows go to the nearest node in their direction, Enter unfolds. The
  * layout runs in a worker; nodes that were there stay about where they were.
  */
-import { ActionIcon, Button, Loader, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Loader } from '@mantine/core';
 import { IconMaximize, IconMinus, IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import {
@@ -22,6 +22,7 @@ import { type ApiFailure, apiFailureOf } from '../../api/problem.ts';
 import { useSession, type WorkbenchSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { formatAmount } from '../../ui/format.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 import { EmptyState, PaneProblem, ProblemNotice } from '../../ui/notices.tsx';
 import { networkLayout } from '../../ui/layout/layout-in-worker.ts';
 import type { NetworkLayout } from '../../ui/layout/network-layout.ts';

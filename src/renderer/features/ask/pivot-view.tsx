@@ -79,7 +79,7 @@ function columnsOf(axes: PivotAxes, keys: readonly string[]): Column<PivotRow>[]
       id: 'rows',
       title: `?${axes.rows}`,
       width: 160,
-      grow: 1,
+      most: 320,
       cell: (row) => <span className="mono">{row.key}</span>,
     },
     ...keys.map((key, index) => number(`of ${key}`, key, (row) => row.cells[index] ?? null)),

@@ -1,5 +1,5 @@
 /** The editor of a question with its toolbar: with inference or over stored facts, refreshed or not; ask and cancel. */
-import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, SegmentedControl, Switch } from '@mantine/core';
 import {
   type Icon,
   IconBinaryTree,
@@ -14,13 +14,14 @@ import { useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
 import type { Run } from '../../api/use-run.ts';
 import type { CodeEditorHandle } from '../../editor/code-editor.tsx';
-import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
+import { editorHeight, LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
-import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
+import { GrowingArea, PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/notices.tsx';
 import { KeyCaps, Tag } from '../../ui/tags.tsx';
 import type { AskBeside } from './ask-search.ts';
 import type { AskTab } from './ask-tabs.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 interface QuestionEditorProps {
   tab: AskTab;
@@ -71,19 +72,23 @@ export function QuestionEditor(props: QuestionEditorProps) {
         />
       }
     >
-      <LazyCodeEditor
-        key={tab.id}
-        label="Question"
-        mode="question"
-        placeholder="ancestor(?who, nora), or plain words: who is nora’s grandmother"
-        value={draft}
-        onChange={onDraft}
-        // Plain words are no goal with mistakes.
-        diagnostics={isWords ? noDiagnostics : diagnostics}
-        onSubmit={(text) => onAsk(text)}
-        autoFocus={!isAmongTabs()}
-        handle={handle}
-      />
+      <div className="flex-column full-height">
+        <GrowingArea height={editorHeight(draft)}>
+          <LazyCodeEditor
+            key={tab.id}
+            label="Question"
+            mode="question"
+            placeholder="ancestor(?who, nora), or plain words: who is nora’s grandmother"
+            value={draft}
+            onChange={onDraft}
+            // Plain words are no goal with mistakes.
+            diagnostics={isWords ? noDiagnostics : diagnostics}
+            onSubmit={(text) => onAsk(text)}
+            autoFocus={!isAmongTabs()}
+            handle={handle}
+          />
+        </GrowingArea>
+      </div>
     </PaneFrame>
   );
 }

@@ -2,16 +2,7 @@
  * The questions beside the tabs: saved ones in folders, pinned runs, suggestions, and earlier ones; with the
  * dialog that saves one.
  */
-import {
-  ActionIcon,
-  Autocomplete,
-  Button,
-  CloseButton,
-  Group,
-  Modal,
-  TextInput,
-  Tooltip,
-} from '@mantine/core';
+import { ActionIcon, Autocomplete, Button, CloseButton, Group, Modal, TextInput } from '@mantine/core';
 import {
   IconChevronDown,
   IconChevronRight,
@@ -36,6 +27,7 @@ import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
 import { unpinRun, usePinnedRuns } from './runs-store.ts';
 import { runWords } from './run-actions.tsx';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 const foldedKey = 'corollary.folded-questions';
 

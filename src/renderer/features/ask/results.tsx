@@ -1,5 +1,5 @@
 /** The answers as a table, text, JSON, graph, chart or pivot table; each row links to its proof, an empty result to why not. */
-import { ActionIcon, Button, Loader, SegmentedControl, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Loader, SegmentedControl } from '@mantine/core';
 import {
   IconCircleCheck,
   IconCircleDot,
@@ -29,13 +29,15 @@ import { PaneFrame } from '../../ui/pane.tsx';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { type AnswerSort, goalsOfQuestion, nextSort, type ShownAnswer, sortedAnswers } from './answer.ts';
-import { type AnswerForm, answerFormOf, columnKinds, fittingForms } from './answer-forms.ts';
+import { columnKinds, fittingForms } from './answer-forms.ts';
+import { type AnswerForm, answerFormOf } from './ask-search.ts';
 import styles from './ask.module.css';
 import { ExportAnswer } from './export-answer.tsx';
 import type { FormProps } from './form-settings.tsx';
 import { PivotView } from './pivot-view.tsx';
 import { RunActions } from './run-actions.tsx';
 import type { TabRuns } from './runs-store.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** The forms that are a habit of the user; the others belong to a question. */
 const plainForms = ['table', 'text', 'json'] as const;
@@ -138,7 +140,7 @@ function columnsOf(
             id: 'answer',
             title: 'Answer',
             width: 240,
-            grow: 1,
+            most: 720,
             sort: sortBy(null, sort, onSort),
             cell: (row) => <CodeText isLine text={row.result} />,
           },
@@ -147,7 +149,7 @@ function columnsOf(
           id: name,
           title: `?${name}`,
           width: 140,
-          grow: 1,
+          most: 320,
           sort: sortBy(name, sort, onSort),
           cell: (row) => (
             <span className="mono" title={row.bindings[name]}>

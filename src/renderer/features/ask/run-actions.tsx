@@ -1,5 +1,5 @@
 /** Actions on a whole run: pinning it, and comparing it with another. */
-import { ActionIcon, Menu, Tooltip } from '@mantine/core';
+import { ActionIcon, Menu } from '@mantine/core';
 import { IconArrowsDiff, IconPin, IconPinFilled } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useSession } from '../../api/session.tsx';
@@ -7,6 +7,7 @@ import { formatAmount, formatCount, formatRelative } from '../../ui/format.ts';
 import type { ShownAnswer } from './answer.ts';
 import styles from './ask.module.css';
 import { pinRun, type TabRuns, unpinRun, usePinnedRuns } from './runs-store.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** A run in a few words: number of answers, generation, age. */
 export function runWords(run: ShownAnswer, now: number): string {

@@ -2,7 +2,7 @@
  * The tab bar, following the ARIA tabs pattern: one stop in the tab order, arrows move to a tab and show it,
  * Delete closes it, F2 renames it. The crosses are for the mouse; keys can do everything too.
  */
-import { ActionIcon, Loader, Menu, Tooltip } from '@mantine/core';
+import { ActionIcon, Loader, Menu } from '@mantine/core';
 import { IconDots, IconPlus, IconX } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { useSession } from '../../api/session.tsx';
@@ -10,6 +10,7 @@ import { KeyCaps } from '../../ui/tags.tsx';
 import { type AskTab, type AskTabs, isUnasked, titleOf } from './ask-tabs.ts';
 import { useIsRunning } from './runs-store.ts';
 import styles from './ask.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** What users can do with tabs. */
 export interface TabActions {

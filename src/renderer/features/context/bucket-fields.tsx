@@ -1,10 +1,11 @@
 /** The form's buckets: weighted shares of the window for some predicates, filled in this order. */
-import { ActionIcon, Button, NumberInput, Slider, TagsInput, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, NumberInput, Slider, TagsInput, TextInput } from '@mantine/core';
 import { IconArrowUp, IconPlus, IconX } from '@tabler/icons-react';
 import { useId } from 'react';
 import { formatCount } from '../../ui/format.ts';
 import { type BucketDraft, nearestStop, newBucket, predicatesOfList, weightStops } from './form.ts';
 import styles from './context.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 interface BucketFieldsProps {
   buckets: readonly BucketDraft[];

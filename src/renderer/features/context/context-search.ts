@@ -5,7 +5,7 @@
  * The fields mirror the form: text that cannot be read stays as typed, and absent fields have the defaults of
  * POST /context/optimize. The scope is that of the whole workbench.
  */
-import { unaskedOf, type UnaskedSearch } from '../../api/question-text.ts';
+import { unaskedOf, type UnaskedSearch } from '../../api/question-search.ts';
 
 const proofChoices = ['whole', 'premises'] as const;
 /** A choice of proofs other than the usual one. */

@@ -35,7 +35,7 @@ const columns: Column<ContradictionRow>[] = [
     id: 'atom',
     title: 'Both true and false',
     width: 220,
-    grow: 3,
+    most: 720,
     cell: ({ positive }) => <CodeLine text={positive} />,
   },
   {

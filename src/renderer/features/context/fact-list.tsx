@@ -100,7 +100,7 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
       id: 'fact',
       title: 'Fact',
       width: 200,
-      grow: 3,
+      most: 720,
       cell: (row) =>
         row.kind === 'cut' ? (
           <span className={`inline-row gap-6 text-warn ${styles.cutText}`}>
@@ -116,7 +116,7 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
           id: 'reason',
           title: 'Because it',
           width: 130,
-          grow: 3,
+          most: 480,
           cell: (row) => <Reason row={row} chosen={chosen} />,
         }
       : null,

@@ -56,7 +56,7 @@ const columns: Column<ComparedFact>[] = [
     id: 'fact',
     title: 'Fact',
     width: 220,
-    grow: 3,
+    most: 720,
     cell: ({ atom }) => <CodeLine text={atom} />,
   },
   {
@@ -228,7 +228,7 @@ const sessionColumns: Column<Row>[] = [
     id: 'fact',
     title: 'Fact',
     width: 220,
-    grow: 3,
+    most: 720,
     cell: ({ atom }) => <CodeLine text={atom} />,
   },
   {

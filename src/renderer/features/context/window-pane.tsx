@@ -2,7 +2,7 @@
  * The selected window: how full it is, its facts and those left out, its goals, contradictions and rules, and
  * comparisons.
  */
-import { ActionIcon, Anchor, Menu, Tabs, Tooltip } from '@mantine/core';
+import { ActionIcon, Anchor, Menu, Tabs } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCopy, IconPin, IconPinFilled, IconRoute2, IconTarget } from '@tabler/icons-react';
 import { type ReactNode, useMemo } from 'react';
@@ -35,6 +35,7 @@ import { WindowText } from './window-text.tsx';
 import { goalInWords, goalsTitle } from './words.ts';
 import { PinnedComparison, pinWindow, SessionDiffView, usePinnedWindow } from './window-differences.tsx';
 import type { SessionWork } from './use-session-work.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 function CopyMenu({
   chosen: { window, request },

@@ -1,5 +1,6 @@
 /** The aliases of an entity, with a way to add and remove them. */
-import { ActionIcon, Button, Popover, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Popover, TextInput } from '@mantine/core';
+import { Tooltip } from '../../ui/tooltip.tsx';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
 import { Permitted } from '../../api/permitted.tsx';

@@ -39,25 +39,38 @@ function useOthers(names: ReadonlySet<string>): (args: readonly string[]) => Row
       }));
 }
 
-const factColumns: Column<Fact>[] = [
-  { id: 'fact', title: 'Fact', width: 220, grow: 3, cell: (fact) => <CodeText isLine text={atomOf(fact)} /> },
-  {
-    id: 'scope',
-    title: 'Scope',
-    width: 90,
-    cell: ({ scope }) => (scope === null ? <span className="dim">none</span> : scope),
-  },
-  {
-    id: 'valid',
-    title: 'Valid',
-    width: 110,
-    cell: ({ validFrom, validUntil }) => (
-      <span className={validFrom === null && validUntil === null ? 'dim' : ''}>
-        {formatValidity(validFrom, validUntil)}
-      </span>
-    ),
-  },
-  {
+const isLimited = ({ validFrom, validUntil }: Fact) => validFrom !== null || validUntil !== null;
+
+/** The columns; scope and validity once a fact has any. */
+function factColumnsOf(facts: readonly Fact[]): Column<Fact>[] {
+  const columns: Column<Fact>[] = [
+    {
+      id: 'fact',
+      title: 'Fact',
+      width: 220,
+      most: 720,
+      cell: (fact) => <CodeText isLine text={atomOf(fact)} />,
+    },
+  ];
+  if (facts.some(({ scope }) => scope !== null))
+    columns.push({
+      id: 'scope',
+      title: 'Scope',
+      width: 90,
+      cell: ({ scope }) => (scope === null ? <span className="dim">none</span> : scope),
+    });
+  if (facts.some(isLimited))
+    columns.push({
+      id: 'valid',
+      title: 'Valid',
+      width: 110,
+      cell: (fact) => (
+        <span className={isLimited(fact) ? '' : 'dim'}>
+          {formatValidity(fact.validFrom, fact.validUntil)}
+        </span>
+      ),
+    });
+  columns.push({
     id: 'updated',
     title: 'Updated',
     width: 110,
@@ -66,8 +79,9 @@ const factColumns: Column<Fact>[] = [
         {formatRelative(updatedAt, Date.now())}
       </span>
     ),
-  },
-];
+  });
+  return columns;
+}
 
 interface ListProps {
   page: EntityPage;
@@ -95,7 +109,9 @@ function Facts({ page, names }: ListProps) {
   ];
   if (page.facts.length === 0)
     return <EmptyState title="No stored fact">No visible fact of this scope has the constant.</EmptyState>;
-  return <ListGrid label="Facts" columns={factColumns} rows={page.facts} onOpen={open} menu={menu} />;
+  return (
+    <ListGrid label="Facts" columns={factColumnsOf(page.facts)} rows={page.facts} onOpen={open} menu={menu} />
+  );
 }
 
 const conclusionColumns: Column<Conclusion>[] = [
@@ -103,7 +119,7 @@ const conclusionColumns: Column<Conclusion>[] = [
     id: 'conclusion',
     title: 'Conclusion',
     width: 240,
-    grow: 1,
+    most: 720,
     cell: ({ atom }) => <CodeText isLine text={atom} />,
   },
 ];
@@ -147,7 +163,7 @@ const placeColumns: Column<Place>[] = [
     id: 'predicate',
     title: 'Predicate',
     width: 140,
-    grow: 1,
+    most: 320,
     cell: ({ predicate, arity }) => (
       <span className="mono">
         {predicate}/{arity}
@@ -194,7 +210,7 @@ function Places({ page }: ListProps) {
 }
 
 const ruleColumns: Column<Rule>[] = [
-  { id: 'rule', title: 'Rule', width: 260, grow: 1, cell: ({ rule }) => <CodeText isLine text={rule} /> },
+  { id: 'rule', title: 'Rule', width: 260, most: 720, cell: ({ rule }) => <CodeText isLine text={rule} /> },
   { id: 'name', title: 'Name', width: 120, cell: ({ name }) => name ?? <span className="dim">none</span> },
   {
     id: 'state',
@@ -241,7 +257,7 @@ const changeColumns: Column<Change>[] = [
     ),
   },
   { id: 'change', title: 'Change', width: 84, cell: ({ change }) => change },
-  { id: 'fact', title: 'Fact', width: 200, grow: 1, cell: ({ atom }) => <CodeText isLine text={atom} /> },
+  { id: 'fact', title: 'Fact', width: 200, most: 720, cell: ({ atom }) => <CodeText isLine text={atom} /> },
   {
     id: 'generation',
     title: 'Generation',

@@ -1,5 +1,6 @@
 /** Merges two entities: both side by side, what the merge would do, and its undo. */
-import { ActionIcon, Button, Group, Loader, Modal, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, Loader, Modal, TextInput } from '@mantine/core';
+import { Tooltip } from '../../ui/tooltip.tsx';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconArrowRight, IconSwitchHorizontal } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cellKindOf, type CellOutcome, cellText, editedCell } from './cell-editor.tsx';
+import { type CellOutcome, editedCell } from './cell-editor.tsx';
+import { cellKindOf, cellText } from './cell-kinds.ts';
 import { readEdits } from './edit-store.ts';
 import { factOfEdit, formOfFact, problemsOfFact, timeText } from './fact-form.ts';
 import { type FactContent, stageAdded, stageChanged, stageRemoved } from './staged-edits.ts';

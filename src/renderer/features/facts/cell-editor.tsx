@@ -1,40 +1,11 @@
 /** The editor of one cell: Enter or leaving it takes the text, Escape discards it. */
-import { Tooltip } from '@mantine/core';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { useScopes } from '../../api/queries.ts';
+import type { CellKind } from './cell-kinds.ts';
 import { factsOfStatements, problemsOfFact } from './fact-form.ts';
 import styles from './facts.module.css';
-import { renderFact } from './render-fact.ts';
 import type { FactContent } from './staged-edits.ts';
-
-/** The part of a row that a cell edits; `form`: too complex for a cell, edited in the detail pane. */
-export type CellKind =
-  | { readonly kind: 'argument'; readonly index: number }
-  | { readonly kind: 'scope' | 'truth' | 'fact' | 'form' };
-
-/** The kind of the cells of a column; null: not editable. */
-export function cellKindOf(column: string): CellKind | null {
-  const argument = /^argument-(\d+)$/.exec(column)?.[1];
-  if (argument !== undefined) return { kind: 'argument', index: Number(argument) };
-  if (column === 'validity') return { kind: 'form' };
-  return column === 'scope' || column === 'truth' || column === 'fact' ? { kind: column } : null;
-}
-
-/** The cell as text. */
-export function cellText(fact: FactContent, cell: CellKind): string {
-  switch (cell.kind) {
-    case 'argument':
-      return fact.args[cell.index] ?? '';
-    case 'scope':
-      return fact.scope ?? '';
-    case 'truth':
-      return String(fact.truthVal);
-    case 'fact':
-      return renderFact(fact);
-    case 'form':
-      return '';
-  }
-}
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** The edited fact, or the problem. */
 export type CellOutcome =
@@ -77,12 +48,13 @@ export function editedCell(fact: FactContent, cell: CellKind, text: string): Cel
 }
 
 interface CellEditorProps {
+  fact: FactContent;
   cell: CellKind;
   label: string;
   text: string;
   onText: (text: string) => void;
-  /** Takes the text; returns the problem with it, or null if it was taken. */
-  onTake: (text: string) => string | null;
+  /** Takes the edited fact. */
+  onTake: (fact: FactContent) => void;
   onCancel: () => void;
 }
 
@@ -99,7 +71,7 @@ function ScopeNames({ id }: { id: string }) {
 }
 
 /** An input in place of a cell. */
-export function CellEditor({ cell, label, text, onText, onTake, onCancel }: CellEditorProps) {
+export function CellEditor({ fact, cell, label, text, onText, onTake, onCancel }: CellEditorProps) {
   const id = useId();
   const [problem, setProblem] = useState<string | null>(null);
   // An editor that is removed loses the focus too, which must not count as leaving it.
@@ -107,9 +79,10 @@ export function CellEditor({ cell, label, text, onText, onTake, onCancel }: Cell
 
   function take(): void {
     if (isOver.current) return;
-    const wrong = onTake(text);
-    isOver.current = wrong === null;
-    setProblem(wrong);
+    const outcome = editedCell(fact, cell, text);
+    isOver.current = outcome.kind === 'fact';
+    setProblem(outcome.kind === 'fact' ? null : outcome.problem);
+    if (outcome.kind === 'fact') onTake(outcome.fact);
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -135,14 +108,7 @@ export function CellEditor({ cell, label, text, onText, onTake, onCancel }: Cell
   };
   return (
     <>
-      <Tooltip
-        label={problem}
-        opened={problem !== null}
-        color="red"
-        position="bottom-start"
-        multiline
-        maw={360}
-      >
+      <Tooltip label={problem} opened={problem !== null} tone="bad" position="bottom-start" maxWidth={360}>
         {cell.kind === 'truth' ? (
           <select {...common} value={text} onChange={(event) => onText(event.currentTarget.value)}>
             <option value="true">true</option>

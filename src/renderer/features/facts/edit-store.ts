@@ -6,19 +6,12 @@
  * validated when read; edits from another version, or tampered ones, are ignored.
  */
 import { create, type StoreApi, type UseBoundStore } from 'zustand';
-import { storedFactSchema } from '../../../engine/contract/facts.ts';
-import { validate } from '../../../engine/contract/validation.ts';
+import type { Metadata } from '../../../engine/contract/facts.ts';
 import { type Act, record } from '../../api/history.ts';
 import type { Space } from '../../api/space.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { noteUnsaved } from '../../ui/unsaved.ts';
-import {
-  contentOf,
-  type FactContent,
-  type SeenFact,
-  type StagedEdit,
-  type StagedEdits,
-} from './staged-edits.ts';
+import type { FactContent, SeenFact, StagedEdit, StagedEdits } from './staged-edits.ts';
 
 interface EditState {
   readonly edits: StagedEdits;
@@ -103,19 +96,29 @@ function persist(key: string, edits: StagedEdits): boolean {
   }
 }
 
-const contentSchema = storedFactSchema.pick({
-  predicate: true,
-  args: true,
-  truthVal: true,
-  scope: true,
-  validFrom: true,
-  validUntil: true,
-  metadata: true,
-});
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || typeof value === 'string';
+}
 
+function isTimeOrNull(value: unknown): value is number | null {
+  return value === null || Number.isSafeInteger(value);
+}
+
+function isTextList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function isRecord(value: unknown): value is Metadata {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** By shape alone: Apply has the service check the values. */
 function readContent(value: unknown): FactContent | null {
-  const outcome = validate(contentSchema, value);
-  return outcome.ok ? contentOf(outcome.value) : null;
+  if (!isRecord(value)) return null;
+  const { predicate, args, truthVal, scope, validFrom, validUntil, metadata } = value;
+  if (typeof predicate !== 'string' || !isTextList(args) || typeof truthVal !== 'boolean') return null;
+  if (!isTextOrNull(scope) || !isTimeOrNull(validFrom) || !isTimeOrNull(validUntil)) return null;
+  return isRecord(metadata) ? { predicate, args, truthVal, scope, validFrom, validUntil, metadata } : null;
 }
 
 function readSeen(value: unknown): SeenFact | null {

@@ -7,6 +7,7 @@ import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
 import { formatCount, formatRelative, formatTime, formatValidity } from '../../ui/format.ts';
 import { Meter, Tag } from '../../ui/tags.tsx';
+import type { ChoosableColumn } from './column-choice.ts';
 import type { FactSortKey } from './facts-search.ts';
 import styles from './facts.module.css';
 import { renderFact } from './render-fact.ts';
@@ -24,14 +25,14 @@ function sortBy(order: FactOrder, key: FactSortKey): NonNullable<Column<FactGrid
   return { direction: order.key === key ? order.direction : null, toggle: () => order.toggle(key) };
 }
 
-/** A tag for a truth value. */
+/** A truth value: the exception has the tag. */
 export function TruthTag({ value }: { value: boolean }) {
-  return value ? <Tag tone="good">true</Tag> : <Tag tone="bad">false</Tag>;
+  return value ? <span className="dim">true</span> : <Tag tone="bad">false</Tag>;
 }
 
-/** A tag for the origin of a fact: asserted or derived. */
+/** The origin of a fact: a conclusion has the tag. */
 export function OriginTag({ derived }: { derived: boolean }) {
-  return derived ? <Tag tone="derived">derived</Tag> : <Tag>asserted</Tag>;
+  return derived ? <Tag tone="derived">derived</Tag> : <span className="dim">asserted</span>;
 }
 
 /** The validity of a fact relative to `now`, with its bounds in the tooltip. */
@@ -100,7 +101,7 @@ function argumentColumn(index: number, arity: number, order: FactOrder): Column<
     id: `argument-${index}`,
     title: arity === 0 ? 'No arguments' : `Argument ${index + 1}`,
     width: 132,
-    grow: 1,
+    most: 320,
     ...(arity === 0 ? {} : { sort: sortBy(order, `arg${index}`) }),
     cell: (row) => {
       const was = baseOf(row).args[index] ?? '';
@@ -121,7 +122,7 @@ function wholeColumn(order: FactOrder): Column<FactGridRow> {
     id: 'fact',
     title: 'Fact',
     width: 280,
-    grow: 1,
+    most: 720,
     sort: sortBy(order, 'predicate'),
     cell: (row) => (
       <Part
@@ -208,20 +209,20 @@ const notYet = <span className="dim">–</span>;
 
 /**
  * The columns of the grid. `arity`: one column per argument; null: one column with the whole fact. `clashes`:
- * null if nothing is staged, else the keys of rows that would become the same fact as another.
+ * null if nothing is staged, else the keys of rows that would become the same fact as another. `shown`: the
+ * columns after the arguments.
  */
 export function factColumns(
   arity: number | null,
   order: FactOrder,
   clashes: ReadonlySet<string> | null,
+  shown: readonly ChoosableColumn[],
 ): Column<FactGridRow>[] {
   const what =
     arity === null
       ? [wholeColumn(order)]
       : Array.from({ length: Math.max(1, arity) }, (_, index) => argumentColumn(index, arity, order));
-  return [
-    ...(clashes === null ? [] : [editColumn(clashes)]),
-    ...what,
+  const properties: Column<FactGridRow>[] = [
     ...contentColumns(order),
     {
       id: 'origin',
@@ -244,6 +245,11 @@ export function factColumns(
           </span>
         ),
     },
+  ];
+  return [
+    ...(clashes === null ? [] : [editColumn(clashes)]),
+    ...what,
+    ...properties.filter(({ id }) => shown.some((each) => each === id)),
   ];
 }
 

@@ -2,8 +2,9 @@
  * The filters of the grid: a text, a truth value, conclusions. The address contains them all; recent ones
  * remain as chips.
  */
-import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, SegmentedControl, Switch } from '@mantine/core';
 import {
+  IconColumns3,
   IconFileExport,
   IconFileImport,
   IconFilter,
@@ -16,9 +17,16 @@ import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
+import { lazyComponent } from '../../ui/later.tsx';
+import { OpenedLater } from '../../ui/opened-later.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
+import type { ChoosableColumn } from './column-choice.ts';
 import styles from './facts.module.css';
 import type { FactsSearch } from './facts-search.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
+
+const fetchColumnMenu = () => import('./column-menu.tsx');
+const ColumnMenu = lazyComponent(async () => (await fetchColumnMenu()).ColumnMenu);
 
 /** A filter by text or by truth value. */
 export type FactFilter =
@@ -106,11 +114,30 @@ function readFilter(value: unknown): FactFilter | null {
 interface FactFiltersProps {
   search: FactsSearch;
   total: number | null;
+  /** The columns shown after the arguments. */
+  shown: readonly ChoosableColumn[];
   onSearch: (part: Partial<FactsSearch>) => void;
   onAdd: () => void;
 }
 
-function PlainFactFilters({ search, total, onSearch, onAdd }: FactFiltersProps) {
+function TransferButtons({ onSearch }: Pick<FactFiltersProps, 'onSearch'>) {
+  return (
+    <>
+      <Tooltip label="Import a file">
+        <ActionIcon aria-label="Import a file…" onClick={() => onSearch({ transfer: 'import' })}>
+          <IconFileImport size={17} stroke={1.6} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Export to a file">
+        <ActionIcon aria-label="Export to a file…" onClick={() => onSearch({ transfer: 'export' })}>
+          <IconFileExport size={17} stroke={1.6} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+    </>
+  );
+}
+
+function PlainFactFilters({ search, total, shown, onSearch, onAdd }: FactFiltersProps) {
   return (
     <div className={styles.filters}>
       <div className={`flex-row gap-4-6 flex-wrap to-end ${styles.line}`}>
@@ -147,16 +174,17 @@ function PlainFactFilters({ search, total, onSearch, onAdd }: FactFiltersProps) 
         <span className={`number dim ${styles.matches}`} role="status">
           {total === null ? '' : formatAmount(total, search.derived === 'true' ? 'row' : 'fact')}
         </span>
-        <Tooltip label="Import a file">
-          <ActionIcon aria-label="Import a file…" onClick={() => onSearch({ transfer: 'import' })}>
-            <IconFileImport size={17} stroke={1.6} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label="Export to a file">
-          <ActionIcon aria-label="Export to a file…" onClick={() => onSearch({ transfer: 'export' })}>
-            <IconFileExport size={17} stroke={1.6} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
+        <OpenedLater
+          button={
+            <ActionIcon aria-label="Choose the columns" aria-haspopup="menu" title="Columns">
+              <IconColumns3 size={17} stroke={1.6} aria-hidden />
+            </ActionIcon>
+          }
+          fetch={fetchColumnMenu}
+        >
+          <ColumnMenu predicate={search.predicate} shown={shown} />
+        </OpenedLater>
+        <TransferButtons onSearch={onSearch} />
         <Permitted operation="assertFacts">
           <Button
             title="Add facts"

@@ -5,7 +5,16 @@
 import { Button, Loader } from '@mantine/core';
 import { IconPlus, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { apiFailureOf } from '../../api/problem.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { useReason } from '../../api/rights.ts';
@@ -15,11 +24,13 @@ import { matchesKeys } from '../../ui/keys.ts';
 import { HintLines } from '../../ui/blocks.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
+import { later } from '../../ui/later.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import { isMac } from '../../ui/tags.tsx';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { CellEditor, type CellKind, cellKindOf, cellText, editedCell } from './cell-editor.tsx';
+import { type CellKind, cellKindOf, cellText } from './cell-kinds.ts';
+import { type ChoosableColumn, differingColumns, shownColumns, useColumnChoice } from './column-choice.ts';
 import { factColumns, useArity } from './fact-columns.tsx';
 import { FactFilters, FilterChips } from './fact-filters.tsx';
 import { useFactMenu } from './fact-menu.tsx';
@@ -27,9 +38,12 @@ import { type FactPages, useFactPages } from './fact-pages.ts';
 import type { FactSortKey, FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
 import { renderFact } from './render-fact.ts';
-import { RowChoiceBar, useRowChoice } from './row-choice.tsx';
+import { useRowChoice } from './row-choice.ts';
 import { addedRows, type FactGridRow, removeRow, revertRow, stageRow, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
+
+const RowChoiceBar = later(async () => (await import('./row-choice-bar.tsx')).RowChoiceBar);
+const CellEditor = later(async () => (await import('./cell-editor.tsx')).CellEditor);
 
 interface NoFactsProps {
   search: FactsSearch;
@@ -171,23 +185,19 @@ function useCellEditing(
       setEdited({ row, index, column, cell, text: cellText(row.fact, cell) });
   }
 
-  function take({ row, cell }: EditedCell, text: string): string | null {
-    const outcome = editedCell(row.fact, cell, text);
-    if (outcome.kind === 'problem') return outcome.problem;
-    stageRow(staging, row, outcome.fact);
-    setEdited(null);
-    return null;
-  }
-
   if (edited === null) return { editing: null, begin };
   const editor = (
     <CellEditor
       key={`${keyOfRow(edited.row)} ${edited.column}`}
+      fact={edited.row.fact}
       cell={edited.cell}
       label={`${edited.column.replace('argument-', 'argument ')} of ${renderFact(edited.row.fact)}`}
       text={edited.text}
       onText={(text) => setEdited({ ...edited, text })}
-      onTake={(text) => take(edited, text)}
+      onTake={(fact) => {
+        stageRow(staging, edited.row, fact);
+        setEdited(null);
+      }}
       onCancel={() => setEdited(null)}
     />
   );
@@ -211,6 +221,7 @@ function nextOrder(
 function useColumns(
   { search, staging, onSearch }: Pick<FactGridProps, 'search' | 'staging' | 'onSearch'>,
   added: readonly FactGridRow[],
+  shown: readonly ChoosableColumn[],
 ): readonly Column<FactGridRow>[] {
   const { sort = null, order = 'asc', predicate } = search;
   const known = useArity(predicate);
@@ -226,8 +237,9 @@ function useColumns(
           toggle: (key: FactSortKey) => onSearch(nextOrder({ sort, order }, key)),
         },
         clashes,
+        shown,
       ),
-    [arity, sort, order, onSearch, clashes],
+    [arity, sort, order, onSearch, clashes, shown],
   );
 }
 
@@ -253,17 +265,61 @@ function positionOf(
   return null;
 }
 
+const sortedColumns: Readonly<Partial<Record<FactSortKey, ChoosableColumn>>> = {
+  scope: 'scope',
+  truthVal: 'truth',
+  salience: 'salience',
+  validUntil: 'validity',
+  derived: 'origin',
+  updatedAt: 'updated',
+};
+
+/**
+ * The columns to show. A column whose rows differ stays as long as the selection, also if those rows are scrolled away.
+ * `seen`: the rows last visible.
+ */
+function useShownColumns(
+  { predicate, sort }: FactsSearch,
+  rowAt: (index: number) => FactGridRow | undefined,
+  count: number,
+  seen: RefObject<{ readonly first: number; readonly last: number }>,
+  onColumns: (shown: readonly ChoosableColumn[]) => void,
+): readonly ChoosableColumn[] {
+  const choice = useColumnChoice(predicate);
+  const [known, setKnown] = useState('');
+  const { first, last } = seen.current;
+  const indexes = new Set<number>();
+  for (let index = 0; index < Math.min(count, maxLooked); index++) indexes.add(index);
+  for (let index = first; index < Math.min(count, last); index++) indexes.add(index);
+  const rows = [...indexes].map(rowAt).filter((row) => row !== undefined);
+  const before = known.split(' ') as ChoosableColumn[];
+  const differing = new Set([...before, ...differingColumns(rows)]);
+  const now = [...differing].join(' ');
+  if (now !== known) setKnown(now);
+  const sorted = sort === undefined ? null : (sortedColumns[sort] ?? null);
+  const names = shownColumns(choice, differing, sorted).join(' ');
+  const shown = useMemo(() => (names === '' ? [] : (names.split(' ') as ChoosableColumn[])), [names]);
+  useEffect(() => onColumns(shown), [shown, onColumns]);
+  return shown;
+}
+
+interface GridBodyProps extends FactGridProps {
+  pages: FactPages;
+  /** Told which columns are shown. */
+  onColumns: (shown: readonly ChoosableColumn[]) => void;
+}
+
 /** The grid itself; remounted for every selection, so that it starts at the top. */
-function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; total: number }) {
+function Rows({ pages, total, ...props }: GridBodyProps & { total: number }) {
   const { search, staging, onChoose } = props;
-  const { predicate } = search;
   const reason = useReason('commitTransaction');
-  const added = useAdded(staging, predicate);
+  const added = useAdded(staging, search.predicate);
   const leading = added.length;
   const [selected, setSelected] = useSelected(leading);
-  const columns = useColumns(props, added);
+  const seen = useRef({ first: 0, last: 0 });
   const onVisible = useCallback(
     (first: number, last: number) => {
+      seen.current = { first, last };
       if (last > leading) pages.need(Math.max(0, first - leading), last - leading);
     },
     [pages, leading],
@@ -275,12 +331,15 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
     return stored === undefined ? undefined : storedRow(stored, staging.byKey);
   }
 
+  const shown = useShownColumns(search, rowAt, leading + total, seen, props.onColumns);
+  const columns = useColumns(props, added, shown);
   const { editing, begin } = useCellEditing(props, rowAt, leading + total);
-
-  const choice = useRowChoice({ pages, added, total, staging, name: fileNameOf(predicate) });
+  const choice = useRowChoice({ pages, added, total, staging, name: fileNameOf(search.predicate) });
   const menuOf = useFactMenu({ ...props, begin, reason, rowAt });
 
   function onSelect(index: number): void {
+    // Ahead of a key that opens it: what is typed next is for its field.
+    if (reason === null) CellEditor.load();
     choice.drop();
     setSelected(index);
     const row = rowAt(index);
@@ -288,14 +347,13 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
   }
 
   function onKey(event: KeyboardEvent, index: number): void {
-    const row = rowAt(index);
     if (matchesKeys(event, 'Mod+C', isMac)) {
       // A text selection elsewhere in the view takes precedence.
       if (window.getSelection()?.isCollapsed === false) return;
       event.preventDefault();
       void choice.copy('tsv', choice.count > 0 ? choice.ranges : [{ first: index, last: index + 1 }]);
     }
-    const key = rowKeyOf(event, 'facts');
+    const [row, key] = [rowAt(index), rowKeyOf(event, 'facts')];
     if (row === undefined || key === null) return;
     if (key === 'drop') choice.drop();
     else if (key === 'revert') revertRow(staging, row);
@@ -325,12 +383,12 @@ function Rows({ pages, total, ...props }: FactGridProps & { pages: FactPages; to
           rowClass={(row) => (row.edit === null ? undefined : styles[row.edit.kind])}
         />
       </div>
-      <RowChoiceBar choice={choice} />
+      {choice.count > 0 && <RowChoiceBar choice={choice} />}
     </div>
   );
 }
 
-function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
+function GridBody(props: GridBodyProps & Pick<ReturnType<typeof useFactPages>, 'state'>) {
   const { search, staging, onSearch, onAdd, pages, state } = props;
   const { space } = useSession();
   const { predicate, q, truth, derived, sort, order } = search;
@@ -366,6 +424,7 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
 export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
   const { search, onSearch, onAdd, footer } = props;
   const { pages, state } = useFactPages(search);
+  const [shown, setShown] = useState<readonly ChoosableColumn[]>([]);
   // Requests the first rows before the grid knows that there are any.
   useEffect(() => pages.need(0, 1), [pages]);
   return (
@@ -373,12 +432,14 @@ export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
       scroll="own"
       label="Facts"
       title={<h1 className={`pane-title truncate ${styles.viewTitle}`}>{search.predicate ?? 'All facts'}</h1>}
-      actions={<FactFilters search={search} total={state.total} onSearch={onSearch} onAdd={onAdd} />}
+      actions={
+        <FactFilters search={search} total={state.total} shown={shown} onSearch={onSearch} onAdd={onAdd} />
+      }
     >
       <div className="flex-column tall">
         <FilterChips search={search} onSearch={onSearch} />
         <div className={styles.gridBody}>
-          <GridBody {...props} pages={pages} state={state} />
+          <GridBody {...props} pages={pages} state={state} onColumns={setShown} />
         </div>
         {footer}
       </div>

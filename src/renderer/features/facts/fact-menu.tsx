@@ -19,7 +19,7 @@ import { useOpenEntity } from '../../ui/knowledge-links.tsx';
 import { copyText } from '../../ui/notify.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import type { RowMenuGroups, RowMenuItem } from '../../ui/row-menu.tsx';
-import { cellKindOf, cellText } from './cell-editor.tsx';
+import { cellKindOf, cellText } from './cell-kinds.ts';
 import type { FactsSearch } from './facts-search.ts';
 import { renderFact } from './render-fact.ts';
 import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';

@@ -83,7 +83,7 @@ export class FactPages {
   #cursor: string | null = null;
   #isResting = false;
 
-  constructor(load: LoadPage, { pageSize = 200, rest = shortRest }: FactPagesOptions = {}) {
+  constructor(load: LoadPage, { pageSize = 100, rest = shortRest }: FactPagesOptions = {}) {
     this.#load = load;
     this.#pageSize = pageSize;
     this.#rest = rest;

@@ -1,5 +1,5 @@
 /** The search parameters of the Facts view: the selection, its order, and the open fact. */
-import { type FactSort, factSortKeys, sortedPosition } from '../../../engine/contract/facts.ts';
+import { type FactSort, factSortKeys, sortedPosition } from '../../../engine/contract/fact-order.ts';
 
 /** A key that the grid can be sorted by. */
 export type FactSortKey = FactSort;

@@ -5,16 +5,7 @@
  * The address alone determines what is shown; the service sorts, filters and pages. Edits are staged in the
  * browser, and Apply stores them in one transaction.
  */
-import {
-  lazy,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useEffect,
-  useEffectEvent,
-  useMemo,
-  useState,
-} from 'react';
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { Skeleton, TextInput } from '@mantine/core';
 import { IconFilter } from '@tabler/icons-react';
 import type { PredicateList as PredicateRows, StoredFact } from '../../../engine/contract/facts.ts';
@@ -24,24 +15,24 @@ import { usePredicates } from '../../api/queries.ts';
 import { conclusionsInWords, type CountedConclusions, countOfConclusions } from '../../ui/consequences.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { isInDialog, matchesKeys } from '../../ui/keys.ts';
+import { later } from '../../ui/later.tsx';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { isMac } from '../../ui/tags.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
-import { FactDetailPane, type ShownFact } from './fact-detail.tsx';
+import type { ShownFact } from './fact-detail.tsx';
 import { FactGrid } from './fact-grid.tsx';
 import type { FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
 import { PasteRows } from './paste-rows.tsx';
-import { RetractDialog } from './retract-dialog.tsx';
-import { StagedBar } from './staged-bar.tsx';
 import { type FactContent, stageAdded } from './staged-edits.ts';
 import type { FactGridRow } from './staged-rows.ts';
-import { useStaging } from './use-staging.ts';
+import { type Staging, useStaging } from './use-staging.ts';
 
-const AddFactsDialog = lazy(async () => ({
-  default: (await import('./add-facts-dialog.tsx')).AddFactsDialog,
-}));
+const AddFactsDialog = later(async () => (await import('./add-facts-dialog.tsx')).AddFactsDialog);
+const FactDetailPane = later(async () => (await import('./fact-detail.tsx')).FactDetailPane);
+const RetractDialog = later(async () => (await import('./retract-dialog.tsx')).RetractDialog);
+const StagedBar = later(async () => (await import('./staged-bar.tsx')).StagedBar);
 
 interface FactsViewProps {
   search: FactsSearch;
@@ -130,6 +121,35 @@ function fileOf({ text, kind }: PastedTable, predicate: string | undefined): Fil
   return new File([text], `${predicate ?? pastedName}.${kind}`);
 }
 
+interface RetractingProps {
+  /** null: none. */
+  fact: StoredFact | null;
+  onClose: () => void;
+  onRetracted: () => void;
+}
+
+function Retracting({ fact, onClose, onRetracted }: RetractingProps) {
+  return fact === null ? null : <RetractDialog fact={fact} onClose={onClose} onRetracted={onRetracted} />;
+}
+
+/** While something is staged, can be undone, or failed. */
+function isStagedBarShown({ edits, history: { done, undone }, failure }: Staging): boolean {
+  return edits.length + done.length + undone.length > 0 || failure !== null;
+}
+
+function detailOf(row: ShownRow, staging: Staging, onRetract: (fact: StoredFact) => void): ReactNode {
+  return row.shown === null ? null : (
+    <FactDetailPane
+      shown={row.shown}
+      staging={staging}
+      form={row.form}
+      onForm={row.setForm}
+      onClose={row.close}
+      onRetract={onRetract}
+    />
+  );
+}
+
 /** The Facts view. */
 export function FactsView(props: FactsViewProps) {
   const { search } = props;
@@ -144,14 +164,18 @@ export function FactsView(props: FactsViewProps) {
     if (search.fact !== undefined && gone.includes(search.fact)) row.close();
   }
 
+  const onRetracted = () => {
+    if (retracting?.id === search.fact) row.close();
+  };
+
   function onStage(facts: readonly FactContent[]): void {
     staging.stage(`added ${formatAmount(facts.length, 'fact')}`, (edits) => facts.reduce(stageAdded, edits));
   }
 
-  function onTable(table: PastedTable): void {
+  const onTable = (table: PastedTable) => {
     setIsAdding(false);
     props.onImport(fileOf(table, search.predicate));
-  }
+  };
 
   useApplyKey(() => void onApply());
 
@@ -164,44 +188,36 @@ export function FactsView(props: FactsViewProps) {
       onForm={row.chooseForm}
       onAdd={() => setIsAdding(true)}
       onRetract={setRetracting}
-      footer={<StagedBar staging={staging} onApply={() => void onApply()} onShow={row.showFact} />}
+      footer={
+        isStagedBarShown(staging) && (
+          <StagedBar staging={staging} onApply={() => void onApply()} onShow={row.showFact} />
+        )
+      }
     />
   );
-  const detail =
-    row.shown === null ? null : (
-      <FactDetailPane
-        shown={row.shown}
-        staging={staging}
-        form={row.form}
-        onForm={row.setForm}
-        onClose={row.close}
-        onRetract={setRetracting}
-      />
-    );
-  const predicates = <PredicateList selected={search.predicate} onSelect={row.choosePredicate} />;
+  const detail = detailOf(row, staging, setRetracting);
 
   return (
     <>
-      <Split id="facts" orientation="horizontal" label="Resize" panes={panesOf(predicates, grid, detail)} />
-      {retracting !== null && (
-        <RetractDialog
-          fact={retracting}
-          onClose={() => setRetracting(null)}
-          onRetracted={() => {
-            if (retracting.id === search.fact) row.close();
-          }}
-        />
-      )}
+      <Split
+        id="facts"
+        orientation="horizontal"
+        label="Resize"
+        panes={panesOf(
+          <PredicateList selected={search.predicate} onSelect={row.choosePredicate} />,
+          grid,
+          detail,
+        )}
+      />
+      <Retracting fact={retracting} onClose={() => setRetracting(null)} onRetracted={onRetracted} />
       <PasteRows predicate={search.predicate} onStage={onStage} onTable={onTable} />
       {isAdding && (
-        <Suspense fallback={null}>
-          <AddFactsDialog
-            predicate={search.predicate}
-            onStage={onStage}
-            onTable={onTable}
-            onClose={() => setIsAdding(false)}
-          />
-        </Suspense>
+        <AddFactsDialog
+          predicate={search.predicate}
+          onStage={onStage}
+          onTable={onTable}
+          onClose={() => setIsAdding(false)}
+        />
       )}
     </>
   );

@@ -2,7 +2,7 @@
 import { Button, Group, Modal } from '@mantine/core';
 import { formatAmount } from '../../ui/format.ts';
 import styles from './facts.module.css';
-import type { PastedRows } from './rows-text.ts';
+import type { PastedRows } from './pasted-rows.ts';
 
 /** Maximum number of problems listed. */
 const maxShown = 100;

@@ -2,19 +2,20 @@
  * Stages rows pasted into the view as additions. If all lines can be read they are staged as one step;
  * otherwise nothing is staged until the user has seen the problems.
  */
-import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
+import { Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { type PastedTable, pastedTable } from '../../api/delimited.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { isTextField } from '../../ui/keys.ts';
-import { notifyDone, notifyHint } from '../../ui/notify.tsx';
+import { lazyComponent } from '../../ui/later.tsx';
+import { notifyDone, notifyHint, notifyTrouble } from '../../ui/notify.tsx';
 import { keysLabel } from '../../ui/tags.tsx';
-import { type PastedRows, rowsOfClipboard } from './rows-text.ts';
+import type { PastedRows } from './pasted-rows.ts';
 import { type FactContent, maxStagedRows } from './staged-edits.ts';
 import { useArity } from './fact-columns.tsx';
 
-const PasteDialog = lazy(async () => ({ default: (await import('./paste-dialog.tsx')).PasteDialog }));
+const PasteDialog = lazyComponent(async () => (await import('./paste-dialog.tsx')).PasteDialog);
 
 interface PasteRowsProps {
   /** The selected predicate; undefined: all. */
@@ -43,6 +44,14 @@ export function PasteRows({ predicate, onStage, onTable }: PasteRowsProps) {
       notifyDone(`Staged ${formatAmount(facts.length, 'row')}. ${keysLabel('Mod+Z')} undoes it.`);
   }
 
+  async function take(text: string): Promise<void> {
+    const { rowsOfClipboard } = await import('./pasted-rows.ts');
+    const scopeName = scope.kind === 'named' ? scope.name : null;
+    const pasted = rowsOfClipboard(text, { predicate, arity, scope: scopeName });
+    if (pasted.problems.length > 0) setRefused({ pasted, table: pastedTable(text) });
+    else stage(pasted.facts);
+  }
+
   const onPaste = useEffectEvent((event: ClipboardEvent) => {
     const isElsewhere = event.target instanceof Element && event.target.closest('[role="dialog"]') !== null;
     const text = event.clipboardData?.getData('text/plain') ?? '';
@@ -52,10 +61,7 @@ export function PasteRows({ predicate, onStage, onTable }: PasteRowsProps) {
       notifyHint(reason);
       return;
     }
-    const scopeName = scope.kind === 'named' ? scope.name : null;
-    const pasted = rowsOfClipboard(text, { predicate, arity, scope: scopeName });
-    if (pasted.problems.length > 0) setRefused({ pasted, table: pastedTable(text) });
-    else stage(pasted.facts);
+    take(text).catch((error: unknown) => notifyTrouble('The text could not be read', error));
   });
   useEffect(() => {
     const listener = (event: ClipboardEvent) => onPaste(event);

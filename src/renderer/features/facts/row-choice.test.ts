@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import '../../api/testing/browser.ts';
-import { clampedRanges } from './row-choice.tsx';
+import { clampedRanges } from './row-choice.ts';
 
 const range = (first: number, last: number) => ({ first, last });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { rowsOfClipboard, textOfRows } from './rows-text.ts';
+import { rowsOfClipboard } from './pasted-rows.ts';
+import { textOfRows } from './rows-text.ts';
 import type { FactContent } from './staged-edits.ts';
 
 function fact(predicate: string, args: string[], part: Partial<FactContent> = {}): FactContent {

@@ -1,8 +1,8 @@
 /**
- * The bar below the grid: the effect of Apply, undo and redo, and conflicts. Shown while something is staged
- * or can be undone.
+ * The bar below the grid: the effect of Apply, undo and redo, and conflicts. Its owner shows it while something
+ * is staged or can be undone.
  */
-import { ActionIcon, Button, Loader, Modal, Popover, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Loader, Modal, Popover } from '@mantine/core';
 import {
   IconArrowBackUp,
   IconArrowForwardUp,
@@ -30,6 +30,7 @@ import {
   unstage,
 } from './staged-edits.ts';
 import type { Staging } from './use-staging.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 function Counts({ edits }: { edits: StagedEdits }) {
   const counts = editCountsOf(edits);
@@ -184,11 +185,9 @@ function Line({ staging, onApply, onDrop }: StagedBarProps & { onDrop: () => voi
 /** The bar of staged edits. */
 export function StagedBar(props: StagedBarProps) {
   const { staging, onShow } = props;
-  const { edits, history, failure, isPersisted, preview, said } = staging;
-  const { done, undone } = history;
+  const { edits, failure, isPersisted, preview, said } = staging;
   const [isDropping, setIsDropping] = useState(false);
   const conflicts = preview.preview?.conflicts ?? [];
-  if (edits.length + done.length + undone.length === 0 && failure === null) return null;
   return (
     <section className={`flex-column fixed-size on-panel ${styles.bar}`} aria-label="Staged edits">
       {conflicts.length > 0 && <ConflictList conflicts={conflicts} staging={staging} onShow={onShow} />}

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { cellKindOf, editedCell } from './cell-editor.tsx';
+import { editedCell } from './cell-editor.tsx';
+import { cellKindOf } from './cell-kinds.ts';
 import {
   contentOf,
   type FactContent,

@@ -12,7 +12,7 @@ import type {
   KeyView,
   UpdateKeyInput,
 } from '../../../engine/contract/authentication.ts';
-import { databaseNameProblem, tenantNameProblem } from '../../api/names.ts';
+import { databaseNameProblem, tenantNameProblem } from '../../../engine/contract/names.ts';
 import { reaches, type Rights } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 

@@ -34,7 +34,7 @@ const columns: readonly Column<Summary>[] = [
     id: 'summary',
     title: 'Summary',
     width: 200,
-    grow: 1,
+    most: 720,
     cell: ({ atom }) => <CodeLine text={atom} />,
   },
   {

@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { IconArrowUp, IconInfinity, IconPin, IconPinnedOff, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { CodeLine } from '../../editor/code-text.tsx';
@@ -9,6 +9,7 @@ import { rowKeyOf } from '../../ui/row-keys.ts';
 import { Meter, Tag } from '../../ui/tags.tsx';
 import { rememberedAtomOf, isPinnedFact, type Remembered } from './remembered.ts';
 import type { MemoryChanges } from './use-fact-changes.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** Explains Boost. */
 export const boostHint =
@@ -28,7 +29,7 @@ interface RowButtonProps {
 
 function RowButton({ label, hint, icon, isBusy, onClick }: RowButtonProps) {
   return (
-    <Tooltip label={hint} multiline maw={280}>
+    <Tooltip label={hint} maxWidth={280}>
       <ActionIcon
         size={24}
         tabIndex={-1}
@@ -100,33 +101,43 @@ const factColumn: Column<Remembered> = {
   id: 'fact',
   title: 'Fact',
   width: 220,
-  grow: 1,
+  most: 720,
   cell: (row) => {
     const atom = rememberedAtomOf(row);
     return <CodeLine text={atom} />;
   },
 };
 
-function columnsOf(changes: MemoryChanges, hasScopes: boolean): Column<Remembered>[] {
+/** The columns that are shown once a row has something in them. */
+const exceptions: readonly (Column<Remembered> & { readonly has: (row: Remembered) => boolean })[] = [
+  {
+    id: 'pinned',
+    title: 'Pinned',
+    width: 76,
+    has: isPinnedFact,
+    cell: (row) => (isPinnedFact(row) ? <Tag tone="computed">pinned</Tag> : null),
+  },
+  {
+    id: 'scope',
+    title: 'Scope',
+    width: 100,
+    has: ({ scope }) => scope !== null,
+    cell: ({ scope }) => scope ?? <span className="dim">none</span>,
+  },
+  {
+    id: 'ends',
+    title: 'Ends',
+    width: 100,
+    has: ({ validUntil }) => validUntil !== null,
+    cell: ({ validUntil }) => <End at={validUntil} now={Date.now()} />,
+  },
+];
+
+function columnsOf(changes: MemoryChanges, rows: readonly Remembered[]): Column<Remembered>[] {
   const now = Date.now();
   return [
     factColumn,
-    {
-      id: 'pinned',
-      title: 'Pinned',
-      width: 76,
-      cell: (row) => (isPinnedFact(row) ? <Tag tone="computed">pinned</Tag> : null),
-    },
-    ...(hasScopes
-      ? [
-          {
-            id: 'scope',
-            title: 'Scope',
-            width: 100,
-            cell: ({ scope }: Remembered) => scope ?? <span className="dim">none</span>,
-          },
-        ]
-      : []),
+    ...exceptions.filter(({ has }) => rows.some(has)),
     { id: 'salience', title: 'Salience', width: 112, cell: ({ salience }) => <Meter value={salience} /> },
     {
       id: 'created',
@@ -137,12 +148,6 @@ function columnsOf(changes: MemoryChanges, hasScopes: boolean): Column<Remembere
           {formatRelative(createdAt, now)}
         </span>
       ),
-    },
-    {
-      id: 'ends',
-      title: 'Ends',
-      width: 100,
-      cell: ({ validUntil }) => <End at={validUntil} now={now} />,
     },
     {
       id: 'actions',
@@ -176,14 +181,13 @@ interface EntryGridProps {
 
 /** Lists facts with actions by button and key. */
 export function EntryGrid({ label, rows, changes, open, onOpen }: EntryGridProps) {
-  const hasScopes = rows.some(({ scope }) => scope !== null);
   const openRow = ({ id }: Remembered) => {
     if (id !== null && id !== open) onOpen(id);
   };
   return (
     <ListGrid
       label={label}
-      columns={columnsOf(changes, hasScopes)}
+      columns={columnsOf(changes, rows)}
       rows={rows}
       isSelected={({ id }) => id === open}
       onSelect={openRow}

@@ -152,7 +152,7 @@ const factColumn: Column<AtomRow> = {
   id: 'fact',
   title: 'Fact',
   width: 220,
-  grow: 1,
+  most: 720,
   cell: ({ atom }) => <CodeLine text={atom} />,
 };
 

@@ -1,4 +1,4 @@
-import { Button, NumberInput, Tooltip } from '@mantine/core';
+import { Button, NumberInput } from '@mantine/core';
 import {
   IconArrowUp,
   IconInfinity,
@@ -35,6 +35,7 @@ import type { MemoryChanges } from './use-fact-changes.ts';
 import { useFact } from './use-memory.ts';
 import type { Restoring } from './measured.tsx';
 import styles from './memory.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** Default importance. */
 const usualImportance = 0.5;
@@ -146,7 +147,7 @@ function Action({ hint, icon, isBusy, onClick, children }: ActionProps) {
   );
   if (reason !== null) return <Guarded reason={reason}>{button}</Guarded>;
   return (
-    <Tooltip label={hint} multiline maw={280}>
+    <Tooltip label={hint} maxWidth={280}>
       {button}
     </Tooltip>
   );

@@ -1,5 +1,5 @@
 /** Search parameters of the Memory view: part, figures and open fact. */
-import { predicateSchema } from '../../../engine/contract/language.ts';
+import { isBuiltinName, predicateProblem } from '../../../engine/contract/language.ts';
 
 /** Parts of the view. */
 export const memoryParts = [
@@ -61,7 +61,9 @@ function numberText(value: unknown, isGood: (number: number) => boolean): string
 
 /** Returns the names in a comma-separated list; no predicate contains a comma. Invalid ones are dropped. */
 export function listedPredicatesOf(list: string | undefined): string[] {
-  const names = (list ?? '').split(',').filter((name) => predicateSchema.safeParse(name).success);
+  const names = (list ?? '')
+    .split(',')
+    .filter((name) => !isBuiltinName(name) && predicateProblem(name) === null);
   return [...new Set(names)];
 }
 

@@ -38,7 +38,7 @@ function columnsOf(): Column<MemoryRun>[] {
       id: 'outcome',
       title: 'Outcome',
       width: 200,
-      grow: 1,
+      most: 720,
       cell: ({ outcome }) => <span title={outcome}>{outcome}</span>,
     },
     { id: 'where', title: 'Scope', width: 100, cell: ({ where }) => where },

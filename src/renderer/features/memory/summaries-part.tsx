@@ -19,7 +19,7 @@ function columnsOf(restoring: Restoring): Column<Remembered>[] {
       id: 'summary',
       title: 'Summary',
       width: 220,
-      grow: 1,
+      most: 720,
       cell: (row) => {
         const atom = rememberedAtomOf(row);
         return <CodeLine text={atom} />;

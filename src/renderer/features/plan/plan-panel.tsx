@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { ActionIcon, Button } from '@mantine/core';
 import { IconBinaryTree, IconRefresh, IconX } from '@tabler/icons-react';
 import { useCallback } from 'react';
 import { maxPlanSteps, type PlanStep } from '../../../engine/contract/plan.ts';
@@ -21,6 +21,7 @@ import {
 import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { planMarks } from './plan-rows.ts';
 import { PlanTreeView } from './plan-tree-view.tsx';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** A plan as the panel shows it. */
 interface ShownPlan {

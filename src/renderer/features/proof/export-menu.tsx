@@ -1,4 +1,4 @@
-import { ActionIcon, Menu, Tooltip } from '@mantine/core';
+import { ActionIcon, Menu } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import {
   IconBraces,
@@ -25,6 +25,7 @@ import { fileNameOf, pictureOf, savePng, saveText } from './save-proof.ts';
 import { useTelling } from './proof-words.tsx';
 import { failureOfDiagram } from './use-layout.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** The steps below the shown root as the service returned them, hidden ones included. */
 function asJson({ shown, tree }: ProofDisplay): string {

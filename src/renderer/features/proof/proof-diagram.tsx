@@ -1,4 +1,4 @@
-import { ActionIcon, Loader, Tooltip } from '@mantine/core';
+import { ActionIcon, Loader } from '@mantine/core';
 import { IconArrowDown, IconArrowRight, IconMaximize, IconMinus, IconPlus } from '@tabler/icons-react';
 import { type KeyboardEvent, memo, type ReactNode, useId, useMemo, useRef } from 'react';
 import type { OutlineRow } from '../../../proof/proof-tree.ts';
@@ -29,6 +29,7 @@ import type { ProofDisplay } from './use-proof-display.ts';
 import type { StepActions } from './step-actions.ts';
 import { Minimap, platesOf } from './minimap.tsx';
 import { inSteps, seen, useScreen, useViewport, type Viewport } from './use-viewport.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 function ShapeDrawing({ shape }: { shape: Shape }) {
   if (shape.kind === 'box') {

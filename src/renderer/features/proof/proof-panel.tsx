@@ -1,5 +1,5 @@
 /** A proof with its views, the detail of the step under the cursor, its age and its exports. */
-import { ActionIcon, Button, Loader, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Loader } from '@mantine/core';
 import { IconArrowsSplit2, IconHelpCircle, IconTimeline, IconUnlink } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -29,6 +29,7 @@ import { waysTo } from './shown-proof.ts';
 import { useStepActions } from './step-actions.ts';
 import { StepDetail } from './step-detail.tsx';
 import { type ProofDisplay, useProofDisplay } from './use-proof-display.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /**
  * The proof of a question at the time it was asked.

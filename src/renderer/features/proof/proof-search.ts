@@ -3,7 +3,7 @@
  *
  * Folds are not included, since they may be thousands of steps; the browser remembers them.
  */
-import { type QuestionSearch, questionSearchOf } from '../../api/question-text.ts';
+import { type QuestionSearch, questionSearchOf } from '../../api/question-search.ts';
 
 /** Display state of a proof in the address. */
 export interface ProofLook {

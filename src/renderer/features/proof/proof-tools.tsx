@@ -7,7 +7,6 @@ import {
   Popover,
   SegmentedControl,
   TextInput,
-  Tooltip,
 } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import {
@@ -30,6 +29,7 @@ import styles from './proof.module.css';
 import { computedName, namesIn } from './shown-proof.ts';
 import { goToMatch, reRoot, setFind, toggleKnown } from './step-actions.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** In milliseconds. */
 const delay = 200;

@@ -1,4 +1,4 @@
-import { ActionIcon, Anchor, Button, Slider, Tooltip } from '@mantine/core';
+import { ActionIcon, Anchor, Button, Slider } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -16,6 +16,7 @@ import styles from './proof.module.css';
 import { computedName, waysTo, wayInWords } from './shown-proof.ts';
 import { hideable, reRoot, toggleChain, toggleKnown, turn, unfoldAt } from './step-actions.ts';
 import type { ProofDisplay } from './use-proof-display.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** Selects among the alternatives of a step. */
 function Ways({ step, display }: { step: ProofStep; display: ProofDisplay }) {

@@ -265,16 +265,18 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
           diagnostics={diagnostics}
           onSubmit={onSave}
           notice={notice}
+          below={
+            conflicts.length > 0 && (
+              <RuleConflict
+                fields={conflicts}
+                stored={editing.stored}
+                mine={edited}
+                onMine={editing.keepMine}
+                onTheirs={editing.takeTheirs}
+              />
+            )
+          }
         />
-        {conflicts.length > 0 && (
-          <RuleConflict
-            fields={conflicts}
-            stored={editing.stored}
-            mine={edited}
-            onMine={editing.keepMine}
-            onTheirs={editing.takeTheirs}
-          />
-        )}
       </div>
     </PaneFrame>
   );

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Menu } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import {
   IconAlertTriangle,
@@ -14,12 +14,14 @@ import { queryKeyOf } from '../../api/live.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import type { CodeEditorHandle } from '../../editor/code-editor.tsx';
-import { LazyCodeEditor } from '../../editor/lazy-editors.tsx';
+import { editorHeight, LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { type Fix, fixerOf } from '../../editor/quick-fixes.ts';
 import type { TextEdit } from '../../editor/read-text.ts';
 import { type Diagnosed, useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { formatAmount } from '../../ui/format.ts';
+import { GrowingArea } from '../../ui/pane.tsx';
 import styles from './rules.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** Problems that depend on other rules; the service would count the edited rule among them. */
 const amongRules: ReadonlySet<Diagnostic['code']> = new Set(['negative_cycle', 'duplicate']);
@@ -146,33 +148,40 @@ interface EditorBodyProps {
   onSubmit: (text: string) => void;
   /** Shown between editor and problems. */
   notice?: ReactNode;
+  /** Shown below the problems. */
+  below?: ReactNode;
 }
 
-/** Shows the editor with its problems below. */
+/** Shows the editor with its problems below, in a pane that grows with them. */
 export function EditorBody(props: EditorBodyProps) {
-  const { label, placeholder, text, onText, diagnostics, onSubmit, notice } = props;
+  const { label, placeholder, text, onText, diagnostics, onSubmit, notice, below } = props;
   const editor = useRef<CodeEditorHandle>(null);
   return (
-    <>
-      <div className={styles.code}>
-        <LazyCodeEditor
-          label={label}
-          {...(placeholder === undefined ? {} : { placeholder })}
-          value={text}
-          onChange={onText}
-          diagnostics={diagnostics}
-          onSubmit={onSubmit}
-          handle={editor}
-          autoFocus
-        />
-      </div>
-      {notice !== undefined && <div className="fixed-size padded-8">{notice}</div>}
-      <ProblemList
+    <GrowingArea
+      height={editorHeight(text)}
+      below={
+        <>
+          {notice !== undefined && <div className="padded-8">{notice}</div>}
+          <ProblemList
+            diagnostics={diagnostics}
+            text={text}
+            onGoTo={(line, column) => editor.current?.reveal(line, column)}
+            onFix={(edits) => editor.current?.edit(edits)}
+          />
+          {below}
+        </>
+      }
+    >
+      <LazyCodeEditor
+        label={label}
+        {...(placeholder === undefined ? {} : { placeholder })}
+        value={text}
+        onChange={onText}
         diagnostics={diagnostics}
-        text={text}
-        onGoTo={(line, column) => editor.current?.reveal(line, column)}
-        onFix={(edits) => editor.current?.edit(edits)}
+        onSubmit={onSubmit}
+        handle={editor}
+        autoFocus
       />
-    </>
+    </GrowingArea>
   );
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { IconMinus, IconPlus, IconZoomReset } from '@tabler/icons-react';
 import {
   type KeyboardEvent,
@@ -23,6 +23,7 @@ import {
 } from './graph-layout.ts';
 import LayoutWorker from './graph-layout.worker.ts?worker';
 import styles from './rules.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** A graph with its layout. */
 interface LaidGraph {

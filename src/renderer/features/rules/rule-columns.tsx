@@ -1,4 +1,4 @@
-import { ActionIcon, Menu, Switch, Tooltip } from '@mantine/core';
+import { ActionIcon, Menu, Switch } from '@mantine/core';
 import {
   IconDots,
   IconFlask,
@@ -13,6 +13,7 @@ import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount, formatRelative, formatTime } from '../../ui/format.ts';
 import styles from './rules.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** Columns that can be sorted by. */
 const ruleSortKeys = ['rule', 'name', 'scope', 'fired', 'created'] as const;
@@ -92,7 +93,7 @@ const describingColumns: readonly Column<StoredRule>[] = [
     id: 'rule',
     title: 'Rule',
     width: 320,
-    grow: 3,
+    most: 960,
     cell: (rule) => (
       <span title={rule.text} className={rule.enabled ? '' : styles.disabled}>
         <CodeText isLine text={rule.text} />
@@ -103,7 +104,7 @@ const describingColumns: readonly Column<StoredRule>[] = [
     id: 'name',
     title: 'Name',
     width: 140,
-    grow: 1,
+    most: 320,
     cell: (rule) => <span title={rule.description ?? undefined}>{rule.name}</span>,
   },
   {

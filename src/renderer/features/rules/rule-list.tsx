@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Modal, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, Modal } from '@mantine/core';
 import {
   IconCopy,
   IconCursorText,
@@ -37,6 +37,7 @@ import { recordChanged, recordDeleted } from './rule-steps.ts';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
 import { scopeSearchOf } from './teaching.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 const icon = { size: 15, stroke: 1.6, 'aria-hidden': true } as const;
 
@@ -232,7 +233,10 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
   return (
     <ListGrid
       label="Rules"
-      columns={ruleColumns({ reason, onToggle, onEdit, onDelete, ...explaining }, sort, onSort)}
+      columns={ruleColumns({ reason, onToggle, onEdit, onDelete, ...explaining }, sort, onSort).filter(
+        // Shown once a rule has a scope.
+        ({ id }) => id !== 'scope' || sort?.key === 'scope' || rules.some(({ scope }) => scope !== null),
+      )}
       rows={rules}
       isSelected={({ id }) => id === (open ?? chosen)}
       onSelect={({ id }) => setChosen(id)}

@@ -115,7 +115,7 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
         orientation="vertical"
         label="Resize"
         panes={[
-          { id: 'editor', size: '42%', least: '120px', content: editor },
+          { id: 'editor', size: '160px', least: '108px', content: editor },
           { id: 'list', least: '120px', content: list },
         ]}
       />

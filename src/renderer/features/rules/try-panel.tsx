@@ -1,5 +1,5 @@
 /** Trying a text of rules and facts without teaching it. */
-import { ActionIcon, Anchor, Button, Tooltip } from '@mantine/core';
+import { ActionIcon, Anchor, Button } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconArrowsMaximize, IconEqual, IconFlask, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
@@ -14,10 +14,11 @@ import type { Column } from '../../ui/data-grid.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ListGrid } from '../../ui/list-grid.tsx';
 import { AgeBanner, BusyFrame, EmptyState, PaneProblem, RunningActions } from '../../ui/notices.tsx';
-import { PaneFrame, Split } from '../../ui/pane.tsx';
+import { PaneFrame, Split, usePaneHeight } from '../../ui/pane.tsx';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { ChangeTag } from '../../ui/tags.tsx';
 import { type Lesson, lessonOf } from './teaching.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 /** A text to try, in place of a stored rule or in addition to everything. */
 interface RuleTrial {
@@ -137,7 +138,7 @@ export function TryButton({ isOpen, onOpen }: TryButtonProps) {
 
 const columns: readonly Column<TriedLine>[] = [
   { id: 'change', title: 'Change', width: 92, cell: ({ change }) => <ChangeTag change={change} /> },
-  { id: 'atom', title: 'Conclusion', width: 180, grow: 3, cell: ({ atom }) => <CodeLine text={atom} /> },
+  { id: 'atom', title: 'Conclusion', width: 180, most: 720, cell: ({ atom }) => <CodeLine text={atom} /> },
   {
     id: 'now',
     title: 'Now',
@@ -206,6 +207,9 @@ function totals({ result, runningSince }: Trying['state']): string {
   return `${formatAmount(result.gained, 'conclusion')} gained, ${formatCount(result.lost)} lost`;
 }
 
+/** Room for some rows of what would change, in pixels. */
+const tryHeight = 300;
+
 interface WithTryProps {
   editor: ReactNode;
   isOpen: boolean;
@@ -214,6 +218,7 @@ interface WithTryProps {
 
 /** Shows the editor and, if open, the panel beside it. */
 export function WithTry({ editor, isOpen, panel }: WithTryProps) {
+  usePaneHeight(isOpen ? tryHeight : null);
   return (
     <Split
       id="rules-try"

@@ -46,7 +46,7 @@ const columns: readonly Column<ConclusionRow>[] = [
     id: 'atom',
     title: 'Conclusion',
     width: 260,
-    grow: 1,
+    most: 720,
     cell: ({ atom }) => <CodeLine text={atom} />,
   },
 ];

@@ -126,7 +126,7 @@ export function ResultTag({ result }: { result: RowResult }) {
 function ResultText({ row, result }: { row: MergeRow; result: RowResult }) {
   const { versions, take } = result;
   return (
-    <span className={`inline-row gap-8 ${styles.result}`}>
+    <span className={`flex-row gap-8 ${styles.result}`}>
       <ResultTag result={result} />
       {take !== 'refused' && versions.length === 0 && (
         <span className={`dim ${styles.absent}`}>not there</span>

@@ -1,7 +1,7 @@
 /** Dialogs that fork a scope, and delete one after its name is typed. */
 import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { scopeNameSchema } from '../../../engine/contract/fields.ts';
+import { scopeNameProblem } from '../../../engine/contract/names.ts';
 import type { ScopeList } from '../../../engine/contract/scopes.ts';
 import { recordStuck } from '../../api/history.ts';
 import { apiFailureOf } from '../../api/problem.ts';
@@ -34,8 +34,8 @@ export type ScopeRow = ScopeList['scopes'][number];
 
 function nameProblem(name: string, taken: readonly string[]): string | null {
   if (name === '') return null;
-  const read = scopeNameSchema.safeParse(name);
-  if (!read.success) return read.error.issues[0]?.message ?? 'not a name';
+  const problem = scopeNameProblem(name);
+  if (problem !== null) return problem;
   return taken.includes(name) ? 'there is a scope of this name' : null;
 }
 

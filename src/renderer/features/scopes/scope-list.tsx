@@ -50,7 +50,7 @@ const plainColumns: readonly Column<Row>[] = [
     id: 'name',
     title: 'Scope',
     width: 180,
-    grow: 3,
+    most: 480,
     cell: ({ side }) =>
       side === null ? <span className="dim">{sideLabel(side)}</span> : <span title={side}>{side}</span>,
   },
@@ -71,7 +71,7 @@ const plainColumns: readonly Column<Row>[] = [
     id: 'forkedFrom',
     title: 'Forked from',
     width: 130,
-    grow: 1,
+    most: 320,
     cell: ({ stored }) =>
       stored === null || stored.forkedFrom === null ? null : (
         <span className="dim" title={stored.forkedFrom}>

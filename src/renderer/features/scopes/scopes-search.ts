@@ -3,8 +3,9 @@
  *
  * A scope name has at least one character, so the empty text denotes the unscoped facts.
  */
-import { scopeNameSchema } from '../../../engine/contract/fields.ts';
-import { type MergeStrategy, mergeStrategies } from '../../../engine/contract/scopes.ts';
+import { scopeNameProblem } from '../../../engine/contract/names.ts';
+import type { MergeStrategy } from '../../../engine/contract/scopes.ts';
+import { isName } from '../../api/space.ts';
 
 /** A side of a comparison: a scope name, or null for unscoped facts. */
 export type Side = string | null;
@@ -50,8 +51,18 @@ function oneOf<Value extends string>(values: readonly Value[], value: unknown): 
 }
 
 function scopeName(value: unknown): string | undefined {
-  const read = scopeNameSchema.safeParse(value);
-  return read.success ? read.data : undefined;
+  return isName(value, scopeNameProblem) ? value : undefined;
+}
+
+const strategies: Readonly<Record<MergeStrategy, true>> = {
+  SOURCE_WINS: true,
+  TARGET_WINS: true,
+  KEEP_BOTH: true,
+  REJECT: true,
+};
+
+function strategyOf(value: unknown): MergeStrategy | undefined {
+  return typeof value === 'string' && Object.hasOwn(strategies, value) ? (value as MergeStrategy) : undefined;
 }
 
 function sideText(value: unknown): string | undefined {
@@ -65,7 +76,7 @@ export function scopesSearchOf(search: Record<string, unknown>): ScopesSearch {
     target: sideText(search['target']),
     base: scopeName(search['base']),
     ways: oneOf(['two'], search['ways']),
-    strategy: oneOf(mergeStrategies, search['strategy']),
+    strategy: strategyOf(search['strategy']),
     part: oneOf(comparedParts, search['part']),
     kind: oneOf(mergeRowFilters, search['kind']),
     q: text(search['q']),

@@ -1,4 +1,4 @@
-import { ActionIcon, Select, Tooltip } from '@mantine/core';
+import { ActionIcon, Select } from '@mantine/core';
 import { IconArrowsExchange, IconGitCompare } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { EmptyState } from '../../ui/notices.tsx';
@@ -16,6 +16,7 @@ import { ScopeListPane } from './scope-list.tsx';
 import { parameterOf, type ScopesSearch, type Side, sideOf } from './scopes-search.ts';
 import styles from './scopes.module.css';
 import { type Pair, useScopeList } from './use-comparison.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 interface PairPickersProps {
   search: ScopesSearch;

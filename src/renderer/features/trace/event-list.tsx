@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Select, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Select } from '@mantine/core';
 import {
   IconArrowNarrowRight,
   IconCheck,
@@ -32,6 +32,7 @@ import {
 } from './trace-rows.ts';
 import { type EventPosition, type RulePosition, TracePositions } from './trace-positions.ts';
 import styles from './trace.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 interface RulePlaceViewProps {
   /** Role of the rule: `The rule that asks`. */
@@ -132,7 +133,7 @@ const columns: readonly Column<EventRow>[] = [
     id: 'atom',
     title: 'Atom',
     width: 240,
-    grow: 1,
+    most: 720,
     cell: ({ atom, depth, scope }) => (
       <span title={atom} style={{ paddingLeft: Math.min(depth, maxIndent) * 12 }}>
         <CodeText isLine text={atom} />

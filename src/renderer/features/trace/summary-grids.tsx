@@ -92,7 +92,7 @@ function ruleColumns(
       id: 'rule',
       title: 'Rule',
       width: 220,
-      grow: 1,
+      most: 720,
       sort: sortBy(order, onOrder, 'rule', true),
       cell: (row) => <CodeLine text={row.rule} />,
     },
@@ -165,7 +165,7 @@ function subgoalColumns(
       id: 'goal',
       title: 'Subgoal',
       width: 220,
-      grow: 1,
+      most: 720,
       sort: sortBy(order, onOrder, 'goal', true),
       cell: (row) => (
         <span title={row.goal}>

@@ -1,8 +1,9 @@
-import { ActionIcon, Button, Tabs, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Tabs } from '@mantine/core';
 import { IconRefresh, IconTimeline } from '@tabler/icons-react';
 import { useCallback } from 'react';
 import type { Trace } from '../../../engine/contract/explanation.ts';
-import { bareQuestion, type QuestionSearch, refuseUnreadable } from '../../api/question-text.ts';
+import type { QuestionSearch } from '../../api/question-search.ts';
+import { bareQuestion, refuseUnreadable } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { useIsOld, useRunAtOnce } from '../../api/use-run.ts';
@@ -23,6 +24,7 @@ import { EventList } from './event-list.tsx';
 import { RulesOfTrace, SubgoalsOfTrace } from './summary-grids.tsx';
 import { allEvents, type EventFilter, traceParts, useLooking } from './trace-rows.ts';
 import styles from './trace.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 function useTrace(question: string) {
   const { call, space } = useSession();

@@ -3,7 +3,7 @@ import { IconFile } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { type DelimitedRecord, type Separator, separatorOf } from '../../api/delimited.ts';
-import { scopeNameProblem } from '../../api/names.ts';
+import { scopeNameProblem } from '../../../engine/contract/names.ts';
 import { useScopes } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatBytes } from '../../ui/format.ts';
@@ -28,7 +28,8 @@ import {
   tablePreview,
   widthOf,
 } from './preview-table.tsx';
-import { startImport, dismiss, dropCheck, isRunning, takeDropped, useTransfers } from './transfer-store.ts';
+import { useTransfers } from './transfer-state.ts';
+import { startImport, dismiss, dropCheck, isRunning, takeDropped } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
 /** How to parse a file. */

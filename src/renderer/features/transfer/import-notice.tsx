@@ -2,7 +2,8 @@ import { Button, CloseButton } from '@mantine/core';
 import { entryWords, outcomeTitle, UndoButton } from './import-result.tsx';
 import { useUnsaved } from '../../ui/unsaved.ts';
 import { isAllSent, phaseOf, ProgressBar, progressOf } from './import-progress.tsx';
-import { cancel, dismiss, type ImportEntry, isRunning, useTransfers } from './transfer-store.ts';
+import { type ImportEntry, useTransfers } from './transfer-state.ts';
+import { cancel, dismiss, isRunning } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
 function Running({ entry, onShow }: { entry: ImportEntry; onShow: () => void }) {

@@ -4,7 +4,8 @@ import { IconPlayerStop } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { formatBytes, formatCount } from '../../ui/format.ts';
 import type { ImportState } from './import-run.ts';
-import { cancel, type ImportEntry } from './transfer-store.ts';
+import type { ImportEntry } from './transfer-state.ts';
+import { cancel } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
 /** The progress. */

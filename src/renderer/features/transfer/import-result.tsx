@@ -7,7 +7,8 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatRelative } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import type { ImportOutcome, ImportState, PartialImport, Undoing } from './import-run.ts';
-import { idOf, type ImportEntry, isRunning, lookAgain, undo } from './transfer-store.ts';
+import type { ImportEntry } from './transfer-state.ts';
+import { idOf, isRunning, lookAgain, undo } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
 /** Returns the non-zero counts of an outcome. */

@@ -1,9 +1,10 @@
-import { ActionIcon, Button, SegmentedControl, Select, Switch, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, SegmentedControl, Select, Switch, TextInput } from '@mantine/core';
 import { IconArrowLeft, IconArrowRight, IconPlus, IconX } from '@tabler/icons-react';
 import { useId } from 'react';
 import { type Separator, separators } from '../../api/delimited.ts';
 import { columnName, type Mapping, mappingProblem, withMovedColumn } from './mapping.ts';
 import styles from './transfer.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 interface MappingFieldsProps {
   mapping: Mapping;

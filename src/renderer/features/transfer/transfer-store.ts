@@ -1,6 +1,5 @@
-/** The imports of this window, running and past, and the dropped file until it is taken. */
+/** Starts, follows, cancels and undoes the imports of this window. */
 import type { QueryClient } from '@tanstack/react-query';
-import { create } from 'zustand';
 import { historyOf, move, record, type HistoryStep } from '../../api/history.ts';
 import { call } from '../../api/client.ts';
 import { desktopShell } from '../../api/desktop.ts';
@@ -12,38 +11,10 @@ import {
   type ImportPlan,
   type ImportState,
   runImportJob,
-  type Undoing,
 } from './import-run.ts';
 import { notifyTrouble } from '../../ui/notify.tsx';
 import { forgetPrepared } from './prepare-table.ts';
-
-/** An import. */
-export interface ImportEntry {
-  readonly number: number;
-  readonly plan: ImportPlan;
-  /** Epoch milliseconds. */
-  readonly startedAt: number;
-  readonly state: ImportState;
-  readonly undoing: Undoing;
-}
-
-interface TransferState {
-  /** Newest first, without checks. */
-  readonly imports: readonly ImportEntry[];
-  /** The check of the current form. */
-  readonly check: ImportEntry | null;
-  readonly dropped: File | null;
-  /** The import whose notice was closed. */
-  readonly dismissed: number | null;
-}
-
-/** Store of the imports. */
-export const useTransfers = create<TransferState>()(() => ({
-  imports: [],
-  check: null,
-  dropped: null,
-  dismissed: null,
-}));
+import { type ImportEntry, useTransfers } from './transfer-state.ts';
 
 const maxCount = 20;
 let lastNumber = 0;
@@ -157,11 +128,6 @@ export async function undo(client: QueryClient, entry: ImportEntry): Promise<voi
   const id = idOf(entry);
   if (step !== undefined) await move(historyOf(entry.plan.endpoint), 'undo', step);
   else if (id !== null) await takeBack(client, entry, id).catch(() => undefined);
-}
-
-/** Stores a dropped file. */
-export function dropFile(file: File): void {
-  useTransfers.setState({ dropped: file });
 }
 
 /** Returns and removes the dropped file. */

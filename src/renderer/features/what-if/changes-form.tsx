@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Select, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Select } from '@mantine/core';
 import { IconEraser, IconFlask, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { Atom } from '../../../engine/contract/language.ts';
@@ -19,6 +19,7 @@ import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
 import type { WhatIfSearch } from './what-if-search.ts';
 import styles from './what-if.module.css';
+import { Tooltip } from '../../ui/tooltip.tsx';
 
 interface ChangedFact {
   readonly predicate: string;

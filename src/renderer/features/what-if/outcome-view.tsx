@@ -72,7 +72,7 @@ const atomColumn: Column<OutcomeRow> = {
   id: 'atom',
   title: 'Conclusion',
   width: 220,
-  grow: 3,
+  most: 720,
   cell: ({ atom }) => <CodeLine text={atom} />,
 };
 

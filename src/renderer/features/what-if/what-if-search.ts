@@ -1,4 +1,4 @@
-import { unaskedOf, type UnaskedSearch } from '../../api/question-text.ts';
+import { unaskedOf, type UnaskedSearch } from '../../api/question-search.ts';
 
 /** Search parameters of the What-if view: the changes and what to compare, all as text. */
 export interface WhatIfSearch extends UnaskedSearch {

@@ -22,7 +22,7 @@ import { Tag } from '../../ui/tags.tsx';
 import { findRemedies, type Remedies, type Remedy, type RemedyWorld } from './remedies.ts';
 import styles from './why-not.module.css';
 
-/** Stages facts to add and stored facts to remove. Throws the failure to show. */
+/** Stages facts to add and stored facts to remove. Rejects with the failure to show. */
 export type StageRemedy = (
   label: string,
   changes: {
@@ -34,7 +34,7 @@ export type StageRemedy = (
     }[];
     readonly removed: readonly StoredFact[];
   },
-) => void;
+) => Promise<void>;
 
 const limits = { timeoutMs: 10_000 } as const;
 
@@ -251,7 +251,7 @@ export function RemediesView({ atom, onStage }: RemediesViewProps) {
       const added = set
         .filter(({ kind }) => kind === 'assert')
         .map((change) => ({ ...factOf(change.atom), scope }));
-      onStage(`staged what makes ${atom} true`, { added, removed });
+      await onStage(`staged what makes ${atom} true`, { added, removed });
       notifyDone(`${formatAmount(set.length, 'change')} staged: apply them in Facts`);
     } catch (error) {
       setFailure(apiFailureOf(error));

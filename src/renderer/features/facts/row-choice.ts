@@ -4,20 +4,14 @@
  * Rows not loaded yet are fetched first. When rows are added or removed the selection is dropped, since its
  * indexes would denote other rows.
  */
-import { ActionIcon, Button, Loader, Menu, Tooltip } from '@mantine/core';
-import { IconChevronDown, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
-import { draggedName, dragOutOf } from '../../api/drag-out.ts';
-import { Permitted } from '../../api/permitted.tsx';
 import { apiFailureOf, isCancelled } from '../../api/problem.ts';
 import { copyText } from '../../ui/notify.tsx';
 import { download } from '../../ui/download.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { chosenRowCount, type RowRange, type RowRanges } from '../../ui/grid-cells.ts';
 import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
-import { keysLabel } from '../../ui/tags.tsx';
 import type { FactPages } from './fact-pages.ts';
-import styles from './facts.module.css';
 import { type RowsFormat, rowsFormats, textOfRows } from './rows-text.ts';
 import { type FactGridRow, removeRows, storedRow } from './staged-rows.ts';
 import type { Staging } from './use-staging.ts';
@@ -45,7 +39,8 @@ function clampedRange(before: RowRange | null, next: RowRange, most: number): Ro
     : { first: next.first, last: next.first + most };
 }
 
-interface RowChoice {
+/** The selected rows and what can be done with them. */
+export interface RowChoice {
   /** Empty: no selection. */
   readonly ranges: RowRanges;
   /** Number of selected rows. */
@@ -150,85 +145,4 @@ export function useRowChoice(from: ChosenFrom): RowChoice {
     },
     remove: () => withRows(ranges, (found) => removeRows(from.staging, found)),
   };
-}
-
-interface FormatMenuProps {
-  title: string;
-  /** The keys that do the same in that format. */
-  keys?: { readonly format: RowsFormat; readonly keys: string };
-  formats: readonly RowsFormat[];
-  onFormat: (format: RowsFormat) => void;
-  isBusy: boolean;
-  /** What the button drags out of the window. */
-  dragged?: ReturnType<typeof dragOutOf>;
-}
-
-function FormatMenu({ title, keys, formats, onFormat, isBusy, dragged = {} }: FormatMenuProps) {
-  return (
-    <Menu position="top-start">
-      <Menu.Target>
-        <Button
-          variant="default"
-          disabled={isBusy}
-          rightSection={<IconChevronDown size={13} aria-hidden />}
-          {...dragged}
-        >
-          {title}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {formats.map((format) => (
-          <Menu.Item
-            key={format}
-            rightSection={
-              keys?.format === format ? <span className="dim">{keysLabel(keys.keys)}</span> : null
-            }
-            onClick={() => onFormat(format)}
-          >
-            As {rowsFormats[format].label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-/** The bar below the grid while rows are selected. */
-export function RowChoiceBar({ choice }: { choice: RowChoice }) {
-  const { count, isBusy } = choice;
-  if (count === 0) return null;
-  return (
-    <section className={`controls-bar gap-4-8 on-panel ${styles.choice}`} aria-label="Selected rows">
-      <strong className="number" role="status">
-        {formatAmount(count, 'row')} selected
-      </strong>
-      <FormatMenu
-        title="Copy"
-        keys={{ format: 'tsv', keys: 'Mod+C' }}
-        formats={['tsv', 'json', 'statements']}
-        isBusy={isBusy}
-        onFormat={(format) => void choice.copy(format)}
-      />
-      <FormatMenu
-        title="Save to a file"
-        formats={['ndjson', 'tsv', 'statements']}
-        isBusy={isBusy}
-        onFormat={(format) => void choice.save(format)}
-        dragged={dragOutOf(() => draggedName(choice.name, 'dl'), choice.written)}
-      />
-      <Permitted operation="commitTransaction">
-        <Button variant="default" disabled={isBusy} onClick={() => void choice.remove()}>
-          Mark removed
-        </Button>
-      </Permitted>
-      {isBusy && <Loader size={14} role="status" aria-label="Reading rows" />}
-      <span className="flex-row gap-6 to-right">
-        <Tooltip label={`Drop the selection (${keysLabel('Escape')})`}>
-          <ActionIcon aria-label="Drop the selection" onClick={choice.drop}>
-            <IconX size={15} aria-hidden />
-          </ActionIcon>
-        </Tooltip>
-      </span>
-    </section>
-  );
 }

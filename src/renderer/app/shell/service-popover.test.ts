@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import '../../api/testing/browser.ts';
-import { addressProblem, readOrigins, serviceOriginOf, withOrigin } from './connection-status.tsx';
+import { addressProblem, readOrigins, serviceOriginOf, withOrigin } from './service-popover.tsx';
 
 test('accepts an address of an origin, with or without its protocol and path', () => {
   expect(serviceOriginOf('http://127.0.0.1:9302/#/facts')).toBe('http://127.0.0.1:9302');
