@@ -6,8 +6,8 @@
  * first, and the partial matches wait until everything below is at its fixpoint: a stage ends. A body with
  * such literals is a chain of stages: join and demand, wait, test and demand again, and finally the head.
  *
- * If every negated atom is stored, or is demanded as a whole, nothing of the partial matches is needed to demand it: the
- * rule waits before its join, and the join itself tests them.
+ * If a rule is asked as a whole, and each of its negated atoms is stored or demanded as a whole, no match is needed to demand
+ * them: the rule waits before its join, and the join itself tests them.
  */
 import { assert, present } from '../../base/assert.ts';
 import {
@@ -151,16 +151,20 @@ class BodyPlanner {
     return [...stages, { atoms, filters: last, waits: [], variables: [] }];
   }
 
-  /** The stages of a body that joins after it has waited; null if its matches have to wait. */
+  /**
+   * The stages of a body that joins after it has waited; null if its matches have to wait. A change of a negated atom then
+   * starts a join. So that this costs no more than to find the rows that waited, the rule must be asked as a whole, and
+   * atoms must have all variables of the negated ones.
+   */
   #waitFirst(
     waiting: readonly Filter[],
     immediate: readonly Filter[],
     atoms: readonly PlannedAtom[],
   ): BodyStages | null {
     const { demandTerms, filters } = this.#body;
-    if (!this.#space.mayRewrite || waiting.length === 0 || atoms.length === 0) return null;
-    if (!waiting.every(({ literal }) => isAbsence(literal))) return null;
-    const isFree = demandTerms.length === 0 && immediate.length === 0;
+    if (!this.#space.mayRewrite || waiting.length === 0 || demandTerms.length > 0) return null;
+    if (!waiting.every(({ literal }) => isAbsence(literal) && isBoundBy(literal, atoms))) return null;
+    const isFree = immediate.length === 0;
     const waits = waiting.map((filter) => this.#wait(filter, isFree ? atoms : []));
     if (!waits.every((wait) => wait.kind === 'stored' || (wait.kind === 'table' && wait.isWhole)))
       return null;
@@ -298,6 +302,13 @@ class BodyPlanner {
     }
     return boundArguments(literal, bound) > 0 ? Math.max(cost, likelyRowsOfOwnComponent) : cost;
   }
+}
+
+/** True if the atoms have all variables of the literal. */
+function isBoundBy(literal: AtomLiteral, atoms: readonly PlannedAtom[]): boolean {
+  return literal.args.every(
+    (term) => !isNamedVariable(term) || atoms.some((atom) => atom.literal.args.includes(term)),
+  );
 }
 
 /**
