@@ -75,6 +75,12 @@ const cases: readonly PlanCase[] = [
     ask: { text: 'apart(n1, ?y)' },
   },
   {
+    name: 'negation-tested-in-the-join',
+    rules: ['won(?x) :- move(?x, ?y), not move(?y, ?_)', 'open(?x) :- move(?x, ?y), not won(?y)'],
+    facts: ring('move', 40),
+    ask: { text: 'open(?x)' },
+  },
+  {
     name: 'aggregates',
     rules: [
       'owes(?who, ?sum) :- person(?who), ?sum = sum { ?amount, ?id : invoice(?id, ?who, ?amount) }',

@@ -118,3 +118,45 @@ test('identifies a constant that only a question named when it is stored later',
   await tell('q(b, a)');
   expect((await ask('q(?x, ?y)', { withProof: true })).results).toHaveLength(4);
 });
+
+test('finds what follows when a negated fact goes, though nothing was demanded past it before', async () => {
+  const engine = await openEngine({ storageDir: null });
+  const teach = (text: string) => engine.teach(caller, ruleInputSchema.parse({ text }));
+  const ask = async () =>
+    (await engine.ask(caller, askInputSchema.parse({ predicate: 'may', args: ['?who', '?what'] }))).results;
+  await engine.tellAll(caller, [
+    fact('asks', 'ann', 'door'),
+    fact('asks', 'bob', 'gate'),
+    fact('closed', 'door'),
+    fact('key', 'door', 'ann'),
+    fact('key', 'gate', 'bob'),
+  ]);
+  await teach('may(?who, ?what) :- asks(?who, ?what), not closed(?what), opens(?what, ?who)');
+  await teach('opens(?what, ?who) :- key(?what, ?who)');
+  expect(await ask()).toEqual(['may(bob, gate)']);
+  await engine.forget(caller, retractPatternInputSchema.parse({ predicate: 'closed', args: ['door'] }));
+  await engine.tellAll(caller, [fact('closed', 'gate')]);
+  expect(await ask()).toEqual(['may(ann, door)']);
+  await engine.close();
+});
+
+test('keeps what another binding still supports when one absence ends', async () => {
+  const engine = await openEngine({ storageDir: null });
+  const teach = (text: string) => engine.teach(caller, ruleInputSchema.parse({ text }));
+  const ask = async () =>
+    (await engine.ask(caller, askInputSchema.parse({ predicate: 'open', args: ['?x'] }))).results;
+  const nodes = Array.from({ length: 20 }, (_, at) => [fact('move', `n${at}`, `n${at + 1}`)]).flat();
+  await engine.tellAll(caller, [...nodes, fact('move', 'n0', 'n5'), fact('win', 'n7')]);
+  await teach('won(?x) :- win(?x)');
+  await teach('open(?x) :- move(?x, ?y), not won(?y)');
+  const all = Array.from({ length: 20 }, (_, at) => `open(n${at})`);
+  const without = (...gone: string[]) => all.filter((each) => !gone.includes(each)).sort();
+  expect([...(await ask())].sort()).toEqual(without('open(n6)'));
+  await engine.tellAll(caller, [fact('win', 'n1')]);
+  expect([...(await ask())].sort()).toEqual(without('open(n6)'));
+  await engine.tellAll(caller, [fact('win', 'n5')]);
+  expect([...(await ask())].sort()).toEqual(without('open(n0)', 'open(n4)', 'open(n6)'));
+  await engine.forget(caller, retractPatternInputSchema.parse({ predicate: 'win', args: ['n1'] }));
+  expect([...(await ask())].sort()).toEqual(without('open(n4)', 'open(n6)'));
+  await engine.close();
+});

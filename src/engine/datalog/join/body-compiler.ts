@@ -73,7 +73,7 @@ export class BodyCompiler {
   /** Compiles the body; adds to `ends` the functions that end its joins. */
   #compile(body: PlannedBody, conclusion: Conclusion, ends: (() => void)[]): BuiltBody {
     const { view, literals, filters: all, stages } = body;
-    const atoms = present(stages[0], 'a body has a stage').atoms.map((atom) => this.#atom(view, atom));
+    const atoms = stages.flatMap((stage) => stage.atoms.map((atom) => this.#atom(view, atom)));
     const built: BuiltBody = {
       view,
       literals,
@@ -100,12 +100,11 @@ export class BodyCompiler {
         this.#set.addRule({ ...conclusion, ...rule }, ends, this.#removals);
         break;
       }
-      const waiting = this.#relation(
-        'waiting',
-        variables.length,
-        conclusion.target.level,
-        this.#set.withHeights,
-      );
+      // What waits before any join is demand, which is no premise.
+      const isDemand = stage.atoms.length === 0 && demand === conclusion.demand && atoms.length > 0;
+      const { level } = conclusion.target;
+      const { withHeights } = this.#set;
+      const waiting = this.#relation('waiting', variables.length, level, withHeights, isDemand);
       read = new Map();
       for (const wait of waits) {
         const barrier = this.#barrier(view, wait, conclusion, built);
@@ -115,16 +114,17 @@ export class BodyCompiler {
       const announced = waits.flatMap(({ filter }) => announcements(filter, read.get(filter.literal)));
       const first = { ...rule, target: waiting, headTerms: variables, announced };
       this.#set.addRule(first, ends, this.#removals);
-      if (this.#isMaintained) for (const { filter } of waits) this.#watch(filter, built, waiting, variables);
+      if (this.#isMaintained && !isDemand)
+        for (const { filter } of waits) this.#watch(filter, built, waiting, variables);
       [demand, demandTerms] = [waiting, variables];
     }
     return built;
   }
 
-  #relation(name: string, arity: number, level: number, withHeights: boolean): Derived {
+  #relation(name: string, arity: number, level: number, withHeights: boolean, isDemand = false): Derived {
     const memory = this.#isQuestion ? this.#set.passingMemory : this.#set.memory;
     const derived = newDerived({ name, arity, level, withHeights, memory });
-    if (this.#isMaintained) this.#set.justifications.track(derived, null);
+    if (this.#isMaintained && !isDemand) this.#set.justifications.track(derived, null);
     this.#extra.push(derived);
     return derived;
   }
@@ -224,7 +224,14 @@ function watcherOf(
     else key.push({ from: position, to: variables.indexOf(term) });
   }
   key.sort((left, right) => left.to - right.to);
-  return { waits, constants, equal, from: key.map(({ from }) => from), to: key.map(({ to }) => to) };
+  return {
+    kind: 'waiting',
+    waits,
+    constants,
+    equal,
+    from: key.map(({ from }) => from),
+    to: key.map(({ to }) => to),
+  };
 }
 
 /** The part of a table set that compiling a body needs. */

@@ -7,11 +7,25 @@ import {
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { SortedRuns } from '../../store/sorted-runs.ts';
 import type { TupleBatch } from '../../store/tuples.ts';
-import { relationOf, wildcard } from '../../language/terms.ts';
+import { isAbsence, relationOf, wildcard } from '../../language/terms.ts';
 import { assert, present } from '../../base/assert.ts';
-import { AbsentStep, AggregateStep, DerivedDelta, DerivedStep, RederivationDelta } from './derived-steps.ts';
+import {
+  AbsentStep,
+  AggregateStep,
+  ChangedRowsDelta,
+  DerivedDelta,
+  DerivedStep,
+  RederivationDelta,
+} from './derived-steps.ts';
 import type { Constants } from '../model/constants.ts';
-import { type Consumer, type Derived, put, type StoredDelta, type WorkList } from '../model/derived.ts';
+import {
+  type AbsenceWatcher,
+  type Consumer,
+  type Derived,
+  put,
+  type StoredDelta,
+  type WorkList,
+} from '../model/derived.ts';
 import type { Tally } from '../model/program.ts';
 import type { Reader } from '../model/reader.ts';
 import {
@@ -46,7 +60,7 @@ import { CountedJoin, countedRows, countedSteps, timedGuard } from './counted-st
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
 import { SemiJoins, type ValueSet } from './semi-joins.ts';
-import { StoredRowsDelta, StoredStep } from './stored-steps.ts';
+import { ChangedFactsDelta, StoredRowsDelta, StoredStep } from './stored-steps.ts';
 import type { Barrier, BodyAtom, Observer, Source } from '../model/table.ts';
 
 /**
@@ -222,12 +236,19 @@ export class MaintainedRule {
   #check: Machine | null = null;
   /** The deltas of its stored atoms, with the keys of their relations. */
   readonly stored: readonly { readonly relation: string; readonly delta: StoredDelta }[];
+  /** The absences that its join tests, with what a change of their atoms starts. */
+  readonly absences: readonly { readonly literal: AtomLiteral; readonly watcher: AbsenceWatcher }[];
 
   constructor(rule: AdornedRule, set: RuleSpace) {
     this.#rule = rule;
     this.#set = set;
     this.stored = rule.atoms.flatMap((atom, at) =>
       atom.source.kind === 'stored' ? [{ relation: relationOf(atom.literal), delta: this.#deltaOf(at) }] : [],
+    );
+    // Without atoms it tests rows that have waited; those have a watcher of their own.
+    const filters = rule.atoms.length === 0 ? [] : rule.filters;
+    this.absences = filters.flatMap((filter) =>
+      isAbsence(filter.literal) ? [{ literal: filter.literal, watcher: this.#watcherOf(filter) }] : [],
     );
   }
 
@@ -240,6 +261,19 @@ export class MaintainedRule {
   }
 
   #deltaOf(at: number): StoredDelta {
+    return this.#delta(() => this.#builder().startingAtStored(at));
+  }
+
+  #watcherOf(filter: Filter): AbsenceWatcher {
+    return {
+      kind: 'absence',
+      demand: this.#rule.demand,
+      loss: this.#delta(() => this.#builder().startingAtAbsence(filter, true)),
+      gain: this.#delta(() => this.#builder().startingAtAbsence(filter, false)),
+    };
+  }
+
+  #delta(build: () => Machine): StoredDelta {
     let machine: Machine | null = null;
     const { target } = this.#rule;
     return {
@@ -248,7 +282,7 @@ export class MaintainedRule {
       },
       queued: 0,
       rows: [],
-      machine: () => (machine ??= this.#builder().startingAtStored(at)),
+      machine: () => (machine ??= build()),
     };
   }
 
@@ -361,6 +395,19 @@ class MachineBuilder {
     assert(source.kind === 'stored', 'stored rows start at a stored atom');
     this.#build({ kind: 'stored', atom }, (shape) => new StoredRowsDelta(literal, view, shape));
     return this.#machine(gateOf(this.#rule));
+  }
+
+  /** Starts at changed rows of a negated atom. If `isLoss`, it overdeletes what may have followed from its absence. */
+  startingAtAbsence(filter: Filter, isLoss: boolean): Machine {
+    const atom = atomWaitedFor(filter.literal);
+    const { barriers, view } = this.#rule;
+    const barrier = barriers.get(filter.literal);
+    this.#build({ kind: 'absence', filter, isLoss }, (shape) =>
+      barrier === undefined
+        ? new ChangedFactsDelta(atom, view, shape)
+        : new ChangedRowsDelta(barrier.rows, shape),
+    );
+    return this.#machine(gateOf(this.#rule), false, isLoss);
   }
 
   checking(): Machine {
@@ -672,7 +719,7 @@ class MachineBuilder {
     replaced.guards = guards.filter((guard) => guard !== tested);
   }
 
-  #machine(gate: Derived | null = null, once = false): Machine {
+  #machine(gate: Derived | null = null, once = false, overdeletes = false): Machine {
     const { target, headTerms, heightIncrement = 0, tally = null, announced = [] } = this.#rule;
     for (const { demand, terms } of announced) this.#announce(demand, terms, null);
     this.#readRuns();
@@ -692,6 +739,7 @@ class MachineBuilder {
       justifications,
       batch,
       once,
+      overdeletes,
       seen: this.#seen,
       tests: this.#tests,
     });

@@ -78,6 +78,24 @@ export class RederivationDelta extends DerivedDelta {
   }
 }
 
+/** Rows of a negated relation that came or went: they are no premises. */
+export class ChangedRowsDelta extends DerivedDelta {
+  override advance(machine: Machine): boolean {
+    const { columns } = this.source.rows;
+    const end = this.from + rowsAtOnce;
+    while (this.from < this.to) {
+      if (this.from === end || machine.isWorn) return machine.stall();
+      const row = (this.list as readonly number[])[this.from++] as number;
+      if (this.matches(columns, row, machine.registers) && this.pass()) return true;
+    }
+    return false;
+  }
+
+  override get premises(): null {
+    return null;
+  }
+}
+
 /** A literal over a derived relation: an index chain, or a full scan if nothing is bound. */
 export class DerivedStep extends KeyedStep {
   readonly source: Derived;

@@ -2,6 +2,7 @@ import {
   type Consumer,
   type Derived,
   notify,
+  overdelete,
   phases,
   requeue,
   type Support,
@@ -179,6 +180,8 @@ export interface MachineParts {
   readonly justifications: Justifications;
   /** True if one match per row of the delta is enough; the caller must know at once. */
   readonly once: boolean;
+  /** True if the conclusions are overdeleted, instead of added. */
+  readonly overdeletes: boolean;
   /** Buffer for matches, shared by all machines: none waits after `run`. */
   readonly batch: TupleBatch;
   /** Has the constants in rowRegister, and an element for the row of every step. */
@@ -377,6 +380,11 @@ class TupleSink {
     const { target, tally } = this.#parts.emission;
     const { rows, support } = target;
     const width = this.#from.length;
+    if (this.#parts.overdeletes) {
+      if (support !== null) this.#overdeleteEach(support, width);
+      batch.count = 0;
+      return;
+    }
     const fresh =
       this.#isBuffering && rows.deadCount === 0 ? batch.insertInto(rows, width) : this.#putEach(width);
     if (fresh > 0) {
@@ -391,6 +399,16 @@ class TupleSink {
       }
     }
     batch.count = 0;
+  }
+
+  #overdeleteEach(target: Support, width: number): void {
+    const { values, count } = this.#batch;
+    const tuple = this.#tuple;
+    for (let at = 0; at < count; at++) {
+      for (let index = 0; index < tuple.length; index++) tuple[index] = values[at * width + index] as number;
+      const row = target.derived.rows.find(tuple);
+      if (row >= 0) overdelete(this.#parts.work, target, row);
+    }
   }
 
   /** Inserts them one by one: with heights, for an observer, or if dead rows may be revived. */

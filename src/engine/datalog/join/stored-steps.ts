@@ -82,6 +82,13 @@ export class StoredRowsDelta extends DeltaStep {
   }
 }
 
+/** Stored facts of a negated atom that came or went: they are no premises. */
+export class ChangedFactsDelta extends StoredRowsDelta {
+  override get premises(): null {
+    return null;
+  }
+}
+
 /** The relation of a step, to be sorted. */
 export interface Sortable {
   readonly runs: SortedRuns;

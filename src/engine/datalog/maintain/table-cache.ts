@@ -9,7 +9,7 @@ import {
   settle,
   waitFor,
   abandonMaintenance,
-  retestWaiting,
+  retest,
 } from '../tables/evaluation.ts';
 import { type Candidates, type KnownConclusions, plainRows } from '../model/known-conclusions.ts';
 import type { MemoryHolder, MemoryBudget } from '../model/memory-budget.ts';
@@ -494,8 +494,7 @@ export async function maintainTables(
       }
     else justifications.dependentsOfFact(number, (target, at) => overdelete(work, target, at));
     // A fact without any version left was processed with an earlier change.
-    if (row >= 0)
-      for (const watcher of set.watchersOf(key)) retestWaiting(set, watcher, relation.columns, row);
+    if (row >= 0) for (const watcher of set.watchersOf(key)) retest(set, watcher, relation.columns, row);
   }
   if (!(await settle(set, reader, pacer))) return false;
   justifications.garbage += justifications.count - countBefore;

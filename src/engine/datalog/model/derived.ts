@@ -51,7 +51,7 @@ export interface Derived extends Queued {
   support: Support | null;
 }
 
-/** New stored rows for one atom of one rule. */
+/** New stored rows for one atom of one rule, or changed rows of an atom that it negates. */
 export interface StoredDelta extends Queued {
   readonly level: number;
   rows: number[];
@@ -145,8 +145,24 @@ export class Support {
   }
 }
 
+/** What a change of a relation that is negated or aggregated affects. */
+export type Watcher = WaitingWatcher | AbsenceWatcher;
+
+/**
+ * A rule that tests an absence in its join: the joins that a changed row of the negated atom starts, one that overdeletes
+ * what may have depended on it, and one that finds what now follows.
+ */
+export interface AbsenceWatcher {
+  readonly kind: 'absence';
+  /** Until something is demanded of the rule, nothing depends on the absence. */
+  readonly demand: Derived;
+  readonly loss: StoredDelta;
+  readonly gain: StoredDelta;
+}
+
 /** Finds the rows of a waiting relation that a changed row affects: those with its values in the key. */
-export interface Watcher {
+export interface WaitingWatcher {
+  readonly kind: 'waiting';
   readonly waits: Derived;
   /** Columns of the changed row that must have these constants. */
   readonly constants: readonly { readonly position: number; readonly id: number }[];

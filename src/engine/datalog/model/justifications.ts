@@ -20,8 +20,8 @@ type Breathe = () => Promise<void>;
  * recognized as older than the row's `since`, and `compact` drops them when they may be the majority.
  *
  * Stored facts appear under their number, which survives versions and compaction. Demand is not a premise: it
- * only grows. Dependencies on negation and aggregates have no edges: such rows wait in a relation of their
- * own (`BodyCompiler`), and its `Watcher`s find the rows that a change affects.
+ * only grows. Dependencies on negation and aggregates have no edges: `Watcher`s find the rows that a change
+ * affects, through rows that wait in a relation of their own (`BodyCompiler`) or by joins.
  */
 export class Justifications {
   readonly supports: Support[] = [];

@@ -5,6 +5,9 @@
  * A negated derived atom, or an aggregate, is a statement about all rows with its key. So the key is demanded
  * first, and the partial matches wait until everything below is at its fixpoint: a stage ends. A body with
  * such literals is a chain of stages: join and demand, wait, test and demand again, and finally the head.
+ *
+ * If a rule is asked as a whole, and each of its negated atoms is stored or demanded as a whole, no match is needed to demand
+ * them: the rule waits before its join, and the join itself tests them.
  */
 import { assert, present } from '../../base/assert.ts';
 import {
@@ -76,7 +79,7 @@ export interface Stage {
   readonly variables: readonly string[];
 }
 
-/** The stages of a body, at least one. Only the first has atoms. */
+/** The stages of a body, at least one. Only one has atoms: the first, or the last if the rule waits before its join. */
 export type BodyStages = readonly Stage[];
 
 /** A body with its stages. */
@@ -120,6 +123,8 @@ class BodyPlanner {
     const waiting = filters.filter((filter) => this.#mustWait(filter));
     const immediate = filters.filter((filter) => !waiting.includes(filter));
     const passing = this.#passBindings(immediate);
+    const first = this.#waitFirst(waiting, immediate, passing);
+    if (first !== null) return first;
     const stages: Stage[] = [];
     let atoms: readonly PlannedAtom[] = passing;
     let isFree = demandTerms.length === 0;
@@ -144,6 +149,28 @@ class BodyPlanner {
     }
     const last = [...current, ...immediate.filter((filter) => !done.includes(filter))];
     return [...stages, { atoms, filters: last, waits: [], variables: [] }];
+  }
+
+  /**
+   * The stages of a body that joins after it has waited; null if its matches have to wait. A change of a negated atom then
+   * starts a join. So that this costs no more than to find the rows that waited, the rule must be asked as a whole, and
+   * atoms must have all variables of the negated ones.
+   */
+  #waitFirst(
+    waiting: readonly Filter[],
+    immediate: readonly Filter[],
+    atoms: readonly PlannedAtom[],
+  ): BodyStages | null {
+    const { demandTerms, filters } = this.#body;
+    if (!this.#space.mayRewrite || waiting.length === 0 || demandTerms.length > 0) return null;
+    if (!waiting.every(({ literal }) => isAbsence(literal) && isBoundBy(literal, atoms))) return null;
+    const isFree = immediate.length === 0;
+    const waits = waiting.map((filter) => this.#wait(filter, isFree ? atoms : []));
+    if (!waits.every((wait) => wait.kind === 'stored' || (wait.kind === 'table' && wait.isWhole)))
+      return null;
+    const last = { atoms, filters, waits: [], variables: [] };
+    const derived = waits.filter(({ kind }) => kind === 'table');
+    return derived.length === 0 ? [last] : [{ atoms: [], filters: [], waits: derived, variables: [] }, last];
   }
 
   /**
@@ -275,6 +302,13 @@ class BodyPlanner {
     }
     return boundArguments(literal, bound) > 0 ? Math.max(cost, likelyRowsOfOwnComponent) : cost;
   }
+}
+
+/** True if the atoms have all variables of the literal. */
+function isBoundBy(literal: AtomLiteral, atoms: readonly PlannedAtom[]): boolean {
+  return literal.args.every(
+    (term) => !isNamedVariable(term) || atoms.some((atom) => atom.literal.args.includes(term)),
+  );
 }
 
 /**

@@ -7,7 +7,14 @@
  */
 import { type AtomLiteral, isVariable, type Literal } from '../../contract/language.ts';
 import type { Filter } from '../../language/order.ts';
-import { isAggregate, isArithmetic, isComparison, isPositiveAtom, wildcard } from '../../language/terms.ts';
+import {
+  isAbsence,
+  isAggregate,
+  isArithmetic,
+  isComparison,
+  isPositiveAtom,
+  wildcard,
+} from '../../language/terms.ts';
 import { present } from '../../base/assert.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import { cheapest } from './join-order.ts';
@@ -43,6 +50,8 @@ export type Window = 'done' | 'before' | 'through';
 export type JoinStart =
   | { readonly kind: 'demand' | 'explain' }
   | { readonly kind: 'rows' | 'stored'; readonly atom: number }
+  /** A changed row of a negated atom. `isLoss`: whether the atom was absent before is unknown, so no absence is tested. */
+  | { readonly kind: 'absence'; readonly filter: Filter; readonly isLoss: boolean }
   /** `withDemand`: the demand is a relation of premises, and is joined. */
   | { readonly kind: 'check'; readonly withDemand: boolean };
 
@@ -156,6 +165,8 @@ export interface JoinRule {
 export interface JoinSpace extends SemiJoinSpace {
   /** True if every binding counts: for heights, or for an observer. */
   readonly isExhaustive: boolean;
+  /** True if conclusions are maintained when facts change. */
+  readonly isMaintained: boolean;
   /** True if demand that is never new is demanded too. */
   readonly isObserved: boolean;
   estimate(view: ScopeChoice, literal: AtomLiteral, bound: ReadonlySet<string>): number;
@@ -177,6 +188,11 @@ class JoinPlanner {
   #filters: readonly Filter[];
   /** The terms of the atoms still to join, and of the demand if it is joined. */
   #open: (readonly string[])[] = [];
+  /**
+   * Derived atoms still to demand. Until then a maintained join tests no absence: if it ended, the join should find the
+   * rows of what comes after it.
+   */
+  #toDemand = 0;
   /** Bound variables that nothing needs any more. */
   readonly #left = new Set<string>();
 
@@ -196,6 +212,7 @@ class JoinPlanner {
     if (start.kind === 'demand') this.#fromDemand();
     else if (start.kind === 'rows') this.#fromRows(start.atom);
     else if (start.kind === 'stored') this.#fromStored(start.atom);
+    else if (start.kind === 'absence') this.#fromAbsence(start.filter, start.isLoss);
     else this.#fromHead(start);
     return { start, steps: this.#steps, passes: this.#passes };
   }
@@ -203,6 +220,7 @@ class JoinPlanner {
   #fromDemand(): void {
     const { demandTerms, atoms } = this.#rule;
     this.#expect(atoms, false);
+    this.#willDemand(atoms);
     this.#start(demandTerms);
     this.#joinInOrder([...atoms.keys()], null);
   }
@@ -213,6 +231,7 @@ class JoinPlanner {
     const delta = atom.source.kind === 'derived' ? atom.source.rows : null;
     const isDemanded = demandTerms.length === 0 || this.#isOwnDemand(atom);
     this.#expect(atoms.toSpliced(start, 1), !isDemanded);
+    this.#willDemand(atoms.slice(start + 1));
     this.#start(atom.literal.args);
     this.#joinCheapestFirst(start, !isDemanded, delta);
     this.#joinInOrder([...atoms.keys()].slice(start + 1), delta);
@@ -221,9 +240,24 @@ class JoinPlanner {
   #fromStored(start: number): void {
     const { atoms, demandTerms } = this.#rule;
     this.#expect(atoms.toSpliced(start, 1), demandTerms.length > 0);
+    this.#willDemand(atoms.slice(start + 1));
     this.#start((atoms[start] as JoinAtom).literal.args);
     this.#joinCheapestFirst(start, demandTerms.length > 0, null);
     for (let at = start + 1; at < atoms.length; at++) this.#join(at, 'done');
+  }
+
+  #willDemand(atoms: readonly JoinAtom[]): void {
+    if (!this.#space.isMaintained) return;
+    this.#toDemand = atoms.filter(({ source }) => source.kind === 'derived').length;
+  }
+
+  #fromAbsence({ literal }: Filter, isLoss: boolean): void {
+    const { atoms, demandTerms } = this.#rule;
+    const withDemand = demandTerms.length > 0;
+    if (isLoss) this.#filters = this.#filters.filter((filter) => !isAbsence(filter.literal));
+    this.#expect(atoms, withDemand);
+    this.#start(atomWaitedFor(literal).args);
+    this.#joinCheapestFirst(atoms.length, withDemand, null);
   }
 
   /** Starts at the head. Its demand exists already; a demand that is a relation of premises is joined as one. */
@@ -361,6 +395,7 @@ class JoinPlanner {
   /** Demands the atom if it is derived, then joins it; `limit` adds steps before repetitions are eliminated. */
   #join(at: number, window: Window, limit?: () => void): void {
     const atom = this.#rule.atoms[at] as JoinAtom;
+    if (atom.source.kind === 'derived' && this.#toDemand > 0) this.#toDemand--;
     // The rule's own demand is never new, but an observer sees the demand.
     if (atom.source.kind === 'derived' && (!this.#isOwnDemand(atom) || this.#space.isObserved))
       this.#steps.push({ kind: 'demand', atom: at });
@@ -448,6 +483,7 @@ class JoinPlanner {
   #settle(filter: Filter): boolean {
     if (!filter.needs.every((variable) => this.#bound.has(variable))) return false;
     const { literal, binds } = filter;
+    if (this.#toDemand > 0 && isAbsence(literal)) return false;
     // A variable already bound by the demand is compared with the text that it would get.
     const isNew = binds !== null && !this.#bound.has(binds);
     const way: ValueUse = isNew ? 'bind' : binds === null ? 'compare' : 'match';

@@ -86,7 +86,7 @@ export class Planner implements BodySpace, JoinSpace {
   readonly mayRewrite: boolean;
   readonly isExhaustive: boolean;
   readonly isObserved: boolean;
-  readonly #isMaintained: boolean;
+  readonly isMaintained: boolean;
   readonly #facts: FactStore;
   readonly #overlay: Overlay | null;
   readonly #values = new ColumnValues();
@@ -94,7 +94,7 @@ export class Planner implements BodySpace, JoinSpace {
   #keyCosts = new WeakMap<AtomLiteral, { readonly view: ScopeChoice; readonly cost: number }>();
 
   constructor({ facts, program, overlay, withHeights, isObserved, isMaintained }: PlannerParts) {
-    this.#isMaintained = isMaintained;
+    this.isMaintained = isMaintained;
     this.program = program;
     this.mayRewrite = !withHeights && !isObserved;
     this.isExhaustive = withHeights || isObserved;
@@ -156,7 +156,7 @@ export class Planner implements BodySpace, JoinSpace {
     const view = rule?.bodyView ?? table.view;
     const own =
       body === rule?.record.rule.body ? filters : filters.filter((each) => body.includes(each.literal));
-    const isMaintained = this.#isMaintained;
+    const { isMaintained } = this;
     const asked = { view, literals: body, filters: own, demandTerms, table, isMaintained };
     return { view, literals: body, filters: own, stages: planStages(asked, this) };
   }

@@ -9,6 +9,7 @@ import {
   type StoredDelta,
   type Support,
   overdelete,
+  type WaitingWatcher,
   type Watcher,
 } from '../model/derived.ts';
 import { holderOf, type MemoryHolder, type MemoryBudget } from '../model/memory-budget.ts';
@@ -352,28 +353,39 @@ export function notifyHigherLevels(set: TableSet, support: Support): void {
     set.justifications.dependents(support, row, (target, at) => {
       if (target.derived.level > level) overdelete(set.work, target, at);
     });
-    for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);
+    for (const watcher of watchers) retest(set, watcher, rows.columns, row);
     if (isDead && support.wasInBaseline(row)) support.lost?.(row);
   }
   const from = support.propagatedCount;
   support.propagatedCount = rows.count;
-  if (!watchers.some(({ waits }) => waits.claimed > 0)) return;
-  const retest = (row: number): void => {
-    for (const watcher of watchers) retestWaiting(set, watcher, rows.columns, row);
+  if (!watchers.some(isToNotify)) return;
+  const changed = (row: number): void => {
+    for (const watcher of watchers) retest(set, watcher, rows.columns, row);
   };
-  for (const row of rederived) retest(row);
-  for (let row = from; row < rows.count; row++) if (!rows.isDead(row)) retest(row);
+  for (const row of rederived) changed(row);
+  for (let row = from; row < rows.count; row++) if (!rows.isDead(row)) changed(row);
 }
 
-/** Tests again the waiting rows that the changed row affects; until then their conclusions are deleted. */
-export function retestWaiting(
-  set: TableSet,
-  watcher: Watcher,
-  columns: readonly Int32Array[],
-  row: number,
-): void {
+/** False if nothing waits, or nothing was demanded, so that nothing can depend on the relation. */
+function isToNotify(watcher: Watcher): boolean {
+  return (watcher.kind === 'waiting' ? watcher.waits : watcher.demand).claimed > 0;
+}
+
+/**
+ * Tests again what the changed row affects: waiting rows, whose conclusions are deleted until then, or by joins that it
+ * starts.
+ */
+export function retest(set: TableSet, watcher: Watcher, columns: readonly Int32Array[], row: number): void {
+  if (!isToNotify(watcher)) return;
+  if (watcher.kind === 'absence') {
+    const { loss, gain } = watcher;
+    loss.rows.push(row);
+    set.work.add(loss, phases.kill);
+    gain.rows.push(row);
+    set.work.add(gain, phases.stored);
+    return;
+  }
   const { waits, constants, equal, from, to } = watcher;
-  if (waits.claimed === 0) return;
   const value = (position: number): number => (columns[position] as Int32Array)[row] as number;
   for (const { position, id } of constants) if (value(position) !== id) return;
   for (const [left, right] of equal) if (value(left) !== value(right)) return;
@@ -387,7 +399,7 @@ export function retestWaiting(
   }
 }
 
-function testAgain(set: TableSet, { waits }: Watcher, row: number): void {
+function testAgain(set: TableSet, { waits }: WaitingWatcher, row: number): void {
   const { support } = waits;
   if (support === null || row >= waits.claimed || waits.rows.isDead(row)) return;
   set.justifications.dependents(support, row, (target, at) => overdelete(set.work, target, at));

@@ -3,7 +3,7 @@ import { MemoryMeter, type QuestionMemory } from '../../store/memory-meter.ts';
 import type { SortedRuns } from '../../store/sorted-runs.ts';
 import { TupleBatch } from '../../store/tuples.ts';
 import { present } from '../../base/assert.ts';
-import { relationKey } from '../../language/terms.ts';
+import { relationKey, relationOf } from '../../language/terms.ts';
 import { BitsetClosure, BitsetRecursion } from '../closure/bitset-closure.ts';
 import { BitsetTable } from '../closure/bitset-table.ts';
 import { BodyCompiler, type TableSpace } from '../join/body-compiler.ts';
@@ -21,6 +21,7 @@ import {
   newDerived,
   phases,
   type StoredDelta,
+  type AbsenceWatcher,
   type Watcher,
   WorkList,
 } from '../model/derived.ts';
@@ -70,6 +71,7 @@ export class TableSet implements TableSpace {
   readonly usedRuns = new Set<SortedRuns>();
   readonly #storedDeltas = new Map<string, StoredDelta[]>();
   readonly #storedWatchers = new Map<string, Watcher[]>();
+  readonly #absences: AbsenceWatcher[] = [];
   readonly tables = new Map<string, Table>();
   /** Temporary relations of questions and proofs, counted like tables while they exist. */
   readonly passing = new Set<Derived>();
@@ -203,6 +205,15 @@ export class TableSet implements TableSpace {
     support.rules.push(maintained);
     for (const { relation, delta } of maintained.stored)
       removals.push(added(listOf(this.#storedDeltas, relation), delta));
+    for (const { literal, watcher } of maintained.absences) {
+      const barrier = rule.barriers.get(literal);
+      const watchers =
+        barrier === undefined ? null : present(barrier.rows.support, 'it is maintained too').watchers;
+      removals.push(
+        watchers === null ? this.watchStored(relationOf(literal), watcher) : added(watchers, watcher),
+        added(this.#absences, watcher),
+      );
+    }
   }
 
   watchStored(relation: string, watcher: Watcher): () => void {
@@ -246,6 +257,7 @@ export class TableSet implements TableSpace {
   /** Discards the pending deltas of stored facts. */
   clearDeltas(): void {
     for (const list of this.#storedDeltas.values()) for (const news of list) news.rows = [];
+    for (const { loss, gain } of this.#absences) [loss.rows, gain.rows] = [[], []];
   }
 
   /** True if a compiled rule reads stored facts of the relation. */
@@ -367,7 +379,7 @@ export class TableSet implements TableSpace {
     const base = present(relations.get('base'), 'a closure has a base');
     const turn = present(relations.get('turn'), 'a closure has turns');
     const [before = null, behind = null] = [relations.get('before'), relations.get('behind')];
-    const watcher = { waits: turn, constants: [], equal: [], from: [], to: [] };
+    const watcher = { kind: 'waiting' as const, waits: turn, constants: [], equal: [], from: [], to: [] };
     for (const read of [base, before, behind])
       if (read !== null && read.support !== null) table.removals.push(added(read.support.watchers, watcher));
     table.bits = new BitsetTable({
