@@ -36,6 +36,7 @@ import { keysSearchOf } from '../features/keys/keys-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { proofSearchOf } from '../features/proof/proof-search.ts';
 import { rulesSearchOf } from '../features/rules/rules-search.ts';
+import { schemaSearchOf } from '../features/schema/schema-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
 import { SettingsView } from '../features/settings/settings-view.tsx';
 import { WorkbenchShell } from './shell/shell.tsx';
@@ -79,6 +80,7 @@ const TraceView = view(async () => (await import('../features/trace/trace-panel.
 const PlanPanel = view(async () => (await import('../features/plan/plan-panel.tsx')).PlanPanel);
 const TracePanel = view(async () => (await import('../features/trace/trace-panel.tsx')).TracePanel);
 const MemoryView = view(async () => (await import('../features/memory/memory-view.tsx')).MemoryView);
+const SchemaView = view(async () => (await import('../features/schema/schema-view.tsx')).SchemaView);
 const ScopesView = view(async () => (await import('../features/scopes/scopes-view.tsx')).ScopesView);
 const WhatIfView = view(async () => (await import('../features/what-if/what-if-view.tsx')).WhatIfView);
 
@@ -469,6 +471,21 @@ const keysRoute = createRoute({
   },
 });
 
+const schemaRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/schema',
+  validateSearch: schemaSearchOf,
+  component: function Schema() {
+    const search = schemaRoute.useSearch();
+    const navigate = schemaRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: next.part === search.part }),
+      [navigate, search.part],
+    );
+    return <SchemaView search={search} onSearch={onSearch} />;
+  },
+});
+
 const scopesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/scopes',
@@ -565,6 +582,7 @@ export const router = createRouter({
     adminRoute,
     replicationRoute,
     keysRoute,
+    schemaRoute,
     scopesRoute,
     memoryRoute,
     agentsRoute,
