@@ -1,6 +1,7 @@
 /** Declarations as views use them: the arguments' names and types by position. */
 import type { ArgumentType } from '../../engine/contract/declarations.ts';
 import type { PredicateList } from '../../engine/contract/facts.ts';
+import type { Atom } from '../../engine/contract/language.ts';
 import { usePredicates } from './queries.ts';
 
 /** A predicate with its counts and its declaration, if it has one. */
@@ -32,6 +33,20 @@ export function useDeclaredArguments(
 }
 
 const none: readonly ShownArgument[] = [];
+
+/** The declared arguments that variables stand for, by name without `?`: that of the first atom that has each. */
+export function declaredVariables(
+  atoms: readonly Atom[],
+  rows: readonly PredicateRow[] | undefined,
+): ReadonlyMap<string, ShownArgument> {
+  const found = new Map<string, ShownArgument>();
+  for (const { predicate, args } of atoms)
+    for (const [position, term] of args.entries()) {
+      const argument = term.startsWith('?') ? declaredArgument(rows, predicate, args.length, position) : null;
+      if (argument !== null && !found.has(term.slice(1))) found.set(term.slice(1), argument);
+    }
+  return found;
+}
 
 /** The title of an argument: its name, or its position from 1. */
 export function argumentTitle(argument: ShownArgument | null | undefined, position: number): string {

@@ -1,6 +1,8 @@
 /** The editor of one cell: Enter or leaving it takes the text, Escape discards it. */
 import { Tooltip } from '@mantine/core';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { choicesOf, isDateField } from '../../api/argument-field.tsx';
+import type { ShownArgument } from '../../api/declared.ts';
 import { useScopes } from '../../api/queries.ts';
 import { factsOfStatements, problemsOfFact } from './fact-form.ts';
 import styles from './facts.module.css';
@@ -78,6 +80,8 @@ export function editedCell(fact: FactContent, cell: CellKind, text: string): Cel
 
 interface CellEditorProps {
   cell: CellKind;
+  /** The declared argument of the cell; null: none. */
+  argument: ShownArgument | null;
   label: string;
   text: string;
   onText: (text: string) => void;
@@ -98,10 +102,15 @@ function ScopeNames({ id }: { id: string }) {
   );
 }
 
+const truths = ['true', 'false'] as const;
+
 /** An input in place of a cell. */
-export function CellEditor({ cell, label, text, onText, onTake, onCancel }: CellEditorProps) {
+export function CellEditor({ cell, argument, label, text, onText, onTake, onCancel }: CellEditorProps) {
   const id = useId();
   const [problem, setProblem] = useState<string | null>(null);
+  // While it is open, the kind of field depends on the value that it opened with.
+  const [initial] = useState(text);
+  const choices = cell.kind === 'truth' ? truths : argument === null ? null : choicesOf(argument.type, initial);
   // An editor that is removed loses the focus too, which must not count as leaving it.
   const isOver = useRef(false);
 
@@ -143,18 +152,24 @@ export function CellEditor({ cell, label, text, onText, onTake, onCancel }: Cell
         multiline
         maw={360}
       >
-        {cell.kind === 'truth' ? (
+        {choices !== null ? (
           <select {...common} value={text} onChange={(event) => onText(event.currentTarget.value)}>
-            <option value="true">true</option>
-            <option value="false">false</option>
+            {choices.map((choice) => (
+              <option key={choice} value={choice}>
+                {choice}
+              </option>
+            ))}
           </select>
         ) : (
           <input
             {...common}
+            type={argument !== null && isDateField(argument.type, initial) ? 'date' : 'text'}
             {...(cell.kind === 'scope' ? { list: `${id}-scopes`, placeholder: 'none' } : {})}
             spellCheck={false}
             value={text}
-            onFocus={(event) => event.currentTarget.select()}
+            onFocus={(event) => {
+              if (event.currentTarget.type === 'text') event.currentTarget.select();
+            }}
             onChange={(event) => {
               setProblem(null);
               onText(event.currentTarget.value);

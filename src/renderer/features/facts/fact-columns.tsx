@@ -2,6 +2,8 @@
 import { IconMinus, IconPencil, IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { misfitOf } from '../../api/argument-field.tsx';
+import { argumentTitle, isNumeric, type ShownArgument } from '../../api/declared.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
@@ -95,19 +97,29 @@ function baseOf(row: FactGridRow): FactContent {
   return row.edit?.kind === 'changed' ? row.edit.base : row.fact;
 }
 
-function argumentColumn(index: number, arity: number, order: FactOrder): Column<FactGridRow> {
+function argumentColumn(
+  index: number,
+  arity: number,
+  order: FactOrder,
+  argument: ShownArgument | undefined,
+): Column<FactGridRow> {
+  const misfits = (value: string) => misfitOf(argument, value);
   return {
     id: `argument-${index}`,
-    title: arity === 0 ? 'No arguments' : `Argument ${index + 1}`,
+    title: arity === 0 ? 'No arguments' : argumentTitle(argument, index),
     width: 132,
     grow: 1,
+    ...(argument !== undefined && isNumeric(argument.type) ? { align: 'end' } : {}),
     ...(arity === 0 ? {} : { sort: sortBy(order, `arg${index}`) }),
     cell: (row) => {
       const was = baseOf(row).args[index] ?? '';
       const value = row.fact.args[index] ?? '';
       return (
         <Part row={row} isChanged={was !== value} was={was}>
-          <span className="mono" title={value}>
+          <span
+            className={misfits(value) === null ? 'mono' : `mono ${styles.misfit}`}
+            title={misfits(value) ?? value}
+          >
             {value}
           </span>
         </Part>
@@ -208,17 +220,19 @@ const notYet = <span className="dim">–</span>;
 
 /**
  * The columns of the grid. `arity`: one column per argument; null: one column with the whole fact. `clashes`:
- * null if nothing is staged, else the keys of rows that would become the same fact as another.
+ * null if nothing is staged, else the keys of rows that would become the same fact as another. `declared`: the declared
+ * arguments, by position; empty: they have no names.
  */
 export function factColumns(
   arity: number | null,
   order: FactOrder,
   clashes: ReadonlySet<string> | null,
+  declared: readonly ShownArgument[],
 ): Column<FactGridRow>[] {
   const what =
     arity === null
       ? [wholeColumn(order)]
-      : Array.from({ length: Math.max(1, arity) }, (_, index) => argumentColumn(index, arity, order));
+      : Array.from({ length: Math.max(1, arity) }, (_, index) => argumentColumn(index, arity, order, declared[index]));
   return [
     ...(clashes === null ? [] : [editColumn(clashes)]),
     ...what,

@@ -6,8 +6,10 @@ import { Button, Loader } from '@mantine/core';
 import { IconPlus, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { declaredArgument, useDeclaredArguments } from '../../api/declared.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { Permitted } from '../../api/permitted.tsx';
+import { usePredicates } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
@@ -157,6 +159,7 @@ function useCellEditing(
 ): CellEditing {
   const [edited, setEdited] = useState<EditedCell | null>(null);
   const reason = useReason('commitTransaction');
+  const predicates = usePredicates().data;
 
   function begin(index: number, column: string): void {
     const row = rowAt(index);
@@ -180,11 +183,17 @@ function useCellEditing(
   }
 
   if (edited === null) return { editing: null, begin };
+  const { fact } = edited.row;
+  const argument =
+    edited.cell.kind === 'argument'
+      ? declaredArgument(predicates, fact.predicate, fact.args.length, edited.cell.index)
+      : null;
   const editor = (
     <CellEditor
       key={`${keyOfRow(edited.row)} ${edited.column}`}
       cell={edited.cell}
-      label={`${edited.column.replace('argument-', 'argument ')} of ${renderFact(edited.row.fact)}`}
+      argument={argument}
+      label={`${argument?.name ?? edited.column.replace('argument-', 'argument ')} of ${renderFact(fact)}`}
       text={edited.text}
       onText={(text) => setEdited({ ...edited, text })}
       onTake={(text) => take(edited, text)}
@@ -216,6 +225,7 @@ function useColumns(
   const known = useArity(predicate);
   const arity = known ?? (predicate === undefined ? null : (added[0]?.fact.args.length ?? null));
   const clashes = staging.edits.length === 0 ? null : staging.clashes;
+  const declared = useDeclaredArguments(predicate, arity);
   return useMemo(
     () =>
       factColumns(
@@ -226,8 +236,9 @@ function useColumns(
           toggle: (key: FactSortKey) => onSearch(nextOrder({ sort, order }, key)),
         },
         clashes,
+        declared,
       ),
-    [arity, sort, order, onSearch, clashes],
+    [arity, sort, order, onSearch, clashes, declared],
   );
 }
 

@@ -318,7 +318,7 @@ export function ConstraintPane({ stored, onSearch, onDelete }: ConstraintPanePro
         <FormSection title="What must not be true">
           <div className={styles.editor}>
             <LazyCodeEditor
-              label="Constraint"
+              label="What must not be true"
               mode="constraint"
               placeholder={'!- adult(?x), age(?x, ?a), ?a < 18 "an adult is 18 or older".'}
               value={fields.text}
