@@ -14,6 +14,7 @@ import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { matchesKeys } from '../../ui/keys.ts';
+import { SchemaLink } from '../../ui/knowledge-links.tsx';
 import { HintLines } from '../../ui/blocks.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
@@ -376,6 +377,7 @@ function GridBody(props: FactGridProps & ReturnType<typeof useFactPages>) {
 /** The pane with the grid, its filters, and a footer. */
 export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
   const { search, onSearch, onAdd, footer } = props;
+  const arity = useArity(search.predicate);
   const { pages, state } = useFactPages(search);
   // Requests the first rows before the grid knows that there are any.
   useEffect(() => pages.need(0, 1), [pages]);
@@ -383,7 +385,14 @@ export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
     <PaneFrame
       scroll="own"
       label="Facts"
-      title={<h1 className={`pane-title truncate ${styles.viewTitle}`}>{search.predicate ?? 'All facts'}</h1>}
+      title={
+        <>
+          <h1 className={`pane-title truncate ${styles.viewTitle}`}>{search.predicate ?? 'All facts'}</h1>
+          {search.predicate !== undefined && arity !== null && (
+            <SchemaLink name={search.predicate} arity={arity} />
+          )}
+        </>
+      }
       actions={<FactFilters search={search} total={state.total} onSearch={onSearch} onAdd={onAdd} />}
     >
       <div className="flex-column tall">

@@ -1,5 +1,5 @@
 import { Button, Group, Switch } from '@mantine/core';
-import { IconCursorText, IconRoute2, IconTable } from '@tabler/icons-react';
+import { IconCursorText, IconRoute2, IconSchema, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { apiFailureOf } from '../../api/problem.ts';
@@ -71,6 +71,21 @@ function GraphDetail({ graph, node, onChoose, onRename, onClose }: GraphDetailPr
             renderRoot={(props) => <Link to="/facts" search={{ predicate: node.name }} {...props} />}
           >
             Facts
+          </Button>
+          <Button
+            variant="default"
+            size="compact-sm"
+            leftSection={<IconSchema size={14} aria-hidden />}
+            renderRoot={(props) => (
+              <Link
+                to="/schema"
+                search={{ predicate: `${node.name}/${node.arity}` }}
+                aria-label={`Schema of ${node.name}/${node.arity}`}
+                {...props}
+              />
+            )}
+          >
+            Schema
           </Button>
           <Button
             variant="default"

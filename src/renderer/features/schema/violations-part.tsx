@@ -259,7 +259,11 @@ function Facts({ violation }: { violation: Violation }) {
       {violation.facts.map(({ id, atom }) => (
         <li key={id}>
           <LinkedAtom text={atom} />{' '}
-          <Link to="/facts" search={{ predicate: violation.predicate, fact: id }} className="dim">
+          <Link
+            to="/facts"
+            search={{ predicate: violation.predicate, fact: id }}
+            className={`dim ${styles.link}`}
+          >
             Open the fact
           </Link>
         </li>
@@ -318,11 +322,15 @@ function ViolationItem({ violation, generation }: { violation: Violation; genera
       <div className="flex-row flex-wrap gap-4-8">
         <Tag tone="bad">{kindTags[violation.kind]}</Tag>
         {violation.kind === 'constraint' ? (
-          <Link to="/schema" search={{ part: 'constraints', constraint: violation.constraint }}>
+          <Link
+            to="/schema"
+            search={{ part: 'constraints', constraint: violation.constraint }}
+            className={styles.link ?? ''}
+          >
             {violation.name}
           </Link>
         ) : (
-          <Link to="/schema" search={{ predicate: titleOf(violation) }} className="mono">
+          <Link to="/schema" search={{ predicate: titleOf(violation) }} className={`mono ${styles.link}`}>
             {titleOf(violation)}
           </Link>
         )}
