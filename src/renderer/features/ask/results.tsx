@@ -111,11 +111,14 @@ function sortBy(
 }
 
 /** The title of a variable, with the name of the argument that it stands for; numbers are right-aligned. */
-function declaredColumn(name: string, argument: ShownArgument | undefined): Pick<Column<Row>, 'title' | 'align'> {
-  if (argument === undefined) return { title: `?${name}` };
+function declaredColumn(
+  name: string,
+  argument: ShownArgument | undefined,
+): Pick<Column<Row>, 'title' | 'align' | 'grow'> {
+  if (argument === undefined) return { title: `?${name}`, grow: 1 };
   return {
     title: argument.name === name ? `?${name}` : `?${name} · ${argument.name}`,
-    ...(isNumeric(argument.type) ? { align: 'end' } : {}),
+    ...(isNumeric(argument.type) ? { align: 'end' } : { grow: 1 }),
   };
 }
 
@@ -159,7 +162,6 @@ function columnsOf(
           id: name,
           ...declaredColumn(name, declared.get(name)),
           width: 140,
-          grow: 1,
           sort: sortBy(name, sort, onSort),
           cell: (row) => (
             <span className="mono" title={row.bindings[name]}>

@@ -1,6 +1,13 @@
 /** The lists of an entity's page as grids; every other constant of a row is in its menu. */
 import { Button } from '@mantine/core';
-import { IconCircleDot, IconListSearch, IconRoute, IconRoute2, IconSchema, IconTable } from '@tabler/icons-react';
+import {
+  IconCircleDot,
+  IconListSearch,
+  IconRoute,
+  IconRoute2,
+  IconSchema,
+  IconTable,
+} from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { EntityPage } from '../../../engine/contract/entities.ts';

@@ -291,40 +291,48 @@ interface FactFormFieldsProps {
 
 function Arguments({ form, onForm, problems }: FactFormFieldsProps) {
   const declared = useDeclaredArguments(form.predicate, form.args.length);
+  // A declared predicate has as many arguments as it has names; statements can have others.
+  const isDeclared = declared.length > 0;
   function set(index: number, value: string): void {
     onForm({ ...form, args: form.args.map((arg, at) => (at === index ? value : arg)) });
   }
   return (
-    <fieldset className={`boxed gap-8 flex-wrap align-start flex no-margin ${styles.fieldset}`}>
+    <fieldset
+      className={`boxed no-margin ${styles.fieldset} ${isDeclared ? styles.formGrid : 'gap-8 flex-wrap align-start flex'}`}
+    >
       <legend>Arguments</legend>
       {form.args.map((arg, index) => (
         <ArgumentField
           // Keyed by position.
           key={`argument ${index + 1}`}
-          isLabelled={declared.length > 0}
+          isLabelled={isDeclared}
           argument={declared[index]}
           position={index}
           value={arg}
           problem={problems[`args.${index}`]}
           onValue={(value) => set(index, value)}
           rightSection={
-            <ActionIcon
-              size="sm"
-              aria-label={`Remove argument ${index + 1}`}
-              onClick={() => onForm({ ...form, args: form.args.filter((_, at) => at !== index) })}
-            >
-              <IconX size={14} aria-hidden />
-            </ActionIcon>
+            isDeclared ? null : (
+              <ActionIcon
+                size="sm"
+                aria-label={`Remove argument ${index + 1}`}
+                onClick={() => onForm({ ...form, args: form.args.filter((_, at) => at !== index) })}
+              >
+                <IconX size={14} aria-hidden />
+              </ActionIcon>
+            )
           }
         />
       ))}
-      <Button
-        variant="subtle"
-        leftSection={<IconPlus size={14} aria-hidden />}
-        onClick={() => onForm({ ...form, args: [...form.args, ''] })}
-      >
-        Argument
-      </Button>
+      {!isDeclared && (
+        <Button
+          variant="subtle"
+          leftSection={<IconPlus size={14} aria-hidden />}
+          onClick={() => onForm({ ...form, args: [...form.args, ''] })}
+        >
+          Argument
+        </Button>
+      )}
     </fieldset>
   );
 }

@@ -110,7 +110,8 @@ export function CellEditor({ cell, argument, label, text, onText, onTake, onCanc
   const [problem, setProblem] = useState<string | null>(null);
   // While it is open, the kind of field depends on the value that it opened with.
   const [initial] = useState(text);
-  const choices = cell.kind === 'truth' ? truths : argument === null ? null : choicesOf(argument.type, initial);
+  const choices =
+    cell.kind === 'truth' ? truths : argument === null ? null : choicesOf(argument.type, initial);
   // An editor that is removed loses the focus too, which must not count as leaving it.
   const isOver = useRef(false);
 

@@ -108,8 +108,7 @@ function argumentColumn(
     id: `argument-${index}`,
     title: arity === 0 ? 'No arguments' : argumentTitle(argument, index),
     width: 132,
-    grow: 1,
-    ...(argument !== undefined && isNumeric(argument.type) ? { align: 'end' } : {}),
+    ...(argument !== undefined && isNumeric(argument.type) ? { align: 'end' } : { grow: 1 }),
     ...(arity === 0 ? {} : { sort: sortBy(order, `arg${index}`) }),
     cell: (row) => {
       const was = baseOf(row).args[index] ?? '';
@@ -232,7 +231,9 @@ export function factColumns(
   const what =
     arity === null
       ? [wholeColumn(order)]
-      : Array.from({ length: Math.max(1, arity) }, (_, index) => argumentColumn(index, arity, order, declared[index]));
+      : Array.from({ length: Math.max(1, arity) }, (_, index) =>
+          argumentColumn(index, arity, order, declared[index]),
+        );
   return [
     ...(clashes === null ? [] : [editColumn(clashes)]),
     ...what,

@@ -29,15 +29,15 @@ function columnsOf(counts: ViolationCounts | undefined): Column<StoredConstraint
     {
       id: 'name',
       title: 'Name',
-      width: 130,
-      grow: 1,
+      width: 140,
+      grow: 2,
       cell: ({ name, description }) => <span title={description ?? undefined}>{name}</span>,
     },
     {
       id: 'text',
       title: 'Constraint',
-      width: 220,
-      grow: 4,
+      width: 200,
+      grow: 3,
       cell: ({ text }) => (
         <span title={text}>
           <CodeText isLine text={text} />
@@ -59,7 +59,7 @@ function columnsOf(counts: ViolationCounts | undefined): Column<StoredConstraint
     {
       id: 'violations',
       title: 'Violations',
-      width: 92,
+      width: 104,
       align: 'end',
       cell: ({ id }) => (
         <ViolationCount count={counts?.byConstraint.get(id) ?? 0} isLeast={counts?.isWhole === false} />

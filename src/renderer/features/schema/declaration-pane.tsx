@@ -102,6 +102,7 @@ function ArgumentRow({ fields, problems, onFields, argument, position, profile }
         onChange={({ currentTarget }) => set({ description: currentTarget.value })}
       />
       <Checkbox
+        size="xs"
         label="Key"
         aria-label={`${argument.name === '' ? title : argument.name} is in the key`}
         checked={isInKey}

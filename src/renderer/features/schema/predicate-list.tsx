@@ -111,7 +111,7 @@ function columnsOf(counts: ViolationCounts | undefined): Column<PredicateRow>[] 
     {
       id: 'violations',
       title: 'Violations',
-      width: 92,
+      width: 104,
       align: 'end',
       cell: (row) =>
         row.declaration === undefined ? null : (

@@ -1,5 +1,5 @@
 /** What violates keys, types and constraints, with its facts and proof, and the changes that would mend it. */
-import { Button, SegmentedControl, Select } from '@mantine/core';
+import { Anchor, Button, SegmentedControl, Select } from '@mantine/core';
 import { IconBulb, IconChevronDown, IconChevronRight, IconCircleCheck } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -196,7 +196,9 @@ function MendList({ found: { sets, isCut }, ...props }: MendListProps) {
       <p className="no-margin" role="status">
         {sets.length === 0
           ? 'No change of its facts was found that would mend it.'
-          : `${formatAmount(sets.length, 'way')} to mend it, each enough alone.`}
+          : sets.length === 1
+            ? 'One way to mend it.'
+            : `${formatCount(sets.length)} ways to mend it, each enough alone.`}
         {isCut && ' The search stopped early: there may be others.'}
       </p>
       {sets.length > 0 && (
@@ -210,28 +212,51 @@ function MendList({ found: { sets, isCut }, ...props }: MendListProps) {
   );
 }
 
-/** Searches for mends when asked to. */
-function Mending({ violation, generation }: { violation: Violation; generation: number }) {
+/** The actions of a violation and what they show: its proof, and the search for mends. */
+function Explained({ violation, generation }: { violation: Violation; generation: number }) {
   const session = useSession();
   const constraints = useConstraints().data ?? [];
   const reason = useReason('beginTransaction');
+  const [isProofOpen, setProofOpen] = useState(false);
   const { state, start, cancel, clear } = useRun<Mends>();
   const { result, runningSince, failure } = state;
+  const proof = violation.kind === 'constraint' ? violation.proof : null;
   return (
     <>
-      {result === null && runningSince === null && (
+      <div className="flex-row gap-8">
         <Guarded reason={reason}>
           <Button
             size="compact-xs"
             variant="default"
-            className={styles.narrow ?? ''}
             leftSection={<IconBulb size={13} aria-hidden />}
+            disabled={runningSince !== null || result !== null}
             onClick={() => start((signal) => mendsOf(session, violation, constraints, signal))}
           >
             What would mend it
           </Button>
         </Guarded>
-      )}
+        {proof !== null && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            aria-expanded={isProofOpen}
+            leftSection={
+              isProofOpen ? (
+                <IconChevronDown size={13} aria-hidden />
+              ) : (
+                <IconChevronRight size={13} aria-hidden />
+              )
+            }
+            onClick={() => setProofOpen(!isProofOpen)}
+          >
+            Proof
+          </Button>
+        )}
+        {violation.kind === 'constraint' && (
+          <ProofLink question={violation.instance}>Open the proof</ProofLink>
+        )}
+      </div>
+      {isProofOpen && proof !== null && <CodeBlock low label="Proof" text={proofOutline(proof).join('\n')} />}
       {runningSince !== null && <Running what="Trying changes" since={runningSince} onCancel={cancel} />}
       {failure !== null && <ProblemNotice failure={failure} />}
       {result !== null && (
@@ -259,44 +284,18 @@ function Facts({ violation }: { violation: Violation }) {
       {violation.facts.map(({ id, atom }) => (
         <li key={id}>
           <LinkedAtom text={atom} />{' '}
-          <Link
-            to="/facts"
-            search={{ predicate: violation.predicate, fact: id }}
-            className={`dim ${styles.link}`}
+          <Anchor
+            size="xs"
+            className={styles.link ?? ''}
+            renderRoot={(props) => (
+              <Link to="/facts" search={{ predicate: violation.predicate, fact: id }} {...props} />
+            )}
           >
             Open the fact
-          </Link>
+          </Anchor>
         </li>
       ))}
     </ul>
-  );
-}
-
-function ViolationProof({ violation }: { violation: Violation }) {
-  const [isOpen, setOpen] = useState(false);
-  const { proof } = violation;
-  if (violation.kind !== 'constraint' || proof === null) return null;
-  return (
-    <>
-      <Button
-        size="compact-xs"
-        variant="subtle"
-        className={styles.narrow ?? ''}
-        aria-expanded={isOpen}
-        leftSection={
-          isOpen ? <IconChevronDown size={13} aria-hidden /> : <IconChevronRight size={13} aria-hidden />
-        }
-        onClick={() => setOpen(!isOpen)}
-      >
-        Proof
-      </Button>
-      {isOpen && (
-        <>
-          <CodeBlock low label="Proof" text={proofOutline(proof).join('\n')} />
-          <ProofLink question={violation.instance}>Open the proof</ProofLink>
-        </>
-      )}
-    </>
   );
 }
 
@@ -322,13 +321,18 @@ function ViolationItem({ violation, generation }: { violation: Violation; genera
       <div className="flex-row flex-wrap gap-4-8">
         <Tag tone="bad">{kindTags[violation.kind]}</Tag>
         {violation.kind === 'constraint' ? (
-          <Link
-            to="/schema"
-            search={{ part: 'constraints', constraint: violation.constraint }}
+          <Anchor
             className={styles.link ?? ''}
+            renderRoot={(props) => (
+              <Link
+                to="/schema"
+                search={{ part: 'constraints', constraint: violation.constraint }}
+                {...props}
+              />
+            )}
           >
             {violation.name}
-          </Link>
+          </Anchor>
         ) : (
           <Link to="/schema" search={{ predicate: titleOf(violation) }} className={`mono ${styles.link}`}>
             {titleOf(violation)}
@@ -343,8 +347,7 @@ function ViolationItem({ violation, generation }: { violation: Violation; genera
         <p className="no-margin wraps">{violation.message}</p>
       )}
       <Facts violation={violation} />
-      <ViolationProof violation={violation} />
-      <Mending violation={violation} generation={generation} />
+      <Explained violation={violation} generation={generation} />
     </li>
   );
 }
