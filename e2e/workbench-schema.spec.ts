@@ -118,11 +118,7 @@ test('a predicate is declared from what is stored, changed, withdrawn, and undon
   });
 });
 
-test('a constraint is added, its violation is mended, and both are undone', async ({
-  page,
-  service,
-  watched,
-}) => {
+test('a constraint is added, its violation is mended, and both are undone', async ({ page, service }) => {
   await knowPeople(page, service);
   await open(page, service, '/schema?part=constraints');
   await page.getByRole('button', { name: 'New constraint' }).click();

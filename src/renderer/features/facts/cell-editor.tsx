@@ -1,6 +1,6 @@
 /** The editor of one cell: Enter or leaving it takes the text, Escape discards it. */
 import { Tooltip } from '@mantine/core';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, useId, useRef, useState } from 'react';
 import { choicesOf, isDateField } from '../../api/argument-field.tsx';
 import type { ShownArgument } from '../../api/declared.ts';
 import { useScopes } from '../../api/queries.ts';
@@ -102,7 +102,34 @@ function ScopeNames({ id }: { id: string }) {
   );
 }
 
-const truths = ['true', 'false'] as const;
+/** The choices of a cell that opened with a text; null: any text can be written. */
+function choicesOfCell(
+  cell: CellKind,
+  argument: ShownArgument | null,
+  initial: string,
+): readonly string[] | null {
+  if (cell.kind === 'truth') return ['true', 'false'];
+  return argument === null ? null : choicesOf(argument.type, initial);
+}
+
+interface ChoiceInputProps extends Pick<CellEditorProps, 'text' | 'onText'> {
+  common: ComponentProps<'select'>;
+  choices: readonly string[];
+}
+
+/** A list in place of a cell; it opens with the current value, also if that is no choice. */
+function ChoiceInput({ common, choices, text, onText }: ChoiceInputProps) {
+  return (
+    <select {...common} value={text} onChange={(event) => onText(event.currentTarget.value)}>
+      {!choices.includes(text) && <option value={text}>{text}</option>}
+      {choices.map((choice) => (
+        <option key={choice} value={choice}>
+          {choice}
+        </option>
+      ))}
+    </select>
+  );
+}
 
 /** An input in place of a cell. */
 export function CellEditor({ cell, argument, label, text, onText, onTake, onCancel }: CellEditorProps) {
@@ -110,8 +137,7 @@ export function CellEditor({ cell, argument, label, text, onText, onTake, onCanc
   const [problem, setProblem] = useState<string | null>(null);
   // While it is open, the kind of field depends on the value that it opened with.
   const [initial] = useState(text);
-  const choices =
-    cell.kind === 'truth' ? truths : argument === null ? null : choicesOf(argument.type, initial);
+  const choices = choicesOfCell(cell, argument, initial);
   // An editor that is removed loses the focus too, which must not count as leaving it.
   const isOver = useRef(false);
 
@@ -154,13 +180,7 @@ export function CellEditor({ cell, argument, label, text, onText, onTake, onCanc
         maw={360}
       >
         {choices !== null ? (
-          <select {...common} value={text} onChange={(event) => onText(event.currentTarget.value)}>
-            {choices.map((choice) => (
-              <option key={choice} value={choice}>
-                {choice}
-              </option>
-            ))}
-          </select>
+          <ChoiceInput common={common} choices={choices} text={text} onText={onText} />
         ) : (
           <input
             {...common}

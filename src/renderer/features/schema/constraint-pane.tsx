@@ -227,9 +227,10 @@ interface ConstraintPaneProps {
   onDelete: (constraint: StoredConstraint) => void;
 }
 
-/** The pane of one constraint. */
-export function ConstraintPane({ stored, onSearch, onDelete }: ConstraintPaneProps) {
-  const { fields, isChanged, isOutdated, set, forget, rebase } = useFields(stored);
+/** The constraint as edited, judged, and saved. */
+function useEditing({ stored, onSearch }: Pick<ConstraintPaneProps, 'stored' | 'onSearch'>) {
+  const edited = useFields(stored);
+  const { fields, isChanged, isOutdated, forget } = edited;
   const { diagnostics } = useDiagnostics(fields.text, 'constraint');
   const isReadable = useMemo(() => isConstraint(fields.text), [fields.text]);
   const [wasTried, setTried] = useState(false);
@@ -240,73 +241,102 @@ export function ConstraintPane({ stored, onSearch, onDelete }: ConstraintPanePro
     setTried(false);
     onSearch({ constraint: id });
   });
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-
+  const canSave = isReadable && isChanged && !isOutdated;
+  const hasName = fields.name.trim() !== '';
   function onSave(): void {
     setTried(true);
-    if (reason === null && isReadable && fields.name.trim() !== '' && isChanged && !isOutdated) save(fields);
+    if (reason === null && canSave && hasName) save(fields);
   }
-  useSubmitKey(onSave);
+  const isNameMissing = wasTried && !hasName;
+  return {
+    ...edited,
+    diagnostics,
+    isReadable,
+    trial,
+    reason,
+    isPending,
+    error,
+    canSave,
+    onSave,
+    isNameMissing,
+  };
+}
 
+interface ActionsProps extends ConstraintPaneProps {
+  editing: ReturnType<typeof useEditing>;
+}
+
+function Actions({ stored, onSearch, onDelete, editing }: ActionsProps) {
+  const { isChanged, forget, reason, canSave, isPending, onSave } = editing;
+  return (
+    <>
+      {stored !== null && (
+        <>
+          <Button
+            variant="default"
+            leftSection={<IconAlertTriangle size={14} aria-hidden />}
+            onClick={() =>
+              onSearch({
+                part: 'violations',
+                constraint: stored.id,
+                predicate: undefined,
+                kind: undefined,
+              })
+            }
+          >
+            Violations
+          </Button>
+          <Guarded reason={reason}>
+            <Button
+              variant="default"
+              leftSection={<IconTrash size={14} aria-hidden />}
+              onClick={() => onDelete(stored)}
+            >
+              Delete
+            </Button>
+          </Guarded>
+        </>
+      )}
+      {(isChanged || stored === null) && (
+        <Button
+          variant="default"
+          leftSection={<IconX size={14} aria-hidden />}
+          onClick={() => {
+            forget();
+            if (stored === null) onSearch({ constraint: undefined });
+          }}
+        >
+          Discard
+        </Button>
+      )}
+      <Guarded reason={reason}>
+        <Button
+          leftSection={<IconDeviceFloppy size={14} aria-hidden />}
+          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
+          disabled={!canSave}
+          loading={isPending}
+          onClick={onSave}
+        >
+          {stored === null ? 'Add' : 'Save'}
+        </Button>
+      </Guarded>
+    </>
+  );
+}
+
+/** The pane of one constraint. */
+export function ConstraintPane(props: ConstraintPaneProps) {
+  const { stored } = props;
+  const editing = useEditing(props);
+  const { fields, set, diagnostics, isOutdated, rebase, error, trial, isReadable, onSave } = editing;
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  useSubmitKey(onSave);
   return (
     <PaneFrame
       label="Constraint"
       tone="panel"
       title={stored === null ? 'New constraint' : stored.name}
-      actions={
-        <>
-          {stored !== null && (
-            <>
-              <Button
-                variant="default"
-                leftSection={<IconAlertTriangle size={14} aria-hidden />}
-                onClick={() =>
-                  onSearch({
-                    part: 'violations',
-                    constraint: stored.id,
-                    predicate: undefined,
-                    kind: undefined,
-                  })
-                }
-              >
-                Violations
-              </Button>
-              <Guarded reason={reason}>
-                <Button
-                  variant="default"
-                  leftSection={<IconTrash size={14} aria-hidden />}
-                  onClick={() => onDelete(stored)}
-                >
-                  Delete
-                </Button>
-              </Guarded>
-            </>
-          )}
-          {(isChanged || stored === null) && (
-            <Button
-              variant="default"
-              leftSection={<IconX size={14} aria-hidden />}
-              onClick={() => {
-                forget();
-                if (stored === null) onSearch({ constraint: undefined });
-              }}
-            >
-              Discard
-            </Button>
-          )}
-          <Guarded reason={reason}>
-            <Button
-              leftSection={<IconDeviceFloppy size={14} aria-hidden />}
-              rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
-              disabled={!isChanged || !isReadable || isOutdated}
-              loading={isPending}
-              onClick={onSave}
-            >
-              {stored === null ? 'Add' : 'Save'}
-            </Button>
-          </Guarded>
-        </>
-      }
+      actions={<Actions {...props} editing={editing} />}
     >
       {isOutdated && (
         <AgeBanner action="Keep mine" onAgain={rebase}>
@@ -335,7 +365,7 @@ export function ConstraintPane({ stored, onSearch, onDelete }: ConstraintPanePro
             )}
           />
         </FormSection>
-        <Fields fields={fields} onFields={set} isNameMissing={wasTried && fields.name.trim() === ''} />
+        <Fields fields={fields} onFields={set} isNameMissing={editing.isNameMissing} />
         <Trial trial={trial} mode={fields.mode} isReadable={isReadable} />
       </div>
     </PaneFrame>

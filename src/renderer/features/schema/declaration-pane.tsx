@@ -61,6 +61,32 @@ interface ArgumentRowProps extends FieldsProps {
 
 const typeLabels = offeredTypes.map((value) => ({ value, label: value === 'oneOf' ? 'one of…' : value }));
 
+interface ChoicesProps {
+  title: string;
+  choices: string;
+  problem: string | undefined;
+  onChoices: (choices: string) => void;
+}
+
+/** The constants that an argument may be. */
+function Choices({ title, choices, problem, onChoices }: ChoicesProps) {
+  return (
+    <Textarea
+      className={styles.choices ?? ''}
+      classNames={{ input: 'mono' }}
+      aria-label={`Choices of ${title}`}
+      placeholder="One constant on each line"
+      autosize
+      minRows={2}
+      maxRows={8}
+      spellCheck={false}
+      value={choices}
+      error={problem}
+      onChange={({ currentTarget }) => onChoices(currentTarget.value)}
+    />
+  );
+}
+
 /** One argument on one line: its place in the key, name, type and description; choices below. */
 function ArgumentRow({ fields, problems, onFields, argument, position, profile }: ArgumentRowProps) {
   const title = `argument ${position + 1}`;
@@ -116,18 +142,11 @@ function ArgumentRow({ fields, problems, onFields, argument, position, profile }
         }
       />
       {argument.type === 'oneOf' && (
-        <Textarea
-          className={styles.choices ?? ''}
-          classNames={{ input: 'mono' }}
-          aria-label={`Choices of ${title}`}
-          placeholder="One constant on each line"
-          autosize
-          minRows={2}
-          maxRows={8}
-          spellCheck={false}
-          value={argument.choices}
-          error={problem('type')}
-          onChange={({ currentTarget }) => set({ choices: currentTarget.value })}
+        <Choices
+          title={title}
+          choices={argument.choices}
+          problem={problem('type')}
+          onChoices={(choices) => set({ choices })}
         />
       )}
       {profile !== undefined && profile.distinct > 0 && (
@@ -373,29 +392,155 @@ function useJudged(fields: DeclarationFields, declaration: ShownDeclaration | nu
   }, [fields, declaration, wasTried]);
 }
 
-/** The pane of one predicate. */
-export function DeclarationPane({ of, onSearch, onWithdraw }: DeclarationPaneProps) {
+/** What is known of the predicate, and its declaration as edited. */
+function useEditing(of: NamedPredicate) {
   const row = usePredicates().data?.find(({ name, arity }) => name === of.name && arity === of.arity);
   const declaration = row?.declaration ?? null;
-  const rules = useRules().data ?? [];
-  const { fields, isChanged, isOutdated, set, forget, rebase } = useFields(of, declaration);
+  const edited = useFields(of, declaration);
   const [wasTried, setTried] = useState(false);
-  const { next, problems, isNew } = useJudged(fields, declaration, wasTried);
+  const judged = useJudged(edited.fields, declaration, wasTried);
   const sample = useSample(of, (row?.facts ?? 0) > 0);
   const profiles = useMemo(
     () => (sample.data === undefined ? [] : profilesOf(sample.data, of.arity)),
     [sample.data, of.arity],
   );
-  const { declare, reason, write } = useDeclare(of, declaration, forget);
-  const reading = rulesReading(rules, of).length;
-
+  const { declare, reason, write } = useDeclare(of, declaration, edited.forget);
+  const canSave = edited.isChanged && !edited.isOutdated;
   function onSave(): void {
-    if (!isChanged || isOutdated) return;
+    if (!canSave) return;
     setTried(true);
-    declare(fields);
+    declare(edited.fields);
   }
-  useSubmitKey(onSave);
+  return { of, row, declaration, ...edited, ...judged, sample, profiles, reason, write, canSave, onSave };
+}
 
+type Editing = ReturnType<typeof useEditing>;
+
+interface ActionsProps {
+  editing: Editing;
+  onWithdraw: (row: PredicateRow) => void;
+}
+
+function Actions({ editing, onWithdraw }: ActionsProps) {
+  const { of, row, declaration, isChanged, forget, reason, write, canSave, onSave } = editing;
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconTable size={14} aria-hidden />}
+        renderRoot={(props) => <Link to="/facts" search={{ predicate: of.name }} {...props} />}
+      >
+        Facts
+      </Button>
+      {row?.declaration !== undefined && (
+        <Guarded reason={reason}>
+          <Button
+            variant="default"
+            leftSection={<IconTrash size={14} aria-hidden />}
+            onClick={() => onWithdraw(row)}
+          >
+            Withdraw
+          </Button>
+        </Guarded>
+      )}
+      {isChanged && (
+        <Button variant="default" onClick={forget}>
+          Discard
+        </Button>
+      )}
+      <Guarded reason={reason}>
+        <Button
+          leftSection={<IconDeviceFloppy size={14} aria-hidden />}
+          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
+          disabled={!canSave}
+          loading={write.isPending}
+          onClick={onSave}
+        >
+          {declaration === null ? 'Declare' : 'Save'}
+        </Button>
+      </Guarded>
+    </>
+  );
+}
+
+/** Fills the form from what is stored, and says what was read. */
+function FromStored({ editing }: { editing: Editing }) {
+  const { of, row, fields, set, sample, profiles } = editing;
+  const rules = useRules().data ?? [];
+  if ((row?.facts ?? 0) === 0) return null;
+  return (
+    <>
+      <div className="flex-row flex-wrap gap-8">
+        <Button
+          variant="default"
+          leftSection={<IconWand size={14} aria-hidden />}
+          loading={sample.isFetching}
+          disabled={sample.data === undefined}
+          onClick={() => set(filledFields(fields, profiles, proposedNames(of, rules)))}
+        >
+          Fill from what is stored
+        </Button>
+        <span className="dim" role="status">
+          {sample.data !== undefined && sampleInWords(sample.data, row?.facts ?? 0)}
+        </span>
+      </div>
+      {sample.error !== null && <ProblemNotice failure={apiFailureOf(sample.error)} />}
+    </>
+  );
+}
+
+function Arguments({ editing }: { editing: Editing }) {
+  const { of, fields, problems, set, profiles } = editing;
+  return (
+    <FormSection title="Arguments">
+      {of.arity === 0 ? (
+        <p className="dim no-margin">It has no arguments.</p>
+      ) : (
+        <ol className={`plain-list ${styles.arguments}`}>
+          {fields.arguments.map((argument, position) => (
+            <ArgumentRow
+              // Arguments are identified by position.
+              // eslint-disable-next-line react/no-array-index-key
+              key={position}
+              fields={fields}
+              problems={problems}
+              onFields={set}
+              argument={argument}
+              position={position}
+              profile={profiles[position]}
+            />
+          ))}
+        </ol>
+      )}
+      <FormProblemList problems={problems['arguments'] === undefined ? [] : [problems['arguments']]} />
+    </FormSection>
+  );
+}
+
+/** What happens to a fact with an argument of another type. */
+function CheckSection({ fields, set }: Pick<Editing, 'fields' | 'set'>) {
+  return (
+    <FormSection title="An argument of another type">
+      <SegmentedControl
+        aria-label="An argument of another type"
+        className={styles.narrow ?? ''}
+        value={fields.check}
+        onChange={(value) => {
+          const chosen = checkChoices.find((each) => each.value === value);
+          if (chosen !== undefined) set({ ...fields, check: chosen.value });
+        }}
+        data={[...checkChoices]}
+      />
+    </FormSection>
+  );
+}
+
+/** The pane of one predicate. */
+export function DeclarationPane({ of, onSearch, onWithdraw }: DeclarationPaneProps) {
+  const editing = useEditing(of);
+  const { row, fields, problems, set, sample, next, isNew, isOutdated, rebase, write, onSave } = editing;
+  const reading = rulesReading(useRules().data ?? [], of).length;
+  useSubmitKey(onSave);
   return (
     <PaneFrame
       label="Declaration"
@@ -406,44 +551,7 @@ export function DeclarationPane({ of, onSearch, onWithdraw }: DeclarationPanePro
           <span className="dim">/{of.arity}</span>
         </h2>
       }
-      actions={
-        <>
-          <Button
-            variant="default"
-            leftSection={<IconTable size={14} aria-hidden />}
-            renderRoot={(props) => <Link to="/facts" search={{ predicate: of.name }} {...props} />}
-          >
-            Facts
-          </Button>
-          {row?.declaration !== undefined && (
-            <Guarded reason={reason}>
-              <Button
-                variant="default"
-                leftSection={<IconTrash size={14} aria-hidden />}
-                onClick={() => onWithdraw(row)}
-              >
-                Withdraw
-              </Button>
-            </Guarded>
-          )}
-          {isChanged && (
-            <Button variant="default" onClick={forget}>
-              Discard
-            </Button>
-          )}
-          <Guarded reason={reason}>
-            <Button
-              leftSection={<IconDeviceFloppy size={14} aria-hidden />}
-              rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
-              disabled={!isChanged || isOutdated}
-              loading={write.isPending}
-              onClick={onSave}
-            >
-              {declaration === null ? 'Declare' : 'Save'}
-            </Button>
-          </Guarded>
-        </>
-      }
+      actions={<Actions editing={editing} onWithdraw={onWithdraw} />}
     >
       {isOutdated && (
         <AgeBanner action="Keep mine" onAgain={rebase}>
@@ -460,60 +568,12 @@ export function DeclarationPane({ of, onSearch, onWithdraw }: DeclarationPanePro
       />
       <div className={formStyles.form}>
         {write.error !== null && <ProblemNotice failure={apiFailureOf(write.error)} />}
-        {(row?.facts ?? 0) > 0 && (
-          <div className="flex-row flex-wrap gap-8">
-            <Button
-              variant="default"
-              leftSection={<IconWand size={14} aria-hidden />}
-              loading={sample.isFetching}
-              disabled={sample.data === undefined}
-              onClick={() => set(filledFields(fields, profiles, proposedNames(of, rules)))}
-            >
-              Fill from what is stored
-            </Button>
-            <span className="dim" role="status">
-              {sample.data !== undefined && sampleInWords(sample.data, row?.facts ?? 0)}
-            </span>
-          </div>
-        )}
-        {sample.error !== null && <ProblemNotice failure={apiFailureOf(sample.error)} />}
-        <FormSection title="Arguments">
-          {of.arity === 0 ? (
-            <p className="dim no-margin">It has no arguments.</p>
-          ) : (
-            <ol className={`plain-list ${styles.arguments}`}>
-              {fields.arguments.map((argument, position) => (
-                <ArgumentRow
-                  // Arguments are identified by position.
-                  // eslint-disable-next-line react/no-array-index-key
-                  key={position}
-                  fields={fields}
-                  problems={problems}
-                  onFields={set}
-                  argument={argument}
-                  position={position}
-                  profile={profiles[position]}
-                />
-              ))}
-            </ol>
-          )}
-          <FormProblemList problems={problems['arguments'] === undefined ? [] : [problems['arguments']]} />
-        </FormSection>
+        <FromStored editing={editing} />
+        <Arguments editing={editing} />
         {of.arity > 0 && (
           <>
             <KeySection fields={fields} problems={problems} onFields={set} sample={sample.data} />
-            <FormSection title="An argument of another type">
-              <SegmentedControl
-                aria-label="An argument of another type"
-                className={styles.narrow ?? ''}
-                value={fields.check}
-                onChange={(value) => {
-                  const chosen = checkChoices.find((each) => each.value === value);
-                  if (chosen !== undefined) set({ ...fields, check: chosen.value });
-                }}
-                data={[...checkChoices]}
-              />
-            </FormSection>
+            <CheckSection fields={fields} set={set} />
           </>
         )}
         <Textarea

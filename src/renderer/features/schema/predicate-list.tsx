@@ -47,43 +47,47 @@ const conflictWords = {
   reject: 'doubles refused',
 } as const;
 
+const declaredColumns: readonly Column<PredicateRow>[] = [
+  {
+    id: 'predicate',
+    title: 'Predicate',
+    width: 150,
+    grow: 2,
+    cell: (row) => (
+      <span title={row.declaration?.description ?? undefined}>
+        <span className="mono">{row.name}</span>
+        <span className="dim">/{row.arity}</span>
+      </span>
+    ),
+  },
+  { id: 'arguments', title: 'Arguments', width: 170, grow: 4, cell: (row) => <Arguments row={row} /> },
+  {
+    id: 'key',
+    title: 'Key',
+    width: 96,
+    grow: 1,
+    cell: ({ declaration }) =>
+      declaration === undefined || declaration.key.length === 0 ? null : (
+        <span title={conflictWords[declaration.onConflict]}>{declaration.key.join(', ')}</span>
+      ),
+  },
+  {
+    id: 'check',
+    title: 'Types',
+    width: 76,
+    cell: ({ declaration }) =>
+      declaration === undefined || declaration.arguments.length === 0 ? null : declaration.check ===
+        'reject' ? (
+        <Tag tone="computed">reject</Tag>
+      ) : (
+        <Tag>warn</Tag>
+      ),
+  },
+];
+
 function columnsOf(counts: ViolationCounts | undefined): Column<PredicateRow>[] {
   return [
-    {
-      id: 'predicate',
-      title: 'Predicate',
-      width: 150,
-      grow: 2,
-      cell: (row) => (
-        <span title={row.declaration?.description ?? undefined}>
-          <span className="mono">{row.name}</span>
-          <span className="dim">/{row.arity}</span>
-        </span>
-      ),
-    },
-    { id: 'arguments', title: 'Arguments', width: 170, grow: 4, cell: (row) => <Arguments row={row} /> },
-    {
-      id: 'key',
-      title: 'Key',
-      width: 96,
-      grow: 1,
-      cell: ({ declaration }) =>
-        declaration === undefined || declaration.key.length === 0 ? null : (
-          <span title={conflictWords[declaration.onConflict]}>{declaration.key.join(', ')}</span>
-        ),
-    },
-    {
-      id: 'check',
-      title: 'Types',
-      width: 76,
-      cell: ({ declaration }) =>
-        declaration === undefined || declaration.arguments.length === 0 ? null : declaration.check ===
-          'reject' ? (
-          <Tag tone="computed">reject</Tag>
-        ) : (
-          <Tag>warn</Tag>
-        ),
-    },
+    ...declaredColumns,
     {
       id: 'facts',
       title: 'Facts',

@@ -358,6 +358,27 @@ function keyOf(violation: Violation): string {
   return JSON.stringify([violation.kind, what, violation.scope, violation.bindings, of]);
 }
 
+function NoViolations({ isFiltered, onReset }: { isFiltered: boolean; onReset: () => void }) {
+  if (isFiltered)
+    return (
+      <EmptyState
+        title="No such violation"
+        actions={
+          <Button variant="default" onClick={onReset}>
+            Clear the filters
+          </Button>
+        }
+      >
+        No violation passes the filters.
+      </EmptyState>
+    );
+  return (
+    <EmptyState icon={<IconCircleCheck size={30} stroke={1.3} aria-hidden />} title="Nothing is violated">
+      All stored facts are as declared, and no constraint has an answer.
+    </EmptyState>
+  );
+}
+
 /** The list of violations with its filters. */
 export function ViolationsPart({ search, onSearch }: FiltersProps) {
   const asked = useViolations(search);
@@ -374,28 +395,10 @@ export function ViolationsPart({ search, onSearch }: FiltersProps) {
       <AnswerOrFailure asked={asked}>
         {({ violations, total, truncated, generation }) =>
           total === 0 ? (
-            <EmptyState
-              icon={<IconCircleCheck size={30} stroke={1.3} aria-hidden />}
-              title={isFiltered ? 'No such violation' : 'Nothing is violated'}
-              {...(isFiltered
-                ? {
-                    actions: (
-                      <Button
-                        variant="default"
-                        onClick={() =>
-                          onSearch({ kind: undefined, predicate: undefined, constraint: undefined })
-                        }
-                      >
-                        Clear the filters
-                      </Button>
-                    ),
-                  }
-                : {})}
-            >
-              {isFiltered
-                ? 'No violation passes the filters.'
-                : 'All stored facts are as declared, and no constraint has an answer.'}
-            </EmptyState>
+            <NoViolations
+              isFiltered={isFiltered}
+              onReset={() => onSearch({ kind: undefined, predicate: undefined, constraint: undefined })}
+            />
           ) : (
             <BusyFrame
               isBusy={asked.isFetching}
