@@ -31,7 +31,13 @@ export function fieldsOfConstraint(stored: StoredConstraint | null): ConstraintF
 }
 
 /** What is sent: the text without line breaks between literals, absent parts as null. */
-export function contentOf({ text, name, description, mode, scope }: ConstraintFields): ConstraintContent {
+export function constraintContent({
+  text,
+  name,
+  description,
+  mode,
+  scope,
+}: ConstraintFields): ConstraintContent {
   return {
     text: text.trim(),
     name: name.trim(),

@@ -6,7 +6,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { ConstraintOutcome, StoredConstraint } from '../../../engine/contract/constraints.ts';
 import { parseConstraint } from '../../../engine/language/parse.ts';
-import { queryKeyOf } from '../../api/live.ts';
 import { Guarded } from '../../api/permitted.tsx';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useScopes, useWrite } from '../../api/queries.ts';
@@ -25,13 +24,14 @@ import { useDraft } from '../../ui/use-draft.ts';
 import { useSubmitKey } from '../../ui/use-submit-key.ts';
 import {
   type ConstraintFields,
-  contentOf,
+  constraintContent,
   fieldsOfConstraint,
   readConstraintFields,
 } from './constraint-form.ts';
 import { recordAdded, recordConstraintChanged } from './schema-steps.ts';
 import type { SchemaSearch } from './schema-search.ts';
 import styles from './schema.module.css';
+import { useSeldomKey } from './use-schema.ts';
 
 /** The fields as edited: a draft on top of the stored constraint, with the one that it began from. */
 function useFields(stored: StoredConstraint | null) {
@@ -55,11 +55,11 @@ function useFields(stored: StoredConstraint | null) {
 
 /** What the dry run of adding or changing the constraint tells. */
 function useTrial(stored: StoredConstraint | null, fields: ConstraintFields, isReadable: boolean) {
-  const { call, endpoint } = useSession();
+  const { call } = useSession();
   const [settled] = useDebouncedValue(fields, 400);
-  const content = contentOf(settled);
+  const content = constraintContent(settled);
   return useQuery<ConstraintOutcome>({
-    queryKey: queryKeyOf('predicates', endpoint, 'constraint trial', stored?.id ?? null, content),
+    queryKey: useSeldomKey('trial', stored?.id ?? null, content),
     queryFn: ({ signal }) =>
       stored === null
         ? call(
@@ -200,7 +200,7 @@ function useSaving(stored: StoredConstraint | null, onSaved: (id: string) => voi
   const update = useWrite('updateConstraint');
   const isPending = add.isPending || update.isPending;
   function save(fields: ConstraintFields): void {
-    const content = contentOf(fields);
+    const content = constraintContent(fields);
     if (isPending) return;
     // Null leaves a stored description as it is.
     const isCleared = content.description === null && stored !== null && stored.description !== null;

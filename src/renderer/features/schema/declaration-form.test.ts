@@ -3,7 +3,7 @@ import type { ShownDeclaration } from '../../api/declared.ts';
 import {
   type DeclarationFields,
   declarationOf,
-  fieldsOf,
+  declaredFields,
   filledFields,
   isSameDeclaration,
   readFields,
@@ -23,14 +23,14 @@ const declared: ShownDeclaration = {
 };
 
 test('a declaration survives the form', () => {
-  const { declaration, problems } = declarationOf(fieldsOf(declared, 2));
+  const { declaration, problems } = declarationOf(declaredFields(declared, 2));
   expect(problems).toEqual({});
   expect(isSameDeclaration(declared, declaration)).toBe(true);
   expect(isSameDeclaration(declared, null)).toBe(false);
 });
 
 test('the key follows a renamed argument', () => {
-  const fields = fieldsOf(declared, 2);
+  const fields = declaredFields(declared, 2);
   const renamed = {
     ...fields,
     arguments: fields.arguments.map((each) => ({ ...each, name: `${each.name}_x` })),
@@ -39,7 +39,7 @@ test('the key follows a renamed argument', () => {
 });
 
 test('an untouched form declares no names, and one with a type needs them', () => {
-  const empty = fieldsOf(null, 2);
+  const empty = declaredFields(null, 2);
   expect(declarationOf(empty).declaration?.arguments).toEqual([]);
   const typed: DeclarationFields = {
     ...empty,
@@ -49,7 +49,7 @@ test('an untouched form declares no names, and one with a type needs them', () =
 });
 
 test('problems stand at their fields: names that are alike, no choices', () => {
-  const fields = fieldsOf(declared, 2);
+  const fields = declaredFields(declared, 2);
   const alike = { ...fields, arguments: fields.arguments.map((each) => ({ ...each, name: 'same' })) };
   expect(declarationOf(alike).problems).toHaveProperty(['arguments.1.name']);
   const [first, second] = fields.arguments;
@@ -61,7 +61,7 @@ test('problems stand at their fields: names that are alike, no choices', () => {
 test('filling keeps names that are given and replaces types', () => {
   const filled = filledFields(
     {
-      ...fieldsOf(null, 2),
+      ...declaredFields(null, 2),
       arguments: [
         { name: 'who', type: 'any', choices: '', description: '' },
         { name: '', type: 'any', choices: '', description: '' },
@@ -80,7 +80,7 @@ test('filling keeps names that are given and replaces types', () => {
 });
 
 test('a stored draft is read back, and anything else is none', () => {
-  const fields = fieldsOf(declared, 2);
+  const fields = declaredFields(declared, 2);
   expect(readFields(JSON.stringify({ base: 'b', fields }), 2)).toEqual({ base: 'b', fields });
   for (const kept of [
     '',

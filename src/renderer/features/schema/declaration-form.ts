@@ -44,7 +44,7 @@ function typeFields(
 }
 
 /** The fields of a declaration; null: of none, with names to begin with. */
-export function fieldsOf(declaration: ShownDeclaration | null, arity: number): DeclarationFields {
+export function declaredFields(declaration: ShownDeclaration | null, arity: number): DeclarationFields {
   const declared = declaration?.arguments ?? [];
   const names = declared.map(({ name }) => name);
   return {

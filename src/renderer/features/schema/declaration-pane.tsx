@@ -26,7 +26,7 @@ import {
   type DeclarationFields,
   declarationOf,
   type DeclarationProblems,
-  fieldsOf,
+  declaredFields,
   filledFields,
   isSameDeclaration,
   offeredTypes,
@@ -327,7 +327,7 @@ function Figures({ of, row, reading, onViolations }: FiguresProps) {
 function useFields(of: NamedPredicate, declaration: ShownDeclaration | null) {
   const { space } = useSession();
   const [kept, setKept] = useDraft(`declaration.${space.database}.${predicateText(of)}`);
-  const stored = useMemo(() => fieldsOf(declaration, of.arity), [declaration, of.arity]);
+  const stored = useMemo(() => declaredFields(declaration, of.arity), [declaration, of.arity]);
   const draft = useMemo(() => readFields(kept, of.arity), [kept, of.arity]);
   const base = JSON.stringify(stored);
   const fields = draft?.fields ?? stored;
@@ -474,7 +474,7 @@ function FromStored({ editing }: { editing: Editing }) {
         <Button
           variant="default"
           leftSection={<IconWand size={14} aria-hidden />}
-          loading={sample.isFetching}
+          loading={sample.isPending}
           disabled={sample.data === undefined}
           onClick={() => set(filledFields(fields, profiles, proposedNames(of, rules)))}
         >

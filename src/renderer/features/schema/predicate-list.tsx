@@ -128,13 +128,13 @@ function columnsOf(counts: ViolationCounts | undefined): Column<PredicateRow>[] 
   ];
 }
 
-interface PredicateListProps {
+interface SchemaPredicatesProps {
   search: SchemaSearch;
   onSearch: (part: Partial<SchemaSearch>) => void;
   onWithdraw: (row: PredicateRow) => void;
 }
 
-function Filters({ search, onSearch }: Omit<PredicateListProps, 'onWithdraw'>) {
+function Filters({ search, onSearch }: Omit<SchemaPredicatesProps, 'onWithdraw'>) {
   return (
     <>
       <TextFilter
@@ -164,7 +164,7 @@ function Filters({ search, onSearch }: Omit<PredicateListProps, 'onWithdraw'>) {
   );
 }
 
-function useRowMenu({ onSearch, onWithdraw }: PredicateListProps): (row: PredicateRow) => RowMenuGroups {
+function useRowMenu({ onSearch, onWithdraw }: SchemaPredicatesProps): (row: PredicateRow) => RowMenuGroups {
   const navigate = useNavigate();
   const reason = useReason('withdrawPredicate');
   return (row) => {
@@ -211,7 +211,7 @@ function useRowMenu({ onSearch, onWithdraw }: PredicateListProps): (row: Predica
 }
 
 /** The list of predicates. Enter opens the declaration of a row. */
-export function PredicateList(props: PredicateListProps) {
+export function SchemaPredicates(props: SchemaPredicatesProps) {
   const { search, onSearch } = props;
   const asked = usePredicates();
   const counts = useViolationCounts();

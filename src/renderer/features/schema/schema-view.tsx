@@ -20,7 +20,7 @@ import { useReturnedFocus } from '../../ui/use-focus.ts';
 import { ConstraintList } from './constraint-list.tsx';
 import { ConstraintPane } from './constraint-pane.tsx';
 import { DeclarationPane } from './declaration-pane.tsx';
-import { PredicateList } from './predicate-list.tsx';
+import { SchemaPredicates } from './predicate-list.tsx';
 import { recordConstraintChanged, recordDeclared, recordRemoved } from './schema-steps.ts';
 import {
   predicateOf,
@@ -109,7 +109,7 @@ function useWithdraw(): (row: PredicateRow) => void {
 function PredicatesPart({ search, onSearch }: PartProps) {
   const onWithdraw = useWithdraw();
   const of = search.predicate === '-' ? null : predicateOf(search.predicate);
-  const list = <PredicateList search={search} onSearch={onSearch} onWithdraw={onWithdraw} />;
+  const list = <SchemaPredicates search={search} onSearch={onSearch} onWithdraw={onWithdraw} />;
   const pane =
     of === null ? (
       <EmptyState title="No predicate is open">

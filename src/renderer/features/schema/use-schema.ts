@@ -1,10 +1,11 @@
 /** What the Schema view asks the service: constraints, violations, and the facts of one predicate. */
+import { useThrottledValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { StoredConstraint } from '../../../engine/contract/constraints.ts';
 import type { Violation } from '../../../engine/contract/violations.ts';
 import type { PredicateRow } from '../../api/declared.ts';
-import { queryKeyOf } from '../../api/live.ts';
+import { queryKeyOf, useLive } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import { type NamedPredicate, predicateText, type SchemaSearch } from './schema-search.ts';
 import type { SampledFact, StoredSample } from './stored-sample.ts';
@@ -16,6 +17,19 @@ const MAX_COUNTED = 1000;
 /** Facts of a sample, and of one request. */
 export const MAX_SAMPLED = 5000;
 const factsOfPage = 1000;
+
+/** Least time between two looks at all violations or at a sample, while the knowledge goes on changing. */
+const lookAgainMs = 1000;
+
+/**
+ * The key of a query that looks at much: it is asked again after changes, but not with each of a thousand. `what` tells it
+ * from others.
+ */
+export function useSeldomKey(...what: readonly unknown[]): readonly unknown[] {
+  const { database, tenant } = useSession().endpoint;
+  const version = useLive(({ versions }) => versions.predicates + versions.facts);
+  return ['schema', database, tenant, ...what, useThrottledValue(version, lookAgainMs)];
+}
 
 /** All constraints of the database. */
 export function useConstraints() {
@@ -33,10 +47,10 @@ export function useViolations({
   predicate,
   limit = String(firstViolations),
 }: SchemaSearch) {
-  const { call, endpoint } = useSession();
+  const { call } = useSession();
   const query = { kind, constraint, predicate, limit };
   return useQuery({
-    queryKey: queryKeyOf('predicates', endpoint, 'violations', query),
+    queryKey: useSeldomKey('violations', query),
     queryFn: ({ signal }) => call('listViolations', { query }, { signal }),
     placeholderData: keepPreviousData,
   });
@@ -69,20 +83,21 @@ export function countsOf(violations: readonly Violation[], total: number): Viola
 
 /** The counts of all violations; undefined until they are known. */
 export function useViolationCounts(): ViolationCounts | undefined {
-  const { call, endpoint } = useSession();
+  const { call } = useSession();
   const { data } = useQuery({
-    queryKey: queryKeyOf('predicates', endpoint, 'violation counts'),
+    queryKey: useSeldomKey('counts'),
     queryFn: ({ signal }) =>
       call('listViolations', { query: { limit: String(MAX_COUNTED), proof: 'false' } }, { signal }),
+    placeholderData: keepPreviousData,
   });
   return useMemo(() => (data === undefined ? undefined : countsOf(data.violations, data.total)), [data]);
 }
 
 /** The first stored facts of a predicate, in all scopes, asked for when `isWanted`. */
 export function useSample(of: NamedPredicate, isWanted: boolean) {
-  const { call, endpoint } = useSession();
+  const { call } = useSession();
   return useQuery<StoredSample>({
-    queryKey: queryKeyOf('facts', endpoint, 'schema sample', predicateText(of)),
+    queryKey: useSeldomKey('sample', predicateText(of)),
     queryFn: async ({ signal }) => {
       const facts: SampledFact[] = [];
       let cursor: string | null = null;
@@ -101,7 +116,7 @@ export function useSample(of: NamedPredicate, isWanted: boolean) {
       return { facts, isWhole: cursor === null };
     },
     enabled: isWanted,
-    staleTime: 10_000,
+    placeholderData: keepPreviousData,
   });
 }
 
