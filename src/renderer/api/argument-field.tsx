@@ -7,7 +7,8 @@ import { argumentTitle, isNumeric, type ShownArgument } from './declared.ts';
 
 /** The choices of a type, with a value that is none of them; null: any constant can be written. */
 export function choicesOf(type: ArgumentType, value: string): readonly string[] | null {
-  const choices = typeof type === 'object' ? type.oneOf : type === 'boolean' ? ['true', 'false'] : null;
+  const choices =
+    typeof type === 'object' ? [...new Set(type.oneOf)] : type === 'boolean' ? ['true', 'false'] : null;
   if (choices === null || value === '' || choices.includes(value)) return choices;
   return [...choices, value];
 }

@@ -103,7 +103,6 @@ function argumentColumn(
   order: FactOrder,
   argument: ShownArgument | undefined,
 ): Column<FactGridRow> {
-  const misfits = (value: string) => misfitOf(argument, value);
   return {
     id: `argument-${index}`,
     title: arity === 0 ? 'No arguments' : argumentTitle(argument, index),
@@ -113,12 +112,11 @@ function argumentColumn(
     cell: (row) => {
       const was = baseOf(row).args[index] ?? '';
       const value = row.fact.args[index] ?? '';
+      // Declarations judge stored facts, never conclusions.
+      const wrong = row.stored?.derived === true ? null : misfitOf(argument, value);
       return (
         <Part row={row} isChanged={was !== value} was={was}>
-          <span
-            className={misfits(value) === null ? 'mono' : `mono ${styles.misfit}`}
-            title={misfits(value) ?? value}
-          >
+          <span className={wrong === null ? 'mono' : `mono ${styles.misfit}`} title={wrong ?? value}>
             {value}
           </span>
         </Part>

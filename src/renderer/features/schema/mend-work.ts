@@ -10,6 +10,7 @@ import type { Violation } from '../../../engine/contract/violations.ts';
 import { renderBody } from '../../../engine/language/print.ts';
 import { type Act, record } from '../../api/history.ts';
 import { noteGeneration } from '../../api/live.ts';
+import { ApiError } from '../../api/problem.ts';
 import { refusedQuestion } from '../../api/question-text.ts';
 import type { WorkbenchSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
@@ -66,7 +67,10 @@ function trialOf(
       const { results, proof } = await call('ask', { body }, options);
       return results.length === 0 ? 'mended' : { proof: proof ?? null };
     } finally {
-      await call('rollbackTransaction', { params: { id } });
+      // It may have ended, such as by a time limit: what the trial found is what matters.
+      await call('rollbackTransaction', { params: { id } }).catch((error: unknown) => {
+        if (!(error instanceof ApiError)) throw error;
+      });
     }
   };
 }
