@@ -365,8 +365,8 @@ export function ConstraintPane(props: ConstraintPaneProps) {
             )}
           />
         </FormSection>
-        <Fields fields={fields} onFields={set} isNameMissing={editing.isNameMissing} />
         <Trial trial={trial} mode={fields.mode} isReadable={isReadable} />
+        <Fields fields={fields} onFields={set} isNameMissing={editing.isNameMissing} />
       </div>
     </PaneFrame>
   );

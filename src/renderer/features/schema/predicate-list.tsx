@@ -51,7 +51,7 @@ const declaredColumns: readonly Column<PredicateRow>[] = [
   {
     id: 'predicate',
     title: 'Predicate',
-    width: 150,
+    width: 140,
     grow: 2,
     cell: (row) => (
       <span title={row.declaration?.description ?? undefined}>
@@ -60,11 +60,11 @@ const declaredColumns: readonly Column<PredicateRow>[] = [
       </span>
     ),
   },
-  { id: 'arguments', title: 'Arguments', width: 170, grow: 4, cell: (row) => <Arguments row={row} /> },
+  { id: 'arguments', title: 'Arguments', width: 150, grow: 4, cell: (row) => <Arguments row={row} /> },
   {
     id: 'key',
     title: 'Key',
-    width: 96,
+    width: 88,
     grow: 1,
     cell: ({ declaration }) =>
       declaration === undefined || declaration.key.length === 0 ? null : (
@@ -74,7 +74,7 @@ const declaredColumns: readonly Column<PredicateRow>[] = [
   {
     id: 'check',
     title: 'Types',
-    width: 76,
+    width: 68,
     cell: ({ declaration }) =>
       declaration === undefined || declaration.arguments.length === 0 ? null : declaration.check ===
         'reject' ? (
@@ -91,14 +91,14 @@ function columnsOf(counts: ViolationCounts | undefined): Column<PredicateRow>[] 
     {
       id: 'facts',
       title: 'Facts',
-      width: 76,
+      width: 68,
       align: 'end',
       cell: ({ facts }) => <span className={`number ${facts === 0 ? 'dim' : ''}`}>{formatCount(facts)}</span>,
     },
     {
       id: 'derived',
       title: 'Derived',
-      width: 88,
+      width: 80,
       align: 'end',
       cell: (row) =>
         row.rules === 0 ? (
@@ -115,7 +115,7 @@ function columnsOf(counts: ViolationCounts | undefined): Column<PredicateRow>[] 
     {
       id: 'violations',
       title: 'Violations',
-      width: 104,
+      width: 100,
       align: 'end',
       cell: (row) =>
         row.declaration === undefined ? null : (

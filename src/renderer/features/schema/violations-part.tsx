@@ -224,17 +224,18 @@ function Explained({ violation, generation }: { violation: Violation; generation
   return (
     <>
       <div className="flex-row gap-8">
-        <Guarded reason={reason}>
-          <Button
-            size="compact-xs"
-            variant="default"
-            leftSection={<IconBulb size={13} aria-hidden />}
-            disabled={runningSince !== null || result !== null}
-            onClick={() => start((signal) => mendsOf(session, violation, constraints, signal))}
-          >
-            What would mend it
-          </Button>
-        </Guarded>
+        {runningSince === null && result === null && (
+          <Guarded reason={reason}>
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<IconBulb size={13} aria-hidden />}
+              onClick={() => start((signal) => mendsOf(session, violation, constraints, signal))}
+            >
+              What would mend it
+            </Button>
+          </Guarded>
+        )}
         {proof !== null && (
           <Button
             size="compact-xs"
@@ -334,9 +335,14 @@ function ViolationItem({ violation, generation }: { violation: Violation; genera
             {violation.name}
           </Anchor>
         ) : (
-          <Link to="/schema" search={{ predicate: titleOf(violation) }} className={`mono ${styles.link}`}>
+          <Anchor
+            className={`mono ${styles.link}`}
+            renderRoot={(props) => (
+              <Link to="/schema" search={{ predicate: titleOf(violation) }} {...props} />
+            )}
+          >
             {titleOf(violation)}
-          </Link>
+          </Anchor>
         )}
         <BindingsLine bindings={violation.bindings} />
         {violation.scope !== null && <span className="dim">in scope {violation.scope}</span>}
