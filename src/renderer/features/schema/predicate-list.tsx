@@ -23,7 +23,6 @@ import { ListGrid } from '../../ui/list-grid.tsx';
 import { EmptyState, FirstFacts } from '../../ui/notices.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
-import { Tag } from '../../ui/tags.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import { predicateText, type SchemaSearch } from './schema-search.ts';
 import { listedPredicates, useViolationCounts, type ViolationCounts } from './use-schema.ts';
@@ -69,18 +68,6 @@ const declaredColumns: readonly Column<PredicateRow>[] = [
     cell: ({ declaration }) =>
       declaration === undefined || declaration.key.length === 0 ? null : (
         <span title={conflictWords[declaration.onConflict]}>{declaration.key.join(', ')}</span>
-      ),
-  },
-  {
-    id: 'check',
-    title: 'Types',
-    width: 68,
-    cell: ({ declaration }) =>
-      declaration === undefined || declaration.arguments.length === 0 ? null : declaration.check ===
-        'reject' ? (
-        <Tag tone="computed">reject</Tag>
-      ) : (
-        <Tag>warn</Tag>
       ),
   },
 ];
