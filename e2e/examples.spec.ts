@@ -47,6 +47,8 @@ test('the example for Node shows a proof and the effect of a retraction, and cle
   expect(output).toContain('example_needs(shop, database)  from ');
   expect(output).toMatch(/takes with it .*example_needs\(shop, database\)/);
   expect(output).toContain('Imported 1, failed 0');
+  expect(output).toMatch(/Refused: .*example_lives_in/);
+  expect(output).toContain('Violated: depends(cart, cart)');
   expect(await factsLeft(service, 'example-node')).toMatchObject({ total: 0 });
 });
 

@@ -156,6 +156,21 @@ const upkeep: readonly Screen[] = [
   { name: 'replication', address: '/admin/replication', ready: heading(/./), hasFigures: true },
   { name: 'settings', address: '/settings', ready: heading('Settings') },
   {
+    name: 'schema',
+    address: '/schema?database=shop&predicate=lead_time/3',
+    ready: (page) => page.getByText(/^Read from all/),
+  },
+  {
+    name: 'schema-constraints',
+    address: '/schema?database=shop&part=constraints',
+    ready: row('Constraints'),
+  },
+  {
+    name: 'schema-violations',
+    address: '/schema?database=shop&part=violations',
+    ready: (page) => page.getByRole('region', { name: 'List of violations' }),
+  },
+  {
     name: 'palette',
     address: '/facts?predicate=mother',
     prepare: async (page) => {
@@ -205,21 +220,35 @@ export const screens: readonly Screen[] = [memory, ...knowledge, ...questions, .
 /** Views also taken in high contrast. */
 export const contrastScreens: ReadonlySet<string> = new Set(['facts', 'rules', 'proof-diagram', 'context']);
 
-function sample(name: string): { facts: object[]; rules: { text: string; name?: string }[] } {
+interface Sample {
+  readonly declarations: readonly { readonly name: string; readonly arity: number }[];
+  readonly facts: readonly object[];
+  readonly rules: readonly { readonly text: string; readonly name?: string }[];
+  readonly constraints: readonly object[];
+}
+
+function sample(name: string): Sample {
   const file = fileURLToPath(new URL(`../resources/samples/${name}.json`, import.meta.url));
   return JSON.parse(readFileSync(file, 'utf8')) as ReturnType<typeof sample>;
 }
 
 /** `where`: a tenant, or a database and its tenant. */
-async function post(page: Page, service: ServiceProcess, where: string, path: string, data: object) {
+async function post(
+  page: Page,
+  service: ServiceProcess,
+  where: string,
+  path: string,
+  data: object,
+  method: 'POST' | 'PUT' = 'POST',
+) {
   const [tenant = '', database = 'default'] = where.split(' of ');
   const headers = { 'X-Database': database, 'X-Tenant-ID': tenant };
-  const response = await page.request.post(service.url + path, { headers, data });
+  const response = await page.request.fetch(service.url + path, { method, headers, data });
   expect(response.ok(), await response.text()).toBe(true);
   return response;
 }
 
-/** A family; two scopes that disagree; towns and roads; an agent's calls. */
+/** A family; two scopes that disagree; towns and roads; a supply chain with its declarations; an agent's calls. */
 export async function prepareKnowledge(page: Page, service: ServiceProcess): Promise<void> {
   const family = sample('family');
   await post(page, service, 'default', '/assert/facts', { facts: family.facts });
@@ -235,7 +264,21 @@ export async function prepareKnowledge(page: Page, service: ServiceProcess): Pro
   for (const text of ['reach(?x, ?y) :- road(?x, ?y)', 'reach(?x, ?z) :- road(?x, ?y), reach(?y, ?z)'])
     await post(page, service, 'default of towns', '/teach', { text });
   await post(page, service, 'default of towns', '/ask', { predicate: 'reach', args: ['?x', '?y'] });
+  await prepareShop(page, service);
   await callTools(page, service);
+}
+
+/** The supply chain in a database of its own, with what violates its declarations and constraints. */
+async function prepareShop(page: Page, service: ServiceProcess): Promise<void> {
+  const { declarations, facts, rules, constraints } = sample('supply-chain');
+  const shop = 'default of shop';
+  await post(page, service, 'default', '/databases', { name: 'shop' });
+  for (const { name, arity, ...body } of declarations)
+    await post(page, service, shop, `/predicates/${name}/${arity}`, body, 'PUT');
+  const second = { predicate: 'lead_time', args: ['nordlicht', 'battery_case', 'soon'] };
+  await post(page, service, shop, '/assert/facts', { facts: [...facts, second] });
+  for (const { text } of rules) await post(page, service, shop, '/teach', { text });
+  for (const constraint of constraints) await post(page, service, shop, '/constraints', constraint);
 }
 
 async function preparePlans(page: Page, service: ServiceProcess): Promise<void> {

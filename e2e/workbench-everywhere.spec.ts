@@ -18,6 +18,7 @@ async function walkTo(page: Page, address: string): Promise<void> {
 const parts: readonly Screen[] = [
   { name: 'import', address: '/facts?transfer=import', ready: (page) => page.getByRole('dialog') },
   { name: 'export', address: '/facts?transfer=export', ready: (page) => page.getByRole('dialog') },
+  { name: 'declare', address: '/schema?predicate=-', ready: (page) => page.getByRole('dialog') },
   { name: 'fork', address: '/scopes?tenant=plans&fork=', ready: (page) => page.getByRole('dialog') },
   {
     name: 'clients',
@@ -73,6 +74,9 @@ const withoutKnowledge: readonly (readonly [address: string, says: string])[] = 
   ['/memory?part=runs', 'No runs yet'],
   ['/admin/databases', 'No tenants yet'],
   ['/admin/keys', 'Authentication is off'],
+  ['/schema', 'No predicates yet'],
+  ['/schema?part=constraints', 'No constraints yet'],
+  ['/schema?part=violations', 'Nothing is violated'],
   ['/agents', 'No agent has called yet'],
   ['/agents?part=clients', 'No client is connected'],
 ];
@@ -96,6 +100,9 @@ const asking = [
   '/context?goals=p(?x)',
   '/scopes?source=a',
   '/memory',
+  '/schema',
+  '/schema?part=constraints',
+  '/schema?part=violations',
   '/admin/databases',
   '/agents',
   '/agents?part=clients',

@@ -69,6 +69,7 @@ export async function goTo(
   tool:
     | 'Facts'
     | 'Rules'
+    | 'Schema'
     | 'Ask'
     | 'Proof'
     | 'Why not'

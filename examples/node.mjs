@@ -1,5 +1,6 @@
 /**
- * Facts, a rule, a question with its proof, and what falls when a premise does, from Node 20.19 or newer:
+ * Facts, a rule, a question with its proof, what falls when a premise does, a key and a constraint, from Node 20.19 or
+ * newer:
  *
  *   node examples/node.mjs                          against http://127.0.0.1:9300
  *   COROLLARY_URL=… COROLLARY_API_KEY=… node …      elsewhere, with a key
@@ -45,6 +46,35 @@ try {
   for await (const line of client.importKnowledge('depends(search, index).\n', 'text/x-datalog'))
     if ('done' in line) console.log(`Imported ${line.asserted}, failed ${line.failed}`);
 
+  // A key says that somebody lives in one place at a time: another one is refused. (Or, with supersede, ends the first.)
+  await client.declarePredicate('example_lives_in', '2', {
+    arguments: [
+      { name: 'person', type: 'entity' },
+      { name: 'city', type: 'entity' },
+    ],
+    key: ['person'],
+    onConflict: 'reject',
+  });
+  await client.assertFact({ predicate: 'example_lives_in', args: ['ann', 'york'] });
+  await client.assertFact({ predicate: 'example_lives_in', args: ['ann', 'boston'] }).catch((error) => {
+    if (!(error instanceof CorollaryError) || error.code !== 'KeyConflict') throw error;
+    console.log('Refused:', error.detail);
+  });
+
+  // A constraint lists what must not be true, here with its proof.
+  const constraint = await client.addConstraint({
+    text: '!- depends(?x, ?x) "nothing depends on itself"',
+    name: 'example: no loops',
+    mode: 'warn',
+  });
+  await client.assertFact({ predicate: 'depends', args: ['cart', 'cart'] });
+  const { violations } = await client.listViolations({ constraint: constraint.id });
+  for (const violation of violations)
+    if (violation.kind === 'constraint') console.log('Violated:', violation.instance);
+
+  await client.deleteConstraint(constraint.id);
+  await client.withdrawPredicate('example_lives_in', '2');
+  await client.retractPattern({ predicate: 'example_lives_in', args: ['?who', '?where'] });
   await client.deleteRule(further.id);
   await client.deleteRule(direct.id);
   await client.retractPattern({ predicate: 'depends', args: ['?x', '?y'] });

@@ -7,6 +7,7 @@ const guides = [
   ['Connect an agent', '/agents'],
   ['Use the desktop application', '/how-to/desktop'],
   ['Import from CSV and RDF', '/how-to/import'],
+  ['Give knowledge a shape', '/how-to/shape'],
   ['Scopes, and merging them', '/how-to/scopes'],
   ['Why not, and what if', '/how-to/why-not'],
   ['Read a plan', '/how-to/read-a-plan'],

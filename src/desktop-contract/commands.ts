@@ -43,6 +43,10 @@ export const commandTable = {
   'go.start': { title: 'Samples', group: 'Go to', menu: 'file' },
   'go.admin': { title: 'Admin: dashboard and storage', group: 'Go to', keys: 'Alt+8', menu: 'go' },
   'go.settings': { title: 'Settings', group: 'Go to', menu: 'file' },
+  'go.schema': { title: 'Schema: declarations, constraints, violations', group: 'Go to', menu: 'go' },
+  'schema.declare': { title: 'Declare a predicate…', group: 'Workbench', menu: 'knowledge' },
+  'schema.constrain': { title: 'Add a constraint…', group: 'Workbench', menu: 'knowledge' },
+  'schema.violations': { title: 'List violations', group: 'Workbench', menu: 'knowledge' },
   'rules.graph': { title: 'Graph of rules by strata', group: 'Workbench', menu: 'knowledge' },
   'rules.rename': {
     title: 'Rename a predicate in rules and facts…',

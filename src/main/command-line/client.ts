@@ -37,6 +37,7 @@ export interface Client {
   readonly url: string;
   get(path: string): Promise<unknown>;
   post(path: string, body: unknown): Promise<unknown>;
+  put(path: string, body: unknown): Promise<unknown>;
   /** Sends such a body and returns the answer as a stream. Rejects as the others do. */
   open(path: string, upload?: ClientUpload): Promise<IncomingMessage>;
 }
@@ -60,15 +61,17 @@ export async function connect(options: ClientOptions): Promise<Client> {
     'x-tenant-id': options.tenant,
     ...(options.apiKey === null ? {} : { 'x-api-key': options.apiKey }),
   };
+  const send = (method: 'POST' | 'PUT', path: string, body: unknown) =>
+    call(new URL(path, url), {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
   return {
     url: url.replace(/\/+$/, ''),
     get: (path) => call(new URL(path, url), { headers }),
-    post: (path, body) =>
-      call(new URL(path, url), {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
+    post: (path, body) => send('POST', path, body),
+    put: (path, body) => send('PUT', path, body),
     open: (path, upload) => open(new URL(path, url), headers, upload),
   };
 }

@@ -200,14 +200,19 @@ async function loadSample(client: Client, name: string, scope: string | null): P
   const entry = samples.find(({ id }) => id === name);
   if (entry === undefined)
     throw new UsageError(`there is no sample "${name}"; there are ${samples.map(({ id }) => id).join(', ')}`);
-  const { facts, rules, questions } = (await client.get(`/samples/${entry.file}`)) as Sample;
+  const sample = (await client.get(`/samples/${entry.file}`)) as Sample;
+  const { facts, rules, questions, declarations = [], constraints = [] } = sample;
   const within = (item: object): object => (scope === null ? item : { ...item, scope });
+  // Both belong to the database: a scope has none of its own.
+  for (const { name, arity, ...body } of declarations)
+    await client.put(`/predicates/${encodeURIComponent(name)}/${arity}`, body);
   const stored = (await client.post('/assert/facts', { facts: facts.map(within) })) as FactsOutcome;
   let taught = 0;
   for (const rule of rules) {
     const outcome = (await client.post('/teach', within(rule))) as RuleOutcome;
     if (outcome.status === 'asserted') taught++;
   }
+  for (const constraint of constraints) await client.post('/constraints', constraint);
   return [
     `${entry.title}: ${stored.asserted} facts and ${taught} rules are new, of ${facts.length} and ${rules.length}.`,
     'Ask, for example:',

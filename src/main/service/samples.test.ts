@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { constraintInputSchema } from '../../engine/contract/constraints.ts';
+import { declarationInputSchema } from '../../engine/contract/declarations.ts';
 import { factsInputSchema } from '../../engine/contract/facts.ts';
 import { askInputSchema } from '../../engine/contract/inference.ts';
 import { ruleInputSchema } from '../../engine/contract/rules.ts';
 import { sampleIndexSchema, sampleSchema } from '../../engine/contract/samples.ts';
+import { violationsQuerySchema } from '../../engine/contract/violations.ts';
 import { type Caller, type Engine, openEngine, parseProgram, systemOrigin } from '../../engine/index.ts';
 import { anonymous } from '../base/dispatch.ts';
 import { findInstallation } from '../base/installation.ts';
@@ -60,6 +63,27 @@ describe.each(index)('the sample $title', ({ id, title, description, file }) => 
     const { statements, errors } = parseProgram(sample.rules.map(({ text }) => `${text}.`).join('\n'));
     expect(errors).toEqual([]);
     expect(statements.map(({ kind }) => kind)).toEqual(sample.rules.map(() => 'rule'));
+  });
+
+  test('has declarations that its facts fit, and constraints that hold or are listed', async () => {
+    const engine = await openEngine({ storageDir: null });
+    const declared = sample.declarations ?? [];
+    for (const { name, arity, ...body } of declared)
+      await engine.declare(caller, { ...declarationInputSchema.parse(body), name, arity });
+    await engine.tellAll(caller, factsInputSchema.parse(sample.facts).facts);
+    for (const rule of sample.rules) await engine.teach(caller, ruleInputSchema.parse(rule));
+    for (const constraint of sample.constraints ?? [])
+      await engine.addConstraint(caller, constraintInputSchema.parse(constraint));
+    const { violations } = await engine.violations(caller, violationsQuerySchema.parse({}));
+    const refusing = violations.filter((each) => each.kind !== 'constraint' || each.mode === 'reject');
+    expect(refusing).toEqual([]);
+    const { predicates } = await engine.predicates(caller);
+    for (const { name, arity } of declared)
+      expect(
+        predicates.find((each) => each.name === name && each.arity === arity)?.facts,
+        name,
+      ).toBeGreaterThan(0);
+    await engine.close();
   });
 
   test('has questions that are valid rule bodies', () => {

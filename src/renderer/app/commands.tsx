@@ -21,6 +21,7 @@ import {
   IconPlugConnected,
   IconRoute,
   IconRoute2,
+  IconSchema,
   IconSettings,
   IconStack2,
   IconSunMoon,
@@ -95,6 +96,32 @@ function useToolCommands(): AppCommand[] {
       command('go.settings', IconSettings, go('/settings')),
     ];
   }, [navigate]);
+}
+
+/** Commands for declarations, constraints and what violates them. */
+function useSchemaCommands(): AppCommand[] {
+  const navigate = useNavigate();
+  return useMemo(
+    () => [
+      command('go.schema', IconSchema, () => void navigate({ to: '/schema' })),
+      command(
+        'schema.declare',
+        IconSchema,
+        () => void navigate({ to: '/schema', search: { predicate: '-' } }),
+      ),
+      command(
+        'schema.constrain',
+        IconSchema,
+        () => void navigate({ to: '/schema', search: { part: 'constraints', constraint: '-' } }),
+      ),
+      command(
+        'schema.violations',
+        IconSchema,
+        () => void navigate({ to: '/schema', search: { part: 'violations' } }),
+      ),
+    ],
+    [navigate],
+  );
 }
 
 /** Commands for theme and density. */
@@ -385,6 +412,7 @@ export function useCommands(goTo: (space: Space) => void): AppCommand[] {
   const scopes = useScopes({ isWanted: usePaletteState(({ isOpen }) => isOpen) });
   const tools = useToolCommands();
   const ruleTools = useRuleCommands();
+  const schemaTools = useSchemaCommands();
   const looks = useLookCommands();
   const context = useContextCommands();
   const transfer = useTransferCommands();
@@ -414,6 +442,7 @@ export function useCommands(goTo: (space: Space) => void): AppCommand[] {
     return [
       ...tools,
       ...ruleTools,
+      ...schemaTools,
       ...looks,
       ...viewCommands,
       ...context,
@@ -431,6 +460,7 @@ export function useCommands(goTo: (space: Space) => void): AppCommand[] {
   }, [
     tools,
     ruleTools,
+    schemaTools,
     looks,
     context,
     transfer,

@@ -34,6 +34,7 @@ import { keysSearchOf } from '../features/keys/keys-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { proofSearchOf } from '../features/proof/proof-search.ts';
 import { rulesSearchOf } from '../features/rules/rules-search.ts';
+import { schemaSearchOf } from '../features/schema/schema-search.ts';
 import { scopesSearchOf } from '../features/scopes/scopes-search.ts';
 import { WorkbenchShell } from './shell/shell.tsx';
 import { ViewFailed } from './shell/view-failed.tsx';
@@ -89,6 +90,7 @@ const TraceView = lazyComponent(async () => (await import('../features/trace/tra
 const PlanPanel = lazyComponent(async () => (await import('../features/plan/plan-panel.tsx')).PlanPanel);
 const TracePanel = lazyComponent(async () => (await import('../features/trace/trace-panel.tsx')).TracePanel);
 const MemoryView = lazyComponent(async () => (await import('../features/memory/memory-view.tsx')).MemoryView);
+const SchemaView = lazyComponent(async () => (await import('../features/schema/schema-view.tsx')).SchemaView);
 const ScopesView = lazyComponent(async () => (await import('../features/scopes/scopes-view.tsx')).ScopesView);
 const WhatIfView = lazyComponent(
   async () => (await import('../features/what-if/what-if-view.tsx')).WhatIfView,
@@ -488,6 +490,21 @@ const keysRoute = createRoute({
   },
 });
 
+const schemaRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/schema',
+  validateSearch: schemaSearchOf,
+  component: function Schema() {
+    const search = schemaRoute.useSearch();
+    const navigate = schemaRoute.useNavigate();
+    const onSearch = useCallback(
+      (next: typeof search) => void navigate({ search: next, replace: next.part === search.part }),
+      [navigate, search.part],
+    );
+    return <SchemaView search={search} onSearch={onSearch} />;
+  },
+});
+
 const scopesRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/scopes',
@@ -586,6 +603,7 @@ export const router = createRouter({
     adminRoute,
     replicationRoute,
     keysRoute,
+    schemaRoute,
     scopesRoute,
     memoryRoute,
     agentsRoute,

@@ -93,3 +93,26 @@ describe('completion', () => {
     expect(told('unheard', null)).toBe('');
   });
 });
+
+test('a declared predicate is completed and described by the names of its arguments', () => {
+  const [parent, ...others] = knowledge.predicates;
+  if (parent === undefined) throw new Error('a predicate');
+  const declaration = {
+    name: 'parent',
+    arity: 2,
+    description: 'who has whom as a child',
+    arguments: [
+      { name: 'elder', description: null, type: 'entity' as const },
+      { name: 'child', description: null, type: 'entity' as const },
+    ],
+    key: ['child'],
+    onConflict: 'warn' as const,
+    check: 'warn' as const,
+  };
+  const declared: Knowledge = { ...knowledge, predicates: [{ ...parent, declaration }, ...others] };
+  expect(completionsAt('pa', 2, declared).suggestions[0]?.insert).toBe('parent(${1:?elder}, ${2:?child})');
+  const hover = hoverAt({ name: 'parent', arity: 2, samples: [] }, declared).join('\n');
+  expect(hover).toContain('who has whom as a child');
+  expect(hover).toContain('elder: entity, child: entity');
+  expect(hover).toContain('key child');
+});

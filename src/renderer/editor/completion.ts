@@ -5,6 +5,7 @@
  */
 import type { Literal } from '../../engine/contract/language.ts';
 import { isAggregate } from '../../engine/language/terms.ts';
+import { typeInWords } from '../api/declared.ts';
 import { conclusionsInWords } from '../ui/consequences.ts';
 import { lexLine } from './lexer.ts';
 import type { Knowledge } from './knowledge.ts';
@@ -93,10 +94,11 @@ function documentationOf({ example, scopes }: Knowledge['predicates'][number]): 
 
 function predicateSuggestion(predicate: Knowledge['predicates'][number]): Suggestion {
   const names = ['x', 'y', 'z', 'u', 'v', 'w'];
-  const places = Array.from(
-    { length: predicate.arity },
-    (_, index) => `\${${index + 1}:?${names[index] ?? `a${index + 1}`}}`,
-  );
+  const declared = predicate.declaration?.arguments ?? [];
+  const places = Array.from({ length: predicate.arity }, (_, index) => {
+    const name = declared[index]?.name ?? names[index] ?? `a${index + 1}`;
+    return `\${${index + 1}:?${name}}`;
+  });
   return {
     kind: 'predicate',
     label: predicate.name,
@@ -175,6 +177,17 @@ function readsFrom(body: readonly Literal[], name: string, arity: number): boole
   );
 }
 
+/** What is declared: the arguments with their types, the key, and the description. */
+function declarationLines(declaration: Knowledge['predicates'][number]['declaration']): string[] {
+  if (declaration === undefined) return [];
+  const said = declaration.arguments.map(({ name, type }) => `${name}: ${typeInWords(type)}`);
+  const key = declaration.key.length === 0 ? '' : ` · key ${declaration.key.join(', ')}`;
+  return [
+    ...(declaration.description === null ? [] : [declaration.description]),
+    ...(said.length === 0 ? [] : [`\`${said.join(', ')}\`${key}`]),
+  ];
+}
+
 /** Returns a description of a predicate as Markdown; empty if unknown. */
 export function hoverAt({ name, arity, samples }: HoverSubject, knowledge: Knowledge): string[] {
   const rows = knowledge.predicates.filter(
@@ -195,6 +208,7 @@ export function hoverAt({ name, arity, samples }: HoverSubject, knowledge: Knowl
     const textOf = (rules: Knowledge['rules']) => rules.slice(0, maxRules).map(({ text }) => `${text}.`);
     return [
       `**${name}/${predicate.arity}** — ${counts}${scopesInWords(predicate.scopes)}`,
+      ...declarationLines(predicate.declaration),
       ...codeBlock(
         'Facts',
         facts.map((fact) => `${fact}.`),

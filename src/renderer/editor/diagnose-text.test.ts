@@ -57,3 +57,22 @@ test('report no cycle or duplicate between a text and the rule that it replaces'
   expect(codes(turned, 'r1')).not.toContain('negative_cycle');
   expect(codes('a(?x) :- parent(?x, ?_), not b(?x).', 'r1')).not.toContain('duplicate');
 });
+
+describe('a constraint', () => {
+  const problems = (text: string) =>
+    diagnoseText(text, 'constraint', { predicates: [], rules: [] })
+      .filter(({ severity }) => severity === 'error')
+      .map(({ message }) => message);
+
+  test('is one denial, with or without its reason', () => {
+    expect(problems('!- adult(?x), age(?x, ?a), ?a < 18 "an adult is 18 or older".')).toEqual([]);
+    expect(problems('!- adult(?x), ?a < 18.').join()).toContain('?a');
+    expect(problems('adult(ann).').join()).toContain('a constraint is !- and a body');
+    expect(problems('!- p(?x).\n!- q(?x).').join()).toContain('one constraint at a time');
+  });
+
+  test('belongs to another view than rules, which say so', () => {
+    const told = diagnoseText('!- p(?x).', 'program', { predicates: [], rules: [] });
+    expect(told.map(({ message }) => message).join()).toContain('Schema, Constraints');
+  });
+});

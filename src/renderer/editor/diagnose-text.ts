@@ -1,11 +1,11 @@
 /**
- * Diagnostics of a text of the language: a program of facts and rules, or one question.
+ * Diagnostics of a text of the language: a program of facts and rules, one question, or one constraint.
  *
  * Pure, over the service's own parser and checker; runs in a worker.
  */
 import type { Rule } from '../../engine/contract/language.ts';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
-import { diagnose } from '../../engine/language/diagnose.ts';
+import { diagnose, diagnosis } from '../../engine/language/diagnose.ts';
 import type { Range } from '../../engine/language/source.ts';
 import { questionHead, type TextMode, withoutQuestionMark } from './read-text.ts';
 
@@ -63,12 +63,41 @@ function diagnoseQuestion(text: string, knowledge: CheckedAgainst): Diagnostic[]
       severity: 'error',
       code: 'syntax',
       message: 'one question at a time: join conditions with commas',
-      startLine: 1,
-      startColumn: 1,
-      endLine: 1,
-      endColumn: 2,
+      ...firstCharacter,
     });
   return found;
+}
+
+const firstCharacter = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 } as const;
+
+function diagnoseConstraint(text: string, knowledge: CheckedAgainst): Diagnostic[] {
+  const steps = diagnosis(text, knowledge, true);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  const { diagnostics, rules, facts, constraints } = step.value;
+  const found = diagnostics.filter(({ code }) => code !== 'duplicate' && code !== 'negative_cycle');
+  if (rules + facts > 0)
+    found.push({
+      severity: 'error',
+      code: 'syntax',
+      message:
+        'a constraint is !- and a body that must have no answer: facts and rules belong to other views',
+      ...firstCharacter,
+    });
+  else if (constraints > 1)
+    found.push({
+      severity: 'error',
+      code: 'syntax',
+      message: 'one constraint at a time: each has its own name and mode',
+      ...firstCharacter,
+    });
+  return found;
+}
+
+/** Where the workbench takes what a text of facts and rules cannot hold. */
+function inWorkbench(diagnostic: Diagnostic): Diagnostic {
+  const message = diagnostic.message.replace(/POST \/constraints$/, 'Schema, Constraints');
+  return message === diagnostic.message ? diagnostic : { ...diagnostic, message };
 }
 
 /** Returns the problems of a text. `instead` is the id of the rule that the text replaces. */
@@ -80,6 +109,7 @@ export function diagnoseText(
 ): Diagnostic[] {
   if (text.trim() === '') return [];
   if (mode === 'question') return diagnoseQuestion(text, knowledge);
+  if (mode === 'constraint') return diagnoseConstraint(text, knowledge);
   const others = instead === null ? knowledge.rules : knowledge.rules.filter(({ id }) => id !== instead);
-  return diagnose(text, { predicates: knowledge.predicates, rules: others }).diagnostics;
+  return diagnose(text, { predicates: knowledge.predicates, rules: others }).diagnostics.map(inWorkbench);
 }

@@ -92,3 +92,11 @@ test('stored facts are shown by an example with their number', () => {
   expect(text).toBe('q(a, b). % 1 of 3 stored');
   expect(ownerOf(1)).toBe('q');
 });
+
+test('lays out a constraint with its reason', () => {
+  expect(formatText('!- p(?x),q( ?x )   "why, so"', 'constraint')).toBe('!- p(?x), q(?x) "why, so".');
+  const long = `!- ${Array.from({ length: 6 }, (_, at) => `predicate_${at}(?x, constant)`).join(', ')}`;
+  const once = formatText(long, 'constraint');
+  expect(once.split('\n')).toHaveLength(6);
+  expect(formatText(once, 'constraint')).toBe(once);
+});

@@ -4,8 +4,9 @@
  * Statements that cannot be parsed or contain comments stay as written, as does text between statements except
  * trailing white space and repeated blank lines. Formatting preserves the meaning.
  */
-import type { Rule } from '../../engine/contract/language.ts';
-import { renderAtom, renderLiteral, renderRule } from '../../engine/language/print.ts';
+import type { Literal, Rule } from '../../engine/contract/language.ts';
+import { parseConstraint } from '../../engine/language/parse.ts';
+import { renderAtom, renderConstraint, renderLiteral, renderRule } from '../../engine/language/print.ts';
 import { lexLine } from './lexer.ts';
 import { applyTextEdits, type ReadStatement, parseEditorText, type TextMode } from './read-text.ts';
 
@@ -36,6 +37,19 @@ function questionAsText(rule: Rule): string {
   return text.length <= lineLength ? text : literals.join(',\n');
 }
 
+/** Returns a constraint formatted for the editor, with its full stop. */
+export function constraintForEditor(body: readonly Literal[], reason: string | null = null): string {
+  const line = renderConstraint(body);
+  const text =
+    line.length <= lineLength || body.length < 2 ? line : `!- ${body.map(renderLiteral).join(',\n  ')}`;
+  return reason === null ? `${text}.` : `${text} ${JSON.stringify(reason)}.`;
+}
+
+function constraintAsText(text: string): string {
+  const { literals, reason } = parseConstraint(text);
+  return constraintForEditor(literals, reason);
+}
+
 function formatted({ kind, rule, atom }: ReadStatement): string | null {
   if (kind === 'question') return rule === null ? null : questionAsText(rule);
   if (rule !== null) return ruleForEditor(rule);
@@ -53,7 +67,11 @@ export function formatText(text: string, mode: TextMode): string {
   const edits = statements.flatMap((statement) => {
     const { span } = statement;
     const written = text.slice(span.start, span.end);
-    const wanted = hasComment(written) ? null : formatted(statement);
+    const wanted = hasComment(written)
+      ? null
+      : statement.kind === 'constraint'
+        ? constraintAsText(written)
+        : formatted(statement);
     return wanted === null || wanted === written ? [] : [{ ...span, text: wanted }];
   });
   return tidied(applyTextEdits(text, edits));

@@ -37,3 +37,17 @@ describe('the names of a text', () => {
     ).toBe('is(p). p(a, b). % p(x)\nq(?x) :- is(?x), broken');
   });
 });
+
+test('names in a constraint are found at their places', () => {
+  const read = parseEditorText('!- p(?x), not q(?x, b)', 'constraint');
+  expect(read.isWhole).toBe(true);
+  expect(read.predicates.map(({ name, span }) => [name, span.start])).toEqual([
+    ['p', 3],
+    ['q', 14],
+  ]);
+  expect(read.variables.map(({ name, within }) => [name, within])).toEqual([
+    ['?x', 'atom'],
+    ['?x', 'absence'],
+  ]);
+  expect(parseEditorText('p(a).', 'constraint').isWhole).toBe(false);
+});

@@ -6,12 +6,12 @@
  * positions in the question.
  */
 import type { Atom, Literal, Rule } from '../../engine/contract/language.ts';
-import { parseProgram, type Statement } from '../../engine/language/parse.ts';
+import { type ConstraintStatement, parseProgram, type Statement } from '../../engine/language/parse.ts';
 import type { LiteralSource, Span } from '../../engine/language/source.ts';
 import { isAggregate, isBuiltin } from '../../engine/language/terms.ts';
 
-/** How a text is parsed. */
-export type TextMode = 'program' | 'question';
+/** How a text is parsed: facts and rules, the body of a question, or one constraint. */
+export type TextMode = 'program' | 'question' | 'constraint';
 
 /** Role of an atom in its statement. */
 type AtomRole = 'fact' | 'head' | 'body';
@@ -49,7 +49,7 @@ export type SymbolUse = PredicateUse | VariableUse;
 
 /** A parsed statement. */
 export interface ReadStatement {
-  readonly kind: 'fact' | 'rule' | 'question';
+  readonly kind: 'fact' | 'rule' | 'question' | 'constraint';
   /** For a question, the whole text. */
   readonly span: Span;
   readonly atom: Atom | null;
@@ -160,6 +160,15 @@ function readStatement(statement: Statement, index: number, uses: Uses, isQuesti
   };
 }
 
+function readConstraint(
+  { span, literals, body }: ConstraintStatement,
+  index: number,
+  uses: Uses,
+): ReadStatement {
+  uses.body(literals, body, index, 0);
+  return { kind: 'constraint', span: uses.span(span), atom: null, rule: null, body };
+}
+
 let last: { readonly text: string; readonly mode: TextMode; readonly read: ParsedText } | null = null;
 
 /** Parses what can be parsed of a text. Caches the last result, which several callers need after each keystroke. */
@@ -172,8 +181,16 @@ function readAnew(text: string, mode: TextMode): ParsedText {
   const isQuestion = mode === 'question';
   const shift = isQuestion ? questionHead.length : 0;
   const whole = isQuestion ? questionHead + withoutQuestionMark(text) : text;
-  const { statements, errors } = parseProgram(whole, { maxErrors: most });
+  const allowsConstraints = mode === 'constraint';
+  const { statements, constraints, errors } = parseProgram(whole, { maxErrors: most, allowsConstraints });
   const uses = new Uses(shift);
+  if (allowsConstraints)
+    return {
+      statements: constraints.map((constraint, index) => readConstraint(constraint, index, uses)),
+      predicates: uses.predicates,
+      variables: uses.variables,
+      isWhole: errors.length === 0 && statements.length === 0,
+    };
   const read = (isQuestion ? statements.slice(0, 1) : statements).map((statement, index) =>
     readStatement(statement, index, uses, isQuestion),
   );

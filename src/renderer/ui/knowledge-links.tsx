@@ -65,6 +65,32 @@ export function RuleLink({ rule }: { rule: string }) {
   );
 }
 
+interface SchemaLinkProps {
+  /** The predicate. */
+  name: string;
+  arity: number;
+}
+
+/** Links a predicate to its declaration, or to where it can be declared. */
+export function SchemaLink({ name, arity }: SchemaLinkProps) {
+  return (
+    <Anchor
+      size="xs"
+      className={styles.schema ?? ''}
+      renderRoot={(props) => (
+        <Link
+          to="/schema"
+          search={{ predicate: `${name}/${arity}` }}
+          aria-label={`Schema of ${name}/${arity}`}
+          {...props}
+        />
+      )}
+    >
+      Schema
+    </Anchor>
+  );
+}
+
 /** True if a path cannot hold the constant: browsers resolve dots, and an empty segment is none. */
 function isPathless(constant: string): boolean {
   return /^\.{0,2}$/.test(constant);

@@ -35,6 +35,13 @@ export const rowKeys = {
       remove: { key: 'Delete', title: 'Delete the rule' },
     },
   },
+  constraints: {
+    group: 'In the list of constraints',
+    keys: {
+      mode: { key: 'M', title: 'Let the constraint refuse violations, or only list them' },
+      remove: { key: 'Delete', title: 'Delete the constraint' },
+    },
+  },
   scopes: {
     group: 'In the list of scopes',
     keys: {

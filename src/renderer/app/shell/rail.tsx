@@ -8,6 +8,7 @@ import {
   IconPlugConnected,
   IconRoute,
   IconRoute2,
+  IconSchema,
   IconSettings,
   IconStack2,
   IconTable,
@@ -29,6 +30,7 @@ interface Tool {
 const tools: readonly Tool[] = [
   { to: '/facts', title: 'Facts', icon: <IconTable size={20} stroke={1.6} aria-hidden /> },
   { to: '/rules', title: 'Rules', icon: <IconRoute2 size={20} stroke={1.6} aria-hidden /> },
+  { to: '/schema', title: 'Schema', icon: <IconSchema size={20} stroke={1.6} aria-hidden /> },
   { to: '/ask', title: 'Ask', icon: <IconListSearch size={20} stroke={1.6} aria-hidden /> },
   { to: '/proof', title: 'Proof', icon: <IconRoute size={20} stroke={1.6} aria-hidden /> },
   {

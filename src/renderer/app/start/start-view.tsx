@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import icon from '../../../../resources/icons/corollary.svg';
+import { declarationInputSchema } from '../../../engine/contract/declarations.ts';
 import { factsInputSchema } from '../../../engine/contract/facts.ts';
 import type { Sample, SampleEntry } from '../../../engine/contract/samples.ts';
 import { validate } from '../../../engine/contract/validation.ts';
@@ -39,7 +40,7 @@ interface SampleProgress {
 const batch = 500;
 
 /**
- * Loads a sample through the public API: facts in batches, then each rule. Reports after every step. Throws the calls'
+ * Loads a sample through the public API: declarations, facts in batches, each rule, constraints. Reports after every step. Throws the calls'
  * errors; earlier writes remain.
  */
 async function openSample(
@@ -49,8 +50,16 @@ async function openSample(
 ): Promise<void> {
   const total = sample.facts.length + sample.rules.length;
   const checked = validate(factsInputSchema, sample.facts);
-  if (!checked.ok)
-    throw new Error(`The sample is damaged: ${checked.errors[0]?.path} ${checked.errors[0]?.message}`);
+  if (!checked.ok) throw damaged(checked.errors);
+  for (const { name, arity, ...body } of sample.declarations ?? []) {
+    const declaration = validate(declarationInputSchema, body);
+    if (!declaration.ok) throw damaged(declaration.errors);
+    await call(
+      'declarePredicate',
+      { params: { name, arity: String(arity) }, body: declaration.value },
+      { isWanted: true },
+    );
+  }
   let facts = 0;
   for (; facts < sample.facts.length; facts += batch) {
     onProgress({ facts, rules: 0, total });
@@ -66,7 +75,12 @@ async function openSample(
     const { text, name, description } = rule;
     await call('assertRule', { body: { text, name, description } }, { isWanted: true });
   }
+  for (const body of sample.constraints ?? []) await call('addConstraint', { body }, { isWanted: true });
   onProgress({ facts, rules: sample.rules.length, total });
+}
+
+function damaged([first]: readonly { readonly path: string; readonly message: string }[]): Error {
+  return new Error(`The sample is damaged: ${first?.path} ${first?.message}`);
 }
 
 interface Opening {

@@ -14,6 +14,8 @@ import {
 import { Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { create } from 'zustand';
+import { usePredicates } from '../../api/queries.ts';
+import { declaredVariables, isNumeric, type ShownArgument } from '../../api/declared.ts';
 import { draggedName, dragOutOf } from '../../api/drag-out.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { LazyTextViewer } from '../../editor/lazy-editors.tsx';
@@ -110,11 +112,24 @@ function sortBy(
   };
 }
 
+/** The title of a variable, with the name of the argument that it stands for; numbers are right-aligned. */
+function declaredColumn(
+  name: string,
+  argument: ShownArgument | undefined,
+): Pick<Column<Row>, 'title' | 'align' | 'grow'> {
+  if (argument === undefined) return { title: `?${name}`, grow: 1 };
+  return {
+    title: argument.name === name ? `?${name}` : `?${name} · ${argument.name}`,
+    ...(isNumeric(argument.type) ? { align: 'end' } : { grow: 1 }),
+  };
+}
+
 function columnsOf(
   variables: readonly string[],
   sort: AnswerSort | null,
   onSort: OnSort,
   onWhy: (result: string) => void,
+  declared: ReadonlyMap<string, ShownArgument>,
 ): Column<Row>[] {
   const why: Column<Row> = {
     id: 'why',
@@ -147,7 +162,7 @@ function columnsOf(
         ]
       : variables.map((name) => ({
           id: name,
-          title: `?${name}`,
+          ...declaredColumn(name, declared.get(name)),
           width: 140,
           most: 320,
           sort: sortBy(name, sort, onSort),
@@ -299,7 +314,13 @@ function Table({ answer, sort, onSort, onWhy }: TableProps) {
   const onAsk = (question: string) => void navigate({ to: '/ask', search: { question } });
   const onEntity = useOpenEntity();
   const { variables } = answer.question;
-  const columns = useMemo(() => columnsOf(variables, sort, onSort, onWhy), [variables, sort, onSort, onWhy]);
+  const { atoms } = answer.question;
+  const predicates = usePredicates().data;
+  const declared = useMemo(() => declaredVariables(atoms, predicates), [atoms, predicates]);
+  const columns = useMemo(
+    () => columnsOf(variables, sort, onSort, onWhy, declared),
+    [variables, sort, onSort, onWhy, declared],
+  );
   // By content: sorting moves the row.
   const position = useMemo(() => (selected === null ? -1 : results.indexOf(selected)), [results, selected]);
 

@@ -1,6 +1,13 @@
 /** The lists of an entity's page as grids; every other constant of a row is in its menu. */
 import { Button } from '@mantine/core';
-import { IconCircleDot, IconListSearch, IconRoute, IconRoute2, IconTable } from '@tabler/icons-react';
+import {
+  IconCircleDot,
+  IconListSearch,
+  IconRoute,
+  IconRoute2,
+  IconSchema,
+  IconTable,
+} from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { EntityPage } from '../../../engine/contract/entities.ts';
@@ -203,7 +210,15 @@ function Places({ page }: ListProps) {
       rows={page.asArgument}
       onOpen={ask}
       menu={(place) => [
-        [{ label: 'Ask', icon: <IconListSearch {...icon} />, keys: 'Enter', onClick: () => ask(place) }],
+        [
+          { label: 'Ask', icon: <IconListSearch {...icon} />, keys: 'Enter', onClick: () => ask(place) },
+          {
+            label: `Schema of ${place.predicate}/${place.arity}`,
+            icon: <IconSchema {...icon} />,
+            onClick: () =>
+              void navigate({ to: '/schema', search: { predicate: `${place.predicate}/${place.arity}` } }),
+          },
+        ],
       ]}
     />
   );

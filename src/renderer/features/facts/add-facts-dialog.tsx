@@ -18,6 +18,8 @@ import { recordAsserted, unknownFacts } from '../../api/asserted-facts.ts';
 import { pastedTable, type PastedTable } from '../../api/delimited.ts';
 import { recordStuck } from '../../api/history.ts';
 import { apiFailureOf } from '../../api/problem.ts';
+import { ArgumentField } from '../../api/argument-field.tsx';
+import { useDeclaredArguments } from '../../api/declared.ts';
 import { usePredicates, useScopes, useWrite } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeFieldsOf } from '../../api/space.ts';
@@ -27,6 +29,7 @@ import { Banner, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyHint } from '../../ui/notify.tsx';
 import { useUnsaved } from '../../ui/unsaved.ts';
 import { draftTime, dropDraft, useDraft } from '../../ui/use-draft.ts';
+import { useArity } from './fact-columns.tsx';
 import {
   contentOfInput,
   emptyForm,
@@ -186,9 +189,11 @@ function StatementsForm({ onStage, onDone, onTable }: PartProps & Pick<AddFactsD
 function OneFactForm({ predicate, onStage, onDone }: PartProps & { predicate: string | undefined }) {
   const session = useSession();
   const { space, call } = session;
+  const arity = useArity(predicate);
   const [form, setForm] = useState<FactForm>({
     ...emptyForm,
     predicate: predicate ?? '',
+    args: arity === null ? emptyForm.args : Array.from({ length: arity }, () => ''),
     scope: space.scope.kind === 'named' ? space.scope.name : '',
   });
   const [wasTried, setWasTried] = useState(false);
@@ -285,39 +290,49 @@ interface FactFormFieldsProps {
 }
 
 function Arguments({ form, onForm, problems }: FactFormFieldsProps) {
+  const declared = useDeclaredArguments(form.predicate, form.args.length);
+  // A declared predicate has as many arguments as it has names; statements can have others.
+  const isDeclared = declared.length > 0;
   function set(index: number, value: string): void {
     onForm({ ...form, args: form.args.map((arg, at) => (at === index ? value : arg)) });
   }
   return (
-    <fieldset className={`boxed gap-8 flex-wrap align-start flex no-margin ${styles.fieldset}`}>
+    <fieldset
+      className={`boxed no-margin ${styles.fieldset} ${isDeclared ? styles.formGrid : 'gap-8 flex-wrap align-start flex'}`}
+    >
       <legend>Arguments</legend>
       {form.args.map((arg, index) => (
-        <TextInput
+        <ArgumentField
           // Keyed by position.
           key={`argument ${index + 1}`}
-          aria-label={`Argument ${index + 1}`}
-          placeholder={`Argument ${index + 1}`}
+          isLabelled={isDeclared}
+          argument={declared[index]}
+          position={index}
           value={arg}
-          error={problems[`args.${index}`]}
-          onChange={(event) => set(index, event.currentTarget.value)}
+          problem={problems[`args.${index}`]}
+          onValue={(value) => set(index, value)}
           rightSection={
-            <ActionIcon
-              size="sm"
-              aria-label={`Remove argument ${index + 1}`}
-              onClick={() => onForm({ ...form, args: form.args.filter((_, at) => at !== index) })}
-            >
-              <IconX size={14} aria-hidden />
-            </ActionIcon>
+            isDeclared ? null : (
+              <ActionIcon
+                size="sm"
+                aria-label={`Remove argument ${index + 1}`}
+                onClick={() => onForm({ ...form, args: form.args.filter((_, at) => at !== index) })}
+              >
+                <IconX size={14} aria-hidden />
+              </ActionIcon>
+            )
           }
         />
       ))}
-      <Button
-        variant="subtle"
-        leftSection={<IconPlus size={14} aria-hidden />}
-        onClick={() => onForm({ ...form, args: [...form.args, ''] })}
-      >
-        Argument
-      </Button>
+      {!isDeclared && (
+        <Button
+          variant="subtle"
+          leftSection={<IconPlus size={14} aria-hidden />}
+          onClick={() => onForm({ ...form, args: [...form.args, ''] })}
+        >
+          Argument
+        </Button>
+      )}
     </fieldset>
   );
 }

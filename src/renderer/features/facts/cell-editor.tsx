@@ -1,5 +1,7 @@
 /** The editor of one cell: Enter or leaving it takes the text, Escape discards it. */
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, useId, useRef, useState } from 'react';
+import { choicesOf, isDateField } from '../../api/argument-field.tsx';
+import type { ShownArgument } from '../../api/declared.ts';
 import { useScopes } from '../../api/queries.ts';
 import type { CellKind } from './cell-kinds.ts';
 import { factsOfStatements, problemsOfFact } from './fact-form.ts';
@@ -50,6 +52,8 @@ export function editedCell(fact: FactContent, cell: CellKind, text: string): Cel
 interface CellEditorProps {
   fact: FactContent;
   cell: CellKind;
+  /** The declared argument of the cell; null: none. */
+  argument: ShownArgument | null;
   label: string;
   text: string;
   onText: (text: string) => void;
@@ -70,10 +74,42 @@ function ScopeNames({ id }: { id: string }) {
   );
 }
 
+/** The choices of a cell that opened with a text; null: any text can be written. */
+function choicesOfCell(
+  cell: CellKind,
+  argument: ShownArgument | null,
+  initial: string,
+): readonly string[] | null {
+  if (cell.kind === 'truth') return ['true', 'false'];
+  return argument === null ? null : choicesOf(argument.type, initial);
+}
+
+interface ChoiceInputProps extends Pick<CellEditorProps, 'text' | 'onText'> {
+  common: ComponentProps<'select'>;
+  choices: readonly string[];
+}
+
+/** A list in place of a cell; it opens with the current value, also if that is no choice. */
+function ChoiceInput({ common, choices, text, onText }: ChoiceInputProps) {
+  return (
+    <select {...common} value={text} onChange={(event) => onText(event.currentTarget.value)}>
+      {!choices.includes(text) && <option value={text}>{text}</option>}
+      {choices.map((choice) => (
+        <option key={choice} value={choice}>
+          {choice}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 /** An input in place of a cell. */
-export function CellEditor({ fact, cell, label, text, onText, onTake, onCancel }: CellEditorProps) {
+export function CellEditor({ fact, cell, argument, label, text, onText, onTake, onCancel }: CellEditorProps) {
   const id = useId();
   const [problem, setProblem] = useState<string | null>(null);
+  // While it is open, the kind of field depends on the value that it opened with.
+  const [initial] = useState(text);
+  const choices = choicesOfCell(cell, argument, initial);
   // An editor that is removed loses the focus too, which must not count as leaving it.
   const isOver = useRef(false);
 
@@ -109,18 +145,18 @@ export function CellEditor({ fact, cell, label, text, onText, onTake, onCancel }
   return (
     <>
       <Tooltip label={problem} opened={problem !== null} tone="bad" position="bottom-start" maxWidth={360}>
-        {cell.kind === 'truth' ? (
-          <select {...common} value={text} onChange={(event) => onText(event.currentTarget.value)}>
-            <option value="true">true</option>
-            <option value="false">false</option>
-          </select>
+        {choices !== null ? (
+          <ChoiceInput common={common} choices={choices} text={text} onText={onText} />
         ) : (
           <input
             {...common}
+            type={argument !== null && isDateField(argument.type, initial) ? 'date' : 'text'}
             {...(cell.kind === 'scope' ? { list: `${id}-scopes`, placeholder: 'none' } : {})}
             spellCheck={false}
             value={text}
-            onFocus={(event) => event.currentTarget.select()}
+            onFocus={(event) => {
+              if (event.currentTarget.type === 'text') event.currentTarget.select();
+            }}
             onChange={(event) => {
               setProblem(null);
               onText(event.currentTarget.value);

@@ -4,6 +4,8 @@
  */
 import { Autocomplete, SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
+import { ArgumentField } from '../../api/argument-field.tsx';
+import { type ShownArgument, useDeclaredArguments } from '../../api/declared.ts';
 import { useScopes } from '../../api/queries.ts';
 import { type EditForm, factOfEdit, type FieldProblems, formOfFact } from './fact-form.ts';
 import styles from './facts.module.css';
@@ -18,6 +20,7 @@ interface EditFactFormProps {
 
 interface FieldsProps {
   form: EditForm;
+  declared: readonly ShownArgument[];
   problems: FieldProblems;
   focus: EditFactFormProps['focus'];
   onForm: (part: Partial<EditForm>) => void;
@@ -25,7 +28,7 @@ interface FieldsProps {
   onLeave: () => void;
 }
 
-function Fields({ form, problems, focus, onForm, onLeave }: FieldsProps) {
+function Fields({ form, declared, problems, focus, onForm, onLeave }: FieldsProps) {
   const scopes = useScopes();
 
   function onEnter(event: KeyboardEvent): void {
@@ -48,15 +51,16 @@ function Fields({ form, problems, focus, onForm, onLeave }: FieldsProps) {
   return (
     <>
       {form.args.map((arg, index) => (
-        <TextInput
+        <ArgumentField
           // Keyed by position.
           key={`argument ${index + 1}`}
-          {...(index === 0 && focus === 'first' ? { 'data-autofocus': true, autoFocus: true } : {})}
-          label={`Argument ${index + 1}`}
-          spellCheck={false}
+          autoFocus={index === 0 && focus === 'first'}
+          isLabelled
+          argument={declared[index]}
+          position={index}
           value={arg}
-          error={problems[`args.${index}`]}
-          onChange={(event) => onForm({ args: form.args.with(index, event.currentTarget.value) })}
+          problem={problems[`args.${index}`]}
+          onValue={(value) => onForm({ args: form.args.with(index, value) })}
           onBlur={onLeave}
           onKeyDown={onEnter}
         />
@@ -106,6 +110,7 @@ function metadataProblem(problems: FieldProblems): string | undefined {
 /** The form that edits a fact in the detail pane. */
 export function EditFactForm({ fact, focus, onFact }: EditFactFormProps) {
   const [form, setForm] = useState(() => formOfFact(fact));
+  const declared = useDeclaredArguments(fact.predicate, fact.args.length);
   const [problems, setProblems] = useState<FieldProblems>({});
   const [shown, setShown] = useState(fact);
   // The fields follow an undo, a revert, or an edit in the grid.
@@ -150,6 +155,7 @@ export function EditFactForm({ fact, focus, onFact }: EditFactFormProps) {
       </div>
       <Fields
         form={form}
+        declared={declared}
         problems={problems}
         focus={focus}
         onForm={(part) => setForm((before) => ({ ...before, ...part }))}

@@ -2,6 +2,8 @@
 import { IconMinus, IconPencil, IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { misfitOf } from '../../api/argument-field.tsx';
+import { argumentTitle, isNumeric, type ShownArgument } from '../../api/declared.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
@@ -96,19 +98,27 @@ function baseOf(row: FactGridRow): FactContent {
   return row.edit?.kind === 'changed' ? row.edit.base : row.fact;
 }
 
-function argumentColumn(index: number, arity: number, order: FactOrder): Column<FactGridRow> {
+function argumentColumn(
+  index: number,
+  arity: number,
+  order: FactOrder,
+  argument: ShownArgument | undefined,
+): Column<FactGridRow> {
   return {
     id: `argument-${index}`,
-    title: arity === 0 ? 'No arguments' : `Argument ${index + 1}`,
+    title: arity === 0 ? 'No arguments' : argumentTitle(argument, index),
     width: 132,
     most: 320,
+    ...(argument !== undefined && isNumeric(argument.type) ? { align: 'end' } : { grow: 1 }),
     ...(arity === 0 ? {} : { sort: sortBy(order, `arg${index}`) }),
     cell: (row) => {
       const was = baseOf(row).args[index] ?? '';
       const value = row.fact.args[index] ?? '';
+      // Declarations judge stored facts, never conclusions.
+      const wrong = row.stored?.derived === true ? null : misfitOf(argument, value);
       return (
         <Part row={row} isChanged={was !== value} was={was}>
-          <span className="mono" title={value}>
+          <span className={wrong === null ? 'mono' : `mono ${styles.misfit}`} title={wrong ?? value}>
             {value}
           </span>
         </Part>
@@ -209,19 +219,22 @@ const notYet = <span className="dim">–</span>;
 
 /**
  * The columns of the grid. `arity`: one column per argument; null: one column with the whole fact. `clashes`:
- * null if nothing is staged, else the keys of rows that would become the same fact as another. `shown`: the
- * columns after the arguments.
+ * null if nothing is staged, else the keys of rows that would become the same fact as another. `declared`: the declared
+ * arguments, by position; empty: they have no names. `shown`: the columns after the arguments.
  */
 export function factColumns(
   arity: number | null,
   order: FactOrder,
   clashes: ReadonlySet<string> | null,
   shown: readonly ChoosableColumn[],
+  declared: readonly ShownArgument[],
 ): Column<FactGridRow>[] {
   const what =
     arity === null
       ? [wholeColumn(order)]
-      : Array.from({ length: Math.max(1, arity) }, (_, index) => argumentColumn(index, arity, order));
+      : Array.from({ length: Math.max(1, arity) }, (_, index) =>
+          argumentColumn(index, arity, order, declared[index]),
+        );
   const properties: Column<FactGridRow>[] = [
     ...contentColumns(order),
     {

@@ -15,12 +15,15 @@ import {
   useRef,
   useState,
 } from 'react';
+import { declaredArgument, useDeclaredArguments } from '../../api/declared.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { Permitted } from '../../api/permitted.tsx';
+import { usePredicates } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { matchesKeys } from '../../ui/keys.ts';
+import { SchemaLink } from '../../ui/knowledge-links.tsx';
 import { HintLines } from '../../ui/blocks.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyHint } from '../../ui/notify.tsx';
@@ -171,6 +174,7 @@ function useCellEditing(
 ): CellEditing {
   const [edited, setEdited] = useState<EditedCell | null>(null);
   const reason = useReason('commitTransaction');
+  const predicates = usePredicates().data;
 
   function begin(index: number, column: string): void {
     const row = rowAt(index);
@@ -186,12 +190,18 @@ function useCellEditing(
   }
 
   if (edited === null) return { editing: null, begin };
+  const { fact } = edited.row;
+  const argument =
+    edited.cell.kind === 'argument'
+      ? declaredArgument(predicates, fact.predicate, fact.args.length, edited.cell.index)
+      : null;
   const editor = (
     <CellEditor
       key={`${keyOfRow(edited.row)} ${edited.column}`}
       fact={edited.row.fact}
       cell={edited.cell}
-      label={`${edited.column.replace('argument-', 'argument ')} of ${renderFact(edited.row.fact)}`}
+      argument={argument}
+      label={`${argument?.name ?? edited.column.replace('argument-', 'argument ')} of ${renderFact(fact)}`}
       text={edited.text}
       onText={(text) => setEdited({ ...edited, text })}
       onTake={(fact) => {
@@ -227,6 +237,7 @@ function useColumns(
   const known = useArity(predicate);
   const arity = known ?? (predicate === undefined ? null : (added[0]?.fact.args.length ?? null));
   const clashes = staging.edits.length === 0 ? null : staging.clashes;
+  const declared = useDeclaredArguments(predicate, arity);
   return useMemo(
     () =>
       factColumns(
@@ -238,8 +249,9 @@ function useColumns(
         },
         clashes,
         shown,
+        declared,
       ),
-    [arity, sort, order, onSearch, clashes, shown],
+    [arity, sort, order, onSearch, clashes, shown, declared],
   );
 }
 
@@ -423,6 +435,7 @@ function GridBody(props: GridBodyProps & Pick<ReturnType<typeof useFactPages>, '
 /** The pane with the grid, its filters, and a footer. */
 export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
   const { search, onSearch, onAdd, footer } = props;
+  const arity = useArity(search.predicate);
   const { pages, state } = useFactPages(search);
   const [shown, setShown] = useState<readonly ChoosableColumn[]>([]);
   // Requests the first rows before the grid knows that there are any.
@@ -431,7 +444,14 @@ export function FactGrid(props: FactGridProps & { footer: ReactNode }) {
     <PaneFrame
       scroll="own"
       label="Facts"
-      title={<h1 className={`pane-title truncate ${styles.viewTitle}`}>{search.predicate ?? 'All facts'}</h1>}
+      title={
+        <>
+          <h1 className={`pane-title truncate ${styles.viewTitle}`}>{search.predicate ?? 'All facts'}</h1>
+          {search.predicate !== undefined && arity !== null && (
+            <SchemaLink name={search.predicate} arity={arity} />
+          )}
+        </>
+      }
       actions={
         <FactFilters search={search} total={state.total} shown={shown} onSearch={onSearch} onAdd={onAdd} />
       }

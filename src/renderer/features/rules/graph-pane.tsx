@@ -1,5 +1,5 @@
 import { Button, Group, Switch } from '@mantine/core';
-import { IconCursorText, IconRoute2, IconTable } from '@tabler/icons-react';
+import { IconCursorText, IconRoute2, IconSchema, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { apiFailureOf } from '../../api/problem.ts';
@@ -57,30 +57,52 @@ interface GraphDetailProps {
   onClose: () => void;
 }
 
+/** What can be done with a relation. */
+function RelationActions({ node, onRename }: Pick<GraphDetailProps, 'node' | 'onRename'>) {
+  return (
+    <Group gap={6}>
+      <Button
+        variant="default"
+        size="compact-sm"
+        leftSection={<IconTable size={14} aria-hidden />}
+        renderRoot={(props) => <Link to="/facts" search={{ predicate: node.name }} {...props} />}
+      >
+        Facts
+      </Button>
+      <Button
+        variant="default"
+        size="compact-sm"
+        leftSection={<IconSchema size={14} aria-hidden />}
+        renderRoot={(props) => (
+          <Link
+            to="/schema"
+            search={{ predicate: `${node.name}/${node.arity}` }}
+            aria-label={`Schema of ${node.name}/${node.arity}`}
+            {...props}
+          />
+        )}
+      >
+        Schema
+      </Button>
+      <Button
+        variant="default"
+        size="compact-sm"
+        leftSection={<IconCursorText size={14} aria-hidden />}
+        onClick={onRename}
+      >
+        Rename
+      </Button>
+    </Group>
+  );
+}
+
 /** Shows one relation: dependencies, dependents, rules and actions. */
 function GraphDetail({ graph, node, onChoose, onRename, onClose }: GraphDetailProps) {
   const { premises, conclusions } = neighboursOf(graph, node.id);
   return (
     <DetailPane title={node.id} onClose={onClose}>
       <div className={styles.detail}>
-        <Group gap={6}>
-          <Button
-            variant="default"
-            size="compact-sm"
-            leftSection={<IconTable size={14} aria-hidden />}
-            renderRoot={(props) => <Link to="/facts" search={{ predicate: node.name }} {...props} />}
-          >
-            Facts
-          </Button>
-          <Button
-            variant="default"
-            size="compact-sm"
-            leftSection={<IconCursorText size={14} aria-hidden />}
-            onClick={onRename}
-          >
-            Rename
-          </Button>
-        </Group>
+        <RelationActions node={node} onRename={onRename} />
         {node.rules.length > 0 && (
           <section>
             <h3>Concluded by</h3>

@@ -1,0 +1,70 @@
+/** Declarations as views use them: the arguments' names and types by position. */
+import type { ArgumentType } from '../../engine/contract/declarations.ts';
+import type { PredicateList } from '../../engine/contract/facts.ts';
+import type { Atom } from '../../engine/contract/language.ts';
+import { usePredicates } from './queries.ts';
+
+/** A predicate with its counts and its declaration, if it has one. */
+export type PredicateRow = PredicateList['predicates'][number];
+/** A declaration as the service lists it. */
+export type ShownDeclaration = NonNullable<PredicateRow['declaration']>;
+/** An argument of it. */
+export type ShownArgument = ShownDeclaration['arguments'][number];
+
+/** The declared argument at a position, from 0; null if the predicate is undeclared or its arguments have no names. */
+export function declaredArgument(
+  rows: readonly PredicateRow[] | undefined,
+  name: string,
+  arity: number,
+  position: number,
+): ShownArgument | null {
+  const row = rows?.find((each) => each.name === name && each.arity === arity);
+  return row?.declaration?.arguments[position] ?? null;
+}
+
+/** The declared arguments of a predicate, by position; empty if they have no names. */
+export function useDeclaredArguments(
+  name: string | undefined,
+  arity: number | null,
+): readonly ShownArgument[] {
+  const rows = usePredicates().data;
+  if (name === undefined || arity === null) return none;
+  return rows?.find((each) => each.name === name && each.arity === arity)?.declaration?.arguments ?? none;
+}
+
+const none: readonly ShownArgument[] = [];
+
+/** The declared arguments that variables stand for, by name without `?`: that of the first atom that has each. */
+export function declaredVariables(
+  atoms: readonly Atom[],
+  rows: readonly PredicateRow[] | undefined,
+): ReadonlyMap<string, ShownArgument> {
+  const found = new Map<string, ShownArgument>();
+  for (const { predicate, args } of atoms)
+    for (const [position, term] of args.entries()) {
+      const argument = term.startsWith('?') ? declaredArgument(rows, predicate, args.length, position) : null;
+      if (argument !== null && !found.has(term.slice(1))) found.set(term.slice(1), argument);
+    }
+  return found;
+}
+
+/** The title of an argument: its name, or its position from 1. */
+export function argumentTitle(argument: ShownArgument | null | undefined, position: number): string {
+  return argument?.name ?? `Argument ${position + 1}`;
+}
+
+/** True for a type whose values are right-aligned. */
+export function isNumeric(type: ArgumentType): boolean {
+  return type === 'integer' || type === 'number';
+}
+
+/** Choices that are named; the rest is counted. */
+const maxNamed = 4;
+
+/** A type in words: `date`, `one of red, green`. */
+export function typeInWords(type: ArgumentType): string {
+  if (typeof type === 'string') return type;
+  const named = type.oneOf.slice(0, maxNamed).join(', ');
+  const rest = type.oneOf.length - maxNamed;
+  return `one of ${named}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
