@@ -16,6 +16,7 @@ import {
 } from './fields.ts';
 import { predicateSchema } from './language.ts';
 import { mentionSchema } from './mention.ts';
+import { knowledgeGenerationField, knownWithoutQuery, momentFields, momentParameters } from './moments.ts';
 
 export const maxPredicatesNamed = 1000;
 
@@ -93,13 +94,15 @@ export const recallInputSchema = z
     predicates: predicatesSchema,
     query: queryTextSchema,
     ...scopeFields,
+    ...momentFields,
     includeInferred: defaulted(z.boolean(), false).describe(
       'Also include derivable conclusions of the predicates',
     ),
     format: defaulted(answerFormatSchema, 'json'),
     timeoutMs: timeoutSchema,
   })
-  .superRefine(oneScopeChoice);
+  .superRefine(oneScopeChoice)
+  .superRefine(knownWithoutQuery);
 export type RecallInput = z.output<typeof recallInputSchema>;
 
 /** Query string of GET /memory/context: the same fields. */
@@ -111,13 +114,16 @@ export const recallQuerySchema = z
     predicates: listParameter(predicateSchema, maxPredicatesNamed),
     query: queryTextSchema,
     ...scopeParameters,
+    ...momentParameters,
     includeInferred: defaulted(queryFlag, false),
     format: defaulted(answerFormatSchema, 'json'),
     timeoutMs: defaulted(queryInteger(1, 600_000), 10_000),
   })
-  .superRefine(oneScopeChoice);
+  .superRefine(oneScopeChoice)
+  .superRefine(knownWithoutQuery);
 
 export const recalledSchema = z.object({
+  ...knowledgeGenerationField,
   facts: z
     .array(contextEntrySchema)
     .describe('Highest salience first; with a query in the order in which to read them'),

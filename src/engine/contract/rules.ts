@@ -10,6 +10,7 @@ import {
   timeSchema,
 } from './fields.ts';
 import { type Atom, bodySchema, headSchema, type Literal } from './language.ts';
+import { knowledgeGenerationField } from './moments.ts';
 
 export const maxRuleTextCharacters = 1_000_000;
 
@@ -118,7 +119,7 @@ export const storedRuleSchema = z.object({
   fired: z.int().describe('How often inference drew a conclusion with it; saved with snapshots'),
 });
 export type StoredRule = z.output<typeof storedRuleSchema>;
-export const ruleListSchema = z.object({ rules: z.array(storedRuleSchema) });
+export const ruleListSchema = z.object({ rules: z.array(storedRuleSchema), ...knowledgeGenerationField });
 
 export const diagnosticCodes = [
   'syntax',

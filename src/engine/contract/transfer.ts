@@ -18,6 +18,7 @@ import {
 import { type DeclarationInput, declarationInputSchema } from './declarations.ts';
 import { maxArguments, predicateSchema } from './language.ts';
 import { maxRuleTextCharacters, type RuleInput, ruleInputSchema } from './rules.ts';
+import { momentParameters } from './moments.ts';
 
 export const importTypes = [
   'application/x-ndjson',
@@ -169,6 +170,7 @@ export const exportQuerySchema = z
   .strictObject({
     format: defaulted(z.enum(exportFormats), 'ndjson'),
     ...scopeParameters,
+    ...momentParameters,
     predicate: optional(predicateSchema),
     rules: optional(queryFlag).describe(
       'Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them',

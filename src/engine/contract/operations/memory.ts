@@ -52,7 +52,7 @@ export const memoryOperations = {
     lists: ['predicates'],
     output: recallAnswerSchema,
     counts: 'question',
-    problems: ['InferenceLimitExceeded'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded'],
     example: {
       query: { maxFacts: '1', minSalience: '0.1', predicates: 'parent,grandparent' },
       answer: { facts: [entryExample], totalFacts: 3, returned: 1, generatedAt: 1782900002000 },
@@ -67,7 +67,7 @@ export const memoryOperations = {
     body: recallInputSchema,
     output: recallAnswerSchema,
     counts: 'question',
-    problems: ['InferenceLimitExceeded'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded'],
     tool: {
       name: 'recall',
       title: 'Recall what is most present',
