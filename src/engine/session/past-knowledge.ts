@@ -7,7 +7,7 @@ import { Reasoner } from '../datalog/maintain/reasoner.ts';
 import { refuseGone } from '../datalog/tables/evaluation.ts';
 import type { Log } from '../log/log.ts';
 import { RetainedFileGone, type RetainedLog } from '../log/retained.ts';
-import { bytesOfPast, type PastDatabase, rebuilt } from '../state/past-state.ts';
+import { bytesOfPast, type LateBase, type PastDatabase, rebuilt } from '../state/past-state.ts';
 import { type DatabaseState, newTenant, type TenantState } from '../state/state.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { ListingCache } from './caches.ts';
@@ -270,15 +270,23 @@ export class PastKnowledge {
         if (bytes > live.memory.limit) throw tooLarge(bytes);
       },
     };
-    for (const base of basesFor(retained, database, at)) {
-      const past = await rebuilt(retained, base, { name, at, firstGeneration }, limits);
-      if (past !== null) return past;
-    }
     const [first] = retained.bases;
     if (first === undefined) throw gone(database, database.generation);
-    const until = { kind: 'instant', time: first.time } as const;
-    const earliest = await rebuilt(retained, first, { name, at: until, firstGeneration }, limits);
-    throw gone(database, earliest?.database.generation ?? database.generation, earliest?.stamp);
+    const bases = basesFor(retained, database, at);
+    let earliest: LateBase['lateAt'] | null = null;
+    for (const base of bases) {
+      const past = await rebuilt(retained, base, { name, at, firstGeneration }, limits);
+      if (!('lateAt' in past)) return past;
+      earliest = past.lateAt;
+    }
+    if (bases.at(-1) !== first) {
+      const before = { kind: 'generation', generation: 0 } as const;
+      const past = await rebuilt(retained, first, { name, at: before, firstGeneration }, limits);
+      // Nothing of the database had been written then.
+      if (!('lateAt' in past)) return past;
+      earliest = past.lateAt;
+    }
+    throw gone(database, earliest?.generation ?? database.generation, earliest?.stamp);
   }
 
   #drop(copy: Copy): void {

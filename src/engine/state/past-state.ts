@@ -23,6 +23,11 @@ export interface PastDatabase {
   readonly nextStamp: number;
 }
 
+/** A base that is later than the moment: the generation that it has, and the stamp of that. */
+export interface LateBase {
+  readonly lateAt: { readonly generation: number; readonly stamp: number };
+}
+
 /** What limits the rebuilding. */
 export interface FoldingLimits {
   readonly pause: Pause;
@@ -34,8 +39,7 @@ export interface FoldingLimits {
 const recordsBetweenChecks = 256;
 
 /**
- * The database as it was at a moment that is not before the base; null: its generation was later than the moment
- * already in the base. Rejects with what `check` throws, with a StartupError, or with RetainedFileGone.
+ * The database as it was at a moment, which may turn out to be before the base. An instant must not be. Rejects with what `check` throws, with a StartupError, or with RetainedFileGone.
  */
 export async function rebuilt(
   retained: RetainedLog,
@@ -46,10 +50,11 @@ export async function rebuilt(
     firstGeneration,
   }: { readonly name: string; readonly at: KnownAt; readonly firstGeneration: number },
   { pause, check }: FoldingLimits,
-): Promise<PastDatabase | null> {
+): Promise<PastDatabase | LateBase> {
   const state = await stateOfBase(retained, base, name, pause);
   const known = state.databases.get(name);
-  if (at.kind === 'generation' && known !== undefined && known.generation > at.generation) return null;
+  if (at.kind === 'generation' && known !== undefined && known.generation > at.generation)
+    return { lateAt: { generation: known.generation, stamp: known.stamped?.time ?? base.time } };
   check(bytesOf(state));
   const slices = new Slices(pause);
   let records = 0;
