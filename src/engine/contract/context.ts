@@ -21,7 +21,7 @@ import {
   queryTextSchema,
 } from './memory.ts';
 import { takingTruthVal } from './same-said.ts';
-import { knowledgeGenerationField, knownWithoutQuery, momentFields } from './moments.ts';
+import { knownWithoutQuery, momentFields } from './moments.ts';
 
 export const maxGoals = 100;
 export const maxBuckets = 100;
@@ -142,7 +142,6 @@ const windowGoalSchema = z.object({
 });
 
 export const contextWindowSchema = z.object({
-  ...knowledgeGenerationField,
   windowId: z.string(),
   entries: z.array(contextEntrySchema),
   goals: z.array(windowGoalSchema),

@@ -85,22 +85,24 @@ export type ContextEntry = z.output<typeof contextEntrySchema>;
 
 const maxFactsSchema = z.int().min(1).max(100_000);
 
-/** Body of POST /memory/context. */
+/** The fields of POST /memory/context. */
+export const recallFields = {
+  maxFacts: defaulted(maxFactsSchema, 100).describe('Maximum number of facts'),
+  maxTokens: optional(maxTokensSchema),
+  minSalience: defaulted(z.number().min(0).max(1), 0).describe('Omit facts below it'),
+  predicates: predicatesSchema,
+  query: queryTextSchema,
+  ...scopeFields,
+  ...momentFields,
+  includeInferred: defaulted(z.boolean(), false).describe(
+    'Also include derivable conclusions of the predicates',
+  ),
+  format: defaulted(answerFormatSchema, 'json'),
+  timeoutMs: timeoutSchema,
+};
+
 export const recallInputSchema = z
-  .strictObject({
-    maxFacts: defaulted(maxFactsSchema, 100).describe('Maximum number of facts'),
-    maxTokens: optional(maxTokensSchema),
-    minSalience: defaulted(z.number().min(0).max(1), 0).describe('Omit facts below it'),
-    predicates: predicatesSchema,
-    query: queryTextSchema,
-    ...scopeFields,
-    ...momentFields,
-    includeInferred: defaulted(z.boolean(), false).describe(
-      'Also include derivable conclusions of the predicates',
-    ),
-    format: defaulted(answerFormatSchema, 'json'),
-    timeoutMs: timeoutSchema,
-  })
+  .strictObject(recallFields)
   .superRefine(oneScopeChoice)
   .superRefine(knownWithoutQuery);
 export type RecallInput = z.output<typeof recallInputSchema>;

@@ -7,7 +7,7 @@ const instantForm = 'an instant is epoch milliseconds or ISO 8601 text';
 const momentForm = 'a moment of knowledge is a generation, or an instant as ISO 8601 text';
 
 /** An instant in a body: epoch milliseconds, or ISO 8601 text. */
-const asOfSchema = z
+export const asOfSchema = z
   .union([z.int().min(-maxTime).max(maxTime), z.string()], { error: instantForm })
   .transform((value, context): number => {
     const time = typeof value === 'number' ? value : parseTime(value);

@@ -13,6 +13,7 @@ import {
   restoreInputSchema,
 } from '../memory.ts';
 import type { OperationSpec } from '../operation-spec.ts';
+import { recallToolInputSchema } from '../tool-inputs.ts';
 import { slimConsolidatedSchema, slimDecayedSchema, slimRecalledSchema } from '../tool-contents.ts';
 
 const read = { tag: 'memory', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
@@ -72,7 +73,8 @@ export const memoryOperations = {
       name: 'recall',
       title: 'Recall what is most present',
       description:
-        'What is known about a query in plain words, with proofs; without a query, the facts used most. For a question with known predicates use ask.',
+        'What is known about a query in plain words, with proofs; without a query, the facts used most; with a timestamp, what was true then. For a question with known predicates use ask.',
+      input: recallToolInputSchema,
       output: slimRecalledSchema,
       example: { maxFacts: 20, predicates: ['prefers', 'works_on'] },
       destructive: false,
