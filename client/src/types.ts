@@ -18,6 +18,7 @@ export type ProblemCode =
   | 'MethodNotAllowed'
   | 'Conflict'
   | 'KeyConflict'
+  | 'HistoryGone'
   | 'PreconditionFailed'
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
@@ -109,6 +110,10 @@ export type AggregateInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Time limit in milliseconds. Default: 10000. */
   timeoutMs?: number | null | undefined;
   /** Default: 10000000. */
@@ -116,6 +121,8 @@ export type AggregateInput = {
 };
 
 export type AggregateResult = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   operation: 'COUNT' | 'SUM' | 'MIN' | 'MAX' | 'AVG';
   /** A number if all values are numbers, except that an integer beyond +-(2^53 - 1) is given as text; null: no match. */
   result: number | string | null;
@@ -159,6 +166,8 @@ export type Answer = {
   truncated: boolean;
   total: number;
   generation: number;
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   elapsedMs: number;
   proof?: Proof | undefined;
   /** If asked for: the plan with the rows and the time of each step. */
@@ -181,6 +190,10 @@ export type AskInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Include the proof. Default: false. */
   withProof?: boolean | null | undefined;
   /** Include the alternative derivations of each conclusion. Default: false. */
@@ -846,6 +859,10 @@ export type DiffInput = {
       }
     | null
     | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
 };
 
 export type EntitiesMerged = {
@@ -1018,6 +1035,10 @@ export type ExplainInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** true: ask about explicit negation (-predicate). Default: false. */
   negated?: boolean | null | undefined;
   /** whyNot needs an atom without variables. */
@@ -1033,8 +1054,12 @@ export type Explanation =
       atom: string;
       holds: boolean;
       proof: Proof;
+      /** With asOf or asKnown: the generation whose knowledge was used. */
+      knowledgeGeneration?: number | undefined;
     }
   | {
+      /** With asOf or asKnown: the generation whose knowledge was used. */
+      knowledgeGeneration?: number | undefined;
       atom: string;
       holds: boolean;
       attempts: {
@@ -1061,6 +1086,10 @@ export type ExportQuery = {
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: string | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: string | undefined;
   predicate?: string | null | undefined;
   /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
   rules?: 'true' | 'false' | null | undefined;
@@ -1194,6 +1223,8 @@ export type FactInput = {
 };
 
 export type FactList = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   facts: StoredFact[];
   total: number;
   nextCursor: string | null;
@@ -1420,6 +1451,10 @@ export type ListFactsQuery = {
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: string | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: string | undefined;
   /** Part of the rendered atom, case-insensitive. */
   q?: string | null | undefined;
   truthVal?: 'true' | 'false' | null | undefined;
@@ -1581,6 +1616,13 @@ export type Merged = {
   dryRun?: true | undefined;
 };
 
+export type MomentQuery = {
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: string | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: string | undefined;
+};
+
 export type OptimizeInput = {
   /** Maximum number of facts. Default: 100. */
   maxFacts?: number | null | undefined;
@@ -1609,6 +1651,10 @@ export type OptimizeInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Only these predicates, with any arity; absent: all. */
   predicates?: string[] | null | undefined;
   /** Save the window as the baseline of /context/diff. */
@@ -1648,6 +1694,8 @@ export type Pending = {
 };
 
 export type Plan = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   plan: PlanStep;
   /** The same tree as indented text. */
   text: string;
@@ -1722,6 +1770,8 @@ export type PredicateDetail = {
 };
 
 export type PredicateList = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   predicates: {
     name: string;
     arity: number;
@@ -1807,6 +1857,10 @@ export type QueryInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Absent: both truth values. */
   truthVal?: boolean | null | undefined;
   /** Maximum number of results; absent: all. */
@@ -1873,6 +1927,8 @@ export type Readiness = {
 };
 
 export type RecallAnswer = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   /** Highest salience first; with a query in the order in which to read them. */
   facts?: ContextEntry[] | undefined;
   /** Visible in the scope, before filtering. */
@@ -1902,6 +1958,10 @@ export type RecallInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Also include derivable conclusions of the predicates. Default: false. */
   includeInferred?: boolean | null | undefined;
   /** Default: "json". */
@@ -1924,6 +1984,10 @@ export type RecallQuery = {
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: string | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: string | undefined;
   /** Default: false. */
   includeInferred?: 'true' | 'false' | null | undefined;
   /** Default: "json". */
@@ -2094,6 +2158,8 @@ export type RuleInput = {
 
 export type RuleList = {
   rules: StoredRule[];
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
 };
 
 export type RuleOutcome = {
@@ -2144,6 +2210,8 @@ export type ScopeDeleted = {
 };
 
 export type ScopeDiff = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   source: string | null;
   target: string | null;
   /** In source but not in target. */
@@ -2219,6 +2287,8 @@ export type ScopeFact = {
 };
 
 export type ScopeList = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   scopes: {
     name: string;
     facts: number;
@@ -2242,6 +2312,8 @@ export type SearchInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
   /** Only these predicates, with any arity; absent: all. */
   predicates?: string[] | null | undefined;
   /** Only hits of these kinds; absent: all. */
@@ -2249,6 +2321,8 @@ export type SearchInput = {
 };
 
 export type Searched = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   /** Highest score first. */
   hits: {
     kind: 'fact' | 'conclusion' | 'rule' | 'entity' | 'predicate';
@@ -2446,6 +2520,8 @@ export type ToolCall = {
 };
 
 export type Trace = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   answers: number;
   elapsedMs: number;
   /** The rules that were tried, oldest first. */
@@ -2498,6 +2574,10 @@ export type TraceInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Default: 10000. */
   maxEvents?: number | null | undefined;
   /** Time limit in milliseconds. Default: 10000. */
@@ -2670,6 +2750,10 @@ export type WhatIfInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Time limit in milliseconds. Default: 10000. */
   timeoutMs?: number | null | undefined;
   /** Default: 10000000. */
@@ -2677,6 +2761,8 @@ export type WhatIfInput = {
 };
 
 export type WhatIfResult = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   goals: {
     goal: string;
     before: string[];
@@ -2748,6 +2834,10 @@ export interface Operations {
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
       /** Part of the rendered atom, case-insensitive. */
       q?: string | null | undefined;
       truthVal?: boolean | null | undefined;
@@ -2773,7 +2863,15 @@ export interface Operations {
   /** Retract one fact by its id: `DELETE /facts/:id`. */
   deleteFact(id: string, options?: WriteOptions): Promise<RetractOutcome>;
   /** List every predicate with its arity and counts: `GET /predicates`. */
-  listPredicates(options?: CallOptions): Promise<PredicateList>;
+  listPredicates(
+    fields?: {
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<PredicateList>;
   /** Count, sum, minimum, maximum or mean over facts, with or without inference: `POST /aggregate`. */
   aggregate(fields: AggregateInput, options?: CallOptions): Promise<AggregateResult>;
   /** What is known about a constant: `GET /entities/:constant`. */
@@ -2830,7 +2928,15 @@ export interface Operations {
   /** Check statements without storing them: `POST /rules/validate`. */
   validateRules(fields: ValidateInput, options?: CallOptions): Promise<ValidateResult>;
   /** All rules of the database: `GET /rules`. */
-  listRules(options?: CallOptions): Promise<RuleList>;
+  listRules(
+    fields?: {
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<RuleList>;
   /** One rule: `GET /rules/:id`. */
   getRule(id: string, options?: CallOptions): Promise<StoredRule>;
   /** Replace a rule, or change only its enabled flag, name or description: `PUT /rules/:id`. */
@@ -2896,7 +3002,15 @@ export interface Operations {
   /** Roll a transaction back: `POST /tx/rollback/:id`. */
   rollbackTransaction(id: string, options?: WriteOptions): Promise<RolledBack>;
   /** List the scopes: `GET /scopes`. */
-  listScopes(options?: CallOptions): Promise<ScopeList>;
+  listScopes(
+    fields?: {
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<ScopeList>;
   /** Copy a scope with its facts and rules: `POST /scope/fork`. */
   forkScope(fields: ForkInput, options?: WriteOptions): Promise<Forked>;
   /** The differences between two scopes: `POST /scope/diff`. */
@@ -2921,6 +3035,10 @@ export interface Operations {
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
       /** Default: false. */
       includeInferred?: boolean | null | undefined;
       /** Default: "json". */
@@ -2999,6 +3117,10 @@ export interface Operations {
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
       predicate?: string | null | undefined;
       /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
       rules?: boolean | null | undefined;
