@@ -296,6 +296,15 @@ export const operations = {
     kind: 'read',
     fields: 'body',
   },
+  historyDiff: {
+    method: 'POST',
+    path: '/history/diff',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    fields: 'body',
+  },
   beginTransaction: {
     method: 'POST',
     path: '/tx/begin',

@@ -1296,6 +1296,15 @@ export type Forked = {
   generation: number;
 };
 
+export type Goal = {
+  /** The name of a relation. */
+  predicate: string;
+  /** In order; one that starts with ? is a variable. */
+  args: (string | number | boolean)[];
+  /** Default: false. */
+  negated?: boolean | null | undefined;
+};
+
 /** Their proofs come first, each complete or not at all. */
 export type Goals =
   | {
@@ -1320,6 +1329,115 @@ export type Health = {
   status: 'ok';
   version: string;
   uptimeMs: number;
+};
+
+export type HistoryDiff = {
+  from: {
+    generation: number;
+    /** The instant by which validity was judged. */
+    time: number;
+  };
+  to: {
+    generation: number;
+    /** The instant by which validity was judged. */
+    time: number;
+  };
+  /** In order of assertion. */
+  facts: {
+    added: {
+      atom: string;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    }[];
+    removed: {
+      atom: string;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    }[];
+    changed: {
+      from: {
+        atom: string;
+        scope: string | null;
+        validFrom: number | null;
+        validUntil: number | null;
+        metadata: Record<string, unknown>;
+      };
+      to: {
+        atom: string;
+        scope: string | null;
+        validFrom: number | null;
+        validUntil: number | null;
+        metadata: Record<string, unknown>;
+      };
+    }[];
+  };
+  rules: {
+    added: {
+      id: string;
+      rule: string;
+      scope: string | null;
+      name: string | null;
+      enabled: boolean;
+    }[];
+    removed: {
+      id: string;
+      rule: string;
+      scope: string | null;
+      name: string | null;
+      enabled: boolean;
+    }[];
+    changed: {
+      from: {
+        id: string;
+        rule: string;
+        scope: string | null;
+        name: string | null;
+        enabled: boolean;
+      };
+      to: {
+        id: string;
+        rule: string;
+        scope: string | null;
+        name: string | null;
+        enabled: boolean;
+      };
+    }[];
+  };
+  /** Conclusions that are true on one side only. */
+  flips: {
+    goal: string;
+    atom: string;
+    /** The side where it was true. */
+    held: 'from' | 'to';
+    /** validity: the time that passed alone made it true or untrue; change: facts or rules did. */
+    by: 'change' | 'validity';
+    proof?: Proof | undefined;
+  }[];
+  /** false: a list is longer than limit, or not every goal could be worked out. */
+  complete: boolean;
+};
+
+export type HistoryDiffInput = {
+  /** One moment of knowledge: a generation (integer), or an instant (ISO 8601 text). */
+  from: number | string;
+  /** The other: a generation (integer), or an instant (ISO 8601 text). */
+  to: number | string;
+  /** Whose answers to compare; absent: everything that rules conclude. */
+  goals?: Goal[] | null | undefined;
+  /** Only these predicates, with any arity; absent: all. */
+  predicates?: string[] | null | undefined;
+  /** Maximum length of each list. Default: 100. */
+  limit?: number | null | undefined;
+  /** Prove each conclusion on the side where it was true. Default: false. */
+  withProof?: boolean | null | undefined;
+  /** Time limit in milliseconds. Default: 10000. */
+  timeoutMs?: number | null | undefined;
+  /** Default: 10000000. */
+  maxDerivations?: number | null | undefined;
 };
 
 export type ImportLine =
@@ -2735,17 +2853,7 @@ export type WhatIfInput = {
   /** Ids. Default: []. */
   withoutRules?: string[] | null | undefined;
   /** Absent: everything that the change can reach. */
-  goals?:
-    | {
-        /** The name of a relation. */
-        predicate: string;
-        /** In order; one that starts with ? is a variable. */
-        args: (string | number | boolean)[];
-        /** Default: false. */
-        negated?: boolean | null | undefined;
-      }[]
-    | null
-    | undefined;
+  goals?: Goal[] | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
@@ -2995,6 +3103,8 @@ export interface Operations {
   whatIf(fields?: WhatIfInput, options?: CallOptions): Promise<WhatIfResult>;
   /** Trace the inference for a question, with timings: `POST /trace`. */
   trace(fields: TraceInput, options?: CallOptions): Promise<Trace>;
+  /** Compare the knowledge of two moments, with the conclusions that flipped: `POST /history/diff`. */
+  historyDiff(fields: HistoryDiffInput, options?: CallOptions): Promise<HistoryDiff>;
   /** Begin a transaction: `POST /tx/begin`. */
   beginTransaction(options?: WriteOptions): Promise<TransactionBegun>;
   /** Commit a transaction: all of it or nothing: `POST /tx/commit/:id`. */

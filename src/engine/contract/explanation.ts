@@ -60,7 +60,8 @@ export type Why = z.output<typeof whySchema>;
 export type WhyNot = z.output<typeof whyNotSchema>;
 export type Explanation = z.output<typeof explanationSchema>;
 
-const goalSchema = takingTruthVal(
+/** A goal: a pattern of one atom. */
+export const goalSchema = takingTruthVal(
   z.strictObject({
     predicate: predicateSchema,
     args: termsSchema,

@@ -21,6 +21,7 @@ import { trace } from '../read/explain.ts';
 import { planOf } from '../read/plan.ts';
 import { search } from '../search/search.ts';
 import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/export-knowledge.ts';
+import { historyDiff } from '../read/history-diff.ts';
 import { listFacts } from '../read/list-facts.ts';
 import { listViolations, storedConstraint } from '../read/violations.ts';
 import { whatIf } from '../read/what-if.ts';
@@ -169,6 +170,8 @@ const operations = {
     (_: MemoryStatsQuery) => ({ ...defaultLimits, isAside: true }),
     anyConclusion,
   ),
+  /** The differences between two moments of knowledge. */
+  historyDiff,
   consolidate,
   restore,
   /** Evicts faded facts; a dry run lists them. */

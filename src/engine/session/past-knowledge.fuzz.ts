@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Moment } from '../base/caller.ts';
+import { historyDiffInputSchema } from '../contract/history-diff.ts';
 import { askInputSchema } from '../contract/inference.ts';
 import type { Literal } from '../contract/language.ts';
+import { renderAtom } from '../language/print.ts';
 import { memoryBackend, type StorageBackend } from '../log/backend.ts';
 import { openEngineOn } from '../open-engine.ts';
 import {
@@ -132,8 +134,60 @@ for (const [name, flavour] of Object.entries(flavours))
         expect(answer.generation, JSON.stringify(moment)).toBe(known.generation);
         expectAnswer(answer, body, view, modelOf({ ...known, time }, view));
       }
+      await compareMoments(twin, prng, start.vocabulary, flavour, history);
       await twin.engine.close();
     }),
   );
+
+/** Two random generations: what flipped in between, and by what. */
+async function compareMoments(
+  twin: Twin,
+  prng: Prng,
+  vocabulary: Vocabulary,
+  flavour: Flavour,
+  history: readonly Known[],
+): Promise<void> {
+  const [from, to] = [prng.pick([...history]), prng.pick([...history])];
+  const goal = randomQuestion(prng, vocabulary, flavour);
+  const { predicate, args, negated } = goal;
+  const { flips, complete, facts } = await twin.engine.historyDiff(
+    fuzzCaller,
+    historyDiffInputSchema.parse({
+      from: from.generation,
+      to: to.generation,
+      goals: [{ predicate, args: [...args], negated }],
+      limit: 10_000,
+      timeoutMs: 600_000,
+    }),
+  );
+  const answers = (known: Knowledge): string[] => {
+    const model = modelOf(known, { kind: 'all' });
+    return model.answers([{ ...goal, naf: false }]).map(({ rendered }) => rendered);
+  };
+  const [before, after, then] = [from, to, { ...from, time: to.time }].map(answers);
+  const expected = [
+    ...(before ?? []).filter((atom) => after?.includes(atom) !== true).map((atom) => [atom, 'from']),
+    ...(after ?? []).filter((atom) => before?.includes(atom) !== true).map((atom) => [atom, 'to']),
+  ].map(([atom, held]) => {
+    const isByTime = then?.includes(atom as string) === (held === 'to');
+    return `${atom} ${held} ${isByTime ? 'validity' : 'change'}`;
+  });
+  expect(flips.map(({ atom, held, by }) => `${atom} ${held} ${by}`).sort()).toEqual(expected.sort());
+  expect(complete).toBe(true);
+  const since = Math.min(from.time, to.time);
+  const identities = ({ facts: of }: Known): Set<string> =>
+    new Set(
+      of.filter((fact) => !hasEnded(fact, since)).map((fact) => JSON.stringify([atomOf(fact), fact.scope])),
+    );
+  const shown = (list: readonly { atom: string; scope: string | null }[]): string[] =>
+    list.map(({ atom, scope }) => JSON.stringify([atom, scope])).sort();
+  const [had, has] = [identities(from), identities(to)];
+  expect(shown(facts.added)).toEqual([...has].filter((each) => !had.has(each)).sort());
+  expect(shown(facts.removed)).toEqual([...had].filter((each) => !has.has(each)).sort());
+}
+
+function atomOf({ predicate, args, truthVal }: ModelFact): string {
+  return renderAtom({ predicate, args: [...args], negated: !truthVal });
+}
 
 const nothing: Literal[] = [{ predicate: 'nothing', args: [], negated: false, naf: false }];

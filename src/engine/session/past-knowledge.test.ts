@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Moment } from '../base/caller.ts';
 import type { KnownAt } from '../contract/moments.ts';
-import { hour, openSession, proofLines, refusal, type Session, startTime } from '../testing/engine-fixtures.ts';
+import {
+  hour,
+  openSession,
+  proofLines,
+  refusal,
+  type Session,
+  startTime,
+} from '../testing/engine-fixtures.ts';
 
 const at = (session: Session, moment: Partial<Moment>): Session =>
   session.as({ moment: { asOf: null, asKnown: null, ...moment } });
@@ -32,7 +39,9 @@ test('answers from the knowledge of a generation, with the proof of then', async
     '3 rule near(ann, bob) [0 1 2]',
   ]);
   expect(await at(session, { asKnown: generation(1) }).results('lives(?x, ?y)')).toEqual([]);
-  expect(await at(session, { asKnown: generation(3) }).results('lives(?x, ?y)')).toEqual(['lives(bob, york)']);
+  expect(await at(session, { asKnown: generation(3) }).results('lives(?x, ?y)')).toEqual([
+    'lives(bob, york)',
+  ]);
   expect(await session.results('lives(?x, ?y)')).toEqual(['lives(ann, leeds)', 'lives(bob, york)']);
 });
 
@@ -86,7 +95,9 @@ test('refuses the future of knowledge, and what was erased', async () => {
     message: 'asKnown: there is no generation 5 yet: the last is 4',
   });
   const later = instant(session.clock.now() + 1);
-  expect((await refusal(at(session, { asKnown: later }).ask('lives(?x, ?y)'))).code).toBe('ValidationException');
+  expect((await refusal(at(session, { asKnown: later }).ask('lives(?x, ?y)'))).code).toBe(
+    'ValidationException',
+  );
   await session.engine.nukeTenant(session.caller, 'default', 'tenant');
   expect(await refusal(at(session, { asKnown: generation(2) }).ask('lives(?x, ?y)'))).toMatchObject({
     code: 'HistoryGone',
@@ -104,7 +115,9 @@ test('names the earliest moment where a snapshot begins the history', async () =
     code: 'HistoryGone',
     members: { earliest: { generation: 4 } },
   });
-  expect(await at(session, { asKnown: generation(4) }).results('lives(ann, ?y)')).toEqual(['lives(ann, leeds)']);
+  expect(await at(session, { asKnown: generation(4) }).results('lives(ann, ?y)')).toEqual([
+    'lives(ann, leeds)',
+  ]);
 });
 
 test('questions about the past are no uses', async () => {

@@ -113,6 +113,7 @@ export function createHandlers(service: ServiceState): Handlers {
     whatIf: (caller, { body }) => service.engine.whatIf(caller, body),
     plan: (caller, { body }) => service.engine.plan(caller, body),
     trace: (caller, { body }) => service.engine.trace(caller, body),
+    historyDiff: (caller, { body }) => service.engine.historyDiff(caller, body),
     beginTransaction: (caller) => service.engine.begin(caller),
     commitTransaction: (caller, { params, body }) =>
       service.engine.commit(caller, params.id, body.dryRun, body.timeoutMs),

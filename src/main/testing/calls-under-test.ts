@@ -114,6 +114,10 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
     const { predicate, args } = await told(at);
     return post('/trace', { predicate, args: [args[0], '?y'] });
   },
+  historyDiff: async (at) => {
+    const { predicate, args } = await told(at);
+    return post('/history/diff', { from: 0, to: 1, goals: [{ predicate, args: [args[0], '?y'] }] });
+  },
   beginTransaction: () => post('/tx/begin'),
   commitTransaction: async (at) => post(`/tx/commit/${await transactionWithWrite(at)}`, {}),
   rollbackTransaction: async (at) => post(`/tx/rollback/${await transactionWithWrite(at)}`),

@@ -326,6 +326,14 @@ const knowledge = {
     InferenceLimitExceeded: () => ({ body: path1 }),
     RuleException: () => ({ body: { text: 'edge(?x, ?_), ?z > 1' } }),
   },
+  historyDiff: {
+    HistoryGone: async (world) => {
+      const { headers = {} } = await tooEarly({ body: {} })(world);
+      return { headers, body: { from: 0, to: 0 } };
+    },
+    InferenceLimitExceeded: null,
+    success: () => ({ body: { from: 0, to: 1, withProof: true } }),
+  },
   beginTransaction: { success: none },
   commitTransaction: {
     KeyConflict: async (world) => {
