@@ -23,10 +23,10 @@ export type KnownAt =
 
 /** A moment of knowledge in a body: an integer is a generation, ISO 8601 text an instant. */
 export const momentSchema = z
-  .union([z.int().min(0), z.string()], { error: momentForm })
+  .union([z.int(), z.string()], { error: momentForm })
   .transform((value, context): KnownAt => {
-    if (typeof value === 'number') return { kind: 'generation', generation: value };
-    const time = parseTime(value);
+    const time = typeof value === 'string' ? parseTime(value) : null;
+    if (typeof value === 'number' && value >= 0) return { kind: 'generation', generation: value };
     if (time !== null) return { kind: 'instant', time };
     context.addIssue({ code: 'custom', message: momentForm });
     return z.NEVER;

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type { Moment } from '../base/caller.ts';
 import type { KnownAt } from '../contract/moments.ts';
 import {
+  chainOf,
+  gate,
   hour,
   openSession,
   proofLines,
@@ -144,4 +146,98 @@ test('the rules, predicates, facts and scopes of then', async () => {
   ]);
   const earlier = at(session, { asKnown: generation(0) });
   expect(await earlier.engine.rules(earlier.caller)).toEqual([]);
+});
+
+test('pages of a listing of then stay those of then', async () => {
+  const session = await moves();
+  const then = at(session, { asKnown: generation(2) });
+  const first = await then.list({ limit: '1' });
+  await session.tell('lives(abe, york)');
+  const second = await then.list({ limit: '1', cursor: first.nextCursor ?? '' });
+  expect([...first.facts, ...second.facts].map(({ args }) => args[0])).toEqual(['ann', 'bob']);
+  expect(second.nextCursor).toBeNull();
+});
+
+test('a question about the past sees one state, whatever is written meanwhile', async () => {
+  const { pause, hold, release } = gate();
+  const session = await openSession({ pause });
+  await session.teach('reach(?x, ?y) :- edge(?x, ?y)');
+  await session.teach('reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z)');
+  await session.tellAll(chainOf(300));
+  session.clock.advance(hour);
+  await session.tell('edge(a, b)');
+  for (const moment of [{ asOf: startTime }, { asKnown: generation(3) }]) {
+    const held = hold();
+    const asked = at(session, moment).results('reach(n0, ?y)');
+    await held;
+    await session.forgetPattern('edge(n1, ?y)');
+    release();
+    expect(await asked).toHaveLength(300);
+    await session.tell('edge(n1, n2)');
+  }
+});
+
+test('copies are shared while they are asked, bounded in number, and rebuilt when they were dropped', async () => {
+  const session = await openSession();
+  for (let number = 1; number <= 8; number++) await session.tell(`p(${number})`);
+  const count = async (of: number): Promise<number> =>
+    (await at(session, { asKnown: generation(of) }).query('p(?x)')).length;
+  const together = await Promise.all([3, 3, 3, 5, 5].map(count));
+  expect(together).toEqual([3, 3, 3, 5, 5]);
+  for (let of = 0; of < 8; of++) expect(await count(of)).toBe(of);
+  for (let of = 8; of >= 0; of--) expect(await count(of)).toBe(of);
+});
+
+test('a copy that takes more than derived data may is refused, and the service goes on', async () => {
+  const session = await openSession({ memoryBudgetBytes: 200_000 });
+  await session.tellAll(chainOf(5000));
+  await session.tell('p(a)');
+  expect(await refusal(at(session, { asKnown: generation(1) }).query('p(?x)'))).toMatchObject({
+    code: 'InferenceLimitExceeded',
+    members: { limit: 'memory' },
+  });
+  expect(await session.query('p(?x)')).toHaveLength(1);
+});
+
+test('a clock that was set back: a generation is asked as of the wall clock by which it was judged', async () => {
+  const session = await openSession();
+  const { clock, tell } = session;
+  clock.step(10 * hour);
+  await tell('p(ahead)');
+  clock.step(-10 * hour);
+  await tell('p(brief)', { ttl: hour });
+  clock.advance(2 * hour);
+  await tell('p(later)');
+  expect(await at(session, { asKnown: generation(2) }).results('p(?x)')).toEqual(['p(ahead)', 'p(brief)']);
+  expect(await at(session, { asKnown: generation(3) }).results('p(?x)')).toEqual(['p(ahead)', 'p(later)']);
+});
+
+test('a database that was deleted and created again shows nothing of the one before', async () => {
+  const session = await openSession();
+  const { engine, caller, clock } = session;
+  await engine.createDatabase(caller, 'project');
+  const project = session.as({ database: 'project' });
+  await project.tell('secret(a)');
+  const told = clock.now();
+  clock.advance(hour);
+  await engine.deleteDatabase(caller, 'project');
+  clock.advance(hour);
+  await engine.createDatabase(caller, 'project');
+  await project.tell('p(a)');
+  for (const asKnown of [generation(1), instant(told)])
+    expect((await refusal(at(project, { asKnown }).query('secret(?x)'))).code).toBe('HistoryGone');
+  expect(await at(project, { asKnown: instant(told + hour) }).query('secret(?x)')).toEqual([]);
+  expect(await at(project, { asKnown: generation(2) }).query('p(?x)')).toEqual([]);
+  expect(await at(project, { asKnown: generation(3) }).query('p(?x)')).toHaveLength(1);
+});
+
+test('a nuked database shows nothing of before', async () => {
+  const session = await moves();
+  await session.engine.nukeDatabase(session.caller, 'default');
+  expect((await refusal(session.engine.rules(at(session, { asKnown: generation(2) }).caller))).code).toBe(
+    'HistoryGone',
+  );
+  await session.engine.snapshot();
+  const { engine, caller } = at(session, { asKnown: generation(5) });
+  expect(await engine.rules(caller)).toEqual([]);
 });

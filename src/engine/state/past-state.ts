@@ -71,6 +71,7 @@ export async function rebuilt(
     }
     await applied(state, record, slices);
   }
+  check(bytesOf(state));
   const database = state.databases.get(name) ?? new DatabaseState(name, 0, firstGeneration);
   // What ends or begins later is not told of the past.
   const { time: stamp, wall } = database.stamped ?? { time: 0, wall: 0 };

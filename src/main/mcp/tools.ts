@@ -291,9 +291,7 @@ const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, Js
   },
   recall: {
     query: text('Words or a question'),
-    predicate,
-    args,
-    timestamp: text('ISO 8601: what was true then'),
+    timestamp: text('As of'),
     predicates: texts,
     maxFacts: whole('Default 100'),
     scope,

@@ -73,7 +73,7 @@ export const memoryOperations = {
       name: 'recall',
       title: 'Recall what is most present',
       description:
-        'What is known about a query in plain words, with proofs; without a query, the facts used most; with a timestamp, what was true then. For a question with known predicates use ask.',
+        'What is known about a query in plain words, with proofs; without a query, the facts used most. For a question with known predicates use ask.',
       input: recallToolInputSchema,
       output: slimRecalledSchema,
       example: { maxFacts: 20, predicates: ['prefers', 'works_on'] },
