@@ -291,7 +291,7 @@ const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, Js
   },
   recall: {
     query: text('Words or a question'),
-    timestamp: text('As of'),
+    timestamp: { type: 'string' },
     predicates: texts,
     maxFacts: whole('Default 100'),
     scope,
