@@ -1093,6 +1093,8 @@ export type ExportQuery = {
   predicate?: string | null | undefined;
   /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
   rules?: 'true' | 'false' | null | undefined;
+  /** NDJSON: also facts whose validity has ended, as long as they are kept; an import takes them back. */
+  ended?: 'true' | 'false' | null | undefined;
   /** CSV: put an apostrophe before each value that a spreadsheet would run as a formula. */
   escape?: 'spreadsheet' | null | undefined;
 };
@@ -3234,6 +3236,8 @@ export interface Operations {
       predicate?: string | null | undefined;
       /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
       rules?: boolean | null | undefined;
+      /** NDJSON: also facts whose validity has ended, as long as they are kept; an import takes them back. */
+      ended?: boolean | null | undefined;
       /** CSV: put an apostrophe before each value that a spreadsheet would run as a formula. */
       escape?: 'spreadsheet' | null | undefined;
     },

@@ -118,7 +118,8 @@ function* preparedIn(
     case 'retractById':
       return yield* retractAll(database, operation.tenant, record, draft, (facts) => {
         const fact = facts.byId(operation.id);
-        return fact !== null && facts.isStored(fact, record.time) ? [fact] : [];
+        // One whose validity has ended too: it was not so.
+        return fact !== null && fact.relation.isAlive(fact.row) ? [fact] : [];
       });
     case 'teach':
     case 'updateRule':

@@ -162,3 +162,39 @@ it('does not show the past of another tenant, nor what was removed with a tenant
   const still = await service.call<Answer>('POST', '/ask', { ...paid, asKnown: 6 });
   expect(still.body.results).toEqual(['paid(cid)', 'paid(dan)']);
 });
+
+it('takes away an ended fact by its id, and exports and imports it as long as it is kept', async () => {
+  const headers = { 'x-tenant-id': 'ended' };
+  const post = (path: string, body: object, tenant = headers) =>
+    service.call<Answer & { id: string }>('POST', path, body, { headers: tenant });
+  const told = await post('/tell', { predicate: 'works', args: ['fay', 'shop'], validUntil: until });
+  await post('/tell', { predicate: 'works', args: ['gus', 'shop'] });
+  const text = async (method: string, path: string, more: object, body?: string): Promise<string> => {
+    const given = body === undefined ? {} : { body };
+    const response = await fetch(`${service.address}${path}`, {
+      method,
+      ...given,
+      headers: { ...headers, ...more },
+    });
+    expect(response.status).toBe(200);
+    return response.text();
+  };
+  const exported = (query: string): Promise<string> => text('GET', `/export?rules=false${query}`, {});
+  expect(await exported('')).not.toContain('fay');
+  const all = await exported('&ended=true');
+  expect(all.trim().split('\n')).toHaveLength(2);
+  expect((await service.call('GET', '/export?ended=true&format=csv')).status).toBe(400);
+
+  const copy = { 'x-tenant-id': 'copy', 'content-type': 'application/x-ndjson' };
+  expect(await text('POST', '/import', copy, all)).toContain('"asserted":2');
+  const then = { ...works, asOf: until - 1 };
+  const who = async (tenant: object): Promise<unknown> =>
+    (await post('/query', then, { ...headers, ...tenant })).body;
+  expect(await who({ 'x-tenant-id': 'copy' })).toEqual(await who({}));
+  expect(await who({})).toHaveLength(2);
+
+  const gone = await service.call('DELETE', `/facts/${told.body.id}`, undefined, { headers });
+  expect([gone.status, gone.body]).toMatchObject([200, { status: 'retracted', atom: 'works(fay, shop)' }]);
+  expect(await who({})).toHaveLength(1);
+  expect((await service.call('DELETE', `/facts/${told.body.id}`, undefined, { headers })).status).toBe(404);
+});
