@@ -7,7 +7,6 @@ export {
   type Idempotency,
   signalOf,
 } from './base/caller.ts';
-export type { KnownAt } from './contract/moments.ts';
 export { systemOrigin, type WriteOrigin } from './base/origin.ts';
 export type { Clock } from './base/clock.ts';
 export { assert, present } from './base/assert.ts';

@@ -247,6 +247,7 @@ export class EngineContext implements Writer {
         this.violations.applied(record, report);
         this.windows.applied(report);
         const isCleared = report.cleared !== null;
+        if (isCleared) this.past.forget(report.database);
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
         if (hasRemoved) memory.deleted();
         this.meaning?.changed({ hasRemoved, isCleared });

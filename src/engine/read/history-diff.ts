@@ -46,7 +46,7 @@ export async function historyDiff(
     };
     return at(input.from, null, (from) =>
       at(input.to, null, (to) =>
-        at(input.from, to.reader.time, (then) => compared({ from, to, then }, input)),
+        at(input.from, to.reader.time, (meanwhile) => compared({ from, to, meanwhile }, input)),
       ),
     );
   });
@@ -56,7 +56,7 @@ export async function historyDiff(
 interface Sides {
   readonly from: ReadContext;
   readonly to: ReadContext;
-  readonly then: ReadContext;
+  readonly meanwhile: ReadContext;
 }
 
 async function compared(sides: Sides, input: HistoryDiffInput): Promise<HistoryDiff> {
@@ -214,7 +214,7 @@ function shownRule({ id, text, scope, name, enabled }: RuleRecord): ComparedRule
 }
 
 async function flipsBetween(
-  { from, to, then }: Sides,
+  { from, to, meanwhile }: Sides,
   { goals, limit, withProof }: HistoryDiffInput,
   isWanted: (predicate: string) => boolean,
 ): Promise<{ readonly list: Flip[]; readonly isComplete: boolean }> {
@@ -233,7 +233,7 @@ async function flipsBetween(
     if (!isWanted(goal.predicate)) continue;
     const name = renderAtom(goal);
     try {
-      const [before, after, passed] = await answersOf([from, to, then], goal);
+      const [before, after, passed] = await answersOf([from, to, meanwhile], goal);
       if (before === undefined || after === undefined || passed === undefined) {
         isComplete = false;
         continue;

@@ -63,15 +63,9 @@ export class PastKnowledge {
     this.#host = host;
   }
 
-  /** Number of copies that are kept. */
-  get copies(): number {
-    return this.#copies.length;
-  }
-
-  /** Drops everything kept of the database, because its history was rewritten; null: of all. */
-  forget(database: string | null): void {
-    for (const copy of [...this.#copies])
-      if (database === null || copy.of.name === database) this.#drop(copy);
+  /** Drops the copies of a database of which something was erased. */
+  forget(database: DatabaseState): void {
+    for (const copy of this.#copies.filter(({ of }) => of === database)) this.#drop(copy);
   }
 
   /**
@@ -250,8 +244,8 @@ export class PastKnowledge {
       },
     };
     const { memory } = this.#host.live;
-    for (const other of [...this.#copies])
-      if (this.#copies.length >= maxCopies && other.readers === 0) this.#drop(other);
+    const [oldest] = this.#copies.filter(({ readers }) => readers === 0);
+    if (this.#copies.length >= maxCopies && oldest !== undefined) this.#drop(oldest);
     // The question that it was made for reads it even if it is not kept.
     if (!memory.fits(bytes, copy)) return copy;
     memory.use(copy, bytes);

@@ -103,7 +103,7 @@ async function stateOfBase(
     readSnapshot: (section: 'state' | 'observed') => retained.readSnapshot(snapshot, section),
   };
   const { state } = await readState(source, pause, false);
-  for (const other of [...state.databases.keys()]) if (other !== name) state.databases.delete(other);
+  for (const other of state.databases.keys()) if (other !== name) state.databases.delete(other);
   return state;
 }
 

@@ -11,6 +11,7 @@ import {
   type Operations,
   operations,
 } from '../../engine/contract/operations.ts';
+import type { KnownAt } from '../../engine/contract/moments.ts';
 import type { OperationSpec, Role } from '../../engine/contract/operation-spec.ts';
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { type Pending, pendingSchema } from '../../engine/contract/transactions.ts';
@@ -18,7 +19,6 @@ import { validate, type Validated, validateLong } from '../../engine/contract/va
 import {
   assert,
   type Caller,
-  type KnownAt,
   type Change,
   EngineError,
   notLeader,
