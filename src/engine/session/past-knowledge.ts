@@ -121,16 +121,16 @@ export class PastKnowledge {
   /** The latest knowledge at an instant of valid time. */
   #inPlace(caller: Caller, database: DatabaseState, time: number): PastReader {
     const { live } = this.#host;
-    const main = live.pin(caller, defaultLimits);
     const pinned: Pinned = {
       live,
       database,
       time,
       view: () => this.#viewOf(database, caller.tenant, time),
       hold: () => {
-        main.reasoner.readers++;
+        const { reasoner } = live.pin(caller, defaultLimits);
+        reasoner.readers++;
         return () => {
-          main.reasoner.readers--;
+          reasoner.readers--;
           live.compactSoon(caller);
         };
       },
