@@ -19,7 +19,7 @@ export const historyDiffInputSchema = z.strictObject({
     .transform((goals) => goals ?? null)
     .describe('Whose answers to compare; absent: everything that rules conclude'),
   predicates: predicatesSchema,
-  limit: defaulted(z.int().min(1).max(10_000), 100).describe('Maximum length of each list'),
+  limit: defaulted(z.int().min(1).max(100_000), 100).describe('Maximum length of each list'),
   withProof: defaulted(z.boolean(), false).describe('Prove each conclusion on the side where it was true'),
   timeoutMs: timeoutSchema,
   maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations),

@@ -83,12 +83,13 @@ export const recallToolInputSchema = takingTruthVal(
     })
     .superRefine(oneScopeChoice)
     .superRefine(knownWithoutQuery)
-    .superRefine(({ predicate: name, args: terms, query, timestamp, asOf }, context) => {
+    .superRefine(({ predicate: name, args: terms, predicates, query, timestamp, asOf }, context) => {
       const refuse = (path: string, message: string): void =>
         context.addIssue({ code: 'custom', path: [path], message });
-      if (name !== null && terms === null) refuse('args', 'is required beside predicate');
+      if (name !== null && terms === null && predicates !== null)
+        refuse('predicates', 'give either predicate or predicates');
       if (name === null && terms !== null) refuse('predicate', 'is required beside args');
-      if (name !== null && query !== null) refuse('query', 'give either query, or predicate and args');
+      if (terms !== null && query !== null) refuse('query', 'give either query, or predicate and args');
       if (timestamp !== null && (asOf ?? null) !== null)
         refuse('asOf', 'says the same as timestamp: give only one of them');
     }),

@@ -251,7 +251,11 @@ async function recallTool(run: ToolContext, given: ToolArguments): Promise<SlimR
   const { timestamp, ...others } = given;
   const body = timestamp === undefined ? others : { ...others, asOf: timestamp };
   const { predicate, args, negated, truthVal, scope, unscoped, asOf, asKnown, timeoutMs } = body;
-  if (predicate === undefined) return projections.recall(await perform(run, 'recall', { body }));
+  if (args === undefined) {
+    const { predicate: only, negated: _sign, truthVal: _truth, ...fields } = body;
+    const named = only === undefined ? {} : { predicates: [only] };
+    return projections.recall(await perform(run, 'recall', { body: { ...fields, ...named } }));
+  }
   const asked = { predicate, args, negated, truthVal, scope, unscoped, asOf, asKnown, timeoutMs };
   const limit = body['maxFacts'] ?? maxRecalled;
   const output = await perform(run, 'ask', { body: { ...asked, limit, withProof: true } });

@@ -59,7 +59,7 @@ it('ask takes asOf and asKnown, generation 0 included', async () => {
 
 it('says what is wrong with a moment', async () => {
   for (const given of [
-    { predicate: 'paid', timestamp: then },
+    { predicate: 'paid', predicates: ['works'] },
     { predicate: 'paid', args: ['?x'], query: 'works' },
     { timestamp: 'yesterday' },
     { timestamp: then, asOf: until },

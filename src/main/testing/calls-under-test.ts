@@ -115,8 +115,10 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
     return post('/trace', { predicate, args: [args[0], '?y'] });
   },
   historyDiff: async (at) => {
-    const { predicate, args } = await told(at);
-    return post('/history/diff', { from: 0, to: 1, goals: [{ predicate, args: [args[0], '?y'] }] });
+    const body = fact(at);
+    const { generation } = (await made(at, post('/tell', body))).body;
+    const goals = [{ predicate: body.predicate, args: [body.args[0], '?y'] }];
+    return post('/history/diff', { from: generation, to: generation, goals });
   },
   beginTransaction: () => post('/tx/begin'),
   commitTransaction: async (at) => post(`/tx/commit/${await transactionWithWrite(at)}`, {}),

@@ -277,7 +277,9 @@ export const factOperations = {
       idempotent: true,
     },
     example: {
+      query: { asOf: '2026-07-01T10:00:00Z' },
       answer: {
+        knowledgeGeneration: 5,
         predicates: [
           {
             name: 'grandparent',

@@ -119,7 +119,7 @@ export const ruleOperations = {
     query: momentQuerySchema,
     output: ruleListSchema,
     problems: ['HistoryGone'],
-    example: { answer: { rules: [rule] } },
+    example: { query: { asKnown: '3' }, answer: { rules: [rule], knowledgeGeneration: 3 } },
   },
   getRule: {
     ...read,

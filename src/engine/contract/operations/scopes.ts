@@ -42,7 +42,9 @@ export const scopeOperations = {
     output: scopeListSchema,
     problems: ['HistoryGone'],
     example: {
+      query: { asKnown: '9' },
       answer: {
+        knowledgeGeneration: 9,
         scopes: [
           { name: 'plan', facts: 3, rules: 0, createdAt: 1782900002600, forkedFrom: null, forkedAt: null },
           { name: 'plan-b', facts: 2, rules: 0, createdAt: 1782900002600, forkedFrom: 'plan', forkedAt: 9 },

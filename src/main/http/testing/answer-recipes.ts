@@ -33,6 +33,7 @@ export interface World {
 /** The fields of answers that recipes read. */
 export interface Answered {
   readonly id: string;
+  readonly generation: number;
   readonly facts: readonly { readonly id: string }[];
 }
 
@@ -332,7 +333,10 @@ const knowledge = {
       return { headers, body: { from: 0, to: 0 } };
     },
     InferenceLimitExceeded: null,
-    success: () => ({ body: { from: 0, to: 1, withProof: true } }),
+    success: async (world) => {
+      const { generation } = await world.call('POST', '/tell', { predicate: world.fresh(), args: ['a'] });
+      return { body: { from: generation, to: generation, withProof: true } };
+    },
   },
   beginTransaction: { success: none },
   commitTransaction: {
