@@ -74,6 +74,7 @@ export const operations = {
     database: true,
     role: 'reader',
     kind: 'read',
+    fields: 'query',
   },
   aggregate: {
     method: 'POST',
@@ -175,7 +176,15 @@ export const operations = {
     kind: 'read',
     fields: 'body',
   },
-  listRules: { method: 'GET', path: '/rules', tenant: true, database: true, role: 'reader', kind: 'read' },
+  listRules: {
+    method: 'GET',
+    path: '/rules',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    fields: 'query',
+  },
   getRule: { method: 'GET', path: '/rules/:id', tenant: true, database: true, role: 'reader', kind: 'read' },
   updateRule: {
     method: 'PUT',
@@ -287,6 +296,15 @@ export const operations = {
     kind: 'read',
     fields: 'body',
   },
+  historyDiff: {
+    method: 'POST',
+    path: '/history/diff',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    fields: 'body',
+  },
   beginTransaction: {
     method: 'POST',
     path: '/tx/begin',
@@ -312,7 +330,15 @@ export const operations = {
     role: 'writer',
     kind: 'write',
   },
-  listScopes: { method: 'GET', path: '/scopes', tenant: true, database: true, role: 'reader', kind: 'read' },
+  listScopes: {
+    method: 'GET',
+    path: '/scopes',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    fields: 'query',
+  },
   forkScope: {
     method: 'POST',
     path: '/scope/fork',

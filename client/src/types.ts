@@ -18,6 +18,7 @@ export type ProblemCode =
   | 'MethodNotAllowed'
   | 'Conflict'
   | 'KeyConflict'
+  | 'HistoryGone'
   | 'PreconditionFailed'
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
@@ -109,6 +110,10 @@ export type AggregateInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Time limit in milliseconds. Default: 10000. */
   timeoutMs?: number | null | undefined;
   /** Default: 10000000. */
@@ -116,6 +121,8 @@ export type AggregateInput = {
 };
 
 export type AggregateResult = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   operation: 'COUNT' | 'SUM' | 'MIN' | 'MAX' | 'AVG';
   /** A number if all values are numbers, except that an integer beyond +-(2^53 - 1) is given as text; null: no match. */
   result: number | string | null;
@@ -159,6 +166,8 @@ export type Answer = {
   truncated: boolean;
   total: number;
   generation: number;
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   elapsedMs: number;
   proof?: Proof | undefined;
   /** If asked for: the plan with the rows and the time of each step. */
@@ -181,6 +190,10 @@ export type AskInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Include the proof. Default: false. */
   withProof?: boolean | null | undefined;
   /** Include the alternative derivations of each conclusion. Default: false. */
@@ -846,6 +859,10 @@ export type DiffInput = {
       }
     | null
     | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
 };
 
 export type EntitiesMerged = {
@@ -1018,6 +1035,10 @@ export type ExplainInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** true: ask about explicit negation (-predicate). Default: false. */
   negated?: boolean | null | undefined;
   /** whyNot needs an atom without variables. */
@@ -1033,8 +1054,12 @@ export type Explanation =
       atom: string;
       holds: boolean;
       proof: Proof;
+      /** With asOf or asKnown: the generation whose knowledge was used. */
+      knowledgeGeneration?: number | undefined;
     }
   | {
+      /** With asOf or asKnown: the generation whose knowledge was used. */
+      knowledgeGeneration?: number | undefined;
       atom: string;
       holds: boolean;
       attempts: {
@@ -1061,9 +1086,15 @@ export type ExportQuery = {
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: string | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: string | undefined;
   predicate?: string | null | undefined;
   /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
   rules?: 'true' | 'false' | null | undefined;
+  /** NDJSON: also facts whose validity has ended, as long as they are kept; an import takes them back. */
+  ended?: 'true' | 'false' | null | undefined;
   /** CSV: put an apostrophe before each value that a spreadsheet would run as a formula. */
   escape?: 'spreadsheet' | null | undefined;
 };
@@ -1194,6 +1225,8 @@ export type FactInput = {
 };
 
 export type FactList = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   facts: StoredFact[];
   total: number;
   nextCursor: string | null;
@@ -1265,6 +1298,15 @@ export type Forked = {
   generation: number;
 };
 
+export type Goal = {
+  /** The name of a relation. */
+  predicate: string;
+  /** In order; one that starts with ? is a variable. */
+  args: (string | number | boolean)[];
+  /** Default: false. */
+  negated?: boolean | null | undefined;
+};
+
 /** Their proofs come first, each complete or not at all. */
 export type Goals =
   | {
@@ -1289,6 +1331,115 @@ export type Health = {
   status: 'ok';
   version: string;
   uptimeMs: number;
+};
+
+export type HistoryDiff = {
+  from: {
+    generation: number;
+    /** The instant by which validity was judged. */
+    time: number;
+  };
+  to: {
+    generation: number;
+    /** The instant by which validity was judged. */
+    time: number;
+  };
+  /** In order of assertion. */
+  facts: {
+    added: {
+      atom: string;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    }[];
+    removed: {
+      atom: string;
+      scope: string | null;
+      validFrom: number | null;
+      validUntil: number | null;
+      metadata: Record<string, unknown>;
+    }[];
+    changed: {
+      from: {
+        atom: string;
+        scope: string | null;
+        validFrom: number | null;
+        validUntil: number | null;
+        metadata: Record<string, unknown>;
+      };
+      to: {
+        atom: string;
+        scope: string | null;
+        validFrom: number | null;
+        validUntil: number | null;
+        metadata: Record<string, unknown>;
+      };
+    }[];
+  };
+  rules: {
+    added: {
+      id: string;
+      rule: string;
+      scope: string | null;
+      name: string | null;
+      enabled: boolean;
+    }[];
+    removed: {
+      id: string;
+      rule: string;
+      scope: string | null;
+      name: string | null;
+      enabled: boolean;
+    }[];
+    changed: {
+      from: {
+        id: string;
+        rule: string;
+        scope: string | null;
+        name: string | null;
+        enabled: boolean;
+      };
+      to: {
+        id: string;
+        rule: string;
+        scope: string | null;
+        name: string | null;
+        enabled: boolean;
+      };
+    }[];
+  };
+  /** Conclusions that are true on one side only. */
+  flips: {
+    goal: string;
+    atom: string;
+    /** The side where it was true. */
+    held: 'from' | 'to';
+    /** validity: the time that passed alone made it true or untrue; change: facts or rules did. */
+    by: 'change' | 'validity';
+    proof?: Proof | undefined;
+  }[];
+  /** false: a list is longer than limit, or not every goal could be worked out. */
+  complete: boolean;
+};
+
+export type HistoryDiffInput = {
+  /** One moment of knowledge: a generation (integer), or an instant (ISO 8601 text). */
+  from: number | string;
+  /** The other: a generation (integer), or an instant (ISO 8601 text). */
+  to: number | string;
+  /** Whose answers to compare; absent: everything that rules conclude. */
+  goals?: Goal[] | null | undefined;
+  /** Only these predicates, with any arity; absent: all. */
+  predicates?: string[] | null | undefined;
+  /** Maximum length of each list. Default: 100. */
+  limit?: number | null | undefined;
+  /** Prove each conclusion on the side where it was true. Default: false. */
+  withProof?: boolean | null | undefined;
+  /** Time limit in milliseconds. Default: 10000. */
+  timeoutMs?: number | null | undefined;
+  /** Default: 10000000. */
+  maxDerivations?: number | null | undefined;
 };
 
 export type ImportLine =
@@ -1420,6 +1571,10 @@ export type ListFactsQuery = {
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: string | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: string | undefined;
   /** Part of the rendered atom, case-insensitive. */
   q?: string | null | undefined;
   truthVal?: 'true' | 'false' | null | undefined;
@@ -1583,6 +1738,13 @@ export type Merged = {
   dryRun?: true | undefined;
 };
 
+export type MomentQuery = {
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: string | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: string | undefined;
+};
+
 export type OptimizeInput = {
   /** Maximum number of facts. Default: 100. */
   maxFacts?: number | null | undefined;
@@ -1611,6 +1773,10 @@ export type OptimizeInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Only these predicates, with any arity; absent: all. */
   predicates?: string[] | null | undefined;
   /** Save the window as the baseline of /context/diff. */
@@ -1650,6 +1816,8 @@ export type Pending = {
 };
 
 export type Plan = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   plan: PlanStep;
   /** The same tree as indented text. */
   text: string;
@@ -1724,6 +1892,8 @@ export type PredicateDetail = {
 };
 
 export type PredicateList = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   predicates: {
     name: string;
     arity: number;
@@ -1809,6 +1979,10 @@ export type QueryInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Absent: both truth values. */
   truthVal?: boolean | null | undefined;
   /** Maximum number of results; absent: all. */
@@ -1875,6 +2049,8 @@ export type Readiness = {
 };
 
 export type RecallAnswer = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   /** Highest salience first; with a query in the order in which to read them. */
   facts?: ContextEntry[] | undefined;
   /** Visible in the scope, before filtering. */
@@ -1904,6 +2080,10 @@ export type RecallInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Also include derivable conclusions of the predicates. Default: false. */
   includeInferred?: boolean | null | undefined;
   /** Default: "json". */
@@ -1926,6 +2106,10 @@ export type RecallQuery = {
   scope?: string | null | undefined;
   /** Default: false. */
   unscoped?: 'true' | 'false' | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: string | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: string | undefined;
   /** Default: false. */
   includeInferred?: 'true' | 'false' | null | undefined;
   /** Default: "json". */
@@ -2096,6 +2280,8 @@ export type RuleInput = {
 
 export type RuleList = {
   rules: StoredRule[];
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
 };
 
 export type RuleOutcome = {
@@ -2146,6 +2332,8 @@ export type ScopeDeleted = {
 };
 
 export type ScopeDiff = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   source: string | null;
   target: string | null;
   /** In source but not in target. */
@@ -2221,6 +2409,8 @@ export type ScopeFact = {
 };
 
 export type ScopeList = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   scopes: {
     name: string;
     facts: number;
@@ -2244,6 +2434,8 @@ export type SearchInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
   /** Only these predicates, with any arity; absent: all. */
   predicates?: string[] | null | undefined;
   /** Only hits of these kinds; absent: all. */
@@ -2251,6 +2443,8 @@ export type SearchInput = {
 };
 
 export type Searched = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   /** Highest score first. */
   hits: {
     kind: 'fact' | 'conclusion' | 'rule' | 'entity' | 'predicate';
@@ -2448,6 +2642,8 @@ export type ToolCall = {
 };
 
 export type Trace = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   answers: number;
   elapsedMs: number;
   /** The rules that were tried, oldest first. */
@@ -2500,6 +2696,10 @@ export type TraceInput = {
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Default: 10000. */
   maxEvents?: number | null | undefined;
   /** Time limit in milliseconds. Default: 10000. */
@@ -2657,21 +2857,15 @@ export type WhatIfInput = {
   /** Ids. Default: []. */
   withoutRules?: string[] | null | undefined;
   /** Absent: everything that the change can reach. */
-  goals?:
-    | {
-        /** The name of a relation. */
-        predicate: string;
-        /** In order; one that starts with ? is a variable. */
-        args: (string | number | boolean)[];
-        /** Default: false. */
-        negated?: boolean | null | undefined;
-      }[]
-    | null
-    | undefined;
+  goals?: Goal[] | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
   unscoped?: boolean | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: number | string | null | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: number | string | null | undefined;
   /** Time limit in milliseconds. Default: 10000. */
   timeoutMs?: number | null | undefined;
   /** Default: 10000000. */
@@ -2679,6 +2873,8 @@ export type WhatIfInput = {
 };
 
 export type WhatIfResult = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
   goals: {
     goal: string;
     before: string[];
@@ -2750,6 +2946,10 @@ export interface Operations {
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
       /** Part of the rendered atom, case-insensitive. */
       q?: string | null | undefined;
       truthVal?: boolean | null | undefined;
@@ -2775,7 +2975,15 @@ export interface Operations {
   /** Retract one fact by its id: `DELETE /facts/:id`. */
   deleteFact(id: string, options?: WriteOptions): Promise<RetractOutcome>;
   /** List every predicate with its arity and counts: `GET /predicates`. */
-  listPredicates(options?: CallOptions): Promise<PredicateList>;
+  listPredicates(
+    fields?: {
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<PredicateList>;
   /** Count, sum, minimum, maximum or mean over facts, with or without inference: `POST /aggregate`. */
   aggregate(fields: AggregateInput, options?: CallOptions): Promise<AggregateResult>;
   /** What is known about a constant: `GET /entities/:constant`. */
@@ -2832,7 +3040,15 @@ export interface Operations {
   /** Check statements without storing them: `POST /rules/validate`. */
   validateRules(fields: ValidateInput, options?: CallOptions): Promise<ValidateResult>;
   /** All rules of the database: `GET /rules`. */
-  listRules(options?: CallOptions): Promise<RuleList>;
+  listRules(
+    fields?: {
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<RuleList>;
   /** One rule: `GET /rules/:id`. */
   getRule(id: string, options?: CallOptions): Promise<StoredRule>;
   /** Replace a rule, or change only its enabled flag, name or description: `PUT /rules/:id`. */
@@ -2891,6 +3107,8 @@ export interface Operations {
   whatIf(fields?: WhatIfInput, options?: CallOptions): Promise<WhatIfResult>;
   /** Trace the inference for a question, with timings: `POST /trace`. */
   trace(fields: TraceInput, options?: CallOptions): Promise<Trace>;
+  /** Compare the knowledge of two moments, with the conclusions that flipped: `POST /history/diff`. */
+  historyDiff(fields: HistoryDiffInput, options?: CallOptions): Promise<HistoryDiff>;
   /** Begin a transaction: `POST /tx/begin`. */
   beginTransaction(options?: WriteOptions): Promise<TransactionBegun>;
   /** Commit a transaction: all of it or nothing: `POST /tx/commit/:id`. */
@@ -2898,7 +3116,15 @@ export interface Operations {
   /** Roll a transaction back: `POST /tx/rollback/:id`. */
   rollbackTransaction(id: string, options?: WriteOptions): Promise<RolledBack>;
   /** List the scopes: `GET /scopes`. */
-  listScopes(options?: CallOptions): Promise<ScopeList>;
+  listScopes(
+    fields?: {
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<ScopeList>;
   /** Copy a scope with its facts and rules: `POST /scope/fork`. */
   forkScope(fields: ForkInput, options?: WriteOptions): Promise<Forked>;
   /** The differences between two scopes: `POST /scope/diff`. */
@@ -2923,6 +3149,10 @@ export interface Operations {
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
       /** Default: false. */
       includeInferred?: boolean | null | undefined;
       /** Default: "json". */
@@ -3003,9 +3233,15 @@ export interface Operations {
       scope?: string | null | undefined;
       /** Default: false. */
       unscoped?: boolean | null | undefined;
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
       predicate?: string | null | undefined;
       /** Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them. */
       rules?: boolean | null | undefined;
+      /** NDJSON: also facts whose validity has ended, as long as they are kept; an import takes them back. */
+      ended?: boolean | null | undefined;
       /** CSV: put an apostrophe before each value that a spreadsheet would run as a formula. */
       escape?: 'spreadsheet' | null | undefined;
     },

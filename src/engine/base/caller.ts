@@ -1,3 +1,4 @@
+import type { KnownAt } from '../contract/moments.ts';
 import type { WriteOrigin } from './origin.ts';
 
 /** The identity and context of one request. Every handler and every write passes it on, down to the log record. */
@@ -15,6 +16,8 @@ export interface Caller {
   readonly client: string | null;
   /** The transaction that this call belongs to; null: none. */
   readonly transaction: string | null;
+  /** The moment that it asks about; absent: the present. */
+  readonly moment?: Moment;
   /** Makes a repeated write return the first write's answer; null: no idempotency key. */
   readonly idempotency: Idempotency | null;
   /**
@@ -29,6 +32,16 @@ export interface Caller {
   readonly peer?: string | undefined;
   /** Aborts when the client disconnects. That cancels its question, but not its writes. */
   readonly signal: AbortSignal | Cancellation;
+}
+
+/** The moment that a question is about, in valid time and in transaction time; not both are null. */
+export interface Moment {
+  /** The instant of valid time, epoch milliseconds; null: that of `asKnown`. */
+  readonly asOf: number | null;
+  /** null: the latest knowledge. */
+  readonly asKnown: KnownAt | null;
+  /** Told the generation whose knowledge was used. */
+  readonly onKnown?: (generation: number) => void;
 }
 
 /** Reports whether a call was cancelled. Creates an AbortSignal on demand, since few calls need one. */

@@ -10,6 +10,7 @@ import { defaultMaxDerivations } from './inference.ts';
 import { maxArguments } from './language.ts';
 import { predicateSchema, termsSchema, variableNameSchema } from './language-schemas.ts';
 import { takingTrue } from './same-said.ts';
+import { knowledgeGenerationField, momentFields } from './moments.ts';
 
 export const aggregateOperations = ['COUNT', 'SUM', 'MIN', 'MAX', 'AVG'] as const;
 
@@ -32,6 +33,7 @@ const aggregateFields = {
   distinct: defaulted(z.boolean(), false).describe('true: each value once; values are compared as text'),
   infer: defaulted(z.boolean(), false).describe('true: include derivable conclusions'),
   ...scopeFields,
+  ...momentFields,
   timeoutMs: timeoutSchema,
   maxDerivations: defaulted(z.int().min(1).max(1_000_000_000), defaultMaxDerivations),
 };
@@ -74,6 +76,7 @@ const aggregateValueSchema = z
 export type AggregateValue = z.output<typeof aggregateValueSchema>;
 
 export const aggregateResultSchema = z.object({
+  ...knowledgeGenerationField,
   operation: z.enum(aggregateOperations),
   result: aggregateValueSchema,
   matchedFacts: z.int().describe('Number of distinct atoms that match'),

@@ -21,6 +21,7 @@ import {
   queryTextSchema,
 } from './memory.ts';
 import { takingTruthVal } from './same-said.ts';
+import { knownWithoutQuery, momentFields } from './moments.ts';
 
 export const maxGoals = 100;
 export const maxBuckets = 100;
@@ -75,6 +76,7 @@ export const optimizeInputSchema = z
       'Shares of the budget for groups of predicates',
     ),
     ...scopeFields,
+    ...momentFields,
     predicates: predicatesSchema,
     sessionId: optional(sessionIdSchema).describe('Save the window as the baseline of /context/diff'),
     autoResolveContradictions: defaulted(z.boolean(), true).describe(
@@ -91,6 +93,7 @@ export const optimizeInputSchema = z
     timeoutMs: timeoutSchema.describe('Time limit for search and proof; beyond it 422'),
   })
   .superRefine(oneScopeChoice)
+  .superRefine(knownWithoutQuery)
   .superRefine((value, context) => {
     const names = new Set<string>();
     for (const [at, { name }] of (value.relevanceBuckets ?? []).entries()) {

@@ -6,6 +6,7 @@ import { askedForms, defaultMaxDerivations, oneForm, proofSchema } from './infer
 import { constantsSchema, predicateSchema, termsSchema } from './language-schemas.ts';
 import { ruleInputSchema } from './rules.ts';
 import { takingNegated, takingTruthVal } from './same-said.ts';
+import { knowledgeGenerationField, momentFields } from './moments.ts';
 
 const limitFields = {
   timeoutMs: timeoutSchema,
@@ -18,6 +19,7 @@ export const explainInputSchema = takingTruthVal(
       predicate: predicateSchema,
       args: termsSchema,
       ...scopeFields,
+      ...momentFields,
       negated: defaulted(z.boolean(), false).describe('true: ask about explicit negation (-predicate)'),
       mode: z.enum(['why', 'whyNot']).describe('whyNot needs an atom without variables'),
       ...limitFields,
@@ -38,8 +40,14 @@ const attemptSchema = z.object({
   missing: z.array(z.string()).describe('Body literals that are not, with the bound arguments filled in'),
 });
 
-const whySchema = z.object({ atom: z.string(), holds: z.boolean(), proof: proofSchema });
+const whySchema = z.object({
+  atom: z.string(),
+  holds: z.boolean(),
+  proof: proofSchema,
+  ...knowledgeGenerationField,
+});
 const whyNotSchema = z.object({
+  ...knowledgeGenerationField,
   atom: z.string(),
   holds: z.boolean(),
   attempts: z.array(attemptSchema),
@@ -52,7 +60,8 @@ export type Why = z.output<typeof whySchema>;
 export type WhyNot = z.output<typeof whyNotSchema>;
 export type Explanation = z.output<typeof explanationSchema>;
 
-const goalSchema = takingTruthVal(
+/** A goal: a pattern of one atom. */
+export const goalSchema = takingTruthVal(
   z.strictObject({
     predicate: predicateSchema,
     args: termsSchema,
@@ -84,12 +93,14 @@ export const whatIfInputSchema = z
       'Absent: everything that the change can reach',
     ),
     ...scopeFields,
+    ...momentFields,
     ...limitFields,
   })
   .superRefine(oneScopeChoice);
 export type WhatIfInput = z.output<typeof whatIfInputSchema>;
 
 export const whatIfResultSchema = z.object({
+  ...knowledgeGenerationField,
   goals: z.array(
     z.object({
       goal: z.string(),
@@ -107,6 +118,7 @@ export const traceInputSchema = takingTruthVal(
     .strictObject({
       ...askedForms,
       ...scopeFields,
+      ...momentFields,
       maxEvents: defaulted(z.int().min(1).max(100_000), 10_000),
       ...limitFields,
     })
@@ -141,6 +153,7 @@ const traceEventSchema = z.object({
 export type TraceEvent = z.output<typeof traceEventSchema>;
 
 export const traceSchema = z.object({
+  ...knowledgeGenerationField,
   answers: z.int(),
   elapsedMs: z.number(),
   rules: z

@@ -24,6 +24,7 @@ import { constantProblem, isBuiltinName, maxArguments, predicateProblem } from '
 import { constantsSchema, predicateSchema, termsSchema } from './language-schemas.ts';
 import { takingNegated } from './same-said.ts';
 import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
+import { knowledgeGenerationField, momentFields, momentParameters } from './moments.ts';
 
 /** Maximum size of `metadata`: UTF-8 bytes of its JSON. */
 export const maxMetadataBytes = 64 * 1024;
@@ -263,6 +264,7 @@ export const queryInputSchema = takingNegated(
       predicate: predicateSchema,
       args: termsSchema,
       ...scopeFields,
+      ...momentFields,
       truthVal: optional(z.boolean()).describe('Absent: both truth values'),
       limit: limitSchema,
       offset: offsetSchema,
@@ -318,6 +320,7 @@ export const listFactsQuerySchema = takingNegated(
     .strictObject({
       predicate: optional(predicateSchema),
       ...scopeParameters,
+      ...momentParameters,
       q: optional(z.string()).describe('Part of the rendered atom, case-insensitive'),
       truthVal: optional(queryFlag),
       derived: defaulted(queryFlag, false).describe('true: also list derivable conclusions of predicate'),
@@ -352,6 +355,7 @@ export const listFactsQuerySchema = takingNegated(
 export type ListFactsQuery = z.output<typeof listFactsQuerySchema>;
 
 export const factListSchema = z.object({
+  ...knowledgeGenerationField,
   facts: z.array(storedFactSchema),
   total: z.int(),
   nextCursor: z.string().nullable(),
@@ -381,6 +385,7 @@ export const factDetailSchema = storedFactSchema.extend({
 export type FactDetail = z.output<typeof factDetailSchema>;
 
 export const predicateListSchema = z.object({
+  ...knowledgeGenerationField,
   predicates: z.array(
     z.object({
       name: z.string(),

@@ -13,6 +13,7 @@ import {
 } from './fields.ts';
 import { isPlainPredicate, isPlainScope } from './facts.ts';
 import { bodySchema, predicateSchema, termsSchema } from './language-schemas.ts';
+import { knowledgeGenerationField, momentFields } from './moments.ts';
 import { planStepSchema } from './plan.ts';
 import { areTerms, isBoolean, isWhole, plainInput } from './plain-input.ts';
 import { takingTruthVal } from './same-said.ts';
@@ -51,6 +52,7 @@ export function oneForm(value: AskedForms, context: z.RefinementCtx): void {
 export const askFields = {
   ...askedForms,
   ...scopeFields,
+  ...momentFields,
   withProof: defaulted(z.boolean(), false).describe('Include the proof'),
   allProofs: defaulted(z.boolean(), false).describe('Include the alternative derivations of each conclusion'),
   limit: limitSchema,
@@ -126,6 +128,7 @@ export const answerSchema = z.object({
   truncated: z.boolean(),
   total: z.int(),
   generation: generationSchema,
+  ...knowledgeGenerationField,
   elapsedMs: z.number(),
   proof: proofSchema.optional(),
   plan: planStepSchema.optional().describe('If asked for: the plan with the rows and the time of each step'),

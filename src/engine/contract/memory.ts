@@ -16,6 +16,7 @@ import {
 } from './fields.ts';
 import { predicateSchema } from './language-schemas.ts';
 import { mentionSchema } from './mention.ts';
+import { knowledgeGenerationField, knownWithoutQuery, momentFields, momentParameters } from './moments.ts';
 
 export const maxPredicatesNamed = 1000;
 
@@ -84,22 +85,26 @@ export type ContextEntry = z.output<typeof contextEntrySchema>;
 
 const maxFactsSchema = z.int().min(1).max(100_000);
 
-/** Body of POST /memory/context. */
+/** The fields of POST /memory/context. */
+export const recallFields = {
+  maxFacts: defaulted(maxFactsSchema, 100).describe('Maximum number of facts'),
+  maxTokens: optional(maxTokensSchema),
+  minSalience: defaulted(z.number().min(0).max(1), 0).describe('Omit facts below it'),
+  predicates: predicatesSchema,
+  query: queryTextSchema,
+  ...scopeFields,
+  ...momentFields,
+  includeInferred: defaulted(z.boolean(), false).describe(
+    'Also include derivable conclusions of the predicates',
+  ),
+  format: defaulted(answerFormatSchema, 'json'),
+  timeoutMs: timeoutSchema,
+};
+
 export const recallInputSchema = z
-  .strictObject({
-    maxFacts: defaulted(maxFactsSchema, 100).describe('Maximum number of facts'),
-    maxTokens: optional(maxTokensSchema),
-    minSalience: defaulted(z.number().min(0).max(1), 0).describe('Omit facts below it'),
-    predicates: predicatesSchema,
-    query: queryTextSchema,
-    ...scopeFields,
-    includeInferred: defaulted(z.boolean(), false).describe(
-      'Also include derivable conclusions of the predicates',
-    ),
-    format: defaulted(answerFormatSchema, 'json'),
-    timeoutMs: timeoutSchema,
-  })
-  .superRefine(oneScopeChoice);
+  .strictObject(recallFields)
+  .superRefine(oneScopeChoice)
+  .superRefine(knownWithoutQuery);
 export type RecallInput = z.output<typeof recallInputSchema>;
 
 /** Query string of GET /memory/context: the same fields. */
@@ -111,13 +116,16 @@ export const recallQuerySchema = z
     predicates: listParameter(predicateSchema, maxPredicatesNamed),
     query: queryTextSchema,
     ...scopeParameters,
+    ...momentParameters,
     includeInferred: defaulted(queryFlag, false),
     format: defaulted(answerFormatSchema, 'json'),
     timeoutMs: defaulted(queryInteger(1, 600_000), 10_000),
   })
-  .superRefine(oneScopeChoice);
+  .superRefine(oneScopeChoice)
+  .superRefine(knownWithoutQuery);
 
 export const recalledSchema = z.object({
+  ...knowledgeGenerationField,
   facts: z
     .array(contextEntrySchema)
     .describe('Highest salience first; with a query in the order in which to read them'),

@@ -13,6 +13,7 @@ import { declarationOperations } from './operations/declarations.ts';
 import { ruleOperations } from './operations/rules.ts';
 import { constraintOperations } from './operations/constraints.ts';
 import { inferenceOperations } from './operations/inference.ts';
+import { historyDiffOperations } from './operations/history-diff.ts';
 import { transactionOperations } from './operations/transactions.ts';
 import { scopeOperations } from './operations/scopes.ts';
 import { databaseOperations } from './operations/databases.ts';
@@ -33,6 +34,7 @@ export const operations = {
   ...ruleOperations,
   ...constraintOperations,
   ...inferenceOperations,
+  ...historyDiffOperations,
   ...transactionOperations,
   ...scopeOperations,
   ...memoryOperations,

@@ -1,5 +1,6 @@
 /** Wire schemas of plans: how a question is evaluated, step by step. */
 import { z } from 'zod';
+import { knowledgeGenerationField } from './moments.ts';
 
 /** Maximum number of steps of a plan; the plan is `truncated` beyond it. */
 export const maxPlanSteps = 2000;
@@ -59,6 +60,7 @@ export const planStepSchema: z.ZodType<PlanStep> = z.lazy(() =>
 );
 
 export const planSchema = z.object({
+  ...knowledgeGenerationField,
   plan: planStepSchema,
   text: z.string().describe('The same tree as indented text'),
   truncated: z.boolean().describe(`True if there are more than ${maxPlanSteps} steps; the rest is left out`),

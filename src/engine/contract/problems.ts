@@ -55,6 +55,11 @@ export const problems = {
     title: 'Key conflict',
     when: 'a fact with the same value of a declared key is valid at the same time; `inTheWay` names it',
   },
+  HistoryGone: {
+    status: 410,
+    title: 'The history does not reach back so far',
+    when: 'asKnown names a moment before the retained history; `earliest` is the first that can be asked for',
+  },
   PreconditionFailed: {
     status: 412,
     title: 'Precondition failed',

@@ -11,6 +11,7 @@ import {
 } from './fields.ts';
 import type { Atom, Literal } from './language.ts';
 import { bodySchema, headSchema } from './language-schemas.ts';
+import { knowledgeGenerationField } from './moments.ts';
 
 export const maxRuleTextCharacters = 1_000_000;
 
@@ -119,7 +120,7 @@ export const storedRuleSchema = z.object({
   fired: z.int().describe('How often inference drew a conclusion with it; saved with snapshots'),
 });
 export type StoredRule = z.output<typeof storedRuleSchema>;
-export const ruleListSchema = z.object({ rules: z.array(storedRuleSchema) });
+export const ruleListSchema = z.object({ rules: z.array(storedRuleSchema), ...knowledgeGenerationField });
 
 export const diagnosticCodes = [
   'syntax',

@@ -11,6 +11,7 @@ import {
   timeSchema,
 } from './fields.ts';
 import { constantsSchema, predicateSchema } from './language-schemas.ts';
+import { knowledgeGenerationField, momentFields } from './moments.ts';
 
 export const scopeParams = z.strictObject({ name: scopeNameSchema });
 
@@ -22,6 +23,7 @@ const sideSchema = z
   .describe('A scope; null: the facts without scope');
 
 export const scopeListSchema = z.object({
+  ...knowledgeGenerationField,
   scopes: z.array(
     z.object({
       name: z.string(),
@@ -100,6 +102,7 @@ export const diffInputSchema = z.strictObject({
     'true: also report what a merge would do with each difference',
   ),
   base: mergeBaseSchema.describe('With asMerge: as in POST /scope/merge'),
+  ...momentFields,
 });
 export type DiffInput = z.output<typeof diffInputSchema>;
 const mergeTakesSchema = z
@@ -115,6 +118,7 @@ const diffFactSchema = scopeFactSchema.extend({
 });
 
 export const scopeDiffSchema = z.object({
+  ...knowledgeGenerationField,
   source: z.string().nullable(),
   target: z.string().nullable(),
   added: z.array(diffFactSchema).describe('In source but not in target'),

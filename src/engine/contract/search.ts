@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defaulted, oneScopeChoice, optional, scopeFields } from './fields.ts';
 import { predicatesSchema } from './memory.ts';
 import { mentionSchema } from './mention.ts';
+import { asOfField, knowledgeGenerationField } from './moments.ts';
 
 /** Kinds of hits, in the order in which ties are listed. */
 export const hitKinds = ['fact', 'conclusion', 'rule', 'entity', 'predicate'] as const;
@@ -18,6 +19,7 @@ export const searchInputSchema = z
     text: z.string().min(1).max(maxSearchedText).describe('Words, a question or a name, in any language'),
     limit: defaulted(z.int().min(1).max(100_000), 20).describe('Maximum number of hits'),
     ...scopeFields,
+    ...asOfField,
     predicates: predicatesSchema,
     kinds: optional(z.array(z.enum(hitKinds)).min(1).max(hitKinds.length)).describe(
       'Only hits of these kinds; absent: all',
@@ -41,6 +43,7 @@ const hitSchema = z.object({
 export type SearchHit = z.output<typeof hitSchema>;
 
 export const searchedSchema = z.object({
+  ...knowledgeGenerationField,
   hits: z.array(hitSchema).describe('Highest score first'),
   mentions: z.array(mentionSchema).describe('What the text names, in order'),
   matched: z.boolean().describe('false: nothing has these words'),

@@ -82,7 +82,7 @@ export type Answered = z.output<typeof answeredSchema>;
 
 const entrySchema = z.object({
   atom: z.string(),
-  salience: z.number(),
+  salience: z.number().optional(),
   category: z.string().optional(),
   scope: z.string().optional(),
   validFrom: z.string().optional(),

@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { factInputFields, maxFactsPerRequest, retractPatternFields } from './facts.ts';
 import { defaulted, oneScopeChoice, optional } from './fields.ts';
 import { askFields, oneForm as oneQuestion } from './inference.ts';
+import { predicateSchema, termsSchema } from './language-schemas.ts';
+import { recallFields } from './memory.ts';
+import { asOfSchema, knownWithoutQuery } from './moments.ts';
 import { maxRuleTextCharacters } from './rules.ts';
 import { takingNegated, takingTruthVal } from './same-said.ts';
 
@@ -66,4 +69,28 @@ export const askToolInputSchema = takingTruthVal(
     })
     .superRefine(oneScopeChoice)
     .superRefine(oneQuestion),
+);
+
+/** `recall` also takes a pattern, which is answered as of `timestamp`. */
+export const recallToolInputSchema = takingTruthVal(
+  z
+    .strictObject({
+      ...recallFields,
+      predicate: optional(predicateSchema).describe('With args: what was true of them, instead of a query'),
+      args: optional(termsSchema),
+      negated: defaulted(z.boolean(), false).describe('With predicate: ask for explicit negation'),
+      timestamp: optional(asOfSchema).describe('What was true at this instant, as far as it is known now'),
+    })
+    .superRefine(oneScopeChoice)
+    .superRefine(knownWithoutQuery)
+    .superRefine(({ predicate: name, args: terms, predicates, query, timestamp, asOf }, context) => {
+      const refuse = (path: string, message: string): void =>
+        context.addIssue({ code: 'custom', path: [path], message });
+      if (name !== null && terms === null && predicates !== null)
+        refuse('predicates', 'give either predicate or predicates');
+      if (name === null && terms !== null) refuse('predicate', 'is required beside args');
+      if (terms !== null && query !== null) refuse('query', 'give either query, or predicate and args');
+      if (timestamp !== null && (asOf ?? null) !== null)
+        refuse('asOf', 'says the same as timestamp: give only one of them');
+    }),
 );

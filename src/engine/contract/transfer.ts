@@ -19,6 +19,7 @@ import { type DeclarationInput, declarationInputSchema } from './declarations.ts
 import { maxArguments } from './language.ts';
 import { predicateSchema } from './language-schemas.ts';
 import { maxRuleTextCharacters, type RuleInput, ruleInputSchema } from './rules.ts';
+import { momentParameters } from './moments.ts';
 
 export const importTypes = [
   'application/x-ndjson',
@@ -170,16 +171,26 @@ export const exportQuerySchema = z
   .strictObject({
     format: defaulted(z.enum(exportFormats), 'ndjson'),
     ...scopeParameters,
+    ...momentParameters,
     predicate: optional(predicateSchema),
     rules: optional(queryFlag).describe(
       'Export rules and constraints too; absent: true in ndjson and datalog, the formats that can express them',
+    ),
+    ended: optional(queryFlag).describe(
+      'NDJSON: also facts whose validity has ended, as long as they are kept; an import takes them back',
     ),
     escape: optional(z.literal('spreadsheet')).describe(
       'CSV: put an apostrophe before each value that a spreadsheet would run as a formula',
     ),
   })
   .superRefine(oneScopeChoice)
-  .superRefine(({ format, escape }, context) => {
+  .superRefine(({ format, escape, ended }, context) => {
+    if (ended === true && format !== 'ndjson')
+      context.addIssue({
+        code: 'custom',
+        path: ['ended'],
+        message: 'is for format=ndjson, which has validity',
+      });
     if (escape !== null && format !== 'csv')
       context.addIssue({ code: 'custom', path: ['escape'], message: 'is for format=csv' });
   });

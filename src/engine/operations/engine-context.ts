@@ -1,6 +1,7 @@
 import type { StoredImport } from '../write/importing.ts';
 import type { SnapshotTaken, StorageState } from '../contract/administration.ts';
 import type { Caller } from '../base/caller.ts';
+import { present } from '../base/assert.ts';
 import { notLeader } from '../base/errors.ts';
 import { steady } from '../base/clock.ts';
 import { Slices } from '../base/slices.ts';
@@ -10,6 +11,7 @@ import { markOf, outcomeOf, spaceOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
 import type { LiveCounters, LiveFigures } from '../session/live-figures.ts';
 import { type LiveParts, LiveState } from '../session/live-state.ts';
+import { type KnowledgeReader, PastKnowledge } from '../session/past-knowledge.ts';
 import type { Writer } from '../session/writer.ts';
 import { Leader } from '../replication/leader.ts';
 import { EngineReplica } from '../replication/follower.ts';
@@ -118,6 +120,9 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
   readonly onWarn: (message: string) => void;
 }
 
+/** What an operation that only reads works with: the engine, or the engine as it was at a moment. */
+export type Asked = Pick<EngineContext, 'transactions' | 'slices'> & { readonly live: KnowledgeReader };
+
 /** Milliseconds between two looks at the clock. */
 const clockLookMs = 1000;
 /** Scheduled decay, which is final, waits this long after the clock was set: it may be put right again. */
@@ -153,6 +158,7 @@ export class EngineContext implements Writer {
   readonly snapshots: Snapshots;
   readonly backups: Backups;
   readonly windows: Windows;
+  readonly past: PastKnowledge;
   /** null: nothing decays by the clock. */
   readonly decaySchedule: DecaySchedule | null;
   readonly newId = (): string => crypto.randomUUID();
@@ -172,6 +178,7 @@ export class EngineContext implements Writer {
     this.questions = new QuestionQuotas(state, clock);
     this.transactions = new Transactions(this, steady(clock));
     this.windows = new Windows(this.live, this.newId);
+    this.past = new PastKnowledge({ live: this.live, log, scheduler });
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
     const judging = { now: (): number => this.live.showTime() };
     const observer = this.#observer(memory);
@@ -240,6 +247,7 @@ export class EngineContext implements Writer {
         this.violations.applied(record, report);
         this.windows.applied(report);
         const isCleared = report.cleared !== null;
+        if (isCleared) this.past.forget(report.database);
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
         if (hasRemoved) memory.deleted();
         this.meaning?.changed({ hasRemoved, isCleared });
@@ -264,6 +272,22 @@ export class EngineContext implements Writer {
     });
     void meaning.open().catch(onBug);
     return meaning;
+  }
+
+  /** Reads at the moment that the caller names; see `PastKnowledge.reading`. */
+  async atMoment<Result>(
+    caller: Caller,
+    timeoutMs: number,
+    read: (asked: Asked) => Promise<Result>,
+  ): Promise<Result> {
+    const moment = present(caller.moment, 'the caller names a moment');
+    const { transactions } = this;
+    const slices = (of: Caller): Slices => this.slices(of);
+    const { result, generation } = await this.past.reading(caller, moment, timeoutMs, (live) =>
+      read({ live, transactions, slices }),
+    );
+    moment.onKnown?.(generation);
+    return result;
   }
 
   /** Whether facts are embedded; `off`: no provider is configured. */

@@ -21,6 +21,7 @@ import { trace } from '../read/explain.ts';
 import { planOf } from '../read/plan.ts';
 import { search } from '../search/search.ts';
 import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/export-knowledge.ts';
+import { historyDiff } from '../read/history-diff.ts';
 import { listFacts } from '../read/list-facts.ts';
 import { listViolations, storedConstraint } from '../read/violations.ts';
 import { whatIf } from '../read/what-if.ts';
@@ -36,7 +37,8 @@ import { forget, forgetById, forgetPattern } from '../write/retract.ts';
 import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from '../write/scopes.ts';
 import { tell, tellAll } from '../write/tell.ts';
-import { EngineContext, type EngineParts } from './engine-context.ts';
+import type { Windows } from '../window/windows.ts';
+import { type Asked, EngineContext, type EngineParts } from './engine-context.ts';
 import { askQuestion, explainAtom, predicates, query, rule, rules, validateRules } from './questions.ts';
 
 /**
@@ -47,14 +49,14 @@ function reading<Input, Result>(
   limitsOf: (input: Input) => ReadLimits = () => defaultLimits,
   about: (input: Input) => readonly string[] | null = () => [],
 ) {
-  return ({ live }: EngineContext, caller: Caller, input: Input): Promise<Result> =>
+  return ({ live }: Asked, caller: Caller, input: Input): Promise<Result> =>
     live.reading(caller, limitsOf(input), (context) => read(context, input), about(input));
 }
 
 /** Like `reading`, in one of the tenant's places for running questions. */
 function asking<Input, Result>(...operation: Parameters<typeof reading<Input, Result>>) {
   const [read, limitsOf = () => defaultLimits, about = () => []] = operation;
-  return ({ live }: EngineContext, caller: Caller, input: Input): Promise<Result> =>
+  return ({ live }: Asked, caller: Caller, input: Input): Promise<Result> =>
     live.asQuestion(caller, limitsOf(input), (limits) =>
       live.reading(caller, limits, (context) => read(context, input), about(input)),
     );
@@ -63,23 +65,62 @@ function asking<Input, Result>(...operation: Parameters<typeof reading<Input, Re
 const limitsGiven = (input: ReadLimits): ReadLimits => input;
 const anyConclusion = (): null => null;
 
-/** The operations by name: each is a function of the engine's context, the caller and the input. */
+/** The operations that can be asked about the past, by name: see `EngineContext.atMoment`. */
+const readings = {
+  /** How a question would be evaluated. */
+  plan: async ({ live }: Asked, caller: Caller, input: AskInput) => {
+    const body = bodyOf(input);
+    return live.asQuestion(caller, input, (limits) =>
+      live.reading(caller, limits, (context) => planOf(context, input, body)),
+    );
+  },
+  query,
+  /** A page of the facts and conclusions of a tenant, filtered and ordered. */
+  facts: asking(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
+  predicates,
+  rules,
+  ask: askQuestion,
+  /** Aggregates over the matches of one atom. */
+  aggregate: asking(aggregateFacts, limitsGiven, anyConclusion),
+  explain: explainAtom,
+  /** What would be true after hypothetical changes, beside what is. */
+  whatIf: asking(whatIf, limitsGiven, anyConclusion),
+  /** How a question is evaluated, rule by rule. */
+  trace: async ({ live }: Asked, caller: Caller, input: TraceInput) => {
+    const body = bodyOf(input);
+    return live.asQuestion(caller, input, (limits) =>
+      live.reading(caller, limits, (context) => trace(context, input, body)),
+    );
+  },
+  scopes: listScopes,
+  diff: diffScopes,
+  /** The facts of highest salience; reading them here is no use of them. */
+  recall: asking(
+    async (context, input: RecallInput) =>
+      input.query === null ? recall(context, input) : recallFor(context, input, input.query),
+    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs }),
+    ({ includeInferred, query: text }) => (includeInferred || text !== null ? null : []),
+  ),
+  /** The hits of a text, and what it mentions. */
+  search: asking(search, () => defaultLimits, anyConclusion),
+  /** Exports what is stored, piece by piece: see `exportKnowledge`. */
+  export: async ({ live }: Asked, caller: Caller, choice: ExportChoice, taker: ExportTaker) =>
+    live.reading(caller, unlimited, (context) => exportKnowledge(context, choice, taker)),
+};
+
+/** The other operations by name: each is a function of the engine's context, the caller and the input. */
 const operations = {
   tell,
   tellAll,
   forget,
   forgetPattern,
   forgetById,
-  query,
-  /** A page of the facts and conclusions of a tenant, filtered and ordered. */
-  facts: asking(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
   /** One stored fact with its history; FactNotFound if there is none. */
   fact: reading(
     async (context, id: string) => factDetail(context, requireFact(context, id)),
     undefined,
     anyConclusion,
   ),
-  predicates,
   /** What is known about a constant. */
   entity: asking(entityPage, ({ timeoutMs }: EntityInput) => entityLimits(timeoutMs), anyConclusion),
   addAlias,
@@ -102,30 +143,9 @@ const operations = {
   },
   /** What violates the declarations and the constraints now. */
   violations: asking(listViolations, undefined, anyConclusion),
-  rules,
   rule,
   validateRules,
   ruleRefusals,
-  ask: askQuestion,
-  /** Aggregates over the matches of one atom. */
-  aggregate: asking(aggregateFacts, limitsGiven, anyConclusion),
-  explain: explainAtom,
-  /** What would be true after hypothetical changes, beside what is. */
-  whatIf: asking(whatIf, limitsGiven, anyConclusion),
-  /** How a question would be evaluated. */
-  plan: async ({ live }: EngineContext, caller: Caller, input: AskInput) => {
-    const body = bodyOf(input);
-    return live.asQuestion(caller, input, (limits) =>
-      live.reading(caller, limits, (context) => planOf(context, input, body)),
-    );
-  },
-  /** How a question is evaluated, rule by rule. */
-  trace: async ({ live }: EngineContext, caller: Caller, input: TraceInput) => {
-    const body = bodyOf(input);
-    return live.asQuestion(caller, input, (limits) =>
-      live.reading(caller, limits, (context) => trace(context, input, body)),
-    );
-  },
   /** The relations that can be said and asked of in a view, those with the most facts first. */
   vocabulary: reading((context, view: ViewFields) => vocabularyOf(context, scopeChoice(view))),
   /** The stored facts that a text is about, by the names in it, those of highest salience first. */
@@ -141,26 +161,17 @@ const operations = {
     (context, { entries, ...limits }: { entries: readonly ContextEntry[] } & ListLimits) =>
       firstEntries(context, entries, limits),
   ),
-  scopes: listScopes,
   fork: forkScope,
-  diff: diffScopes,
   merge: mergeScopes,
   deleteScope,
-  /** The facts of highest salience; reading them here is no use of them. */
-  recall: asking(
-    async (context, input: RecallInput) =>
-      input.query === null ? recall(context, input) : recallFor(context, input, input.query),
-    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs }),
-    ({ includeInferred, query: text }) => (includeInferred || text !== null ? null : []),
-  ),
-  /** The hits of a text, and what it mentions. */
-  search: asking(search, () => defaultLimits, anyConclusion),
   /** Counts of facts and conclusions, a histogram of salience, what expires soon and what fades. */
   memoryStats: reading(
     memoryStats,
     (_: MemoryStatsQuery) => ({ ...defaultLimits, isAside: true }),
     anyConclusion,
   ),
+  /** The differences between two moments of knowledge. */
+  historyDiff,
   consolidate,
   restore,
   /** Evicts faded facts; a dry run lists them. */
@@ -172,12 +183,26 @@ const operations = {
   learned,
   import: beginImport,
   undoImport: revertImport,
-  /** Exports what is stored, piece by piece: see `exportKnowledge`. */
-  export: async ({ live }: EngineContext, caller: Caller, choice: ExportChoice, taker: ExportTaker) =>
-    live.reading(caller, unlimited, (context) => exportKnowledge(context, choice, taker)),
 };
 
-type Bound<Operation> = Operation extends (engine: EngineContext, ...input: infer Input) => infer Output
+/** The operation, for any caller: one that names a moment is answered from what was known or true then. */
+function atItsMoment(
+  context: EngineContext,
+  operation: (engine: Asked, caller: Caller, ...input: never[]) => unknown,
+) {
+  return (caller: Caller, ...input: never[]): unknown =>
+    caller.moment === undefined
+      ? operation(context, caller, ...input)
+      : context.atMoment(caller, timeoutOf(input[0]), (asked) =>
+          Promise.resolve(operation(asked, caller, ...input)),
+        );
+}
+
+function timeoutOf(input: { readonly timeoutMs?: number } | undefined): number {
+  return input?.timeoutMs ?? Number.POSITIVE_INFINITY;
+}
+
+type Bound<Operation> = Operation extends (engine: never, ...input: infer Input) => infer Output
   ? (...input: Input) => Output
   : never;
 
@@ -204,12 +229,26 @@ export function createEngine(parts: EngineParts) {
   const bound = Object.entries<(engine: EngineContext, ...input: never[]) => unknown>(operations).map(
     ([name, operation]) => [name, operation.bind(null, context)],
   );
+  const asked = Object.entries<(engine: Asked, caller: Caller, ...input: never[]) => unknown>(readings).map(
+    ([name, operation]) => [name, atItsMoment(context, operation)],
+  );
+  /** A window of the present, or of the moment that the caller names. */
+  const optimizeContext: Windows['optimizeContext'] = (caller, input, isLeftOut) =>
+    caller.moment === undefined
+      ? windows.optimizeContext(caller, input, isLeftOut)
+      : context.atMoment(caller, input.timeoutMs, ({ live: then }) =>
+          windows.optimizeContext(caller, input, isLeftOut, then),
+        );
   return {
     ...(Object.fromEntries(bound) as {
       [Name in keyof typeof operations]: Bound<(typeof operations)[Name]>;
     }),
+    ...(Object.fromEntries(asked) as {
+      [Name in keyof typeof readings]: Bound<(typeof readings)[Name]>;
+    }),
     ...methods(transactions, 'begin', 'within', 'abandon', 'commit', 'rollback'),
-    ...methods(windows, 'optimizeContext', 'diffContext', 'clearContextSession'),
+    optimizeContext,
+    ...methods(windows, 'diffContext', 'clearContextSession'),
     ...methods(databases, 'databases', 'createDatabase', 'deleteDatabase', 'nukeDatabase'),
     ...methods(databases, 'quota', 'setQuota'),
     ...methods(databases, 'tenants', 'createTenant', 'deleteTenant', 'nukeTenant'),

@@ -17,7 +17,7 @@ import { queryByPointLookup, queryFacts } from '../read/query.ts';
 import { askedKey } from '../session/caches.ts';
 import { defaultLimits } from '../session/live-state.ts';
 import type { ReadContext } from '../session/read-context.ts';
-import type { EngineContext } from './engine-context.ts';
+import type { Asked } from './engine-context.ts';
 
 /** A question that names a constant is likely to be answered sooner than long maintenance ends. */
 const patienceOfBoundMs = 50;
@@ -26,7 +26,7 @@ const patienceOfBoundMs = 50;
  * Answers a question: from the answer cache, by a look-up of stored facts, or by inference. Its transaction's writes count, if it
  * names one.
  */
-export async function askQuestion(engine: EngineContext, caller: Caller, input: AskInput): Promise<Answer> {
+export async function askQuestion(engine: Asked, caller: Caller, input: AskInput): Promise<Answer> {
   const key = askedKey(input);
   const isCounted = input.plan === true;
   const again = caller.transaction === null && !isCounted ? engine.live.answerAgain(caller, key) : null;
@@ -54,7 +54,7 @@ export async function askQuestion(engine: EngineContext, caller: Caller, input: 
 }
 
 /** Stored facts that match, without inference. */
-export async function query(engine: EngineContext, caller: Caller, input: QueryInput): Promise<QueryResult> {
+export async function query(engine: Asked, caller: Caller, input: QueryInput): Promise<QueryResult> {
   const queried = async (context: ReadContext, plain = context): Promise<QueryResult> => {
     const { result, facts: used } = await queryFacts(context, input);
     await engine.live.noteUses(plain, used);
@@ -67,7 +67,7 @@ export async function query(engine: EngineContext, caller: Caller, input: QueryI
 
 /** Why an atom is true, or how far each rule gets and what is missing. */
 export async function explainAtom(
-  { live }: EngineContext,
+  { live }: Asked,
   caller: Caller,
   input: ExplainInput,
 ): Promise<Explanation> {
@@ -80,7 +80,7 @@ export async function explainAtom(
 }
 
 /** The predicates of a tenant with counts; missing counts of conclusions are worked out when the engine is idle. */
-export async function predicates({ live }: EngineContext, caller: Caller): Promise<PredicateList> {
+export async function predicates({ live }: Asked, caller: Caller): Promise<PredicateList> {
   const read = async (context: ReadContext): Promise<PredicateList> => {
     const list = await listPredicates(context);
     if (list.predicates.some(({ derivedComplete }) => !derivedComplete)) live.countWhenQuiet(context, caller);
@@ -90,7 +90,7 @@ export async function predicates({ live }: EngineContext, caller: Caller): Promi
 }
 
 /** The rules of a database, in the order in which they were taught. */
-export async function rules({ live }: EngineContext, caller: Caller): Promise<StoredRule[]> {
+export async function rules({ live }: Asked, caller: Caller): Promise<StoredRule[]> {
   live.refuseClosed();
   const database = live.database(caller);
   const tallies = live.talliesOf(database);
@@ -98,18 +98,14 @@ export async function rules({ live }: EngineContext, caller: Caller): Promise<St
 }
 
 /** One rule; RuleNotFound if there is none. */
-export async function rule({ live }: EngineContext, caller: Caller, id: string): Promise<StoredRule> {
+export async function rule({ live }: Asked, caller: Caller, id: string): Promise<StoredRule> {
   live.refuseClosed();
   const database = live.database(caller);
   return storedRule(requireRule(database, id), live.talliesOf(database));
 }
 
 /** Diagnostics of a program text; nothing is stored. */
-export async function validateRules(
-  engine: EngineContext,
-  caller: Caller,
-  text: string,
-): Promise<ValidateResult> {
+export async function validateRules(engine: Asked, caller: Caller, text: string): Promise<ValidateResult> {
   const { predicates: known } = await predicates(engine, caller);
   const stored = engine.live.database(caller).rules.all();
   const slices = engine.slices(caller);

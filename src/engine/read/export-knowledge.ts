@@ -72,7 +72,10 @@ async function exportRelation(
   for (let row = 0; row < count; row++) {
     if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) await pacer.breathe();
     if (scope !== null && (relation.columns[relation.arity] as Int32Array)[row] !== scope) continue;
-    if (!relation.isHeld(row, reader.generation, reader.time)) continue;
+    const isWanted = choice.ended
+      ? relation.wasAlive(row, reader.generation)
+      : relation.isHeld(row, reader.generation, reader.time);
+    if (!isWanted) continue;
     const { from, until, metadata } = facts.versionAt({ relation, row });
     const identity = facts.identityOf({ relation, row });
     chunk.push({
@@ -124,6 +127,8 @@ export interface ExportChoice {
   readonly unscoped: boolean;
   /** null: every predicate. */
   readonly predicate: string | null;
+  /** Facts whose validity has ended too. */
+  readonly ended?: boolean;
   /** Rules and constraints too. */
   readonly rules: boolean;
 }

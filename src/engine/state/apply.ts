@@ -59,7 +59,10 @@ export function* applying(state: State, record: LogRecord): Generator<Slice, Rep
   yield 'ready';
   if (database !== undefined) database.isChanging = false;
   state.time = Math.max(state.time, record.time);
+  const before = database?.generation;
   const report = show();
+  if (report.database !== database || database.generation !== before)
+    report.database.stamped = { time: record.time, wall: judged.time };
   const { actor, sequence, time, idempotency: mark } = judged;
   const { outcome } = report;
   const generation = 'generation' in outcome ? outcome.generation : null;
@@ -115,7 +118,8 @@ function* preparedIn(
     case 'retractById':
       return yield* retractAll(database, operation.tenant, record, draft, (facts) => {
         const fact = facts.byId(operation.id);
-        return fact !== null && facts.isStored(fact, record.time) ? [fact] : [];
+        // One whose validity has ended too: it was not so.
+        return fact !== null && fact.relation.isAlive(fact.row) ? [fact] : [];
       });
     case 'teach':
     case 'updateRule':
@@ -174,7 +178,8 @@ const keyKinds: ReadonlySet<Operation['kind']> = new Set([
   'revokeAdminKeys',
 ] satisfies KeyOperation['kind'][]);
 
-function isKeyOperation(operation: Operation): operation is KeyOperation {
+/** Whether the operation is on keys. */
+export function isKeyOperation(operation: Operation): operation is KeyOperation {
   return keyKinds.has(operation.kind);
 }
 
@@ -375,6 +380,7 @@ function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft)
   }
   return () => {
     if (isChange) database.advance(record.time, record.requestId);
+    database.clearedIn = after;
     database.tenants = empty;
     database.rules = new RuleStore();
     // The version tells programs compiled from the removed rules that they are out of date.

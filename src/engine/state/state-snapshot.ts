@@ -88,6 +88,10 @@ interface DatabaseHead {
   readonly tenants: readonly string[];
   /** Deleted tenants with their last generations. */
   readonly gone: readonly (readonly [string, number])[];
+  /** See `DatabaseState.stamped`: its stamp and its wall clock. Absent: an earlier version. */
+  readonly stamped?: readonly [number, number];
+  /** See `DatabaseState.clearedIn`. Absent: never, or an earlier version. */
+  readonly clearedIn?: number;
   /** The quota of all tenants together, and those of single tenants. Absent: none, or an earlier version. */
   readonly quota?: Quota;
   readonly tenantQuotas?: readonly (readonly [string, Quota])[];
@@ -196,6 +200,7 @@ export async function readState(
 
 function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
   const { name, createdAt, generation, firstGeneration, goneTenants, quota, tenantQuotas } = database;
+  const { stamped, clearedIn } = database;
   const tenants = Array.from(database.tenants, ([tenant, { facts, uses }]): PinnedTenant => {
     uses.pin();
     return { name: tenant, facts: facts.pin(), uses };
@@ -207,6 +212,8 @@ function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
       firstGeneration,
       tenants: tenants.map((tenant) => tenant.name),
       gone: [...goneTenants],
+      ...(stamped === null ? {} : { stamped: [stamped.time, stamped.wall] }),
+      ...(clearedIn === 0 ? {} : { clearedIn }),
       ...(quota === null ? {} : { quota }),
       ...(tenantQuotas.size === 0 ? {} : { tenantQuotas: [...tenantQuotas] }),
     },
@@ -288,6 +295,7 @@ async function readDatabase(
 ): Promise<DatabaseState> {
   const head = (await columns.json()) as DatabaseHead;
   const { name, createdAt, firstGeneration, tenants, gone, quota, tenantQuotas = [] } = head;
+  const { stamped = [time, wall], clearedIn = 0 } = head;
   const rules = await readRules(columns);
   const stores = new Map<string, TenantState>();
   for (const tenant of tenants) {
@@ -304,6 +312,8 @@ async function readDatabase(
     for (const { aliases } of stores.values())
       await columns.texts((text) => aliases.add(JSON.parse(decoder.decode(text)) as AliasRecord));
   }
+  database.stamped = { time: stamped[0], wall: stamped[1] };
+  database.clearedIn = clearedIn;
   for (const [tenant, generation] of gone) database.goneTenants.set(tenant, generation);
   for (const [tenant, store] of stores) database.tenants.set(tenant, store);
   if (quota !== undefined) database.setQuota(null, quota);

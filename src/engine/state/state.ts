@@ -36,6 +36,14 @@ export class DatabaseState {
   quota: Quota | null = null;
   /** The quotas of single tenants, by name. */
   readonly tenantQuotas = new Map<string, Quota>();
+  /**
+   * The stamp of the record that made the last generation, and the wall clock by which it was judged. Of a database that
+   * was restored from an earlier version's snapshot and not written since: of the snapshot's last record. null: no record
+   * is applied yet.
+   */
+  stamped: Stamped | null = null;
+  /** The generation in which all of it was removed; its past before is gone. */
+  clearedIn = 0;
   /** True while a record is being applied and is not published yet: rows of the next generation already exist. */
   isChanging = false;
 
@@ -105,6 +113,12 @@ export class DatabaseState {
       updatedAt: this.timeOf(fact.relation.birth[fact.row] as number),
     };
   }
+}
+
+/** When a record was stamped, and the wall clock by which it was judged; epoch milliseconds. */
+export interface Stamped {
+  readonly time: number;
+  readonly wall: number;
 }
 
 /** What the state keeps of a record, in log order: when it was judged, and the outcome under its idempotency key. */

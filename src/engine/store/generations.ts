@@ -76,6 +76,24 @@ export class Generations {
     return index < 0 ? 0 : (this.#times[index] as number);
   }
 
+  /** Epoch milliseconds; null if nothing is known of the generation. */
+  knownTimeOf(generation: number): number | null {
+    const index = this.find(generation);
+    return index < 0 ? null : (this.#times[index] as number);
+  }
+
+  /** The time of the last known generation up to this one; 0: there is none. */
+  timeUpTo(generation: number): number {
+    let low = 0;
+    let high = this.#count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#numbers[middle] as number) <= generation) low = middle + 1;
+      else high = middle;
+    }
+    return low === 0 ? 0 : (this.#times[low - 1] as number);
+  }
+
   /** '' for a generation before the first known one. */
   requestOf(generation: number): string {
     const index = this.#indexOf(generation);

@@ -10,7 +10,7 @@ import type { Engine } from '../operations/engine.ts';
 import { parseAtom } from '../language/parse.ts';
 import { renderLiteral } from '../language/print.ts';
 import { isBuiltin } from '../language/terms.ts';
-import { openEngine } from '../open-engine.ts';
+import { type EngineOptions, openEngine } from '../open-engine.ts';
 import { testCaller } from './engine-fixtures.ts';
 import {
   applyUpdate,
@@ -25,26 +25,44 @@ import { ProofShapes } from './proof-shape.ts';
 
 export const fuzzCaller: Caller = testCaller({ requestId: 'fuzz' });
 
+/** Opens the engine of a twin. */
+export type OpenTwin = (options: Pick<EngineOptions, 'clock' | 'onBug'>) => Promise<Engine>;
+
+function onBug(error: unknown): void {
+  throw error;
+}
+
 export class Twin {
-  readonly engine: Engine;
+  #engine: Engine;
   readonly clock: ManualClock;
   readonly current: CurrentCase;
   /** The engine's ids of rules. */
   readonly ids = new Map<object, string>();
 
   private constructor(engine: Engine, clock: ManualClock, current: CurrentCase) {
-    this.engine = engine;
+    this.#engine = engine;
     this.clock = clock;
     this.current = current;
   }
 
-  /** An engine in memory with the initial knowledge of the case. */
-  static async open(start: RandomCase, pause: () => Promise<void>): Promise<Twin> {
+  get engine(): Engine {
+    return this.#engine;
+  }
+
+  /** Closes the engine, and opens another one over the same files. */
+  async restart(open: OpenTwin): Promise<void> {
+    await this.#engine.close();
+    this.#engine = await open({ clock: this.clock, onBug });
+  }
+
+  /** An engine with the initial knowledge of the case, in memory unless `open` opens it elsewhere. */
+  static async open(
+    start: RandomCase,
+    pause: () => Promise<void>,
+    open: OpenTwin = (options) => openEngine({ storageDir: null, pause, ...options }),
+  ): Promise<Twin> {
     const clock = new ManualClock(0);
-    const onBug = (error: unknown): void => {
-      throw error;
-    };
-    const engine = await openEngine({ storageDir: null, clock, pause, onBug });
+    const engine = await open({ clock, onBug });
     const twin = new Twin(engine, clock, startCase(start));
     await twin.#tell(start.facts);
     for (const index of twin.current.rules.keys()) await twin.#teach(index);

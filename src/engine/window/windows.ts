@@ -13,6 +13,7 @@ import type {
 import type { ContextEntry } from '../contract/memory.ts';
 import { type FactTest, lineOf, readingOrder } from '../memory/fact-lines.ts';
 import type { LiveState } from '../session/live-state.ts';
+import type { KnowledgeReader } from '../session/past-knowledge.ts';
 import { parseAtom } from '../language/parse.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
@@ -41,14 +42,16 @@ export class Windows {
   }
 
   /**
-   * A window of facts. Being in it is not a use of a fact. `isLeftOut`: facts that are not added beside proofs.
+   * A window of facts. Being in it is not a use of a fact. `isLeftOut`: facts that are not added beside proofs. `live`:
+   * what it is read from.
    */
   async optimizeContext(
     caller: Caller,
     input: OptimizeInput,
     isLeftOut: FactTest = () => false,
+    live: KnowledgeReader = this.#live,
   ): Promise<ContextWindow> {
-    return this.#reading(caller, input, async (context) => {
+    return reading(live, caller, input, async (context) => {
       const window = await contextWindow(context, input, this.#newId, isLeftOut);
       if (input.sessionId !== null) await this.#keep(caller, context, input.sessionId, input, window);
       return window;
@@ -60,7 +63,7 @@ export class Windows {
     const previous = this.#sessions.find(caller, sessionId);
     if (previous === null) throw noSuchSession(sessionId);
     const parameters = withChanges(previous.parameters, input);
-    return this.#reading(caller, parameters, async (context) => {
+    return reading(this.#live, caller, parameters, async (context) => {
       const window = await contextWindow(context, { ...parameters, explainOmitted: false }, this.#newId);
       const [diff, addedEntries] = await differences(previous, window, context.pacer);
       if (this.#sessions.find(caller, sessionId) !== null)
@@ -84,18 +87,6 @@ export class Windows {
     this.#sessions.forget(database.name, (tenant) => isDatabaseGone || tenants.has(tenant));
   }
 
-  #reading<Result>(
-    caller: Caller,
-    { goals, query, includeInferred, timeoutMs }: OptimizeInput,
-    read: (context: ReadContext) => Promise<Result>,
-  ): Promise<Result> {
-    const limits = { timeoutMs, maxDerivations: Number.POSITIVE_INFINITY };
-    const isDerived = includeInferred || query !== null || (goals !== null && goals.length > 0);
-    return this.#live.asQuestion(caller, limits, (timed) =>
-      this.#live.reading(caller, timed, read, isDerived ? null : []),
-    );
-  }
-
   async #keep(
     caller: Caller,
     { reasoner, pacer }: ReadContext,
@@ -112,6 +103,18 @@ export class Windows {
     const snapshot = { windowId, parameters, atoms, scopes: entries.map(({ scope }) => scope) };
     this.#sessions.keep(caller, sessionId, snapshot);
   }
+}
+
+/** Reads as a question does, within the limits of a window. */
+function reading<Result>(
+  live: KnowledgeReader,
+  caller: Caller,
+  { goals, query, includeInferred, timeoutMs }: OptimizeInput,
+  read: (context: ReadContext) => Promise<Result>,
+): Promise<Result> {
+  const limits = { timeoutMs, maxDerivations: Number.POSITIVE_INFINITY };
+  const isDerived = includeInferred || query !== null || (goals !== null && goals.length > 0);
+  return live.asQuestion(caller, limits, (timed) => live.reading(caller, timed, read, isDerived ? null : []));
 }
 
 /** The parameters of the last window, overridden by the given ones. */

@@ -59,12 +59,11 @@ export async function forgetPattern(
   return { ...answer, ...hintsPart(await hintsAfterRetraction(live, caller, pattern)) };
 }
 
-/** Retracts the fact with this id; FactNotFound if there is none. */
+/** Retracts the fact with this id, also one whose validity has ended; FactNotFound if there is none. */
 export async function forgetById(writer: Writer, caller: Caller, id: string): Promise<RetractOutcome> {
-  const check = (time: number): void => {
-    const store = writer.live.storeOf(caller);
-    const fact = store?.byId(id) ?? null;
-    if (store === null || fact === null || !store.isStored(fact, time)) throw noSuchFact(id);
+  const check = (): void => {
+    const fact = writer.live.storeOf(caller)?.byId(id) ?? null;
+    if (fact === null || !fact.relation.isAlive(fact.row)) throw noSuchFact(id);
   };
   const operation: Operation = { kind: 'retractById', tenant: caller.tenant, id };
   const ways = { dependents: 'known', timeoutMs: consequencesTimeoutMs } as const;

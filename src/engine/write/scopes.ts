@@ -4,6 +4,7 @@ import { compareText } from '../base/text-order.ts';
 import { copiedRules, rulesOfScope } from '../state/apply-scopes.ts';
 import { inExclusiveCommit, unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
+import type { KnowledgeReader } from '../session/past-knowledge.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import {
   completenessPart,
@@ -58,7 +59,10 @@ import { present } from '../base/assert.ts';
  */
 
 /** The scopes that exist, by name, with their counts and origins. */
-export async function listScopes({ live }: Writer, caller: Caller): Promise<ScopeList> {
+export async function listScopes(
+  { live }: { readonly live: KnowledgeReader },
+  caller: Caller,
+): Promise<ScopeList> {
   return live.reading(caller, unlimited, async ({ database, tenant, reader, pacer }) => {
     const { facts } = tenant;
     const found = new Map<string, ScopeList['scopes'][number]>();
@@ -138,7 +142,11 @@ export async function forkScope(writer: Writer, caller: Caller, input: ForkInput
 }
 
 /** The differences between two scopes; with `asMerge`, also what a merge would do. Throws ScopeNotFound. */
-export async function diffScopes({ live }: Writer, caller: Caller, input: DiffInput): Promise<ScopeDiff> {
+export async function diffScopes(
+  { live }: { readonly live: KnowledgeReader },
+  caller: Caller,
+  input: DiffInput,
+): Promise<ScopeDiff> {
   const { source, target, limit, asMerge } = input;
   if ((input.base ?? null) !== null && !asMerge)
     throw invalid('base', 'base is only for asMerge: true: add asMerge, or leave base out');

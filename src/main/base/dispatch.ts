@@ -11,6 +11,7 @@ import {
   type Operations,
   operations,
 } from '../../engine/contract/operations.ts';
+import type { KnownAt } from '../../engine/contract/moments.ts';
 import type { OperationSpec, Role } from '../../engine/contract/operation-spec.ts';
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { type Pending, pendingSchema } from '../../engine/contract/transactions.ts';
@@ -86,7 +87,9 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
       const end = spec.counts === 'question' ? options.beginQuestion(caller) : null;
       const start = performance.now();
       try {
-        const output = await handler(caller, input);
+        const { asked, known } = atMoment(caller, input);
+        const answered = await handler(asked, input);
+        const output = known.generation === null ? answered : withGeneration(answered, known.generation);
         if (options.checkOutputs) assertOutput(name, caller, output);
         return output;
       } finally {
@@ -117,7 +120,7 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
       serving.enter(name, caller);
       authorize(operations[name], caller, input);
       const handler = handlers[name] as (caller: Caller, input: CheckedInput) => Download | Promise<Download>;
-      const download = await handler(caller, input);
+      const download = await handler(atMoment(caller, input).asked, input);
       return {
         ...download,
         run: async (send) => {
@@ -135,6 +138,40 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
       return handlers[name](caller, lastEventId);
     },
   };
+}
+
+/** `asOf` and `asKnown` of a checked body or query string. */
+interface MomentFields {
+  readonly asOf?: number | null;
+  readonly asKnown?: KnownAt | null;
+}
+
+/**
+ * The caller with the moment that the input names, if any, and where the generation that was used will stand. Refuses a
+ * moment within a transaction, which is of the present.
+ */
+function atMoment(
+  caller: Caller,
+  { query, body }: CheckedInput,
+): { readonly asked: Caller; readonly known: { generation: number | null } } {
+  const known: { generation: number | null } = { generation: null };
+  const { asOf = null, asKnown = null } = { ...(query as MomentFields), ...(body as MomentFields) };
+  if (asOf === null && asKnown === null) return { asked: caller, known };
+  const field = asKnown === null ? 'asOf' : 'asKnown';
+  if (caller.transaction !== null)
+    throw refusal([
+      { path: field, message: 'a transaction is of the present: leave out X-Transaction-ID, or the moment' },
+    ]);
+  const onKnown = (generation: number): void => {
+    known.generation = generation;
+  };
+  return { asked: { ...caller, moment: { asOf, asKnown, onKnown } }, known };
+}
+
+/** Lists answer as they are: they have no room for it. */
+function withGeneration(answer: unknown, knowledgeGeneration: number): unknown {
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer;
+  return { ...answer, knowledgeGeneration };
 }
 
 /**

@@ -372,6 +372,12 @@ const shapeMembers = {
       validUntil: { type: ['integer', 'null'] },
     },
   },
+  earliest: {
+    type: 'object',
+    description: 'Of HistoryGone: the first generation that can be asked for, and its time',
+    required: ['generation', 'time'],
+    properties: { generation: { type: 'integer' }, time: { type: ['integer', 'null'] } },
+  },
   path: { type: 'string', description: 'Of ShapeViolation: the argument in the request' },
   value: { type: 'string', description: 'Of ShapeViolation: the constant' },
 };
@@ -434,6 +440,10 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
       path: 'args.1',
       value: 'old',
     },
+  ],
+  HistoryGone: [
+    'the history does not reach back so far: the earliest moment is generation 120 (2026-06-01T00:00:00.000Z)',
+    { earliest: { generation: 120, time: 1780272000000 } },
   ],
   PreconditionFailed: [
     'rule r7 was changed in generation 14 and is "r7-14" now: read it again and repeat the write',

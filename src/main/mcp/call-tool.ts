@@ -11,6 +11,7 @@ import type {
   Answered,
   Forgotten,
   SlimConsolidated,
+  SlimEntry,
   SlimRecalled,
   SlimWhyNot,
   SlimWindow,
@@ -115,6 +116,8 @@ async function answerOf(run: ToolContext, operation: ToolOperation, given: ToolA
       return forgetTool(run, given);
     case 'ask':
       return askTool(run, given);
+    case 'recall':
+      return recallTool(run, given);
     default: {
       const project = projections[operation] as (output: unknown) => object;
       return project(await perform(run, operation, { body: given }));
@@ -243,6 +246,36 @@ const maxExplained = 8;
  * The answer of `ask`, always with the proof. A question may end in a question mark, and without an answer the tool can
  * say why not. The arguments have been checked.
  */
+/** What is most present, or with a predicate the answers to a pattern, at the instant that is given. */
+async function recallTool(run: ToolContext, given: ToolArguments): Promise<SlimRecalled> {
+  const { timestamp, ...others } = given;
+  const body = timestamp === undefined ? others : { ...others, asOf: timestamp };
+  const { predicate, args, negated, truthVal, scope, unscoped, asOf, asKnown, timeoutMs } = body;
+  if (args === undefined) {
+    const { predicate: only, negated: _sign, truthVal: _truth, ...fields } = body;
+    const named = only === undefined ? {} : { predicates: [only] };
+    return projections.recall(await perform(run, 'recall', { body: { ...fields, ...named } }));
+  }
+  const asked = { predicate, args, negated, truthVal, scope, unscoped, asOf, asKnown, timeoutMs };
+  const limit = body['maxFacts'] ?? maxRecalled;
+  const output = await perform(run, 'ask', { body: { ...asked, limit, withProof: true } });
+  const { results, total, proof, hints } = output;
+  await pauseIfLong(results);
+  const facts = results.map((atom, at): SlimEntry => {
+    const step = proof?.steps[proof.roots[at] ?? -1];
+    const premises = step?.premises.map((id) => proof?.steps[id]?.atom ?? '') ?? [];
+    return {
+      atom,
+      ...(typeof step?.scope === 'string' ? { scope: step.scope } : {}),
+      ...(typeof step?.rule === 'string' ? { rule: step.rule, premises } : {}),
+    };
+  });
+  return { facts, returned: facts.length, totalFacts: total, ...(hints === undefined ? {} : { hints }) };
+}
+
+/** The default of `maxFacts`. */
+const maxRecalled = 100;
+
 async function askTool(run: ToolContext, given: ToolArguments): Promise<Answered> {
   const { whyNot, text, ...others } = given;
   const question = typeof text === 'string' ? { ...others, text: withoutMark(text) } : others;

@@ -229,13 +229,14 @@ function entryLine(entry: SlimEntry): string {
   const { atom, salience, category, scope, validFrom, validUntil, rule, premises = [] } = entry;
   const notes = [
     category?.replace('_', ' '),
-    salience.toFixed(2),
+    salience?.toFixed(2),
     scope === undefined ? undefined : `scope ${scope}`,
     validFrom === undefined ? undefined : `from ${validFrom}`,
     validUntil === undefined ? undefined : `until ${validUntil}`,
     rule === undefined ? undefined : `by ${rule} from ${premises.join(', ')}`,
   ];
-  return `${atom} (${notes.filter((note) => note !== undefined).join(', ')})`;
+  const said = notes.filter((note) => note !== undefined);
+  return said.length === 0 ? atom : `${atom} (${said.join(', ')})`;
 }
 
 function answerLines(answer: Answered, given: Given): string[] {

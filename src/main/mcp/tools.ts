@@ -68,7 +68,15 @@ export function takesArguments(operation: ToolOperation, given: ToolArguments): 
 }
 
 /** Fields in which zero is meaningful. */
-const canBeZero: ReadonlySet<string> = new Set(['offset', 'threshold', 'minSalience', 'ifGeneration']);
+const canBeZero: ReadonlySet<string> = new Set([
+  'offset',
+  'threshold',
+  'minSalience',
+  'ifGeneration',
+  'asOf',
+  'asKnown',
+  'timestamp',
+]);
 
 /** The arguments without fillers in optional fields. */
 export function withoutFillers(optionalFields: ReadonlySet<string>, given: ToolArguments): ToolArguments {
@@ -281,7 +289,13 @@ const publishedFields: Readonly<Record<ToolOperation, Readonly<Record<string, Js
     dryRun,
     scope,
   },
-  recall: { query: text('Words or a question'), predicates: texts, maxFacts: whole('Default 100'), scope },
+  recall: {
+    query: text('Words or a question'),
+    timestamp: { type: 'string' },
+    predicates: texts,
+    maxFacts: whole('Default 100'),
+    scope,
+  },
   optimizeContext: {
     query: text('The task in plain words'),
     goals: {

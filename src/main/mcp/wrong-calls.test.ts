@@ -87,7 +87,6 @@ const plain: [tool: string, given: Given, meant: Given][] = [
   ['teach', { conditions: ['parent(?x, ?y)'], conclusion: 'ancestor(?x, ?y)' }, rule],
   ['forget', { query: 'parent(alice, ?x)' }, { text: 'parent(alice, ?x)' }],
   ['forget', { ...fact, dry_run: 'true' }, { ...fact, dryRun: true }],
-  ['recall', { predicate: 'parent' }, { predicates: ['parent'] }],
   ['recall', { predicates: 'parent, at' }, { predicates: ['parent', 'at'] }],
   ['recall', { limit: '10' }, { maxFacts: 10 }],
   ['context', { goal: 'parent(alice, ?x)' }, { goals: [question] }],

@@ -107,12 +107,7 @@ export function createHandlers(service: ServiceState): Handlers {
     deleteRule: (caller, { params }) =>
       within(caller)?.forgetRule(params.id) ?? service.engine.forgetRule(caller, params.id),
     ...constraintHandlers(service, within),
-    ask: (caller, { body }) => service.engine.ask(caller, body),
-    aggregate: (caller, { body }) => service.engine.aggregate(caller, body),
-    explain: (caller, { body }) => service.engine.explain(caller, body),
-    whatIf: (caller, { body }) => service.engine.whatIf(caller, body),
-    plan: (caller, { body }) => service.engine.plan(caller, body),
-    trace: (caller, { body }) => service.engine.trace(caller, body),
+    ...questionHandlers(service),
     beginTransaction: (caller) => service.engine.begin(caller),
     commitTransaction: (caller, { params, body }) =>
       service.engine.commit(caller, params.id, body.dryRun, body.timeoutMs),
@@ -149,6 +144,23 @@ export function createHandlers(service: ServiceState): Handlers {
     ...agentHandlers(service),
     ...replicationHandlers(service),
     ...serviceHandlers(service),
+  };
+}
+
+type QuestionHandlers = Pick<
+  Handlers,
+  'ask' | 'aggregate' | 'explain' | 'whatIf' | 'plan' | 'trace' | 'historyDiff'
+>;
+
+function questionHandlers(service: ServiceState): QuestionHandlers {
+  return {
+    ask: (caller, { body }) => service.engine.ask(caller, body),
+    aggregate: (caller, { body }) => service.engine.aggregate(caller, body),
+    explain: (caller, { body }) => service.engine.explain(caller, body),
+    whatIf: (caller, { body }) => service.engine.whatIf(caller, body),
+    plan: (caller, { body }) => service.engine.plan(caller, body),
+    trace: (caller, { body }) => service.engine.trace(caller, body),
+    historyDiff: (caller, { body }) => service.engine.historyDiff(caller, body),
   };
 }
 

@@ -114,6 +114,12 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
     const { predicate, args } = await told(at);
     return post('/trace', { predicate, args: [args[0], '?y'] });
   },
+  historyDiff: async (at) => {
+    const body = fact(at);
+    const { generation } = (await made(at, post('/tell', body))).body;
+    const goals = [{ predicate: body.predicate, args: [body.args[0], '?y'] }];
+    return post('/history/diff', { from: generation, to: generation, goals });
+  },
   beginTransaction: () => post('/tx/begin'),
   commitTransaction: async (at) => post(`/tx/commit/${await transactionWithWrite(at)}`, {}),
   rollbackTransaction: async (at) => post(`/tx/rollback/${await transactionWithWrite(at)}`),

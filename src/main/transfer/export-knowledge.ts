@@ -41,7 +41,8 @@ export function exportDownload(engine: Engine, caller: Caller, query: ExportQuer
   const format = query.escape === 'spreadsheet' ? spreadsheetCsv : formats[query.format];
   const holdsRules = query.format === 'ndjson' || query.format === 'datalog';
   const { scope, unscoped, predicate } = query;
-  const choice = { scope, unscoped, predicate, rules: query.rules ?? holdsRules };
+  const ended = query.ended === true;
+  const choice = { scope, unscoped, predicate, ended, rules: query.rules ?? holdsRules };
   return {
     type: format.type,
     fileName: `corollary.${format.extension}`,

@@ -67,7 +67,7 @@ export function usePredicates() {
   const { call, endpoint } = useSession();
   return useQuery({
     queryKey: queryKeyOf('predicates', endpoint),
-    queryFn: async ({ signal }) => (await call('listPredicates', {}, { signal })).predicates,
+    queryFn: async ({ signal }) => (await call('listPredicates', { query: {} }, { signal })).predicates,
     // The service completes the counts while it is idle.
     refetchInterval: ({ state }) => untilComplete(state.data),
   });
@@ -78,7 +78,7 @@ export function useRules({ isWanted = true }: Wanted = {}) {
   const { call, endpoint } = useSession();
   return useQuery({
     queryKey: queryKeyOf('rules', endpoint),
-    queryFn: async ({ signal }) => (await call('listRules', {}, { signal })).rules,
+    queryFn: async ({ signal }) => (await call('listRules', { query: {} }, { signal })).rules,
     enabled: isWanted,
   });
 }
@@ -116,9 +116,12 @@ export function useScopesOf(
     queryKey: ['databases', where?.database, where?.tenant, 'scopes'],
     queryFn: async ({ signal }) =>
       (
-        await asSignedIn(() => callEndpoint({ ...endpoint, ...where }, 'listScopes', {}, { signal }), {
-          signal,
-        })
+        await asSignedIn(
+          () => callEndpoint({ ...endpoint, ...where }, 'listScopes', { query: {} }, { signal }),
+          {
+            signal,
+          },
+        )
       ).scopes,
     enabled: where !== null,
     refetchInterval: options.everyMs ?? false,

@@ -39,7 +39,7 @@ export const contextOperations = {
     body: optimizeInputSchema,
     output: chosenWindowSchema,
     counts: 'question',
-    problems: ['InferenceLimitExceeded'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded'],
     tool: {
       name: 'context',
       title: 'Choose a context window',

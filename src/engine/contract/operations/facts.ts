@@ -22,6 +22,7 @@ import {
 import { idParams, type OperationSpec } from '../operation-spec.ts';
 import { forgottenSchema, slimPredicateListSchema, toldSchema } from '../tool-contents.ts';
 import { forgetInputSchema, tellInputSchema } from '../tool-inputs.ts';
+import { momentQuerySchema } from '../moments.ts';
 
 const read = { tag: 'facts', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 const write = { tag: 'facts', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
@@ -179,7 +180,7 @@ export const factOperations = {
     quick: plainQuery,
     output: queryResultSchema,
     counts: 'question',
-    problems: [],
+    problems: ['HistoryGone'],
     example: {
       body: { predicate: 'parent', args: ['bob', '?child'] },
       answer: [
@@ -202,7 +203,7 @@ export const factOperations = {
       '`sort=argN` work for any number.',
     query: listFactsQuerySchema,
     output: factListSchema,
-    problems: ['InferenceLimitExceeded'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded'],
     example: {
       query: { predicate: 'parent', sort: 'createdAt', order: 'desc', limit: '20' },
       answer: { facts: [fact], total: 1, nextCursor: null },
@@ -261,8 +262,9 @@ export const factOperations = {
     path: '/predicates',
     summary: 'List every predicate with its arity and counts',
     description: 'Look here first, and reuse these names to assert and ask.',
+    query: momentQuerySchema,
     output: predicateListSchema,
-    problems: [],
+    problems: ['HistoryGone'],
     tool: {
       name: 'predicates',
       title: 'List predicates',
@@ -275,7 +277,9 @@ export const factOperations = {
       idempotent: true,
     },
     example: {
+      query: { asOf: '2026-07-01T10:00:00Z' },
       answer: {
+        knowledgeGeneration: 5,
         predicates: [
           {
             name: 'grandparent',
@@ -312,7 +316,7 @@ export const factOperations = {
     body: aggregateInputSchema,
     output: aggregateResultSchema,
     counts: 'question',
-    problems: ['InferenceLimitExceeded'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded'],
     example: {
       body: { operation: 'COUNT', predicate: 'parent', args: ['?parent', '?child'], groupBy: ['parent'] },
       answer: {

@@ -34,7 +34,7 @@ export const inferenceOperations = {
     quick: plainQuestion,
     output: answerSchema,
     counts: 'question',
-    problems: ['InferenceLimitExceeded', 'RuleException'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded', 'RuleException'],
     tool: {
       name: 'ask',
       title: 'Ask a question',
@@ -110,7 +110,7 @@ export const inferenceOperations = {
     body: askInputSchema,
     output: planSchema,
     counts: 'question',
-    problems: ['InferenceLimitExceeded', 'RuleException'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded', 'RuleException'],
     example: {
       body: { predicate: 'grandparent', args: ['alice', '?who'] },
       answer: {
@@ -159,7 +159,7 @@ export const inferenceOperations = {
     body: explainInputSchema,
     output: explanationSchema,
     counts: 'question',
-    problems: ['InferenceLimitExceeded'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded'],
     example: {
       body: { predicate: 'grandparent', args: ['bob', 'carol'], mode: 'whyNot' },
       answer: {
@@ -189,7 +189,7 @@ export const inferenceOperations = {
     body: whatIfInputSchema,
     output: whatIfResultSchema,
     counts: 'question',
-    problems: ['InferenceLimitExceeded', 'RuleException', 'RuleNotFound'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded', 'RuleException', 'RuleNotFound'],
     example: {
       body: {
         assert: [{ predicate: 'parent', args: ['carol', 'emil'] }],
@@ -219,7 +219,7 @@ export const inferenceOperations = {
     body: traceInputSchema,
     output: traceSchema,
     counts: 'question',
-    problems: ['InferenceLimitExceeded', 'RuleException'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded', 'RuleException'],
     example: {
       body: { predicate: 'grandparent', args: ['alice', '?who'], maxEvents: 2 },
       answer: {

@@ -13,6 +13,7 @@ import {
   restoreInputSchema,
 } from '../memory.ts';
 import type { OperationSpec } from '../operation-spec.ts';
+import { recallToolInputSchema } from '../tool-inputs.ts';
 import { slimConsolidatedSchema, slimDecayedSchema, slimRecalledSchema } from '../tool-contents.ts';
 
 const read = { tag: 'memory', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
@@ -52,7 +53,7 @@ export const memoryOperations = {
     lists: ['predicates'],
     output: recallAnswerSchema,
     counts: 'question',
-    problems: ['InferenceLimitExceeded'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded'],
     example: {
       query: { maxFacts: '1', minSalience: '0.1', predicates: 'parent,grandparent' },
       answer: { facts: [entryExample], totalFacts: 3, returned: 1, generatedAt: 1782900002000 },
@@ -67,12 +68,13 @@ export const memoryOperations = {
     body: recallInputSchema,
     output: recallAnswerSchema,
     counts: 'question',
-    problems: ['InferenceLimitExceeded'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded'],
     tool: {
       name: 'recall',
       title: 'Recall what is most present',
       description:
         'What is known about a query in plain words, with proofs; without a query, the facts used most. For a question with known predicates use ask.',
+      input: recallToolInputSchema,
       output: slimRecalledSchema,
       example: { maxFacts: 20, predicates: ['prefers', 'works_on'] },
       destructive: false,

@@ -11,6 +11,7 @@ import {
 } from '../rules.ts';
 import { idParams, type OperationSpec } from '../operation-spec.ts';
 import { taughtSchema } from '../tool-contents.ts';
+import { momentQuerySchema } from '../moments.ts';
 
 const read = { tag: 'rules', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 const write = { tag: 'rules', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
@@ -115,9 +116,10 @@ export const ruleOperations = {
     path: '/rules',
     summary: 'All rules of the database',
     description: 'Oldest first. `fired` counts how often a rule was used to draw a conclusion.',
+    query: momentQuerySchema,
     output: ruleListSchema,
-    problems: [],
-    example: { answer: { rules: [rule] } },
+    problems: ['HistoryGone'],
+    example: { query: { asKnown: '3' }, answer: { rules: [rule], knowledgeGeneration: 3 } },
   },
   getRule: {
     ...read,

@@ -12,6 +12,7 @@ import {
   scopeParams,
 } from '../scopes.ts';
 import { type OperationSpec } from '../operation-spec.ts';
+import { momentQuerySchema } from '../moments.ts';
 
 const read = { tag: 'scopes', tenant: true, database: true, role: 'reader', kind: 'read' } as const;
 const write = { tag: 'scopes', tenant: true, database: true, role: 'writer', kind: 'write' } as const;
@@ -37,10 +38,13 @@ export const scopeOperations = {
     description:
       'Scopes with a fact of the tenant or a rule, and forks that were not deleted. `forkedAt` is the ' +
       'generation of the fork.',
+    query: momentQuerySchema,
     output: scopeListSchema,
-    problems: [],
+    problems: ['HistoryGone'],
     example: {
+      query: { asKnown: '9' },
       answer: {
+        knowledgeGeneration: 9,
         scopes: [
           { name: 'plan', facts: 3, rules: 0, createdAt: 1782900002600, forkedFrom: null, forkedAt: null },
           { name: 'plan-b', facts: 2, rules: 0, createdAt: 1782900002600, forkedFrom: 'plan', forkedAt: 9 },
@@ -76,7 +80,7 @@ export const scopeOperations = {
       'it is a conflict.',
     body: diffInputSchema,
     output: scopeDiffSchema,
-    problems: ['ScopeNotFound'],
+    problems: ['HistoryGone', 'ScopeNotFound'],
     example: {
       body: { source: 'plan-b', target: 'plan' },
       answer: {

@@ -88,7 +88,7 @@ export const transferOperations = {
     output: z.string(),
     stream: 'file',
     gives: ['application/x-ndjson', 'text/x-datalog', 'text/csv', 'application/n-triples'],
-    problems: [],
+    problems: ['HistoryGone'],
     example: {
       query: { format: 'ndjson', predicate: 'parent' },
       answer: {

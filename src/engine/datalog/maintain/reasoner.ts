@@ -158,7 +158,10 @@ export class Reasoner implements TableCacheHost {
   retire(): void {
     this.isRetired = true;
     this.endMaintenance();
-    for (const shared of this.#both) shared.evict();
+    for (const shared of this.#both) {
+      shared.evict();
+      this.memory.forget(shared);
+    }
   }
 
   /** A reader like this one, of the last state. */

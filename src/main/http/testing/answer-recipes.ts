@@ -33,6 +33,7 @@ export interface World {
 /** The fields of answers that recipes read. */
 export interface Answered {
   readonly id: string;
+  readonly generation: number;
   readonly facts: readonly { readonly id: string }[];
 }
 
@@ -136,6 +137,18 @@ export async function silenced(world: World, sent: Sent): Promise<Sent> {
   return { ...sent, headers: { ...sent.headers, ...headers } };
 }
 
+/** A question about a moment of which everything was removed since. */
+function tooEarly(sent: { readonly query?: string; readonly body?: object }): Recipe {
+  return async (world) => {
+    const { name, id } = await tenant(world);
+    await world.call('POST', `/admin/databases/${name}/tenants/${id}/nuke`);
+    const headers = { 'x-database': name, 'x-tenant-id': id };
+    return sent.body === undefined
+      ? { headers, query: `${sent.query ?? ''}${sent.query === undefined ? '?' : '&'}asKnown=0` }
+      : { headers, body: { ...sent.body, asKnown: 0 } };
+  };
+}
+
 async function begun(world: World): Promise<string> {
   return (await world.call('POST', '/tx/begin')).id;
 }
@@ -190,8 +203,12 @@ const knowledge = {
       return { body: { predicate, args: ['?x'], ifGeneration: 0 } };
     },
   },
-  query: { success: () => ({ body: { predicate: 'edge', args: ['?x', '?y'] } }) },
+  query: {
+    HistoryGone: tooEarly({ body: path }),
+    success: () => ({ body: { predicate: 'edge', args: ['?x', '?y'] } }),
+  },
   listFacts: {
+    HistoryGone: tooEarly({}),
     success: () => ({ query: '?predicate=path&derived=true&limit=3' }),
     InferenceLimitExceeded: () => ({ isAtSmall: true, query: '?predicate=n&derived=true' }),
   },
@@ -203,8 +220,12 @@ const knowledge = {
     success: async (world) => withId((await fact(world)).id),
     FactNotFound: () => withId('f999999-0'),
   },
-  listPredicates: { success: none },
+  listPredicates: {
+    HistoryGone: tooEarly({}),
+    success: none,
+  },
   aggregate: {
+    HistoryGone: tooEarly({ body: { operation: 'COUNT', predicate: 'edge' } }),
     success: () => ({ body: { operation: 'MAX', predicate: 'edge', argIndex: 0 } }),
     InferenceLimitExceeded: () => ({
       isAtSmall: true,
@@ -243,7 +264,10 @@ const knowledge = {
     success: async (world) => ({ params: await declared(world) }),
     NotFound: (world) => ({ params: { name: world.fresh(), arity: '1' } }),
   },
-  listRules: { success: none },
+  listRules: {
+    HistoryGone: tooEarly({}),
+    success: none,
+  },
   getRule: {
     success: async (world) => {
       const text = `${world.fresh()}(?n) :- ?n = count { ?y : edge(?_, ?y), not -edge(?y, ?y) }`;
@@ -274,29 +298,45 @@ const knowledge = {
     }),
   },
   ask: {
+    HistoryGone: tooEarly({ body: path }),
     success: () => ({ body: { ...path, withProof: true, allProofs: true } }),
     InferenceLimitExceeded: () => ({ isAtSmall: true, body: endless }),
     RuleException: () => ({ body: { text: 'edge(?x, ?_), ?z > 1' } }),
   },
   explain: {
+    HistoryGone: tooEarly({ body: { ...path, mode: 'why' } }),
     success: () => ({ body: { predicate: 'path', args: ['d', 'a'], mode: 'whyNot' } }),
     InferenceLimitExceeded: () => ({ body: { ...path1, mode: 'why' } }),
   },
   whatIf: {
+    HistoryGone: tooEarly({ body: { goals: [path] } }),
     success: () => ({ body: { assert: [{ predicate: 'edge', args: ['d', 'e'] }] } }),
     InferenceLimitExceeded: () => ({ isAtSmall: true, body: { goals: [endless] } }),
     RuleException: () => ({ body: { rules: [{ text: unsafeRule }] } }),
     RuleNotFound: () => ({ body: { withoutRules: ['r999999'] } }),
   },
   plan: {
+    HistoryGone: tooEarly({ body: path }),
     success: () => ({ body: path }),
     InferenceLimitExceeded: null,
     RuleException: () => ({ body: { text: 'edge(?x, ?_), ?z > 1' } }),
   },
   trace: {
+    HistoryGone: tooEarly({ body: path }),
     success: () => ({ body: { ...path, maxEvents: 5 } }),
     InferenceLimitExceeded: () => ({ body: path1 }),
     RuleException: () => ({ body: { text: 'edge(?x, ?_), ?z > 1' } }),
+  },
+  historyDiff: {
+    HistoryGone: async (world) => {
+      const { headers = {} } = await tooEarly({ body: {} })(world);
+      return { headers, body: { from: 0, to: 0 } };
+    },
+    InferenceLimitExceeded: null,
+    success: async (world) => {
+      const { generation } = await world.call('POST', '/tell', { predicate: world.fresh(), args: ['a'] });
+      return { body: { from: generation, to: generation, withProof: true } };
+    },
   },
   beginTransaction: { success: none },
   commitTransaction: {
@@ -343,7 +383,10 @@ const knowledge = {
     TransactionNotFound: () => withId(nowhere),
     Conflict: async (world) => withId(await endedTransaction(world)),
   },
-  listScopes: { success: async (world) => (await scope(world), {}) },
+  listScopes: {
+    HistoryGone: tooEarly({}),
+    success: async (world) => (await scope(world), {}),
+  },
   forkScope: {
     QuotaExceeded: async (world) => {
       const { headers } = await limited(world, 1);
@@ -362,6 +405,7 @@ const knowledge = {
     },
   },
   diffScopes: {
+    HistoryGone: tooEarly({ body: { source: null, target: null } }),
     success: async (world) => ({ body: { source: await scope(world), target: null } }),
     ScopeNotFound: () => ({ body: { source: nowhere, target: null } }),
   },
@@ -390,10 +434,12 @@ const knowledge = {
 
 const memory = {
   browseMemory: {
+    HistoryGone: tooEarly({}),
     success: () => ({ query: '?maxFacts=2&predicates=edge,path&includeInferred=true' }),
     InferenceLimitExceeded: () => ({ isAtSmall: true, query: '?predicates=n&includeInferred=true' }),
   },
   recall: {
+    HistoryGone: tooEarly({ body: {} }),
     success: () => ({ body: { maxFacts: 2 } }),
     InferenceLimitExceeded: () => ({ isAtSmall: true, body: { predicates: ['n'], includeInferred: true } }),
   },
@@ -469,6 +515,7 @@ const memory = {
     },
   },
   optimizeContext: {
+    HistoryGone: tooEarly({ body: {} }),
     success: (world) => ({
       body: { goals: [path], maxFacts: 3, sessionId: world.fresh(), explainOmitted: true },
     }),
@@ -611,7 +658,10 @@ export const recipes: Recipes = {
     },
     NotFound: () => withId(nowhere),
   },
-  exportKnowledge: { success: () => ({ query: '?format=csv' }) },
+  exportKnowledge: {
+    HistoryGone: tooEarly({}),
+    success: () => ({ query: '?format=csv' }),
+  },
   listDatabases: { success: none },
   createDatabase: {
     success: (world) => ({ body: { name: world.fresh() } }),

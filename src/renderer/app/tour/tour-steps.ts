@@ -87,7 +87,7 @@ async function areStored(call: Call): Promise<boolean> {
 }
 
 async function isTaught(call: Call): Promise<boolean> {
-  const { rules } = await call('listRules', {});
+  const { rules } = await call('listRules', { query: {} });
   if (!rules.some(({ head, enabled }) => enabled && head.predicate === tourConclusion.predicate))
     return false;
   const { predicate, args } = tourConclusion;
@@ -202,7 +202,7 @@ export const tourSteps: readonly TourStep[] = [
 ];
 
 async function ruleIds(call: Call): Promise<string[]> {
-  const { rules } = await call('listRules', {});
+  const { rules } = await call('listRules', { query: {} });
   return rules
     .filter(({ text }) => text.replace(/\.$/, '') === tourRule.replace(/\.$/, ''))
     .map(({ id }) => id);

@@ -61,7 +61,7 @@ async function read(
   signal: AbortSignal,
 ): Promise<RenamePreview> {
   const since = useLive.getState().generation;
-  const { rules } = await call('listRules', {}, { signal });
+  const { rules } = await call('listRules', { query: {} }, { signal });
   const facts = await factsOf(call, from, signal);
   return { rules: renamedRules(rules, from, to), facts, isTooMuch: facts.length > maxRenamedFacts, since };
 }

@@ -29,7 +29,7 @@ function changedSince(what: string): ApiError {
 type Declared = ShownDeclaration | DeclarationInput | null;
 
 async function declaredNow(session: WorkbenchSession, { name, arity }: NamedPredicate): Promise<Declared> {
-  const { predicates } = await session.call('listPredicates', {});
+  const { predicates } = await session.call('listPredicates', { query: {} });
   return predicates.find((each) => each.name === name && each.arity === arity)?.declaration ?? null;
 }
 

@@ -47,7 +47,7 @@ export function useScopeList() {
   const { call, endpoint } = useSession();
   return useQuery({
     queryKey: queryKeyOf('predicates', endpoint, 'scopes'),
-    queryFn: async ({ signal }) => (await call('listScopes', {}, { signal })).scopes,
+    queryFn: async ({ signal }) => (await call('listScopes', { query: {} }, { signal })).scopes,
   });
 }
 
