@@ -22,6 +22,7 @@ import {
   SALT_BYTES,
 } from './codec.ts';
 import { checksumAt, readSegment, readStored, type StoredRecords } from './log-reader.ts';
+import { type HistoryUsage, type RetainedFiles, retainedFiles, usageOf } from './retention.ts';
 import { type LogContents, recover, removeLeftOver, type Segment, takeReceived } from './recovery.ts';
 import { type Branch, SegmentWriter, unavailable } from './segment-writer.ts';
 import type { SnapshotHeader } from './snapshot-codec.ts';
@@ -61,6 +62,8 @@ export interface LogOptions {
   readonly inFlightBytes?: number;
   /** A frame accepts no further append once it has this many bytes; default 16 MiB. */
   readonly groupBytes?: number;
+  /** For how many days the past is retained (see `retention.ts`); default 0: only what the present needs. */
+  readonly historyDays?: number;
   /**
    * For a folder that followed another log: the next records begin a new history with the old one as its parent.
    * `begun` is that new history's id if an earlier start may have begun it; then it continues.
@@ -106,6 +109,8 @@ interface LogStatistics {
   readonly uncoveredBytes: number;
   /** Current value, of the snapshot; 0: none. */
   readonly snapshotBytes: number;
+  /** Current value, of what is retained of the past beside segments and snapshot. */
+  readonly history: HistoryUsage;
 }
 
 export interface Log {
@@ -190,11 +195,18 @@ interface OpenedLog {
  * changing nothing, if anything else is wrong. This process must hold the folder's lock.
  */
 export async function openLog(backend: StorageBackend, options: LogOptions): Promise<OpenedLog> {
-  const contents = await recover(backend, options.onWarn, options.key ?? null);
+  let retained: RetainedFiles = { snapshots: [], segments: [], since: null };
+  const days = options.historyDays ?? 0;
+  const contents = await recover(backend, options.onWarn, options.key ?? null, async ({ header }) => {
+    retained = await retainedFiles(backend, header, { days, now: options.now() });
+    return retained;
+  });
+  const history = await usageOf(backend, retained);
   const last = contents.segments.at(-1);
   if (last !== undefined) last.lastChecksum = await checksumAt(backend, contents, contents.lastSequence);
   const folder = (await backend.identityOf?.('')) ?? null;
-  return { log: new SegmentedLog(backend, contents, options, folder), lastSequence: contents.lastSequence };
+  const log = new SegmentedLog(backend, contents, options, { folder, history });
+  return { log, lastSequence: contents.lastSequence };
 }
 
 /** The encoded records of one append. */
@@ -240,6 +252,7 @@ class SegmentedLog implements Log {
   readonly #options: LogOptions;
   #branch: Branch;
   #snapshot: StoredSnapshot | null;
+  #history: HistoryUsage;
   #isPutting = false;
   readonly #tasks: Task[] = [];
   readonly #onWarn: (message: string) => void;
@@ -266,7 +279,12 @@ class SegmentedLog implements Log {
   readonly #totals = { records: 0, commits: 0, bytes: 0 };
 
   /** `folder`: see `StorageBackend.identityOf`; null: nobody can move it. */
-  constructor(backend: StorageBackend, contents: LogContents, options: LogOptions, folder: string | null) {
+  constructor(
+    backend: StorageBackend,
+    contents: LogContents,
+    options: LogOptions,
+    { folder, history }: { readonly folder: string | null; readonly history: HistoryUsage },
+  ) {
     this.#backend = backend;
     this.#segments = contents.segments;
     this.fsync = options.fsync;
@@ -274,6 +292,7 @@ class SegmentedLog implements Log {
     this.#options = options;
     this.#branch = branchOf(contents, options);
     this.#snapshot = contents.snapshot;
+    this.#history = history;
     this.#onWarn = options.onWarn;
     this.#inFlightLimit = options.inFlightBytes ?? 64 * MEBIBYTE;
     this.#groupLimit = options.groupBytes ?? 16 * MEBIBYTE;
@@ -454,6 +473,7 @@ class SegmentedLog implements Log {
       storedBytes: bytesOf(this.#segments),
       uncoveredBytes: bytesOf(this.#segments.filter(({ header }) => header.id >= covered)),
       snapshotBytes: this.#snapshot?.bytes ?? 0,
+      history: this.#history,
     };
   }
 
@@ -498,6 +518,7 @@ class SegmentedLog implements Log {
       await written.install();
       await this.#writer.restart(branch, { sequence, checksum });
       this.#snapshot = await takeReceived(this.#backend, { ...received, name: receivedName(sequence) });
+      this.#history = { bytes: 0, snapshots: 0, segments: 0, since: received.header.time };
     } catch (error) {
       // The snapshot may already be in the folder; the next start would then continue from it.
       throw this.#writer.latch(error);
@@ -523,14 +544,17 @@ class SegmentedLog implements Log {
     }
   }
 
-  /** Removes what the snapshot covers. A failed removal is retried by the next snapshot or start. */
+  /** Removes what the snapshot covers and is not retained. A failed removal is retried by the next snapshot or start. */
   async #removeCovered(snapshot: StoredSnapshot, neededAfter: number): Promise<void> {
     const needed = this.#segments.findIndex(
       ({ header, lastSequence }) => header.id >= snapshot.header.segment || lastSequence > neededAfter,
     );
     if (needed > 0) this.#segments.splice(0, needed);
     try {
-      await removeLeftOver(this.#backend, snapshot, this.#segments[0]?.header.id);
+      const retention = { days: this.#options.historyDays ?? 0, now: this.#options.now() };
+      const retained = await retainedFiles(this.#backend, snapshot.header, retention);
+      await removeLeftOver(this.#backend, snapshot, retained, this.#segments[0]?.header.id);
+      this.#history = await usageOf(this.#backend, retained);
     } catch (error) {
       this.#onWarn(`Files that the snapshot covers could not be removed: ${reason(error)}`);
     }

@@ -106,6 +106,8 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
   /** null: all is in memory. */
   readonly lock: FolderLock | null;
   readonly snapshotIntervalMs: number;
+  /** For how many days the log retains the past; absent: 0. */
+  readonly historyDays?: number;
   /** null or absent: writes are not refused for want of memory. */
   readonly memoryGauge?: MemoryGauge | null;
   /** null or absent: facts are not compared by meaning. */
@@ -325,7 +327,7 @@ export class EngineContext implements Writer {
   storageState(): StorageState {
     const { log } = this.parts;
     const { isEncrypted: encrypted, fsync } = log;
-    const { storedBytes: bytes, segments, inFlightBytes: waitingBytes } = log.statistics();
+    const { storedBytes: bytes, segments, inFlightBytes: waitingBytes, history } = log.statistics();
     const snapshot = log.snapshot();
     return {
       status: log.status(),
@@ -340,6 +342,7 @@ export class EngineContext implements Writer {
         bytes: snapshot.bytes,
         createdAt: snapshot.createdAt,
       },
+      history: { days: this.parts.historyDays ?? 0, ...history },
       backup: this.backups.last,
     };
   }
