@@ -23,6 +23,7 @@ import {
 } from './codec.ts';
 import { checksumAt, readSegment, readStored, type StoredRecords } from './log-reader.ts';
 import { type HistoryUsage, type RetainedFiles, retainedFiles, usageOf } from './retention.ts';
+import { RetainedLog } from './retained.ts';
 import { type LogContents, recover, removeLeftOver, type Segment, takeReceived } from './recovery.ts';
 import { type Branch, SegmentWriter, unavailable } from './segment-writer.ts';
 import type { SnapshotHeader } from './snapshot-codec.ts';
@@ -151,6 +152,8 @@ export interface Log {
   snapshot(): Snapshot | null;
   /** The bytes of a section of the newest snapshot, in order, in pieces; each is valid until the next. */
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
+  /** What the folder still has of the past. Rejects with the system's error or a StartupError. */
+  retained(): Promise<RetainedLog>;
   /** Opens the newest snapshot's file for copying; a snapshot must exist. Rejects with the system's error. */
   copySnapshot(): Promise<SnapshotCopy>;
   /**
@@ -400,6 +403,11 @@ class SegmentedLog implements Log {
 
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined> {
     return readSection(this.#backend, present(this.#snapshot, 'there is a snapshot'), section);
+  }
+
+  retained(): Promise<RetainedLog> {
+    const { key = null } = this.#options;
+    return RetainedLog.find(this.#backend, key, { segments: [...this.#segments], snapshot: this.#snapshot });
   }
 
   copySnapshot(): Promise<SnapshotCopy> {

@@ -115,6 +115,20 @@ export async function verifySnapshot(
   }
 }
 
+/** A snapshot of which only the header is verified: its frames are as they are read. Throws a StartupError. */
+export async function storedSnapshot(
+  backend: StorageBackend,
+  name: string,
+  key: FolderKey | null,
+): Promise<StoredSnapshot> {
+  const file = await backend.open(name, 'read');
+  try {
+    return { name, ...(await readHeader(backend, name, file, key)), bytes: await file.size() };
+  } finally {
+    await file.close();
+  }
+}
+
 /** A snapshot that may be damaged. */
 export interface ExaminedSnapshot {
   /** The readable part; null: its state section is not intact. */

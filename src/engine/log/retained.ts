@@ -1,0 +1,170 @@
+/**
+ * Reads the past of a log: the records that the folder still has, and the snapshots from which a state can be rebuilt.
+ *
+ * A snapshot covers records; those after it continue it. The records of the present log are known to it, with the end
+ * of what is committed. Earlier segments and snapshots may be retained beside them: they are found by their names, and
+ * belong to the history as long as each is continued by the next. Everything is verified as it is read. A file that
+ * retention removes meanwhile is reported as `gone`.
+ */
+import { type StorageBackend, systemErrorCode } from './backend.ts';
+import type { FolderKey } from './cipher.ts';
+import { decodeSegmentHeader, type LogRecord } from './codec.ts';
+import { openerFor, readHeaderBytes } from './file-header.ts';
+import { readSegment } from './log-reader.ts';
+import { type Segment, segmentId, segmentName, withFile } from './recovery.ts';
+import { readSection, snapshotNames, type StoredSnapshot, storedSnapshot } from './snapshot-reader.ts';
+import type { SnapshotPart } from './snapshot-writer.ts';
+
+/** A moment from which a state can be rebuilt: a snapshot, or the empty state before the first record. */
+export interface RetainedBase {
+  /** Sequence of the last record that it covers; 0: none. */
+  readonly sequence: number;
+  /** The stamp of that record, epoch milliseconds; no record that it covers has a later one. 0: none. */
+  readonly time: number;
+  /** null: the empty state. */
+  readonly snapshot: StoredSnapshot | null;
+}
+
+/** What the log knows of itself: its segments in order, and its newest snapshot. */
+interface KnownLog {
+  readonly segments: readonly Segment[];
+  readonly snapshot: StoredSnapshot | null;
+}
+
+/** A file of the past is no longer there. */
+export class RetainedFileGone extends Error {
+  constructor(name: string, options: ErrorOptions) {
+    super(`the file ${name} of the history was removed`, options);
+    this.name = 'RetainedFileGone';
+  }
+}
+
+/** The retained records of a folder, and the bases that they continue, as found at one moment. */
+export class RetainedLog {
+  readonly #backend: StorageBackend;
+  readonly #segments: readonly Segment[];
+  /** Ascending by sequence; every record after each of them can be read. */
+  readonly bases: readonly RetainedBase[];
+
+  private constructor(backend: StorageBackend, segments: readonly Segment[], bases: readonly RetainedBase[]) {
+    this.#backend = backend;
+    this.#segments = segments;
+    this.bases = bases;
+  }
+
+  /** Finds what is retained in the folder of this log. Rejects with the system's error or a StartupError. */
+  static async find(
+    backend: StorageBackend,
+    key: FolderKey | null,
+    { segments: known, snapshot }: KnownLog,
+  ): Promise<RetainedLog> {
+    const names = await backend.list();
+    const segments = [...(await earlierSegments(backend, key, names, known[0])), ...known];
+    const first = segments[0]?.header.firstSequence ?? (snapshot?.header.sequence ?? 0) + 1;
+    const bases: RetainedBase[] = first <= 1 ? [{ sequence: 0, time: 0, snapshot: null }] : [];
+    for (const name of snapshotNames(names)) {
+      const stored = name === snapshot?.name ? snapshot : await earlierSnapshot(backend, name, key);
+      if (stored === null || stored.header.sequence < first - 1) continue;
+      bases.push({ sequence: stored.header.sequence, time: stored.header.time, snapshot: stored });
+    }
+    return new RetainedLog(backend, segments, bases);
+  }
+
+  /**
+   * The records with a sequence above `after` up to `through`, in order; without `through` up to the last one committed
+   * when the reading reaches it. `after` is at least the sequence of the first base. Throws RetainedFileGone.
+   */
+  async *records(
+    after: number,
+    through: number = Number.POSITIVE_INFINITY,
+  ): AsyncGenerator<LogRecord, void, undefined> {
+    for (const segment of this.#segments) {
+      if (segment.lastSequence <= after) continue;
+      if (segment.header.firstSequence > through) return;
+      try {
+        for await (const record of readSegment(this.#backend, segment, after)) {
+          if (record.sequence > through) return;
+          yield record;
+        }
+      } catch (error) {
+        throw goneOr(error, segment.name);
+      }
+    }
+  }
+
+  /** The bytes of a section of a base's snapshot, in order, in pieces; each is valid until the next. Throws RetainedFileGone. */
+  async *readSnapshot(
+    snapshot: StoredSnapshot,
+    section: SnapshotPart['section'],
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield* readSection(this.#backend, snapshot, section);
+    } catch (error) {
+      throw goneOr(error, snapshot.name);
+    }
+  }
+}
+
+function goneOr(error: unknown, name: string): unknown {
+  return systemErrorCode(error) === 'ENOENT' ? new RetainedFileGone(name, { cause: error }) : error;
+}
+
+/** The retained segments before the first that the log knows, in order, as far as each continues the one before. */
+async function earlierSegments(
+  backend: StorageBackend,
+  key: FolderKey | null,
+  names: readonly string[],
+  first: Segment | undefined,
+): Promise<Segment[]> {
+  const earlier: Segment[] = [];
+  const present = new Set(names);
+  for (let next = first; next !== undefined; next = earlier[0]) {
+    const { id, firstSequence, historyId, parent } = next.header;
+    const name = segmentName(id - 1);
+    if (!present.has(name)) break;
+    const segment = await closedSegment(backend, name, key, firstSequence - 1);
+    const isOfHistory =
+      segment !== null &&
+      [historyId, parent?.historyId].includes(segment.header.historyId) &&
+      segment.header.firstSequence <= firstSequence;
+    if (!isOfHistory) break;
+    earlier.unshift(segment);
+  }
+  return earlier;
+}
+
+/** A segment that a later one continues; null: it is gone, or no segment. */
+async function closedSegment(
+  backend: StorageBackend,
+  name: string,
+  key: FolderKey | null,
+  lastSequence: number,
+): Promise<Segment | null> {
+  try {
+    return await withFile(backend, name, 'read', async (file) => {
+      const reading = decodeSegmentHeader(await readHeaderBytes(file));
+      if (reading.kind !== 'header' || reading.header.id !== segmentId(name)) return null;
+      const { header, bytes } = reading;
+      const opener = openerFor(backend, name, bytes, key);
+      const end = await file.size();
+      return { name, header, start: bytes.length, opener, end, lastSequence, lastChecksum: null, marks: [] };
+    });
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** A retained snapshot; null: it is gone. */
+async function earlierSnapshot(
+  backend: StorageBackend,
+  name: string,
+  key: FolderKey | null,
+): Promise<StoredSnapshot | null> {
+  try {
+    return await storedSnapshot(backend, name, key);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
