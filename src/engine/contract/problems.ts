@@ -55,6 +55,11 @@ export const problems = {
     title: 'Key conflict',
     when: 'a fact with the same value of a declared key is valid at the same time; `inTheWay` names it',
   },
+  HistoryGone: {
+    status: 410,
+    title: 'History gone',
+    when: 'the moment is before the retained history; `earliest` is the first generation that can be asked about',
+  },
   PreconditionFailed: {
     status: 412,
     title: 'Precondition failed',
