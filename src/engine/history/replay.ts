@@ -1,8 +1,8 @@
 /**
  * Replays retained records over a retained state: what each of them changed, as `apply` reports it.
  *
- * The replayed state is a copy that nobody else sees. It keeps only the database that is asked about; records of others
- * are counted and not applied. Work happens in slices, and one replay runs at a time, since each has a state in memory.
+ * The replayed state is a copy that nobody else sees. It has only the database that is asked about; records of others are
+ * skipped. Work happens in slices, and one replay runs at a time, since each has a state in memory.
  */
 import { EngineError } from '../base/errors.ts';
 import type { Slices } from '../base/slices.ts';
@@ -28,10 +28,13 @@ export class Replay {
   readonly #state: State;
   readonly #name: string;
   readonly #slices: Slices;
+  /** Sequence of the last record that was read. */
+  #sequence: number;
 
   private constructor(retained: RetainedLog, state: State, name: string, slices: Slices) {
     this.#retained = retained;
     this.#state = state;
+    this.#sequence = state.sequence;
     this.#name = name;
     this.#slices = slices;
   }
@@ -62,19 +65,17 @@ export class Replay {
 
   /** Applies the records up to this sequence, in order, and yields those of the database after they are applied. */
   async *through(sequence: number): AsyncGenerator<ReplayedRecord, void, undefined> {
-    for await (const record of this.#retained.records(this.#state.sequence, sequence)) {
-      if (record.database !== this.#name || isOfKeys(record)) {
-        this.#state.applied({ sequence: record.sequence, wall: record.wall ?? record.time }, null);
-        await this.#slices.breathe();
-        continue;
-      }
-      const report = await this.#apply(record);
-      yield { record, report };
+    for await (const record of this.#retained.records(this.#sequence, sequence)) {
+      this.#sequence = record.sequence;
+      if (!concerns(record, this.#name)) await this.#slices.breathe();
+      else yield { record, report: await this.#apply(record) };
     }
   }
 
+  /** Applies the record as the next one; nobody repeats a request of the past. */
   async #apply(record: LogRecord): Promise<Report> {
-    const steps = applying(this.#state, record);
+    const { idempotency: _repeated, ...rest } = record;
+    const steps = applying(this.#state, { ...rest, sequence: this.#state.sequence + 1 });
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;
@@ -83,10 +84,11 @@ export class Replay {
   }
 }
 
-/** Keys belong to no database; their records name one. */
-function isOfKeys({ operation }: LogRecord): boolean {
-  const { kind } = operation as { readonly kind: string };
-  return /Keys?$/.test(kind);
+/** True if the record can change the database; keys belong to none. */
+function concerns({ database, operation }: LogRecord, name: string): boolean {
+  const { kind, ...rest } = operation as { readonly kind: string; readonly name?: unknown };
+  if (kind === 'createDatabase') return rest.name === name;
+  return database === name && !/Keys?$/.test(kind);
 }
 
 /** Runs replays one after the other. */

@@ -12,6 +12,7 @@ import type { LiveCounters, LiveFigures } from '../session/live-figures.ts';
 import { type LiveParts, LiveState } from '../session/live-state.ts';
 import type { Writer } from '../session/writer.ts';
 import { Leader } from '../replication/leader.ts';
+import { Replays } from '../history/replay.ts';
 import { EngineReplica } from '../replication/follower.ts';
 import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/program.ts';
@@ -151,6 +152,7 @@ export class EngineContext implements Writer {
   readonly databases: Databases;
   readonly keys: Keys;
   readonly leader: Leader;
+  readonly replays: Replays;
   readonly replica: EngineReplica | null;
   readonly snapshots: Snapshots;
   readonly backups: Backups;
@@ -207,6 +209,7 @@ export class EngineContext implements Writer {
     });
     this.backups = new Backups(this.snapshots, log, () => clock.now());
     this.leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => this.snapshots.take() });
+    this.replays = new Replays(log, onWarn);
     const [live, snapshots] = [this.live, this.snapshots];
     const follows = parts.leaderUrl !== null;
     this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;

@@ -37,6 +37,7 @@ import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from '../write/scopes.ts';
 import { tell, tellAll } from '../write/tell.ts';
 import { EngineContext, type EngineParts } from './engine-context.ts';
+import { factLives, history, revert } from './history.ts';
 import { askQuestion, explainAtom, predicates, query, rule, rules, validateRules } from './questions.ts';
 
 /**
@@ -79,6 +80,9 @@ const operations = {
     undefined,
     anyConclusion,
   ),
+  factLives,
+  history,
+  revert,
   predicates,
   /** What is known about a constant. */
   entity: asking(entityPage, ({ timeoutMs }: EntityInput) => entityLimits(timeoutMs), anyConclusion),

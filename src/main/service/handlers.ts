@@ -20,7 +20,7 @@ import { importKnowledge } from '../transfer/import-knowledge.ts';
 import { inFormat } from '../base/facts-text.ts';
 import type { Language } from '../llm/language.ts';
 import { type Caller, declarationToStore, type Engine, type TransactionWrites } from '../../engine/index.ts';
-import type { Handlers } from '../base/dispatch.ts';
+import { type Handlers, requireRuleChange } from '../base/dispatch.ts';
 
 /** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
 export interface ServiceState {
@@ -94,6 +94,12 @@ export function createHandlers(service: ServiceState): Handlers {
     query: (caller, { body }) => service.engine.query(caller, body),
     listFacts: (caller, { query }) => service.engine.facts(caller, query),
     getFact: (caller, { params }) => service.engine.fact(caller, params.id),
+    factHistory: (caller, { params }) => service.engine.factLives(caller, params.id),
+    history: (caller, { query }) => service.engine.history(caller, query),
+    revert: (caller, { body }) => {
+      if (body.rules) requireRuleChange(caller);
+      return service.engine.revert(caller, body);
+    },
     deleteFact: (caller, { params }) =>
       within(caller)?.forgetById(params.id) ?? service.engine.forgetById(caller, params.id),
     listPredicates: (caller) => service.engine.predicates(caller),
