@@ -20,14 +20,16 @@ function instantOf(text: string, context: z.RefinementCtx): Moment {
 
 const momentSchema = z
   .union([z.int().min(0), z.string()], { error: momentError })
-  .transform((value, context): Moment =>
-    typeof value === 'number' ? { generation: value } : instantOf(value, context),
+  .transform(
+    (value, context): Moment =>
+      typeof value === 'number' ? { generation: value } : instantOf(value, context),
   );
 
 /** A moment in a query string. */
-const queryMoment = z.string().transform((text, context): Moment =>
-  // Fewer digits than a year with month and day: a generation.
-  /^\d{1,15}$/.test(text) ? { generation: Number(text) } : instantOf(text, context),
+const queryMoment = z.string().transform(
+  (text, context): Moment =>
+    // Fewer digits than a year with month and day: a generation.
+    /^\d{1,15}$/.test(text) ? { generation: Number(text) } : instantOf(text, context),
 );
 
 const pattern = z.array(z.string()).max(64);
@@ -91,9 +93,7 @@ export type ChangeList = z.output<typeof changeListSchema>;
 const changeKindSchema = z.enum(['added', 'removed', 'changed']);
 export type ChangeKindOfHistory = z.output<typeof changeKindSchema>;
 
-const ruleChangesSchema = z.array(
-  z.object({ id: z.string(), rule: z.string(), change: changeKindSchema }),
-);
+const ruleChangesSchema = z.array(z.object({ id: z.string(), rule: z.string(), change: changeKindSchema }));
 const shapeChangesSchema = z
   .array(
     z.object({
@@ -134,7 +134,9 @@ export const historySchema = z.object({
     .describe('null: these are the last ones. A page can have fewer than limit, or none, and a next one'),
   since: timeSchema
     .nullable()
-    .describe('The stamp of the oldest retained state; writes up to it are not listed. null: from the first write on'),
+    .describe(
+      'The stamp of the oldest retained state; writes up to it are not listed. null: from the first write on',
+    ),
 });
 export type History = z.output<typeof historySchema>;
 
@@ -182,7 +184,8 @@ export const revertInputSchema = z.strictObject(revertFields).superRefine((value
   const isRange = value.from !== null || value.to !== null;
   if (value.generation === null && (value.from === null || value.to === null))
     refuse('generation', 'give a generation, or from and to');
-  else if (value.generation !== null && isRange) refuse('generation', 'give generation or from and to, not both');
+  else if (value.generation !== null && isRange)
+    refuse('generation', 'give generation or from and to, not both');
 });
 export type RevertInput = z.output<typeof revertInputSchema>;
 

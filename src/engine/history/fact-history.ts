@@ -47,8 +47,7 @@ export async function factHistory(
     if (now === null) continue;
     const { generation } = report;
     const { birth, death } = now.fact.relation;
-    const isTouched =
-      birth[now.fact.row] === generation || death?.[now.fact.row] === generation;
+    const isTouched = birth[now.fact.row] === generation || death?.[now.fact.row] === generation;
     if (!isTouched) continue;
     const bound = boundOf(record, generation);
     for (const { before, after } of factEffects(report)) {

@@ -1,4 +1,5 @@
 /** GET /history: who changed what, newest first. */
+import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
 import { invalid } from '../base/errors.ts';
 import type { Slices } from '../base/slices.ts';
@@ -45,11 +46,12 @@ export async function listHistory(
   const startedAt = performance.now();
   const found: Found[] = [];
   let end = query.cursor === null ? newest : Math.min(newest, sequenceIn(query.cursor) - 1);
-  let isLast = true;
+  /** Records before this one are for the next page; null: there are none. */
+  let next: number | null = null;
   for (const base of retained.bases.toReversed()) {
     if (base.sequence >= end) continue;
     if (found.length >= query.limit || performance.now() - startedAt > pageMs) {
-      isLast = false;
+      next = end + 1;
       break;
     }
     const isAfterAll = isInstant(query.before) && base.time >= query.before.instant;
@@ -59,20 +61,15 @@ export async function listHistory(
       const page = new Page({ ...wanted, tenant }, query.limit - found.length);
       for await (const replayed of replay.through(end)) await page.take(replayed, slices);
       found.push(...page.newestFirst());
-      if (page.isFull) isLast = false;
-      if (isBeforeAll || page.isCleared) {
-        end = 0;
+      if (page.isFull) {
+        next = present(found.at(-1), 'a full page has entries').sequence;
         break;
       }
+      if (isBeforeAll || page.isCleared) break;
     }
-    if (isInstant(query.after) && base.time <= query.after.instant) {
-      end = 0;
-      break;
-    }
+    if (isInstant(query.after) && base.time <= query.after.instant) break;
     end = base.sequence;
   }
-  const last = found.at(-1);
-  const next = isLast || last === undefined ? (isLast ? null : end + 1) : Math.min(last.sequence, end + 1);
   const first = retained.bases[0];
   return {
     generations: found.map(({ entry }) => entry),
@@ -161,10 +158,7 @@ class Page {
 function originOf(
   record: LogRecord,
   isOwn: boolean,
-): Pick<
-  GenerationEntry,
-  'time' | 'actor' | 'surface' | 'client' | 'session' | 'reason' | 'operation'
-> {
+): Pick<GenerationEntry, 'time' | 'actor' | 'surface' | 'client' | 'session' | 'reason' | 'operation'> {
   const { time, origin, operation } = record;
   const { kind } = operation as { readonly kind: string };
   return {
@@ -233,6 +227,7 @@ function isGeneration(moment: Moment | null): moment is { readonly generation: n
 
 function sequenceIn(cursor: string): number {
   const match = /^s(\d{1,15})$/.exec(cursor);
-  if (match === null) throw invalid('cursor', 'this is no nextCursor of this service: begin without a cursor');
+  if (match === null)
+    throw invalid('cursor', 'this is no nextCursor of this service: begin without a cursor');
   return Number(match[1]);
 }

@@ -177,7 +177,10 @@ class NetChanges {
   /** Takes in the changes of a write of the range. */
   async take(report: Report): Promise<void> {
     if (report.cleared !== null)
-      throw new EngineError('Conflict', 'a deletion or a nuke in the range erased what it removed: it cannot be taken back');
+      throw new EngineError(
+        'Conflict',
+        'a deletion or a nuke in the range erased what it removed: it cannot be taken back',
+      );
     await this.#eachFact(report, (key, facts, before, after) => {
       const known = this.#facts.get(key);
       if (known !== undefined) known.after = after === null ? null : facts.versionAt(after);
@@ -212,7 +215,8 @@ class NetChanges {
     if (report.cleared?.tenants.has(this.#tenant) === true)
       for (const [key, { identity }] of this.#facts) note(key, renderIdentity(identity));
     for (const { after, isChange } of report.rules)
-      if (isChange && this.#withRules && this.#rules.has(after.id)) note(after.id, `the rule ${after.id}: ${after.text}`);
+      if (isChange && this.#withRules && this.#rules.has(after.id))
+        note(after.id, `the rule ${after.id}: ${after.text}`);
     for (const change of report.shape) {
       const key = keyOfShape(change);
       const isAbout = this.#withRules || change.kind === 'alias';
@@ -281,7 +285,11 @@ interface Plan {
 function planOf(
   range: Range,
   database: DatabaseState,
-  { tenant, withRules, time }: { readonly tenant: string; readonly withRules: boolean; readonly time: number },
+  {
+    tenant,
+    withRules,
+    time,
+  }: { readonly tenant: string; readonly withRules: boolean; readonly time: number },
 ): Plan {
   const { from, to } = range;
   refuseTouched(range);
@@ -322,7 +330,9 @@ function planOf(
     rules: withRules ? ruleChanges.filter(isNetChange).map((net) => shownRule(backOf(net))) : [],
     declarations: shapeChanges
       .filter((net) => isAbout(net) && isNetShape(net))
-      .map(({ first, last }) => shownShape({ ...last, before: last.after, after: first.before } as ShapeChange)),
+      .map(({ first, last }) =>
+        shownShape({ ...last, before: last.after, after: first.before } as ShapeChange),
+      ),
     left: {
       rules: withRules ? 0 : ruleChanges.filter(isNetChange).length,
       declarations: shapeChanges.filter((net) => !isAbout(net) && isNetShape(net)).length,
@@ -380,7 +390,8 @@ function isNetShape({ first, last }: Net<ShapeChange>): boolean {
 /** The change of a rule that takes the others back. */
 function backOf({ first, last }: Net<RuleChange>): RuleChange {
   const isGone = last.status === 'retracted';
-  if (first.before === null) return { before: last.after, after: last.after, status: 'retracted', isChange: true };
+  if (first.before === null)
+    return { before: last.after, after: last.after, status: 'retracted', isChange: true };
   const status = isGone ? 'asserted' : 'updated';
   return { before: isGone ? null : last.after, after: first.before, status, isChange: true };
 }
@@ -391,7 +402,8 @@ function ruleBack(net: Net<RuleChange>, { rules }: DatabaseState): RuleOperation
   const { id } = last.after;
   const isGone = last.status === 'retracted';
   const now = rules.get(id) ?? null;
-  if (isGone ? now !== null : now?.changedIn !== last.after.changedIn) throw changedMeanwhile(`the rule ${id}`);
+  if (isGone ? now !== null : now?.changedIn !== last.after.changedIn)
+    throw changedMeanwhile(`the rule ${id}`);
   if (first.before === null) return [{ kind: 'forgetRule', id }];
   const { rule, scope, name, description, enabled } = first.before;
   const before = { rule, scope, name, description, enabled };
@@ -402,7 +414,8 @@ function shapeBack(net: Net<ShapeChange>, database: DatabaseState, tenant: strin
   if (!isNetShape(net)) return [];
   const { first, last } = net;
   const refuse = (now: unknown): void => {
-    if (!sameJson(now ?? null, last.after)) throw changedMeanwhile(`the ${last.kind} ${shownShape(last).name}`);
+    if (!sameJson(now ?? null, last.after))
+      throw changedMeanwhile(`the ${last.kind} ${shownShape(last).name}`);
   };
   if (first.kind === 'declaration' && last.kind === 'declaration') {
     const named = present(last.after ?? last.before, 'a change has a before or an after');
@@ -484,4 +497,3 @@ export async function revertRange(
   const answer = JSON.parse(present(note, 'a revert logs its answer')) as Plan['answer'];
   return { ...answer, generation };
 }
-

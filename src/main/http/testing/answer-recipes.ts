@@ -79,7 +79,7 @@ async function erasedTenant(
   const { name, id } = await tenant(world);
   const headers = { 'X-Database': name, 'X-Tenant-ID': id };
   const { generation } = await world.call('POST', '/tell', { predicate: 'p', args: ['a'] }, headers);
-  await world.call('POST', `/databases/${name}/tenants/${id}/nuke`);
+  await world.call('POST', `/admin/databases/${name}/tenants/${id}/nuke`);
   return { headers, body: { generation } };
 }
 
@@ -468,7 +468,9 @@ const memory = {
     },
     RuleException: async (world) => {
       const [one, other] = [world.fresh(), world.fresh()];
-      const { id } = await world.call('POST', '/teach', { text: `${one}(?x) :- edge(?x, ?_), not ${other}(?x)` });
+      const { id } = await world.call('POST', '/teach', {
+        text: `${one}(?x) :- edge(?x, ?_), not ${other}(?x)`,
+      });
       const { generation } = await world.call('DELETE', `/rules/${id}`);
       await world.call('POST', '/teach', { text: `${other}(?x) :- ${one}(?x)` });
       return { body: { generation, rules: true } };
