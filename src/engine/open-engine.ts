@@ -187,7 +187,9 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
     ...(options.onSync === undefined ? {} : { onSync: options.onSync }),
   });
   try {
-    const { state, tallies } = await stateOf(log, options.pause, progressOf(log, options.onOpening));
+    const restored = await stateOf(log, options.pause, progressOf(log, options.onOpening));
+    const { state, tallies, clearedAt = null } = restored;
+    if (clearedAt !== null) log.eraseHistory(clearedAt);
     if (!leads) await markFollowing(backend);
     else if (following !== null) await promote(backend, following, log, onWarn);
     if (state.sequence === 0 && leads) await begin(state, log, clock);

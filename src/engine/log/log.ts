@@ -22,6 +22,7 @@ import {
   SALT_BYTES,
 } from './codec.ts';
 import { checksumAt, readSegment, readStored, type StoredRecords } from './log-reader.ts';
+import { markErasing, readErasing, unmarkErasing } from './erasing.ts';
 import { type HistoryUsage, type RetainedFiles, retainedFiles, usageOf } from './retention.ts';
 import { RetainedLog } from './retained.ts';
 import { type LogContents, recover, removeLeftOver, type Segment, takeReceived } from './recovery.ts';
@@ -154,6 +155,8 @@ export interface Log {
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
   /** What the folder still has of the past. Rejects with the system's error or a StartupError. */
   retained(): Promise<RetainedLog>;
+  /** Removes the history up to this record with the next snapshot that covers it: it contains what was erased. */
+  eraseHistory(through: number): void;
   /** Opens the newest snapshot's file for copying; a snapshot must exist. Rejects with the system's error. */
   copySnapshot(): Promise<SnapshotCopy>;
   /**
@@ -199,11 +202,14 @@ interface OpenedLog {
  */
 export async function openLog(backend: StorageBackend, options: LogOptions): Promise<OpenedLog> {
   let retained: RetainedFiles = { snapshots: [], segments: [], since: null };
-  const days = options.historyDays ?? 0;
   const contents = await recover(backend, options.onWarn, options.key ?? null, async ({ header }) => {
+    // A mark of what the snapshot does not cover is set again when the record is replayed.
+    const isErasing = ((await readErasing(backend)) ?? Number.POSITIVE_INFINITY) <= header.sequence;
+    const days = isErasing ? 0 : (options.historyDays ?? 0);
     retained = await retainedFiles(backend, header, { days, now: options.now() });
     return retained;
   });
+  await unmarkErasing(backend);
   const history = await usageOf(backend, retained);
   const last = contents.segments.at(-1);
   if (last !== undefined) last.lastChecksum = await checksumAt(backend, contents, contents.lastSequence);
@@ -256,6 +262,8 @@ class SegmentedLog implements Log {
   #branch: Branch;
   #snapshot: StoredSnapshot | null;
   #history: HistoryUsage;
+  /** Sequence of the record up to which the history must go; null: it may stay. */
+  #eraseThrough: number | null = null;
   #isPutting = false;
   readonly #tasks: Task[] = [];
   readonly #onWarn: (message: string) => void;
@@ -410,6 +418,10 @@ class SegmentedLog implements Log {
     return RetainedLog.find(this.#backend, key, { segments: [...this.#segments], snapshot: this.#snapshot });
   }
 
+  eraseHistory(through: number): void {
+    this.#eraseThrough = Math.max(through, this.#eraseThrough ?? 0);
+  }
+
   copySnapshot(): Promise<SnapshotCopy> {
     return openCopy(this.#backend, () => present(this.#snapshot, 'there is a snapshot'));
   }
@@ -544,6 +556,7 @@ class SegmentedLog implements Log {
       written = await writeSnapshot(this.#backend, header, sealing, parts, this.#onWarn);
       // It may reflect records that are not synced yet; those must not be lost while it remains.
       await this.#between(() => this.#writer.sync());
+      if (this.#erases(header)) await markErasing(this.#backend, header.sequence);
       await written.install();
       return written;
     } catch (error) {
@@ -559,13 +572,25 @@ class SegmentedLog implements Log {
     );
     if (needed > 0) this.#segments.splice(0, needed);
     try {
-      const retention = { days: this.#options.historyDays ?? 0, now: this.#options.now() };
+      const isErasing = this.#erases(snapshot.header);
+      const days = isErasing ? 0 : (this.#options.historyDays ?? 0);
+      const retention = { days, now: this.#options.now() };
       const retained = await retainedFiles(this.#backend, snapshot.header, retention);
       await removeLeftOver(this.#backend, snapshot, retained, this.#segments[0]?.header.id);
       this.#history = await usageOf(this.#backend, retained);
+      // Segments that a follower is fetching go with a later snapshot.
+      const isLeft = (this.#segments[0]?.header.id ?? 0) < snapshot.header.segment;
+      if (!isErasing || isLeft) return;
+      await unmarkErasing(this.#backend);
+      this.#eraseThrough = null;
     } catch (error) {
       this.#onWarn(`Files that the snapshot covers could not be removed: ${reason(error)}`);
     }
+  }
+
+  /** True if the snapshot covers the record up to which the history must go. */
+  #erases({ sequence }: SnapshotHeader): boolean {
+    return this.#eraseThrough !== null && this.#eraseThrough <= sequence;
   }
 
   /** Runs this in the write loop, between two frames. */

@@ -59,7 +59,8 @@ export async function retainedFiles(
   const base = newest.time <= cutoff ? null : (older.findLast(isOld) ?? (isWhole ? 'beginning' : older[0]));
   if (base === null || base === undefined) return { snapshots: [], segments: [], since: newest.time };
   const first = base === 'beginning' ? 1 : base.header.segment;
-  if (!isConnected(covered, first, newest.segment)) return { snapshots: [], segments: [], since: newest.time };
+  if (!isConnected(covered, first, newest.segment))
+    return { snapshots: [], segments: [], since: newest.time };
   const after = base === 'beginning' ? older : older.slice(older.indexOf(base) + 1);
   const kept = [...(base === 'beginning' ? [] : [base]), ...firstOfEachDay(after)];
   return {

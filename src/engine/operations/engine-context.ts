@@ -18,6 +18,7 @@ import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/program.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { Operation, Outcome } from '../state/operation.ts';
+import { leavesHistory } from '../state/state-snapshot.ts';
 import { repeatedReport, type Report } from '../state/report.ts';
 import type { Journal, JournalName } from '../log/journal.ts';
 import type { FolderLock } from '../log/lock-file.ts';
@@ -244,7 +245,9 @@ export class EngineContext implements Writer {
         this.live.applied(record, report);
         this.violations.applied(record, report);
         this.windows.applied(report);
-        const isCleared = report.cleared !== null;
+        const { cleared } = report;
+        const isCleared = cleared !== null;
+        if (cleared !== null && leavesHistory(cleared)) this.parts.log.eraseHistory(record.sequence);
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
         if (hasRemoved) memory.deleted();
         this.meaning?.changed({ hasRemoved, isCleared });
