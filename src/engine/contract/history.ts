@@ -6,6 +6,7 @@ import { constantSchema, predicateSchema } from './language.ts';
 /** Facts listed of one kind of change; all are counted. */
 export const maxChangesListed = 100;
 
+const maxMomentCharacters = 64;
 const momentError = 'a moment is a generation (an integer from 0) or ISO 8601 text';
 
 /** A moment of knowledge: a generation, or an instant, which is the last generation stamped at or before it. */
@@ -19,34 +20,40 @@ function instantOf(text: string, context: z.RefinementCtx): Moment {
 }
 
 const momentSchema = z
-  .union([z.int().min(0), z.string()], { error: momentError })
+  .union([z.int().min(0), z.string().max(maxMomentCharacters)], { error: momentError })
   .transform(
     (value, context): Moment =>
       typeof value === 'number' ? { generation: value } : instantOf(value, context),
   );
 
 /** A moment in a query string. */
-const queryMoment = z.string().transform(
-  (text, context): Moment =>
-    // Fewer digits than a year with month and day: a generation.
-    /^\d{1,15}$/.test(text) ? { generation: Number(text) } : instantOf(text, context),
-);
+const queryMoment = z
+  .string()
+  .max(maxMomentCharacters)
+  .transform(
+    (text, context): Moment =>
+      // Fewer digits than a year with month and day: a generation.
+      /^\d{1,15}$/.test(text) ? { generation: Number(text) } : instantOf(text, context),
+  );
 
 const pattern = z.array(z.string()).max(64);
 
-const queryArgs = z.string().transform((text, context): string[] => {
-  try {
-    const parsed = pattern.safeParse(JSON.parse(text));
-    if (parsed.success) return parsed.data;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  context.addIssue({
-    code: 'custom',
-    message: 'args is a JSON list of texts, such as ["alice", "?who"]; ?name matches anything',
+const queryArgs = z
+  .string()
+  .max(65_536)
+  .transform((text, context): string[] => {
+    try {
+      const parsed = pattern.safeParse(JSON.parse(text));
+      if (parsed.success) return parsed.data;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+    context.addIssue({
+      code: 'custom',
+      message: 'args is a JSON list of texts, such as ["alice", "?who"]; ?name matches anything',
+    });
+    return z.NEVER;
   });
-  return z.NEVER;
-});
 
 /** The query string of GET /history. */
 export const historyQuerySchema = z

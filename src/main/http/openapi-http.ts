@@ -334,7 +334,10 @@ export function problemSchema(): JsonSchema {
           additionalProperties: false,
         },
       },
-      earliest: { type: 'integer', description: 'Of HistoryGone: the first generation that can be asked about' },
+      earliest: {
+        type: 'integer',
+        description: 'Of HistoryGone: the first generation that can be asked about',
+      },
       variables: {
         type: 'array',
         description: 'Of RuleException: the unsafe variables',
@@ -434,7 +437,10 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   FactNotFound: ['there is no fact f99-0'],
   MethodNotAllowed: ['this address has GET, HEAD, not POST'],
   Conflict: ['the database family exists already'],
-  HistoryGone: ['the history begins with generation 12: earlier changes are no longer retained', { earliest: 12 }],
+  HistoryGone: [
+    'the history begins with generation 12: earlier changes are no longer retained',
+    { earliest: 12 },
+  ],
   KeyConflict: [
     'lives_in(ann, york) has the key person ann of lives_in/2 at the same time: retract it, or end its validity, before you store another',
     { inTheWay: { atom: 'lives_in(ann, york)', scope: null, validFrom: null, validUntil: null } },

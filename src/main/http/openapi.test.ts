@@ -261,6 +261,7 @@ const errorsTable: Readonly<Record<number, readonly ProblemCode[]>> = {
   ],
   405: ['MethodNotAllowed'],
   409: ['Conflict', 'KeyConflict'],
+  410: ['HistoryGone'],
   412: ['PreconditionFailed'],
   413: ['PayloadTooLarge'],
   415: ['UnsupportedMediaType'],

@@ -106,7 +106,6 @@ export const historyOperations = {
       'KeyConflict',
       'ShapeViolation',
       'RuleException',
-      'PayloadTooLarge',
       'StorageUnavailable',
       'QuotaExceeded',
     ],
