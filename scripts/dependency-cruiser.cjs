@@ -41,7 +41,7 @@ const layers = listed({
   search: 'contract base language store session read memory datalog/model datalog/tables',
   window:
     'contract base language store state session read memory search datalog/model datalog/tables datalog/explain',
-  history: 'contract base language store log state commit session write',
+  history: 'contract base language store log state commit session write datalog/model datalog/tables',
   folder: 'contract base log state datalog/model',
   replication: 'contract base log state commit session',
   operations:

@@ -1,14 +1,13 @@
 /** GET /facts/:id/history: every version of one fact, and who wrote it. */
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
-import type { Slices } from '../base/slices.ts';
 import type { FactHistory, LifeBound } from '../contract/history.ts';
 import { renderIdentity } from '../language/print.ts';
 import type { RetainedLog } from '../log/retained.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { FactIdentity, FactRow, FactStore } from '../store/fact-store.ts';
 import { boundOf, factEffects } from './effects.ts';
-import { Replay, replayTo } from './replay.ts';
+import { Replay, type ReplaySlices, replayTo } from './replay.ts';
 
 type Life = FactHistory['lives'][number];
 
@@ -18,7 +17,7 @@ interface Extent {
   readonly newest: number;
   /** What was stored for the tenant up to this generation was erased. */
   readonly erasedThrough: number;
-  readonly slices: Slices;
+  readonly slices: ReplaySlices;
 }
 
 /**

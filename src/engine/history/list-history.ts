@@ -9,11 +9,10 @@ import type { LogRecord } from '../log/codec.ts';
 import type { RetainedLog } from '../log/retained.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
 import { actorOf, factEffects, ListedEffects, renderFact, shownRule, shownShape } from './effects.ts';
-import { Replay, type ReplayedRecord } from './replay.ts';
+import { Replay, type ReplayedRecord, type ReplaySlices } from './replay.ts';
 
 /** Time after which a page ends with what it has found, in milliseconds. */
 const pageMs = 2000;
-/** Entries of a page take at most about this many bytes while they are collected. */
 const effectsBetweenBreaths = 256;
 
 /** An entry, and the sequence of its record. */
@@ -40,7 +39,7 @@ export async function listHistory(
   retained: RetainedLog,
   { database, tenant }: Caller,
   wanted: Omit<Wanted, 'tenant'>,
-  { newest, slices }: { readonly newest: number; readonly slices: Slices },
+  { newest, slices }: { readonly newest: number; readonly slices: ReplaySlices },
 ): Promise<History> {
   const { query } = wanted;
   const startedAt = performance.now();

@@ -5,8 +5,11 @@
  * skipped. Work happens in slices, and one replay runs at a time, since each has a state in memory.
  */
 import { EngineError } from '../base/errors.ts';
-import type { Slices } from '../base/slices.ts';
+import type { Caller } from '../base/caller.ts';
+import { type Pause, Slices } from '../base/slices.ts';
 import type { Moment } from '../contract/history.ts';
+import type { MemoryBudget, MemoryHolder } from '../datalog/model/memory-budget.ts';
+import { refuseGone } from '../datalog/tables/evaluation.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { Log } from '../log/log.ts';
 import { RetainedFileGone, type RetainedBase, type RetainedLog } from '../log/retained.ts';
@@ -22,16 +25,19 @@ export interface ReplayedRecord {
   readonly report: Report;
 }
 
+/** Records, and changes of one record, between two measurements of the state. */
+const recordsBetweenChecks = 256;
+
 /** A state of one database in the past, and the records after it. */
 export class Replay {
   readonly #retained: RetainedLog;
   readonly #state: State;
   readonly #name: string;
-  readonly #slices: Slices;
+  readonly #slices: ReplaySlices;
   /** Sequence of the last record that was read. */
   #sequence: number;
 
-  private constructor(retained: RetainedLog, state: State, name: string, slices: Slices) {
+  private constructor(retained: RetainedLog, state: State, name: string, slices: ReplaySlices) {
     this.#retained = retained;
     this.#state = state;
     this.#sequence = state.sequence;
@@ -44,13 +50,15 @@ export class Replay {
     retained: RetainedLog,
     { snapshot }: RetainedBase,
     database: string,
-    slices: Slices,
+    slices: ReplaySlices,
   ): Promise<Replay> {
     if (snapshot === null) return new Replay(retained, new State(), database, slices);
     const log = { readSnapshot: retained.readSnapshot.bind(retained, snapshot) };
     const { state } = await readState(log, () => slices.pause(), false);
-    for (const name of state.databases.keys()) if (name !== database) state.databases.delete(name);
-    return new Replay(retained, state, database, slices);
+    for (const name of [...state.databases.keys()]) if (name !== database) state.databases.delete(name);
+    const replay = new Replay(retained, state, database, slices);
+    slices.check(replay.#bytes);
+    return replay;
   }
 
   /** null: the database does not exist at this point. */
@@ -65,11 +73,19 @@ export class Replay {
 
   /** Applies the records up to this sequence, in order, and yields those of the database after they are applied. */
   async *through(sequence: number): AsyncGenerator<ReplayedRecord, void, undefined> {
+    let read = 0;
     for await (const record of this.#retained.records(this.#sequence, sequence)) {
       this.#sequence = record.sequence;
+      if (read++ % recordsBetweenChecks === 0) this.#slices.check(this.#bytes);
       if (!concerns(record, this.#name)) await this.#slices.breathe();
       else yield { record, report: await this.#apply(record) };
     }
+  }
+
+  get #bytes(): number {
+    let bytes = 0;
+    for (const { facts } of this.database?.tenants.values() ?? []) bytes += facts.bytes;
+    return bytes;
   }
 
   /** Applies the record as the next one; nobody repeats a request of the past. */
@@ -78,8 +94,12 @@ export class Replay {
     const steps = applying(this.#state, { ...rest, sequence: this.#state.sequence + 1 });
     for (;;) {
       const step = steps.next();
-      if (step.done === true) return step.value;
-      await this.#slices.breathe();
+      if (step.done !== true) {
+        await this.#slices.breathe();
+        continue;
+      }
+      if (step.value.changes.length >= recordsBetweenChecks) this.#slices.check(this.#bytes);
+      return step.value;
     }
   }
 }
@@ -91,42 +111,114 @@ function concerns({ database, operation }: LogRecord, name: string): boolean {
   return database === name && !/Keys?$/.test(kind);
 }
 
-/** Runs replays one after the other. */
+/** The slices of a replay, which also watch the memory of its state and whether the client still waits. */
+export class ReplaySlices extends Slices {
+  readonly #memory: MemoryBudget;
+  readonly #signal: Caller['signal'];
+  /** The copy of the state is in use as long as the replay runs. */
+  readonly #holder: MemoryHolder = { bytes: 0, evict: () => false };
+
+  constructor(pause: Pause, memory: MemoryBudget, signal: Caller['signal']) {
+    super(pause);
+    this.#memory = memory;
+    this.#signal = signal;
+  }
+
+  /** Call it now and then with the bytes of the state. Throws InferenceLimitExceeded, or an AbortError. */
+  check(bytes: number): void {
+    refuseGone(this.#signal);
+    this.#memory.use(this.#holder, bytes);
+    if (this.#memory.fits(bytes, this.#holder)) return;
+    throw new EngineError(
+      'InferenceLimitExceeded',
+      'the state of then does not fit into the memory for derived data: ask when less is going on, or raise MEMORY_BUDGET_BYTES',
+      { limit: 'memory' },
+    );
+  }
+
+  /** The replay has ended. */
+  end(): void {
+    this.#memory.forget(this.#holder);
+  }
+}
+
+/** One replay that waits for its turn. */
+type Job = () => Promise<void>;
+
+/** Runs replays one after the other; tenants take turns. */
 export class Replays {
   readonly #log: Log;
+  readonly #memory: MemoryBudget;
   readonly #onWarn: (message: string) => void;
-  #last: Promise<unknown> = Promise.resolve();
+  /** By database and tenant, the next one first. */
+  readonly #waiting = new Map<string, Job[]>();
+  #isRunning = false;
 
-  constructor(log: Log, onWarn: (message: string) => void) {
+  constructor(log: Log, memory: MemoryBudget, onWarn: (message: string) => void) {
     this.#log = log;
+    this.#memory = memory;
     this.#onWarn = onWarn;
   }
 
-  /** Runs `use` over what is retained now, after all earlier calls. Rejects with HistoryGone if that cannot be read. */
-  run<Result>(use: (retained: RetainedLog) => Promise<Result>): Promise<Result> {
-    const run = this.#last.then(async () => {
-      try {
-        return await use(await this.#log.retained());
-      } catch (error) {
-        if (error instanceof RetainedFileGone)
-          throw new EngineError(
-            'HistoryGone',
-            'the oldest part of the history was removed while it was read: ask again',
-            {},
-            { cause: error },
-          );
-        if (!(error instanceof StartupError)) throw error;
-        this.#onWarn(`A part of the history cannot be read: ${error.message}`);
-        throw new EngineError(
-          'HistoryGone',
-          'a part of the retained history cannot be read: the service logged which file; ask for a later part',
-          {},
-          { cause: error },
-        );
-      }
+  /**
+   * Runs `use` over what is retained when its turn comes. Rejects with HistoryGone if that cannot be read, and like
+   * `ReplaySlices.check`.
+   */
+  run<Result>(
+    { database, tenant, signal }: Caller,
+    pause: Pause,
+    use: (retained: RetainedLog, slices: ReplaySlices) => Promise<Result>,
+  ): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const job = async (): Promise<void> => {
+        const slices = new ReplaySlices(pause, this.#memory, signal);
+        try {
+          refuseGone(signal);
+          resolve(await use(await this.#log.retained(), slices));
+        } catch (error) {
+          reject(this.#refusalOf(error));
+        } finally {
+          slices.end();
+        }
+      };
+      const key = JSON.stringify([database, tenant]);
+      const jobs = this.#waiting.get(key);
+      if (jobs === undefined) this.#waiting.set(key, [job]);
+      else jobs.push(job);
+      if (!this.#isRunning) void this.#runAll();
     });
-    this.#last = run.catch(() => {});
-    return run;
+  }
+
+  async #runAll(): Promise<void> {
+    this.#isRunning = true;
+    for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) {
+      const [key, jobs] = next;
+      this.#waiting.delete(key);
+      const [job, ...rest] = jobs;
+      // The tenant's next one waits behind those of the others.
+      if (rest.length > 0) this.#waiting.set(key, rest);
+      // A job never rejects.
+      await job?.();
+    }
+    this.#isRunning = false;
+  }
+
+  #refusalOf(error: unknown): unknown {
+    if (error instanceof RetainedFileGone)
+      return new EngineError(
+        'HistoryGone',
+        'the oldest part of the history was removed while it was read: ask again',
+        {},
+        { cause: error },
+      );
+    if (!(error instanceof StartupError)) return error;
+    this.#onWarn(`A part of the history cannot be read: ${error.message}`);
+    return new EngineError(
+      'HistoryGone',
+      'a part of the retained history cannot be read: the service logged which file; ask for a later part',
+      {},
+      { cause: error },
+    );
   }
 }
 
@@ -138,7 +230,7 @@ export async function replayTo(
   retained: RetainedLog,
   moment: Moment,
   database: string,
-  slices: Slices,
+  slices: ReplaySlices,
 ): Promise<Replay> {
   const { bases } = retained;
   if ('instant' in moment) {

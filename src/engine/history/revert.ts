@@ -31,7 +31,7 @@ import {
 import { checkRulesInTurn } from '../write/commit-check.ts';
 import { writeBytes } from '../write/net-writes.ts';
 import { factEffects, Listed, shownRule, shownShape } from './effects.ts';
-import { replayTo } from './replay.ts';
+import { type ReplaySlices, replayTo } from './replay.ts';
 
 /** Facts, rules and other things that one revert may write, and their size as JSON. */
 const maxReverted = 100_000;
@@ -80,7 +80,7 @@ interface Extent {
   readonly time: number;
   /** What was stored for the tenant up to this generation was erased. */
   readonly erasedThrough: number;
-  readonly slices: Slices;
+  readonly slices: ReplaySlices;
 }
 
 /** Replays the records from the beginning of the range to now. Rejects with HistoryGone, PayloadTooLarge or a 400. */

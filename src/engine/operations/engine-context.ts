@@ -210,7 +210,7 @@ export class EngineContext implements Writer {
     });
     this.backups = new Backups(this.snapshots, log, () => clock.now());
     this.leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => this.snapshots.take() });
-    this.replays = new Replays(log, onWarn);
+    this.replays = new Replays(log, this.live.memory, onWarn);
     const [live, snapshots] = [this.live, this.snapshots];
     const follows = parts.leaderUrl !== null;
     this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;

@@ -4,6 +4,9 @@ import type { FactHistory, History, HistoryQuery, Reverted, RevertInput } from '
 import { factHistory } from '../history/fact-history.ts';
 import { listHistory } from '../history/list-history.ts';
 import { changesOfRange, revertRange } from '../history/revert.ts';
+import type { ReplaySlices } from '../history/replay.ts';
+import type { RetainedLog } from '../log/retained.ts';
+import { defaultLimits } from '../session/live-state.ts';
 import type { EngineContext } from './engine-context.ts';
 
 /** What was stored for the caller's tenant up to this generation was erased. Throws DatabaseNotFound. */
@@ -11,6 +14,17 @@ function erasedThrough({ live }: EngineContext, caller: Caller): number {
   const database = live.database(caller);
   const facts = database.tenants.get(caller.tenant)?.facts;
   return facts?.forgottenThrough ?? database.forgottenThrough(caller.tenant);
+}
+
+/** Replays in one of the tenant's places for questions. */
+function replaying<Result>(
+  { live, parts, replays }: EngineContext,
+  caller: Caller,
+  use: (retained: RetainedLog, slices: ReplaySlices) => Promise<Result>,
+): Promise<Result> {
+  return live.asQuestion(caller, defaultLimits, () =>
+    replays.run(caller, parts.scheduler.pauseOf(caller), use),
+  );
 }
 
 /** A page of who changed what. */
@@ -22,8 +36,9 @@ export async function history(engine: EngineContext, caller: Caller, query: Hist
   const names = entity === null ? null : new Set([entity, ...(aliases?.of(entity) ?? [])]);
   const about = { query, names, erasedThrough: erasedThrough(engine, caller) };
   const newest = parts.log.lastSequence;
-  const slices = engine.slices(caller);
-  return engine.replays.run((retained) => listHistory(retained, caller, about, { newest, slices }));
+  return replaying(engine, caller, (retained, slices) =>
+    listHistory(retained, caller, about, { newest, slices }),
+  );
 }
 
 /** The lives of a fact, by an id that it has or had. */
@@ -34,8 +49,10 @@ export async function factLives(engine: EngineContext, caller: Caller, id: strin
   const row = facts?.byId(id) ?? null;
   const identity = facts === null || row === null ? null : facts.identityOf(row);
   const newest = parts.log.lastSequence;
-  const extent = { newest, erasedThrough: erasedThrough(engine, caller), slices: engine.slices(caller) };
-  return engine.replays.run((retained) => factHistory(retained, caller, { id, identity }, extent));
+  const through = erasedThrough(engine, caller);
+  return replaying(engine, caller, (retained, slices) =>
+    factHistory(retained, caller, { id, identity }, { newest, erasedThrough: through, slices }),
+  );
 }
 
 /** Takes back what a range of generations changed, or says what that would do. */
@@ -48,8 +65,9 @@ export async function revert(engine: EngineContext, caller: Caller, input: Rever
     generation: live.database(caller).generation,
     time: parts.state.time,
     erasedThrough: erasedThrough(engine, caller),
-    slices: engine.slices(caller),
   };
-  const range = await engine.replays.run((retained) => changesOfRange(retained, caller, input, extent));
+  const range = await replaying(engine, caller, (retained, slices) =>
+    changesOfRange(retained, caller, input, { ...extent, slices }),
+  );
   return revertRange(engine, caller, input, range);
 }

@@ -449,6 +449,11 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
     'history HistoryGone',
     'factHistory HistoryGone',
   ],
+  'it takes more facts than fit into the memory': [
+    'history InferenceLimitExceeded',
+    'factHistory InferenceLimitExceeded',
+    'revert InferenceLimitExceeded',
+  ],
   'it is answered before a second request with its key can come': ['beginTransaction Conflict'],
   'it takes a full memory': ['assertRule QuotaExceeded'],
   'it takes more rules than are planned within a millisecond': ['plan InferenceLimitExceeded'],

@@ -25,7 +25,7 @@ export const historyOperations = {
       'begin or end are no generations. It goes back for `HISTORY_DAYS`.',
     query: historyQuerySchema,
     output: historySchema,
-    problems: ['HistoryGone'],
+    problems: ['HistoryGone', 'InferenceLimitExceeded'],
     example: {
       query: { predicate: 'parent' },
       answer: {
@@ -62,7 +62,7 @@ export const historyOperations = {
       'and who wrote it. `id` may be that of a retracted fact, as far back as the history goes.',
     params: idParams,
     output: factHistorySchema,
-    problems: ['FactNotFound', 'HistoryGone'],
+    problems: ['FactNotFound', 'HistoryGone', 'InferenceLimitExceeded'],
     example: {
       params: { id: 'f1-0' },
       answer: {
@@ -102,6 +102,7 @@ export const historyOperations = {
     output: revertedSchema,
     problems: [
       'HistoryGone',
+      'InferenceLimitExceeded',
       'Conflict',
       'KeyConflict',
       'ShapeViolation',

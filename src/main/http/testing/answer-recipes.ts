@@ -430,16 +430,19 @@ const memory = {
   },
   history: {
     success: async (world) => ({ query: `?predicate=${(await fact(world)).predicate}` }),
-    // Needs a damaged file, or one that retention removes while it is read.
+    // Needs a damaged file, or one that retention removes while it is read; and more facts than fit into memory.
     HistoryGone: null,
+    InferenceLimitExceeded: null,
   },
   factHistory: {
     success: async (world) => withId((await fact(world)).id),
     FactNotFound: () => withId('f0-9'),
     HistoryGone: null,
+    InferenceLimitExceeded: null,
   },
   revert: {
     success: async (world) => ({ body: { generation: (await fact(world)).generation } }),
+    InferenceLimitExceeded: null,
     HistoryGone: async (world) => {
       const { headers, body } = await erasedTenant(world);
       return { headers, body };
