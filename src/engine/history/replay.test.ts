@@ -10,12 +10,12 @@ import { Replays } from './replay.ts';
 const all = historyQuerySchema.parse({});
 
 test('a state that does not fit into the memory for derived data is refused', async () => {
-  const { engine, caller, tellAll } = await openSession({ memoryBudgetBytes: 200_000 });
+  const { engine, caller, tellAll, query } = await openSession({ memoryBudgetBytes: 200_000 });
   await tellAll(Array.from({ length: 20_000 }, (_, at) => `p(${at}, ${at + 1})`));
   const { code, members } = await refusal(engine.history(caller, all));
   expect([code, members['limit']]).toEqual(['InferenceLimitExceeded', 'memory']);
   // The memory is free again, and everything else works.
-  expect(await engine.query(caller, { predicate: 'p', args: ['7', '?x'] } as never)).toHaveLength(1);
+  expect(await query('p(7, ?x)')).toHaveLength(1);
 });
 
 test('a client that has gone ends its replay', async () => {
