@@ -161,7 +161,15 @@ export interface Stored extends RestoredState {
 /** The options that concern storage. */
 export type StoredOptions = Pick<
   EngineOptions,
-  'fsync' | 'segmentBytes' | 'historyDays' | 'encryptionKey' | 'leaderUrl' | 'onWarn' | 'onSync' | 'onOpening' | 'clock'
+  | 'fsync'
+  | 'segmentBytes'
+  | 'historyDays'
+  | 'encryptionKey'
+  | 'leaderUrl'
+  | 'onWarn'
+  | 'onSync'
+  | 'onOpening'
+  | 'clock'
 > & {
   readonly pause: () => Promise<void>;
   /** Returns that many unpredictable random bytes; default: the system's generator. */
@@ -189,7 +197,7 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
   try {
     const restored = await stateOf(log, options.pause, progressOf(log, options.onOpening));
     const { state, tallies, clearedAt = null } = restored;
-    if (clearedAt !== null) log.eraseHistory(clearedAt);
+    if (clearedAt !== null) log.history.erase(clearedAt);
     if (!leads) await markFollowing(backend);
     else if (following !== null) await promote(backend, following, log, onWarn);
     if (state.sequence === 0 && leads) await begin(state, log, clock);

@@ -55,7 +55,7 @@ export class Replay {
     if (snapshot === null) return new Replay(retained, new State(), database, slices);
     const log = { readSnapshot: retained.readSnapshot.bind(retained, snapshot) };
     const { state } = await readState(log, () => slices.pause(), false);
-    for (const name of [...state.databases.keys()]) if (name !== database) state.databases.delete(name);
+    for (const name of state.databases.keys()) if (name !== database) state.databases.delete(name);
     const replay = new Replay(retained, state, database, slices);
     slices.check(replay.#bytes);
     return replay;
@@ -161,20 +161,20 @@ export class Replays {
   }
 
   /**
-   * Runs `use` over what is retained when its turn comes. Rejects with HistoryGone if that cannot be read, and like
+   * Runs `work` over what is retained when its turn comes. Rejects with HistoryGone if that cannot be read, and like
    * `ReplaySlices.check`.
    */
   run<Result>(
     { database, tenant, signal }: Caller,
     pause: Pause,
-    use: (retained: RetainedLog, slices: ReplaySlices) => Promise<Result>,
+    work: (retained: RetainedLog, slices: ReplaySlices) => Promise<Result>,
   ): Promise<Result> {
     return new Promise((resolve, reject) => {
       const job = async (): Promise<void> => {
         const slices = new ReplaySlices(pause, this.#memory, signal);
         try {
           refuseGone(signal);
-          resolve(await use(await this.#log.retained(), slices));
+          resolve(await work(await this.#log.retained(), slices));
         } catch (error) {
           reject(this.#refusalOf(error));
         } finally {

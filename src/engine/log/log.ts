@@ -22,10 +22,9 @@ import {
   SALT_BYTES,
 } from './codec.ts';
 import { checksumAt, readSegment, readStored, type StoredRecords } from './log-reader.ts';
-import { markErasing, readErasing, unmarkErasing } from './erasing.ts';
-import { type HistoryUsage, type RetainedFiles, retainedFiles, usageOf } from './retention.ts';
+import { type HistoryUsage, RetainedHistory } from './retention.ts';
 import { RetainedLog } from './retained.ts';
-import { type LogContents, recover, removeLeftOver, type Segment, takeReceived } from './recovery.ts';
+import { type LogContents, recover, type Segment, takeReceived } from './recovery.ts';
 import { type Branch, SegmentWriter, unavailable } from './segment-writer.ts';
 import type { SnapshotHeader } from './snapshot-codec.ts';
 import {
@@ -101,11 +100,9 @@ interface LogStatistics {
   readonly commits: number;
   readonly syncs: number;
   readonly bytes: number;
-  /** Current value. */
+  /** Current values, `storedBytes` of all segments. */
   readonly inFlightBytes: number;
-  /** Current value. */
   readonly segments: number;
-  /** Current value, of all segments. */
   readonly storedBytes: number;
   /** Current value, of the segments that the snapshot does not cover. */
   readonly uncoveredBytes: number;
@@ -155,8 +152,8 @@ export interface Log {
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
   /** What the folder still has of the past. Rejects with the system's error or a StartupError. */
   retained(): Promise<RetainedLog>;
-  /** Removes the history up to this record with the next snapshot that covers it: it contains what was erased. */
-  eraseHistory(through: number): void;
+  /** What the folder retains of the past. */
+  readonly history: Pick<RetainedHistory, 'erase'>;
   /** Opens the newest snapshot's file for copying; a snapshot must exist. Rejects with the system's error. */
   copySnapshot(): Promise<SnapshotCopy>;
   /**
@@ -201,16 +198,11 @@ interface OpenedLog {
  * changing nothing, if anything else is wrong. This process must hold the folder's lock.
  */
 export async function openLog(backend: StorageBackend, options: LogOptions): Promise<OpenedLog> {
-  let retained: RetainedFiles = { snapshots: [], segments: [], since: null };
-  const contents = await recover(backend, options.onWarn, options.key ?? null, async ({ header }) => {
-    // A mark of what the snapshot does not cover is set again when the record is replayed.
-    const isErasing = ((await readErasing(backend)) ?? Number.POSITIVE_INFINITY) <= header.sequence;
-    const days = isErasing ? 0 : (options.historyDays ?? 0);
-    retained = await retainedFiles(backend, header, { days, now: options.now() });
-    return retained;
-  });
-  await unmarkErasing(backend);
-  const history = await usageOf(backend, retained);
+  const history = new RetainedHistory(backend, options.historyDays ?? 0, options.now);
+  const contents = await recover(backend, options.onWarn, options.key ?? null, ({ header }) =>
+    history.atStart(header),
+  );
+  await history.opened();
   const last = contents.segments.at(-1);
   if (last !== undefined) last.lastChecksum = await checksumAt(backend, contents, contents.lastSequence);
   const folder = (await backend.identityOf?.('')) ?? null;
@@ -261,9 +253,7 @@ class SegmentedLog implements Log {
   readonly #options: LogOptions;
   #branch: Branch;
   #snapshot: StoredSnapshot | null;
-  #history: HistoryUsage;
-  /** Sequence of the record up to which the history must go; null: it may stay. */
-  #eraseThrough: number | null = null;
+  readonly history: RetainedHistory;
   #isPutting = false;
   readonly #tasks: Task[] = [];
   readonly #onWarn: (message: string) => void;
@@ -294,7 +284,7 @@ class SegmentedLog implements Log {
     backend: StorageBackend,
     contents: LogContents,
     options: LogOptions,
-    { folder, history }: { readonly folder: string | null; readonly history: HistoryUsage },
+    { folder, history }: { readonly folder: string | null; readonly history: RetainedHistory },
   ) {
     this.#backend = backend;
     this.#segments = contents.segments;
@@ -303,7 +293,7 @@ class SegmentedLog implements Log {
     this.#options = options;
     this.#branch = branchOf(contents, options);
     this.#snapshot = contents.snapshot;
-    this.#history = history;
+    this.history = history;
     this.#onWarn = options.onWarn;
     this.#inFlightLimit = options.inFlightBytes ?? 64 * MEBIBYTE;
     this.#groupLimit = options.groupBytes ?? 16 * MEBIBYTE;
@@ -418,10 +408,6 @@ class SegmentedLog implements Log {
     return RetainedLog.find(this.#backend, key, { segments: [...this.#segments], snapshot: this.#snapshot });
   }
 
-  eraseHistory(through: number): void {
-    this.#eraseThrough = Math.max(through, this.#eraseThrough ?? 0);
-  }
-
   copySnapshot(): Promise<SnapshotCopy> {
     return openCopy(this.#backend, () => present(this.#snapshot, 'there is a snapshot'));
   }
@@ -493,7 +479,7 @@ class SegmentedLog implements Log {
       storedBytes: bytesOf(this.#segments),
       uncoveredBytes: bytesOf(this.#segments.filter(({ header }) => header.id >= covered)),
       snapshotBytes: this.#snapshot?.bytes ?? 0,
-      history: this.#history,
+      history: this.history.usage,
     };
   }
 
@@ -538,7 +524,7 @@ class SegmentedLog implements Log {
       await written.install();
       await this.#writer.restart(branch, { sequence, checksum });
       this.#snapshot = await takeReceived(this.#backend, { ...received, name: receivedName(sequence) });
-      this.#history = { bytes: 0, snapshots: 0, segments: 0, since: received.header.time };
+      this.history.replaced(received.header.time);
     } catch (error) {
       // The snapshot may already be in the folder; the next start would then continue from it.
       throw this.#writer.latch(error);
@@ -556,7 +542,7 @@ class SegmentedLog implements Log {
       written = await writeSnapshot(this.#backend, header, sealing, parts, this.#onWarn);
       // It may reflect records that are not synced yet; those must not be lost while it remains.
       await this.#between(() => this.#writer.sync());
-      if (this.#erases(header)) await markErasing(this.#backend, header.sequence);
+      await this.history.prepare(header);
       await written.install();
       return written;
     } catch (error) {
@@ -572,25 +558,10 @@ class SegmentedLog implements Log {
     );
     if (needed > 0) this.#segments.splice(0, needed);
     try {
-      const isErasing = this.#erases(snapshot.header);
-      const days = isErasing ? 0 : (this.#options.historyDays ?? 0);
-      const retention = { days, now: this.#options.now() };
-      const retained = await retainedFiles(this.#backend, snapshot.header, retention);
-      await removeLeftOver(this.#backend, snapshot, retained, this.#segments[0]?.header.id);
-      this.#history = await usageOf(this.#backend, retained);
-      // Segments that a follower is fetching go with a later snapshot.
-      const isLeft = (this.#segments[0]?.header.id ?? 0) < snapshot.header.segment;
-      if (!isErasing || isLeft) return;
-      await unmarkErasing(this.#backend);
-      this.#eraseThrough = null;
+      await this.history.trim(snapshot, this.#segments[0]?.header.id);
     } catch (error) {
       this.#onWarn(`Files that the snapshot covers could not be removed: ${reason(error)}`);
     }
-  }
-
-  /** True if the snapshot covers the record up to which the history must go. */
-  #erases({ sequence }: SnapshotHeader): boolean {
-    return this.#eraseThrough !== null && this.#eraseThrough <= sequence;
   }
 
   /** Runs this in the write loop, between two frames. */

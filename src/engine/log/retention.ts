@@ -9,14 +9,15 @@
  */
 import type { StorageBackend } from './backend.ts';
 import { readHeaderBytes } from './file-header.ts';
-import { segmentId, segmentName, segmentNames, withFile } from './recovery.ts';
+import { markErasing, readErasing, unmarkErasing } from './erasing.ts';
+import { removeLeftOver, segmentId, segmentName, segmentNames, withFile } from './recovery.ts';
 import { decodeSnapshotHeader, type SnapshotHeader } from './snapshot-codec.ts';
-import { snapshotNames } from './snapshot-reader.ts';
+import { snapshotNames, type StoredSnapshot } from './snapshot-reader.ts';
 
 export const DAY_MS = 86_400_000;
 
 /** For how long the past is retained. */
-export interface Retention {
+interface Retention {
   /** 0: nothing is retained for its own sake. */
   readonly days: number;
   /** Epoch milliseconds. */
@@ -24,7 +25,7 @@ export interface Retention {
 }
 
 /** The files of the past that stay in the folder. */
-export interface RetainedFiles {
+interface RetainedFiles {
   /** Names of snapshots before the newest, oldest first. */
   readonly snapshots: readonly string[];
   /** Names of segments that the newest snapshot covers, in order. */
@@ -42,8 +43,77 @@ export interface HistoryUsage {
   readonly since: number | null;
 }
 
+/** The retained history of one folder: trims it with each snapshot, and lets it go if it contains what was erased. */
+export class RetainedHistory {
+  readonly #backend: StorageBackend;
+  readonly #days: number;
+  readonly #now: () => number;
+  /** Sequence of the record up to which the history must go; null: it may stay. */
+  #eraseThrough: number | null = null;
+  usage: HistoryUsage = { bytes: 0, snapshots: 0, segments: 0, since: null };
+
+  constructor(backend: StorageBackend, days: number, now: () => number) {
+    this.#backend = backend;
+    this.#days = days;
+    this.#now = now;
+  }
+
+  /** What stays beside the newest snapshot when the folder is opened. Rejects with the system's error. */
+  async atStart(newest: SnapshotHeader): Promise<RetainedFiles> {
+    // A mark of what the snapshot does not cover is set again when the record is replayed.
+    const erasing = (await readErasing(this.#backend)) ?? Number.POSITIVE_INFINITY;
+    const retained = await this.#retained(newest, erasing <= newest.sequence);
+    this.usage = await usageOf(this.#backend, retained);
+    return retained;
+  }
+
+  /** What was to go has gone, or goes again once its record is replayed. Rejects with the system's error. */
+  opened(): Promise<void> {
+    return unmarkErasing(this.#backend);
+  }
+
+  /** The history up to this record goes with the next snapshot that covers it. */
+  erase(through: number): void {
+    this.#eraseThrough = Math.max(through, this.#eraseThrough ?? 0);
+  }
+
+  /** Call it before the snapshot gets its name. Rejects with the system's error. */
+  async prepare(snapshot: SnapshotHeader): Promise<void> {
+    if (this.#erases(snapshot)) await markErasing(this.#backend, snapshot.sequence);
+  }
+
+  /**
+   * Removes what the snapshot covers and is not retained; segments from `firstSegment` on are needed all the same. Rejects
+   * with the system's error: the next snapshot or start tries again.
+   */
+  async trim(snapshot: StoredSnapshot, firstSegment: number | undefined): Promise<void> {
+    const { header } = snapshot;
+    const isErasing = this.#erases(header);
+    const retained = await this.#retained(header, isErasing);
+    await removeLeftOver(this.#backend, snapshot, retained, firstSegment);
+    this.usage = await usageOf(this.#backend, retained);
+    // Segments that a follower is fetching go with a later snapshot.
+    if (!isErasing || (firstSegment ?? 0) < header.segment) return;
+    await unmarkErasing(this.#backend);
+    this.#eraseThrough = null;
+  }
+
+  /** Another log's snapshot with this stamp replaced everything. */
+  replaced(time: number): void {
+    this.usage = { bytes: 0, snapshots: 0, segments: 0, since: time };
+  }
+
+  #erases({ sequence }: SnapshotHeader): boolean {
+    return this.#eraseThrough !== null && this.#eraseThrough <= sequence;
+  }
+
+  #retained(newest: SnapshotHeader, isErasing: boolean): Promise<RetainedFiles> {
+    return retainedFiles(this.#backend, newest, { days: isErasing ? 0 : this.#days, now: this.#now() });
+  }
+}
+
 /** Chooses what to retain beside the newest snapshot. Rejects with the system's error. */
-export async function retainedFiles(
+async function retainedFiles(
   backend: StorageBackend,
   newest: SnapshotHeader,
   { days, now }: Retention,
@@ -71,7 +141,7 @@ export async function retainedFiles(
 }
 
 /** The sizes of retained files. Rejects with the system's error. */
-export async function usageOf(backend: StorageBackend, retained: RetainedFiles): Promise<HistoryUsage> {
+async function usageOf(backend: StorageBackend, retained: RetainedFiles): Promise<HistoryUsage> {
   let bytes = 0;
   for (const name of [...retained.snapshots, ...retained.segments])
     bytes += await withFile(backend, name, 'read', (file) => file.size());

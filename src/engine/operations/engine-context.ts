@@ -247,7 +247,7 @@ export class EngineContext implements Writer {
         this.windows.applied(report);
         const { cleared } = report;
         const isCleared = cleared !== null;
-        if (cleared !== null && leavesHistory(cleared)) this.parts.log.eraseHistory(record.sequence);
+        if (cleared !== null && leavesHistory(cleared)) this.parts.log.history.erase(record.sequence);
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
         if (hasRemoved) memory.deleted();
         this.meaning?.changed({ hasRemoved, isCleared });

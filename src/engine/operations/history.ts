@@ -20,10 +20,10 @@ function erasedThrough({ live }: EngineContext, caller: Caller): number {
 function replaying<Result>(
   { live, parts, replays }: EngineContext,
   caller: Caller,
-  use: (retained: RetainedLog, slices: ReplaySlices) => Promise<Result>,
+  work: (retained: RetainedLog, slices: ReplaySlices) => Promise<Result>,
 ): Promise<Result> {
   return live.asQuestion(caller, defaultLimits, () =>
-    replays.run(caller, parts.scheduler.pauseOf(caller), use),
+    replays.run(caller, parts.scheduler.pauseOf(caller), work),
   );
 }
 

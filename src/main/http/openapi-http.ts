@@ -324,20 +324,7 @@ export function problemSchema(): JsonSchema {
         description: 'Of a merge with REJECT: the unresolved conflicts, as in the answer of a merge',
         items: { type: 'object' },
       },
-      touched: {
-        type: 'array',
-        description: 'Of a revert: what later generations touched',
-        items: {
-          type: 'object',
-          required: ['what', 'generation'],
-          properties: { what: { type: 'string' }, generation: { type: ['integer', 'null'] } },
-          additionalProperties: false,
-        },
-      },
-      earliest: {
-        type: 'integer',
-        description: 'Of HistoryGone: the first generation that can be asked about',
-      },
+      ...historyMembers,
       variables: {
         type: 'array',
         description: 'Of RuleException: the unsafe variables',
@@ -358,20 +345,43 @@ export function problemSchema(): JsonSchema {
       provider: text('Of LlmProviderException: the provider that failed'),
       ...shapeMembers,
       ...quotaMembers,
-      violations: {
-        type: 'array',
-        items: { type: 'object' },
-        description:
-          'Of ConstraintViolated: what would be violated and was not before, the first 100, as in GET /violations',
-      },
-      violationCount: {
-        type: 'integer',
-        description: 'Of ConstraintViolated: how many violations there would be',
-      },
+      ...violationMembers,
       retryAfterSeconds: { type: 'integer', minimum: 1, description: 'As in Retry-After' },
     },
   };
 }
+
+/** The members of problems about constraints. */
+const violationMembers = {
+  violations: {
+    type: 'array',
+    items: { type: 'object' },
+    description:
+      'Of ConstraintViolated: what would be violated and was not before, the first 100, as in GET /violations',
+  },
+  violationCount: {
+    type: 'integer',
+    description: 'Of ConstraintViolated: how many violations there would be',
+  },
+};
+
+/** The members of problems about the history. */
+const historyMembers = {
+  touched: {
+    type: 'array',
+    description: 'Of a revert: what later generations touched',
+    items: {
+      type: 'object',
+      required: ['what', 'generation'],
+      properties: { what: { type: 'string' }, generation: { type: ['integer', 'null'] } },
+      additionalProperties: false,
+    },
+  },
+  earliest: {
+    type: 'integer',
+    description: 'Of HistoryGone: the first generation that can be asked about',
+  },
+};
 
 /** The members of problems about declarations. */
 const shapeMembers = {
