@@ -233,9 +233,12 @@ export async function replayTo(
   slices: ReplaySlices,
 ): Promise<Replay> {
   const { bases } = retained;
+  const [oldest] = bases;
   if ('instant' in moment) {
     const base = bases.findLast(({ time }) => time <= moment.instant);
     if (base !== undefined) return Replay.from(retained, base, database, slices);
+    const first = oldest && (await Replay.from(retained, oldest, database, slices));
+    throw historyGone(first?.generation ?? 0, oldest?.time ?? null);
   }
   // Generations are in no header, so bases are tried; they ascend, and half of the rest is ruled out each time.
   let found: Replay | null = null;
@@ -246,19 +249,19 @@ export async function replayTo(
     if (base === undefined) break;
     const replay = await Replay.from(retained, base, database, slices);
     if (middle === 0) first = replay;
-    if ('generation' in moment && replay.generation <= moment.generation) {
+    if (replay.generation <= moment.generation) {
       found = replay;
       low = middle + 1;
     } else high = middle - 1;
   }
   if (found !== null) return found;
-  throw historyGone(first?.generation ?? 0);
+  throw historyGone(first?.generation ?? 0, oldest?.time ?? null);
 }
 
-function historyGone(earliest: number): EngineError {
+function historyGone(generation: number, time: number | null): EngineError {
   return new EngineError(
     'HistoryGone',
-    `the history begins with generation ${earliest}: earlier changes are no longer retained (HISTORY_DAYS says how long they are)`,
-    { earliest },
+    `the history does not reach back so far: it begins with generation ${generation} (HISTORY_DAYS says how long it is kept)`,
+    { earliest: { generation, time } },
   );
 }

@@ -140,7 +140,7 @@ function erased(through: number): EngineError {
   return new EngineError(
     'HistoryGone',
     `what this tenant had up to generation ${through} was erased: it cannot be taken back`,
-    { earliest: through },
+    { earliest: { generation: through, time: null } },
   );
 }
 

@@ -378,8 +378,10 @@ const historyMembers = {
     },
   },
   earliest: {
-    type: 'integer',
-    description: 'Of HistoryGone: the first generation that can be asked about',
+    type: 'object',
+    description: 'Of HistoryGone: the first generation that can be asked for, and its time',
+    required: ['generation', 'time'],
+    properties: { generation: { type: 'integer' }, time: { type: ['integer', 'null'] } },
   },
 };
 
@@ -448,8 +450,8 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   MethodNotAllowed: ['this address has GET, HEAD, not POST'],
   Conflict: ['the database family exists already'],
   HistoryGone: [
-    'the history begins with generation 12: earlier changes are no longer retained',
-    { earliest: 12 },
+    'the history does not reach back so far: it begins with generation 120 (HISTORY_DAYS says how long it is kept)',
+    { earliest: { generation: 120, time: 1780272000000 } },
   ],
   KeyConflict: [
     'lives_in(ann, york) has the key person ann of lives_in/2 at the same time: retract it, or end its validity, before you store another',
