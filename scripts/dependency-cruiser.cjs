@@ -41,10 +41,11 @@ const layers = listed({
   search: 'contract base language store session read memory datalog/model datalog/tables',
   window:
     'contract base language store state session read memory search datalog/model datalog/tables datalog/explain',
+  history: 'contract base language store log state commit session write datalog/model datalog/tables',
   folder: 'contract base log state datalog/model',
   replication: 'contract base log state commit session',
   operations:
-    'contract base language store log state commit session read write memory search window replication datalog/model datalog/tables',
+    'contract base language store log state commit session read write memory search window history replication datalog/model datalog/tables',
 });
 
 /** The files that open an engine, and the service's view of it: no folder imports them. */

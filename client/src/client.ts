@@ -10,6 +10,7 @@ import type { Upload } from './options.ts';
 import { type AnyOptions, type Connection, type Parts, perform } from './request.ts';
 import { bytesOf, changesOf, linesOf } from './streams.ts';
 import type { ChangeEvent, Operations } from './types.ts';
+import { VERSION } from './version.ts';
 
 /** The service to call, and the credential. */
 export interface ClientOptions {
@@ -21,18 +22,21 @@ export interface ClientOptions {
   database?: string | undefined;
   /** The key, if the service requires one. */
   key?: string | undefined;
+  /** Name and version of your program, such as `importer/1.4`, for the records of its writes; default: this package's. */
+  client?: string | undefined;
 }
 
 /** The operations of a service. They reject with CorollaryError or, if a signal ended the call, with its reason. */
 export type Client = Operations;
 
 /** Creates a client. */
-export function createClient({ url, tenant, database = 'default', key }: ClientOptions): Client {
+export function createClient({ url, tenant, database = 'default', key, client }: ClientOptions): Client {
   const connection: Connection = {
     origin: String(url).replace(/\/+$/, ''),
     database,
     tenant,
     key: key ?? null,
+    client: client ?? `corollary-client/${VERSION}`,
   };
   const methods = Object.entries<Operation>(operations).map(([name, operation]) => [
     name,

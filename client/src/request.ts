@@ -17,6 +17,8 @@ export interface Connection {
   readonly tenant: string;
   /** null: the service needs none. */
   readonly key: string | null;
+  /** Name and version of the program, for the records of its writes; absent: not said. */
+  readonly client?: string;
 }
 
 export type AnyOptions = CallOptions &
@@ -48,6 +50,7 @@ export function headersOf(connection: Connection, requestId: string): Record<str
     'X-Database': connection.database,
     'X-Tenant-ID': connection.tenant,
     'X-Request-ID': requestId,
+    ...(connection.client === undefined ? {} : { 'X-Client': connection.client }),
     ...(connection.key === null ? {} : { Authorization: `Bearer ${connection.key}` }),
   };
 }

@@ -1201,6 +1201,48 @@ export type FactDetail = {
   }[];
 };
 
+export type FactHistory = {
+  atom: string;
+  scope: string | null;
+  /** Oldest first. An update ends one entry and begins the next one, with the same id. */
+  lives: {
+    id: string;
+    /** The write that made it so; its origin is unknown before the history. */
+    from: {
+      generation: number;
+      /** Epoch milliseconds. */
+      time: number;
+      /** null: unknown, for records of earlier versions. */
+      actor: {
+        /** Of the key; `local`: without a key. */
+        id: string;
+        /** Of the key, as it was then. */
+        name: string | null;
+      } | null;
+      /** http, mcp, a2a, workbench, cli or system; null: unknown. */
+      surface: string | null;
+    };
+    /** The write that ended or changed it; null: none. */
+    to: {
+      generation: number;
+      /** Epoch milliseconds. */
+      time: number;
+      /** null: unknown, for records of earlier versions. */
+      actor: {
+        /** Of the key; `local`: without a key. */
+        id: string;
+        /** Of the key, as it was then. */
+        name: string | null;
+      } | null;
+      /** http, mcp, a2a, workbench, cli or system; null: unknown. */
+      surface: string | null;
+    } | null;
+    validFrom: number | null;
+    validUntil: number | null;
+    metadata: Record<string, unknown>;
+  }[];
+};
+
 export type FactInput = {
   /** The name of a relation. */
   predicate: string;
@@ -1298,6 +1340,56 @@ export type Forked = {
   generation: number;
 };
 
+export type GenerationEntry = {
+  generation: number;
+  /** Epoch milliseconds. */
+  time: number;
+  /** null: unknown, for records of earlier versions. */
+  actor: {
+    /** Of the key; `local`: without a key. */
+    id: string;
+    /** Of the key, as it was then. */
+    name: string | null;
+  } | null;
+  /** http, mcp, a2a, workbench, cli or system; null: unknown. */
+  surface: string | null;
+  /** Name and version of the program, as it said. */
+  client: string | null;
+  session: string | null;
+  /** What the request said in X-Reason. */
+  reason: string | null;
+  operation: string;
+  added: {
+    count: number;
+    /** The first 100, as text. */
+    facts: string[];
+  };
+  removed: {
+    count: number;
+    /** The first 100, as text. */
+    facts: string[];
+  };
+  /** Facts that got another validity or other metadata. */
+  changed: {
+    count: number;
+    /** The first 100, as text. */
+    facts: string[];
+  };
+  rules: {
+    id: string;
+    rule: string;
+    change: 'added' | 'removed' | 'changed';
+  }[];
+  /** Of declarations, constraints and aliases. */
+  declarations: {
+    kind: 'declaration' | 'constraint' | 'alias';
+    name: string;
+    change: 'added' | 'removed' | 'changed';
+  }[];
+  /** Facts that were erased since, and are not listed. */
+  redacted: number;
+};
+
 export type Goal = {
   /** The name of a relation. */
   predicate: string;
@@ -1331,6 +1423,15 @@ export type Health = {
   status: 'ok';
   version: string;
   uptimeMs: number;
+};
+
+export type History = {
+  /** Newest first. */
+  generations: GenerationEntry[];
+  /** null: these are the last ones. A page can have fewer than limit, or none, and a next one. */
+  nextCursor: string | null;
+  /** The stamp of the oldest retained state; writes up to it are not listed. null: from the first write on. */
+  since: number | null;
 };
 
 export type HistoryDiff = {
@@ -1440,6 +1541,28 @@ export type HistoryDiffInput = {
   timeoutMs?: number | null | undefined;
   /** Default: 10000000. */
   maxDerivations?: number | null | undefined;
+};
+
+export type HistoryQuery = {
+  /** Changes of facts with this argument, or one of its aliases. */
+  entity?: string | number | boolean | null | undefined;
+  /** Changes of facts of this predicate. */
+  predicate?: string | null | undefined;
+  /** With predicate: a JSON list of arguments, such as ["alice", "?who"]; ?name matches anything. */
+  args?: string | null | undefined;
+  /** Changes of the rule with this id. */
+  rule?: string | null | undefined;
+  /** Id or name of a key, or `local`. */
+  actor?: string | null | undefined;
+  surface?: 'http' | 'mcp' | 'a2a' | 'workbench' | 'cli' | 'system' | null | undefined;
+  /** Generations after this one, or after this ISO 8601 instant. */
+  after?: string | null | undefined;
+  /** Generations before this one, or before this ISO 8601 instant. */
+  before?: string | null | undefined;
+  /** Default: 100. */
+  limit?: string | null | undefined;
+  /** nextCursor of the previous page of the same query. */
+  cursor?: string | null | undefined;
 };
 
 export type ImportLine =
@@ -2248,6 +2371,60 @@ export type RetractPatternOutcome = {
   hints?: string[] | undefined;
 };
 
+export type RevertInput = {
+  /** Takes back this one. */
+  generation?: number | null | undefined;
+  /** Takes back what came after this moment. */
+  from?: number | string | null | undefined;
+  /** Up to this moment. */
+  to?: number | string | null | undefined;
+  /** Takes back changes of rules, declarations and constraints too, for all tenants of the database. Default: false. */
+  rules?: boolean | null | undefined;
+  /** Default: false. */
+  dryRun?: boolean | null | undefined;
+};
+
+export type Reverted = {
+  /** unchanged: there was nothing to take back. */
+  status: 'reverted' | 'unchanged';
+  from: number;
+  to: number;
+  added: {
+    count: number;
+    /** The first 100, as text. */
+    facts: string[];
+  };
+  removed: {
+    count: number;
+    /** The first 100, as text. */
+    facts: string[];
+  };
+  /** Facts that got another validity or other metadata. */
+  changed: {
+    count: number;
+    /** The first 100, as text. */
+    facts: string[];
+  };
+  rules: {
+    id: string;
+    rule: string;
+    change: 'added' | 'removed' | 'changed';
+  }[];
+  /** Of declarations, constraints and aliases. */
+  declarations: {
+    kind: 'declaration' | 'constraint' | 'alias';
+    name: string;
+    change: 'added' | 'removed' | 'changed';
+  }[];
+  /** Changes in the range that were left, since `rules` is false. */
+  left: {
+    rules: number;
+    declarations: number;
+  };
+  generation: number;
+  dryRun?: boolean | undefined;
+};
+
 export type RevokedKey = {
   id: string;
   status: 'revoked';
@@ -2508,6 +2685,17 @@ export type StorageState = {
     bytes: number;
     createdAt: number;
   } | null;
+  /** What is retained of the past. */
+  history: {
+    /** `HISTORY_DAYS`. */
+    days: number;
+    /** On disk, beside the log and its snapshot. */
+    bytes: number;
+    segments: number;
+    snapshots: number;
+    /** The stamp of the oldest state that is retained; null: from the first record on. */
+    since: number | null;
+  };
   /** The last complete backup since the start. */
   backup: {
     position: number;
@@ -3013,6 +3201,35 @@ export interface Operations {
   removeAlias(fields: AliasInput, options?: WriteOptions): Promise<AliasRemoved>;
   /** Make one entity of two: `POST /entities/merge`. */
   mergeEntities(fields: MergeEntitiesInput, options?: WriteOptions): Promise<EntitiesMerged>;
+  /** Who changed what, and when: `GET /history`. */
+  history(
+    fields?: {
+      /** Changes of facts with this argument, or one of its aliases. */
+      entity?: string | number | boolean | null | undefined;
+      /** Changes of facts of this predicate. */
+      predicate?: string | null | undefined;
+      /** With predicate: a JSON list of arguments, such as ["alice", "?who"]; ?name matches anything. */
+      args?: string | null | undefined;
+      /** Changes of the rule with this id. */
+      rule?: string | null | undefined;
+      /** Id or name of a key, or `local`. */
+      actor?: string | null | undefined;
+      surface?: 'http' | 'mcp' | 'a2a' | 'workbench' | 'cli' | 'system' | null | undefined;
+      /** Generations after this one, or after this ISO 8601 instant. */
+      after?: string | null | undefined;
+      /** Generations before this one, or before this ISO 8601 instant. */
+      before?: string | null | undefined;
+      /** Default: 100. */
+      limit?: number | null | undefined;
+      /** nextCursor of the previous page of the same query. */
+      cursor?: string | null | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<History>;
+  /** The lives of a fact: `GET /facts/:id/history`. */
+  factHistory(id: string, options?: CallOptions): Promise<FactHistory>;
+  /** Take changes back: `POST /history/revert`. */
+  revert(fields: RevertInput, options?: WriteOptions): Promise<Reverted>;
   /** Declare a predicate: `PUT /predicates/:name/:arity`. */
   declarePredicate(
     name: string,

@@ -30,6 +30,8 @@ export interface EngineOptions {
   readonly fsync?: FsyncMode;
   /** Size in bytes at which the log starts a new segment; default 64 MiB. */
   readonly segmentBytes?: number;
+  /** For how many days the past stays in the folder; default 0: only what the present needs. */
+  readonly historyDays?: number;
   /** Memory budget of derived tables, in bytes; default 1 GiB. */
   readonly memoryBudgetBytes?: number;
   /** Measures the memory of the process: near its limit, knowledge is no longer stored. null or absent: no limit. */
@@ -128,6 +130,7 @@ export async function openEngineOn(
     memoryGauge: options.memoryGauge ?? null,
     embeddings: options.embeddings ?? null,
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
+    historyDays: options.historyDays ?? 0,
     decayIntervalMs: options.decayIntervalMs ?? null,
     leaderUrl: options.leaderUrl ?? null,
     onWarn,
@@ -158,7 +161,15 @@ export interface Stored extends RestoredState {
 /** The options that concern storage. */
 export type StoredOptions = Pick<
   EngineOptions,
-  'fsync' | 'segmentBytes' | 'encryptionKey' | 'leaderUrl' | 'onWarn' | 'onSync' | 'onOpening' | 'clock'
+  | 'fsync'
+  | 'segmentBytes'
+  | 'historyDays'
+  | 'encryptionKey'
+  | 'leaderUrl'
+  | 'onWarn'
+  | 'onSync'
+  | 'onOpening'
+  | 'clock'
 > & {
   readonly pause: () => Promise<void>;
   /** Returns that many unpredictable random bytes; default: the system's generator. */
@@ -177,13 +188,16 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
     fsync: options.fsync ?? 'always',
     key: folderKeyOf(options.encryptionKey),
     ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+    historyDays: options.historyDays ?? 0,
     now: () => clock.now(),
     random,
     onWarn,
     ...(options.onSync === undefined ? {} : { onSync: options.onSync }),
   });
   try {
-    const { state, tallies } = await stateOf(log, options.pause, progressOf(log, options.onOpening));
+    const restored = await stateOf(log, options.pause, progressOf(log, options.onOpening));
+    const { state, tallies, clearedAt = null } = restored;
+    if (clearedAt !== null) log.history.erase(clearedAt);
     if (!leads) await markFollowing(backend);
     else if (following !== null) await promote(backend, following, log, onWarn);
     if (state.sequence === 0 && leads) await begin(state, log, clock);

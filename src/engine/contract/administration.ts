@@ -67,6 +67,18 @@ export const storageStateSchema = z.object({
     .object({ position: z.int(), bytes: z.int(), createdAt: z.int() })
     .nullable()
     .describe('The newest snapshot; null: none'),
+  history: z
+    .object({
+      days: z.int().describe('`HISTORY_DAYS`'),
+      bytes: z.int().describe('On disk, beside the log and its snapshot'),
+      segments: z.int(),
+      snapshots: z.int(),
+      since: z
+        .int()
+        .nullable()
+        .describe('The stamp of the oldest state that is retained; null: from the first record on'),
+    })
+    .describe('What is retained of the past'),
   backup: z
     .object({ position: z.int(), bytes: z.int(), takenAt: z.int() })
     .nullable()

@@ -45,6 +45,12 @@ export const momentFields = { ...asOfField, asKnown: momentSchema.nullish().desc
 
 const wholeNumber = /^-?\d{1,16}$/;
 
+/** A moment of knowledge in a query string: a whole number is a generation. */
+export const momentTextSchema = z
+  .string()
+  .transform((text) => (wholeNumber.test(text) ? Number(text) : text))
+  .pipe(momentSchema);
+
 /** `asOf` and `asKnown` in a query string: a whole number is epoch milliseconds, and a generation. */
 export const momentParameters = {
   asOf: z
@@ -53,12 +59,7 @@ export const momentParameters = {
     .pipe(asOfSchema)
     .optional()
     .describe(asOfText),
-  asKnown: z
-    .string()
-    .transform((text) => (wholeNumber.test(text) ? Number(text) : text))
-    .pipe(momentSchema)
-    .optional()
-    .describe(asKnownText),
+  asKnown: momentTextSchema.optional().describe(asKnownText),
 };
 
 /** The query string of an operation that has no other parameters. */

@@ -8,6 +8,7 @@ export const operationTags = {
   facts: 'What is true, and what is explicitly false: stored, retracted and looked up without inference.',
   entities: 'What is known about one thing: a page for each constant.',
   shape: 'What predicates mean: names and types of arguments, keys, and what violates them.',
+  history: 'Who changed what and when, and taking it back.',
   rules: 'What follows from what. Rules belong to the database and serve all its tenants.',
   constraints: 'What must not be true: listed where it is, or refused before it is stored.',
   inference: 'Questions and their proofs, explanations, suppositions and traces.',

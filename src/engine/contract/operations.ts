@@ -9,6 +9,7 @@ import type { z } from 'zod';
 import type { OperationSpec } from './operation-spec.ts';
 import { factOperations } from './operations/facts.ts';
 import { entityOperations } from './operations/entities.ts';
+import { historyOperations } from './operations/history.ts';
 import { declarationOperations } from './operations/declarations.ts';
 import { ruleOperations } from './operations/rules.ts';
 import { constraintOperations } from './operations/constraints.ts';
@@ -30,6 +31,7 @@ import { serviceOperations } from './operations/service.ts';
 export const operations = {
   ...factOperations,
   ...entityOperations,
+  ...historyOperations,
   ...declarationOperations,
   ...ruleOperations,
   ...constraintOperations,

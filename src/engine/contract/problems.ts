@@ -58,7 +58,7 @@ export const problems = {
   HistoryGone: {
     status: 410,
     title: 'The history does not reach back so far',
-    when: 'asKnown names a moment before the retained history; `earliest` is the first that can be asked for',
+    when: 'the moment is before the retained history; `earliest` is the first that can be asked about',
   },
   PreconditionFailed: {
     status: 412,

@@ -22,8 +22,9 @@ import {
   SALT_BYTES,
 } from './codec.ts';
 import { checksumAt, readSegment, readStored, type StoredRecords } from './log-reader.ts';
+import { type HistoryUsage, RetainedHistory } from './retention.ts';
 import { RetainedLog } from './retained.ts';
-import { type LogContents, recover, removeLeftOver, type Segment, takeReceived } from './recovery.ts';
+import { type LogContents, recover, type Segment, takeReceived } from './recovery.ts';
 import { type Branch, SegmentWriter, unavailable } from './segment-writer.ts';
 import type { SnapshotHeader } from './snapshot-codec.ts';
 import {
@@ -62,6 +63,8 @@ export interface LogOptions {
   readonly inFlightBytes?: number;
   /** A frame accepts no further append once it has this many bytes; default 16 MiB. */
   readonly groupBytes?: number;
+  /** For how many days the past is retained (see `retention.ts`); default 0: only what the present needs. */
+  readonly historyDays?: number;
   /**
    * For a folder that followed another log: the next records begin a new history with the old one as its parent.
    * `begun` is that new history's id if an earlier start may have begun it; then it continues.
@@ -97,16 +100,16 @@ interface LogStatistics {
   readonly commits: number;
   readonly syncs: number;
   readonly bytes: number;
-  /** Current value. */
+  /** Current values, `storedBytes` of all segments. */
   readonly inFlightBytes: number;
-  /** Current value. */
   readonly segments: number;
-  /** Current value, of all segments. */
   readonly storedBytes: number;
   /** Current value, of the segments that the snapshot does not cover. */
   readonly uncoveredBytes: number;
   /** Current value, of the snapshot; 0: none. */
   readonly snapshotBytes: number;
+  /** Current value, of what is retained of the past beside segments and snapshot. */
+  readonly history: HistoryUsage;
 }
 
 export interface Log {
@@ -149,6 +152,8 @@ export interface Log {
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
   /** What the folder still has of the past. Rejects with the system's error or a StartupError. */
   retained(): Promise<RetainedLog>;
+  /** What the folder retains of the past. */
+  readonly history: Pick<RetainedHistory, 'erase'>;
   /** Opens the newest snapshot's file for copying; a snapshot must exist. Rejects with the system's error. */
   copySnapshot(): Promise<SnapshotCopy>;
   /**
@@ -193,11 +198,16 @@ interface OpenedLog {
  * changing nothing, if anything else is wrong. This process must hold the folder's lock.
  */
 export async function openLog(backend: StorageBackend, options: LogOptions): Promise<OpenedLog> {
-  const contents = await recover(backend, options.onWarn, options.key ?? null);
+  const history = new RetainedHistory(backend, options.historyDays ?? 0, options.now);
+  const contents = await recover(backend, options.onWarn, options.key ?? null, ({ header }) =>
+    history.atStart(header),
+  );
+  await history.opened();
   const last = contents.segments.at(-1);
   if (last !== undefined) last.lastChecksum = await checksumAt(backend, contents, contents.lastSequence);
   const folder = (await backend.identityOf?.('')) ?? null;
-  return { log: new SegmentedLog(backend, contents, options, folder), lastSequence: contents.lastSequence };
+  const log = new SegmentedLog(backend, contents, options, { folder, history });
+  return { log, lastSequence: contents.lastSequence };
 }
 
 /** The encoded records of one append. */
@@ -243,6 +253,7 @@ class SegmentedLog implements Log {
   readonly #options: LogOptions;
   #branch: Branch;
   #snapshot: StoredSnapshot | null;
+  readonly history: RetainedHistory;
   #isPutting = false;
   readonly #tasks: Task[] = [];
   readonly #onWarn: (message: string) => void;
@@ -269,7 +280,12 @@ class SegmentedLog implements Log {
   readonly #totals = { records: 0, commits: 0, bytes: 0 };
 
   /** `folder`: see `StorageBackend.identityOf`; null: nobody can move it. */
-  constructor(backend: StorageBackend, contents: LogContents, options: LogOptions, folder: string | null) {
+  constructor(
+    backend: StorageBackend,
+    contents: LogContents,
+    options: LogOptions,
+    { folder, history }: { readonly folder: string | null; readonly history: RetainedHistory },
+  ) {
     this.#backend = backend;
     this.#segments = contents.segments;
     this.fsync = options.fsync;
@@ -277,6 +293,7 @@ class SegmentedLog implements Log {
     this.#options = options;
     this.#branch = branchOf(contents, options);
     this.#snapshot = contents.snapshot;
+    this.history = history;
     this.#onWarn = options.onWarn;
     this.#inFlightLimit = options.inFlightBytes ?? 64 * MEBIBYTE;
     this.#groupLimit = options.groupBytes ?? 16 * MEBIBYTE;
@@ -462,6 +479,7 @@ class SegmentedLog implements Log {
       storedBytes: bytesOf(this.#segments),
       uncoveredBytes: bytesOf(this.#segments.filter(({ header }) => header.id >= covered)),
       snapshotBytes: this.#snapshot?.bytes ?? 0,
+      history: this.history.usage,
     };
   }
 
@@ -506,6 +524,7 @@ class SegmentedLog implements Log {
       await written.install();
       await this.#writer.restart(branch, { sequence, checksum });
       this.#snapshot = await takeReceived(this.#backend, { ...received, name: receivedName(sequence) });
+      this.history.replaced(received.header.time);
     } catch (error) {
       // The snapshot may already be in the folder; the next start would then continue from it.
       throw this.#writer.latch(error);
@@ -523,6 +542,7 @@ class SegmentedLog implements Log {
       written = await writeSnapshot(this.#backend, header, sealing, parts, this.#onWarn);
       // It may reflect records that are not synced yet; those must not be lost while it remains.
       await this.#between(() => this.#writer.sync());
+      await this.history.prepare(header);
       await written.install();
       return written;
     } catch (error) {
@@ -531,14 +551,14 @@ class SegmentedLog implements Log {
     }
   }
 
-  /** Removes what the snapshot covers. A failed removal is retried by the next snapshot or start. */
+  /** Removes what the snapshot covers and is not retained. A failed removal is retried by the next snapshot or start. */
   async #removeCovered(snapshot: StoredSnapshot, neededAfter: number): Promise<void> {
     const needed = this.#segments.findIndex(
       ({ header, lastSequence }) => header.id >= snapshot.header.segment || lastSequence > neededAfter,
     );
     if (needed > 0) this.#segments.splice(0, needed);
     try {
-      await removeLeftOver(this.#backend, snapshot, this.#segments[0]?.header.id);
+      await this.history.trim(snapshot, this.#segments[0]?.header.id);
     } catch (error) {
       this.#onWarn(`Files that the snapshot covers could not be removed: ${reason(error)}`);
     }

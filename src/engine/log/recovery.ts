@@ -96,12 +96,14 @@ export function segmentName(id: number): string {
 /**
  * Verifies the log, cuts off a torn tail (reported to `onWarn`), and returns the contents. They are durable then: a
  * record that a killed process wrote but did not sync must not be visible now and lost after a power cut. `key` is the
- * folder's; null: none.
+ * folder's; null: none. `retained` names what the newest snapshot covers and the folder keeps all the same; default:
+ * nothing.
  */
 export async function recover(
   backend: StorageBackend,
   onWarn: (message: string) => void,
   key: FolderKey | null,
+  retained: (newest: StoredSnapshot) => Promise<RetainedNames> = async () => nothingRetained,
 ): Promise<LogContents> {
   const inspected = await inspect(backend, key);
   const { tail } = inspected;
@@ -109,7 +111,10 @@ export async function recover(
   if (tail !== null) await readable(backend, tail.name, () => cutOff(backend, tail));
   const last = contents.segments.at(-1);
   if (last !== undefined) await readable(backend, last.name, () => makeDurable(backend, last));
-  await readable(backend, '', () => removeLeftOver(backend, contents.snapshot));
+  await readable(backend, '', async () => {
+    const { snapshot } = contents;
+    await removeLeftOver(backend, snapshot, snapshot === null ? nothingRetained : await retained(snapshot));
+  });
   await readable(backend, '', () => removeUnreceived(backend));
   if (tail === null) return contents;
   onWarn(
@@ -119,21 +124,31 @@ export async function recover(
   return contents;
 }
 
+/** The names of covered snapshots and segments that stay. */
+interface RetainedNames {
+  readonly snapshots: readonly string[];
+  readonly segments: readonly string[];
+}
+
+const nothingRetained: RetainedNames = { snapshots: [], segments: [] };
+
 /**
- * Removes what is no longer needed beside this durable snapshot: older and unfinished snapshots, and the segments
- * before `from`, the first one needed. Rejects with the system's error.
+ * Removes what is no longer needed beside this durable snapshot: unfinished snapshots, and older ones and the segments
+ * before `from`, the first one needed, unless they are retained. Rejects with the system's error.
  */
 export async function removeLeftOver(
   backend: StorageBackend,
   snapshot: StoredSnapshot | null,
+  retained: RetainedNames = nothingRetained,
   from = snapshot?.header.segment ?? 0,
 ): Promise<void> {
   const names = await backend.list();
   const leftOver = unfinishedNames(names);
   if (snapshot !== null) {
     leftOver.push(...receivedNames(names));
-    leftOver.push(...snapshotNames(names).filter((name) => name !== snapshot.name));
-    leftOver.push(...segmentNames(names).filter((name) => segmentId(name) < from));
+    const kept = new Set([snapshot.name, ...retained.snapshots, ...retained.segments]);
+    leftOver.push(...snapshotNames(names).filter((name) => !kept.has(name)));
+    leftOver.push(...segmentNames(names).filter((name) => segmentId(name) < from && !kept.has(name)));
   }
   for (const name of leftOver) await backend.remove(name);
   if (leftOver.length > 0) await backend.syncDirectory();

@@ -14,11 +14,13 @@ import { type LiveParts, LiveState } from '../session/live-state.ts';
 import { type KnowledgeReader, PastKnowledge } from '../session/past-knowledge.ts';
 import type { Writer } from '../session/writer.ts';
 import { Leader } from '../replication/leader.ts';
+import { Replays } from '../history/replay.ts';
 import { EngineReplica } from '../replication/follower.ts';
 import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/program.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { Operation, Outcome } from '../state/operation.ts';
+import { leavesHistory } from '../state/state-snapshot.ts';
 import { repeatedReport, type Report } from '../state/report.ts';
 import type { Journal, JournalName } from '../log/journal.ts';
 import type { FolderLock } from '../log/lock-file.ts';
@@ -108,6 +110,8 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
   /** null: all is in memory. */
   readonly lock: FolderLock | null;
   readonly snapshotIntervalMs: number;
+  /** For how many days the log retains the past; absent: 0. */
+  readonly historyDays?: number;
   /** null or absent: writes are not refused for want of memory. */
   readonly memoryGauge?: MemoryGauge | null;
   /** null or absent: facts are not compared by meaning. */
@@ -154,6 +158,7 @@ export class EngineContext implements Writer {
   readonly databases: Databases;
   readonly keys: Keys;
   readonly leader: Leader;
+  readonly replays: Replays;
   readonly replica: EngineReplica | null;
   readonly snapshots: Snapshots;
   readonly backups: Backups;
@@ -212,6 +217,7 @@ export class EngineContext implements Writer {
     });
     this.backups = new Backups(this.snapshots, log, () => clock.now());
     this.leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => this.snapshots.take() });
+    this.replays = new Replays(log, this.live.memory, onWarn);
     const [live, snapshots] = [this.live, this.snapshots];
     const follows = parts.leaderUrl !== null;
     this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;
@@ -246,7 +252,9 @@ export class EngineContext implements Writer {
         this.live.applied(record, report);
         this.violations.applied(record, report);
         this.windows.applied(report);
-        const isCleared = report.cleared !== null;
+        const { cleared } = report;
+        const isCleared = cleared !== null;
+        if (cleared !== null && leavesHistory(cleared)) this.parts.log.history.erase(record.sequence);
         if (isCleared) this.past.forget(report.database);
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
         if (hasRemoved) memory.deleted();
@@ -349,7 +357,7 @@ export class EngineContext implements Writer {
   storageState(): StorageState {
     const { log } = this.parts;
     const { isEncrypted: encrypted, fsync } = log;
-    const { storedBytes: bytes, segments, inFlightBytes: waitingBytes } = log.statistics();
+    const { storedBytes: bytes, segments, inFlightBytes: waitingBytes, history } = log.statistics();
     const snapshot = log.snapshot();
     return {
       status: log.status(),
@@ -364,6 +372,7 @@ export class EngineContext implements Writer {
         bytes: snapshot.bytes,
         createdAt: snapshot.createdAt,
       },
+      history: { days: this.parts.historyDays ?? 0, ...history },
       backup: this.backups.last,
     };
   }

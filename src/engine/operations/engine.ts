@@ -39,6 +39,7 @@ import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from '../
 import { tell, tellAll } from '../write/tell.ts';
 import type { Windows } from '../window/windows.ts';
 import { type Asked, EngineContext, type EngineParts } from './engine-context.ts';
+import { factLives, history, revert } from './history.ts';
 import { askQuestion, explainAtom, predicates, query, rule, rules, validateRules } from './questions.ts';
 
 /**
@@ -121,6 +122,9 @@ const operations = {
     undefined,
     anyConclusion,
   ),
+  factLives,
+  history,
+  revert,
   /** What is known about a constant. */
   entity: asking(entityPage, ({ timeoutMs }: EntityInput) => entityLimits(timeoutMs), anyConclusion),
   addAlias,

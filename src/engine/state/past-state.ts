@@ -10,6 +10,7 @@ import type { LogRecord } from '../log/codec.ts';
 import type { RetainedBase, RetainedLog } from '../log/retained.ts';
 import { applying, isKeyOperation } from './apply.ts';
 import type { Operation } from './operation.ts';
+import type { Report } from './report.ts';
 import { readState } from './state-snapshot.ts';
 import { DatabaseState, State } from './state.ts';
 
@@ -64,12 +65,12 @@ export async function rebuilt(
       check(bytesOf(state));
       await slices.breathe();
     }
-    if (!concerns(record, name)) continue;
+    if (!concernsDatabase(record, name)) continue;
     if (isReached(state.databases.get(name), at, record)) {
       nextStamp = record.time;
       break;
     }
-    await applied(state, record, slices);
+    await reapplied(state, record, () => slices.breathe());
   }
   check(bytesOf(state));
   const database = state.databases.get(name) ?? new DatabaseState(name, 0, firstGeneration);
@@ -80,7 +81,7 @@ export async function rebuilt(
 }
 
 /** Whether the record can change the database; keys belong to none. */
-function concerns({ database, operation: logged }: LogRecord, name: string): boolean {
+export function concernsDatabase({ database, operation: logged }: LogRecord, name: string): boolean {
   const operation = logged as Operation;
   if (operation.kind === 'createDatabase') return operation.name === name;
   return database === name && !isKeyOperation(operation);
@@ -92,7 +93,7 @@ function isReached(database: DatabaseState | undefined, at: KnownAt, next: LogRe
 }
 
 /** The state of the base, without other databases: their names may still be those of later records. */
-async function stateOfBase(
+export async function stateOfBase(
   retained: RetainedLog,
   { snapshot }: RetainedBase,
   name: string,
@@ -107,11 +108,19 @@ async function stateOfBase(
   return state;
 }
 
-/** Applies the record as the next one; nobody repeats a request of the past. */
-async function applied(state: State, record: LogRecord, slices: Slices): Promise<void> {
+/** Applies the record as the next one, in slices; nobody repeats a request of the past. */
+export async function reapplied(
+  state: State,
+  record: LogRecord,
+  breathe: () => Promise<void>,
+): Promise<Report> {
   const { idempotency: _repeated, ...rest } = record;
   const steps = applying(state, { ...rest, sequence: state.sequence + 1 });
-  for (let step = steps.next(); step.done !== true; step = steps.next()) await slices.breathe();
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await breathe();
+  }
 }
 
 function bytesOf({ databases }: State): number {

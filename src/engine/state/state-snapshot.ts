@@ -21,6 +21,7 @@ import type { Log, ReadableLog } from '../log/log.ts';
 import type { OpeningProgress } from './opening-progress.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { StartupError } from '../log/startup-error.ts';
+import type { ClearedTenants } from './report.ts';
 import type { Rule } from '../contract/language.ts';
 import type { Quota } from '../contract/quotas.ts';
 import { ruleIdentity, renderRule } from '../language/print.ts';
@@ -46,6 +47,8 @@ interface PinnedState {
 export interface RestoredState {
   readonly state: State;
   readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
+  /** Sequence of the last record after the snapshot that cleared something; null or absent: none did. */
+  readonly clearedAt?: number | null;
 }
 
 /** Version of the snapshot's content, raised with every change. Newer versions are refused. */
@@ -365,11 +368,20 @@ export async function stateOf(
 ): Promise<RestoredState> {
   const restored = log.snapshot() === null ? nothing() : await readState(counted(log, progress), pause);
   const { state } = restored;
+  let clearedAt: number | null = null;
   for await (const record of log.read(state.sequence)) {
-    apply(state, record);
+    const { cleared } = apply(state, record);
+    if (cleared !== null && leavesHistory(cleared)) clearedAt = record.sequence;
     progress?.recordApplied();
   }
-  return restored;
+  return { ...restored, clearedAt };
+}
+
+/** True if there may be a trace in the log of what was cleared: something was stored there. */
+export function leavesHistory({ tenants, rules, isDatabaseGone }: ClearedTenants): boolean {
+  if (rules > 0 || isDatabaseGone) return true;
+  for (const { facts, aliases } of tenants.values()) if (facts.relations.size + aliases.size > 0) return true;
+  return false;
 }
 
 /** The log's snapshot, whose bytes are counted as they are read. */

@@ -58,6 +58,8 @@ export async function openOn(
     fsync,
     encryptionKey: key,
     segmentBytes,
+    // Every second run retains the past.
+    historyDays: seed % 2 === 0 ? 30 : 0,
     clock,
     random,
     snapshotIntervalMs: 2 ** 30,

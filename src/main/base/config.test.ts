@@ -246,6 +246,7 @@ describe('the endpoint file', () => {
 
 const contractVariables = [
   'PORT',
+  'HISTORY_DAYS',
   'HOST',
   'API_KEY',
   'AUTH_ENABLED',

@@ -84,6 +84,12 @@ const variables = {
     300_000,
     'Time between snapshots',
   ),
+  historyDays: variable(
+    'HISTORY_DAYS',
+    integer(0, 36_500),
+    30,
+    'For how many days the past can be asked; 0: only what the log holds anyway',
+  ),
   memoryBudgetBytes: variable(
     'MEMORY_BUDGET_BYTES',
     nullable(integer(1_048_576, 2 ** 50)),

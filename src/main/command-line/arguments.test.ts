@@ -19,6 +19,10 @@ it('parses a command with its words and options, in any order', () => {
     format: null,
     predicate: null,
     dryRun: false,
+    entity: null,
+    actor: null,
+    limit: null,
+    rules: false,
     escape: null,
     output: null,
   });
@@ -36,6 +40,25 @@ it('accepts the options of import and export, and rejects them elsewhere', () =>
   expect(parseArguments(['export', '-o', 'x.dl'])).toMatchObject({ output: 'x.dl', dryRun: false });
   expect(() => parseArguments(['tell', 'p(a)', '--dry-run'])).toThrow('--dry-run is for import');
   expect(() => parseArguments(['import', 'a.csv', '--output', 'b'])).toThrow('--output is for export');
+});
+
+it('accepts the options of history, and rejects them elsewhere', () => {
+  expect(parseArguments(['history', 'revert', '3', '5', '--rules', '--dry-run'])).toMatchObject({
+    name: 'history',
+    words: ['revert', '3', '5'],
+    rules: true,
+    dryRun: true,
+  });
+  expect(
+    parseArguments(['history', 'log', '--entity', 'ann', '--actor=local', '--limit', '5']),
+  ).toMatchObject({
+    words: ['log'],
+    entity: 'ann',
+    actor: 'local',
+    limit: '5',
+  });
+  for (const option of ['--entity=x', '--actor=x', '--limit=5', '--rules'])
+    expect(() => parseArguments(['ask', 'p(?x)', option])).toThrow('is for history');
 });
 
 it('accepts a text that starts with a minus', () => {

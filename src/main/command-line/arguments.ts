@@ -15,6 +15,7 @@ export const commandNames = [
   'teach',
   'import',
   'export',
+  'history',
   'status',
   'sample',
 ] as const;
@@ -36,6 +37,12 @@ export interface ParsedCommand {
   readonly format: string | null;
   readonly predicate: string | null;
   readonly dryRun: boolean;
+  /** For history: filters of the log; null: any. */
+  readonly entity: string | null;
+  readonly actor: string | null;
+  readonly limit: string | null;
+  /** For history revert: takes back changes of rules and declarations too. */
+  readonly rules: boolean;
   /** For export: what csv is made safe for; null: nothing. */
   readonly escape: string | null;
   /** For export: the file to write; null: standard output. */
@@ -72,6 +79,10 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     format: values.format ?? null,
     predicate: values.predicate ?? null,
     dryRun: values['dry-run'] ?? false,
+    entity: values.entity ?? null,
+    actor: values.actor ?? null,
+    limit: values.limit ?? null,
+    rules: values.rules ?? false,
     escape: values.escape ?? null,
     output: values.output ?? null,
   };
@@ -109,6 +120,10 @@ function parse(argv: readonly string[]) {
         format: { type: 'string' },
         predicate: { type: 'string' },
         'dry-run': { type: 'boolean' },
+        entity: { type: 'string' },
+        actor: { type: 'string' },
+        limit: { type: 'string' },
+        rules: { type: 'boolean' },
         escape: { type: 'string' },
         output: { type: 'string', short: 'o' },
         'reset-admin': { type: 'boolean', default: false },
@@ -149,11 +164,18 @@ function requireAlone(values: Readonly<Record<string, unknown>>, positionals: re
 
 /** Options that other commands refuse: if they ignored them, the command would do something else than intended. */
 const optionsOf: Readonly<
-  Record<'format' | 'predicate' | 'dry-run' | 'escape' | 'output', readonly string[]>
+  Record<
+    'format' | 'predicate' | 'dry-run' | 'entity' | 'actor' | 'limit' | 'rules' | 'escape' | 'output',
+    readonly string[]
+  >
 > = {
   format: ['import', 'export'],
-  predicate: ['import', 'export'],
-  'dry-run': ['import'],
+  predicate: ['import', 'export', 'history'],
+  'dry-run': ['import', 'history'],
+  entity: ['history'],
+  actor: ['history'],
+  limit: ['history'],
+  rules: ['history'],
   escape: ['export'],
   output: ['export'],
 };
@@ -193,10 +215,14 @@ const options = {
     usage: '--predicate NAME',
     about: [
       'import of csv and tsv: the predicate of every line, whose columns',
-      'are all arguments; export: only facts of this predicate',
+      'are all arguments; export, history log: only facts of this predicate',
     ],
   },
-  dryRun: { usage: '--dry-run', about: ['import: shows what it would do, without doing it'] },
+  dryRun: { usage: '--dry-run', about: ['import, history revert: shows what it would do, without doing it'] },
+  entity: { usage: '--entity NAME', about: ['history log: only facts about it'] },
+  actor: { usage: '--actor NAME', about: ['history log: id or name of a key, or local'] },
+  limit: { usage: '--limit N', about: ['history log: at most so many generations; default: 100'] },
+  rules: { usage: '--rules', about: ['history revert: rules, declarations and constraints too'] },
   escape: {
     usage: '--escape FOR',
     about: [
@@ -269,6 +295,16 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     options: ['scope', 'format', 'predicate', 'escape', 'output'],
     more: [],
     example: 'corollary export --output knowledge.ndjson',
+  },
+  history: {
+    takes: 'log|revert|blame',
+    about: 'shows who changed what, and takes it back',
+    options: ['predicate', 'entity', 'actor', 'limit', 'scope', 'rules', 'dryRun'],
+    more: [
+      'log lists generations, newest first. revert takes back a GENERATION, or what came after FROM up to TO.',
+      "blame shows who wrote a fact, by its id or as an atom such as 'p(a, b)'. Exit code 1 if there is nothing.",
+    ],
+    example: 'corollary history revert 24 --dry-run',
   },
   sample: {
     takes: '[NAME]',

@@ -10,6 +10,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { readEndpoint } from '../base/endpoint-file.ts';
+import { findInstallation } from '../base/installation.ts';
 import { UsageError } from './arguments.ts';
 
 /** The service answered with a problem. */
@@ -59,6 +60,7 @@ export async function connect(options: ClientOptions): Promise<Client> {
   const headers = {
     'x-database': options.database,
     'x-tenant-id': options.tenant,
+    'x-client': `cli/${findInstallation().version}`,
     ...(options.apiKey === null ? {} : { 'x-api-key': options.apiKey }),
   };
   const send = (method: 'POST' | 'PUT', path: string, body: unknown) =>

@@ -276,7 +276,8 @@ describe('a folder', () => {
     }
 
     async function write(ending: string, change: (bytes: Buffer) => void): Promise<string> {
-      const name = (await files(at('left'))).find((each) => each.endsWith(ending)) ?? '';
+      // The newest one: no start reads those that are retained of the past.
+      const name = (await files(at('left'))).findLast((each) => each.endsWith(ending)) ?? '';
       const path = join(at('left'), name);
       const bytes = await readFile(path);
       change(bytes);

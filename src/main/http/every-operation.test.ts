@@ -190,7 +190,8 @@ describe('the same knowledge, clock and request give the same bytes', () => {
       ].includes(name);
       if (isUnchanged) texts.push(textOf(await send(at, call)));
     }
-    if (/^(?:listDatabases|takeSnapshot|takeBackup|storageState|replication\w+)$/.test(name))
+    // `since` of the history depends on the snapshots of the service.
+    if (/^(?:history|listDatabases|takeSnapshot|takeBackup|storageState|replication\w+)$/.test(name))
       expect(texts[0]).toMatch(/^200 /);
     else expect(new Set(texts)).toEqual(new Set([texts[0]]));
   });

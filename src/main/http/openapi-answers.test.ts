@@ -445,6 +445,15 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
   'another rule would have to be taught between the check of the text and its write': [
     'extract RuleException',
   ],
+  'it takes a damaged file, or one that retention removes while it is read': [
+    'history HistoryGone',
+    'factHistory HistoryGone',
+  ],
+  'it takes more facts than fit into the memory': [
+    'history InferenceLimitExceeded',
+    'factHistory InferenceLimitExceeded',
+    'revert InferenceLimitExceeded',
+  ],
   'it is answered before a second request with its key can come': ['beginTransaction Conflict'],
   'it takes a full memory': ['assertRule QuotaExceeded'],
   'it takes more rules than are planned within a millisecond': ['plan InferenceLimitExceeded'],

@@ -324,6 +324,7 @@ export function problemSchema(): JsonSchema {
         description: 'Of a merge with REJECT: the unresolved conflicts, as in the answer of a merge',
         items: { type: 'object' },
       },
+      ...historyMembers,
       variables: {
         type: 'array',
         description: 'Of RuleException: the unsafe variables',
@@ -344,20 +345,45 @@ export function problemSchema(): JsonSchema {
       provider: text('Of LlmProviderException: the provider that failed'),
       ...shapeMembers,
       ...quotaMembers,
-      violations: {
-        type: 'array',
-        items: { type: 'object' },
-        description:
-          'Of ConstraintViolated: what would be violated and was not before, the first 100, as in GET /violations',
-      },
-      violationCount: {
-        type: 'integer',
-        description: 'Of ConstraintViolated: how many violations there would be',
-      },
+      ...violationMembers,
       retryAfterSeconds: { type: 'integer', minimum: 1, description: 'As in Retry-After' },
     },
   };
 }
+
+/** The members of problems about constraints. */
+const violationMembers = {
+  violations: {
+    type: 'array',
+    items: { type: 'object' },
+    description:
+      'Of ConstraintViolated: what would be violated and was not before, the first 100, as in GET /violations',
+  },
+  violationCount: {
+    type: 'integer',
+    description: 'Of ConstraintViolated: how many violations there would be',
+  },
+};
+
+/** The members of problems about the history. */
+const historyMembers = {
+  touched: {
+    type: 'array',
+    description: 'Of a revert: what later generations touched',
+    items: {
+      type: 'object',
+      required: ['what', 'generation'],
+      properties: { what: { type: 'string' }, generation: { type: ['integer', 'null'] } },
+      additionalProperties: false,
+    },
+  },
+  earliest: {
+    type: 'object',
+    description: 'Of HistoryGone: the first generation that can be asked for, and its time',
+    required: ['generation', 'time'],
+    properties: { generation: { type: 'integer' }, time: { type: ['integer', 'null'] } },
+  },
+};
 
 /** The members of problems about declarations. */
 const shapeMembers = {
@@ -371,12 +397,6 @@ const shapeMembers = {
       validFrom: { type: ['integer', 'null'] },
       validUntil: { type: ['integer', 'null'] },
     },
-  },
-  earliest: {
-    type: 'object',
-    description: 'Of HistoryGone: the first generation that can be asked for, and its time',
-    required: ['generation', 'time'],
-    properties: { generation: { type: 'integer' }, time: { type: ['integer', 'null'] } },
   },
   path: { type: 'string', description: 'Of ShapeViolation: the argument in the request' },
   value: { type: 'string', description: 'Of ShapeViolation: the constant' },

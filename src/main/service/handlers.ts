@@ -9,6 +9,7 @@ import type { agentOperations } from '../../engine/contract/operations/agents.ts
 import type { authenticationOperations } from '../../engine/contract/operations/authentication.ts';
 import type { databaseOperations } from '../../engine/contract/operations/databases.ts';
 import type { entityOperations } from '../../engine/contract/operations/entities.ts';
+import type { historyOperations } from '../../engine/contract/operations/history.ts';
 import type { replicationOperations } from '../../engine/contract/operations/replication.ts';
 import type { serviceOperations } from '../../engine/contract/operations/service.ts';
 import { type ReplicationStatus, replicationType } from '../../engine/contract/replication.ts';
@@ -20,7 +21,7 @@ import { importKnowledge } from '../transfer/import-knowledge.ts';
 import { inFormat } from '../base/facts-text.ts';
 import type { Language } from '../llm/language.ts';
 import { type Caller, declarationToStore, type Engine, type TransactionWrites } from '../../engine/index.ts';
-import type { Handlers } from '../base/dispatch.ts';
+import { type Handlers, requireRuleChange } from '../base/dispatch.ts';
 
 /** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
 export interface ServiceState {
@@ -39,7 +40,7 @@ export interface ServiceState {
 
 type ShapeHandlers = Pick<
   Handlers,
-  'declarePredicate' | 'getPredicate' | 'withdrawPredicate' | 'listViolations'
+  'listPredicates' | 'declarePredicate' | 'getPredicate' | 'withdrawPredicate' | 'listViolations'
 >;
 
 function shapeHandlers(
@@ -47,6 +48,7 @@ function shapeHandlers(
   within: (caller: Caller) => TransactionWrites | null,
 ): ShapeHandlers {
   return {
+    listPredicates: (caller) => service.engine.predicates(caller),
     declarePredicate: (caller, { params, body }) => {
       const declared = { ...params, ...body };
       return within(caller)?.shape(declarationToStore(declared)) ?? service.engine.declare(caller, declared);
@@ -96,7 +98,6 @@ export function createHandlers(service: ServiceState): Handlers {
     getFact: (caller, { params }) => service.engine.fact(caller, params.id),
     deleteFact: (caller, { params }) =>
       within(caller)?.forgetById(params.id) ?? service.engine.forgetById(caller, params.id),
-    listPredicates: (caller) => service.engine.predicates(caller),
     ...shapeHandlers(service, within),
     assertRule: (caller, { body }) => within(caller)?.teach(body) ?? service.engine.teach(caller, body),
     validateRules: (caller, { body }) => service.engine.validateRules(caller, body.text),
@@ -139,6 +140,7 @@ export function createHandlers(service: ServiceState): Handlers {
     undoImport: (caller, { params }) => service.engine.undoImport(caller, params.id),
     exportKnowledge: (caller, { query }) => exportDownload(service.engine, caller, query),
     ...entityHandlers(service),
+    ...historyHandlers(service),
     ...databaseHandlers(service),
     ...authenticationHandlers(service),
     ...agentHandlers(service),
@@ -171,6 +173,17 @@ function entityHandlers(service: ServiceState): Pick<Handlers, keyof typeof enti
     addAlias: (caller, { body }) => service.engine.addAlias(caller, body),
     removeAlias: (caller, { body }) => service.engine.removeAlias(caller, body),
     mergeEntities: (caller, { body }) => service.engine.mergeEntities(caller, body),
+  };
+}
+
+function historyHandlers(service: ServiceState): Pick<Handlers, keyof typeof historyOperations> {
+  return {
+    history: (caller, { query }) => service.engine.history(caller, query),
+    factHistory: (caller, { params }) => service.engine.factLives(caller, params.id),
+    revert: async (caller, { body }) => {
+      if (body.rules) requireRuleChange(caller);
+      return service.engine.revert(caller, body);
+    },
   };
 }
 

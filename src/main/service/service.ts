@@ -437,7 +437,7 @@ class RunningService implements Service, ServiceState {
   }
 
   async open(): Promise<void> {
-    const { storageDir, encryptionKey, fsync, snapshotIntervalMs, endpointFile } = this.#config;
+    const { storageDir, encryptionKey, fsync, snapshotIntervalMs, historyDays, endpointFile } = this.#config;
     const { memoryDecayIntervalMs: decayIntervalMs, memoryBudgetBytes } = this.#config;
     const { memoryLimitBytes, questionMemoryBytes } = this.#config;
     try {
@@ -446,6 +446,7 @@ class RunningService implements Service, ServiceState {
         encryptionKey,
         fsync,
         snapshotIntervalMs,
+        historyDays,
         decayIntervalMs,
         leaderUrl: this.#leaderUrl,
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),

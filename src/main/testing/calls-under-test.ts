@@ -50,6 +50,12 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   },
   listFacts: async (at) => ({ method: 'GET', path: `/facts?q=${(await told(at)).args[1]}&limit=10` }),
   getFact: async (at) => ({ method: 'GET', path: `/facts/${await factId(at)}` }),
+  factHistory: async (at) => ({ method: 'GET', path: `/facts/${await factId(at)}/history` }),
+  history: async (at) => ({ method: 'GET', path: `/history?entity=${(await told(at)).args[0]}` }),
+  revert: async (at) => {
+    const { generation } = (await made(at, post('/tell', fact(at)))).body;
+    return post('/history/revert', { generation });
+  },
   deleteFact: async (at) => ({ method: 'DELETE', path: `/facts/${await factId(at)}` }),
   listPredicates: () => ({ method: 'GET', path: '/predicates' }),
   entity: async (at) => ({ method: 'GET', path: `/entities/${(await told(at)).args[0]}` }),

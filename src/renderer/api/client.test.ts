@@ -35,6 +35,7 @@ describe('a call', () => {
         'x-database': 'db',
         'x-tenant-id': 'acme',
         'x-request-id': 'mine',
+        'x-client': expect.stringMatching(/^workbench\/\d/),
         authorization: 'Bearer secret',
         'content-type': 'application/json',
         'if-match': '"tag"',

@@ -9,14 +9,14 @@ import { operations } from '../../../client/src/operations.ts';
 import {
   addressOf as addressOfOperation,
   type Connection,
+  headersOf as headersOfConnection,
   newRequestId as newRequestIdOf,
   type Parts,
   perform,
 } from '../../../client/src/request.ts';
+import { VERSION } from '../../../client/src/version.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
 import { apiErrorOf } from './problem.ts';
-
-export { headersOf } from '../../../client/src/request.ts';
 
 /** Service and credentials. `origin` has no trailing slash; `key` is present if the service requires one. */
 export type ApiEndpoint = Connection;
@@ -29,6 +29,16 @@ export interface CallOptions {
   transaction?: string;
   /** Expected entity tag: PreconditionFailed if the entity has changed. */
   ifMatch?: string;
+}
+
+/** The endpoint of a workbench: the service records of each write that it came from one. */
+function asWorkbench(endpoint: ApiEndpoint): ApiEndpoint {
+  return { ...endpoint, client: `workbench/${VERSION}` };
+}
+
+/** The headers of every call. */
+export function headersOf(endpoint: ApiEndpoint, requestId: string): Record<string, string> {
+  return headersOfConnection(asWorkbench(endpoint), requestId);
 }
 
 /** Returns a request id that is unique among all windows. */
@@ -53,7 +63,7 @@ async function answerOf(
 ): Promise<unknown> {
   const requestId = options.requestId ?? newRequestId();
   try {
-    return await perform(endpoint, operation, parts, { ...options, requestId });
+    return await perform(asWorkbench(endpoint), operation, parts, { ...options, requestId });
   } catch (error) {
     throw apiErrorOf(error);
   }

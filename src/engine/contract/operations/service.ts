@@ -59,6 +59,7 @@ export const serviceOperations = {
         position: 41,
         log: { bytes: 10484, segments: 2, waitingBytes: 0 },
         snapshot: { position: 38, bytes: 6124, createdAt: 1782900000000 },
+        history: { days: 30, bytes: 21350, segments: 3, snapshots: 1, since: null },
         backup: { position: 38, bytes: 6124, takenAt: 1782900000000 },
       },
     },

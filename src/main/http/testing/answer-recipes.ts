@@ -63,10 +63,24 @@ const path1 = { ...path, maxDerivations: 1 };
 const none = (): Sent => ({});
 const withId = (id: string): Sent => ({ params: { id } });
 
-async function fact(world: World, fields: object = {}): Promise<{ predicate: string; id: string }> {
+async function fact(
+  world: World,
+  fields: object = {},
+): Promise<{ predicate: string; id: string; generation: number }> {
   const predicate = world.fresh();
-  const { id } = await world.call('POST', '/tell', { predicate, args: ['a'], ...fields });
-  return { predicate, id };
+  const { id, generation } = await world.call('POST', '/tell', { predicate, args: ['a'], ...fields });
+  return { predicate, id, generation };
+}
+
+/** A generation of a tenant that was nuked since. */
+async function erasedTenant(
+  world: World,
+): Promise<{ headers: Record<string, string>; body: { generation: number } }> {
+  const { name, id } = await tenant(world);
+  const headers = { 'x-database': name, 'x-tenant-id': id };
+  const { generation } = await world.call('POST', '/tell', { predicate: 'p', args: ['a'] }, headers);
+  await world.call('POST', `/admin/databases/${name}/tenants/${id}/nuke`);
+  return { headers, body: { generation } };
 }
 
 async function rule(world: World, fields: object = {}): Promise<{ id: string; text: string }> {
@@ -457,6 +471,65 @@ const memory = {
       const body = { entity: 'n', alias: world.fresh() };
       await world.call('POST', '/entities/alias', body);
       return { body };
+    },
+  },
+  history: {
+    success: async (world) => ({ query: `?predicate=${(await fact(world)).predicate}` }),
+    // Needs a damaged file, or one that retention removes while it is read; and more facts than fit into memory.
+    HistoryGone: null,
+    InferenceLimitExceeded: null,
+  },
+  factHistory: {
+    success: async (world) => withId((await fact(world)).id),
+    FactNotFound: () => withId('f0-9'),
+    HistoryGone: null,
+    InferenceLimitExceeded: null,
+  },
+  revert: {
+    success: async (world) => ({ body: { generation: (await fact(world)).generation } }),
+    InferenceLimitExceeded: null,
+    HistoryGone: async (world) => {
+      const { headers, body } = await erasedTenant(world);
+      return { headers, body };
+    },
+    Conflict: async (world) => {
+      const { predicate, generation } = await fact(world);
+      await world.call('POST', '/retract', { predicate, args: ['a'] });
+      return { body: { generation } };
+    },
+    KeyConflict: async (world) => {
+      const { predicate } = await strictFact(world, 'a');
+      const taken = { predicate, args: ['x', 'a'] };
+      const { generation } = await world.call('POST', '/retract', taken);
+      await world.call('POST', '/tell', { predicate, args: ['x', 'b'] });
+      return { body: { generation } };
+    },
+    ShapeViolation: async (world) => {
+      const predicate = world.fresh();
+      await world.call('POST', '/tell', { predicate, args: ['none'] });
+      const { generation } = await world.call('POST', '/retract', { predicate, args: ['none'] });
+      await world.call('PUT', `/predicates/${predicate}/1`, {
+        arguments: [{ name: 'number', type: 'integer' }],
+        check: 'reject',
+      });
+      return { body: { generation } };
+    },
+    RuleException: async (world) => {
+      const [one, other] = [world.fresh(), world.fresh()];
+      const { id } = await world.call('POST', '/teach', {
+        text: `${one}(?x) :- edge(?x, ?_), not ${other}(?x)`,
+      });
+      const { generation } = await world.call('DELETE', `/rules/${id}`);
+      await world.call('POST', '/teach', { text: `${other}(?x) :- ${one}(?x)` });
+      return { body: { generation, rules: true } };
+    },
+    QuotaExceeded: async (world) => {
+      const { headers } = await limited(world, 1);
+      const removed = { predicate: 'p', args: ['a'] };
+      await world.call('POST', '/tell', removed, headers);
+      const { generation } = await world.call('POST', '/retract', removed, headers);
+      await limit(world, headers, { facts: 0 });
+      return { headers, body: { generation } };
     },
   },
   mergeEntities: {

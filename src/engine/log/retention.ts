@@ -1,0 +1,187 @@
+/**
+ * What a folder retains of the past: segments and snapshots that the newest snapshot covers, for a number of days.
+ *
+ * Retained files keep their names. Recovery begins with the newest snapshot and ignores everything before it, so a
+ * start costs the same with and without a history, and damage there refuses no start. The base of the history is the
+ * newest snapshot that was already old enough when the window began, or the empty state while record 1 is in the folder;
+ * every record after the base is retained, and beside it the first snapshot of each UTC day. Everything else can be
+ * derived from these.
+ */
+import type { StorageBackend } from './backend.ts';
+import { readHeaderBytes } from './file-header.ts';
+import { markErasing, readErasing, unmarkErasing } from './erasing.ts';
+import { removeLeftOver, segmentId, segmentName, segmentNames, withFile } from './recovery.ts';
+import { decodeSnapshotHeader, type SnapshotHeader } from './snapshot-codec.ts';
+import { snapshotNames, type StoredSnapshot } from './snapshot-reader.ts';
+
+export const DAY_MS = 86_400_000;
+
+/** For how long the past is retained. */
+interface Retention {
+  /** 0: nothing is retained for its own sake. */
+  readonly days: number;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** The files of the past that stay in the folder. */
+interface RetainedFiles {
+  /** Names of snapshots before the newest, oldest first. */
+  readonly snapshots: readonly string[];
+  /** Names of segments that the newest snapshot covers, in order. */
+  readonly segments: readonly string[];
+  /** Stamp of the oldest retained state, epoch milliseconds; null: the history begins with the first record. */
+  readonly since: number | null;
+}
+
+/** What the history costs on disk, and how far it goes back. */
+export interface HistoryUsage {
+  readonly bytes: number;
+  readonly snapshots: number;
+  readonly segments: number;
+  /** See `RetainedFiles.since`. */
+  readonly since: number | null;
+}
+
+/** The retained history of one folder: trims it with each snapshot, and lets it go if it contains what was erased. */
+export class RetainedHistory {
+  readonly #backend: StorageBackend;
+  readonly #days: number;
+  readonly #now: () => number;
+  /** Sequence of the record up to which the history must go; null: it may stay. */
+  #eraseThrough: number | null = null;
+  usage: HistoryUsage = { bytes: 0, snapshots: 0, segments: 0, since: null };
+
+  constructor(backend: StorageBackend, days: number, now: () => number) {
+    this.#backend = backend;
+    this.#days = days;
+    this.#now = now;
+  }
+
+  /** What stays beside the newest snapshot when the folder is opened. Rejects with the system's error. */
+  async atStart(newest: SnapshotHeader): Promise<RetainedFiles> {
+    // A mark of what the snapshot does not cover is set again when the record is replayed.
+    const erasing = (await readErasing(this.#backend)) ?? Number.POSITIVE_INFINITY;
+    const retained = await this.#retained(newest, erasing <= newest.sequence);
+    this.usage = await usageOf(this.#backend, retained);
+    return retained;
+  }
+
+  /** What was to go has gone, or goes again once its record is replayed. Rejects with the system's error. */
+  opened(): Promise<void> {
+    return unmarkErasing(this.#backend);
+  }
+
+  /** The history up to this record goes with the next snapshot that covers it. */
+  erase(through: number): void {
+    this.#eraseThrough = Math.max(through, this.#eraseThrough ?? 0);
+  }
+
+  /** Call it before the snapshot gets its name. Rejects with the system's error. */
+  async prepare(snapshot: SnapshotHeader): Promise<void> {
+    if (this.#erases(snapshot)) await markErasing(this.#backend, snapshot.sequence);
+  }
+
+  /**
+   * Removes what the snapshot covers and is not retained; segments from `firstSegment` on are needed all the same. Rejects
+   * with the system's error: the next snapshot or start tries again.
+   */
+  async trim(snapshot: StoredSnapshot, firstSegment: number | undefined): Promise<void> {
+    const { header } = snapshot;
+    const isErasing = this.#erases(header);
+    const retained = await this.#retained(header, isErasing);
+    await removeLeftOver(this.#backend, snapshot, retained, firstSegment);
+    this.usage = await usageOf(this.#backend, retained);
+    // Segments that a follower is fetching go with a later snapshot.
+    if (!isErasing || (firstSegment ?? 0) < header.segment) return;
+    await unmarkErasing(this.#backend);
+    this.#eraseThrough = null;
+  }
+
+  /** Another log's snapshot with this stamp replaced everything. */
+  replaced(time: number): void {
+    this.usage = { bytes: 0, snapshots: 0, segments: 0, since: time };
+  }
+
+  #erases({ sequence }: SnapshotHeader): boolean {
+    return this.#eraseThrough !== null && this.#eraseThrough <= sequence;
+  }
+
+  #retained(newest: SnapshotHeader, isErasing: boolean): Promise<RetainedFiles> {
+    return retainedFiles(this.#backend, newest, { days: isErasing ? 0 : this.#days, now: this.#now() });
+  }
+}
+
+/** Chooses what to retain beside the newest snapshot. Rejects with the system's error. */
+async function retainedFiles(
+  backend: StorageBackend,
+  newest: SnapshotHeader,
+  { days, now }: Retention,
+): Promise<RetainedFiles> {
+  if (days === 0) return { snapshots: [], segments: [], since: newest.time };
+  const names = await backend.list();
+  const older = await headersOf(backend, snapshotNames(names), newest);
+  const covered = segmentNames(names).filter((name) => segmentId(name) < newest.segment);
+  const cutoff = now - days * DAY_MS;
+  const isOld = ({ header }: OlderSnapshot): boolean => header.time <= cutoff;
+  const isWhole = isConnected(covered, 1, newest.segment);
+  // The newest of the old ones answers for the beginning of the window.
+  const base = newest.time <= cutoff ? null : (older.findLast(isOld) ?? (isWhole ? 'beginning' : older[0]));
+  if (base === null || base === undefined) return { snapshots: [], segments: [], since: newest.time };
+  const first = base === 'beginning' ? 1 : base.header.segment;
+  if (!isConnected(covered, first, newest.segment))
+    return { snapshots: [], segments: [], since: newest.time };
+  const after = base === 'beginning' ? older : older.slice(older.indexOf(base) + 1);
+  const kept = [...(base === 'beginning' ? [] : [base]), ...firstOfEachDay(after)];
+  return {
+    snapshots: kept.map(({ name }) => name),
+    segments: covered.filter((name) => segmentId(name) >= first),
+    since: base === 'beginning' ? null : base.header.time,
+  };
+}
+
+/** The sizes of retained files. Rejects with the system's error. */
+async function usageOf(backend: StorageBackend, retained: RetainedFiles): Promise<HistoryUsage> {
+  let bytes = 0;
+  for (const name of [...retained.snapshots, ...retained.segments])
+    bytes += await withFile(backend, name, 'read', (file) => file.size());
+  const { snapshots, segments, since } = retained;
+  return { bytes, snapshots: snapshots.length, segments: segments.length, since };
+}
+
+interface OlderSnapshot {
+  readonly name: string;
+  readonly header: SnapshotHeader;
+}
+
+/** The readable snapshots before the newest, oldest first. One whose header is damaged cannot answer for anything. */
+async function headersOf(
+  backend: StorageBackend,
+  names: readonly string[],
+  newest: SnapshotHeader,
+): Promise<OlderSnapshot[]> {
+  const found: OlderSnapshot[] = [];
+  for (const name of names) {
+    const reading = decodeSnapshotHeader(await withFile(backend, name, 'read', readHeaderBytes));
+    if (reading.kind === 'header' && reading.header.sequence < newest.sequence)
+      found.push({ name, header: reading.header });
+  }
+  return found;
+}
+
+/** True if these have every segment from one id up to another, exclusive. */
+function isConnected(names: readonly string[], first: number, end: number): boolean {
+  const present = new Set(names);
+  for (let id = Math.max(1, first); id < end; id++) if (!present.has(segmentName(id))) return false;
+  return true;
+}
+
+function firstOfEachDay(snapshots: readonly OlderSnapshot[]): OlderSnapshot[] {
+  const days = new Set<number>();
+  return snapshots.filter(({ header }) => {
+    const day = Math.floor(header.time / DAY_MS);
+    if (days.has(day)) return false;
+    days.add(day);
+    return true;
+  });
+}
