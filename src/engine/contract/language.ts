@@ -44,6 +44,35 @@ export interface Rule {
   body: Literal[];
 }
 
+/**
+ * Arguments by name, of an atom whose declaration is not known yet: the values in the order given, beside their names.
+ * `language/argument-names` puts them in the order of the declaration before anything else reads them.
+ */
+export class NamedTerms extends Array<string> {
+  /** Copies have no names: they are plain lists. */
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array;
+  }
+
+  readonly names: readonly string[];
+  /** An argument that is left out is an error; else it is `?_`. */
+  readonly needsAll: boolean;
+
+  constructor(given: ReadonlyMap<string, string>, needsAll: boolean) {
+    super();
+    for (const value of given.values()) this.push(value);
+    this.names = [...given.keys()];
+    this.needsAll = needsAll;
+  }
+}
+
+const argumentName = /^[\p{L}\p{N}_]{1,128}$/u;
+
+/** True if an argument may be declared with this name. */
+export function isArgumentName(name: string): boolean {
+  return argumentName.test(name);
+}
+
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 
 /** True if the text has no lone surrogate, so that UTF-8 can encode it. */
@@ -184,14 +213,41 @@ export const predicateSchema = z
 export const maxArguments = 64;
 export const maxBodyLiterals = 256;
 
-export const termsSchema = z
-  .array(termSchema)
-  .max(maxArguments, 'at most 64 arguments')
-  .describe('In order; one that starts with ? is a variable');
-export const constantsSchema = z
-  .array(constantSchema)
-  .max(maxArguments, 'at most 64 arguments')
-  .describe('In order; constants only');
+/** A list of arguments, or an object with declared names as its fields. */
+function argumentsOf(term: z.ZodType<string>, needsAll: boolean) {
+  const named = z
+    .record(z.string().refine(isArgumentName, 'a name of an argument is 1 to 128 letters, digits or _'), term)
+    .refine((given) => Object.keys(given).length <= maxArguments, 'at most 64 arguments')
+    .transform((given): string[] => new NamedTerms(new Map(Object.entries(given)), needsAll));
+  // A refinement looks at lists alone; `max` also compares what another value has as its length.
+  const list = z
+    .array(term)
+    .refine(({ length }) => length <= maxArguments, 'at most 64 arguments')
+    .meta({ maxItems: maxArguments });
+  const either = z.union([list, named], {
+    error: ({ input }) =>
+      input === undefined
+        ? 'is required (array)'
+        : 'is a list of arguments, or an object with their declared names',
+  });
+  // Arguments that were read already keep their names when another call passes them on.
+  const given = (value: unknown): unknown =>
+    value instanceof NamedTerms
+      ? Object.fromEntries(value.names.map((name, at) => [name, value[at]]))
+      : value;
+  return z.preprocess(given, either) as unknown as z.ZodType<string[], Arguments>;
+}
+
+/** Arguments as a client gives them. */
+type Arguments = readonly Scalar[] | Readonly<Record<string, Scalar>>;
+type Scalar = string | number | boolean;
+
+export const termsSchema = argumentsOf(termSchema, false).describe(
+  'In order, or an object by declared names; one that starts with ? is a variable',
+);
+export const constantsSchema = argumentsOf(constantSchema, true).describe(
+  'In order, or an object by declared names; constants only',
+);
 
 const absentFlag = z
   .boolean()
@@ -202,7 +258,7 @@ const absentFlag = z
 export const headSchema: z.ZodType<Atom, unknown> = takingFactFields(
   z.strictObject({
     predicate: predicateSchema,
-    args: termsSchema,
+    args: argumentsOf(termSchema, true).describe('In order, or an object by declared names'),
     negated: absentFlag,
   }),
 );

@@ -37,6 +37,7 @@ import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from '../write/scopes.ts';
 import { tell, tellAll } from '../write/tell.ts';
 import { EngineContext, type EngineParts } from './engine-context.ts';
+import { argumentNames, resolveRequest } from './named-arguments.ts';
 import { askQuestion, explainAtom, predicates, query, rule, rules, validateRules } from './questions.ts';
 
 /**
@@ -65,6 +66,8 @@ const anyConclusion = (): null => null;
 
 /** The operations by name: each is a function of the engine's context, the caller and the input. */
 const operations = {
+  argumentNames,
+  resolveRequest,
   tell,
   tellAll,
   forget,

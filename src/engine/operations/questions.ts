@@ -113,7 +113,8 @@ export async function validateRules(
   const { predicates: known } = await predicates(engine, caller);
   const stored = engine.live.database(caller).rules.all();
   const slices = engine.slices(caller);
-  const steps = diagnosis(text, { predicates: known, rules: stored }, true);
+  const { names } = engine.live.database(caller).declarations;
+  const steps = diagnosis(text, { predicates: known, rules: stored, names }, true);
   const result = await runInSlices(steps, () => slices.breathe());
   return { valid: result.diagnostics.every(({ severity }) => severity !== 'error'), ...result };
 }
