@@ -94,7 +94,7 @@ export type AggregateInput = {
   /** The name of a relation. */
   predicate: string;
   /** Absent: any arguments, any number of them. */
-  args?: (string | number | boolean)[] | null | undefined;
+  args?: Terms | null | undefined;
   /** The variable of args to aggregate, with or without ?. */
   variable?: string | null | undefined;
   /** Instead of variable: the position of the argument, from 0. Without args, facts with fewer arguments do not match. */
@@ -155,6 +155,8 @@ export type AliasRemoved = {
 export type Answer = {
   results: string[];
   bindings: Record<string, string>[];
+  /** Of a question of one atom: the arguments of each result by name, if all have a declared name. */
+  named?: Record<string, string>[] | undefined;
   count: number;
   truncated: boolean;
   total: number;
@@ -171,7 +173,7 @@ export type Answer = {
 
 export type AskInput = {
   predicate?: string | null | undefined;
-  args?: (string | number | boolean)[] | null | undefined;
+  args?: Terms | null | undefined;
   body?: Literal[] | null | undefined;
   /** A question as text: atoms with commas for and, not, comparisons. */
   text?: string | null | undefined;
@@ -437,6 +439,9 @@ export type Consolidation = {
   last: number;
 };
 
+/** In order, or an object by declared names; constants only. */
+export type Constants = (string | number | boolean)[] | Record<string, string | number | boolean>;
+
 export type ConstraintInput = {
   /** `!- body`: what must have no answer. A body as in rules. */
   text: string;
@@ -517,6 +522,8 @@ export type ContextEntry = {
   id: string | null;
   predicate: string;
   args: string[];
+  /** The arguments by name; absent unless all have a declared name. */
+  named?: Record<string, string> | undefined;
   negated: boolean;
   scope: string | null;
   salience: number;
@@ -777,6 +784,7 @@ export type Diagnostic = {
   severity: 'error' | 'warning' | 'info';
   code:
     | 'syntax'
+    | 'unknown_argument'
     | 'unsafe_variable'
     | 'arity_drift'
     | 'unknown_predicate'
@@ -1012,8 +1020,7 @@ export type EntityQuery = {
 export type ExplainInput = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; one that starts with ? is a variable. */
-  args: (string | number | boolean)[];
+  args: Terms;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
@@ -1114,8 +1121,7 @@ export type Extracted = {
 export type Fact = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; constants only. */
-  args: (string | number | boolean)[];
+  args: Constants;
   /** false: explicitly false. Default: true. */
   truthVal?: boolean | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
@@ -1136,6 +1142,8 @@ export type FactDetail = {
   id: string | null;
   predicate: string;
   args: string[];
+  /** The arguments by name; absent unless all have a declared name. */
+  named?: Record<string, string> | undefined;
   truthVal: boolean;
   scope: string | null;
   validFrom: number | null;
@@ -1173,8 +1181,7 @@ export type FactDetail = {
 export type FactInput = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; constants only. */
-  args: (string | number | boolean)[];
+  args: Constants;
   /** false: explicitly false. Default: true. */
   truthVal?: boolean | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
@@ -1270,8 +1277,7 @@ export type Goals =
   | {
       /** The name of a relation. */
       predicate: string;
-      /** In order; one that starts with ? is a variable. */
-      args: (string | number | boolean)[];
+      args: Terms;
       /** Default: false. */
       negated?: boolean | null | undefined;
     }[]
@@ -1280,8 +1286,8 @@ export type Goals =
 export type Head = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; one that starts with ? is a variable. */
-  args: (string | number | boolean)[];
+  /** In order, or an object by declared names. */
+  args: (string | number | boolean)[] | Record<string, string | number | boolean>;
   negated?: boolean | null | undefined;
 };
 
@@ -1440,8 +1446,7 @@ export type ListFactsQuery = {
 export type Literal =
   | {
       predicate: string;
-      /** In order; one that starts with ? is a variable. */
-      args: (string | number | boolean)[];
+      args: Terms;
       negated?: boolean | null | undefined;
       naf?: boolean | null | undefined;
     }
@@ -1534,8 +1539,7 @@ export type MergeInput = {
     | {
         /** The name of a relation. */
         predicate: string;
-        /** In order; constants only. */
-        args: (string | number | boolean)[];
+        args: Constants;
         take: 'source' | 'target' | 'both';
       }[]
     | null
@@ -1801,8 +1805,7 @@ export type Provenance = {
 export type QueryInput = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; one that starts with ? is a variable. */
-  args: (string | number | boolean)[];
+  args: Terms;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
@@ -1818,6 +1821,8 @@ export type QueryInput = {
 export type QueryResult = {
   predicate: string;
   args: string[];
+  /** The arguments by name; absent unless all have a declared name. */
+  named?: Record<string, string> | undefined;
   truthVal: boolean;
 }[];
 
@@ -2000,8 +2005,7 @@ export type RetractInput = {
   ifGeneration?: number | null | undefined;
   /** Time for finding dependents. Default: 2000. */
   timeoutMs?: number | null | undefined;
-  /** In order; constants only. */
-  args: (string | number | boolean)[];
+  args: Constants;
 };
 
 export type RetractOutcome = {
@@ -2040,8 +2044,7 @@ export type RetractPatternInput = {
   ifGeneration?: number | null | undefined;
   /** Time for finding dependents. Default: 2000. */
   timeoutMs?: number | null | undefined;
-  /** In order; one that starts with ? is a variable. */
-  args: (string | number | boolean)[];
+  args: Terms;
 };
 
 export type RetractPatternOutcome = {
@@ -2337,6 +2340,8 @@ export type StoredFact = {
   id: string | null;
   predicate: string;
   args: string[];
+  /** The arguments by name; absent unless all have a declared name. */
+  named?: Record<string, string> | undefined;
   truthVal: boolean;
   scope: string | null;
   validFrom: number | null;
@@ -2414,6 +2419,9 @@ export type TenantList = {
   }[];
 };
 
+/** In order, or an object by declared names; one that starts with ? is a variable. */
+export type Terms = (string | number | boolean)[] | Record<string, string | number | boolean>;
+
 export type TestBridge = {
   /** Default: "default". */
   database?: string | null | undefined;
@@ -2488,7 +2496,7 @@ export type Trace = {
 
 export type TraceInput = {
   predicate?: string | null | undefined;
-  args?: (string | number | boolean)[] | null | undefined;
+  args?: Terms | null | undefined;
   body?: Literal[] | null | undefined;
   /** A question as text: atoms with commas for and, not, comparisons. */
   text?: string | null | undefined;
@@ -2640,8 +2648,7 @@ export type WhatIfInput = {
     | {
         /** The name of a relation. */
         predicate: string;
-        /** In order; constants only. */
-        args: (string | number | boolean)[];
+        args: Constants;
         /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
         scope?: string | null | undefined;
         /** true instead of scope: the facts without scope. Default: false. */
@@ -2659,8 +2666,7 @@ export type WhatIfInput = {
     | {
         /** The name of a relation. */
         predicate: string;
-        /** In order; one that starts with ? is a variable. */
-        args: (string | number | boolean)[];
+        args: Terms;
         /** Default: false. */
         negated?: boolean | null | undefined;
       }[]

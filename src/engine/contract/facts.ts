@@ -8,6 +8,7 @@ import {
   hintsSchema,
   instantSchema,
   limitSchema,
+  namedSchema,
   offsetSchema,
   oneScopeChoice,
   optional,
@@ -292,7 +293,12 @@ export const plainQuery = plainInput(
 );
 
 export const queryResultSchema = z.array(
-  z.object({ predicate: z.string(), args: z.array(z.string()), truthVal: z.boolean() }),
+  z.object({
+    predicate: z.string(),
+    args: z.array(z.string()),
+    named: namedSchema.optional(),
+    truthVal: z.boolean(),
+  }),
 );
 export type QueryResult = z.output<typeof queryResultSchema>;
 
@@ -300,6 +306,7 @@ export const storedFactSchema = z.object({
   id: z.string().nullable(),
   predicate: z.string(),
   args: z.array(z.string()),
+  named: namedSchema.optional(),
   truthVal: z.boolean(),
   scope: z.string().nullable(),
   validFrom: timeSchema.nullable(),

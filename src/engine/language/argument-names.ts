@@ -27,6 +27,14 @@ type InOrder =
       readonly isDeclared: boolean;
     };
 
+/** The arguments by these names, as many. */
+export function namedBy(names: readonly string[], args: readonly string[]): Record<string, string> {
+  // Without a prototype, so that any name is a field of its own.
+  const named = Object.create(null) as Record<string, string>;
+  for (let at = 0; at < names.length; at++) named[names[at] as string] = args[at] as string;
+  return named;
+}
+
 /** At most this many names are listed in a message. */
 const maxListed = 10;
 
@@ -50,16 +58,11 @@ export class ArgumentNames {
     return this.#byPredicate.get(predicate)?.find((names) => names.length === arity) ?? null;
   }
 
-  /** The arguments by name; null: not all of them have names, or there are none. */
-  named(predicate: string, args: readonly string[]): Record<string, string> | null {
+  /** The field `named` of an atom in an answer: its arguments by name; none unless they are declared. */
+  part(predicate: string, args: readonly string[]): { named?: Record<string, string> } {
     const names = this.of(predicate, args.length);
-    if (names === null || names.length === 0) return null;
-    // Without a prototype, so that any name is a field of its own.
-    const named = Object.create(null) as Record<string, string>;
-    for (const [at, name] of names.entries()) named[name] = args[at] as string;
-    return named;
+    return names === null || names.length === 0 ? {} : { named: namedBy(names, args) };
   }
-
   /** The declared arities of the predicate, as the names of their arguments. */
   arities(predicate: string): readonly (readonly string[])[] {
     return this.#byPredicate.get(predicate) ?? [];

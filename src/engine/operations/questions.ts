@@ -27,7 +27,7 @@ const patienceOfBoundMs = 50;
  * names one.
  */
 export async function askQuestion(engine: EngineContext, caller: Caller, input: AskInput): Promise<Answer> {
-  const key = askedKey(input);
+  const key = `${engine.live.database(caller).declarations.version} ${askedKey(input)}`;
   const isCounted = input.plan === true;
   const again = caller.transaction === null && !isCounted ? engine.live.answerAgain(caller, key) : null;
   if (again !== null) return again;

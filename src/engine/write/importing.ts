@@ -11,6 +11,8 @@ import { runInSlices, type Slices } from '../base/slices.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import type { ConstraintInput } from '../contract/constraints.ts';
+import { NamedTerms } from '../contract/language.ts';
+import { argsInOrder } from '../language/argument-names.ts';
 import type { AliasInput } from '../contract/entities.ts';
 import type { RuleInput } from '../contract/rules.ts';
 import { addAlias, checkAlias } from './entities.ts';
@@ -100,7 +102,10 @@ class WritingImport implements Import {
   async teach(input: RuleInput): Promise<void> {
     const { live, write } = this.#writer;
     const caller = this.#caller;
-    const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input) };
+    const operation: RuleOperation = {
+      kind: 'teach',
+      rule: ruleToStore(input, '', this.#declarations.names),
+    };
     const check = (): void => checkRuleOperation(live.database(caller), operation);
     const report = await write({ caller, operation, check });
     this.#generation = outcomeAs(report.outcome, 'rule').generation;
@@ -109,7 +114,7 @@ class WritingImport implements Import {
   async constrain(input: ConstraintInput, isBare: boolean): Promise<void> {
     const { live, write } = this.#writer;
     const caller = this.#caller;
-    const constraint = constraintToStore(input, 'constraint');
+    const constraint = constraintToStore(input, 'constraint', this.#declarations.names);
     const operation = (): Promise<DecidedWrite | null> => {
       const addition = additionOf(live.database(caller).constraints, constraint);
       const isKnown = addition.kind === 'updateConstraint';
@@ -279,10 +284,12 @@ function storable(
   batch: Batch,
   declarations: DeclarationStore,
 ): FactToStore | null {
-  const fact = factToStore(input, now);
-  const isChecked = givesValidity(fact) || declarations.size > 0;
+  let fact = factToStore(input, now);
+  const isNamed = fact.args instanceof NamedTerms;
+  const isChecked = isNamed || givesValidity(fact) || declarations.size > 0;
   const message = isChecked
     ? refusalOf(() => {
+        if (isNamed) fact = { ...fact, args: argsInOrder(fact.predicate, fact.args, declarations.names, '') };
         checkValidity(fact, '');
         refuseMisfits(declarations, fact, '');
       })
@@ -321,6 +328,8 @@ function supposedImport(writer: Writer, caller: Caller): Import {
   let taught = 0;
   let declarations: DeclarationStore | null = null;
   let keys: KeyCheck | null = null;
+  /** The declarations as the lines so far leave them. */
+  const shape = (): DeclarationStore => declarations ?? live.database(caller).declarations;
   return {
     id: writer.newId(),
     assert: (facts) =>
@@ -330,15 +339,15 @@ function supposedImport(writer: Writer, caller: Caller): Import {
         const store = live.storeOf(caller);
         const over = await admission.refusals(database.name, caller.tenant, reader.time);
         const amounts = await supposed.amounts(reader.time, slices);
-        const shape = declarations ?? database.declarations;
-        keys ??= new KeyCheck(shape, store, reader.time);
+        const declared = shape();
+        keys ??= new KeyCheck(declared, store, reader.time);
         for (const [index, input] of facts.entries()) {
           if (batch.stopped !== null) break;
           if (index % factsBetweenBreaths === 0) await slices.breathe();
           const { ifGeneration } = input;
-          const fact = storable(input, index, reader.time, batch, shape);
+          const fact = storable(input, index, reader.time, batch, declared);
           if (fact === null) continue;
-          const conflict = shape.size === 0 ? null : await keyRefusal(keys, fact, slices);
+          const conflict = declared.size === 0 ? null : await keyRefusal(keys, fact, slices);
           if (conflict !== null) batch.refused.push({ index, message: conflict });
           if (conflict !== null) continue;
           const message = refusalOf(() => {
@@ -356,11 +365,11 @@ function supposedImport(writer: Writer, caller: Caller): Import {
     async teach(input) {
       const { name, rules: present } = live.database(caller);
       rules ??= present.copy();
-      const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input) };
+      const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input, '', shape().names) };
       checkRuleOperation({ name, rules }, operation);
       changeRules(rules, operation, { id: `supposed-${++taught}`, time: 0, generation: 0 });
     },
-    constrain: (input) => Promise.resolve(void constraintToStore(input, 'constraint')),
+    constrain: (input) => Promise.resolve(void constraintToStore(input, 'constraint', shape().names)),
     judged: () => Promise.resolve(null),
     name: (input) => checkAlias(writer, caller, input),
     async declare(input) {

@@ -13,6 +13,7 @@ import {
   parseFreeTextLine,
   parseFreeTextQuestion,
   parseProgram,
+  type Statement,
 } from '../../engine/index.ts';
 
 /** Maximum number of statements, questions and unreadable lines in one message. */
@@ -105,7 +106,7 @@ function readableItems(written: string, line: number, names: ArgumentNames): Mes
 
 /** What follows the word: statements, or one atom whose variables match everything to forget. */
 function forgettingOf(written: string, line: number, names: ArgumentNames): MessageItem[] {
-  const statements = parseFreeTextLine(written, names);
+  const statements = statementsOf(written, names);
   if (statements !== null)
     return statements.map((statement) =>
       statement.kind === 'fact'
@@ -118,6 +119,17 @@ function forgettingOf(written: string, line: number, names: ArgumentNames): Mess
   const reason =
     'write forget before what to forget, as in forget parent(ann, bob). or forget parent(ann, ?_).';
   return [{ line, kind: 'unknown', reason }];
+}
+
+/** The statements of a line; null: it has none, or leaves out names of arguments, as only a pattern may. */
+function statementsOf(written: string, names: ArgumentNames): Statement[] | null {
+  try {
+    return parseFreeTextLine(written, names);
+  } catch (error) {
+    // Read as a pattern, it is refused again if that is not what is wrong.
+    if (error instanceof EngineError) return null;
+    throw error;
+  }
 }
 
 const howToWrite =

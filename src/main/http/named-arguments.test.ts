@@ -172,6 +172,10 @@ describe('arguments by name', () => {
       '/memory/context?predicates=lives_in',
     );
     expect(recalled.body.facts).toMatchObject([{ named }]);
+    await call('PUT', '/predicates/likes/2', { arguments: [{ name: 'who' }, { name: 'what' }] });
+    expect((await call<Answer>('POST', '/ask', { text: 'likes(?x, ?y)' })).body.named).toEqual([
+      { who: 'ann', what: 'tea' },
+    ]);
     await call('POST', '/teach', { text: 'lives_in(?x, earth) :- lives_in(?x, rome)' });
     const derived = await call<Answer>('POST', '/ask', { text: 'lives_in(ann, earth)' });
     expect(derived.body.named).toEqual([{ person: 'ann', city: 'earth' }]);
@@ -183,7 +187,7 @@ describe('arguments by name', () => {
       '{"declare": {"name": "born", "arity": 2, "arguments": [{"name": "who"}, {"name": "year"}]}}',
       '{"predicate": "born", "args": {"year": 1990, "who": "ann"}}',
       '{"rule": "adult(?x) :- born{who: ?x}"}',
-      '{"constraint": "!- born{year: never}", "name": "n"}',
+      '{"constraint": "!- born{year: never}", "name": "n", "mode": "warn"}',
     ].join('\n');
     for (const dryRun of [true, false]) {
       const answer = await upload(`/import?dryRun=${dryRun}`, 'application/x-ndjson', lines);
@@ -203,6 +207,74 @@ describe('arguments by name', () => {
     expect(ingested.body).toMatchObject({ extracted: [{ predicate: 'lives_in', args: ['ian', 'rome'] }] });
     const wrong = await call<Problem>('POST', '/context/ingest', { text: 'lives_in{town: rome}.' });
     expect([wrong.status, wrong.body.detail]).toEqual([400, expect.stringContaining('is called town')]);
+  });
+});
+
+describe('agents', () => {
+  const names = { person: 'ann', city: 'rome' };
+
+  async function tool(name: string, given: object) {
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } };
+    const { body } = await call<{
+      result: { isError?: boolean; content: { text: string }[]; structuredContent?: Record<string, unknown> };
+    }>('POST', '/mcp', request);
+    const { isError = false, content, structuredContent } = body.result;
+    return { isError, text: content[0]?.text ?? '', content: structuredContent };
+  }
+
+  it('tools take them in fields, lists and text, and give them', async () => {
+    expect((await tool('tell', { predicate: 'lives_in', args: names })).content).toMatchObject({
+      atom: 'lives_in(ann, rome)',
+    });
+    const facts = [
+      { predicate: 'lives_in', args: { person: 'bob', city: 'oslo' } },
+      { predicate: 'lives_in', args: ['eve', 'oslo'] },
+    ];
+    expect((await tool('tell', { facts })).content).toMatchObject({
+      statements: [{ atom: 'lives_in(bob, oslo)' }, { atom: 'lives_in(eve, oslo)' }],
+    });
+    const text = 'lives_in{city: rome, person: ian}. roman(?x) :- lives_in{city: rome, person: ?x}.';
+    expect((await tool('tell', { text })).content).toMatchObject({
+      statements: [{ atom: 'lives_in(ian, rome)' }, { rule: 'roman(?x) :- lives_in(?x, rome)' }],
+    });
+    expect(
+      (await tool('ask', { predicate: 'lives_in', args: { city: 'rome', person: '?p' } })).content,
+    ).toMatchObject({
+      bindings: [{ p: 'ann' }, { p: 'ian' }],
+      named: [names, { person: 'ian', city: 'rome' }],
+    });
+    expect((await tool('ask', { text: 'lives_in{person: zoe}?', whyNot: true })).content).toMatchObject({
+      count: 0,
+    });
+    const goals = [{ predicate: 'lives_in', args: { person: 'ann' } }];
+    expect((await tool('context', { goals })).content).toMatchObject({ goals: [{ status: 'proved' }] });
+    const removed = await tool('forget', {
+      text: 'lives_in{city: oslo}. roman(?x) :- lives_in{person: ?x, city: rome}.',
+    });
+    expect(removed.content).toMatchObject({ statements: [{ retracted: 2 }, { status: 'retracted' }] });
+  });
+
+  it('tools say which name was meant', async () => {
+    const wrong = await tool('tell', { predicate: 'lives_in', args: { person: 'ann', cty: 'rome' } });
+    expect([wrong.isError, wrong.text]).toEqual([true, expect.stringContaining('Did you mean city?')]);
+    const text = await tool('ask', { text: 'lives_in{persn: ?x}' });
+    expect([text.isError, text.text]).toEqual([true, expect.stringContaining('Did you mean person?')]);
+  });
+
+  it('a message over A2A takes them', async () => {
+    const text = [
+      'lives_in{city: rome, person: ann}.',
+      'lives_in{person: ?who, city: rome}?',
+      'lives_in{town: rome}?',
+      'forget lives_in{person: ann}.',
+      'forget lives_in{person: ann}',
+    ].join('\n');
+    const message = { role: 'user', kind: 'message', messageId: 'm', parts: [{ kind: 'text', text }] };
+    const request = { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } };
+    const answered = JSON.stringify((await call('POST', '/a2a', request)).body);
+    expect(answered).toContain('lives_in(ann, rome)');
+    expect(answered).toContain('is called town');
+    expect(answered).toContain('"retracted":1');
   });
 });
 

@@ -21,7 +21,14 @@ import { backupDownload, exportDownload } from '../transfer/export-knowledge.ts'
 import { importKnowledge } from '../transfer/import-knowledge.ts';
 import { inFormat } from '../base/facts-text.ts';
 import type { Language } from '../llm/language.ts';
-import { type Caller, declarationToStore, type Engine, type TransactionWrites } from '../../engine/index.ts';
+import {
+  asRolledBack,
+  type Caller,
+  declarationToStore,
+  type Engine,
+  EngineError,
+  type TransactionWrites,
+} from '../../engine/index.ts';
 import type { CheckedInput, Handlers } from '../base/dispatch.ts';
 
 /** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
@@ -84,13 +91,21 @@ function constraintHandlers(
 /** The handlers of all operations, over the service and its engine. Arguments by name are put in order before them. */
 export function createHandlers(service: ServiceState): Handlers {
   const handlers = handlersOf(service);
-  for (const [name, { body, database }] of Object.entries<OperationSpec>(operations)) {
+  const inOrder = (caller: Caller, operation: OperationName, body: unknown, isWrite: boolean): void => {
+    try {
+      service.engine.resolveRequest(caller, operation, body);
+    } catch (error) {
+      if (!(error instanceof EngineError) || !isWrite || !service.engine.abandon(caller)) throw error;
+      throw asRolledBack(error);
+    }
+  };
+  for (const [name, { body, database, transaction }] of Object.entries<OperationSpec>(operations)) {
     if (body === undefined || !database) continue;
     const operation = name as OperationName;
     const handle = handlers[operation] as Handle;
     Object.assign(handlers, {
       [operation]: (caller: Caller, input: CheckedInput, upload?: Upload) => {
-        service.engine.resolveRequest(caller, operation, input.body);
+        inOrder(caller, operation, input.body, transaction === 'write');
         return handle(caller, input, upload);
       },
     });

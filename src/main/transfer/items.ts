@@ -7,6 +7,7 @@ import {
   constantProblem,
   isBuiltinName,
   maxArguments,
+  NamedTerms,
   predicateProblem,
 } from '../../engine/contract/language.ts';
 import type { ConstraintInput } from '../../engine/contract/constraints.ts';
@@ -56,7 +57,8 @@ function bareFact(
 ): ImportedFact {
   return {
     predicate: parts.predicate,
-    args: parts.args.slice(),
+    // A copy of arguments by name would be without names.
+    args: parts.args instanceof NamedTerms ? parts.args : parts.args.slice(),
     truthVal: parts.truthVal,
     scope,
     unscoped: false,
