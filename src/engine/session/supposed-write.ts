@@ -194,7 +194,9 @@ class SupposedChange {
       case 'mergeScopes': {
         const moment = { generation, time };
         const base = baseOfMerge(facts, operation, moment);
-        const { retracted, stored } = await this.#inSlices(planMerge(facts, operation, base, moment));
+        const { retracted, stored } = await this.#inSlices(
+          planMerge(facts, operation, base, moment, database.declarations),
+        );
         await this.#hideAll(retracted);
         return this.#storeAll(
           stored.map(({ fact, version: { from, until, metadata } }) => ({

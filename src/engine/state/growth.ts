@@ -74,7 +74,13 @@ export function* growthBy(
     }
     case 'mergeScopes': {
       const moment = { generation: database.generation, time };
-      const plan = yield* planMerge(facts, operation, baseOfMerge(facts, operation, moment), moment);
+      const plan = yield* planMerge(
+        facts,
+        operation,
+        baseOfMerge(facts, operation, moment),
+        moment,
+        database.declarations,
+      );
       yield* count.storeAll(inScope(facts, plan.stored, operation.target));
       yield* count.retractAll(plan.retracted);
     }
