@@ -367,7 +367,7 @@ export type Conflict = {
   source: ScopeFact | null;
   /** The fact of target with these arguments, possibly the opposite; null: target has deleted it since base. */
   target: ScopeFact | null;
-  fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata')[];
+  fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata' | 'key')[];
 };
 
 export type ConsolidateInput = {
@@ -1326,6 +1326,8 @@ export type ImportLine =
       violationCount?: number | undefined;
       /** The import ended at a line that a quota refused, the last of `errors`; what was before it is stored. */
       stopped?: 'QuotaExceeded' | undefined;
+      /** With `shapes`: what of the class model became neither declaration nor constraint, the first 100; absent: nothing. */
+      leftOut?: string[] | undefined;
       generation: number;
       dryRun?: true | undefined;
     }
@@ -1350,6 +1352,10 @@ export type ImportQuery = {
   unscoped?: 'true' | 'false' | null | undefined;
   /** CSV and TSV: the predicate of every line; each column is an argument. */
   predicate?: string | null | undefined;
+  /** CSV and TSV with a predicate: the first line names the columns. They become the declared names of its arguments, or are put in the order of a declaration with these names. Default: false. */
+  declare?: 'true' | 'false' | null | undefined;
+  /** Turtle and N-Triples: domains, ranges and SHACL shapes become declarations and constraints, too. Default: false. */
+  shapes?: 'true' | 'false' | null | undefined;
   /** Default: false. */
   dryRun?: 'true' | 'false' | null | undefined;
 };
@@ -1767,6 +1773,16 @@ export type PredicateList = {
         }
       | undefined;
   }[];
+  /** What must not be true, oldest first; absent: there are none. */
+  constraints?:
+    | {
+        id: string;
+        name: string;
+        constraint: string;
+        mode: 'warn' | 'reject';
+        scope: string | null;
+      }[]
+    | undefined;
 };
 
 export type Proof = {
@@ -2182,7 +2198,7 @@ export type ScopeDiff = {
   modified: {
     source: ScopeFact;
     target: ScopeFact;
-    fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata')[];
+    fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata' | 'key')[];
     /** With asMerge: the side that a merge takes unless resolved, or conflict. */
     merge?: 'source' | 'target' | 'conflict' | undefined;
   }[];
@@ -2989,6 +3005,10 @@ export interface Operations {
       unscoped?: boolean | null | undefined;
       /** CSV and TSV: the predicate of every line; each column is an argument. */
       predicate?: string | null | undefined;
+      /** CSV and TSV with a predicate: the first line names the columns. They become the declared names of its arguments, or are put in the order of a declaration with these names. Default: false. */
+      declare?: boolean | null | undefined;
+      /** Turtle and N-Triples: domains, ranges and SHACL shapes become declarations and constraints, too. Default: false. */
+      shapes?: boolean | null | undefined;
       /** Default: false. */
       dryRun?: boolean | null | undefined;
     },

@@ -438,5 +438,17 @@ export const predicateListSchema = z.object({
         .describe('What PUT /predicates declared; absent: nothing'),
     }),
   ),
+  constraints: z
+    .array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        constraint: z.string(),
+        mode: z.enum(['warn', 'reject']),
+        scope: z.string().nullable(),
+      }),
+    )
+    .optional()
+    .describe('What must not be true, oldest first; absent: there are none'),
 });
 export type PredicateList = z.output<typeof predicateListSchema>;

@@ -162,6 +162,7 @@ export const slimPredicateListSchema = z.object({
       declared: z.string().optional(),
     }),
   ),
+  constraints: z.array(z.string()).optional(),
   hints,
 });
 

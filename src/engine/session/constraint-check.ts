@@ -126,6 +126,18 @@ export class ConstraintCheck {
     }));
   }
 
+  /** The violations of constraints of mode `reject`, shown and counted, that the write would begin. */
+  async ofSupposed(
+    caller: Caller,
+    operation: JudgedOperation,
+    time: number,
+  ): Promise<{ readonly violations: ConstraintViolation[]; readonly count: number }> {
+    return this.#inState(caller, operation, time, async (context, begun) => ({
+      violations: await shownAll(context, begun),
+      count: begun.length,
+    }));
+  }
+
   /** Reads both states; `context` is that after the write, `before` the one before it. */
   async #inState<Result>(
     caller: Caller,

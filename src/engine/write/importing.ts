@@ -22,7 +22,14 @@ import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
 import type { Growth } from '../state/growth.ts';
 import type { RuleStore } from '../store/rule-store.ts';
-import { type Operation, type RuleOperation, type Outcome, outcomeAs } from '../state/operation.ts';
+import {
+  type Commit,
+  type Operation,
+  type RuleOperation,
+  type Outcome,
+  outcomeAs,
+  type ShapeOperation,
+} from '../state/operation.ts';
 import {
   checkUnchanged,
   checkValidity,
@@ -150,6 +157,14 @@ class WritingImport implements Import {
   async declare(input: ImportedDeclaration): Promise<void> {
     const { generation } = await declare(this.#writer, this.#caller, input);
     this.#generation = generation;
+  }
+
+  hasNames(declaration: ImportedDeclaration): boolean {
+    return hasNames(this.#declarations, declaration);
+  }
+
+  isDeclared({ name, arity }: ImportedDeclaration): boolean {
+    return this.#declarations.get(name, arity) !== null;
   }
 
   async end(): Promise<number> {
@@ -321,18 +336,22 @@ function refusalOf(check: () => void): string | null {
 }
 
 function supposedImport(writer: Writer, caller: Caller): Import {
-  const { live, admission } = writer;
+  const { live, admission, constraints: check } = writer;
   const slices = writer.slices(caller);
   const supposed = new SupposedFacts();
   let rules: RuleStore | null = null;
   let taught = 0;
   let declarations: DeclarationStore | null = null;
   let keys: KeyCheck | null = null;
+  /** What the lines so far would write. */
+  const facts: FactToStore[] = [];
+  const taughtRules: RuleOperation[] = [];
+  const shapes: ShapeOperation[] = [];
   /** The declarations as the lines so far leave them. */
   const shape = (): DeclarationStore => declarations ?? live.database(caller).declarations;
   return {
     id: writer.newId(),
-    assert: (facts) =>
+    assert: (given) =>
       live.reading(caller, unlimited, async ({ database, tenant, reader }) => {
         const batch = newBatch();
         const exists = database.tenants.get(caller.tenant) === tenant;
@@ -341,7 +360,7 @@ function supposedImport(writer: Writer, caller: Caller): Import {
         const amounts = await supposed.amounts(reader.time, slices);
         const declared = shape();
         keys ??= new KeyCheck(declared, store, reader.time);
-        for (const [index, input] of facts.entries()) {
+        for (const [index, input] of given.entries()) {
           if (batch.stopped !== null) break;
           if (index % factsBetweenBreaths === 0) await slices.breathe();
           const { ifGeneration } = input;
@@ -355,8 +374,9 @@ function supposedImport(writer: Writer, caller: Caller): Import {
             const stored = exists ? storedIn(tenant.facts, fact, reader.generation, reader.time) : null;
             const status = supposed.store(fact, stored, ifGeneration, reader.time);
             const refusal = status === 'unchanged' ? null : over(supposed.growthOf(amounts));
-            if (refusal === null) batch[status]++;
-            else stopAt(index, refusal, batch);
+            if (refusal !== null) return stopAt(index, refusal, batch);
+            batch[status]++;
+            if (status !== 'unchanged') facts.push(fact);
           });
           if (message !== null) batch.refused.push({ index, message });
         }
@@ -368,20 +388,56 @@ function supposedImport(writer: Writer, caller: Caller): Import {
       const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input, '', shape().names) };
       checkRuleOperation({ name, rules }, operation);
       changeRules(rules, operation, { id: `supposed-${++taught}`, time: 0, generation: 0 });
+      taughtRules.push(operation);
     },
-    constrain: (input) => Promise.resolve(void constraintToStore(input, 'constraint', shape().names)),
-    judged: () => Promise.resolve(null),
+    async constrain(input, isBare) {
+      const constraint = constraintToStore(input, 'constraint', shape().names);
+      const addition = additionOf(live.database(caller).constraints, constraint);
+      if (!isBare || addition.kind === 'addConstraint') shapes.push(addition);
+    },
+    async judged() {
+      const isStrict = (each: ShapeOperation): boolean =>
+        (each.kind === 'addConstraint' || each.kind === 'updateConstraint') &&
+        each.constraint.mode === 'reject';
+      if (facts.length === 0 || !(check.mayRefuse(caller) || shapes.some(isStrict))) return null;
+      const operation: Commit = {
+        kind: 'commit',
+        tenant: caller.tenant,
+        retract: [],
+        assert: facts,
+        rules: taughtRules,
+        shape: shapes,
+        operations: facts.length,
+      };
+      const { violations, count } = await check.ofSupposed(caller, operation, live.showTime());
+      return count === 0 ? null : { violations, violationCount: count };
+    },
     name: (input) => checkAlias(writer, caller, input),
     async declare(input) {
       const operation = declarationToStore(input);
       declarations ??= live.database(caller).declarations.copy();
       checkDeclared(declarations, operation);
       declarations.put({ ...operation.declaration, createdAt: 0, changedIn: 0 });
+      shapes.push(operation);
       keys = null;
     },
+    hasNames: (declaration) => hasNames(shape(), declaration),
+    isDeclared: ({ name, arity }) => shape().get(name, arity) !== null,
     end: async () => live.database(caller).generation,
     async keep() {},
   };
+}
+
+/** See `Import.hasNames`. */
+function hasNames(
+  declarations: DeclarationStore,
+  { name, arity, arguments: named }: ImportedDeclaration,
+): boolean {
+  const declared = declarations.get(name, arity)?.arguments ?? [];
+  return (
+    declared.length === named.length &&
+    named.every((argument) => declared.some((each) => each.name === argument.name))
+  );
 }
 
 /** The stored fact as the reader sees it, with validity and metadata; null: not stored. */
@@ -491,13 +547,16 @@ export interface Import {
   constrain(constraint: ConstraintInput, isBare: boolean): Promise<void>;
   /**
    * Call it after the last line. Retracts what the import newly asserted, if that violates constraints; null: it does not.
-   * A dry run is not judged.
+   * A dry run judges its lines together, with the rules and constraints among them.
    */
   judged(): Promise<ImportRefusal | null>;
   /** Gives an entity another name. Throws an EngineError if it cannot have it; the import may continue. */
   name(alias: AliasInput): Promise<void>;
   /** Like `teach`, for a declaration. */
   declare(declaration: ImportedDeclaration): Promise<void>;
+  /** True if the predicate is declared with arguments of these names, in whatever order. */
+  hasNames(declaration: ImportedDeclaration): boolean;
+  isDeclared(declaration: ImportedDeclaration): boolean;
   /** The generation after its last write. */
   end(): Promise<number>;
   /** After the end: records the answer for a repeated request. A dry run records nothing. */

@@ -95,6 +95,15 @@ export const projections: { readonly [Name in ToolOperation]: Projection<Name> }
         ...(declaration === undefined ? {} : { declared: renderDeclaration(declaration) }),
       };
     }),
+    ...(output.constraints === undefined
+      ? {}
+      : {
+          constraints: output.constraints.map(({ name, constraint, mode, scope }) => {
+            const where = scope === null ? '' : ` in the scope ${scope}`;
+            const what = mode === 'reject' ? 'refuses writes' : 'only warns';
+            return `${constraint} (${name}; ${what}${where})`;
+          }),
+        }),
     ...hintsOf(output),
   }),
 };
