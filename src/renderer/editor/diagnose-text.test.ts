@@ -57,3 +57,12 @@ test('report no cycle or duplicate between a text and the rule that it replaces'
   expect(codes(turned, 'r1')).not.toContain('negative_cycle');
   expect(codes('a(?x) :- parent(?x, ?_), not b(?x).', 'r1')).not.toContain('duplicate');
 });
+
+test('reads arguments by name as they are declared', () => {
+  const predicates = [{ name: 'lives_in', arity: 2, names: ['person', 'city'] }];
+  const knowledge = { predicates, rules: [] };
+  expect(diagnoseText('lives_in{city: ?c}', 'question', knowledge)).toEqual([]);
+  expect(diagnoseText('lives_in{cty: ?c}', 'question', knowledge)).toMatchObject([
+    { code: 'unknown_argument', startColumn: 10, endColumn: 13 },
+  ]);
+});
