@@ -199,3 +199,28 @@ it('a merge of entities that would break a key lists all pairs', async () => {
   await call('POST', '/retract', { predicate: 'lives_in', args: ['ann', 'rome'] });
   expect((await merge()).body).toMatchObject({ facts: 2 });
 });
+
+describe('a constraint over a keyed predicate', () => {
+  const constrain = (text: string) => call('POST', '/constraints', { text, name: text, mode: 'reject' });
+
+  it('judges what a write supersedes', async () => {
+    await declare('supersede');
+    await tell(['ann', 'rome']);
+    await call('POST', '/tell', { predicate: 'mayor', args: ['ann', 'rome'] });
+    await constrain('!- mayor(?p, ?c), not lives_in(?p, ?c)');
+    expect((await tell(['ann', 'oslo'])).body).toMatchObject({ code: 'ConstraintViolated' });
+    expect((await tell(['bob', 'oslo'])).status).toBe(200);
+    expect(await lives()).toEqual(['lives_in(ann, rome)', 'lives_in(bob, oslo)']);
+  });
+
+  it('judges the new fact, without the one that it supersedes', async () => {
+    await declare('supersede');
+    await tell(['ann', 'rome']);
+    await constrain('!- lives_in(?p, ?c), closed(?c)');
+    await constrain('!- lives_in(?p, ?c), lives_in(?p, ?d), ?c != ?d');
+    await call('POST', '/tell', { predicate: 'closed', args: ['atlantis'] });
+    expect((await tell(['ann', 'atlantis'])).body).toMatchObject({ code: 'ConstraintViolated' });
+    expect((await tell(['ann', 'oslo'])).status).toBe(200);
+    expect(await lives()).toEqual(['lives_in(ann, oslo)']);
+  });
+});
