@@ -16,7 +16,7 @@ import { collected, rulesOfScope } from '../state/apply-scopes.ts';
 import { changeShape, declarationsAfter } from '../state/apply-shape.ts';
 import { StrictKeys } from '../state/key-rule.ts';
 import { supersedeInOverlay } from './supersede-in-overlay.ts';
-import { baseOfMerge, planMerge } from '../state/merge-plan.ts';
+import { baseOfMerge, type MergePlan, planMerge } from '../state/merge-plan.ts';
 import type { Operation, RuleOperation, ShapeOperation } from '../state/operation.ts';
 import { factsOfScope, type ReadMoment } from '../state/scope-join.ts';
 import type { DatabaseState, TenantState } from '../state/state.ts';
@@ -199,15 +199,7 @@ class SupposedChange {
           planMerge(facts, operation, base, moment, database.declarations),
         );
         await this.#hideAll(retracted);
-        return this.#storeAll(
-          stored.map(({ fact, version: { from, until, metadata } }) => ({
-            ...facts.identityOf(fact),
-            scope: operation.target,
-            validFrom: Number.isFinite(from) ? from : 'always',
-            validUntil: Number.isFinite(until) ? until : 'never',
-            metadata: metadata ?? {},
-          })),
-        );
+        return this.#storeAll(factsInTarget(facts, stored, operation.target));
       }
       case 'deleteScope': {
         const { scope, withRules } = operation;
@@ -407,5 +399,23 @@ function addFacts(
     if (last.predicate === predicate && last.arity === arity && last.truthVal === truthVal) continue;
     last = { predicate, arity, truthVal };
     into.add(relationKey(predicate, arity, !truthVal));
+  }
+}
+
+/** What a merge stores in the target. */
+function* factsInTarget(
+  facts: TenantState['facts'],
+  stored: MergePlan['stored'],
+  target: string | null,
+): Generator<FactToStore> {
+  for (const { fact, version } of stored) {
+    const { from, until, metadata } = version;
+    yield {
+      ...facts.identityOf(fact),
+      scope: target,
+      validFrom: Number.isFinite(from) ? from : 'always',
+      validUntil: Number.isFinite(until) ? until : 'never',
+      metadata: metadata ?? {},
+    };
   }
 }

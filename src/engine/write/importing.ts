@@ -9,6 +9,7 @@ import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { runInSlices, type Slices } from '../base/slices.ts';
 import { changeRules } from '../state/apply-rules.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import type { ConstraintInput } from '../contract/constraints.ts';
 import { NamedTerms } from '../contract/language.ts';
@@ -56,7 +57,7 @@ const newBatch = (): Batch => ({ asserted: 0, updated: 0, unchanged: 0, refused:
 /** Begins an import, with a new id; `dryRun`: it writes nothing, and counts what it would write. */
 export function beginImport(writer: Writer, caller: Caller, dryRun: boolean): Import {
   writer.live.refuseClosed();
-  if (dryRun) return supposedImport(writer, caller);
+  if (dryRun) return new SupposedImport(writer, caller);
   // An idempotency key covers the whole import and is recorded at its end; an import that has begun to write is not
   // cancelled.
   return new WritingImport(writer, { ...withoutCancellation(caller), idempotency: null });
@@ -335,97 +336,135 @@ function refusalOf(check: () => void): string | null {
   }
 }
 
-function supposedImport(writer: Writer, caller: Caller): Import {
-  const { live, admission, constraints: check } = writer;
-  const slices = writer.slices(caller);
-  const supposed = new SupposedFacts();
-  let rules: RuleStore | null = null;
-  let taught = 0;
-  let declarations: DeclarationStore | null = null;
-  let keys: KeyCheck | null = null;
+/** A dry run: what it would write is in a store of its own, and judged together at its end. */
+class SupposedImport implements Import {
+  readonly id: string;
+  readonly #writer: Writer;
+  readonly #caller: Caller;
+  readonly #slices: Slices;
+  readonly #supposed = new SupposedFacts();
+  #rules: RuleStore | null = null;
+  #declarations: DeclarationStore | null = null;
+  #keys: KeyCheck | null = null;
   /** What the lines so far would write. */
-  const facts: FactToStore[] = [];
-  const taughtRules: RuleOperation[] = [];
-  const shapes: ShapeOperation[] = [];
+  readonly #facts: FactToStore[] = [];
+  readonly #taught: RuleOperation[] = [];
+  readonly #shapes: ShapeOperation[] = [];
+
+  constructor(writer: Writer, caller: Caller) {
+    this.id = writer.newId();
+    this.#writer = writer;
+    this.#caller = caller;
+    this.#slices = writer.slices(caller);
+  }
+
   /** The declarations as the lines so far leave them. */
-  const shape = (): DeclarationStore => declarations ?? live.database(caller).declarations;
-  return {
-    id: writer.newId(),
-    assert: (given) =>
-      live.reading(caller, unlimited, async ({ database, tenant, reader }) => {
-        const batch = newBatch();
-        const exists = database.tenants.get(caller.tenant) === tenant;
-        const store = live.storeOf(caller);
-        const over = await admission.refusals(database.name, caller.tenant, reader.time);
-        const amounts = await supposed.amounts(reader.time, slices);
-        const declared = shape();
-        keys ??= new KeyCheck(declared, store, reader.time);
-        for (const [index, input] of given.entries()) {
-          if (batch.stopped !== null) break;
-          if (index % factsBetweenBreaths === 0) await slices.breathe();
-          const { ifGeneration } = input;
-          const fact = storable(input, index, reader.time, batch, declared);
-          if (fact === null) continue;
-          const conflict = declared.size === 0 ? null : await keyRefusal(keys, fact, slices);
-          if (conflict !== null) batch.refused.push({ index, message: conflict });
-          if (conflict !== null) continue;
-          const message = refusalOf(() => {
-            if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
-            const stored = exists ? storedIn(tenant.facts, fact, reader.generation, reader.time) : null;
-            const status = supposed.store(fact, stored, ifGeneration, reader.time);
-            const refusal = status === 'unchanged' ? null : over(supposed.growthOf(amounts));
-            if (refusal !== null) return stopAt(index, refusal, batch);
-            batch[status]++;
-            if (status !== 'unchanged') facts.push(fact);
-          });
-          if (message !== null) batch.refused.push({ index, message });
-        }
-        return batch;
-      }),
-    async teach(input) {
-      const { name, rules: present } = live.database(caller);
-      rules ??= present.copy();
-      const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input, '', shape().names) };
-      checkRuleOperation({ name, rules }, operation);
-      changeRules(rules, operation, { id: `supposed-${++taught}`, time: 0, generation: 0 });
-      taughtRules.push(operation);
-    },
-    async constrain(input, isBare) {
-      const constraint = constraintToStore(input, 'constraint', shape().names);
-      const addition = additionOf(live.database(caller).constraints, constraint);
-      if (!isBare || addition.kind === 'addConstraint') shapes.push(addition);
-    },
-    async judged() {
-      const isStrict = (each: ShapeOperation): boolean =>
-        (each.kind === 'addConstraint' || each.kind === 'updateConstraint') &&
-        each.constraint.mode === 'reject';
-      if (facts.length === 0 || !(check.mayRefuse(caller) || shapes.some(isStrict))) return null;
-      const operation: Commit = {
-        kind: 'commit',
-        tenant: caller.tenant,
-        retract: [],
-        assert: facts,
-        rules: taughtRules,
-        shape: shapes,
-        operations: facts.length,
-      };
-      const { violations, count } = await check.ofSupposed(caller, operation, live.showTime());
-      return count === 0 ? null : { violations, violationCount: count };
-    },
-    name: (input) => checkAlias(writer, caller, input),
-    async declare(input) {
-      const operation = declarationToStore(input);
-      declarations ??= live.database(caller).declarations.copy();
-      checkDeclared(declarations, operation);
-      declarations.put({ ...operation.declaration, createdAt: 0, changedIn: 0 });
-      shapes.push(operation);
-      keys = null;
-    },
-    hasNames: (declaration) => hasNames(shape(), declaration),
-    isDeclared: ({ name, arity }) => shape().get(name, arity) !== null,
-    end: async () => live.database(caller).generation,
-    async keep() {},
-  };
+  get #shape(): DeclarationStore {
+    return this.#declarations ?? this.#writer.live.database(this.#caller).declarations;
+  }
+
+  assert(given: readonly ImportedFact[]): Promise<ImportedBatch> {
+    const { live } = this.#writer;
+    return live.reading(this.#caller, unlimited, (context) => this.#assertIn(context, given));
+  }
+
+  async #assertIn(
+    { database, tenant, reader }: ReadContext,
+    given: readonly ImportedFact[],
+  ): Promise<ImportedBatch> {
+    const { live, admission } = this.#writer;
+    const [caller, slices, supposed] = [this.#caller, this.#slices, this.#supposed];
+    const batch = newBatch();
+    const exists = database.tenants.get(caller.tenant) === tenant;
+    const store = live.storeOf(caller);
+    const over = await admission.refusals(database.name, caller.tenant, reader.time);
+    const amounts = await supposed.amounts(reader.time, slices);
+    const declared = this.#shape;
+    this.#keys ??= new KeyCheck(declared, store, reader.time);
+    for (const [index, input] of given.entries()) {
+      if (batch.stopped !== null) break;
+      if (index % factsBetweenBreaths === 0) await slices.breathe();
+      const { ifGeneration } = input;
+      const fact = storable(input, index, reader.time, batch, declared);
+      if (fact === null) continue;
+      const conflict = declared.size === 0 ? null : await keyRefusal(this.#keys, fact, slices);
+      if (conflict !== null) batch.refused.push({ index, message: conflict });
+      if (conflict !== null) continue;
+      const message = refusalOf(() => {
+        if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
+        const stored = exists ? storedIn(tenant.facts, fact, reader.generation, reader.time) : null;
+        const status = supposed.store(fact, stored, ifGeneration, reader.time);
+        const refusal = status === 'unchanged' ? null : over(supposed.growthOf(amounts));
+        if (refusal !== null) return stopAt(index, refusal, batch);
+        batch[status]++;
+        if (status !== 'unchanged') this.#facts.push(fact);
+      });
+      if (message !== null) batch.refused.push({ index, message });
+    }
+    return batch;
+  }
+
+  async teach(input: RuleInput): Promise<void> {
+    const { name, rules: present } = this.#writer.live.database(this.#caller);
+    const rules = (this.#rules ??= present.copy());
+    const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input, '', this.#shape.names) };
+    checkRuleOperation({ name, rules }, operation);
+    const count = this.#taught.push(operation);
+    changeRules(rules, operation, { id: `supposed-${count}`, time: 0, generation: 0 });
+  }
+
+  async constrain(input: ConstraintInput, isBare: boolean): Promise<void> {
+    const constraint = constraintToStore(input, 'constraint', this.#shape.names);
+    const addition = additionOf(this.#writer.live.database(this.#caller).constraints, constraint);
+    if (!isBare || addition.kind === 'addConstraint') this.#shapes.push(addition);
+  }
+
+  async judged(): Promise<ImportRefusal | null> {
+    const { live, constraints } = this.#writer;
+    const isStrict = (each: ShapeOperation): boolean =>
+      (each.kind === 'addConstraint' || each.kind === 'updateConstraint') &&
+      each.constraint.mode === 'reject';
+    const isJudged = constraints.mayRefuse(this.#caller) || this.#shapes.some(isStrict);
+    if (this.#facts.length === 0 || !isJudged) return null;
+    const operation: Commit = {
+      kind: 'commit',
+      tenant: this.#caller.tenant,
+      retract: [],
+      assert: this.#facts,
+      rules: this.#taught,
+      shape: this.#shapes,
+      operations: this.#facts.length,
+    };
+    const { violations, count } = await constraints.ofSupposed(this.#caller, operation, live.showTime());
+    return count === 0 ? null : { violations, violationCount: count };
+  }
+
+  name(input: AliasInput): Promise<void> {
+    return checkAlias(this.#writer, this.#caller, input);
+  }
+
+  async declare(input: ImportedDeclaration): Promise<void> {
+    const operation = declarationToStore(input);
+    const declarations = (this.#declarations ??= this.#shape.copy());
+    checkDeclared(declarations, operation);
+    declarations.put({ ...operation.declaration, createdAt: 0, changedIn: 0 });
+    this.#shapes.push(operation);
+    this.#keys = null;
+  }
+
+  hasNames(declaration: ImportedDeclaration): boolean {
+    return hasNames(this.#shape, declaration);
+  }
+
+  isDeclared({ name, arity }: ImportedDeclaration): boolean {
+    return this.#shape.get(name, arity) !== null;
+  }
+
+  async end(): Promise<number> {
+    return this.#writer.live.database(this.#caller).generation;
+  }
+
+  async keep(): Promise<void> {}
 }
 
 /** See `Import.hasNames`. */
