@@ -8,13 +8,30 @@
 import { present } from '../base/assert.ts';
 import type { MergeStrategy, Resolution } from '../contract/scopes.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
-import type { FactRow, FactStore } from '../store/fact-store.ts';
+import type { FactRow, FactStore, FactVersion } from '../store/fact-store.ts';
 import { tupleAt } from '../store/tuples.ts';
 import { keyPositions, overlap } from './key-rule.ts';
-import type { MergePlan } from './merge-plan.ts';
 import { type Difference, type JoinedAtoms, sourceSide, targetSide } from './scope-join.ts';
 
 type Take = Resolution['take'];
+
+/** What a merge changes, as keys can still change it. */
+export interface PlannedChanges {
+  /** Facts of the target to retract. */
+  readonly retracted: FactRow[];
+  /** Facts of the source to store in the target, with their new version. */
+  readonly stored: { readonly fact: FactRow; readonly version: FactVersion }[];
+  /** Counts, as in the answer. */
+  added: number;
+  updated: number;
+  deleted: number;
+  kept: number;
+  resolved: number;
+  /** Pairs, facts of one side that both sides changed, and facts with one value of a key. */
+  readonly conflicts: Difference[];
+  /** Conflicts that nothing settles. */
+  readonly unsettled: Difference[];
+}
 
 /** Atoms looked at between two slices. */
 const atomsInSlice = 512;
@@ -31,7 +48,7 @@ export function* settleKeys(
   joined: readonly JoinedAtoms[],
   declarations: DeclarationStore,
   settling: Settling,
-  plan: MergePlan,
+  plan: PlannedChanges,
 ): Generator<'more', void, undefined> {
   for (const atoms of joined) {
     const declaration = declarations.get(atoms.predicate, atoms.arity);
@@ -43,14 +60,14 @@ export function* settleKeys(
   }
 }
 
-type Stored = MergePlan['stored'][number];
+type Stored = PlannedChanges['stored'][number];
 
 /** The true facts of one keyed predicate in a merge. */
 class KeyMerge {
   readonly #facts: FactStore;
   readonly #atoms: JoinedAtoms;
   readonly #positions: readonly number[];
-  readonly #plan: MergePlan;
+  readonly #plan: PlannedChanges;
   /** What the plan stores, by atom. */
   readonly #stored = new Map<number, Stored>();
   /** Rows of the target that the plan retracts. */
@@ -61,7 +78,7 @@ class KeyMerge {
   /** Retractions that belong to what is left out. */
   readonly #unretracted = new Set<FactRow>();
 
-  constructor(facts: FactStore, atoms: JoinedAtoms, positions: readonly number[], plan: MergePlan) {
+  constructor(facts: FactStore, atoms: JoinedAtoms, positions: readonly number[], plan: PlannedChanges) {
     this.#facts = facts;
     this.#atoms = atoms;
     this.#positions = positions;

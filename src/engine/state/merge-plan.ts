@@ -2,7 +2,7 @@ import { present } from '../base/assert.ts';
 import type { Merged, Resolution } from '../contract/scopes.ts';
 import { areAlike, type FactRow, type FactStore, type FactVersion, sameJson } from '../store/fact-store.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
-import { settleKeys } from './merge-keys.ts';
+import { type PlannedChanges, settleKeys } from './merge-keys.ts';
 import type { MergeScopes } from './operation.ts';
 import {
   type BaseOfMerge,
@@ -25,23 +25,9 @@ import { maxMetadataBytes, type Metadata } from '../contract/facts.ts';
  * (three-way merge), by which side changed since; otherwise, for a conflict, by the strategy. The caller refuses what
  * remains unsettled.
  */
-export interface MergePlan {
+export interface MergePlan extends PlannedChanges {
   /** The recorded base of the fork, if that is the base. */
   readonly ancestor: Merged['ancestor'];
-  /** Facts of the target to retract. */
-  readonly retracted: FactRow[];
-  /** Facts of the source to store in the target, with their new version. */
-  readonly stored: { readonly fact: FactRow; readonly version: FactVersion }[];
-  /** Counts, as in the answer. */
-  added: number;
-  updated: number;
-  deleted: number;
-  kept: number;
-  resolved: number;
-  /** Pairs, or facts of one side, that both sides changed. */
-  readonly conflicts: Difference[];
-  /** Conflicts that nothing settles. */
-  readonly unsettled: Difference[];
   /** A fact whose merged metadata would exceed the limit. */
   tooLarge: FactRow | null;
   /** Indexes in the request: resolutions of atoms that neither scope has, and repeated resolutions of one atom. */
