@@ -64,6 +64,11 @@ export class NamedTerms extends Array<string> {
     this.names = [...given.keys()];
     this.needsAll = needsAll;
   }
+
+  /** As a client gives them, so that a program that sends what it parsed sends the names. */
+  toJSON(): Record<string, string> {
+    return Object.fromEntries(this.names.map((name, at) => [name, this[at] as string]));
+  }
 }
 
 const argumentName = /^[\p{L}\p{N}_]{1,128}$/u;
@@ -231,10 +236,7 @@ function argumentsOf(term: z.ZodType<string>, needsAll: boolean) {
         : 'is a list of arguments, or an object with their declared names',
   });
   // Arguments that were read already keep their names when another call passes them on.
-  const given = (value: unknown): unknown =>
-    value instanceof NamedTerms
-      ? Object.fromEntries(value.names.map((name, at) => [name, value[at]]))
-      : value;
+  const given = (value: unknown): unknown => (value instanceof NamedTerms ? value.toJSON() : value);
   return z.preprocess(given, either) as unknown as z.ZodType<string[], Arguments>;
 }
 

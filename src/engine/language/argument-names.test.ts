@@ -138,6 +138,13 @@ describe('arguments by name in JSON', () => {
     );
   });
 
+  it('what was parsed without declarations is sent with its names', () => {
+    const { head, body } = parseRule('h{a: ?x} :- p{c: ?x, b: d}, q(?x)');
+    expect(
+      JSON.parse(JSON.stringify([head.args, ...body.map((each) => 'args' in each && each.args)])),
+    ).toEqual([{ a: '?x' }, { c: '?x', b: 'd' }, ['?x']]);
+  });
+
   it('what was read keeps its names when it is read again', () => {
     expect(termsSchema.parse(given({ city: 'rome' }))).toMatchObject({ names: ['city'] });
   });
