@@ -111,12 +111,14 @@ function outputSchemaOf(output: OperationSpec['output']): ObjectSchema {
   return { ...schema, type: 'object' };
 }
 
+/** Fields of structured content that the short listing leaves out: they explain themselves. */
+const unlisted: ReadonlySet<string> = new Set(['named']);
+
 /** The schema reduced to the types of its fields. */
 function outline({ properties }: ObjectSchema): ObjectSchema {
-  const fields = Object.entries(isSchema(properties) ? properties : {}).map(([name, schema]) => [
-    name,
-    { type: isSchema(schema) ? schema['type'] : undefined },
-  ]);
+  const fields = Object.entries(isSchema(properties) ? properties : {})
+    .filter(([name]) => !unlisted.has(name))
+    .map(([name, schema]) => [name, { type: isSchema(schema) ? schema['type'] : undefined }]);
   return { type: 'object', properties: Object.fromEntries(fields) };
 }
 
