@@ -95,7 +95,7 @@ export type AggregateInput = {
   /** The name of a relation. */
   predicate: string;
   /** Absent: any arguments, any number of them. */
-  args?: (string | number | boolean)[] | null | undefined;
+  args?: Terms | null | undefined;
   /** The variable of args to aggregate, with or without ?. */
   variable?: string | null | undefined;
   /** Instead of variable: the position of the argument, from 0. Without args, facts with fewer arguments do not match. */
@@ -162,6 +162,8 @@ export type AliasRemoved = {
 export type Answer = {
   results: string[];
   bindings: Record<string, string>[];
+  /** Of a question of one atom: the arguments of each result by name, if all have a declared name. */
+  named?: Record<string, string>[] | undefined;
   count: number;
   truncated: boolean;
   total: number;
@@ -180,7 +182,7 @@ export type Answer = {
 
 export type AskInput = {
   predicate?: string | null | undefined;
-  args?: (string | number | boolean)[] | null | undefined;
+  args?: Terms | null | undefined;
   body?: Literal[] | null | undefined;
   /** A question as text: atoms with commas for and, not, comparisons. */
   text?: string | null | undefined;
@@ -378,7 +380,7 @@ export type Conflict = {
   source: ScopeFact | null;
   /** The fact of target with these arguments, possibly the opposite; null: target has deleted it since base. */
   target: ScopeFact | null;
-  fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata')[];
+  fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata' | 'key')[];
 };
 
 export type ConsolidateInput = {
@@ -449,6 +451,9 @@ export type Consolidation = {
   /** The latest createdAt. */
   last: number;
 };
+
+/** In order, or an object by declared names; constants only. */
+export type Constants = (string | number | boolean)[] | Record<string, string | number | boolean>;
 
 export type ConstraintInput = {
   /** `!- body`: what must have no answer. A body as in rules. */
@@ -530,6 +535,8 @@ export type ContextEntry = {
   id: string | null;
   predicate: string;
   args: string[];
+  /** The arguments by name; absent unless all have a declared name. */
+  named?: Record<string, string> | undefined;
   negated: boolean;
   scope: string | null;
   salience: number;
@@ -790,6 +797,7 @@ export type Diagnostic = {
   severity: 'error' | 'warning' | 'info';
   code:
     | 'syntax'
+    | 'unknown_argument'
     | 'unsafe_variable'
     | 'arity_drift'
     | 'unknown_predicate'
@@ -1029,8 +1037,7 @@ export type EntityQuery = {
 export type ExplainInput = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; one that starts with ? is a variable. */
-  args: (string | number | boolean)[];
+  args: Terms;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
@@ -1145,8 +1152,7 @@ export type Extracted = {
 export type Fact = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; constants only. */
-  args: (string | number | boolean)[];
+  args: Constants;
   /** false: explicitly false. Default: true. */
   truthVal?: boolean | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
@@ -1167,6 +1173,8 @@ export type FactDetail = {
   id: string | null;
   predicate: string;
   args: string[];
+  /** The arguments by name; absent unless all have a declared name. */
+  named?: Record<string, string> | undefined;
   truthVal: boolean;
   scope: string | null;
   validFrom: number | null;
@@ -1246,8 +1254,7 @@ export type FactHistory = {
 export type FactInput = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; constants only. */
-  args: (string | number | boolean)[];
+  args: Constants;
   /** false: explicitly false. Default: true. */
   truthVal?: boolean | null | undefined;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
@@ -1393,8 +1400,7 @@ export type GenerationEntry = {
 export type Goal = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; one that starts with ? is a variable. */
-  args: (string | number | boolean)[];
+  args: Terms;
   /** Default: false. */
   negated?: boolean | null | undefined;
 };
@@ -1404,8 +1410,7 @@ export type Goals =
   | {
       /** The name of a relation. */
       predicate: string;
-      /** In order; one that starts with ? is a variable. */
-      args: (string | number | boolean)[];
+      args: Terms;
       /** Default: false. */
       negated?: boolean | null | undefined;
     }[]
@@ -1414,8 +1419,8 @@ export type Goals =
 export type Head = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; one that starts with ? is a variable. */
-  args: (string | number | boolean)[];
+  /** In order, or an object by declared names. */
+  args: (string | number | boolean)[] | Record<string, string | number | boolean>;
   negated?: boolean | null | undefined;
 };
 
@@ -1594,6 +1599,8 @@ export type ImportLine =
       violationCount?: number | undefined;
       /** The import ended at a line that a quota refused, the last of `errors`; what was before it is stored. */
       stopped?: 'QuotaExceeded' | undefined;
+      /** With `shapes`: what of the class model became neither declaration nor constraint, the first 100; absent: nothing. */
+      leftOut?: string[] | undefined;
       generation: number;
       dryRun?: true | undefined;
     }
@@ -1618,6 +1625,10 @@ export type ImportQuery = {
   unscoped?: 'true' | 'false' | null | undefined;
   /** CSV and TSV: the predicate of every line; each column is an argument. */
   predicate?: string | null | undefined;
+  /** CSV and TSV with a predicate: the first line names the columns. They become the declared names of its arguments, or are put in the order of a declaration with these names. Default: false. */
+  declare?: 'true' | 'false' | null | undefined;
+  /** Turtle and N-Triples: domains, ranges and SHACL shapes become declarations and constraints, too. Default: false. */
+  shapes?: 'true' | 'false' | null | undefined;
   /** Default: false. */
   dryRun?: 'true' | 'false' | null | undefined;
 };
@@ -1718,8 +1729,7 @@ export type ListFactsQuery = {
 export type Literal =
   | {
       predicate: string;
-      /** In order; one that starts with ? is a variable. */
-      args: (string | number | boolean)[];
+      args: Terms;
       negated?: boolean | null | undefined;
       naf?: boolean | null | undefined;
     }
@@ -1814,8 +1824,7 @@ export type MergeInput = {
     | {
         /** The name of a relation. */
         predicate: string;
-        /** In order; constants only. */
-        args: (string | number | boolean)[];
+        args: Constants;
         take: 'source' | 'target' | 'both';
       }[]
     | null
@@ -2058,6 +2067,16 @@ export type PredicateList = {
         }
       | undefined;
   }[];
+  /** What must not be true, oldest first; absent: there are none. */
+  constraints?:
+    | {
+        id: string;
+        name: string;
+        constraint: string;
+        mode: 'warn' | 'reject';
+        scope: string | null;
+      }[]
+    | undefined;
 };
 
 export type Proof = {
@@ -2096,8 +2115,7 @@ export type Provenance = {
 export type QueryInput = {
   /** The name of a relation. */
   predicate: string;
-  /** In order; one that starts with ? is a variable. */
-  args: (string | number | boolean)[];
+  args: Terms;
   /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
   scope?: string | null | undefined;
   /** true instead of scope: the facts without scope. Default: false. */
@@ -2117,6 +2135,8 @@ export type QueryInput = {
 export type QueryResult = {
   predicate: string;
   args: string[];
+  /** The arguments by name; absent unless all have a declared name. */
+  named?: Record<string, string> | undefined;
   truthVal: boolean;
 }[];
 
@@ -2309,8 +2329,7 @@ export type RetractInput = {
   ifGeneration?: number | null | undefined;
   /** Time for finding dependents. Default: 2000. */
   timeoutMs?: number | null | undefined;
-  /** In order; constants only. */
-  args: (string | number | boolean)[];
+  args: Constants;
 };
 
 export type RetractOutcome = {
@@ -2349,8 +2368,7 @@ export type RetractPatternInput = {
   ifGeneration?: number | null | undefined;
   /** Time for finding dependents. Default: 2000. */
   timeoutMs?: number | null | undefined;
-  /** In order; one that starts with ? is a variable. */
-  args: (string | number | boolean)[];
+  args: Terms;
 };
 
 export type RetractPatternOutcome = {
@@ -2546,7 +2564,7 @@ export type ScopeDiff = {
   modified: {
     source: ScopeFact;
     target: ScopeFact;
-    fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata')[];
+    fields: ('truthVal' | 'validFrom' | 'validUntil' | 'metadata' | 'key')[];
     /** With asMerge: the side that a merge takes unless resolved, or conflict. */
     merge?: 'source' | 'target' | 'conflict' | undefined;
   }[];
@@ -2721,6 +2739,8 @@ export type StoredFact = {
   id: string | null;
   predicate: string;
   args: string[];
+  /** The arguments by name; absent unless all have a declared name. */
+  named?: Record<string, string> | undefined;
   truthVal: boolean;
   scope: string | null;
   validFrom: number | null;
@@ -2798,6 +2818,9 @@ export type TenantList = {
   }[];
 };
 
+/** In order, or an object by declared names; one that starts with ? is a variable. */
+export type Terms = (string | number | boolean)[] | Record<string, string | number | boolean>;
+
 export type TestBridge = {
   /** Default: "default". */
   database?: string | null | undefined;
@@ -2874,7 +2897,7 @@ export type Trace = {
 
 export type TraceInput = {
   predicate?: string | null | undefined;
-  args?: (string | number | boolean)[] | null | undefined;
+  args?: Terms | null | undefined;
   body?: Literal[] | null | undefined;
   /** A question as text: atoms with commas for and, not, comparisons. */
   text?: string | null | undefined;
@@ -3030,8 +3053,7 @@ export type WhatIfInput = {
     | {
         /** The name of a relation. */
         predicate: string;
-        /** In order; constants only. */
-        args: (string | number | boolean)[];
+        args: Constants;
         /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
         scope?: string | null | undefined;
         /** true instead of scope: the facts without scope. Default: false. */
@@ -3434,6 +3456,10 @@ export interface Operations {
       unscoped?: boolean | null | undefined;
       /** CSV and TSV: the predicate of every line; each column is an argument. */
       predicate?: string | null | undefined;
+      /** CSV and TSV with a predicate: the first line names the columns. They become the declared names of its arguments, or are put in the order of a declaration with these names. Default: false. */
+      declare?: boolean | null | undefined;
+      /** Turtle and N-Triples: domains, ranges and SHACL shapes become declarations and constraints, too. Default: false. */
+      shapes?: boolean | null | undefined;
       /** Default: false. */
       dryRun?: boolean | null | undefined;
     },

@@ -6,23 +6,30 @@ import type { RuleInput, RuleOutcome, StoredRule } from '../contract/rules.ts';
 import type { RuleRecord, RuleStore } from '../store/rule-store.ts';
 import { checkRule } from '../language/check.ts';
 import { ruleIdentity } from '../language/print.ts';
+import { type ArgumentNames, resolveNames } from '../language/argument-names.ts';
 import { parseRule } from '../language/parse.ts';
 import { checkStratified, dependenciesOf } from '../language/stratify.ts';
 import { isAbsence, isAggregate, relationOf } from '../language/terms.ts';
 import { type RuleOperation, type RuleToStore, type Outcome, outcomeAs } from '../state/operation.ts';
 import type { Tallies } from '../datalog/model/program.ts';
 
-/** Parses and checks a rule by itself. `path` is its path in the request, with a trailing full stop unless empty. */
-export function ruleToStore(input: RuleInput, path = ''): RuleToStore {
+/**
+ * Parses and checks a rule by itself. `path` is its path in the request, with a trailing full stop unless empty. `names`: puts
+ * arguments by name in order; null: there are none left.
+ */
+export function ruleToStore(input: RuleInput, path = '', names: ArgumentNames | null = null): RuleToStore {
   const { scope, name, description, enabled } = input;
-  return { rule: ruleOf(input, path), scope, name, description, enabled };
+  return { rule: ruleOf(input, path, names), scope, name, description, enabled };
 }
 
-function ruleOf(input: RuleInput, path: string): Rule | null {
+function ruleOf(input: RuleInput, path: string, names: ArgumentNames | null): Rule | null {
   let rule: Rule;
-  if (input.text !== null) rule = parseRule(input.text, `${path}text`);
+  if (input.text !== null) rule = parseRule(input.text, `${path}text`, names);
   else if (input.head === null || input.body === null) return null;
-  else rule = { head: input.head, body: input.body };
+  else {
+    rule = { head: input.head, body: input.body };
+    if (names !== null) resolveNames(rule, () => names, path);
+  }
   if (rule.body.length > 256) throw invalid(`${path}body`, 'a body has at most 256 literals');
   checkRule(rule, path);
   return rule;

@@ -90,11 +90,12 @@ export class WriteAdmission {
 
   /** How many of the facts, from the first on, the tenant may store. */
   async fitting(name: string, tenant: string, facts: readonly FactToStore[], time: number): Promise<number> {
-    const store = (this.#state.database(name).tenants.get(tenant) ?? newTenant(time)).facts;
+    const { tenants, declarations } = this.#state.database(name);
+    const store = (tenants.get(tenant) ?? newTenant(time)).facts;
     const refusal = await this.refusals(name, tenant, time);
     const breathe = (): Promise<void> => this.#slices.breathe();
     return runInSlices(
-      fittingFacts(store, time, facts, (growth) => refusal(growth) === null),
+      fittingFacts(store, declarations, time, facts, (growth) => refusal(growth) === null),
       breathe,
     );
   }

@@ -1,7 +1,7 @@
 /** What predicates mean: declarations of their arguments, keys and checks. They belong to the database, as rules do. */
 import { z } from 'zod';
 import { generationSchema, optional, defaulted, queryInteger, timeSchema } from './fields.ts';
-import { isWellFormed, maxArguments } from './language.ts';
+import { isArgumentName, isWellFormed, maxArguments } from './language.ts';
 import { constantSchema, predicateSchema } from './language-schemas.ts';
 
 /** Declarations of one database. */
@@ -12,13 +12,6 @@ export const maxDeclarationCharacters = 262_144;
 const maxChoices = 1000;
 
 const typeNames = ['any', 'text', 'integer', 'number', 'boolean', 'date', 'instant', 'entity'] as const;
-const argumentName = /^[\p{L}\p{N}_]{1,128}$/u;
-
-/** True if an argument may be declared with this name. */
-export function isArgumentName(name: string): boolean {
-  return argumentName.test(name);
-}
-
 const descriptionSchema = optional(
   z.string().max(10_000).refine(isWellFormed, 'the text holds a lone surrogate'),
 ).describe('For people and models');

@@ -8,6 +8,7 @@ import {
   hintsSchema,
   instantSchema,
   limitSchema,
+  namedSchema,
   offsetSchema,
   oneScopeChoice,
   optional,
@@ -288,7 +289,12 @@ export const plainQuery = plainInput(
 );
 
 export const queryResultSchema = z.array(
-  z.object({ predicate: z.string(), args: z.array(z.string()), truthVal: z.boolean() }),
+  z.object({
+    predicate: z.string(),
+    args: z.array(z.string()),
+    named: namedSchema.optional(),
+    truthVal: z.boolean(),
+  }),
 );
 export type QueryResult = z.output<typeof queryResultSchema>;
 
@@ -296,6 +302,7 @@ export const storedFactSchema = z.object({
   id: z.string().nullable(),
   predicate: z.string(),
   args: z.array(z.string()),
+  named: namedSchema.optional(),
   truthVal: z.boolean(),
   scope: z.string().nullable(),
   validFrom: timeSchema.nullable(),
@@ -404,5 +411,17 @@ export const predicateListSchema = z.object({
         .describe('What PUT /predicates declared; absent: nothing'),
     }),
   ),
+  constraints: z
+    .array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        constraint: z.string(),
+        mode: z.enum(['warn', 'reject']),
+        scope: z.string().nullable(),
+      }),
+    )
+    .optional()
+    .describe('What must not be true, oldest first; absent: there are none'),
 });
 export type PredicateList = z.output<typeof predicateListSchema>;

@@ -170,6 +170,11 @@ export function listParameter(element: z.ZodType<string, string>, maxLength: num
 /** `scopeFields` in a query string. */
 export const scopeParameters = { scope: scopeFields.scope, unscoped: defaulted(queryFlag, false) };
 
+/** The arguments of an atom in an answer by their declared names. */
+export const namedSchema = z
+  .record(z.string(), z.string())
+  .describe('The arguments by name; absent unless all have a declared name');
+
 /** Time limit for deriving the consequences of a change. */
 export const consequencesTimeoutSchema = defaulted(z.int().min(1).max(600_000), 2000).describe(
   'Time for deriving consequences',

@@ -5,6 +5,7 @@ import {
   generationSchema,
   hintsSchema,
   limitSchema,
+  namedSchema,
   offsetSchema,
   oneScopeChoice,
   optional,
@@ -124,6 +125,10 @@ export type Proof = z.output<typeof proofSchema>;
 export const answerSchema = z.object({
   results: z.array(z.string()),
   bindings: z.array(z.record(z.string(), z.string())),
+  named: z
+    .array(namedSchema)
+    .optional()
+    .describe('Of a question of one atom: the arguments of each result by name, if all have a declared name'),
   count: z.int(),
   truncated: z.boolean(),
   total: z.int(),

@@ -7,11 +7,13 @@ import {
   aggregateNames,
   type Atom,
   constantProblem,
+  isArgumentName,
   isBuiltinName,
   isVariable,
   type Literal,
   maxArguments,
   maxBodyLiterals,
+  NamedTerms,
   predicateProblem,
 } from './language.ts';
 import { takingFactFields } from './same-said.ts';
@@ -84,14 +86,38 @@ export const predicateSchema = z
   })
   .meta({ description: 'The name of a relation', examples: ['parent'] });
 
-export const termsSchema = z
-  .array(termSchema)
-  .max(maxArguments, 'at most 64 arguments')
-  .describe('In order; one that starts with ? is a variable');
-export const constantsSchema = z
-  .array(constantSchema)
-  .max(maxArguments, 'at most 64 arguments')
-  .describe('In order; constants only');
+/** A list of arguments, or an object with declared names as its fields. */
+function argumentsOf(term: z.ZodType<string>, needsAll: boolean) {
+  const named = z
+    .record(z.string().refine(isArgumentName, 'a name of an argument is 1 to 128 letters, digits or _'), term)
+    .refine((given) => Object.keys(given).length <= maxArguments, 'at most 64 arguments')
+    .transform((given): string[] => new NamedTerms(new Map(Object.entries(given)), needsAll));
+  // A refinement looks at lists alone; `max` also compares what another value has as its length.
+  const list = z
+    .array(term)
+    .refine(({ length }) => length <= maxArguments, 'at most 64 arguments')
+    .meta({ maxItems: maxArguments });
+  const either = z.union([list, named], {
+    error: ({ input }) =>
+      input === undefined
+        ? 'is required (array)'
+        : 'is a list of arguments, or an object with their declared names',
+  });
+  // Arguments that were read already keep their names when another call passes them on.
+  const given = (value: unknown): unknown => (value instanceof NamedTerms ? value.toJSON() : value);
+  return z.preprocess(given, either) as unknown as z.ZodType<string[], Arguments>;
+}
+
+/** Arguments as a client gives them. */
+type Arguments = readonly Scalar[] | Readonly<Record<string, Scalar>>;
+type Scalar = string | number | boolean;
+
+export const termsSchema = argumentsOf(termSchema, false).describe(
+  'In order, or an object by declared names; one that starts with ? is a variable',
+);
+export const constantsSchema = argumentsOf(constantSchema, true).describe(
+  'In order, or an object by declared names; constants only',
+);
 
 const absentFlag = z
   .boolean()
@@ -102,7 +128,7 @@ const absentFlag = z
 export const headSchema: z.ZodType<Atom, unknown> = takingFactFields(
   z.strictObject({
     predicate: predicateSchema,
-    args: termsSchema,
+    args: argumentsOf(termSchema, true).describe('In order, or an object by declared names'),
     negated: absentFlag,
   }),
 );

@@ -41,6 +41,40 @@ export interface Rule {
   body: Literal[];
 }
 
+/**
+ * Arguments by name, of an atom whose declaration is not known yet: the values in the order given, beside their names.
+ * `language/argument-names` puts them in the order of the declaration before anything else reads them.
+ */
+export class NamedTerms extends Array<string> {
+  /** Copies have no names: they are plain lists. */
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array;
+  }
+
+  readonly names: readonly string[];
+  /** An argument that is left out is an error; else it is `?_`. */
+  readonly needsAll: boolean;
+
+  constructor(given: ReadonlyMap<string, string>, needsAll: boolean) {
+    super();
+    for (const value of given.values()) this.push(value);
+    this.names = [...given.keys()];
+    this.needsAll = needsAll;
+  }
+
+  /** As a client gives them, so that a program that sends what it parsed sends the names. */
+  toJSON(): Record<string, string> {
+    return Object.fromEntries(this.names.map((name, at) => [name, this[at] as string]));
+  }
+}
+
+const argumentName = /^[\p{L}\p{N}_]{1,128}$/u;
+
+/** True if an argument may be declared with this name. */
+export function isArgumentName(name: string): boolean {
+  return argumentName.test(name);
+}
+
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 
 /** True if the text has no lone surrogate, so that UTF-8 can encode it. */

@@ -53,7 +53,7 @@ export const problems = {
   KeyConflict: {
     status: 409,
     title: 'Key conflict',
-    when: 'a fact with the same value of a declared key is valid at the same time; `inTheWay` names it',
+    when: 'a fact with the same value of a declared key is valid at the same time; `inTheWay` names it, or `conflicts` lists the pairs of a merge of entities',
   },
   HistoryGone: {
     status: 410,

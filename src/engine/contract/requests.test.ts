@@ -181,9 +181,11 @@ test('rejects an object in place of a list or a text, whatever its length proper
   // Throws when compared with a number.
   const odd = { length: { toString: 1 } };
   expect(complaints(askInputSchema, { predicate: 'p', args: odd })).toEqual([
-    'args: expected array, received object',
+    'args.length: an argument is a string, a number or a boolean',
   ]);
-  expect(paths(factsInputSchema, { facts: [{ predicate: 'p', args: odd }] })).toEqual(['facts.0.args']);
+  expect(paths(factsInputSchema, { facts: [{ predicate: 'p', args: odd }] })).toEqual([
+    'facts.0.args.length',
+  ]);
   expect(complaints(factInputSchema, { ...fact, metadata: odd })).toEqual([]);
   for (const [name, { body }] of Object.entries<OperationSpec>(operations)) {
     const fields = (body === undefined ? {} : jsonSchemaOf(body, 'input')['properties']) ?? {};

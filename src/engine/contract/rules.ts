@@ -124,6 +124,7 @@ export const ruleListSchema = z.object({ rules: z.array(storedRuleSchema), ...kn
 
 export const diagnosticCodes = [
   'syntax',
+  'unknown_argument',
   'unsafe_variable',
   'arity_drift',
   'unknown_predicate',

@@ -64,7 +64,8 @@ export const scopeFactSchema = z.object({
 });
 export type ScopeFact = z.output<typeof scopeFactSchema>;
 
-export const differingFields = ['truthVal', 'validFrom', 'validUntil', 'metadata'] as const;
+/** `key`: two facts of different arguments with one value of a declared key. */
+export const differingFields = ['truthVal', 'validFrom', 'validUntil', 'metadata', 'key'] as const;
 
 /** The base of a merge: absent and null differ here. */
 const mergeBaseSchema = z

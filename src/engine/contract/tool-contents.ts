@@ -69,6 +69,7 @@ export type SlimWhyNot = z.output<typeof whyNotSchema>;
 export const answeredSchema = z.object({
   results: z.array(z.string()),
   bindings: z.array(z.record(z.string(), z.string())).optional(),
+  named: z.array(z.record(z.string(), z.string())).optional(),
   count: z.int(),
   truncated: z.boolean(),
   generation,
@@ -161,6 +162,7 @@ export const slimPredicateListSchema = z.object({
       declared: z.string().optional(),
     }),
   ),
+  constraints: z.array(z.string()).optional(),
   hints,
 });
 

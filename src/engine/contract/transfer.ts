@@ -33,6 +33,8 @@ export type ImportType = (typeof importTypes)[number];
 
 /** Maximum number of errors that an import lists; all are counted. */
 export const maxImportErrors = 1000;
+/** How many things without a counterpart an import lists. */
+export const maxLeftOut = 100;
 
 /** The query string of POST /import. */
 export const importQuerySchema = z
@@ -40,6 +42,13 @@ export const importQuerySchema = z
     ...scopeParameters,
     predicate: optional(predicateSchema).describe(
       'CSV and TSV: the predicate of every line; each column is an argument',
+    ),
+    declare: defaulted(queryFlag, false).describe(
+      'CSV and TSV with a predicate: the first line names the columns. They become the declared names of its arguments, or ' +
+        'are put in the order of a declaration with these names',
+    ),
+    shapes: defaulted(queryFlag, false).describe(
+      'Turtle and N-Triples: domains, ranges and SHACL shapes become declarations and constraints, too',
     ),
     dryRun: defaulted(queryFlag, false),
   })
@@ -143,6 +152,12 @@ const importDoneSchema = z.object({
     .optional()
     .describe(
       'The import ended at a line that a quota refused, the last of `errors`; what was before it is stored',
+    ),
+  leftOut: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'With `shapes`: what of the class model became neither declaration nor constraint, the first 100; absent: nothing',
     ),
   generation: generationSchema,
   dryRun: z.literal(true).optional(),

@@ -115,8 +115,12 @@ function describeIssue(issue: Issue, path: readonly PropertyKey[]): ProblemDetai
   return [{ path: dotted(path), message: wording(issue) }];
 }
 
-/** The branch with the fewest errors; each unknown field counts as one. */
-function nearest(branches: readonly (readonly Issue[])[]): readonly Issue[] {
+/** The branch with the fewest errors, of those for this type of value; each unknown field counts as one. */
+function nearest(all: readonly (readonly Issue[])[]): readonly Issue[] {
+  const ofType = all.filter(
+    (branch) => !branch.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
+  );
+  const branches = ofType.length > 0 ? ofType : all;
   let best: readonly Issue[] = [];
   let minErrors = Number.POSITIVE_INFINITY;
   for (const branch of branches) {

@@ -8,6 +8,7 @@
 import type { Literal, Rule } from '../contract/language.ts';
 import type { Diagnostic } from '../contract/rules.ts';
 import { runAtOnce } from '../base/slices.ts';
+import { ArgumentNames } from './argument-names.ts';
 import { bodyProblems, ruleProblems, type RuleProblem, singletonVariables } from './check.ts';
 import { renderAtom, renderConstraint, ruleIdentity } from './print.ts';
 import { type ConstraintStatement, programSteps, type Statement } from './parse.ts';
@@ -19,6 +20,8 @@ import { isAggregate, isBuiltin, relationOf } from './terms.ts';
 export interface KnownLanguage {
   readonly predicates: Iterable<{ readonly name: string; readonly arity: number }>;
   readonly rules: Iterable<{ readonly rule: Rule; readonly scope: string | null }>;
+  /** Names of declared arguments; absent: none are known. */
+  readonly names?: ArgumentNames;
 }
 
 /** The diagnostics of a text. */
@@ -81,6 +84,7 @@ export function* diagnosis(
   const { statements, constraints, errors, lines } = yield* programSteps(text, {
     maxErrors: maxDiagnostics,
     allowsConstraints,
+    names: known.names ?? new ArgumentNames([]),
   });
   const findings = new Findings(lines);
   for (const error of errors) findings.add('error', error.code, error.span, error.message);

@@ -10,9 +10,11 @@ import {
   isBuiltinName,
   isWellFormed,
   type Literal,
+  NamedTerms,
   predicateProblem,
   type Rule,
 } from '../contract/language.ts';
+import { ArgumentNames } from './argument-names.ts';
 import {
   parseAtom,
   parseBody,
@@ -22,6 +24,7 @@ import {
   parseRule,
 } from './parse.ts';
 import { renderAtom, renderBody, renderRule } from './print.ts';
+import { atomsIn } from './terms.ts';
 
 const runs = process.env['LONG'] === '1' ? 100_000 : 2_000;
 
@@ -111,6 +114,56 @@ test('parses a rendered body or rule back to the same body or rule', () => {
     }),
     { numRuns: runs },
   );
+});
+
+/** An atom with its arguments by name, in an order by `seed`; what may be left out is. */
+function byName<Kind extends Atom>(atom: Kind, seed: number, needsAll: boolean): Kind {
+  const { predicate, args } = atom;
+  // What could be a built-in, or `not`, has parentheses.
+  if (args.length === 0 || isBuiltinName(predicate) || predicate === 'not' || /[<>=!]/.test(predicate))
+    return atom;
+  const named = args
+    .map((value, at) => [`a${args.length}_${at}`, value, (at * 7 + seed) % 5] as const)
+    .filter(([, value, place]) => needsAll || value !== '?_' || place > 2)
+    .sort(([, , left], [, , right]) => left - right);
+  if (named.length === 0) return atom;
+  return { ...atom, args: new NamedTerms(new Map(named.map(([name, value]) => [name, value])), needsAll) };
+}
+
+function bodyByName(body: readonly Literal[], seed: number): Literal[] {
+  return body.map((literal) =>
+    'aggregate' in literal
+      ? { ...literal, body: bodyByName(literal.body, seed) }
+      : byName(literal, seed, false),
+  );
+}
+
+function declaredIn({ head, body }: Rule): ArgumentNames {
+  const relations = new Map<string, { name: string; arity: number; arguments: { name: string }[] }>();
+  for (const { predicate, args } of [head, ...atomsIn(body)]) {
+    const names = args.map((_, at) => ({ name: `a${args.length}_${at}` }));
+    relations.set(JSON.stringify([predicate, args.length]), {
+      name: predicate,
+      arity: args.length,
+      arguments: names,
+    });
+  }
+  return new ArgumentNames(relations.values());
+}
+
+test('arguments by name mean the same as in order, whatever order they are in and whatever is left out', () => {
+  let braces = 0;
+  fc.assert(
+    fc.property(rule, fc.nat(100), (each, seed) => {
+      const named = { head: byName(each.head, seed, true), body: bodyByName(each.body, seed) };
+      const written = renderRule(named);
+      if (written !== renderRule(each)) braces++;
+      expect(parseRule(written, 'text', declaredIn(each))).toEqual(each);
+      expect(renderRule(parseRule(written))).toBe(written);
+    }),
+    { numRuns: runs },
+  );
+  expect(braces).toBeGreaterThan(runs / 4);
 });
 
 test('parses a program of rendered statements back completely, on one line or many, and in free text', () => {

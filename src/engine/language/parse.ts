@@ -18,8 +18,10 @@ import {
   maxArguments,
   maxBodyLiterals,
   maxConstantBytes,
+  NamedTerms,
   type Rule,
 } from '../contract/language.ts';
+import type { ArgumentNames } from './argument-names.ts';
 import { isSpace, Scanner, SyntaxFailure, TooLongConstant } from './scanner.ts';
 import { type LineTable, type LiteralSource, lineTable, type Range, type Span } from './source.ts';
 import { maxAggregateDepth } from './terms.ts';
@@ -50,7 +52,7 @@ export interface ConstraintStatement {
 
 /** A syntax error. `code` is that of a diagnostic: a fact with variables is `unsafe_variable`. */
 interface SyntaxProblem {
-  readonly code: 'syntax' | 'unsafe_variable';
+  readonly code: 'syntax' | 'unsafe_variable' | 'unknown_argument';
   readonly message: string;
   readonly span: Span;
   readonly range: Range;
@@ -75,6 +77,8 @@ interface ParseOptions {
   readonly allowsPatterns?: boolean;
   /** A statement that ends with its line needs no full stop. */
   readonly lineEndsStatement?: boolean;
+  /** Puts arguments by name in order; absent: they stay as they are given. */
+  readonly names?: ArgumentNames;
 }
 
 /**
@@ -92,6 +96,12 @@ const wholeLineDialect: Dialect = { ...freeTextDialect, lastStopOptional: true }
 
 const defaultMaxErrors = 1000;
 const aggregates: ReadonlySet<string> = new Set(aggregateNames);
+
+/** Arguments by name that do not fit the declarations of their predicate. */
+class ArgumentFailure extends SyntaxFailure {}
+
+/** What an atom may leave out of its arguments by name: nothing in facts and heads. */
+type AtomPlace = 'whole' | 'pattern';
 
 interface Parsed<T> {
   readonly value: T;
@@ -111,10 +121,13 @@ class Parser {
    */
   #missingStop: SyntaxFailure | null = null;
   readonly #dialect: Dialect;
+  readonly #names: ArgumentNames | null;
 
-  constructor(text: string, dialect: Dialect) {
+  /** `names`: puts arguments by name in order; null: they stay as they are given. */
+  constructor(text: string, dialect: Dialect, names: ArgumentNames | null = null) {
     this.scanner = new Scanner(text, dialect.comments);
     this.#dialect = dialect;
+    this.#names = names;
   }
 
   /** The missing full stop of the last statement, if any. */
@@ -124,19 +137,23 @@ class Parser {
     return failure;
   }
 
-  /** Parses a whole statement with its full stop. The cursor is at its first character. */
-  statement(): Statement {
+  /**
+   * Parses a whole statement with its full stop. The cursor is at its first character. `place`: of a statement without a body.
+   */
+  statement(place: AtomPlace = 'whole'): Statement {
     const { scanner } = this;
     const start = scanner.position;
     if (scanner.sees(':-')) scanner.fail('a rule needs a head before :-', start, start + 2);
     if (this.startsConstraint)
       scanner.fail('a constraint cannot stand here: add it with POST /constraints', start, start + 2);
-    const head = this.head();
+    const head = this.head(place);
     let end = scanner.position;
     scanner.skip();
     if (!scanner.take(':-')) {
       const { terms } = head.source;
-      const isGround = scanner.unit(end - 1) === 41 && !terms.some((term) => scanner.unit(term.start) === 63);
+      const closes = scanner.unit(end - 1);
+      const isGround =
+        (closes === 41 || closes === 125) && !terms.some((term) => scanner.unit(term.start) === 63);
       const span = { start, end: this.#stop(end, isGround ? start : null) };
       return { kind: 'fact', atom: head.value, span, head: head.source };
     }
@@ -215,12 +232,12 @@ class Parser {
   }
 
   /** Parses an atom that may be a fact or the head of a rule. */
-  head(): Parsed<Atom> {
+  head(place: AtomPlace): Parsed<Atom> {
     const { scanner } = this;
     const start = scanner.position;
     if (scanner.unit() === 63 || scanner.unit() === 34)
       scanner.failUnexpected('a statement begins with a predicate');
-    const atom = this.atom();
+    const atom = this.atom(place);
     const { name } = atom.source;
     if (isBuiltinName(atom.value.predicate))
       scanner.fail(
@@ -233,8 +250,8 @@ class Parser {
     return atom;
   }
 
-  /** Parses `p(a, b)`, `-p(a)` or, if the dialect allows it, `p` alone. */
-  atom(): Parsed<Atom> {
+  /** Parses `p(a, b)`, `-p(a)`, `p{name: a}` or, if the dialect allows it, `p` alone. */
+  atom(place: AtomPlace): Parsed<Atom> {
     const { scanner } = this;
     const start = scanner.position;
     const negated = scanner.take('-');
@@ -243,6 +260,12 @@ class Parser {
     const name = { start: nameStart, end: scanner.position };
     const args: string[] = [];
     const terms: Span[] = [];
+    if (scanner.unit() === 123) {
+      const named = this.#named(predicate, name, place);
+      const whole = { start, end: scanner.position };
+      const source = { span: whole, name, terms: named.terms, body: [] };
+      return { value: { predicate, args: named.args, negated }, source };
+    }
     if (scanner.unit() === 40) this.#arguments(args, terms);
     else if (!this.#dialect.bareNames) scanner.failUnexpected('expected ( right after the predicate');
     const span = { start, end: scanner.position };
@@ -264,6 +287,41 @@ class Parser {
       if (scanner.take(')')) return;
       if (!scanner.take(',')) scanner.failUnexpected('expected , or )');
     }
+  }
+
+  /** Parses arguments by name; in order, if the declarations are known. */
+  #named(predicate: string, name: Span, place: AtomPlace): { args: string[]; terms: Span[] } {
+    const { scanner } = this;
+    const brace = scanner.position++;
+    const spans = new Map<string, { readonly name: Span; readonly value: Span }>();
+    const given = new Map<string, string>();
+    scanner.skipSpace();
+    for (let ends = scanner.take('}'); !ends; ends = scanner.take('}')) {
+      if (given.size > 0 && !scanner.take(',')) scanner.failUnexpected('expected , or }');
+      const named = scanner.argumentName();
+      const { value, span } = scanner.argument('}');
+      if (given.has(named.value))
+        scanner.fail(`the argument ${named.value} is given twice`, named.span.start, named.span.end);
+      if (given.size === maxArguments)
+        scanner.fail(`an atom has at most ${maxArguments} arguments`, named.span.start, span.end);
+      given.set(named.value, value);
+      spans.set(named.value, { name: named.span, value: span });
+      scanner.skipSpace();
+    }
+    const args = new NamedTerms(given, place === 'whole');
+    const inOrder = this.#names?.inOrder(predicate, args) ?? null;
+    if (inOrder === null) return { args, terms: [...spans.values()].map(({ value }) => value) };
+    if (inOrder.kind === 'problem') {
+      const span = (inOrder.name === null ? null : spans.get(inOrder.name)?.name) ?? name;
+      const Failure = inOrder.isDeclared ? ArgumentFailure : SyntaxFailure;
+      throw new Failure(inOrder.message, span.start, span.end);
+    }
+    // A name that is left out has no place of its own.
+    const nowhere = { start: brace, end: brace + 1 };
+    return {
+      args: inOrder.args,
+      terms: inOrder.names.map((each) => spans.get(each)?.value ?? nowhere),
+    };
   }
 
   /** Parses one or more literals separated by commas. `depth`: the number of enclosing braces. */
@@ -298,7 +356,7 @@ class Parser {
       if (scanner.text.slice(start, end) === 'not' && !this.#startsBuiltin()) return this.#absence();
       if (this.#startsBuiltin()) return this.#builtin(depth);
     }
-    const atom = this.atom();
+    const atom = this.atom('pattern');
     return { value: { ...atom.value, naf: false }, source: atom.source };
   }
 
@@ -310,7 +368,7 @@ class Parser {
     scanner.skip();
     if (scanner.unit() === 63 || scanner.unit() === 34)
       scanner.failUnexpected('not stands before an atom: write the opposite comparison instead');
-    const atom = this.atom();
+    const atom = this.atom('pattern');
     const { name } = atom.source;
     if (atom.value.predicate === 'not' && scanner.unit(name.end) !== 40)
       scanner.fail('not stands once before an atom', start, name.end);
@@ -518,10 +576,11 @@ function* readProgram(
     allowsConstraints = false,
     allowsPatterns = false,
     lineEndsStatement = false,
+    names,
   }: ParseOptions,
 ): Generator<'more', ParsedProgram, undefined> {
   const lines = lineTable(text);
-  const parser = new Parser(text, dialect);
+  const parser = new Parser(text, dialect, names);
   const { scanner } = parser;
   const statements: Statement[] = [];
   const constraints: ConstraintStatement[] = [];
@@ -539,7 +598,9 @@ function* readProgram(
     }
     try {
       const statement =
-        allowsConstraints && parser.startsConstraint ? parser.constraint() : parser.statement();
+        allowsConstraints && parser.startsConstraint
+          ? parser.constraint()
+          : parser.statement(allowsPatterns ? 'pattern' : 'whole');
       const missing = parser.takeMissingStop();
       if (missing !== null && !lineEndsStatement) report('syntax', missing.message, missing.span);
       if (statement.kind === 'constraint') {
@@ -556,7 +617,7 @@ function* readProgram(
         );
     } catch (error) {
       if (!(error instanceof SyntaxFailure)) throw error;
-      report('syntax', error.message, error.span);
+      report(error instanceof ArgumentFailure ? 'unknown_argument' : 'syntax', error.message, error.span);
       parser.recover(Math.max(error.span.start, scanner.position));
     }
   }
@@ -574,8 +635,13 @@ function failure(text: string, path: string, problem: { message: string; span: S
 }
 
 /** Parses one item that is the whole text. */
-function readWhole<T>(text: string, path: string, read: (parser: Parser) => T): T {
-  const parser = new Parser(text, programDialect);
+function readWhole<T>(
+  text: string,
+  path: string,
+  names: ArgumentNames | null,
+  read: (parser: Parser) => T,
+): T {
+  const parser = new Parser(text, programDialect, names);
   const { scanner } = parser;
   try {
     scanner.skip(true);
@@ -593,10 +659,10 @@ function readWhole<T>(text: string, path: string, read: (parser: Parser) => T): 
 
 /**
  * Parses one rule. Otherwise throws a 400 ValidationException; its detail and `errors` give line and column.
- * `path`: the request field with the text.
+ * `path`: the request field with the text. `names`: puts arguments by name in order; without it they stay as they are given.
  */
-export function parseRule(text: string, path = 'text'): Rule {
-  return readWhole(text, path, (parser) => {
+export function parseRule(text: string, path = 'text', names: ArgumentNames | null = null): Rule {
+  return readWhole(text, path, names, (parser) => {
     const start = parser.scanner.position;
     const statement = parser.statement();
     if (statement.kind === 'rule') return statement.rule;
@@ -605,8 +671,12 @@ export function parseRule(text: string, path = 'text'): Rule {
 }
 
 /** Parses one constraint, `!- body`. Errors as for `parseRule`. */
-export function parseConstraint(text: string, path = 'text'): ConstraintStatement {
-  return readWhole(text, path, (parser) => {
+export function parseConstraint(
+  text: string,
+  path = 'text',
+  names: ArgumentNames | null = null,
+): ConstraintStatement {
+  return readWhole(text, path, names, (parser) => {
     if (parser.startsConstraint) return parser.constraint();
     return parser.scanner.failUnexpected(
       'a constraint is !- and white space, then a body that must have no answer',
@@ -615,8 +685,8 @@ export function parseConstraint(text: string, path = 'text'): ConstraintStatemen
 }
 
 /** Parses the body of a rule, which is a question. Errors as for `parseRule`. */
-export function parseBody(text: string, path = 'text'): Literal[] {
-  return readWhole(text, path, (parser) => {
+export function parseBody(text: string, path = 'text', names: ArgumentNames | null = null): Literal[] {
+  return readWhole(text, path, names, (parser) => {
     const { literals } = parser.literals(0);
     parser.lastStop();
     return literals;
@@ -624,9 +694,9 @@ export function parseBody(text: string, path = 'text'): Literal[] {
 }
 
 /** Parses one atom, with or without variables. Errors as for `parseRule`. */
-export function parseAtom(text: string, path = 'text'): Atom {
-  return readWhole(text, path, (parser) => {
-    const { value } = parser.head();
+export function parseAtom(text: string, path = 'text', names: ArgumentNames | null = null): Atom {
+  return readWhole(text, path, names, (parser) => {
+    const { value } = parser.head('pattern');
     parser.lastStop();
     return value;
   });
@@ -635,20 +705,29 @@ export function parseAtom(text: string, path = 'text'): Atom {
 /**
  * The statements of a line of free text, or null if it is natural language: the whole line must consist of
  * statements, every literal with parentheses, every statement with its full stop, facts ground. If the line
- * is a single statement, the full stop may be missing.
+ * is a single statement, the full stop may be missing. With `names`, arguments by name are put in order; a line
+ * with names that are not declared is natural language, but for a predicate that is declared: that is a 400
+ * ValidationException.
  */
-export function parseFreeTextLine(line: string): Statement[] | null {
-  return runAtOnce(freeTextLineSteps(line));
+export function parseFreeTextLine(line: string, names?: ArgumentNames): Statement[] | null {
+  return runAtOnce(freeTextLineSteps(line, names));
 }
 
 /** Like `parseFreeTextLine`, in small steps. */
-export function* freeTextLineSteps(line: string): Generator<'more', Statement[] | null, undefined> {
+export function* freeTextLineSteps(
+  line: string,
+  names?: ArgumentNames,
+  path = 'text',
+): Generator<'more', Statement[] | null, undefined> {
   const written = line.trimEnd();
   const hasStop = written.endsWith('.');
   // Most natural language is recognized by its end, without parsing.
-  if (!hasStop && !written.includes('(')) return null;
+  if (!hasStop && !/[({]/.test(written)) return null;
   const dialect = hasStop ? freeTextDialect : wholeLineDialect;
-  const { statements, errors } = yield* readProgram(line, dialect, { maxErrors: 1 });
+  const options = { maxErrors: 1, ...(names === undefined ? {} : { names }) };
+  const { statements, errors } = yield* readProgram(line, dialect, options);
+  const [first] = errors;
+  if (first?.code === 'unknown_argument') throw failure(line, path, first);
   if (errors.length > 0 || statements.length === 0) return null;
   return hasStop || statements.length === 1 ? [...statements] : null;
 }
@@ -677,21 +756,27 @@ export function refuseLongConstant(text: string, line: Span, path: string): void
 
 /**
  * The body that a line of free text asks, or null if it asks nothing: a body followed by a question mark, or
- * one atom with a variable. Every atom needs parentheses. Safety is not checked.
+ * one atom with a variable. Every atom needs parentheses or, with `names`, declared arguments in braces. Safety is not
+ * checked. Throws like `parseFreeTextLine`.
  */
-export function parseFreeTextQuestion(line: string): Literal[] | null {
+export function parseFreeTextQuestion(
+  line: string,
+  names: ArgumentNames | null = null,
+  path = 'text',
+): Literal[] | null {
   const written = line.trim();
   const isMarked = written.endsWith('?');
-  const parser = new Parser(isMarked ? written.slice(0, -1) : written, freeTextDialect);
+  const parser = new Parser(isMarked ? written.slice(0, -1) : written, freeTextDialect, names);
   const { scanner } = parser;
   try {
-    const body = isMarked ? parser.literals(0).literals : [{ ...parser.head().value, naf: false }];
+    const body = isMarked ? parser.literals(0).literals : [{ ...parser.head('pattern').value, naf: false }];
     scanner.skip();
     if (!scanner.atEnd) return null;
     return isMarked || body.some((literal) => 'args' in literal && literal.args.some(isVariable))
       ? body
       : null;
   } catch (error) {
+    if (error instanceof ArgumentFailure) throw failure(written, path, error);
     if (error instanceof SyntaxFailure) return null;
     throw error;
   }

@@ -11,6 +11,7 @@ import {
   type AtomLiteral,
   isVariable,
   type Literal,
+  NamedTerms,
   type Rule,
 } from '../contract/language.ts';
 import { isNumber } from './numbers.ts';
@@ -30,9 +31,21 @@ function renderOperand(text: string): string {
   return isVariable(text) || word.test(text) || isNumber(text) ? text : JSON.stringify(text);
 }
 
+const needsQuotesInBraces = /[{}]/;
+
+/** `predicate{name: value}`: an atom whose arguments are not in the order of a declaration yet. */
+function renderNamed({ predicate, negated }: Atom, args: NamedTerms): string {
+  const fields = args.names.map((name, at) => {
+    const text = args[at] as string;
+    return `${name}: ${needsQuotesInBraces.test(text) ? JSON.stringify(text) : renderConstant(text)}`;
+  });
+  return `${negated ? '-' : ''}${predicate}{${fields.join(', ')}}`;
+}
+
 /** `predicate(arg1, arg2)`, preceded by `-` if negated. */
 export function renderAtom(atom: Atom): string {
   const { args } = atom;
+  if (args instanceof NamedTerms) return renderNamed(atom, args);
   let text = atom.negated ? `-${atom.predicate}(` : `${atom.predicate}(`;
   for (let index = 0; index < args.length; index++) {
     if (index > 0) text += ', ';

@@ -5,7 +5,7 @@
  * character more than a constant number of times, so any text is read in linear time. `parse.ts` gives tokens
  * their meaning.
  */
-import { constantProblem, isWellFormed, predicateProblem } from '../contract/language.ts';
+import { constantProblem, isArgumentName, isWellFormed, predicateProblem } from '../contract/language.ts';
 import type { Span } from './source.ts';
 
 /** Thrown by the scanner and caught by the parser; it never leaves `parse.ts`. */
@@ -191,15 +191,33 @@ export class Scanner {
     return value;
   }
 
-  /** Reads one argument, bare or quoted, without surrounding white space. The span covers the source text. */
-  argument(): { value: string; span: Span } {
+  /** Reads the name of an argument and the colon after it. */
+  argumentName(): { value: string; span: Span } {
+    this.skipSpace();
+    const start = this.position;
+    const value = this.wordAt(start);
+    const span = { start, end: start + value.length };
+    if (value === '') this.failUnexpected('expected the name of an argument');
+    if (!isArgumentName(value))
+      this.fail('a name of an argument has at most 128 characters', start, span.end);
+    this.position = span.end;
+    this.skipSpace();
+    if (!this.take(':')) this.failUnexpected('expected : after the name of an argument');
+    return { value, span };
+  }
+
+  /**
+   * Reads one argument, bare or quoted, without surrounding white space. The span covers the source text. `close`: what
+   * ends the arguments.
+   */
+  argument(close: ')' | '}' = ')'): { value: string; span: Span } {
     this.skipSpace();
     const start = this.position;
     if (this.unit() === 34) {
       const value = this.quoted();
       return { value, span: { start, end: this.position } };
     }
-    const end = this.#bareEnd(start);
+    const end = this.#bareEnd(start, close);
     const value = this.text.slice(start, end);
     if (value === '') this.failUnexpected('expected an argument (an empty one is written "")');
     this.#checkConstant(value, start, end);
@@ -210,23 +228,27 @@ export class Scanner {
   }
 
   /** Skips a bare argument and the white space after it; returns the end of its last other character. */
-  #bareEnd(start: number): number {
+  #bareEnd(start: number, close: ')' | '}'): number {
     let end = start;
+    const closes = close === ')' ? 41 : 125;
     for (; ; this.position++) {
       const unit = this.unit();
-      if (Number.isNaN(unit) || unit === 44 || unit === 41) return end;
+      if (Number.isNaN(unit) || unit === 44 || unit === closes) return end;
       if (isSpace(unit)) continue;
       const between = this.#controlIn(end, this.position);
       if (between >= 0) {
         this.position = between;
         this.fail(
-          'expected , or ) before the line goes on (a text with a line break or tab is quoted)',
+          `expected , or ${close} before the line goes on (a text with a line break or tab is quoted)`,
           end,
           this.#lineEnd(end),
         );
       }
-      if (unit === 40 || unit === 34 || unit === 92 || isControl(unit))
-        this.failUnexpected('expected , or ) (a text with this character is written in quotation marks)');
+      const isBrace = closes === 125 && (unit === 41 || unit === 123);
+      if (isBrace || unit === 40 || unit === 34 || unit === 92 || isControl(unit))
+        this.failUnexpected(
+          `expected , or ${close} (a text with this character is written in quotation marks)`,
+        );
       end = this.position + 1;
     }
   }

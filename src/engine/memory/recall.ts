@@ -161,6 +161,7 @@ export function entryOfStored(fact: StoredFact, time: number, category?: Categor
     id: fact.id,
     predicate,
     args,
+    ...(fact.named === undefined ? {} : { named: fact.named }),
     negated,
     scope,
     salience,

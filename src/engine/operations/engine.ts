@@ -40,6 +40,7 @@ import { tell, tellAll } from '../write/tell.ts';
 import type { Windows } from '../window/windows.ts';
 import { type Asked, EngineContext, type EngineParts } from './engine-context.ts';
 import { factLives, history, revert } from './history.ts';
+import { argumentNames, resolveRequest } from './named-arguments.ts';
 import { askQuestion, explainAtom, predicates, query, rule, rules, validateRules } from './questions.ts';
 
 /**
@@ -111,6 +112,8 @@ const readings = {
 
 /** The other operations by name: each is a function of the engine's context, the caller and the input. */
 const operations = {
+  argumentNames,
+  resolveRequest,
   tell,
   tellAll,
   forget,

@@ -27,7 +27,7 @@ const patienceOfBoundMs = 50;
  * names one.
  */
 export async function askQuestion(engine: Asked, caller: Caller, input: AskInput): Promise<Answer> {
-  const key = askedKey(input);
+  const key = `${engine.live.database(caller).declarations.version} ${askedKey(input)}`;
   const isCounted = input.plan === true;
   const again = caller.transaction === null && !isCounted ? engine.live.answerAgain(caller, key) : null;
   if (again !== null) return again;
@@ -109,7 +109,8 @@ export async function validateRules(engine: Asked, caller: Caller, text: string)
   const { predicates: known } = await predicates(engine, caller);
   const stored = engine.live.database(caller).rules.all();
   const slices = engine.slices(caller);
-  const steps = diagnosis(text, { predicates: known, rules: stored }, true);
+  const { names } = engine.live.database(caller).declarations;
+  const steps = diagnosis(text, { predicates: known, rules: stored, names }, true);
   const result = await runInSlices(steps, () => slices.breathe());
   return { valid: result.diagnostics.every(({ severity }) => severity !== 'error'), ...result };
 }

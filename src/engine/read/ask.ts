@@ -10,7 +10,8 @@ import { KnownNames } from './known-names.ts';
 import { checkBody } from '../language/check.ts';
 import { parseBody } from '../language/parse.ts';
 import { renderAtom } from '../language/print.ts';
-import { isPositiveAtom, relationOf, wildcard } from '../language/terms.ts';
+import { namedBy } from '../language/argument-names.ts';
+import { isAggregate, isPositiveAtom, relationOf, wildcard } from '../language/terms.ts';
 import { toMicroseconds } from '../datalog/tables/evaluation.ts';
 import { Profile } from '../datalog/plan/profile.ts';
 import { factStep, provingFact } from '../datalog/explain/proof.ts';
@@ -51,11 +52,13 @@ export async function ask(
   });
   const used: UsedFacts = new Map();
   for (const fact of page.proof?.facts ?? []) noteFact(used, fact);
-  const { results, bindings } = await renderPage(context, page, asked.view, used);
+  const names = namesOfAnswers(context, body);
+  const { results, bindings, named } = await renderPage(context, page, asked.view, names, used);
   const planned = profile === null ? null : await planWithCounts(asked, profile, context);
   const answer: Answer = {
     results,
     bindings,
+    ...(names === null ? {} : { named }),
     count: results.length,
     truncated: page.isTruncated,
     total: page.total,
@@ -87,11 +90,14 @@ export function askByPointLookup(
   if (found === null) return null;
   const results: string[] = [];
   const bindings: Record<string, string>[] = [];
+  const names = namesOfAnswers(context, [literal]);
+  const named: Record<string, string>[] = [];
   const facts: FactRow[] = [];
   const proof: Proof | null = input.withProof || input.allProofs ? { roots: [], steps: [] } : null;
   for (const atom of found.atoms) {
     const rendered = renderAtom({ predicate, args: atom.args, negated });
     results.push(rendered);
+    if (names !== null) named.push(namedBy(names, atom.args));
     const binding: Record<string, string> = Object.create(null) as Record<string, string>;
     for (let position = 0; position < args.length; position++) {
       const term = args[position] as string;
@@ -108,6 +114,7 @@ export function askByPointLookup(
   const result: Answer = {
     results,
     bindings,
+    ...(names === null ? {} : { named }),
     count: results.length,
     truncated: found.isTruncated,
     total: found.total,
@@ -117,6 +124,14 @@ export function askByPointLookup(
     ...hintsOf(context, input, [literal], results),
   };
   return { result, facts };
+}
+
+/** The declared names of the arguments of a question of one atom; null: it is another, or not all have names. */
+function namesOfAnswers({ database }: LookupContext, body: readonly Literal[]): readonly string[] | null {
+  const [literal, ...others] = body;
+  if (literal === undefined || others.length > 0 || !isPositiveAtom(literal) || literal.args.length === 0)
+    return null;
+  return database.declarations.names.of(literal.predicate, literal.args.length);
 }
 
 /** Hints for a question without answers. An empty page past the last answer gets none. */
@@ -153,8 +168,9 @@ async function renderPage(
   context: ReadContext,
   page: AnswerPage,
   view: ScopeChoice,
+  names: readonly string[] | null,
   used: UsedFacts,
-): Promise<{ results: string[]; bindings: Record<string, string>[] }> {
+): Promise<Pick<Answer, 'results' | 'bindings'> & { named: Record<string, string>[] }> {
   const { matches } = page;
   const { question: asked, constants, columns } = matches;
   const { variables } = asked;
@@ -169,7 +185,8 @@ async function renderPage(
     return text;
   };
   const columnOf = new Map(variables.map((variable, at) => [variable, at]));
-  const named = variables.filter(isNamed);
+  const bound = variables.filter(isNamed);
+  const named: Record<string, string>[] = [];
   const results: string[] = [];
   const bindings: Record<string, string>[] = [];
   let work = 0;
@@ -179,18 +196,23 @@ async function renderPage(
       return at === undefined ? undefined : textOf((columns[at] as Int32Array)[row] as number);
     };
     const result = renderInstance(asked, constantOf);
-    memory.take(result.length + bytesOfText + bytesOfBindings + named.length * bytesOfBinding);
+    memory.take(
+      result.length + bytesOfText + bytesOfBindings + (bound.length + (names?.length ?? 0)) * bytesOfBinding,
+    );
     results.push(result);
     const binding: Record<string, string> = Object.create(null) as Record<string, string>;
-    for (const variable of named) binding[variable.slice(1)] = constantOf(variable) ?? '';
+    for (const variable of bound) binding[variable.slice(1)] = constantOf(variable) ?? '';
     bindings.push(binding);
     work += 1 + result.length / bytesOfWork;
-    for (const literal of instance(asked, constantOf)) work += noteUsed(context, view, literal, used);
+    for (const literal of instance(asked, constantOf)) {
+      work += noteUsed(context, view, literal, used);
+      if (names !== null && !isAggregate(literal)) named.push(namedBy(names, literal.args));
+    }
     if (work < workBetweenBreaths) continue;
     work = 0;
     await context.pacer.breathe();
   }
-  return { results, bindings };
+  return { results, bindings, named };
 }
 
 /** Records the stored facts that are this answer, in every scope of the view. Returns how many it visited. */

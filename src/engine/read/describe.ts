@@ -121,7 +121,10 @@ export async function listPredicates(context: ReadContext): Promise<PredicateLis
       ...(declaration === null ? {} : { declaration }),
       scopes: [...row.scopes].sort((a, b) => compareText(a ?? '', b ?? '')),
     }));
-  return { predicates };
+  const constraints = database.constraints
+    .all()
+    .map(({ id, name, text, mode, scope }) => ({ id, name, constraint: text, mode, scope }));
+  return { predicates, ...(constraints.length === 0 ? {} : { constraints }) };
 }
 
 /**

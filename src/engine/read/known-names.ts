@@ -1,5 +1,6 @@
 import type { LookupContext } from '../session/read-context.ts';
 import type { Atom } from '../contract/language.ts';
+import { editDistance } from '../base/edit-distance.ts';
 import { compareText } from '../base/text-order.ts';
 import { Dictionary } from '../store/dictionary.ts';
 import type { AliasStore } from '../store/alias-store.ts';
@@ -339,7 +340,7 @@ class Likeness {
     const plain = spellingOf(other);
     const apart = bits(lettersOf(plain) ^ this.#letters);
     if (Math.abs(plain.length - this.#plain.length) <= this.#maxDistance && apart <= 2 * this.#maxDistance) {
-      const distance = distanceOf(plain, this.#plain);
+      const distance = editDistance(plain, this.#plain);
       if (distance <= this.#maxDistance && distance < Math.max(plain.length, this.#plain.length) - 1)
         return distance;
     }
@@ -379,26 +380,4 @@ function bits(value: number): number {
   let count = 0;
   for (let rest = value; rest !== 0; rest &= rest - 1) count++;
   return count;
-}
-
-/** The Damerau-Levenshtein distance: insertions, deletions, replacements and transpositions of neighbours. */
-function distanceOf(left: string, right: string): number {
-  let before: number[] = [];
-  let above = Array.from({ length: right.length + 1 }, (_, at) => at);
-  for (let row = 1; row <= left.length; row++) {
-    const here = [row];
-    for (let at = 1; at <= right.length; at++) {
-      const isSame = left[row - 1] === right[at - 1];
-      let min = Math.min(
-        (above[at] as number) + 1,
-        (here[at - 1] as number) + 1,
-        (above[at - 1] as number) + (isSame ? 0 : 1),
-      );
-      if (row > 1 && at > 1 && left[row - 1] === right[at - 2] && left[row - 2] === right[at - 1])
-        min = Math.min(min, (before[at - 2] as number) + 1);
-      here.push(min);
-    }
-    [before, above] = [above, here];
-  }
-  return above[right.length] as number;
 }

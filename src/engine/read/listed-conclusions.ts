@@ -216,6 +216,7 @@ export class Conclusions {
       id: null,
       predicate,
       args: [...args],
+      ...this.#context.database.declarations.names.part(predicate, args),
       truthVal: !negated,
       scope,
       validFrom: Number.isFinite(support.from) ? support.from : null,

@@ -18,14 +18,20 @@ export interface Queried {
  * The point look-up path of `queryFacts`, if an index finds few facts; else null. Synchronous. Not for a reader with an
  * overlay.
  */
-export function queryByPointLookup({ reader }: LookupContext, input: QueryInput): Queried | null {
+export function queryByPointLookup({ database, reader }: LookupContext, input: QueryInput): Queried | null {
   const { predicate, args, truthVal } = input;
   const found = pointLookup(reader, { predicate, args, truthVal, scope: scopeChoice(input) }, input);
   if (found === null) return null;
   const result: QueryResult = [];
+  const { names } = database.declarations;
   const facts: FactRow[] = [];
   for (const atom of found.atoms) {
-    result.push({ predicate, args: atom.args, truthVal: !atom.negated });
+    result.push({
+      predicate,
+      args: atom.args,
+      ...names.part(predicate, atom.args),
+      truthVal: !atom.negated,
+    });
     for (const fact of atom.facts) facts.push(fact);
   }
   return { result, facts };
@@ -36,7 +42,8 @@ export function queryByPointLookup({ reader }: LookupContext, input: QueryInput)
  * false. `facts`: the stored facts behind the page, without those that an overlay adds.
  */
 export async function queryFacts(context: ReadContext, input: QueryInput): Promise<Queried> {
-  const { tenant, reader, pacer } = context;
+  const { database, tenant, reader, pacer } = context;
+  const { names } = database.declarations;
   const constants = reader.overlay?.constants ?? new Constants(tenant.facts.dictionary);
   const { predicate, args, truthVal, offset, limit } = input;
   const arity = args.length;
@@ -63,7 +70,12 @@ export async function queryFacts(context: ReadContext, input: QueryInput): Promi
     const copies = behind[row] as FactRow[];
     const first = copies[0] as FactRow;
     const matched = matchedArgs(constants, first, args);
-    result.push({ predicate, args: matched, truthVal: !first.relation.negated });
+    result.push({
+      predicate,
+      args: matched,
+      ...names.part(predicate, matched),
+      truthVal: !first.relation.negated,
+    });
     for (const fact of copies) if (!isAdded(reader, fact)) facts.push(fact);
     if (meter.counts(charactersOf(matched))) await pacer.breathe();
   }

@@ -2,6 +2,8 @@ import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { runInSlices } from '../base/slices.ts';
 import { maxViolationsListed, type ConstraintViolation } from '../contract/constraints.ts';
+import { isAbsence, relationKey, relationOf } from '../language/terms.ts';
+import { StrictKeys } from '../state/key-rule.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import type { Program } from '../datalog/model/program.ts';
 import type { Operation } from '../state/operation.ts';
@@ -33,6 +35,8 @@ interface Watched {
   /** True if one of them is checked in the view of every scope. */
   readonly isOfEveryScope: boolean;
   readonly plans: QuickPlans;
+  /** Relations under default negation in their bodies. */
+  readonly absent: ReadonlySet<string>;
 }
 
 /**
@@ -99,14 +103,17 @@ export class ConstraintCheck {
     // With a validity the fact may also cease to be visible.
     if (validFrom !== undefined || validUntil !== undefined || database === undefined || facts === undefined)
       return false;
-    // A key may end the validity of another fact.
-    if (database.declarations.get(fact.predicate, fact.args.length) !== null) return false;
+    const { plans, absent } = this.#watchedBy(database);
+    // A key may end the validity of another fact of the relation, which only a `not` can make a violation.
+    if (StrictKeys.of(database.declarations).keyOf(fact)?.onConflict === 'supersede') {
+      const { predicate, args, truthVal } = fact;
+      if (absent.has(relationKey(predicate, args.length, !truthVal))) return false;
+    }
     if (scope !== null) {
       const record = facts.scopes.get(facts.scopeNumber(scope));
       const exists = record !== null && (record.isForked || record.held > 0);
       if (!exists || !facts.scopes.isSettledThrough(time)) return false;
     }
-    const { plans } = this.#watchedBy(database);
     return isSurelyHarmless(plans, fact, facts, { generation: database.generation, time });
   }
 
@@ -123,6 +130,18 @@ export class ConstraintCheck {
     return this.#inState(caller, operation, time, async (_, __, ended, context) => ({
       violations: await shownAll(context, ended),
       count: ended.length,
+    }));
+  }
+
+  /** The violations of constraints of mode `reject`, shown and counted, that the write would begin. */
+  async ofSupposed(
+    caller: Caller,
+    operation: JudgedOperation,
+    time: number,
+  ): Promise<{ readonly violations: ConstraintViolation[]; readonly count: number }> {
+    return this.#inState(caller, operation, time, async (context, begun) => ({
+      violations: await shownAll(context, begun),
+      count: begun.length,
     }));
   }
 
@@ -194,6 +213,7 @@ function watchedOf({ constraints }: DatabaseState, program: Program): Omit<Watch
     relations: relationsBelow(strict, [program]),
     isOfEveryScope: strict.some(({ scope }) => scope === null),
     plans: quickPlans(strict, program),
+    absent: new Set(strict.flatMap(({ body }) => body.filter(isAbsence).map(relationOf))),
   };
 }
 

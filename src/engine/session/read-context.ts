@@ -46,10 +46,13 @@ export function storedFact(
   const { facts, uses } = tenant;
   const { createdAt, updatedAt } = database.timesOf(facts, fact);
   const { from, until } = fact.relation.boundsOf(fact.row);
+  const { predicate } = fact.relation;
+  const args = facts.argsOf(fact);
   return {
     id: facts.idOf(fact),
-    predicate: fact.relation.predicate,
-    args: facts.argsOf(fact),
+    predicate,
+    args,
+    ...database.declarations.names.part(predicate, args),
     truthVal: !fact.relation.negated,
     scope: facts.scopeOf(fact),
     validFrom: Number.isFinite(from) ? from : null,

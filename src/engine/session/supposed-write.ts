@@ -14,8 +14,9 @@ import { aliveOf, importedFacts, storedOf, summariesOf } from '../state/apply-fa
 import { changeRules } from '../state/apply-rules.ts';
 import { collected, rulesOfScope } from '../state/apply-scopes.ts';
 import { changeShape, declarationsAfter } from '../state/apply-shape.ts';
-import { holdersOf, judgeKey, type StoredHolder, StrictKeys } from '../state/key-rule.ts';
-import { baseOfMerge, planMerge } from '../state/merge-plan.ts';
+import { StrictKeys } from '../state/key-rule.ts';
+import { supersedeInOverlay } from './supersede-in-overlay.ts';
+import { baseOfMerge, type MergePlan, planMerge } from '../state/merge-plan.ts';
 import type { Operation, RuleOperation, ShapeOperation } from '../state/operation.ts';
 import { factsOfScope, type ReadMoment } from '../state/scope-join.ts';
 import type { DatabaseState, TenantState } from '../state/state.ts';
@@ -194,17 +195,11 @@ class SupposedChange {
       case 'mergeScopes': {
         const moment = { generation, time };
         const base = baseOfMerge(facts, operation, moment);
-        const { retracted, stored } = await this.#inSlices(planMerge(facts, operation, base, moment));
-        await this.#hideAll(retracted);
-        return this.#storeAll(
-          stored.map(({ fact, version: { from, until, metadata } }) => ({
-            ...facts.identityOf(fact),
-            scope: operation.target,
-            validFrom: Number.isFinite(from) ? from : 'always',
-            validUntil: Number.isFinite(until) ? until : 'never',
-            metadata: metadata ?? {},
-          })),
+        const { retracted, stored } = await this.#inSlices(
+          planMerge(facts, operation, base, moment, database.declarations),
         );
+        await this.#hideAll(retracted);
+        return this.#storeAll(factsInTarget(facts, stored, operation.target));
       }
       case 'deleteScope': {
         const { scope, withRules } = operation;
@@ -250,36 +245,11 @@ class SupposedChange {
   async #keyed(fact: FactToStore, keys: StrictKeys): Promise<FactToStore> {
     const key = present(keys.keyOf(fact), 'the fact is under a key');
     if (!this.#isRead(relationKey(fact.predicate, fact.args.length, false))) return fact;
-    const { time } = this.#context.reader;
     const { facts } = this.#context.tenant;
-    const added = this.#overlay.added.facts;
-    const own = await this.#inSlices(holdersOf(added, fact, key, time));
-    const base = await this.#inSlices(holdersOf(facts, fact, key, time));
-    const relation = facts.relation(fact.predicate, fact.args.length, false);
-    const hidden = relation === null ? undefined : this.#overlay.hidden.get(relation);
-    const isLeft = ({ row }: StoredHolder): boolean => hidden?.has(row) !== true;
-    const same = own.same ?? (base.same !== null && isLeft(base.same) ? base.same : null);
-    const rivals = [
-      ...base.rivals.filter(isLeft).map((holder) => ({ ...holder, of: facts })),
-      ...own.rivals.map((holder) => ({ ...holder, of: added })),
-    ];
-    const judgement = judgeKey(fact, same, rivals, 'supersede', time);
-    if (judgement.kind !== 'supersedes') return fact;
-    const { from, ended, retracted } = judgement;
-    const { predicate, truthVal, scope } = fact;
-    for (const { row, of } of [...ended, ...retracted]) {
-      const held = present(
-        of.relation(predicate, fact.args.length, false),
-        'what is superseded has a relation',
-      );
-      const identity = { predicate, args: of.argsOf({ relation: held, row }), truthVal, scope };
-      this.#touched.add(identity);
-      const isRetracted = retracted.some((each) => each.row === row && each.of === of);
-      if (!isRetracted) this.#overlay.store({ ...identity, validUntil: from });
-      else if (of === added) added.retract({ relation: held, row }, this.#context.reader.generation);
-      else this.#overlay.hideStored({ relation: held, row });
-    }
-    return same === null ? { ...fact, validFrom: Number.isFinite(from) ? from : 'always' } : fact;
+    const steps = supersedeInOverlay(this.#overlay, facts, fact, key);
+    const { fact: begins, superseded } = await this.#inSlices(steps);
+    for (const identity of superseded) this.#touched.add(identity);
+    return begins;
   }
 
   async #hideAll(rows: Iterable<FactRow | null>): Promise<void> {
@@ -429,5 +399,23 @@ function addFacts(
     if (last.predicate === predicate && last.arity === arity && last.truthVal === truthVal) continue;
     last = { predicate, arity, truthVal };
     into.add(relationKey(predicate, arity, !truthVal));
+  }
+}
+
+/** What a merge stores in the target. */
+function* factsInTarget(
+  facts: TenantState['facts'],
+  stored: MergePlan['stored'],
+  target: string | null,
+): Generator<FactToStore> {
+  for (const { fact, version } of stored) {
+    const { from, until, metadata } = version;
+    yield {
+      ...facts.identityOf(fact),
+      scope: target,
+      validFrom: Number.isFinite(from) ? from : 'always',
+      validUntil: Number.isFinite(until) ? until : 'never',
+      metadata: metadata ?? {},
+    };
   }
 }

@@ -68,7 +68,13 @@ export function* applyMerge(
   if (tenant === undefined) return () => void (draft.scope = nothing);
   const { facts } = tenant;
   const moment = { generation: database.generation, time: record.time };
-  const merge = yield* planMerge(facts, operation, baseOfMerge(facts, operation, moment), moment);
+  const merge = yield* planMerge(
+    facts,
+    operation,
+    baseOfMerge(facts, operation, moment),
+    moment,
+    database.declarations,
+  );
   const { retracted, stored } = merge;
   const isChange = retracted.length + stored.length > 0;
   const number = isChange ? facts.internScope(target) : facts.scopeNumber(target);

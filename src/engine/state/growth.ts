@@ -1,8 +1,19 @@
-import type { FactRow, FactStore, FactToStore } from '../store/fact-store.ts';
+import type { DeclarationStore } from '../store/declaration-store.ts';
+import {
+  type Bounds,
+  boundsAfter,
+  type FactIdentity,
+  type FactRow,
+  type FactStore,
+  type FactToStore,
+  openBounds,
+} from '../store/fact-store.ts';
 import { bytesOfFact, bytesOfMetadata, bytesOfRow } from '../store/stored-amounts.ts';
 import { ruleIdentity } from '../language/print.ts';
 import { aliveOf, storedOf, summariesOf } from './apply-facts.ts';
 import { collected } from './apply-scopes.ts';
+import { declarationsAfter } from './apply-shape.ts';
+import { holdersOf, judgeKey, type StrictKey, StrictKeys } from './key-rule.ts';
 import { baseOfMerge, planMerge } from './merge-plan.ts';
 import type { Operation, RuleOperation } from './operation.ts';
 import { rowsInSlice } from './report.ts';
@@ -48,7 +59,7 @@ export function* growthBy(
 ): Generator<'more', Growth, undefined> {
   if (operation.kind === 'teach') return { facts: 0, bytes: 0, rules: addedBy([operation], database) };
   const { facts } = database.tenants.get(operation.tenant) ?? newTenant(time);
-  const count = new GrowthCount(facts, time);
+  const count = new GrowthCount(facts, time, keysFor(database, operation));
   switch (operation.kind) {
     case 'assert':
       yield* count.storeAll(operation.facts);
@@ -74,7 +85,13 @@ export function* growthBy(
     }
     case 'mergeScopes': {
       const moment = { generation: database.generation, time };
-      const plan = yield* planMerge(facts, operation, baseOfMerge(facts, operation, moment), moment);
+      const plan = yield* planMerge(
+        facts,
+        operation,
+        baseOfMerge(facts, operation, moment),
+        moment,
+        database.declarations,
+      );
       yield* count.storeAll(inScope(facts, plan.stored, operation.target));
       yield* count.retractAll(plan.retracted);
     }
@@ -83,20 +100,36 @@ export function* growthBy(
   return { facts: count.facts, bytes: count.bytes, rules };
 }
 
-/** How many of the facts, from the first on, can be stored so that `fits` accepts what they add. */
+/** The keys by which the facts of the operation supersede others. */
+function keysFor({ declarations }: DatabaseState, operation: GrowingOperation): StrictKeys | null {
+  if (operation.kind === 'assert') return StrictKeys.of(declarations);
+  if (operation.kind !== 'commit' || operation.isExact === true) return null;
+  return StrictKeys.of(declarationsAfter({ declarations }, operation.shape ?? []));
+}
+
+/**
+ * How many of the facts, from the first on, can be stored so that `fits` accepts what they add. `declarations`: with the keys
+ * by which they supersede others.
+ */
 export function* fittingFacts(
   facts: FactStore,
+  declarations: DeclarationStore,
   time: number,
   wanted: readonly FactToStore[],
   fits: (growth: Growth) => boolean,
 ): Generator<'more', number, undefined> {
-  const count = new GrowthCount(facts, time);
+  const count = new GrowthCount(facts, time, StrictKeys.of(declarations));
   for (const [at, fact] of wanted.entries()) {
     if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-    count.store(fact);
+    yield* count.store(fact);
     if (!fits({ facts: count.facts, bytes: count.bytes, rules: 0 })) return at;
   }
   return wanted.length;
+}
+
+/** A fact that holds a value of a key. */
+interface Holder extends Bounds {
+  readonly fact: FactIdentity;
 }
 
 /** Counts what a sequence of writes to one tenant adds. */
@@ -107,17 +140,22 @@ class GrowthCount {
   readonly #time: number;
   /** Bytes of the metadata of what these writes changed, by identity; null: retracted. */
   readonly #changed = new Map<string, number | null>();
+  readonly #keys: StrictKeys | null;
+  /** The facts that hold a value of a key, by the value, as these writes leave them. */
+  readonly #holders = new Map<string, Holder[]>();
 
-  constructor(store: FactStore, time: number) {
+  /** `keys`: by which facts supersede others; null: none do. */
+  constructor(store: FactStore, time: number, keys: StrictKeys | null) {
     this.#store = store;
     this.#time = time;
+    this.#keys = keys?.isEmpty === true ? null : keys;
   }
 
   *storeAll(facts: Iterable<FactToStore>): Generator<'more', void, undefined> {
     let count = 0;
     for (const fact of facts) {
       if (++count % rowsInSlice === 0) yield 'more';
-      this.store(fact);
+      yield* this.store(fact);
     }
   }
 
@@ -138,7 +176,59 @@ class GrowthCount {
     }
   }
 
-  store(fact: FactToStore): void {
+  *store(fact: FactToStore): Generator<'more', void, undefined> {
+    const key = this.#keys?.keyOf(fact) ?? null;
+    this.#put(key?.onConflict === 'supersede' ? yield* this.#superseding(fact, key) : fact);
+  }
+
+  /** Counts what the fact supersedes, as `KeyedFacts` does it; returns the fact with its beginning. */
+  *#superseding(fact: FactToStore, key: StrictKey): Generator<'more', FactToStore, undefined> {
+    const value = JSON.stringify([
+      fact.predicate,
+      fact.args.length,
+      fact.scope,
+      ...key.positions.map((position) => fact.args[position]),
+    ]);
+    const holders = this.#holders.get(value) ?? (yield* this.#stillStored(fact, key));
+    const same = holders.find((each) => keyOf(each.fact) === keyOf(fact)) ?? null;
+    const rivals = holders.filter((each) => each !== same);
+    const judgement = judgeKey(fact, same, rivals, 'supersede', this.#time);
+    const begins =
+      judgement.kind === 'supersedes' && same === null
+        ? { ...fact, validFrom: Number.isFinite(judgement.from) ? judgement.from : ('always' as const) }
+        : fact;
+    const bounds = boundsAfter(begins, same ?? openBounds);
+    let left = rivals;
+    if (judgement.kind === 'supersedes') {
+      const { from, ended, retracted } = judgement;
+      for (const { fact: other } of ended) this.#put({ ...other, validUntil: from });
+      for (const { fact: other } of retracted) this.#put({ ...other, validUntil: this.#time });
+      left = rivals
+        .filter((each) => !retracted.includes(each))
+        .map((each) => (ended.includes(each) ? { ...each, until: from } : each))
+        .filter(({ until }) => until > this.#time);
+    }
+    if (bounds.until > this.#time)
+      left.push({
+        fact: { predicate: fact.predicate, args: fact.args, truthVal: true, scope: fact.scope },
+        ...bounds,
+      });
+    this.#holders.set(value, left);
+    return begins;
+  }
+
+  /** The stored facts with the fact's value of the key, without those that these writes have taken away. */
+  *#stillStored(fact: FactToStore, key: StrictKey): Generator<'more', Holder[], undefined> {
+    const relation = this.#store.relation(fact.predicate, fact.args.length, false);
+    const { same, rivals } = yield* holdersOf(this.#store, fact, key, this.#time);
+    if (relation === null) return [];
+    return (same === null ? rivals : [...rivals, same])
+      .sort((left, right) => left.row - right.row)
+      .map(({ row, from, until }) => ({ fact: this.#store.identityOf({ relation, row }), from, until }))
+      .filter(({ fact: held }) => this.#changed.get(keyOf(held)) !== null);
+  }
+
+  #put(fact: FactToStore): void {
     const key = keyOf(fact);
     const changed = this.#changed.get(key);
     // In all of these, null: not stored.

@@ -54,6 +54,11 @@ export function judgeKey<Holder extends Bounds>(
   };
 }
 
+/** True if the two validities have an instant in common. */
+export function overlap(left: Bounds, right: Bounds): boolean {
+  return left.from < right.until && right.from < left.until;
+}
+
 /** A declared key that does more than list violations. */
 export interface StrictKey {
   readonly declaration: Declaration;

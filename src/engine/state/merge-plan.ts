@@ -1,6 +1,8 @@
 import { present } from '../base/assert.ts';
 import type { Merged, Resolution } from '../contract/scopes.ts';
 import { areAlike, type FactRow, type FactStore, type FactVersion, sameJson } from '../store/fact-store.ts';
+import type { DeclarationStore } from '../store/declaration-store.ts';
+import { type PlannedChanges, settleKeys } from './merge-keys.ts';
 import type { MergeScopes } from './operation.ts';
 import {
   type BaseOfMerge,
@@ -23,23 +25,9 @@ import { maxMetadataBytes, type Metadata } from '../contract/facts.ts';
  * (three-way merge), by which side changed since; otherwise, for a conflict, by the strategy. The caller refuses what
  * remains unsettled.
  */
-export interface MergePlan {
+export interface MergePlan extends PlannedChanges {
   /** The recorded base of the fork, if that is the base. */
   readonly ancestor: Merged['ancestor'];
-  /** Facts of the target to retract. */
-  readonly retracted: FactRow[];
-  /** Facts of the source to store in the target, with their new version. */
-  readonly stored: { readonly fact: FactRow; readonly version: FactVersion }[];
-  /** Counts, as in the answer. */
-  added: number;
-  updated: number;
-  deleted: number;
-  kept: number;
-  resolved: number;
-  /** Pairs, or facts of one side, that both sides changed. */
-  readonly conflicts: Difference[];
-  /** Conflicts that nothing settles. */
-  readonly unsettled: Difference[];
   /** A fact whose merged metadata would exceed the limit. */
   tooLarge: FactRow | null;
   /** Indexes in the request: resolutions of atoms that neither scope has, and repeated resolutions of one atom. */
@@ -83,19 +71,20 @@ export function basePart(
   return { base: base === 'fork' ? { scope: base } : base, ancestor };
 }
 
-/** Plans the merge at this generation and time, in slices. */
+/** Plans the merge at this generation and time, in slices. `declarations`: with the keys that it must not break. */
 export function* planMerge(
   facts: FactStore,
   operation: MergeScopes,
   base: ResolvedBase | null,
   moment: ReadMoment,
+  declarations: DeclarationStore,
 ): Generator<'more', MergePlan, undefined> {
   const { source, target } = operation;
   const sides = [facts.scopeNumber(source), facts.scopeNumber(target)];
   const joined = yield* joinScopes(facts, sides, moment, base);
   const plan = emptyPlan(base?.ancestor);
   const takes = yield* takesByAtom(facts, joined, operation.resolutions, plan);
-  const isOfToday = operation.revision === 2;
+  const isOfToday = operation.revision !== undefined;
   yield* compareSides(facts, joined, (difference) => {
     const { evident, opposite } = evidentOf(facts, difference, base !== null, isOfToday);
     // A conflict is reported with the opposing fact.
@@ -108,6 +97,8 @@ export function* planMerge(
     else if (opposite !== null && take === 'target') plan.kept++;
     else addToPlan(facts, difference, take, evident === null, plan);
   });
+  if (operation.revision === 3 && declarations.size > 0)
+    yield* settleKeys(facts, joined, declarations, { takes, strategy: operation.strategy }, plan);
   return plan;
 }
 

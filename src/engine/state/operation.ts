@@ -211,9 +211,10 @@ export interface MergeScopes {
   readonly resolutions: readonly Resolution[];
   /**
    * Version of the merge rules. 2: adding a fact whose opposite is in the target is a conflict, and each side of a pair
-   * of opposites is compared with everything that the base has of the atom. Absent: the earlier rules.
+   * of opposites is compared with everything that the base has of the atom. 3: as 2, and two facts with one value of a
+   * declared key are a conflict. Absent: the earlier rules.
    */
-  readonly revision?: 2;
+  readonly revision?: 2 | 3;
 }
 
 /** A rule to add, or the fields to change in one. */

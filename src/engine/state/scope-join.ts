@@ -240,6 +240,8 @@ export interface Difference {
   readonly atom: number;
   readonly source: FactRow | null;
   readonly target: FactRow | null;
+  /** The two facts are of different atoms, and have the same value of a declared key. */
+  readonly isOfKey?: true;
 }
 
 /** A field in which two versions of a fact can differ. */
@@ -284,8 +286,9 @@ export function* compareSides(
 /** The fields in which a pair differs, in the contract's order; empty if one side is missing. */
 export function fieldsThatDiffer(
   facts: FactStore,
-  { source, target }: Pick<Difference, 'source' | 'target'>,
+  { source, target, isOfKey }: Pick<Difference, 'source' | 'target' | 'isOfKey'>,
 ): DifferingField[] {
+  if (isOfKey === true) return ['key'];
   if (source === null || target === null) return [];
   const [one, other] = [facts.versionAt(source), facts.versionAt(target)];
   const differ: Record<DifferingField, boolean> = {
@@ -293,6 +296,7 @@ export function fieldsThatDiffer(
     validFrom: one.from !== other.from,
     validUntil: one.until !== other.until,
     metadata: !sameJson(one.metadata, other.metadata),
+    key: false,
   };
   return differingFields.filter((field) => differ[field]);
 }

@@ -1,4 +1,5 @@
 import type { Declaration } from '../contract/declarations.ts';
+import { ArgumentNames } from '../language/argument-names.ts';
 
 /** A declaration as stored. Replaced when it changes, never mutated. */
 export interface DeclarationRecord extends Declaration {
@@ -13,6 +14,14 @@ export class DeclarationStore {
   /** Incremented by every change. */
   version = 0;
   readonly #byRelation = new Map<string, DeclarationRecord>();
+
+  #names: ArgumentNames | null = null;
+
+  /** The names of arguments that are declared now. */
+  get names(): ArgumentNames {
+    this.#names ??= new ArgumentNames(this.#byRelation.values());
+    return this.#names;
+  }
 
   get size(): number {
     return this.#byRelation.size;
@@ -38,11 +47,13 @@ export class DeclarationStore {
   /** Adds a declaration, or replaces that of its name and arity. */
   put(declaration: DeclarationRecord): void {
     this.#byRelation.set(declaredKey(declaration.name, declaration.arity), declaration);
+    this.#names = null;
     this.version++;
   }
 
   remove({ name, arity }: Pick<Declaration, 'name' | 'arity'>): void {
     this.#byRelation.delete(declaredKey(name, arity));
+    this.#names = null;
     this.version++;
   }
 }

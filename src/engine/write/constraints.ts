@@ -11,6 +11,7 @@ import {
 } from '../contract/constraints.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
 import type { ConstraintRecord, ConstraintStore } from '../store/constraint-store.ts';
+import type { ArgumentNames } from '../language/argument-names.ts';
 import { checkConstraint } from '../language/check.ts';
 import { parseConstraint } from '../language/parse.ts';
 import { renderConstraint } from '../language/print.ts';
@@ -23,21 +24,26 @@ import type { Report } from '../state/report.ts';
 
 type ConstraintOperation = Extract<Operation, { kind: 'addConstraint' | 'updateConstraint' }>;
 
-/** Parses and checks the text of a constraint. `path` is its path in the request. */
+/** Parses and checks the text of a constraint. `path` is its path in the request; `names` as for `ruleToStore`. */
 function bodyOf(
   text: string,
   path: string,
+  names: ArgumentNames | null = null,
 ): Pick<ConstraintRecord, 'body' | 'text'> & { reason: string | null } {
-  const { literals, reason } = parseConstraint(text, path);
+  const { literals, reason } = parseConstraint(text, path, names);
   if (literals.length > 256) throw invalid(path, 'a body has at most 256 literals');
   checkConstraint(literals);
   return { body: literals, text: renderConstraint(literals), reason };
 }
 
 /** The constraint as stored. */
-export function constraintToStore(input: ConstraintInput, path = 'text'): ConstraintToStore {
+export function constraintToStore(
+  input: ConstraintInput,
+  path = 'text',
+  names: ArgumentNames | null = null,
+): ConstraintToStore {
   const { name, description, mode, scope } = input;
-  const { reason, ...parsed } = bodyOf(input.text, path);
+  const { reason, ...parsed } = bodyOf(input.text, path, names);
   return { ...parsed, name, description: description ?? reason, mode, scope };
 }
 

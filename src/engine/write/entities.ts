@@ -7,6 +7,7 @@
 import { TextMap } from '../base/text-map.ts';
 import type { Caller } from '../base/caller.ts';
 import { EngineError, invalid } from '../base/errors.ts';
+import { runInSlices } from '../base/slices.ts';
 import { compareText } from '../base/text-order.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
 import type { DecidedWrite } from '../commit/commit-pipeline.ts';
@@ -36,11 +37,13 @@ import { relationsOf } from '../session/dependents.ts';
 import { defaultLimits } from '../session/live-state.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { inExclusiveCommit, unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
+import { holdersOf, overlap, type StrictKey, StrictKeys } from '../state/key-rule.ts';
 import { isTooLarge, mergedVersion } from '../state/merge-plan.ts';
 import { type Commit, outcomeAs, type ShapeOperation } from '../state/operation.ts';
 import type { AliasStore } from '../store/alias-store.ts';
 import {
   areAlike,
+  type Bounds,
   type FactIdentity,
   type FactRow,
   type FactToStore,
@@ -177,10 +180,15 @@ const factsBetweenBreaths = 256;
 
 /** Plans the merge at this time. Throws if it is impossible. */
 async function planOf(
-  { tenant: { facts }, reader, pacer }: ReadContext,
+  context: ReadContext,
   { from, into }: Pick<MergeEntitiesInput, 'from' | 'into'>,
   time: number,
 ): Promise<EntityMergePlan> {
+  const {
+    tenant: { facts },
+    reader,
+    pacer,
+  } = context;
   const byNumber = new Map<number, FactRow>();
   await eachRowWith(facts, idsOf(facts, from), pacer, (relation, row) => {
     if (!relation.isHeld(row, reader.generation, time)) return;
@@ -221,7 +229,102 @@ async function planOf(
       );
     rewritten.push({ fact, into: whole });
   }
-  return { rewritten, joined: [...joined.values()] };
+  const plan = { rewritten, joined: [...joined.values()] };
+  await refuseKeys(context, plan, time);
+  return plan;
+}
+
+/** Conflicts over keys that an answer lists. */
+const maxConflictsListed = 100;
+
+/**
+ * Throws KeyConflict with all pairs of facts that the merge would give one value of a key that does more than warn. Facts that
+ * had one value before stay as they are.
+ */
+async function refuseKeys(
+  { database, tenant: { facts }, pacer }: ReadContext,
+  { rewritten, joined }: EntityMergePlan,
+  time: number,
+): Promise<void> {
+  const keys = StrictKeys.of(database.declarations);
+  if (keys.isEmpty) return;
+  /** Facts that go, or that a joined fact is a new version of. */
+  const replaced = new Set(rewritten.map(({ fact }) => facts.idOf(fact)));
+  for (const { was } of joined) if (was !== null) replaced.add(facts.idOf(was));
+  /** What is stored in place of each joined fact now. */
+  const before = new Map<JoinedFact, FactRow[]>();
+  for (const { fact, into } of rewritten) before.set(into, [...(before.get(into) ?? []), fact]);
+  const holders = new Map<string, KeyHolder[]>();
+  const conflicts: { atom: string; scope: string | null; inTheWay: string }[] = [];
+  let count = 0;
+  for (const [at, each] of joined.entries()) {
+    if (at % factsBetweenBreaths === 0) await pacer.breathe();
+    const { identity, version, was } = each;
+    const key = keys.keyOf(identity);
+    if (key === null) continue;
+    const value = keyValue(identity, key);
+    let others = holders.get(value);
+    if (others === undefined) {
+      others = [];
+      const { rivals, same } = await runInSlices(holdersOf(facts, identity, key, time), () =>
+        pacer.breathe(),
+      );
+      const relation = facts.relation(identity.predicate, identity.args.length, false);
+      for (const { row, from, until } of same === null ? rivals : [same, ...rivals]) {
+        if (relation === null) continue;
+        const fact = { relation, row };
+        if (replaced.has(facts.idOf(fact))) continue;
+        others.push({ identity: facts.identityOf(fact), bounds: { from, until }, rows: [fact] });
+      }
+      holders.set(value, others);
+    }
+    const rows = [...(before.get(each) ?? []), ...(was === null ? [] : [was])];
+    for (const other of others) {
+      if (!overlap(version, other.bounds) || hadOneValue(facts, key, rows, other.rows)) continue;
+      count++;
+      if (conflicts.length < maxConflictsListed)
+        conflicts.push({
+          atom: renderIdentity(identity),
+          scope: identity.scope,
+          inTheWay: renderIdentity(other.identity),
+        });
+    }
+    others.push({ identity, bounds: version, rows });
+  }
+  const [first] = conflicts;
+  if (first === undefined) return;
+  const more = count > 1 ? ` (and ${count - 1} more)` : '';
+  throw new EngineError(
+    'KeyConflict',
+    `${first.atom} would have the same key as ${first.inTheWay}${more}: retract one of the two, or end its validity, before you merge`,
+    { conflicts, conflictCount: count },
+  );
+}
+
+/** A fact that holds a value of a key after the merge, and the facts that are stored for it now. */
+interface KeyHolder {
+  readonly identity: FactIdentity;
+  readonly bounds: Bounds;
+  readonly rows: readonly FactRow[];
+}
+
+function keyValue({ predicate, args, scope }: FactIdentity, { positions }: StrictKey): string {
+  return JSON.stringify([predicate, args.length, scope, ...positions.map((position) => args[position])]);
+}
+
+/** True if a fact of each had one value of the key at one instant before. */
+function hadOneValue(
+  facts: ReadContext['tenant']['facts'],
+  key: StrictKey,
+  left: readonly FactRow[],
+  right: readonly FactRow[],
+): boolean {
+  const valueOf = (fact: FactRow): string => keyValue(facts.identityOf(fact), key);
+  return left.some((one) =>
+    right.some(
+      (other) => valueOf(one) === valueOf(other) && overlap(facts.versionAt(one), facts.versionAt(other)),
+    ),
+  );
 }
 
 /** Bytes of a planned fact. */

@@ -66,6 +66,29 @@ function merged(facts: readonly NaiveFact[], from: string, into: string): NaiveF
   return after;
 }
 
+/**
+ * The pairs of facts that the merge would give one value of the key of p, its first argument, at one instant, which no facts
+ * that they are made of had before.
+ */
+function keyConflicts(facts: readonly NaiveFact[], from: string, into: string): number {
+  const renamed = ({ args, ...fact }: NaiveFact): NaiveFact => {
+    return { ...fact, args: args.map((arg) => (arg === from ? into : arg)) };
+  };
+  const meet = (left: NaiveFact, right: NaiveFact): boolean =>
+    left.args[0] === right.args[0] && left.from < right.until && right.from < left.until;
+  const after = merged(facts, from, into).filter(({ predicate, truthVal }) => predicate === 'p' && truthVal);
+  let count = 0;
+  for (const [at, left] of after.entries())
+    for (const right of after.slice(at + 1)) {
+      if (left.scope !== right.scope || !meet(left, right)) continue;
+      const [ofLeft, ofRight] = [left, right].map((whole) =>
+        facts.filter((fact) => identityOf(renamed(fact)) === identityOf(whole)),
+      );
+      if (!ofLeft?.some((one) => ofRight?.some((other) => meet(one, other)))) count++;
+    }
+  return count;
+}
+
 function randomFact(prng: Prng): NaiveFact {
   const metadata: Record<string, number> = {};
   for (const name of ['m', 'n']) if (prng.chance(0.3)) metadata[name] = prng.below(3);
@@ -119,6 +142,19 @@ async function answers(session: Session): Promise<string[][]> {
   return found;
 }
 
+function declarationOfP(onConflict: 'reject' | 'supersede' | 'warn') {
+  const argument = (name: string) => ({ name, description: null, type: 'any' as const });
+  return {
+    name: 'p',
+    arity: 2,
+    description: null,
+    arguments: [argument('key'), argument('value')],
+    key: ['key'],
+    onConflict,
+    check: 'warn' as const,
+  };
+}
+
 async function play(seed: number): Promise<void> {
   const prng = new Prng(seed);
   const session = await openSession();
@@ -130,15 +166,25 @@ async function play(seed: number): Promise<void> {
   }
   let facts = [...byIdentity.values()];
   await tell(session, facts);
+  const key = prng.pick([null, null, 'reject', 'supersede', 'warn'] as const);
+  if (key !== null) await session.engine.declare(session.caller, declarationOfP(key));
   const gone = new Set<string>();
   for (let count = 1 + prng.below(3); count > 0; count--) {
     // What is derived before is maintained by the merge.
     if (prng.chance(0.7)) await answers(session);
     const [from, into] = [prng.pick(constants), prng.pick(constants)];
     if (from === into || gone.has(from) || gone.has(into)) continue;
-    gone.add(from);
     const { engine, caller } = session;
     const input = { from, into, limit: 100, timeoutMs: 600_000 };
+    const conflicts = key === null || key === 'warn' ? 0 : keyConflicts(facts, from, into);
+    if (conflicts > 0) {
+      for (const dryRun of [true, false])
+        await expect(
+          engine.mergeEntities(caller, mergeEntitiesInputSchema.parse({ ...input, dryRun })),
+        ).rejects.toMatchObject({ code: 'KeyConflict', members: { conflictCount: conflicts } });
+      continue;
+    }
+    gone.add(from);
     const tried = await engine.mergeEntities(
       caller,
       mergeEntitiesInputSchema.parse({ ...input, dryRun: true }),

@@ -9,8 +9,11 @@ import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { runInSlices, type Slices } from '../base/slices.ts';
 import { changeRules } from '../state/apply-rules.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import type { ConstraintInput } from '../contract/constraints.ts';
+import { NamedTerms } from '../contract/language.ts';
+import { argsInOrder } from '../language/argument-names.ts';
 import type { AliasInput } from '../contract/entities.ts';
 import type { RuleInput } from '../contract/rules.ts';
 import { addAlias, checkAlias } from './entities.ts';
@@ -20,7 +23,14 @@ import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
 import type { Growth } from '../state/growth.ts';
 import type { RuleStore } from '../store/rule-store.ts';
-import { type Operation, type RuleOperation, type Outcome, outcomeAs } from '../state/operation.ts';
+import {
+  type Commit,
+  type Operation,
+  type RuleOperation,
+  type Outcome,
+  outcomeAs,
+  type ShapeOperation,
+} from '../state/operation.ts';
 import {
   checkUnchanged,
   checkValidity,
@@ -47,7 +57,7 @@ const newBatch = (): Batch => ({ asserted: 0, updated: 0, unchanged: 0, refused:
 /** Begins an import, with a new id; `dryRun`: it writes nothing, and counts what it would write. */
 export function beginImport(writer: Writer, caller: Caller, dryRun: boolean): Import {
   writer.live.refuseClosed();
-  if (dryRun) return supposedImport(writer, caller);
+  if (dryRun) return new SupposedImport(writer, caller);
   // An idempotency key covers the whole import and is recorded at its end; an import that has begun to write is not
   // cancelled.
   return new WritingImport(writer, { ...withoutCancellation(caller), idempotency: null });
@@ -100,7 +110,10 @@ class WritingImport implements Import {
   async teach(input: RuleInput): Promise<void> {
     const { live, write } = this.#writer;
     const caller = this.#caller;
-    const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input) };
+    const operation: RuleOperation = {
+      kind: 'teach',
+      rule: ruleToStore(input, '', this.#declarations.names),
+    };
     const check = (): void => checkRuleOperation(live.database(caller), operation);
     const report = await write({ caller, operation, check });
     this.#generation = outcomeAs(report.outcome, 'rule').generation;
@@ -109,7 +122,7 @@ class WritingImport implements Import {
   async constrain(input: ConstraintInput, isBare: boolean): Promise<void> {
     const { live, write } = this.#writer;
     const caller = this.#caller;
-    const constraint = constraintToStore(input, 'constraint');
+    const constraint = constraintToStore(input, 'constraint', this.#declarations.names);
     const operation = (): Promise<DecidedWrite | null> => {
       const addition = additionOf(live.database(caller).constraints, constraint);
       const isKnown = addition.kind === 'updateConstraint';
@@ -145,6 +158,14 @@ class WritingImport implements Import {
   async declare(input: ImportedDeclaration): Promise<void> {
     const { generation } = await declare(this.#writer, this.#caller, input);
     this.#generation = generation;
+  }
+
+  hasNames(declaration: ImportedDeclaration): boolean {
+    return hasNames(this.#declarations, declaration);
+  }
+
+  isDeclared({ name, arity }: ImportedDeclaration): boolean {
+    return this.#declarations.get(name, arity) !== null;
   }
 
   async end(): Promise<number> {
@@ -279,10 +300,12 @@ function storable(
   batch: Batch,
   declarations: DeclarationStore,
 ): FactToStore | null {
-  const fact = factToStore(input, now);
-  const isChecked = givesValidity(fact) || declarations.size > 0;
+  let fact = factToStore(input, now);
+  const isNamed = fact.args instanceof NamedTerms;
+  const isChecked = isNamed || givesValidity(fact) || declarations.size > 0;
   const message = isChecked
     ? refusalOf(() => {
+        if (isNamed) fact = { ...fact, args: argsInOrder(fact.predicate, fact.args, declarations.names, '') };
         checkValidity(fact, '');
         refuseMisfits(declarations, fact, '');
       })
@@ -313,66 +336,147 @@ function refusalOf(check: () => void): string | null {
   }
 }
 
-function supposedImport(writer: Writer, caller: Caller): Import {
-  const { live, admission } = writer;
-  const slices = writer.slices(caller);
-  const supposed = new SupposedFacts();
-  let rules: RuleStore | null = null;
-  let taught = 0;
-  let declarations: DeclarationStore | null = null;
-  let keys: KeyCheck | null = null;
-  return {
-    id: writer.newId(),
-    assert: (facts) =>
-      live.reading(caller, unlimited, async ({ database, tenant, reader }) => {
-        const batch = newBatch();
-        const exists = database.tenants.get(caller.tenant) === tenant;
-        const store = live.storeOf(caller);
-        const over = await admission.refusals(database.name, caller.tenant, reader.time);
-        const amounts = await supposed.amounts(reader.time, slices);
-        const shape = declarations ?? database.declarations;
-        keys ??= new KeyCheck(shape, store, reader.time);
-        for (const [index, input] of facts.entries()) {
-          if (batch.stopped !== null) break;
-          if (index % factsBetweenBreaths === 0) await slices.breathe();
-          const { ifGeneration } = input;
-          const fact = storable(input, index, reader.time, batch, shape);
-          if (fact === null) continue;
-          const conflict = shape.size === 0 ? null : await keyRefusal(keys, fact, slices);
-          if (conflict !== null) batch.refused.push({ index, message: conflict });
-          if (conflict !== null) continue;
-          const message = refusalOf(() => {
-            if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
-            const stored = exists ? storedIn(tenant.facts, fact, reader.generation, reader.time) : null;
-            const status = supposed.store(fact, stored, ifGeneration, reader.time);
-            const refusal = status === 'unchanged' ? null : over(supposed.growthOf(amounts));
-            if (refusal === null) batch[status]++;
-            else stopAt(index, refusal, batch);
-          });
-          if (message !== null) batch.refused.push({ index, message });
-        }
-        return batch;
-      }),
-    async teach(input) {
-      const { name, rules: present } = live.database(caller);
-      rules ??= present.copy();
-      const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input) };
-      checkRuleOperation({ name, rules }, operation);
-      changeRules(rules, operation, { id: `supposed-${++taught}`, time: 0, generation: 0 });
-    },
-    constrain: (input) => Promise.resolve(void constraintToStore(input, 'constraint')),
-    judged: () => Promise.resolve(null),
-    name: (input) => checkAlias(writer, caller, input),
-    async declare(input) {
-      const operation = declarationToStore(input);
-      declarations ??= live.database(caller).declarations.copy();
-      checkDeclared(declarations, operation);
-      declarations.put({ ...operation.declaration, createdAt: 0, changedIn: 0 });
-      keys = null;
-    },
-    end: async () => live.database(caller).generation,
-    async keep() {},
-  };
+/** A dry run: what it would write is in a store of its own, and judged together at its end. */
+class SupposedImport implements Import {
+  readonly id: string;
+  readonly #writer: Writer;
+  readonly #caller: Caller;
+  readonly #slices: Slices;
+  readonly #supposed = new SupposedFacts();
+  #rules: RuleStore | null = null;
+  #declarations: DeclarationStore | null = null;
+  #keys: KeyCheck | null = null;
+  /** What the lines so far would write. */
+  readonly #facts: FactToStore[] = [];
+  readonly #taught: RuleOperation[] = [];
+  readonly #shapes: ShapeOperation[] = [];
+
+  constructor(writer: Writer, caller: Caller) {
+    this.id = writer.newId();
+    this.#writer = writer;
+    this.#caller = caller;
+    this.#slices = writer.slices(caller);
+  }
+
+  /** The declarations as the lines so far leave them. */
+  get #shape(): DeclarationStore {
+    return this.#declarations ?? this.#writer.live.database(this.#caller).declarations;
+  }
+
+  assert(given: readonly ImportedFact[]): Promise<ImportedBatch> {
+    const { live } = this.#writer;
+    return live.reading(this.#caller, unlimited, (context) => this.#assertIn(context, given));
+  }
+
+  async #assertIn(
+    { database, tenant, reader }: ReadContext,
+    given: readonly ImportedFact[],
+  ): Promise<ImportedBatch> {
+    const { live, admission } = this.#writer;
+    const [caller, slices, supposed] = [this.#caller, this.#slices, this.#supposed];
+    const batch = newBatch();
+    const exists = database.tenants.get(caller.tenant) === tenant;
+    const store = live.storeOf(caller);
+    const over = await admission.refusals(database.name, caller.tenant, reader.time);
+    const amounts = await supposed.amounts(reader.time, slices);
+    const declared = this.#shape;
+    this.#keys ??= new KeyCheck(declared, store, reader.time);
+    for (const [index, input] of given.entries()) {
+      if (batch.stopped !== null) break;
+      if (index % factsBetweenBreaths === 0) await slices.breathe();
+      const { ifGeneration } = input;
+      const fact = storable(input, index, reader.time, batch, declared);
+      if (fact === null) continue;
+      const conflict = declared.size === 0 ? null : await keyRefusal(this.#keys, fact, slices);
+      if (conflict !== null) batch.refused.push({ index, message: conflict });
+      if (conflict !== null) continue;
+      const message = refusalOf(() => {
+        if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
+        const stored = exists ? storedIn(tenant.facts, fact, reader.generation, reader.time) : null;
+        const status = supposed.store(fact, stored, ifGeneration, reader.time);
+        const refusal = status === 'unchanged' ? null : over(supposed.growthOf(amounts));
+        if (refusal !== null) return stopAt(index, refusal, batch);
+        batch[status]++;
+        if (status !== 'unchanged') this.#facts.push(fact);
+      });
+      if (message !== null) batch.refused.push({ index, message });
+    }
+    return batch;
+  }
+
+  async teach(input: RuleInput): Promise<void> {
+    const { name, rules: present } = this.#writer.live.database(this.#caller);
+    const rules = (this.#rules ??= present.copy());
+    const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input, '', this.#shape.names) };
+    checkRuleOperation({ name, rules }, operation);
+    const count = this.#taught.push(operation);
+    changeRules(rules, operation, { id: `supposed-${count}`, time: 0, generation: 0 });
+  }
+
+  async constrain(input: ConstraintInput, isBare: boolean): Promise<void> {
+    const constraint = constraintToStore(input, 'constraint', this.#shape.names);
+    const addition = additionOf(this.#writer.live.database(this.#caller).constraints, constraint);
+    if (!isBare || addition.kind === 'addConstraint') this.#shapes.push(addition);
+  }
+
+  async judged(): Promise<ImportRefusal | null> {
+    const { live, constraints } = this.#writer;
+    const isStrict = (each: ShapeOperation): boolean =>
+      (each.kind === 'addConstraint' || each.kind === 'updateConstraint') &&
+      each.constraint.mode === 'reject';
+    const isJudged = constraints.mayRefuse(this.#caller) || this.#shapes.some(isStrict);
+    if (this.#facts.length === 0 || !isJudged) return null;
+    const operation: Commit = {
+      kind: 'commit',
+      tenant: this.#caller.tenant,
+      retract: [],
+      assert: this.#facts,
+      rules: this.#taught,
+      shape: this.#shapes,
+      operations: this.#facts.length,
+    };
+    const { violations, count } = await constraints.ofSupposed(this.#caller, operation, live.showTime());
+    return count === 0 ? null : { violations, violationCount: count };
+  }
+
+  name(input: AliasInput): Promise<void> {
+    return checkAlias(this.#writer, this.#caller, input);
+  }
+
+  async declare(input: ImportedDeclaration): Promise<void> {
+    const operation = declarationToStore(input);
+    const declarations = (this.#declarations ??= this.#shape.copy());
+    checkDeclared(declarations, operation);
+    declarations.put({ ...operation.declaration, createdAt: 0, changedIn: 0 });
+    this.#shapes.push(operation);
+    this.#keys = null;
+  }
+
+  hasNames(declaration: ImportedDeclaration): boolean {
+    return hasNames(this.#shape, declaration);
+  }
+
+  isDeclared({ name, arity }: ImportedDeclaration): boolean {
+    return this.#shape.get(name, arity) !== null;
+  }
+
+  async end(): Promise<number> {
+    return this.#writer.live.database(this.#caller).generation;
+  }
+
+  async keep(): Promise<void> {}
+}
+
+/** See `Import.hasNames`. */
+function hasNames(
+  declarations: DeclarationStore,
+  { name, arity, arguments: named }: ImportedDeclaration,
+): boolean {
+  const declared = declarations.get(name, arity)?.arguments ?? [];
+  return (
+    declared.length === named.length &&
+    named.every((argument) => declared.some((each) => each.name === argument.name))
+  );
 }
 
 /** The stored fact as the reader sees it, with validity and metadata; null: not stored. */
@@ -482,13 +586,16 @@ export interface Import {
   constrain(constraint: ConstraintInput, isBare: boolean): Promise<void>;
   /**
    * Call it after the last line. Retracts what the import newly asserted, if that violates constraints; null: it does not.
-   * A dry run is not judged.
+   * A dry run judges its lines together, with the rules and constraints among them.
    */
   judged(): Promise<ImportRefusal | null>;
   /** Gives an entity another name. Throws an EngineError if it cannot have it; the import may continue. */
   name(alias: AliasInput): Promise<void>;
   /** Like `teach`, for a declaration. */
   declare(declaration: ImportedDeclaration): Promise<void>;
+  /** True if the predicate is declared with arguments of these names, in whatever order. */
+  hasNames(declaration: ImportedDeclaration): boolean;
+  isDeclared(declaration: ImportedDeclaration): boolean;
   /** The generation after its last write. */
   end(): Promise<number>;
   /** After the end: records the answer for a repeated request. A dry run records nothing. */

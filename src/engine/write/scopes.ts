@@ -354,7 +354,7 @@ async function askedMerge(
   const resolutions = input.resolutions ?? [];
   const kind = 'mergeScopes';
   return {
-    operation: { kind, tenant, source, target, strategy, base, resolutions, revision: 2 },
+    operation: { kind, tenant, source, target, strategy, base, resolutions, revision: 3 },
     base: found,
   };
 }
@@ -387,15 +387,16 @@ async function checkedPlan(
   { operation, base }: AskedMerge,
   time: number,
 ): Promise<MergePlan> {
-  const { tenant, reader, pacer } = context;
+  const { database, tenant, reader, pacer } = context;
   const { facts } = tenant;
-  const steps = planMerge(facts, operation, base, { generation: reader.generation, time });
+  const moment = { generation: reader.generation, time };
+  const steps = planMerge(facts, operation, base, moment, database.declarations);
   const plan = await runInSlices(steps, () => pacer.breathe());
   refuseResolutions(plan, operation);
   if (plan.unsettled.length > 0)
     throw new EngineError(
       'Conflict',
-      `${differing(plan.unsettled.length)} by resolutions, or choose another strategy`,
+      `${differing(plan.unsettled)} by resolutions, or choose another strategy`,
       { conflicts: await conflictsOf(facts, plan.unsettled, pacer) },
     );
   if (plan.tooLarge !== null) {
@@ -408,10 +409,14 @@ async function checkedPlan(
   return plan;
 }
 
-function differing(count: number): string {
+function differing(unsettled: MergePlan['unsettled']): string {
+  const count = unsettled.length;
+  const keys = unsettled.filter(({ isOfKey }) => isOfKey === true).length;
+  const ofKeys =
+    keys === 0 ? '' : `, ${keys === count ? '' : `${keys} of them `}by two facts with one value of a key`;
   return count === 1
-    ? '1 fact differs on both sides: settle it'
-    : `${count} facts differ on both sides: settle them`;
+    ? `1 fact differs on both sides${ofKeys}: settle it`
+    : `${count} facts differ on both sides${ofKeys}: settle them`;
 }
 
 function refuseResolutions(plan: MergePlan, { resolutions }: MergeScopes): void {

@@ -1,7 +1,11 @@
 import { present } from '../base/assert.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { changeRules } from '../state/apply-rules.ts';
-import type { FactIdentity, FactStore, ScopeChoice } from '../store/fact-store.ts';
+import { runInSlices } from '../base/slices.ts';
+import { supersedeInOverlay } from '../session/supersede-in-overlay.ts';
+import { declarationsAfter } from '../state/apply-shape.ts';
+import { StrictKeys } from '../state/key-rule.ts';
+import type { FactIdentity, FactStore, FactToStore, ScopeChoice } from '../store/fact-store.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import type { NetWrites, WriteChange } from './net-writes.ts';
 import { isShapeOperation, type RuleOperation } from '../state/operation.ts';
@@ -29,17 +33,25 @@ export class TransactionView {
   readonly #through: number;
   /** A copy of the rules; null if the transaction wrote none. */
   readonly #rules: RuleStore | null;
+  /** The keys as the transaction leaves them. */
+  readonly #keys: StrictKeys;
+  /** Version of the committed declarations. */
+  readonly #declared: number;
+  /** True if a write of the transaction superseded a fact here: later writes may bring it back. */
+  #hasSuperseded = false;
   #program: Program | null = null;
   #taught = 0;
 
-  private constructor(context: ReadContext, isUnborn: boolean, withRules: boolean) {
+  private constructor(context: ReadContext, isUnborn: boolean, { rules, shape }: NetWrites) {
     const { facts } = context.tenant;
     this.#context = context;
     this.#isUnborn = isUnborn;
     this.#facts = new FactOverlay(context.reader);
     this.#version = facts.version;
     this.#through = facts.boundaries.next;
-    this.#rules = withRules ? context.database.rules.copy() : null;
+    this.#rules = rules.length > 0 ? context.database.rules.copy() : null;
+    this.#declared = context.database.declarations.version;
+    this.#keys = StrictKeys.of(declarationsAfter(context.database, shape));
   }
 
   /**
@@ -47,13 +59,13 @@ export class TransactionView {
    * until it is built. `isUnborn`: the tenant does not exist yet.
    */
   static async over(context: ReadContext, isUnborn: boolean, writes: NetWrites): Promise<TransactionView> {
-    const view = new TransactionView(context, isUnborn, writes.rules.length > 0);
+    const view = new TransactionView(context, isUnborn, writes);
     await view.add(changesOf(writes), context);
     return view;
   }
 
   /** True if the view shows what the context's reader must see. */
-  holdsFor({ tenant, reader }: ReadContext, isUnborn: boolean): boolean {
+  holdsFor({ database, tenant, reader }: ReadContext, isUnborn: boolean): boolean {
     const facts: FactStore = this.#context.tenant.facts;
     const isSame = this.#isUnborn
       ? isUnborn
@@ -61,6 +73,7 @@ export class TransactionView {
     const { boundaries } = this.#facts.added.facts;
     return (
       isSame &&
+      database.declarations.version === this.#declared &&
       reader.program === this.#context.reader.program &&
       reader.time < Math.min(this.#through, boundaries.next)
     );
@@ -68,12 +81,13 @@ export class TransactionView {
 
   /** True if changes of these kinds can be added. */
   takes(changes: readonly WriteChange[]): boolean {
-    return (
-      this.#rules !== null ||
-      changes.every(
-        (change) => change.kind === 'retract' || change.kind === 'assert' || isShapeOperation(change),
-      )
-    );
+    // Under a key it is the net writes that count, in the order in which they will be committed.
+    if (this.#hasSuperseded) return false;
+    return changes.every((change) => {
+      if (change.kind === 'assert') return change.isKeyed !== true;
+      if (change.kind === 'declare' || change.kind === 'withdraw') return false;
+      return change.kind === 'retract' || isShapeOperation(change) || this.#rules !== null;
+    });
   }
 
   /** Adds changes. If one is refused, the view is unusable. */
@@ -81,7 +95,7 @@ export class TransactionView {
     let added = 0;
     for (const change of changes) {
       if ((++added & 0xff) === 0) await pacer.breathe();
-      if (change.kind === 'assert') this.#facts.store(change.fact);
+      if (change.kind === 'assert') await this.#assert(change.fact, pacer);
       else if (change.kind === 'retract') this.#retract(change.identity);
       else if (!isShapeOperation(change)) this.#changeRules(change);
     }
@@ -99,6 +113,15 @@ export class TransactionView {
   #programOf(rules: RuleStore, stored: Program): Program {
     this.#program ??= programOver(rules, this.#facts, stored);
     return this.#program;
+  }
+
+  async #assert(fact: FactToStore, pacer: ReadContext['pacer']): Promise<void> {
+    const key = this.#keys.keyOf(fact);
+    if (key?.onConflict !== 'supersede') return this.#facts.store(fact);
+    const steps = supersedeInOverlay(this.#facts, this.#context.tenant.facts, fact, key);
+    const { fact: begins, superseded } = await runInSlices(steps, () => pacer.breathe());
+    if (superseded.length > 0) this.#hasSuperseded = true;
+    this.#facts.store(begins);
   }
 
   #retract({ predicate, args, truthVal, scope }: FactIdentity): void {

@@ -20,6 +20,8 @@ import type { ReadLimits } from '../session/live-state.ts';
 import { relationOf } from '../language/terms.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { changeRules } from '../state/apply-rules.ts';
+import { declarationsAfter } from '../state/apply-shape.ts';
+import type { DeclarationStore } from '../store/declaration-store.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import { hintsOfRetraction, limitsOfHint } from '../read/conclusion-hint.ts';
 import { patternOf } from '../session/dependents.ts';
@@ -109,6 +111,14 @@ export class Transactions {
     this.#writer.questions.refuseTransaction(caller, (tenant) => this.countIn(caller.database, tenant));
     const { id } = this.#open.begin(caller, generation);
     return { id, status: 'open', expiresAt: this.#writer.live.showTime() + idleMs };
+  }
+
+  /** The declarations that the caller sees, with those of the transaction that it names. */
+  declarations(caller: Caller): DeclarationStore {
+    const database = this.#writer.live.database(caller);
+    const { transaction: id } = caller;
+    const open = id === null ? null : this.#open.find(caller, id);
+    return declarationsAfter(database, open?.writes.shape ?? []);
   }
 
   /** The writes of the transaction that the caller names. */

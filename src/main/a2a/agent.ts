@@ -57,7 +57,7 @@ export function createAgent(host: A2aHost, caller: Caller, card: AgentCard): A2A
 async function answer(host: A2aHost, caller: Caller, request: SendMessageRequest): Promise<Message> {
   const message = accepted(request, caller);
   const slices = new Slices(serving.pauseOf(caller, 'read a message'));
-  const items = await readItems(textOf(message), () => slices.breathe());
+  const items = await readItems(textOf(message), () => slices.breathe(), host.argumentNames(caller));
   if (items === null)
     throw new RequestMalformedError(
       `a message may have at most ${maxItems} statements and questions: send several`,

@@ -7,11 +7,13 @@
  */
 import type { Atom, Literal, Rule } from '../../engine/contract/language.ts';
 import {
+  type ArgumentNames,
   EngineError,
   parseBody,
   parseFreeTextLine,
   parseFreeTextQuestion,
   parseProgram,
+  type Statement,
 } from '../../engine/index.ts';
 
 /** Maximum number of statements, questions and unreadable lines in one message. */
@@ -30,12 +32,19 @@ export type MessageItem = { readonly line: number } & (
   | { readonly kind: 'unknown'; readonly reason: string }
 );
 
-/** The items in the order of the text; null if there are more than `maxItems`. `breathe` yields to other work. */
-export async function readItems(text: string, breathe: () => Promise<void>): Promise<MessageItem[] | null> {
+/**
+ * The items in the order of the text, arguments by name in the order of `names`; null if there are more than `maxItems`.
+ * `breathe` yields to other work.
+ */
+export async function readItems(
+  text: string,
+  breathe: () => Promise<void>,
+  names: ArgumentNames,
+): Promise<MessageItem[] | null> {
   const items: MessageItem[] = [];
   for (const { written, line } of linesOf(text)) {
     await breathe();
-    for (const item of itemsOf(written, line)) {
+    for (const item of itemsOf(written, line, names)) {
       if (items.length === maxItems) return null;
       items.push(item);
     }
@@ -68,38 +77,59 @@ const lineFeed = 10;
 const carriageReturn = 13;
 const space = 32;
 
-function itemsOf(written: string, line: number): MessageItem[] {
+function itemsOf(written: string, line: number, names: ArgumentNames): MessageItem[] {
+  try {
+    return readableItems(written, line, names);
+  } catch (error) {
+    // Arguments by name that fit no declaration.
+    if (!(error instanceof EngineError)) throw error;
+    return [{ line, kind: 'unknown', reason: columnOf(error) }];
+  }
+}
+
+function readableItems(written: string, line: number, names: ArgumentNames): MessageItem[] {
   if (written.length > maxLineUnits)
     return [{ line, kind: 'unknown', reason: `it has more than ${maxLineUnits} characters` }];
   const forgotten = /^forget\s+(?=\S)/i.exec(written);
-  if (forgotten !== null) return forgettingOf(written.slice(forgotten[0].length), line);
-  const statements = parseFreeTextLine(written);
+  if (forgotten !== null) return forgettingOf(written.slice(forgotten[0].length), line, names);
+  const statements = parseFreeTextLine(written, names);
   if (statements !== null)
     return statements.map((statement) =>
       statement.kind === 'fact'
         ? { line, kind: 'tell', atom: statement.atom }
         : { line, kind: 'teach', text: written.slice(statement.span.start, statement.span.end) },
     );
-  const body = parseFreeTextQuestion(written);
+  const body = parseFreeTextQuestion(written, names);
   if (body !== null) return [{ line, kind: 'ask', text: written, body }];
   return [{ line, kind: 'unknown', reason: reasonOf(written) }];
 }
 
 /** What follows the word: statements, or one atom whose variables match everything to forget. */
-function forgettingOf(written: string, line: number): MessageItem[] {
-  const statements = parseFreeTextLine(written);
+function forgettingOf(written: string, line: number, names: ArgumentNames): MessageItem[] {
+  const statements = statementsOf(written, names);
   if (statements !== null)
     return statements.map((statement) =>
       statement.kind === 'fact'
         ? { line, kind: 'forget', atom: statement.atom }
         : { line, kind: 'unteach', rule: statement.rule },
     );
-  const [literal, ...others] = parseFreeTextQuestion(written.replace(/\s*[.?]$/, '')) ?? [];
+  const [literal, ...others] = parseFreeTextQuestion(written.replace(/\s*[.?]$/, ''), names) ?? [];
   if (literal !== undefined && others.length === 0 && 'args' in literal && !literal.naf)
     return [{ line, kind: 'forget', atom: literal }];
   const reason =
     'write forget before what to forget, as in forget parent(ann, bob). or forget parent(ann, ?_).';
   return [{ line, kind: 'unknown', reason }];
+}
+
+/** The statements of a line; null: it has none, or leaves out names of arguments, as only a pattern may. */
+function statementsOf(written: string, names: ArgumentNames): Statement[] | null {
+  try {
+    return parseFreeTextLine(written, names);
+  } catch (error) {
+    // Read as a pattern, it is refused again if that is not what is wrong.
+    if (error instanceof EngineError) return null;
+    throw error;
+  }
 }
 
 const howToWrite =
@@ -108,7 +138,7 @@ const howToWrite =
 
 /** Why the line cannot be read. For text that looks like natural language, a position would only mislead. */
 function reasonOf(written: string): string {
-  const problem = written.includes('(') ? problemIn(written) : null;
+  const problem = /[({]/.test(written) ? problemIn(written) : null;
   return problem === null ? howToWrite : `${problem}; ${howToWrite}`;
 }
 
@@ -125,6 +155,11 @@ function problemIn(written: string): string | null {
     return 'every literal has its parentheses';
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    return `column ${String(error.members['column'])}: ${error.members.errors?.[0]?.message.replace(/^line 1, column \d+: /, '') ?? ''}`;
+    return columnOf(error);
   }
+}
+
+/** The message of a line that cannot be parsed, with its column. */
+function columnOf({ members }: EngineError): string {
+  return `column ${String(members['column'])}: ${members.errors?.[0]?.message.replace(/^line 1, column \d+: /, '') ?? ''}`;
 }

@@ -5,7 +5,7 @@ import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../engine/contract/inference.ts';
 import { operations } from '../../engine/contract/operations.ts';
-import { systemOrigin } from '../../engine/index.ts';
+import { ArgumentNames, systemOrigin } from '../../engine/index.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 import type { A2aHost } from '../base/agent-host.ts';
 import { carryOut } from './carry-out.ts';
@@ -371,6 +371,7 @@ describe('an answer with many results', () => {
       logger: { error: (...given: unknown[]) => expect.fail(String(given)) } as unknown as A2aHost['logger'],
       needsCredential: () => false,
       callerOf: () => expect.fail('the caller is known'),
+      argumentNames: () => new ArgumentNames([]),
       perform: async (name, _caller, input) =>
         (await service.call('POST', operations[name].path, input.body, { headers })).body,
     };
@@ -387,7 +388,11 @@ describe('an answer with many results', () => {
       signal,
     };
     const items =
-      (await readItems('word(?x)?\nword(?x)?\nword(c).\nword(?x)?', () => Promise.resolve())) ?? [];
+      (await readItems(
+        'word(?x)?\nword(?x)?\nword(c).\nword(?x)?',
+        () => Promise.resolve(),
+        new ArgumentNames([]),
+      )) ?? [];
     const kinds = async (limit: number) =>
       (await carryOut(host, caller, items, limit)).map(({ kind }) => kind);
     expect(await kinds(30)).toEqual(['answered', 'failed', 'told', 'failed']);

@@ -6,7 +6,7 @@
  * read at the time of a request, because routes are mounted before the engine is open.
  */
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller, Change } from '../../engine/index.ts';
+import type { ArgumentNames, Caller, Change } from '../../engine/index.ts';
 import type { AgentClient } from '../../engine/contract/agents.ts';
 import type { OperationName } from '../../engine/contract/operations.ts';
 
@@ -65,6 +65,8 @@ export interface McpHost {
    * with an EngineError; the answer satisfies the operation's output schema.
    */
   perform(name: OperationName, caller: Caller, input: OperationParts): Promise<unknown>;
+  /** The names of arguments that are declared where the caller is. */
+  argumentNames(caller: Caller): ArgumentNames;
   /** Calls the listener with every change of any space; the returned function ends that. */
   onChange(listener: (change: Change) => void): () => void;
   /** False once the credential has been revoked, has expired, or no longer covers the binding. */
@@ -86,6 +88,8 @@ export interface A2aHost {
   callerOf(request: FastifyRequest): Caller;
   /** Like `McpHost.perform`. */
   perform(name: OperationName, caller: Caller, input: OperationParts): Promise<unknown>;
+  /** Like `McpHost.argumentNames`. */
+  argumentNames(caller: Caller): ArgumentNames;
 }
 
 /** Bodies of requests and answers, as the HTTP layer reads and writes them. */

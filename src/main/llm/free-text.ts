@@ -4,7 +4,13 @@
  * A line counts as statements only if all of it is; nothing is read from any other line. Offsets are UTF-16 code units
  * of the original text. Blank lines are neither.
  */
-import { freeTextLineSteps, refuseLongConstant, runInSlices, type Statement } from '../../engine/index.ts';
+import {
+  type ArgumentNames,
+  freeTextLineSteps,
+  refuseLongConstant,
+  runInSlices,
+  type Statement,
+} from '../../engine/index.ts';
 
 /** A range of the text: offsets, the end exclusive. */
 export interface TextSpan {
@@ -25,12 +31,14 @@ export interface FreeText {
 
 /**
  * Separates statements and natural language. `breathe` yields to other work between lines, and within long ones. Refuses a statement with a
- * constant that is too long with ValidationException at `path`.
+ * constant that is too long, or with arguments by name that do not fit the declaration in `names`, with
+ * ValidationException at `path`.
  */
 export async function readFreeText(
   text: string,
   path: string,
   breathe: () => Promise<void>,
+  names?: ArgumentNames,
 ): Promise<FreeText> {
   const facts: FactStatement[] = [];
   const rules: RuleStatement[] = [];
@@ -39,7 +47,10 @@ export async function readFreeText(
   for (const line of linesOf(text)) {
     const written = withinSpace(text, line);
     if (written === null) continue;
-    const statements = await runInSlices(freeTextLineSteps(text.slice(line.start, line.end)), breathe);
+    const statements = await runInSlices(
+      freeTextLineSteps(text.slice(line.start, line.end), names, path),
+      breathe,
+    );
     if (statements === null) {
       refuseLongConstant(text, line, path);
       const start = (isInRun ? prose.pop()?.start : null) ?? written.start;

@@ -99,12 +99,13 @@ async function contextOfTurns(
 
   async function readAndStore(): Promise<Stored<Note>> {
     const text = input.turns.join('\n\n');
-    const free = await readStatements(caller, text, 'turns');
+    const free = await readStatements(engine, caller, text, 'turns');
     if (free.rules.length > 0) requireRuleChange(caller);
     const read = await readText(engine, model, caller, free, textOf(text, input));
     const extraction = read.provider === 'statements' ? 'statements' : 'llm';
     const isLeftAlone =
-      model === null && free.prose.some(({ start, end }) => hasProse(text.slice(start, end)));
+      model === null &&
+      free.prose.some(({ start, end }) => hasProse(text.slice(start, end), engine.argumentNames(caller)));
     const note = (first: number | null): Note => ({
       ...(turns === null
         ? {}
@@ -140,7 +141,7 @@ async function ingest(
   return { ...note, context, generation: learned?.generation ?? context.knowledgeGeneration };
 
   async function readAndStore(): Promise<Stored<Note>> {
-    const free = await readStatements(caller, input.text, 'text');
+    const free = await readStatements(engine, caller, input.text, 'text');
     if (free.rules.length > 0) requireRuleChange(caller);
     const model = free.prose.length === 0 ? null : requireModel(parts);
     const hint = input.contextHint ?? '';
@@ -173,7 +174,7 @@ async function extract(
   async function readAndStore(): Promise<Stored<Note>> {
     const model = requireModel(parts);
     const { text, context } = input;
-    const free = await readStatements(caller, text, 'text');
+    const free = await readStatements(engine, caller, text, 'text');
     const hint = { ...textOf(text, input, context ?? ''), wantsRules: input.rules };
     const read = await readText(engine, model, caller, free, hint);
     const { rules, discarded } = await teachable(engine, caller, input, read, free);
@@ -308,9 +309,9 @@ interface TextWithHint extends ViewFields {
  * Separates statements and natural language. `path` is the field of the request; too many statements are refused with
  * 400.
  */
-async function readStatements(caller: Caller, text: string, path: string): Promise<FreeText> {
+async function readStatements(engine: Engine, caller: Caller, text: string, path: string): Promise<FreeText> {
   const slices = new Slices(serving.pauseOf(caller, 'read a text'));
-  const free = await readFreeText(text, path, () => slices.breathe());
+  const free = await readFreeText(text, path, () => slices.breathe(), engine.argumentNames(caller));
   if (free.facts.length > maxFactsPerRequest)
     throw invalid(path, `the text states ${free.facts.length} facts: send at most ${maxFactsPerRequest}`);
   return free;

@@ -8,6 +8,7 @@ import { type Goal, optimizeInputSchema } from '../../engine/contract/context.ts
 import type { TurnsAnswer, TurnsInput } from '../../engine/contract/extraction.ts';
 import type { ContextEntry } from '../../engine/contract/memory.ts';
 import {
+  type ArgumentNames,
   type Caller,
   type Engine,
   EngineError,
@@ -81,7 +82,7 @@ async function windowFor(
   isLeftOut: FactTest,
 ) {
   const { maxFacts, maxTokens, scope, unscoped } = input;
-  const goals = goalsOfTurns(input.turns);
+  const goals = goalsOfTurns(input.turns, engine.argumentNames(caller));
   const wanted = { maxFacts, maxTokens, scope, unscoped, autoResolveContradictions: false };
   const isBlank = query.trim() === '';
   const choose = (more: object) =>
@@ -97,11 +98,11 @@ async function windowFor(
 }
 
 /** The questions in the turns, each once; the last ones if there are too many. */
-export function goalsOfTurns(turns: readonly string[]): Goal[] {
+export function goalsOfTurns(turns: readonly string[], names: ArgumentNames | null = null): Goal[] {
   const goals = new Map<string, Goal>();
   for (const turn of turns)
     for (const line of turn.split(/\r\n|\n|\r/)) {
-      const goal = questionOf(line.trim());
+      const goal = questionOf(line.trim(), names);
       if (goal === null) continue;
       const key = renderAtom(goal);
       goals.delete(key);
@@ -111,15 +112,17 @@ export function goalsOfTurns(turns: readonly string[]): Goal[] {
 }
 
 /** Whether a line of the text is neither blank nor a question. */
-export function hasProse(text: string): boolean {
-  return text.split(/\r\n|\n|\r/).some((line) => line.trim() !== '' && questionOf(line.trim()) === null);
+export function hasProse(text: string, names: ArgumentNames | null = null): boolean {
+  return text
+    .split(/\r\n|\n|\r/)
+    .some((line) => line.trim() !== '' && questionOf(line.trim(), names) === null);
 }
 
-function questionOf(line: string): Goal | null {
-  if (line.length > maxQuestionCharacters || !/^-?[^\s(]+\(.*\)\s*[?.]?$/.test(line)) return null;
+function questionOf(line: string, names: ArgumentNames | null): Goal | null {
+  if (line.length > maxQuestionCharacters || !/^-?[^\s({]+(?:\(.*\)|\{.*\})\s*[?.]?$/.test(line)) return null;
   const isAsked = line.endsWith('?');
   try {
-    const { predicate, args, negated } = parseAtom(isAsked ? line.slice(0, -1) : line);
+    const { predicate, args, negated } = parseAtom(isAsked ? line.slice(0, -1) : line, 'turns', names);
     return isAsked || args.some((term) => term.startsWith('?')) ? { predicate, args, negated } : null;
   } catch (error) {
     // Not in the grammar: natural language with parentheses.

@@ -2,7 +2,8 @@
  * Suggests the call to make instead, for the name of an unknown tool and to a client that writes words into another
  * field than `query`.
  */
-import { editDistance, mend } from './mend.ts';
+import { editDistance } from '../../engine/index.ts';
+import { mend } from './mend.ts';
 import { perform, type ToolContext } from './tool-run.ts';
 import { takesArguments, type Tool, type ToolArguments, tools, withoutFillers } from './tools.ts';
 

@@ -26,7 +26,7 @@ import { proofAppResult } from './proof-app.ts';
 import { refusalText } from './refusal-text.ts';
 import { tellTool } from './tell-tool.ts';
 import { type Tool, type ToolArguments, tools, withoutFillers } from './tools.ts';
-import { invalidCall, perform, type ToolContext } from './tool-run.ts';
+import { inOrder, invalidCall, perform, type ToolContext } from './tool-run.ts';
 import { toolTexts } from './tool-text.ts';
 import { unknownToolText } from './call-advice.ts';
 import { type Atom, isBuiltinName, type Literal } from '../../engine/contract/language.ts';
@@ -76,11 +76,12 @@ interface Outcome {
 
 async function attempt(host: McpHost, caller: Caller, tool: Tool, given: ToolArguments): Promise<Outcome> {
   const run = { host, caller };
-  const asked = withoutFillers(tool.optionalFields, given);
+  let asked = withoutFillers(tool.optionalFields, given);
   try {
     // A caller without permission is told so, whatever else is wrong.
     host.requireAllowed(tool.operation, caller, { body: asked });
     requireTaken(tool, asked);
+    asked = inOrder(run, asked, tool.operation === 'assertFact');
     const answer = await answerOf(run, tool.operation, asked);
     const content = await withHintsOfNothing(run, tool.operation, asked, answer);
     const contentChars = await charactersOf(tool, content);
@@ -284,7 +285,7 @@ async function askTool(run: ToolContext, given: ToolArguments): Promise<Answered
   await pauseIfLong(output.results);
   const answer = await fitAnswer(slim);
   if (whyNot !== true || answer.count > 0) return answer;
-  const atoms = atomsOf(question);
+  const atoms = atomsOf(run, question);
   const ground = atoms.filter(({ args }) => !args.some((arg) => arg.startsWith('?')));
   const explained: SlimWhyNot[] = [];
   for (const atom of ground.slice(0, maxExplained)) {
@@ -310,11 +311,18 @@ function withoutMark(text: string): string {
 }
 
 /** The atoms of a question that would have to be derivable. The question has been answered, so it is valid. */
-function atomsOf({ predicate, args, negated, text, body }: ToolArguments): Atom[] {
+function atomsOf(
+  { host, caller }: ToolContext,
+  { predicate, args, negated, text, body }: ToolArguments,
+): Atom[] {
   if (typeof predicate === 'string' && Array.isArray(args))
     return [{ predicate, args: args.map(String), negated: negated === true }];
   const literals =
-    typeof text === 'string' ? parseBody(text) : Array.isArray(body) ? (body as Literal[]) : [];
+    typeof text === 'string'
+      ? parseBody(text, 'text', host.argumentNames(caller))
+      : Array.isArray(body)
+        ? (body as Literal[])
+        : [];
   return literals.flatMap((literal) =>
     'aggregate' in literal || literal.naf || isBuiltinName(literal.predicate)
       ? []

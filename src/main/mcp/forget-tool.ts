@@ -6,8 +6,7 @@
  */
 import type { Atom } from '../../engine/contract/language.ts';
 import type { StoredRule } from '../../engine/contract/rules.ts';
-import { EngineError, renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
-import { editDistance } from './mend.ts';
+import { editDistance, EngineError, renderAtom, renderRule, ruleIdentity } from '../../engine/index.ts';
 import { inTransaction, perform, readStatements, type ToolContext, type ToolStatement } from './tool-run.ts';
 import type { Forgotten, StatementOutcome } from '../../engine/contract/tool-contents.ts';
 import { projections } from './tool-content.ts';
@@ -24,7 +23,7 @@ export async function forgetTool(run: ToolContext, given: ToolArguments): Promis
   if (typeof ruleId === 'string') return forgetRules(run, [await ruleById(run, ruleId)], options);
   if (typeof text !== 'string')
     return projections.retractPattern(await perform(run, 'retractPattern', { body: options }));
-  const statements = await readStatements(run.caller, text, true);
+  const statements = await readStatements(run, text, true);
   const [only] = statements;
   if (statements.length > 1 || only === undefined) return forgetSeveral(run, statements, options);
   if (only.kind === 'fact')

@@ -5,7 +5,14 @@
  * predicate. The intended call is then clear and is shown as the call to make; it is never made instead, since a guess
  * must not change knowledge. Only calls that validate are proposed, and only small ones.
  */
-import { EngineError, parseAtom, parseProgram, parseRule, renderAtom } from '../../engine/index.ts';
+import {
+  editDistance,
+  EngineError,
+  parseAtom,
+  parseProgram,
+  parseRule,
+  renderAtom,
+} from '../../engine/index.ts';
 import { type FieldType, takesArguments, type Tool } from './tools.ts';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -495,18 +502,4 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isListOfTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
-}
-
-/** The Levenshtein distance. */
-export function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j++) {
-      const changed = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 }

@@ -29,6 +29,7 @@ it('computes a change once, however many clients of a space subscribe', async ()
     logger: createLogger({ level: 'ERROR', format: 'json', write: () => {} }),
     requireAllowed: () => {},
     callerOf: () => caller,
+    argumentNames: (who) => engine.argumentNames(who),
     perform: (_name, who) => {
       asked++;
       return engine.predicates(who);

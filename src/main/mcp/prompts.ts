@@ -151,7 +151,7 @@ async function vocabularyText(host: McpHost, caller: Caller): Promise<string> {
 /** The explanation of an atom: its proof, or how far each rule gets. */
 async function explanation(host: McpHost, caller: Caller, text: string): Promise<string[]> {
   try {
-    const { predicate, args, negated } = parseAtom(text);
+    const { predicate, args, negated } = parseAtom(text, 'atom', host.argumentNames(caller));
     const answer = await answered(host, caller, 'ask', {
       body: { predicate, args, negated, withProof: true, limit: maxFactsShown },
     });

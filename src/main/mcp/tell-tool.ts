@@ -146,7 +146,7 @@ function atomOf(fact: Fact): string {
 }
 
 async function tellText(run: ToolContext, text: string, options: Fact): Promise<Told> {
-  const statements = await readStatements(run.caller, text, false);
+  const statements = await readStatements(run, text, false);
   const rules = statements.filter((statement) => statement.kind === 'rule');
   const facts = statements.flatMap((statement) =>
     statement.kind === 'fact' ? [factOf(statement, options)] : [],

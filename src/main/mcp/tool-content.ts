@@ -95,6 +95,15 @@ export const projections: { readonly [Name in ToolOperation]: Projection<Name> }
         ...(declaration === undefined ? {} : { declared: renderDeclaration(declaration) }),
       };
     }),
+    ...(output.constraints === undefined
+      ? {}
+      : {
+          constraints: output.constraints.map(({ name, constraint, mode, scope }) => {
+            const where = scope === null ? '' : ` in the scope ${scope}`;
+            const what = mode === 'reject' ? 'refuses writes' : 'only warns';
+            return `${constraint} (${name}; ${what}${where})`;
+          }),
+        }),
     ...hintsOf(output),
   }),
 };
@@ -120,11 +129,12 @@ function slimEntry(entry: NonNullable<OperationOutput<'recall'>['facts']>[number
 }
 
 function slimAnswer(answer: Answer): Answered {
-  const { results, bindings, count, truncated, generation: at, proof } = answer;
+  const { results, bindings, named, count, truncated, generation: at, proof } = answer;
   const hasBindings = bindings.some((binding) => Object.keys(binding).length > 0);
   return {
     results,
     ...(hasBindings ? { bindings } : {}),
+    ...(named === undefined || named.length === 0 ? {} : { named }),
     count,
     truncated,
     generation: at,
@@ -228,11 +238,12 @@ async function sizeOf(content: unknown): Promise<number> {
 }
 
 function firstResults(answer: Answered, count: number): Answered {
-  const { proof, bindings, ...rest } = answer;
+  const { proof, bindings, named, ...rest } = answer;
   return {
     ...rest,
     results: answer.results.slice(0, count),
     ...(bindings === undefined ? {} : { bindings: bindings.slice(0, count) }),
+    ...(named === undefined ? {} : { named: named.slice(0, count) }),
     count,
     truncated: true,
     ...(proof === undefined ? {} : { proof: partOf(proof, proof.roots.slice(0, count)) }),

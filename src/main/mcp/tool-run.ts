@@ -5,9 +5,19 @@
 import type { OperationName, OperationOutput } from '../../engine/contract/operations.ts';
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import type { Pending } from '../../engine/contract/transactions.ts';
-import { type Caller, EngineError, programSteps, serving, Slices } from '../../engine/index.ts';
+import {
+  type ArgumentNames,
+  argsInOrder,
+  type Caller,
+  EngineError,
+  programSteps,
+  serving,
+  Slices,
+} from '../../engine/index.ts';
 import type { McpHost, OperationParts } from '../base/agent-host.ts';
 import type { Atom, Rule } from '../../engine/contract/language.ts';
+import { constantsSchema, termsSchema } from '../../engine/contract/language-schemas.ts';
+import type { ToolArguments } from './tools.ts';
 
 export interface ToolContext {
   readonly host: McpHost;
@@ -21,6 +31,28 @@ export async function perform<Name extends OperationName>(
   parts: OperationParts = {},
 ): Promise<OperationOutput<Name>> {
   return (await host.perform(operation, caller, parts)) as OperationOutput<Name>;
+}
+
+/**
+ * The arguments of a call with its atoms' arguments in order, where they are given by name. What no schema takes is left as
+ * it is, to be refused. `needsAll`: the atoms are facts. Throws a 400 ValidationException for names that fit no declaration.
+ */
+export function inOrder(run: ToolContext, given: ToolArguments, needsAll: boolean): ToolArguments {
+  let names: ArgumentNames | null = null;
+  const ordered = (value: unknown, path: string): unknown => {
+    if (Array.isArray(value)) return value.map((each, at) => ordered(each, `${path}${at}.`));
+    if (typeof value !== 'object' || value === null) return value;
+    const { predicate, args } = value as Readonly<Record<string, unknown>>;
+    const isNamed = typeof args === 'object' && args !== null && !Array.isArray(args);
+    const taken = isNamed ? (needsAll ? constantsSchema : termsSchema).safeParse(args) : null;
+    if (typeof predicate !== 'string' || taken?.success !== true) return value;
+    names ??= run.host.argumentNames(run.caller);
+    return { ...value, args: argsInOrder(predicate, taken.data, names, path) };
+  };
+  const own = ordered(given, '') as ToolArguments;
+  const lists = ['facts', 'goals', 'body'].filter((field) => Array.isArray(own[field]));
+  if (lists.length === 0) return own;
+  return { ...own, ...Object.fromEntries(lists.map((field) => [field, ordered(own[field], `${field}.`)])) };
 }
 
 type Write = 'assertFacts' | 'assertRule' | 'retractPattern' | 'deleteRule';
@@ -88,12 +120,17 @@ const maxErrors = 20;
  * ends with its line needs no full stop. A name alone is not a fact here, or a sentence of one word would be one.
  */
 export async function readStatements(
-  caller: Caller,
+  { host, caller }: ToolContext,
   text: string,
   allowsPatterns: boolean,
 ): Promise<ToolStatement[]> {
   const slices = new Slices(serving.pauseOf(caller, 'read statements'));
-  const steps = programSteps(text, { maxErrors, allowsPatterns, lineEndsStatement: true });
+  const steps = programSteps(text, {
+    maxErrors,
+    allowsPatterns,
+    lineEndsStatement: true,
+    names: host.argumentNames(caller),
+  });
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) await slices.breathe();
   const { statements, errors, lines } = step.value;
@@ -103,7 +140,7 @@ export async function readStatements(
   for (const statement of statements) {
     if (problems.length >= maxErrors) break;
     const { span, head } = statement;
-    if (statement.kind === 'rule' || text[head.name.end] === '(') continue;
+    if (statement.kind === 'rule' || /[({]/.test(text[head.name.end] ?? '')) continue;
     const { startLine, startColumn } = lines.range(span);
     problems.push(
       `line ${startLine}, column ${startColumn}: a fact has parentheses: write ${text.slice(head.span.start, head.name.end)}()`,

@@ -41,15 +41,16 @@ export const toolTexts: Texts = {
   retractPattern: (forgotten) => withHints(forgotten, forgottenLines(forgotten)),
   ask: (answer, given) => withHints(answer, answerLines(answer, given)),
   listPredicates: (content) => {
-    const { predicates } = content;
-    if (predicates.length === 0)
+    const { predicates, constraints = [] } = content;
+    if (predicates.length === 0 && constraints.length === 0)
       return withHints(content, ['Nothing is stored yet: tell facts and teach rules first.']);
     const lines = predicates.map(({ name, arity, facts, rules, example, scopes = [], declared }) => {
       const sample = example === undefined ? '' : `, such as ${example}`;
       const where = scopes.length === 0 ? '' : `, in the scopes ${scopes.join(', ')}`;
       return `${name}/${arity}: ${count(facts, 'fact')}, ${count(rules, 'rule')}${sample}${where}${declared === undefined ? '' : `\n  ${declared}`}`;
     });
-    return withHints(content, [`${count(predicates.length, 'predicate')}:`, ...lines]);
+    const forbidden = constraints.length === 0 ? [] : ['Must not be true:', ...constraints];
+    return withHints(content, [`${count(predicates.length, 'predicate')}:`, ...lines, ...forbidden]);
   },
   recall: (content) => {
     const { facts = [], text, totalFacts, returned } = content;

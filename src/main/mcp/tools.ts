@@ -119,12 +119,14 @@ function outputSchemaOf(output: OperationSpec['output']): ObjectSchema {
   return { ...schema, type: 'object' };
 }
 
+/** Fields of structured content that the short listing leaves out: they explain themselves. */
+const unlisted: ReadonlySet<string> = new Set(['named']);
+
 /** The schema reduced to the types of its fields. */
 function outline({ properties }: ObjectSchema): ObjectSchema {
-  const fields = Object.entries(isSchema(properties) ? properties : {}).map(([name, schema]) => [
-    name,
-    { type: isSchema(schema) ? schema['type'] : undefined },
-  ]);
+  const fields = Object.entries(isSchema(properties) ? properties : {})
+    .filter(([name]) => !unlisted.has(name))
+    .map(([name, schema]) => [name, { type: isSchema(schema) ? schema['type'] : undefined }]);
   return { type: 'object', properties: Object.fromEntries(fields) };
 }
 
@@ -143,12 +145,17 @@ function fieldTypesOf(body: OperationSpec['body']): ReadonlyMap<string, FieldTyp
   return new Map(
     Object.entries(isSchema(properties) ? properties : {}).map(([name, schema]) => {
       const isRequired = required.has(name);
-      const type = isSchema(schema) ? schema['type'] : undefined;
+      const type = isSchema(schema) ? typeOf(schema) : undefined;
       if (type === 'integer') return [name, { type: 'number', isRequired }];
       const isNamed = type === 'array' || type === 'boolean' || type === 'number' || type === 'object';
       return [name, { type: isNamed ? type : 'other', isRequired }];
     }),
   );
+}
+
+/** The type of a field; of arguments, which may also be given by name, `array`. */
+function typeOf({ type }: JsonSchema): unknown {
+  return Array.isArray(type) && type.includes('array') ? 'array' : type;
 }
 
 function isSchema(value: unknown): value is JsonSchema {
@@ -225,12 +232,15 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   return options.length === 1 && isSchema(only) ? { ...only, ...rest } : { ...rest, anyOf: options };
 }
 
-/** Alternatives that are only types, as a list of types. */
+/** Alternatives that are only types, and at most one list, as a list of types. */
 function typesTogether(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema;
   const isType = (option: unknown) => isSchema(option) && Object.keys(option).join() === 'type';
-  if (!Array.isArray(anyOf) || !anyOf.every(isType)) return schema;
-  return { ...rest, type: anyOf.flatMap(({ type }: JsonSchema) => type) };
+  if (!Array.isArray(anyOf)) return schema;
+  const [list, another] = anyOf.filter((option) => !isType(option)) as unknown[];
+  if (another !== undefined || (list !== undefined && (!isSchema(list) || list['type'] !== 'array')))
+    return schema;
+  return { ...list, ...rest, type: anyOf.flatMap(({ type }: JsonSchema) => type) };
 }
 
 /** Blank texts count as absent in optional fields, and nobody reaches the upper bounds. */

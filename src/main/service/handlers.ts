@@ -6,6 +6,8 @@
  */
 import type { Readiness } from '../../engine/contract/administration.ts';
 import type { agentOperations } from '../../engine/contract/operations/agents.ts';
+import { type OperationName, operations } from '../../engine/contract/operations.ts';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import type { authenticationOperations } from '../../engine/contract/operations/authentication.ts';
 import type { databaseOperations } from '../../engine/contract/operations/databases.ts';
 import type { entityOperations } from '../../engine/contract/operations/entities.ts';
@@ -15,13 +17,20 @@ import type { serviceOperations } from '../../engine/contract/operations/service
 import { type ReplicationStatus, replicationType } from '../../engine/contract/replication.ts';
 import type { KnownAgents } from '../mcp/agents.ts';
 import type { Authentication } from '../auth/authentication.ts';
-import type { Download } from '../base/streams.ts';
+import type { Download, Upload } from '../base/streams.ts';
 import { backupDownload, exportDownload } from '../transfer/export-knowledge.ts';
 import { importKnowledge } from '../transfer/import-knowledge.ts';
 import { inFormat } from '../base/facts-text.ts';
 import type { Language } from '../llm/language.ts';
-import { type Caller, declarationToStore, type Engine, type TransactionWrites } from '../../engine/index.ts';
-import { type Handlers, requireRuleChange } from '../base/dispatch.ts';
+import {
+  asRolledBack,
+  type Caller,
+  declarationToStore,
+  type Engine,
+  EngineError,
+  type TransactionWrites,
+} from '../../engine/index.ts';
+import { type CheckedInput, type Handlers, requireRuleChange } from '../base/dispatch.ts';
 
 /** What handlers can ask of the service; `engine` refuses with NotReady while there is none. */
 export interface ServiceState {
@@ -81,8 +90,34 @@ function constraintHandlers(
   };
 }
 
-/** The handlers of all operations, over the service and its engine. */
+/** The handlers of all operations, over the service and its engine. Arguments by name are put in order before them. */
 export function createHandlers(service: ServiceState): Handlers {
+  const handlers = handlersOf(service);
+  const inOrder = (caller: Caller, operation: OperationName, body: unknown, isWrite: boolean): void => {
+    try {
+      service.engine.resolveRequest(caller, operation, body);
+    } catch (error) {
+      if (!(error instanceof EngineError) || !isWrite || !service.engine.abandon(caller)) throw error;
+      throw asRolledBack(error);
+    }
+  };
+  for (const [name, { body, database, transaction }] of Object.entries<OperationSpec>(operations)) {
+    if (body === undefined || !database) continue;
+    const operation = name as OperationName;
+    const handle = handlers[operation] as Handle;
+    Object.assign(handlers, {
+      [operation]: (caller: Caller, input: CheckedInput, upload?: Upload) => {
+        inOrder(caller, operation, input.body, transaction === 'write');
+        return handle(caller, input, upload);
+      },
+    });
+  }
+  return handlers;
+}
+
+type Handle = (caller: Caller, input: CheckedInput, upload?: Upload) => unknown;
+
+function handlersOf(service: ServiceState): Handlers {
   /** The transaction that a write is to become part of; null where the caller names none. */
   const within = (caller: Caller): TransactionWrites | null =>
     caller.transaction === null ? null : service.engine.within(caller);

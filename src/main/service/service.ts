@@ -548,7 +548,7 @@ class RunningService implements Service, ServiceState {
   }
 
   /** A2A makes its calls as MCP does. */
-  #a2aHost({ version, logger, callerOf, perform }: McpHost): A2aHost {
+  #a2aHost({ version, logger, callerOf, perform, argumentNames }: McpHost): A2aHost {
     return {
       version,
       logger,
@@ -558,6 +558,7 @@ class RunningService implements Service, ServiceState {
         return { ...caller, origin: { ...caller.origin, surface: 'a2a' } };
       },
       perform,
+      argumentNames,
     };
   }
 
@@ -604,6 +605,7 @@ class RunningService implements Service, ServiceState {
           task.done();
         }
       },
+      argumentNames: (caller) => this.engine.argumentNames(caller),
       onChange: (listener) => this.engine.subscribe(listener),
       holds: (credential, binding) => this.authentication.holds({ credential, ...binding }),
       onToolCall: (call) => {

@@ -4,13 +4,13 @@ import {
   type ImportDone,
   importedConstraintSchema,
   importedFactSchema,
-  type ImportedDeclaration,
   importedDeclarationSchema,
   importedRuleSchema,
   type ImportProgress,
   type ImportQuery,
   type ImportType,
   maxImportErrors,
+  maxLeftOut,
 } from '../../engine/contract/transfer.ts';
 import {
   type Caller,
@@ -27,6 +27,8 @@ import {
 import { requireRuleChange } from '../base/dispatch.ts';
 import type { Upload } from '../base/streams.ts';
 import { readCsv } from './csv.ts';
+import { withHeader } from './header.ts';
+import { withShapes } from './shapes.ts';
 import { readDatalog } from './datalog.ts';
 import { type ImportItem, type ImportItems, type Line, problemItem, readLines } from './items.ts';
 import { plainFactInput } from '../../engine/contract/facts.ts';
@@ -47,6 +49,12 @@ export function importKnowledge(
   const type = upload.type as ImportType;
   if (query.predicate !== null && type !== 'text/csv' && type !== 'text/tab-separated-values')
     throw invalid('predicate', 'is for CSV and TSV: in this format every line has its own predicate');
+  if (query.declare && query.predicate === null)
+    throw invalid('declare', 'the columns of CSV and TSV declare a predicate: give it with predicate');
+  if (query.shapes && type !== 'text/turtle' && type !== 'application/n-triples')
+    throw invalid('shapes', 'is for Turtle and N-Triples, which can have a class model');
+  if (query.declare && type !== 'text/csv' && type !== 'text/tab-separated-values')
+    throw invalid('declare', 'is for CSV and TSV, whose first line names the columns');
   const importing = engine.import(caller, query.dryRun);
   return runImport({
     import: importing,
@@ -61,25 +69,32 @@ export function importKnowledge(
 function itemsOf(
   type: ImportType,
   chunks: AsyncIterable<Uint8Array>,
-  { scope, predicate }: ImportQuery,
+  { scope, predicate, declare, shapes }: ImportQuery,
   id: string,
   pause: Pause,
 ): ImportItems {
+  const columns = (items: ImportItems): ImportItems =>
+    declare && predicate !== null ? withHeader(items, predicate) : items;
+  const modelled = (items: ImportItems): ImportItems => (shapes ? withShapes(items) : items);
   switch (type) {
     case 'application/x-ndjson':
       return readNdjson(chunks, scope, pause);
     case 'text/csv':
-      return readCsv(chunks, { separator: ',', predicate, scope, pause });
+      return columns(readCsv(chunks, { separator: ',', predicate, scope, pause }));
     case 'text/tab-separated-values':
-      return readCsv(chunks, { separator: '\t', predicate, scope, pause });
+      return columns(readCsv(chunks, { separator: '\t', predicate, scope, pause }));
     case 'text/x-datalog':
       return readDatalog(chunks, scope, pause);
     case 'text/turtle':
-      return readLater(async () =>
-        (await import('./triples.ts')).readTurtle(chunks, scope, pause, `import-${id.slice(0, 8)}-`),
+      return modelled(
+        readLater(async () =>
+          (await import('./triples.ts')).readTurtle(chunks, scope, pause, `import-${id.slice(0, 8)}-`),
+        ),
       );
     case 'application/n-triples':
-      return readLater(async () => (await import('./triples.ts')).readNTriples(chunks, scope, pause));
+      return modelled(
+        readLater(async () => (await import('./triples.ts')).readNTriples(chunks, scope, pause)),
+      );
   }
 }
 
@@ -127,8 +142,9 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
       const { what, line } = item;
       if (what.kind === 'rule') await tally.teach(line, what.rule, run);
       else if (what.kind === 'alias') await tally.name(line, what.alias);
-      else if (what.kind === 'declaration') await tally.declare(line, what.declaration, run);
+      else if (what.kind === 'declaration') await tally.declare(line, what, run);
       else if (what.kind === 'constraint') await tally.constrain(line, what, run);
+      else if (what.kind === 'leftOut') tally.leaveOut(what.message);
       else tally.take(item);
       run.signal.throwIfAborted();
       const { processed } = tally.progress();
@@ -165,6 +181,7 @@ class Tally {
   readonly #counts = { asserted: 0, updated: 0, unchanged: 0, rules: 0, failed: 0 };
   #constraints = 0;
   #declarations = 0;
+  readonly #leftOut: string[] = [];
   readonly #errors: { line: number; message: string }[] = [];
 
   constructor(importing: Import) {
@@ -221,9 +238,19 @@ class Tally {
     });
   }
 
-  declare(line: number, declaration: ImportedDeclaration, { requireRuleChange }: ImportRun): Promise<void> {
+  declare(
+    line: number,
+    { declaration, isBare = false }: Extract<ImportItem['what'], { kind: 'declaration' }>,
+    { requireRuleChange }: ImportRun,
+  ): Promise<void> {
     return this.#alone(line, async () => {
+      if (isBare && this.#import.hasNames(declaration)) return;
       requireRuleChange();
+      if (isBare && this.#import.isDeclared(declaration))
+        throw invalid(
+          'declare',
+          `${declaration.name}/${declaration.arity} is declared with other names: give the columns these names`,
+        );
       await this.#import.declare(declaration);
       this.#declarations++;
     });
@@ -239,6 +266,10 @@ class Tally {
       await this.#import.constrain(constraint, isBare);
       this.#constraints++;
     });
+  }
+
+  leaveOut(message: string): void {
+    if (this.#leftOut.length < maxLeftOut) this.#leftOut.push(shortened(message));
   }
 
   /** Writes what has a line of its own; a refusal is a bad line. */
@@ -275,6 +306,7 @@ class Tally {
       ...aliases,
       ...constraints,
       errors: this.#errors,
+      ...(this.#leftOut.length === 0 ? {} : { leftOut: this.#leftOut }),
       ...stopped,
     };
   }

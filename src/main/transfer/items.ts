@@ -7,6 +7,7 @@ import {
   constantProblem,
   isBuiltinName,
   maxArguments,
+  NamedTerms,
   predicateProblem,
 } from '../../engine/contract/language.ts';
 import type { ConstraintInput } from '../../engine/contract/constraints.ts';
@@ -26,7 +27,10 @@ export interface ImportItem {
     /** `isBare`: the text has neither name nor mode. */
     | { readonly kind: 'constraint'; readonly constraint: ConstraintInput; readonly isBare: boolean }
     | { readonly kind: 'alias'; readonly alias: AliasInput }
-    | { readonly kind: 'declaration'; readonly declaration: ImportedDeclaration }
+    /** `isBare`: the names of arguments alone were given, which change no declaration that has them. */
+    | { readonly kind: 'declaration'; readonly declaration: ImportedDeclaration; readonly isBare?: boolean }
+    /** Something that was read and has no counterpart. */
+    | { readonly kind: 'leftOut'; readonly message: string }
     | { readonly kind: 'problem'; readonly message: string };
 }
 
@@ -56,7 +60,8 @@ function bareFact(
 ): ImportedFact {
   return {
     predicate: parts.predicate,
-    args: parts.args.slice(),
+    // A copy of arguments by name would be without names.
+    args: parts.args instanceof NamedTerms ? parts.args : parts.args.slice(),
     truthVal: parts.truthVal,
     scope,
     unscoped: false,

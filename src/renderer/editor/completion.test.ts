@@ -25,6 +25,28 @@ const knowledge: Knowledge = {
       scopes: [],
       example: null,
     },
+    {
+      name: 'lives_in',
+      arity: 2,
+      facts: 1,
+      derived: 0,
+      derivedComplete: true,
+      rules: 0,
+      scopes: [],
+      example: null,
+      declaration: {
+        name: 'lives_in',
+        arity: 2,
+        description: null,
+        arguments: [
+          { name: 'person', description: 'who', type: 'entity' },
+          { name: 'city', description: null, type: { oneOf: ['rome', 'oslo'] } },
+        ],
+        key: ['person'],
+        onConflict: 'warn',
+        check: 'warn',
+      },
+    },
   ],
   rules: [],
 };
@@ -47,6 +69,30 @@ function at(text: string) {
   const offset = text.indexOf('|');
   return completionsAt(text.replace('|', ''), offset, knowledge);
 }
+
+describe('declared arguments', () => {
+  const labels = (where: string) => at(where).suggestions.map(({ label }) => label);
+
+  test('are suggested in braces, those that are not given yet', () => {
+    expect(at('p(?x) :- lives_in{|').suggestions).toMatchObject([
+      { kind: 'argument', label: 'person', detail: 'entity', insert: 'person: ', documentation: 'who' },
+      { kind: 'argument', label: 'city', detail: 'rome, oslo' },
+    ]);
+    expect(labels('p(?x) :- -lives_in{person: "a, {", ci|')).toEqual(['city']);
+    expect(at('p(?x) :- lives_in{person: ?x, ci|').from).toBe('p(?x) :- lives_in{person: ?x, '.length);
+    expect(labels('p(?x) :- lives_in{person: |')).toEqual(['?x']);
+    expect(labels('p(?x) :- parent{|')).not.toContain('person');
+  });
+
+  test('name the placeholders of a predicate and are described', () => {
+    const [suggested] = at('lives|').suggestions.filter(({ label }) => label === 'lives_in');
+    expect(suggested?.insert).toBe('lives_in(${1:?person}, ${2:?city})');
+    expect(suggested?.documentation).toContain('key person');
+    expect(hoverAt({ name: 'lives_in', arity: 2, samples: [] }, knowledge).join('\n')).toContain(
+      ':declare lives_in(person: entity "who", city: {rome, oslo}) key person',
+    );
+  });
+});
 
 describe('completion', () => {
   test('offers predicates with arity and counts, the most used first', () => {

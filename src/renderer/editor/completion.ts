@@ -1,18 +1,18 @@
 /**
- * Completions at a position: predicates with arity and counts, variables of the statement, keywords.
+ * Completions at a position: declared names of arguments, predicates with arity and counts, variables of the statement, keywords.
  *
  * Pure functions over text and knowledge; offsets are UTF-16 units. The editor shows the results.
  */
 import type { Literal } from '../../engine/contract/language.ts';
+import { renderDeclaration } from '../../engine/language/declaration-text.ts';
 import { isAggregate } from '../../engine/language/terms.ts';
-import { typeInWords } from '../api/declared.ts';
 import { conclusionsInWords } from '../ui/consequences.ts';
 import { lexLine } from './lexer.ts';
 import type { Knowledge } from './knowledge.ts';
 
 /** One completion. */
 interface Suggestion {
-  readonly kind: 'predicate' | 'variable' | 'keyword';
+  readonly kind: 'predicate' | 'variable' | 'argument' | 'keyword';
   readonly label: string;
   readonly detail: string;
   /** A snippet; `${1:?x}` marks placeholders. */
@@ -83,9 +83,12 @@ function escapeSnippet(text: string): string {
   return text.replace(/[\\$}]/g, '\\$&');
 }
 
-function documentationOf({ example, scopes }: Knowledge['predicates'][number]): { documentation?: string } {
+function documentationOf({ example, scopes, declaration }: Knowledge['predicates'][number]): {
+  documentation?: string;
+} {
   const named = scopes.filter((scope) => scope !== null);
   const lines = [
+    ...(declaration === undefined ? [] : [renderDeclaration(declaration)]),
     ...(example === null ? [] : [`For example ${example}`]),
     ...(named.length === 0 ? [] : [`In the scopes ${named.slice(0, 8).join(', ')}`]),
   ];
@@ -93,12 +96,12 @@ function documentationOf({ example, scopes }: Knowledge['predicates'][number]): 
 }
 
 function predicateSuggestion(predicate: Knowledge['predicates'][number]): Suggestion {
-  const names = ['x', 'y', 'z', 'u', 'v', 'w'];
-  const declared = predicate.declaration?.arguments ?? [];
-  const places = Array.from({ length: predicate.arity }, (_, index) => {
-    const name = declared[index]?.name ?? names[index] ?? `a${index + 1}`;
-    return `\${${index + 1}:?${name}}`;
-  });
+  const declared = predicate.declaration?.arguments.map(({ name }) => name) ?? [];
+  const names = declared.length > 0 ? declared : ['x', 'y', 'z', 'u', 'v', 'w'];
+  const places = Array.from(
+    { length: predicate.arity },
+    (_, index) => `\${${index + 1}:?${names[index] ?? `a${index + 1}`}}`,
+  );
   return {
     kind: 'predicate',
     label: predicate.name,
@@ -120,10 +123,43 @@ const keywords: readonly Suggestion[] = [
   ),
 ];
 
-/** Returns the completions at `offset`: variables in an argument list, otherwise predicates and keywords. */
+/** An atom with arguments by name that is still open: its predicate and what stands in its braces so far. */
+const openBraces = /([^\s(){},;"'`]+)\{((?:[^{}"]|"(?:[^"\\]|\\.)*")*)$/;
+/** Characters before the offset in which an open brace is looked for. */
+const maxBraced = 4000;
+
+/** The names of arguments that can stand at `offset`; null: it is not within braces, `value`: a value stands there. */
+function argumentsAt(text: string, offset: number, { predicates }: Knowledge): Completions | 'value' | null {
+  const before = text.slice(Math.max(statementStart(text, offset), offset - maxBraced), offset);
+  const [, predicate = '', given = ''] = openBraces.exec(before) ?? [];
+  const last = given.split(',').at(-1) ?? '';
+  const declarations = predicates.flatMap(({ name, declaration }) =>
+    name === predicate.replace(/^-/, '') && declaration !== undefined ? [declaration] : [],
+  );
+  if (declarations.length === 0) return null;
+  if (!/^\s*[\p{L}\p{N}_]*$/u.test(last)) return 'value';
+  const used = new Set([...given.matchAll(/([\p{L}\p{N}_]+)\s*:/gu)].map(([, name]) => name));
+  const suggestions = new Map<string, Suggestion>();
+  for (const { arguments: all } of declarations)
+    for (const { name, type, description } of all) {
+      if (used.has(name) || suggestions.has(name)) continue;
+      suggestions.set(name, {
+        kind: 'argument',
+        label: name,
+        detail: typeof type === 'string' ? type : type.oneOf.slice(0, 8).join(', '),
+        insert: `${escapeSnippet(name)}: `,
+        ...(description === null ? {} : { documentation: description }),
+      });
+    }
+  return { from: offset - last.trimStart().length, suggestions: [...suggestions.values()] };
+}
+
+/** Returns the completions at `offset`: names of arguments in braces, variables in an argument list, otherwise predicates and keywords. */
 export function completionsAt(text: string, offset: number, knowledge: Knowledge): Completions {
   const place = placeAt(text, offset);
   if (place === 'nowhere') return none;
+  const named = argumentsAt(text, offset, knowledge);
+  if (named !== null && named !== 'value') return named;
   const word = wordBefore.exec(text.slice(0, offset))?.[0] ?? '';
   const variables = variablesAround(text, offset)
     .filter((name) => name !== word)
@@ -135,7 +171,7 @@ export function completionsAt(text: string, offset: number, knowledge: Knowledge
         insert: escapeSnippet(name),
       }),
     );
-  if (place === 'argument' || word.startsWith('?'))
+  if (place === 'argument' || named === 'value' || word.startsWith('?'))
     return { from: offset - word.length, suggestions: variables };
   const sign = word.startsWith('-') ? 1 : 0;
   const predicates = [...knowledge.predicates]
@@ -177,17 +213,6 @@ function readsFrom(body: readonly Literal[], name: string, arity: number): boole
   );
 }
 
-/** What is declared: the arguments with their types, the key, and the description. */
-function declarationLines(declaration: Knowledge['predicates'][number]['declaration']): string[] {
-  if (declaration === undefined) return [];
-  const said = declaration.arguments.map(({ name, type }) => `${name}: ${typeInWords(type)}`);
-  const key = declaration.key.length === 0 ? '' : ` · key ${declaration.key.join(', ')}`;
-  return [
-    ...(declaration.description === null ? [] : [declaration.description]),
-    ...(said.length === 0 ? [] : [`\`${said.join(', ')}\`${key}`]),
-  ];
-}
-
 /** Returns a description of a predicate as Markdown; empty if unknown. */
 export function hoverAt({ name, arity, samples }: HoverSubject, knowledge: Knowledge): string[] {
   const rows = knowledge.predicates.filter(
@@ -208,7 +233,9 @@ export function hoverAt({ name, arity, samples }: HoverSubject, knowledge: Knowl
     const textOf = (rules: Knowledge['rules']) => rules.slice(0, maxRules).map(({ text }) => `${text}.`);
     return [
       `**${name}/${predicate.arity}** — ${counts}${scopesInWords(predicate.scopes)}`,
-      ...declarationLines(predicate.declaration),
+      ...(predicate.declaration === undefined
+        ? []
+        : codeBlock('Declared', [renderDeclaration(predicate.declaration)], 1)),
       ...codeBlock(
         'Facts',
         facts.map((fact) => `${fact}.`),

@@ -76,3 +76,12 @@ describe('a constraint', () => {
     expect(told.map(({ message }) => message).join()).toContain('Schema, Constraints');
   });
 });
+
+test('reads arguments by name as they are declared', () => {
+  const predicates = [{ name: 'lives_in', arity: 2, names: ['person', 'city'] }];
+  const knowledge = { predicates, rules: [] };
+  expect(diagnoseText('lives_in{city: ?c}', 'question', knowledge)).toEqual([]);
+  expect(diagnoseText('lives_in{cty: ?c}', 'question', knowledge)).toMatchObject([
+    { code: 'unknown_argument', startColumn: 10, endColumn: 13 },
+  ]);
+});

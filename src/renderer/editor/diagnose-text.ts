@@ -5,13 +5,19 @@
  */
 import type { Rule } from '../../engine/contract/language.ts';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
+import { ArgumentNames } from '../../engine/language/argument-names.ts';
 import { diagnose, diagnosis } from '../../engine/language/diagnose.ts';
 import type { Range } from '../../engine/language/source.ts';
 import { questionHead, type TextMode, withoutQuestionMark } from './read-text.ts';
 
 /** Vocabulary and rules that the text is checked against. */
 export interface CheckedAgainst {
-  readonly predicates: readonly { readonly name: string; readonly arity: number }[];
+  /** `names`: of the declared arguments; null: they have none. */
+  readonly predicates: readonly {
+    readonly name: string;
+    readonly arity: number;
+    readonly names?: readonly string[] | null;
+  }[];
   readonly rules: readonly { readonly id: string; readonly rule: Rule; readonly scope: string | null }[];
 }
 
@@ -53,7 +59,10 @@ const ofRulesOnly: ReadonlySet<Diagnostic['code']> = new Set([
 
 function diagnoseQuestion(text: string, knowledge: CheckedAgainst): Diagnostic[] {
   const question = withoutQuestionMark(text);
-  const { diagnostics, rules, facts } = diagnose(questionHead + question, knowledge);
+  const { diagnostics, rules, facts } = diagnose(questionHead + question, {
+    ...knowledge,
+    names: namesIn(knowledge),
+  });
   const found = diagnostics
     .filter((diagnostic) => !ofRulesOnly.has(diagnostic.code))
     .filter(({ endLine, endColumn }) => endLine > 1 || endColumn > questionHead.length)
@@ -100,6 +109,17 @@ function inWorkbench(diagnostic: Diagnostic): Diagnostic {
   return message === diagnostic.message ? diagnostic : { ...diagnostic, message };
 }
 
+/** The names of arguments that are declared. */
+function namesIn({ predicates }: CheckedAgainst): ArgumentNames {
+  return new ArgumentNames(
+    predicates.flatMap(({ name, arity, names }) =>
+      names === undefined || names === null
+        ? []
+        : [{ name, arity, arguments: names.map((each) => ({ name: each })) }],
+    ),
+  );
+}
+
 /** Returns the problems of a text. `instead` is the id of the rule that the text replaces. */
 export function diagnoseText(
   text: string,
@@ -111,5 +131,7 @@ export function diagnoseText(
   if (mode === 'question') return diagnoseQuestion(text, knowledge);
   if (mode === 'constraint') return diagnoseConstraint(text, knowledge);
   const others = instead === null ? knowledge.rules : knowledge.rules.filter(({ id }) => id !== instead);
-  return diagnose(text, { predicates: knowledge.predicates, rules: others }).diagnostics.map(inWorkbench);
+  const { predicates } = knowledge;
+  const { diagnostics } = diagnose(text, { predicates, rules: others, names: namesIn(knowledge) });
+  return diagnostics.map(inWorkbench);
 }

@@ -313,10 +313,15 @@ function registerLayout(monaco: Kit, language: string): void {
 }
 
 function registerCompletion(monaco: Kit, language: string): void {
-  const { Function: predicate, Variable: variable, Keyword: keyword } = monaco.languages.CompletionItemKind;
-  const kinds = { predicate, variable, keyword };
+  const {
+    Function: predicate,
+    Variable: variable,
+    Field: argument,
+    Keyword: keyword,
+  } = monaco.languages.CompletionItemKind;
+  const kinds = { predicate, variable, argument, keyword };
   monaco.languages.registerCompletionItemProvider(language, {
-    triggerCharacters: ['?', ',', ' '],
+    triggerCharacters: ['?', ',', ' ', '{'],
     provideCompletionItems(model, position) {
       const offset = model.getOffsetAt(position);
       const text = model.getValue();

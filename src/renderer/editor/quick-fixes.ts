@@ -293,8 +293,16 @@ function ofCycle({ text, read, place }: Case): Fix[] {
   return [{ title: `Break the cycle: take out ${premise}`, edits: [replace(span, '')], isPreferred: false }];
 }
 
+/** The declared name that the message proposes. */
+function ofArgument({ diagnostic, place }: Case): Fix[] {
+  const meant = /Did you mean ([\p{L}\p{N}_]+)\?$/u.exec(diagnostic.message)?.[1];
+  if (meant === undefined) return [];
+  return [{ title: `Change it to ${meant}`, edits: [replace(place, meant)], isPreferred: true }];
+}
+
 const fixesByCode: Record<Diagnostic['code'], (found: Case) => Fix[]> = {
   syntax: ofSyntax,
+  unknown_argument: ofArgument,
   unsafe_variable: ofUnsafe,
   arity_drift: ofArity,
   unknown_predicate: ofUnknown,

@@ -26,7 +26,11 @@ function startWorker(): Worker {
 
 function checkedAgainst({ predicates, rules }: Knowledge): CheckedAgainst {
   return {
-    predicates: predicates.map(({ name, arity }) => ({ name, arity })),
+    predicates: predicates.map(({ name, arity, declaration }) => ({
+      name,
+      arity,
+      names: declaration?.arguments.map((argument) => argument.name) ?? null,
+    })),
     rules: rules.map(({ id, head, body, scope }) => ({ id, rule: { head, body }, scope })),
   };
 }

@@ -150,7 +150,7 @@ export const entityOperations = {
     dryRun: 'body',
     body: mergeEntitiesInputSchema,
     output: entitiesMergedSchema,
-    problems: ['Conflict', 'StorageUnavailable', 'QuotaExceeded'],
+    problems: ['Conflict', 'KeyConflict', 'StorageUnavailable', 'QuotaExceeded'],
     example: {
       body: { from: 'bobby', into: 'bob', dryRun: true },
       answer: {

@@ -22,7 +22,8 @@ export const transferOperations = {
       'The media type names the format: JSON lines of facts and rules; CSV or TSV (the predicate, then ' +
       'its arguments; with `predicate`, arguments only); statements; Turtle or N-Triples. The answer is ' +
       'a stream of progress lines that ends with `done`, or with `error` and a problem if the import ' +
-      'failed. What a progress line counts is durable. Bad lines are counted and skipped.',
+      'failed. What a progress line counts is durable. Bad lines are counted and skipped. A declaration applies to the lines ' +
+      'after it; `reject` constraints are judged after the last line.',
     takes: importTypes,
     dryRun: 'query',
     query: importQuerySchema,

@@ -533,6 +533,15 @@ const memory = {
     },
   },
   mergeEntities: {
+    KeyConflict: async (world) => {
+      const predicate = world.fresh();
+      const [from, into] = [world.fresh(), world.fresh()];
+      const declared = { arguments: [{ name: 'k' }, { name: 'v' }], key: ['k'], onConflict: 'reject' };
+      await world.call('PUT', `/predicates/${predicate}/2`, declared);
+      await world.call('POST', '/tell', { predicate, args: [from, 'a'] });
+      await world.call('POST', '/tell', { predicate, args: [into, 'b'] });
+      return { body: { from, into } };
+    },
     QuotaExceeded: async (world) => {
       const { headers } = await limited(world, 1);
       await world.call('POST', '/tell', { predicate: 'p', args: ['a'] }, headers);

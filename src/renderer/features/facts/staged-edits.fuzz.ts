@@ -34,7 +34,7 @@ function afterWrites(store: Store, writes: readonly TransactionWrite[]): Store {
   for (const { operation, input } of writes) {
     if (operation !== 'retract' && operation !== 'assertFact') throw new Error(`unexpected ${operation}`);
     const { predicate, truthVal = true, scope = null } = input.body;
-    const args = input.body.args.map(String);
+    const args = Object.values(input.body.args).map(String);
     const identity = identityOf({ predicate, args, truthVal: truthVal ?? true, scope: scope ?? null });
     if (operation === 'retract') {
       if (!next.delete(identity)) throw new Error('a retraction found nothing');

@@ -74,7 +74,7 @@ function VersionText({ row, version }: { row: MergeRow; version: Version | null 
 
 /** Returns all comparable fields of a fact as text. */
 export function fieldsInFull(version: Version | ScopeFact | null): Record<DifferingFactField, string> {
-  if (version === null) return { truthVal: '', validFrom: '', validUntil: '', metadata: '' };
+  if (version === null) return { truthVal: '', validFrom: '', validUntil: '', metadata: '', key: '' };
   const { truthVal, validFrom, validUntil, metadata } = version;
   const time = (at: number | null, none: string) => (at === null ? none : new Date(at).toISOString());
   return {
@@ -82,6 +82,7 @@ export function fieldsInFull(version: Version | ScopeFact | null): Record<Differ
     validFrom: time(validFrom, 'always'),
     validUntil: time(validUntil, 'never'),
     metadata: JSON.stringify(metadata, null, 2),
+    key: '',
   };
 }
 

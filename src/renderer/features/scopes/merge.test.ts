@@ -269,7 +269,11 @@ test('restores the target by the inverse of a merge, whatever was merged', () =>
     for (const write of undoOf(changed, 'main', 9, 10)) {
       const input = write.input.body;
       expect(input).toMatchObject({ scope: 'main', ifGeneration: 9 });
-      const key = keyOf({ ...input, args: input.args.map(String), truthVal: input.truthVal ?? true });
+      const key = keyOf({
+        ...input,
+        args: Object.values(input.args).map(String),
+        truthVal: input.truthVal ?? true,
+      });
       if (write.operation === 'retract')
         expect(after.delete(key), `seed ${seed}: ${key} is there`).toBe(true);
       else {
