@@ -43,14 +43,17 @@ const layers = listed({
     'contract base language store state session read memory search datalog/model datalog/tables datalog/explain',
   folder: 'contract base log state datalog/model',
   replication: 'contract base log state commit session',
+  reasoning:
+    'contract base language store state session read datalog/model datalog/tables datalog/maintain',
   operations:
-    'contract base language store log state commit session read write memory search window replication datalog/model datalog/tables',
+    'contract base language store log state commit session read write memory search window replication reasoning datalog/model datalog/tables',
 });
 
 /** The files that open an engine, and the service's view of it: no folder imports them. */
 const fronts = listed({
   'open-engine': 'base log state operations',
-  index: 'base language log state commit session read write memory search folder replication operations',
+  index:
+    'base language log state commit session read write memory search folder replication reasoning operations',
 });
 
 /**

@@ -29,6 +29,12 @@ import { IndexAtStart } from '../search/index-at-start.ts';
 import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
+import {
+  ReasoningThreads,
+  type ThreadCounters,
+  type ThreadFigures,
+  type ThreadHost,
+} from '../reasoning/reasoning-threads.ts';
 import { ViolationEvents } from '../session/violation-events.ts';
 import { ConstraintCheck } from '../session/constraint-check.ts';
 
@@ -49,6 +55,8 @@ export interface EngineCounters extends LiveCounters {
   writesOverQuota: number;
   writesOutOfMemory: number;
   questionsOverQuota: number;
+  /** Of the reasoning threads. */
+  reasoning: ThreadCounters;
 }
 
 /** The engine's current figures, for gauges. */
@@ -76,6 +84,7 @@ export interface EngineFigures extends LiveFigures {
   readonly memory: MemoryReading | null;
   /** When the last complete backup was taken, epoch milliseconds; null: none since the start. */
   readonly backupAt: number | null;
+  readonly reasoning: ThreadFigures;
 }
 
 /** A provider of embeddings, and the least cosine of what counts as similar. */
@@ -110,6 +119,8 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
   readonly memoryGauge?: MemoryGauge | null;
   /** null or absent: facts are not compared by meaning. */
   readonly embeddings?: Embeddings | null;
+  /** Starts threads for heavy questions; null or absent: there are none. */
+  readonly threadHost?: ThreadHost | null;
   /** null: nothing decays by the clock. */
   readonly decayIntervalMs: number | null;
   /** Address of the leader whose records these are; null: callers write. */
@@ -153,6 +164,8 @@ export class EngineContext implements Writer {
   readonly snapshots: Snapshots;
   readonly backups: Backups;
   readonly windows: Windows;
+  /** null: all questions are answered on this thread. */
+  readonly threads: ReasoningThreads | null;
   /** null: nothing decays by the clock. */
   readonly decaySchedule: DecaySchedule | null;
   readonly newId = (): string => crypto.randomUUID();
@@ -172,6 +185,8 @@ export class EngineContext implements Writer {
     this.questions = new QuestionQuotas(state, clock);
     this.transactions = new Transactions(this, steady(clock));
     this.windows = new Windows(this.live, this.newId);
+    this.threads = this.#threadsOf(parts.threadHost ?? null);
+    this.live.copies = this.threads;
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
     const judging = { now: (): number => this.live.showTime() };
     const observer = this.#observer(memory);
@@ -245,6 +260,14 @@ export class EngineContext implements Writer {
         this.meaning?.changed({ hasRemoved, isCleared });
       },
     };
+  }
+
+  #threadsOf(host: ThreadHost | null): ReasoningThreads | null {
+    if (host === null) return null;
+    const { onBug, onWarn } = this.parts;
+    const threads = new ReasoningThreads({ live: this.live, host, memory: this.live.memory, onBug, onWarn });
+    threads.start();
+    return threads;
   }
 
   #meaningBy(embeddings: Embeddings | null): Meaning | null {
@@ -384,6 +407,7 @@ export class EngineContext implements Writer {
       writesOverQuota: this.admission.refused.quota,
       writesOutOfMemory: this.admission.refused.memory,
       questionsOverQuota: this.questions.refused,
+      reasoning: this.threads?.counters() ?? { movedQuestions: 0, replacedThreads: 0 },
     };
   }
 
@@ -407,6 +431,7 @@ export class EngineContext implements Writer {
       isEncrypted: log.isEncrypted,
       memory: this.parts.memoryGauge?.read() ?? null,
       backupAt: this.backups.last?.takenAt ?? null,
+      reasoning: this.threads?.figures() ?? { threads: 0, questions: 0, copies: 0, bytes: 0 },
     };
   }
 
@@ -436,6 +461,7 @@ export class EngineContext implements Writer {
     // First, so that no write is stored behind one that is refused because it cannot read any more.
     const written = this.pipeline.close();
     const decayed = this.decaySchedule?.close();
+    this.threads?.close();
     await Promise.all([this.live.close(), this.#words.close(), this.violations.close()]);
     await decayed;
     await written;
