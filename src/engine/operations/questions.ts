@@ -11,7 +11,6 @@ import { isVariable } from '../contract/language.ts';
 import type { StoredRule, ValidateResult } from '../contract/rules.ts';
 import { relationsRead } from '../datalog/model/program.ts';
 import { HandOver } from '../datalog/tables/evaluation.ts';
-import { handOverMs } from '../reasoning/messages.ts';
 import { shapeOfQuestion } from '../reasoning/reasoning-threads.ts';
 import { diagnosis } from '../language/diagnose.ts';
 import { isPositiveAtom } from '../language/terms.ts';
@@ -76,7 +75,7 @@ export async function askForText(
     const shape = shapeOfQuestion(input, body);
     if (!threads.isHeavy(caller, shape)) {
       try {
-        return await here(handOverMs);
+        return await here(threads.afterMs);
       } catch (error) {
         if (!(error instanceof HandOver)) throw error;
         threads.noteHeavy(caller, shape);

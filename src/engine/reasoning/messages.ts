@@ -34,7 +34,7 @@ export interface CopiedVersion extends RelationShape {
   readonly metadata: Metadata | null;
 }
 
-/** A question for the copy; `at` is in milliseconds of epoch, since threads do not share another clock. */
+/** A question for the copy. `askedAt` is in epoch milliseconds: threads do not share another clock. */
 export interface RemoteQuestion {
   readonly kind: 'ask';
   readonly id: number;
@@ -43,6 +43,8 @@ export interface RemoteQuestion {
   readonly time: number;
   readonly input: AskInput;
   readonly askedAt: number;
+  /** Milliseconds of processor time: a question that takes less could be answered on the serving thread. */
+  readonly lightMs: number;
 }
 
 /** From the serving thread. */
@@ -129,6 +131,3 @@ export type FromReasoningThread =
 
 /** Sends a message; these buffers move with it. */
 export type Post<Message> = (message: Message, transfer: readonly ArrayBuffer[]) => void;
-
-/** Milliseconds of processor time after which a question moves to a reasoning thread. */
-export const handOverMs = 15;

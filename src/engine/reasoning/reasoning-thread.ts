@@ -9,7 +9,6 @@ import { bodyOf, infer } from '../read/ask.ts';
 import { type CopyMessage, CopiedTenant } from './copied-tenant.ts';
 import {
   type FromReasoningThread,
-  handOverMs,
   type Post,
   type RemoteQuestion,
   type ToReasoningThread,
@@ -98,7 +97,7 @@ export class ReasoningThread {
   }
 
   async #answer(
-    { id, input, askedAt }: RemoteQuestion,
+    { id, input, askedAt, lightMs }: RemoteQuestion,
     { copied, owner }: Held,
     reader: PinnedReader,
     signal: AbortSignal,
@@ -117,7 +116,7 @@ export class ReasoningThread {
     try {
       const body = bodyOf(input);
       const { answer, used } = await infer({ reasoner, reader, pacer, tenant }, input, body);
-      const isLight = pacer.derivations > 0 && pacer.workedMs < handOverMs;
+      const isLight = pacer.derivations > 0 && pacer.workedMs < lightMs;
       const parts: Uint8Array[] = [];
       for await (const piece of write(answer, scheduler.pauseOf(owner, 'write an answer'))) {
         pacer.look();

@@ -27,6 +27,8 @@ export interface ThreadLink {
 export interface ThreadHost {
   /** How many there may be. */
   readonly count: number;
+  /** Milliseconds of processor time that a question has on the serving thread before it moves; 0: it moves at once. */
+  readonly afterMs: number;
   /** `ended`: it ended by itself, with what it failed of. */
   start(on: { message(message: FromReasoningThread): void; ended(error: unknown): void }): ThreadLink;
 }
@@ -128,8 +130,14 @@ export class ReasoningThreads implements FactCopies {
     return this.#counters;
   }
 
+  /** Milliseconds of processor time that a question has here. */
+  get afterMs(): number {
+    return this.#parts.host.afterMs;
+  }
+
   /** True if questions of this shape took too long here. */
   isHeavy(caller: Caller, shape: string): boolean {
+    if (this.afterMs === 0) return true;
     const tenant = this.#tenantOf(caller);
     return tenant !== undefined && this.#heavy.get(tenant, shape) === true;
   }
@@ -252,7 +260,9 @@ export class ReasoningThreads implements FactCopies {
       link: this.#parts.host.start({
         message: (message) => this.#took(thread, message),
         ended: (error) => {
-          this.#parts.onBug(error);
+          this.#parts.onWarn(
+            `A reasoning thread ended and was replaced; its questions begin again: ${String(error)}`,
+          );
           this.#replace(thread);
         },
       }),
@@ -326,7 +336,8 @@ export class ReasoningThreads implements FactCopies {
       signal.addEventListener('abort', gone);
       thread.asked.set(id, { settle });
       const askedAt = Date.now() - pacer.elapsedMs;
-      thread.link.post({ kind: 'ask', id, copy, generation, time, input, askedAt }, []);
+      const lightMs = this.afterMs;
+      thread.link.post({ kind: 'ask', id, copy, generation, time, input, askedAt, lightMs }, []);
       if (signal.aborted) gone();
     });
   }

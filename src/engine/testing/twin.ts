@@ -10,7 +10,7 @@ import type { Engine } from '../operations/engine.ts';
 import { parseAtom } from '../language/parse.ts';
 import { renderLiteral } from '../language/print.ts';
 import { isBuiltin } from '../language/terms.ts';
-import { openEngine } from '../open-engine.ts';
+import { type EngineOptions, openEngine } from '../open-engine.ts';
 import { testCaller } from './engine-fixtures.ts';
 import {
   applyUpdate,
@@ -39,12 +39,16 @@ export class Twin {
   }
 
   /** An engine in memory with the initial knowledge of the case. */
-  static async open(start: RandomCase, pause: () => Promise<void>): Promise<Twin> {
+  static async open(
+    start: RandomCase,
+    pause: () => Promise<void>,
+    options: Partial<EngineOptions> = {},
+  ): Promise<Twin> {
     const clock = new ManualClock(0);
     const onBug = (error: unknown): void => {
       throw error;
     };
-    const engine = await openEngine({ storageDir: null, clock, pause, onBug });
+    const engine = await openEngine({ storageDir: null, ...options, clock, pause, onBug });
     const twin = new Twin(engine, clock, startCase(start));
     await twin.#tell(start.facts);
     for (const index of twin.current.rules.keys()) await twin.#teach(index);
@@ -56,8 +60,8 @@ export class Twin {
     return { facts: [...this.current.facts.values()], rules, time: this.current.time };
   }
 
-  async ask(body: readonly Literal[], view: ModelView): Promise<Answer> {
-    const fields = { ...viewFields(view), withProof: true, timeoutMs: 600_000 };
+  async ask(body: readonly Literal[], view: ModelView, others: object = {}): Promise<Answer> {
+    const fields = { ...viewFields(view), withProof: true, timeoutMs: 600_000, ...others };
     return this.engine.ask(fuzzCaller, askInputSchema.parse({ body, ...fields }));
   }
 
