@@ -43,8 +43,7 @@ const layers = listed({
     'contract base language store state session read memory search datalog/model datalog/tables datalog/explain',
   folder: 'contract base log state datalog/model',
   replication: 'contract base log state commit session',
-  reasoning:
-    'contract base language store state session read datalog/model datalog/tables datalog/maintain',
+  reasoning: 'contract base language store state session read datalog/model datalog/tables datalog/maintain',
   operations:
     'contract base language store log state commit session read write memory search window replication reasoning datalog/model datalog/tables',
 });
@@ -256,7 +255,7 @@ const mainRules = [
   forbid(
     'headless-without-electron',
     'everything that headless.ts reaches must run without Electron',
-    { path: '^src/main/(entry/(headless|service-thread)\\.ts$|service/)' },
+    { path: '^src/main/(entry/(headless|service-thread|reasoning-thread)\\.ts$|service/)' },
     { path: `${packageFiles('electron')}|^src/main/entry/(main|preload)\\.ts$`, reachable: true },
   ),
 ];

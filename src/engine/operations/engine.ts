@@ -37,7 +37,16 @@ import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from '../write/scopes.ts';
 import { tell, tellAll } from '../write/tell.ts';
 import { EngineContext, type EngineParts } from './engine-context.ts';
-import { askForText, askQuestion, explainAtom, predicates, query, rule, rules, validateRules } from './questions.ts';
+import {
+  askForText,
+  askQuestion,
+  explainAtom,
+  predicates,
+  query,
+  rule,
+  rules,
+  validateRules,
+} from './questions.ts';
 
 /**
  * An operation that only reads. `limitsOf` gives its limits; `about` the relations whose conclusions it needs, null: any.

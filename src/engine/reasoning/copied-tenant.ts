@@ -15,10 +15,7 @@ import { tupleAt } from '../store/tuples.ts';
 import type { CopiedRelation, CopiedVersion, RemoteConclusions, ToReasoningThread } from './messages.ts';
 
 /** A message about the contents of a copy. */
-export type CopyMessage = Exclude<
-  ToReasoningThread,
-  { readonly kind: 'open' | 'drop' | 'ask' | 'cancel' }
->;
+export type CopyMessage = Exclude<ToReasoningThread, { readonly kind: 'open' | 'drop' | 'ask' | 'cancel' }>;
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const constantsBetweenBreaths = 256;
@@ -212,7 +209,8 @@ export class CopiedTenant {
     facts.version++;
     for (const { predicate, arity, negated, number, identity, validFrom, validUntil, metadata } of versions) {
       const known = number < facts.numbers.count ? facts.numbers.place(number).row : -1;
-      const relation = facts.relation(predicate, arity, negated) ?? this.#newRelation(predicate, arity, negated);
+      const relation =
+        facts.relation(predicate, arity, negated) ?? this.#newRelation(predicate, arity, negated);
       if (known < 0 && identity === null) continue;
       if (known >= 0 && relation.isAlive(known)) relation.kill(known, generation);
       if (identity !== null) {

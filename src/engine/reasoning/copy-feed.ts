@@ -122,7 +122,12 @@ export class CopyFeed implements MemoryHolder {
   }
 
   /** Copies a relation, for this and later questions: no limit of the question ends it. Never rejects. */
-  async #copy(key: string, followed: Followed, relation: StoredRelation, context: ReadContext): Promise<void> {
+  async #copy(
+    key: string,
+    followed: Followed,
+    relation: StoredRelation,
+    context: ReadContext,
+  ): Promise<void> {
     const { reasoner } = context;
     const pacer = reasoner.pacer(unlimited);
     reasoner.readers++;
@@ -173,7 +178,8 @@ export class CopyFeed implements MemoryHolder {
     }
     this.#postConstants();
     this.#postNumbers();
-    if (entries.length > 0) this.#post({ kind: 'metadata', copy: this.number, relation: keyOf(relation), entries }, []);
+    if (entries.length > 0)
+      this.#post({ kind: 'metadata', copy: this.number, relation: keyOf(relation), entries }, []);
     const shape = { predicate, arity, negated, generation, count, columns, number };
     const bounds = {
       validFrom: validFrom.length === 0 ? null : validFrom,
@@ -251,7 +257,16 @@ export class CopyFeed implements MemoryHolder {
   #versionOf(number: number, generation: number): CopiedVersion | null {
     const { relation, row: newest } = this.tenant.facts.versionOf(number);
     const { predicate, arity, negated } = relation;
-    const gone = { predicate, arity, negated, number, identity: null, validFrom: 0, validUntil: 0, metadata: null };
+    const gone = {
+      predicate,
+      arity,
+      negated,
+      number,
+      identity: null,
+      validFrom: 0,
+      validUntil: 0,
+      metadata: null,
+    };
     // The rows of dead facts are dropped in time.
     if (newest < 0) return gone;
     const row = relation.versionAt(newest, generation);

@@ -107,8 +107,11 @@ interface Replied {
   readonly fired: readonly (readonly [string, number])[];
 }
 
-/** From a reasoning thread: one reply to each question. */
-export type FromReasoningThread =
+/** From a reasoning thread: that it is there, then one reply to each question. */
+export type FromReasoningThread = { readonly kind: 'started' } | ThreadReply;
+
+/** The reply to a question. */
+export type ThreadReply =
   | (Replied & {
       readonly kind: 'answer';
       /** The answer as JSON in UTF-8. */

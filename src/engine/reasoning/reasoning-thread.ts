@@ -10,6 +10,7 @@ import { type CopyMessage, CopiedTenant } from './copied-tenant.ts';
 import {
   type FromReasoningThread,
   type Post,
+  type ThreadReply,
   type RemoteQuestion,
   type ToReasoningThread,
 } from './messages.ts';
@@ -47,6 +48,7 @@ export class ReasoningThread {
   constructor(parts: ReasoningThreadParts) {
     this.#parts = parts;
     this.#memory = new MemoryBudget(parts.memoryBytes, parts.questionBytes);
+    parts.post({ kind: 'started' }, []);
   }
 
   /** Takes the next message. Throws nothing: what fails is the reply to a question. */
@@ -142,7 +144,7 @@ function replyOf(
   signal: AbortSignal,
 ):
   | { kind: 'cancelled' }
-  | Pick<Extract<FromReasoningThread, { kind: 'refused' }>, 'kind' | 'code' | 'message' | 'members'>
+  | Pick<Extract<ThreadReply, { kind: 'refused' }>, 'kind' | 'code' | 'message' | 'members'>
   | { kind: 'failed'; stack: string } {
   if (signal.aborted) return { kind: 'cancelled' };
   if (error instanceof EngineError) {

@@ -15,7 +15,7 @@ import type { TenantState } from '../state/state.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import { Tuples } from '../store/tuples.ts';
 import { CopyFeed } from './copy-feed.ts';
-import type { FromReasoningThread, RemoteConclusions, ToReasoningThread } from './messages.ts';
+import type { FromReasoningThread, RemoteConclusions, ThreadReply, ToReasoningThread } from './messages.ts';
 
 /** A thread as its owner has it. After `terminate` it says nothing more. */
 export interface ThreadLink {
@@ -55,20 +55,22 @@ export interface ThreadCounters {
 const lateMs = 150;
 /** After this time a thread that does not reply to a cancelled question is replaced. */
 const replyWithinMs = 1000;
+/** After so many threads in a row that ended before they said anything, none is started any more. */
+const maxAbsent = 5;
 /** How often a question is begun again because its thread ended. */
 const maxStarts = 3;
 const maxHeavyShapes = 10_000;
 /** JSON up to this length is parsed at once: the answer is then like any other. */
 const maxParsedBytes = 64 * 1024;
 
-type Reply = Extract<FromReasoningThread, { readonly kind: 'answer' }>;
+type Reply = Extract<ThreadReply, { readonly kind: 'answer' }>;
 
 /** The thread ended before it replied. */
 const ended = Symbol('ended');
 
 /** A question on a thread. */
 interface Asked {
-  readonly settle: (reply: FromReasoningThread | typeof ended) => void;
+  readonly settle: (reply: ThreadReply | typeof ended) => void;
 }
 
 interface Thread {
@@ -77,6 +79,8 @@ interface Thread {
   readonly asked: Map<number, Asked>;
   /** Questions that nobody waits for, which it has to reply to. */
   readonly givenUp: Map<number, ReturnType<typeof setTimeout>>;
+  /** It has said something. */
+  isThere: boolean;
 }
 
 /** What the reasoning threads of an engine need of it. */
@@ -102,7 +106,8 @@ export class ReasoningThreads implements FactCopies {
   readonly #heavy = new LruCache<TenantState, true>(maxHeavyShapes, Number.POSITIVE_INFINITY);
   #nextCopy = 1;
   #nextQuestion = 1;
-  #isClosed = false;
+  /** Threads in a row that ended before they said anything. */
+  #absent = 0;
   readonly #counters = { movedQuestions: 0, replacedThreads: 0 };
 
   constructor(parts: ReasoningThreadsParts) {
@@ -179,14 +184,15 @@ export class ReasoningThreads implements FactCopies {
     body: readonly Literal[],
     shape: string,
   ): Promise<{ answer: Answer | JsonText; used: Set<FactRow>; context: ReadContext } | null> {
-    if (context.database.tenants.get(caller.tenant) !== context.tenant) return null;
+    if (context.database.tenants.get(caller.tenant) !== context.tenant || this.#absent >= maxAbsent)
+      return null;
     this.#counters.movedQuestions++;
     for (let starts = 0; starts < maxStarts; starts++) {
       const ready = await this.#ready(caller, context, body);
       if (ready === null) return null;
       const { thread, feed, now } = ready;
       feed.users++;
-      let reply: FromReasoningThread | typeof ended;
+      let reply: ThreadReply | typeof ended;
       try {
         reply = await this.#reply(thread, feed, caller, now, input);
       } finally {
@@ -263,18 +269,24 @@ export class ReasoningThreads implements FactCopies {
           this.#parts.onWarn(
             `A reasoning thread ended and was replaced; its questions begin again: ${String(error)}`,
           );
+          if (!thread.isThere && ++this.#absent === maxAbsent)
+            this.#parts.onWarn('Reasoning threads do not start here: questions stay on the serving thread.');
           this.#replace(thread);
         },
       }),
       feeds: new Map(),
       asked: new Map(),
       givenUp: new Map(),
+      isThere: false,
     };
     this.#threads[at] = thread;
     return thread;
   }
 
   #took(thread: Thread, message: FromReasoningThread): void {
+    thread.isThere = true;
+    this.#absent = 0;
+    if (message.kind === 'started') return;
     const { id } = message;
     clearTimeout(thread.givenUp.get(id));
     thread.givenUp.delete(id);
@@ -288,7 +300,6 @@ export class ReasoningThreads implements FactCopies {
     this.#threads[at] = null;
     this.#counters.replacedThreads++;
     this.#end(thread);
-    if (!this.#isClosed) this.#threadAt(at);
   }
 
   #end({ link, feeds, asked, givenUp }: Thread): void {
@@ -308,7 +319,7 @@ export class ReasoningThreads implements FactCopies {
     caller: Caller,
     { reader, pacer }: ReadContext,
     input: AskInput,
-  ): Promise<FromReasoningThread | typeof ended> {
+  ): Promise<ThreadReply | typeof ended> {
     const id = this.#nextQuestion++;
     const { generation, time } = reader;
     const { timeoutMs } = input;
@@ -329,7 +340,7 @@ export class ReasoningThreads implements FactCopies {
         giveUp(pacer.exceeded('timeoutMs', `the question took longer than ${timeoutMs} ms`));
       const waitMs = Math.max(0, timeoutMs - pacer.elapsedMs) + lateMs;
       const timer = setTimeout(late, Math.min(maxTimerMs, waitMs));
-      const settle = (reply: FromReasoningThread | typeof ended): void => {
+      const settle = (reply: ThreadReply | typeof ended): void => {
         leave();
         resolve(reply);
       };
@@ -355,12 +366,7 @@ export class ReasoningThreads implements FactCopies {
     thread.givenUp.set(id, timer);
   }
 
-  #noteReply(
-    feed: CopyFeed,
-    thread: Thread,
-    { bytes, fired }: FromReasoningThread,
-    { database }: ReadContext,
-  ): void {
+  #noteReply(feed: CopyFeed, thread: Thread, { bytes, fired }: ThreadReply, { database }: ReadContext): void {
     const { live, memory } = this.#parts;
     if (!feed.isDropped && thread.feeds.get(feed.tenant) === feed) {
       feed.bytes = bytes;
@@ -377,7 +383,7 @@ export class ReasoningThreads implements FactCopies {
 
   /** The answer of a reply, with what it rests on; throws what was refused. */
   async #taken(
-    reply: FromReasoningThread,
+    reply: ThreadReply,
     now: ReadContext,
     input: AskInput,
     body: readonly Literal[],
@@ -398,7 +404,10 @@ export class ReasoningThreads implements FactCopies {
   }
 
   /** Makes the conclusions known here, as those of a question in tables of its own. */
-  async #takeConclusions(all: readonly RemoteConclusions[], { reasoner, reader, pacer }: ReadContext): Promise<void> {
+  async #takeConclusions(
+    all: readonly RemoteConclusions[],
+    { reasoner, reader, pacer }: ReadContext,
+  ): Promise<void> {
     for (const { columns, count, texts, ...of } of all) {
       if (reasoner.program !== reader.program) return;
       if (columns === null) {
@@ -424,7 +433,6 @@ export class ReasoningThreads implements FactCopies {
 
   /** Ends all threads; their questions are refused. */
   close(): void {
-    this.#isClosed = true;
     for (const [at, thread] of this.#threads.entries()) {
       this.#threads[at] = null;
       if (thread !== null) this.#end(thread);
@@ -436,7 +444,7 @@ const rowsBetweenBreaths = 1024;
 /** A longer timer would overflow and fire at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
-function errorOf(reply: Exclude<FromReasoningThread, Reply>): Error {
+function errorOf(reply: Exclude<ThreadReply, Reply>): Error {
   switch (reply.kind) {
     case 'refused':
       return new EngineError(reply.code, reply.message, reply.members);

@@ -107,7 +107,7 @@ export function createHandlers(service: ServiceState): Handlers {
     deleteRule: (caller, { params }) =>
       within(caller)?.forgetRule(params.id) ?? service.engine.forgetRule(caller, params.id),
     ...constraintHandlers(service, within),
-    ask: (caller, { body }) => service.engine.ask(caller, body),
+    ask: (caller, { body }) => service.engine.askForText(caller, body),
     aggregate: (caller, { body }) => service.engine.aggregate(caller, body),
     explain: (caller, { body }) => service.engine.explain(caller, body),
     whatIf: (caller, { body }) => service.engine.whatIf(caller, body),
