@@ -56,7 +56,7 @@ const lateMs = 150;
 /** After this time a thread that does not reply to a cancelled question is replaced. */
 const replyWithinMs = 1000;
 /** After so many threads in a row that ended before they said anything, none is started any more. */
-const maxAbsent = 5;
+const maxAbsent = 3;
 /** How often a question is begun again because its thread ended. */
 const maxStarts = 3;
 const maxHeavyShapes = 10_000;
@@ -204,6 +204,7 @@ export class ReasoningThreads implements FactCopies {
       if (taken.isLight) this.#heavy.delete(context.tenant, shape);
       return { ...taken, context: now };
     }
+    if (this.#absent >= maxAbsent) return null;
     throw context.pacer.exceeded('memory', 'the thread that answered the question ended several times');
   }
 
