@@ -19,6 +19,8 @@ export type CopyMessage = Exclude<ToReasoningThread, { readonly kind: 'open' | '
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const constantsBetweenBreaths = 256;
+/** Sets of goals, of each of which it is remembered what was said of their conclusions. */
+const maxGoalsRemembered = 100;
 
 /**
  * The copy of one tenant's facts on a reasoning thread: those of the relations that questions reached, under the numbers
@@ -129,6 +131,7 @@ export class CopiedTenant {
     const key = goals.join('\n');
     const state = `${reasoner.version} ${reasoner.conclusions}`;
     if (this.#conclusionsSaid.get(key) === state) return [];
+    if (this.#conclusionsSaid.size >= maxGoalsRemembered) this.#conclusionsSaid.clear();
     this.#conclusionsSaid.set(key, state);
     const found = reasoner.candidates(reasoner.program.below(goals), true);
     const isTooMuch = found.reduce((sum, { rows }) => sum + rows.live, 0) > maxInDoubt;

@@ -25,6 +25,8 @@ const rulesInMessage = 100;
 const metadataInMessage = 256;
 /** Changes that wait for the next question; if there are more, the copy is dropped. */
 const maxWaitingChanges = 100_000;
+/** Relations without facts that questions named. */
+const maxAbsentRelations = 10_000;
 
 /**
  * The serving thread's end of the copy of one tenant's facts on a reasoning thread.
@@ -87,6 +89,11 @@ export class CopyFeed implements MemoryHolder {
       into?.push(number);
     }
     return this.#changed.length <= maxWaitingChanges;
+  }
+
+  /** True if it follows so many relations, of which most cannot exist, that it is better made again. */
+  get isOvergrown(): boolean {
+    return this.users === 0 && this.#relations.size > maxAbsentRelations + this.tenant.facts.relations.size;
   }
 
   /** True if the copy has these relations and rules, and every change. */

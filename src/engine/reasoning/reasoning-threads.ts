@@ -60,6 +60,7 @@ const maxAbsent = 3;
 /** How often a question is begun again because its thread ended. */
 const maxStarts = 3;
 const maxHeavyShapes = 10_000;
+const maxShapeBytes = 4 * 1024 * 1024;
 /** JSON up to this length is parsed at once: the answer is then like any other. */
 const maxParsedBytes = 64 * 1024;
 
@@ -103,7 +104,7 @@ export class ReasoningThreads implements FactCopies {
   readonly #parts: ReasoningThreadsParts;
   readonly #threads: (Thread | null)[];
   /** Shapes of questions that took too long here, by tenant. */
-  readonly #heavy = new LruCache<TenantState, true>(maxHeavyShapes, Number.POSITIVE_INFINITY);
+  readonly #heavy = new LruCache<TenantState, true>(maxHeavyShapes, maxShapeBytes);
   #nextCopy = 1;
   #nextQuestion = 1;
   /** Threads in a row that ended before they said anything. */
@@ -149,7 +150,7 @@ export class ReasoningThreads implements FactCopies {
 
   noteHeavy(caller: Caller, shape: string): void {
     const tenant = this.#tenantOf(caller);
-    if (tenant !== undefined) this.#heavy.set(tenant, shape, true, 0);
+    if (tenant !== undefined) this.#heavy.set(tenant, shape, true, 2 * shape.length);
   }
 
   #tenantOf({ database, tenant }: Caller): TenantState | undefined {
@@ -222,6 +223,10 @@ export class ReasoningThreads implements FactCopies {
       if (now.tenant !== context.tenant) return null;
       const relations = now.reader.program.below(relationsRead(body));
       const { thread, feed } = this.#homeOf(caller, now);
+      if (feed.isOvergrown) {
+        this.#drop(thread, now.tenant);
+        continue;
+      }
       if (feed.isCurrent(relations, now.database)) return { thread, feed, now };
       const more = feed.bytesOf(relations);
       memory.use(feed, feed.bytes);
