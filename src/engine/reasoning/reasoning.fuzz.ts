@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Literal } from '../contract/language.ts';
 import { aggregateCase } from '../testing/aggregate-cases.ts';
 import { closureCase } from '../testing/closure-cases.ts';
@@ -13,7 +13,7 @@ import {
   randomView,
   richFlavour,
 } from '../testing/generators.ts';
-import { type ModelView, modelOf } from '../testing/naive-model.ts';
+import { type Knowledge, type ModelView, modelOf } from '../testing/naive-model.ts';
 import { Prng } from '../testing/prng.ts';
 import { randomPause } from '../testing/random-pause.ts';
 import { threadsInProcess } from '../testing/threads-in-process.ts';
@@ -31,6 +31,9 @@ const flavours: Record<string, Flavour> = {
 };
 
 const timeout = 3_600_000;
+
+/** Questions that threads were asked. */
+let crossed = 0;
 
 async function compare(
   seed: number,
@@ -57,6 +60,7 @@ async function compare(
       expect(JSON.stringify({ ...there, elapsedMs: 0 })).toBe(JSON.stringify({ ...here, elapsedMs: 0 }));
       expectAnswer(there, body, view, modelOf(twin.knowledge(), view));
     }
+    crossed += threadHost.asked;
   } finally {
     await twin.engine.close();
   }
@@ -78,3 +82,72 @@ test('a thread answers byte for byte where rules are aggregates', { timeout }, (
     compare(seed, { ...plainFlavour, facts: 24, maxArity: 2 }, aggregateCase),
   ),
 );
+
+/** A clock for slices on which any check may be the last of its slice. */
+function restlessTime(seed: number): () => number {
+  const prng = new Prng(seed);
+  let now = 0;
+  return () => (now += prng.chance(0.2) ? 6 : 0);
+}
+
+for (const name of ['rich', 'scopes', 'steady'])
+  test(
+    `a thread answers as of the generation it names, whatever is written meanwhile (${name})`,
+    {
+      timeout,
+    },
+    () =>
+      overSeeds({ name: `${name} meanwhile`, few: 4, many: 500 }, async (seed) => {
+        const prng = new Prng(seed);
+        const flavour = flavours[name] as Flavour;
+        const start = randomCase(prng, flavour);
+        const time = vi.spyOn(performance, 'now').mockImplementation(restlessTime(seed));
+        const threadHost = threadsInProcess();
+        const twin = await Twin.open(start, randomPause(new Prng(seed + 1)), { threadHost });
+        const states = new Map<number, Knowledge>();
+        const noteState = async (): Promise<void> => {
+          const goal = [{ predicate: 'nothing', args: [], negated: false, naf: false }];
+          states.set((await twin.ask(goal, { kind: 'all' })).generation, twin.knowledge());
+        };
+        const update = async (): Promise<void> => {
+          for (let count = 0; count < 4; count++) {
+            const random = randomUpdate(prng, start.vocabulary, flavour, twin.current);
+            if (random.kind === 'time') continue;
+            await twin.apply(random);
+            await noteState();
+          }
+        };
+        const ask = async (questions: readonly (readonly [readonly Literal[], ModelView])[]) => {
+          const answers = [];
+          for (const [body, view] of questions)
+            answers.push({ body, view, answer: await twin.ask(body, view) });
+          return answers;
+        };
+        try {
+          await noteState();
+          for (let round = 0; round < 3; round++) {
+            const lanes = [3, 2].map((count) =>
+              Array.from({ length: count }, () => {
+                const goal = { ...randomQuestion(prng, start.vocabulary, flavour), naf: false };
+                const view: ModelView = flavour.scopes ? randomView(prng, start.vocabulary) : { kind: 'all' };
+                return [[goal], view] as const;
+              }),
+            );
+            const [, ...answered] = await Promise.all([update(), ...lanes.map(ask)]);
+            for (const { body, view, answer } of answered.flat()) {
+              const known = [...states.keys()].filter((generation) => generation <= answer.generation);
+              const knowledge = states.get(Math.max(...known)) as Knowledge;
+              expectAnswer(answer, body, view, modelOf(knowledge, view));
+            }
+          }
+          crossed += threadHost.asked;
+        } finally {
+          time.mockRestore();
+          await twin.engine.close();
+        }
+      }),
+  );
+
+test('most of these questions were asked of a thread', () => {
+  expect(crossed).toBeGreaterThan(100);
+});
