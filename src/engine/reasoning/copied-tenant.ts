@@ -41,6 +41,8 @@ export class CopiedTenant {
   /** By key of a relation that is being posted. */
   readonly #metadata = new Map<string, (readonly [number, Metadata])[]>();
   #time = Number.NEGATIVE_INFINITY;
+  /** Of the last question. */
+  #generation = 0;
   /** What was last said of conclusions, by the goals. */
   readonly #conclusionsSaid = new Map<string, string>();
   readonly #slices: Slices;
@@ -97,6 +99,7 @@ export class CopiedTenant {
     const { boundaries } = this.tenant.facts;
     if (boundaries.next <= time) this.reasoner.passed(boundaries.takeUntil(time), time);
     this.#time = time;
+    this.#generation = generation;
     return this.reasoner.reader(generation, time);
   }
 
@@ -108,10 +111,18 @@ export class CopiedTenant {
     withdrawals.evict();
     withdrawals.take(validThrough);
     withdrawals.forgetThrough(validThrough);
-    if (reasoner.readers > 0 || reasoner.holdsFacts) return;
+    if (reasoner.readers === 0 && !reasoner.holdsFacts) this.#compact();
+  }
+
+  /** Drops dead rows: nobody reads them, and later questions see later generations. */
+  #compact(): void {
     const { facts } = this.tenant;
-    const last = Number.POSITIVE_INFINITY;
-    facts.compact([...facts.relations.keys()], last);
+    const left = facts.compact([...facts.relations.keys()], this.#generation);
+    for (const key of left) {
+      const compaction = facts.relations.get(key)?.compacting ?? null;
+      while (compaction?.isNearlyWhole === false) compaction.step();
+    }
+    facts.compact(left, this.#generation);
   }
 
   /** How often rules fired since the last call. */

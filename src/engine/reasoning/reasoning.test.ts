@@ -432,6 +432,20 @@ test('many facts with metadata are copied in messages of bounded size', async ()
   expect(threads.posted.filter(({ kind }) => kind === 'changes').length).toBeGreaterThan(5);
 });
 
+test('where the dead rows of a copy were dropped, it answers as before', async () => {
+  const { session, threads } = await openWithThreads();
+  await session.teach('held(?x, ?y) :- edge(?x, ?y), kept(?x)');
+  await session.tellAll([...chainOf(3000), 'kept(n7)', 'kept(n2999)']);
+  expect((await askBoth(session, threads, 'held(?x, ?y)')).count).toBe(2);
+  for (const round of [1, 2, 3]) {
+    for (const fact of chainOf(3000)) await session.tell(fact, { metadata: { round } });
+    const { count, proof } = await askBoth(session, threads, 'held(?x, ?y)');
+    expect([count, proof?.steps[0]?.metadata]).toEqual([2, { round }]);
+  }
+  await session.forgetPattern('edge(n1, ?y)');
+  expect((await askBoth(session, threads, 'held(?x, ?y), edge(?y, ?z)')).count).toBe(1);
+});
+
 test('questions of a service that ends are refused', async () => {
   const { session, threads } = await openWithThreads();
   await session.teach('count(?y) :- count(?x), ?y = ?x + 1');
