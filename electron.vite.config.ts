@@ -35,6 +35,7 @@ export default defineConfig({
           headless: 'src/main/entry/headless.ts',
           main: 'src/main/entry/main.ts',
           'service-thread': 'src/main/entry/service-thread.ts',
+          'reasoning-thread': 'src/main/entry/reasoning-thread.ts',
         },
         output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },

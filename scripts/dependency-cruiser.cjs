@@ -44,14 +44,16 @@ const layers = listed({
   history: 'contract base language store log state commit session write datalog/model datalog/tables',
   folder: 'contract base log state datalog/model',
   replication: 'contract base log state commit session',
+  reasoning: 'contract base language store state session read datalog/model datalog/tables datalog/maintain',
   operations:
-    'contract base language store log state commit session read write memory search window history replication datalog/model datalog/tables',
+    'contract base language store log state commit session read write memory search window history replication reasoning datalog/model datalog/tables',
 });
 
 /** The files that open an engine, and the service's view of it: no folder imports them. */
 const fronts = listed({
   'open-engine': 'base log state operations',
-  index: 'base language log state commit session read write memory search folder replication operations',
+  index:
+    'base language log state commit session read write memory search folder replication reasoning operations',
 });
 
 /**
@@ -256,7 +258,7 @@ const mainRules = [
   forbid(
     'headless-without-electron',
     'everything that headless.ts reaches must run without Electron',
-    { path: '^src/main/(entry/(headless|service-thread)\\.ts$|service/)' },
+    { path: '^src/main/(entry/(headless|service-thread|reasoning-thread)\\.ts$|service/)' },
     { path: `${packageFiles('electron')}|^src/main/entry/(main|preload)\\.ts$`, reachable: true },
   ),
 ];

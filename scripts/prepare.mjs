@@ -80,6 +80,7 @@ const outputs = [
   'out/main/headless.js',
   'out/main/main.js',
   'out/main/service-thread.js',
+  'out/main/reasoning-thread.js',
   'out/preload/preload.cjs',
   'out/renderer/index.html',
   'out/renderer/documentation/index.html',

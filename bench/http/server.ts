@@ -41,6 +41,8 @@ export function builtService(
     STORAGE_DIR: join(folder, fsync),
     COROLLARY_ENDPOINT_FILE: join(folder, `${fsync}.json`),
     FSYNC: fsync,
+    // For the same benchmark with and without them.
+    REASONING_THREADS: process.env['REASONING_THREADS'] ?? '0',
   };
   return { name, command: process.execPath, args: [program, 'serve'], environment };
 }

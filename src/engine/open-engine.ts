@@ -38,6 +38,8 @@ export interface EngineOptions {
   readonly memoryGauge?: EngineParts['memoryGauge'];
   /** Memory that one question may take, in bytes; default a quarter of `memoryBudgetBytes`. */
   readonly questionMemoryBytes?: number;
+  /** Starts threads to which heavy questions move; null or absent: all are answered on this thread. */
+  readonly threadHost?: EngineParts['threadHost'];
   /** A provider of embeddings; null or absent: facts are not compared by meaning. */
   readonly embeddings?: EngineParts['embeddings'];
   /** Address of the service, shown to a process that finds the folder locked. */
@@ -129,6 +131,7 @@ export async function openEngineOn(
     questionBytes: options.questionMemoryBytes ?? Math.floor(memoryBytes / 4),
     memoryGauge: options.memoryGauge ?? null,
     embeddings: options.embeddings ?? null,
+    threadHost: options.threadHost ?? null,
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
     historyDays: options.historyDays ?? 0,
     decayIntervalMs: options.decayIntervalMs ?? null,

@@ -33,6 +33,12 @@ import { IndexAtStart } from '../search/index-at-start.ts';
 import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
+import {
+  ReasoningThreads,
+  type ThreadCounters,
+  type ThreadFigures,
+  type ThreadHost,
+} from '../reasoning/reasoning-threads.ts';
 import { ViolationEvents } from '../session/violation-events.ts';
 import { ConstraintCheck } from '../session/constraint-check.ts';
 
@@ -53,6 +59,8 @@ export interface EngineCounters extends LiveCounters {
   writesOverQuota: number;
   writesOutOfMemory: number;
   questionsOverQuota: number;
+  /** Of the reasoning threads. */
+  reasoning: ThreadCounters;
 }
 
 /** The engine's current figures, for gauges. */
@@ -80,6 +88,7 @@ export interface EngineFigures extends LiveFigures {
   readonly memory: MemoryReading | null;
   /** When the last complete backup was taken, epoch milliseconds; null: none since the start. */
   readonly backupAt: number | null;
+  readonly reasoning: ThreadFigures;
 }
 
 /** A provider of embeddings, and the least cosine of what counts as similar. */
@@ -116,6 +125,8 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
   readonly memoryGauge?: MemoryGauge | null;
   /** null or absent: facts are not compared by meaning. */
   readonly embeddings?: Embeddings | null;
+  /** Starts threads for heavy questions; null or absent: there are none. */
+  readonly threadHost?: ThreadHost | null;
   /** null: nothing decays by the clock. */
   readonly decayIntervalMs: number | null;
   /** Address of the leader whose records these are; null: callers write. */
@@ -125,7 +136,9 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
 }
 
 /** What an operation that only reads works with: the engine, or the engine as it was at a moment. */
-export type Asked = Pick<EngineContext, 'transactions' | 'slices'> & { readonly live: KnowledgeReader };
+export type Asked = Pick<EngineContext, 'transactions' | 'slices' | 'threads'> & {
+  readonly live: KnowledgeReader;
+};
 
 /** Milliseconds between two looks at the clock. */
 const clockLookMs = 1000;
@@ -164,6 +177,8 @@ export class EngineContext implements Writer {
   readonly backups: Backups;
   readonly windows: Windows;
   readonly past: PastKnowledge;
+  /** null: all questions are answered on this thread. */
+  readonly threads: ReasoningThreads | null;
   /** null: nothing decays by the clock. */
   readonly decaySchedule: DecaySchedule | null;
   readonly newId = (): string => crypto.randomUUID();
@@ -184,6 +199,8 @@ export class EngineContext implements Writer {
     this.transactions = new Transactions(this, steady(clock));
     this.windows = new Windows(this.live, this.newId);
     this.past = new PastKnowledge({ live: this.live, log, scheduler });
+    this.threads = this.#threadsOf(parts.threadHost ?? null);
+    this.live.copies = this.threads;
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
     const judging = { now: (): number => this.live.showTime() };
     const observer = this.#observer(memory);
@@ -263,6 +280,14 @@ export class EngineContext implements Writer {
     };
   }
 
+  #threadsOf(host: ThreadHost | null): ReasoningThreads | null {
+    if (host === null) return null;
+    const { onBug, onWarn } = this.parts;
+    const threads = new ReasoningThreads({ live: this.live, host, memory: this.live.memory, onBug, onWarn });
+    threads.start();
+    return threads;
+  }
+
   #meaningBy(embeddings: Embeddings | null): Meaning | null {
     if (embeddings === null) return null;
     const { state, scheduler, onWarn, onBug } = this.parts;
@@ -292,7 +317,7 @@ export class EngineContext implements Writer {
     const { transactions } = this;
     const slices = (of: Caller): Slices => this.slices(of);
     const { result, generation } = await this.past.reading(caller, moment, timeoutMs, (live) =>
-      read({ live, transactions, slices }),
+      read({ live, transactions, slices, threads: null }),
     );
     moment.onKnown?.(generation);
     return result;
@@ -417,6 +442,7 @@ export class EngineContext implements Writer {
       writesOverQuota: this.admission.refused.quota,
       writesOutOfMemory: this.admission.refused.memory,
       questionsOverQuota: this.questions.refused,
+      reasoning: this.threads?.counters() ?? { movedQuestions: 0, replacedThreads: 0 },
     };
   }
 
@@ -440,6 +466,7 @@ export class EngineContext implements Writer {
       isEncrypted: log.isEncrypted,
       memory: this.parts.memoryGauge?.read() ?? null,
       backupAt: this.backups.last?.takenAt ?? null,
+      reasoning: this.threads?.figures() ?? { threads: 0, questions: 0, copies: 0, bytes: 0 },
     };
   }
 
@@ -469,6 +496,7 @@ export class EngineContext implements Writer {
     // First, so that no write is stored behind one that is refused because it cannot read any more.
     const written = this.pipeline.close();
     const decayed = this.decaySchedule?.close();
+    this.threads?.close();
     await Promise.all([this.live.close(), this.#words.close(), this.violations.close()]);
     await decayed;
     await written;

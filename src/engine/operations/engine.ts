@@ -41,7 +41,16 @@ import type { Windows } from '../window/windows.ts';
 import { type Asked, EngineContext, type EngineParts } from './engine-context.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
-import { askQuestion, explainAtom, predicates, query, rule, rules, validateRules } from './questions.ts';
+import {
+  askForText,
+  askQuestion,
+  explainAtom,
+  predicates,
+  query,
+  rule,
+  rules,
+  validateRules,
+} from './questions.ts';
 
 /**
  * An operation that only reads. `limitsOf` gives its limits; `about` the relations whose conclusions it needs, null: any.
@@ -82,6 +91,7 @@ const readings = {
   predicates,
   rules,
   ask: askQuestion,
+  askForText,
   /** Aggregates over the matches of one atom. */
   aggregate: asking(aggregateFacts, limitsGiven, anyConclusion),
   explain: explainAtom,

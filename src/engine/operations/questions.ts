@@ -1,6 +1,7 @@
 /** Reads that also note uses, look into caches or transactions, or begin background work. */
 import { ask, askByPointLookup, bodyOf } from '../read/ask.ts';
 import type { Caller } from '../base/caller.ts';
+import { JsonText } from '../base/json-text.ts';
 import { runInSlices } from '../base/slices.ts';
 import { requireRule, storedRule } from '../commit/prepare-rules.ts';
 import type { ExplainInput, Explanation } from '../contract/explanation.ts';
@@ -9,24 +10,32 @@ import type { Answer, AskInput } from '../contract/inference.ts';
 import { isVariable } from '../contract/language.ts';
 import type { StoredRule, ValidateResult } from '../contract/rules.ts';
 import { relationsRead } from '../datalog/model/program.ts';
+import { HandOver } from '../datalog/tables/evaluation.ts';
+import { shapeOfQuestion } from '../reasoning/reasoning-threads.ts';
 import { diagnosis } from '../language/diagnose.ts';
 import { isPositiveAtom } from '../language/terms.ts';
 import { listPredicates } from '../read/describe.ts';
 import { explain } from '../read/explain.ts';
 import { queryByPointLookup, queryFacts } from '../read/query.ts';
 import { askedKey } from '../session/caches.ts';
-import { defaultLimits } from '../session/live-state.ts';
+import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { Asked } from './engine-context.ts';
 
 /** A question that names a constant is likely to be answered sooner than long maintenance ends. */
 const patienceOfBoundMs = 50;
 
-/**
- * Answers a question: from the answer cache, by a look-up of stored facts, or by inference. Its transaction's writes count, if it
- * names one.
- */
+/** Answers a question as `askForText` does, with an object. */
 export async function askQuestion(engine: Asked, caller: Caller, input: AskInput): Promise<Answer> {
+  const answer = await askForText(engine, caller, input);
+  return answer instanceof JsonText ? (answer.value() as Answer) : answer;
+}
+
+/**
+ * Answers a question: from the answer cache, by a look-up of stored facts, or by inference, here or on a reasoning thread,
+ * which writes a long answer as text. Its transaction's writes count, if it names one.
+ */
+export async function askForText(engine: Asked, caller: Caller, input: AskInput): Promise<Answer | JsonText> {
   const key = `${engine.live.database(caller).declarations.version} ${askedKey(input)}`;
   const isCounted = input.plan === true;
   const again = caller.transaction === null && !isCounted ? engine.live.answerAgain(caller, key) : null;
@@ -47,10 +56,37 @@ export async function askQuestion(engine: Asked, caller: Caller, input: AskInput
     : engine.live.look(caller, (context) => askByPointLookup(context, input, body));
   if (few !== null) return few;
   const isBound = body.some((each) => isPositiveAtom(each) && !each.args.every(isVariable));
-  const limits = isBound ? { ...input, patienceMs: patienceOfBoundMs } : input;
-  return engine.live.asQuestion(caller, limits, (timed) =>
-    engine.live.reading(caller, timed, (context) => answered(context), relationsRead(body)),
-  );
+  const limits: ReadLimits = isBound ? { ...input, patienceMs: patienceOfBoundMs } : input;
+  return engine.live.asQuestion(caller, limits, async (timed) => {
+    const here = (handOverMs?: number): Promise<Answer> =>
+      engine.live.reading(
+        caller,
+        { ...timed, handOverMs },
+        (context) => answered(context),
+        relationsRead(body),
+      );
+    const { threads } = engine;
+    if (threads === null || isCounted) return here();
+    const startedAt = timed.startedAt ?? performance.now();
+    const shape = shapeOfQuestion(input, body);
+    if (!threads.isHeavy(caller, shape)) {
+      try {
+        return await here(threads.afterMs);
+      } catch (error) {
+        if (!(error instanceof HandOver)) throw error;
+        threads.noteHeavy(caller, shape);
+      }
+    }
+    const elsewhere = await engine.live.reading(caller, { ...timed, startedAt }, async (context) => {
+      const asked = await threads.ask(caller, context, input, body, shape);
+      if (asked === null) return null;
+      const { answer, used, context: then } = asked;
+      await engine.live.noteUses(then, used);
+      if (!(answer instanceof JsonText)) engine.live.keepAnswer(then, key, answer, used);
+      return answer;
+    });
+    return elsewhere ?? here();
+  });
 }
 
 /** Stored facts that match, without inference. */

@@ -32,17 +32,44 @@ function patternOf(input: AskedForms): Literal[] {
   return [{ predicate, args, negated: input.negated, naf: false }];
 }
 
-/**
- * Answers a question by inference. `used`: the stored facts among the results of the page, and the proof's premises.
- */
+/** What the inference of an answer reads. */
+export type InferenceContext = Pick<ReadContext, 'tenant' | 'reasoner' | 'reader' | 'pacer'>;
+
+/** An answer without plan and hints, and the stored facts among the results of the page and the proof's premises. */
+interface Inferred {
+  readonly answer: Answer;
+  readonly used: Set<FactRow>;
+}
+
+/** Answers a question by inference. */
 export async function ask(
   context: ReadContext,
   input: AskInput,
   body: readonly Literal[],
-): Promise<{ answer: Answer; used: Set<FactRow> }> {
+): Promise<Inferred> {
+  const profile = input.plan === true ? new Profile() : null;
+  const { answer, used } = await infer(context, input, body, {
+    names: namesOfAnswers(context, body),
+    profile,
+  });
+  const planned =
+    profile === null ? null : await planWithCounts(question(scopeChoice(input), body), profile, context);
+  const plan = planned === null ? {} : { plan: planned.plan, planText: planned.text };
+  return { answer: { ...answer, ...plan, ...hintsOf(context, input, body, answer.results) }, used };
+}
+
+/**
+ * Answers a question by inference, without plan and hints. `names`: see `namesOfAnswers`; `profile` counts what its steps
+ * do.
+ */
+export async function infer(
+  context: InferenceContext,
+  input: AskInput,
+  body: readonly Literal[],
+  { names, profile = null }: { readonly names: readonly string[] | null; readonly profile?: Profile | null },
+): Promise<Inferred> {
   const { reasoner, reader, pacer } = context;
   const asked = question(scopeChoice(input), body);
-  const profile = input.plan === true ? new Profile() : null;
   const page = await reasoner.answer(asked, reader, pacer, {
     offset: input.offset,
     limit: input.limit,
@@ -52,9 +79,7 @@ export async function ask(
   });
   const used: UsedFacts = new Map();
   for (const fact of page.proof?.facts ?? []) noteFact(used, fact);
-  const names = namesOfAnswers(context, body);
   const { results, bindings, named } = await renderPage(context, page, asked.view, names, used);
-  const planned = profile === null ? null : await planWithCounts(asked, profile, context);
   const answer: Answer = {
     results,
     bindings,
@@ -65,8 +90,6 @@ export async function ask(
     generation: reader.generation,
     elapsedMs: pacer.elapsedRounded,
     ...(page.proof === null ? {} : { proof: page.proof.proof }),
-    ...(planned === null ? {} : { plan: planned.plan, planText: planned.text }),
-    ...hintsOf(context, input, body, results),
   };
   return { answer, used: new Set(used.values()) };
 }
@@ -127,7 +150,10 @@ export function askByPointLookup(
 }
 
 /** The declared names of the arguments of a question of one atom; null: it is another, or not all have names. */
-function namesOfAnswers({ database }: LookupContext, body: readonly Literal[]): readonly string[] | null {
+export function namesOfAnswers(
+  { database }: Pick<LookupContext, 'database'>,
+  body: readonly Literal[],
+): readonly string[] | null {
   const [literal, ...others] = body;
   if (literal === undefined || others.length > 0 || !isPositiveAtom(literal) || literal.args.length === 0)
     return null;
@@ -135,7 +161,7 @@ function namesOfAnswers({ database }: LookupContext, body: readonly Literal[]): 
 }
 
 /** Hints for a question without answers. An empty page past the last answer gets none. */
-function hintsOf(
+export function hintsOf(
   context: LookupContext,
   { offset }: AskInput,
   body: readonly Literal[],
@@ -165,7 +191,7 @@ function noteFact(used: UsedFacts, fact: FactRow): void {
 }
 
 async function renderPage(
-  context: ReadContext,
+  context: InferenceContext,
   page: AnswerPage,
   view: ScopeChoice,
   names: readonly string[] | null,
@@ -216,7 +242,7 @@ async function renderPage(
 }
 
 /** Records the stored facts that are this answer, in every scope of the view. Returns how many it visited. */
-function noteUsed(context: ReadContext, view: ScopeChoice, literal: Literal, used: UsedFacts): number {
+function noteUsed(context: InferenceContext, view: ScopeChoice, literal: Literal, used: UsedFacts): number {
   if (!isPositiveAtom(literal)) return 0;
   const { reader, tenant } = context;
   const { predicate, args, negated } = literal;

@@ -19,7 +19,7 @@ import { type Caller, signalOf } from '../base/caller.ts';
 import { type Clock, ValidityTimer, WallClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Scheduler } from '../base/scheduler.ts';
-import type { FactMeaning, LookupContext, ReadContext } from './read-context.ts';
+import type { FactCopies, FactMeaning, LookupContext, ReadContext } from './read-context.ts';
 import type { Answer } from '../contract/inference.ts';
 import { shippedTokens } from '../log/shipped-tokens.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
@@ -59,7 +59,7 @@ export interface LiveParts {
 /** The limits of a read. */
 export type ReadLimits = Pick<
   EvaluationLimits,
-  'timeoutMs' | 'maxDerivations' | 'patienceMs' | 'startedAt'
+  'timeoutMs' | 'maxDerivations' | 'patienceMs' | 'startedAt' | 'handOverMs'
 > & {
   /** True for reads about background work, which do not interrupt it. */
   readonly isAside?: boolean;
@@ -123,6 +123,8 @@ export class LiveState implements CommitObserver {
   /** Called after validities passed, with the time before the first of them. */
   onPassed: (tenant: TenantState, passed: readonly number[], since: number, origin: Origin) => void =
     () => {};
+  /** Told of changed facts in the turn of the change; null: there are no copies. */
+  copies: FactCopies | null = null;
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
@@ -351,13 +353,14 @@ export class LiveState implements CommitObserver {
     const database = this.database(caller);
     const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
-    const { timeoutMs, maxDerivations, startedAt, patienceMs = Number.POSITIVE_INFINITY } = limits;
+    const { timeoutMs, maxDerivations, startedAt, patienceMs, handOverMs } = limits;
+    const { signal } = caller;
     return {
       database,
       tenant,
       reasoner,
       reader: this.#readerOf(database, tenant, caller.tenant, reasoner),
-      pacer: reasoner.pacer({ timeoutMs, maxDerivations, patienceMs, startedAt, signal: caller.signal }),
+      pacer: reasoner.pacer({ timeoutMs, maxDerivations, startedAt, patienceMs, handOverMs, signal }),
       listings: this.#listings,
       meaning: this.#meaning,
       tokens: shippedTokens,
@@ -436,6 +439,7 @@ export class LiveState implements CommitObserver {
     for (const { database, tenant } of this.everyTenant()) {
       const turned = tenant.facts.turnBack(time, from);
       tenant.uses.turnBack(time);
+      this.copies?.forget(tenant);
       if (turned.length > 0) {
         this.#reasoners.get(tenant)?.turnedBack(turned, time);
         const ids = present(this.#eventIds.get(database), 'every database has event ids');
@@ -579,6 +583,7 @@ export class LiveState implements CommitObserver {
     const judged = judgedAt(record);
     if (judged > this.#lastTimeRead) state?.facts.turnBack(this.#lastTimeRead, judged);
     if (changes.length > 0) reasoner?.touched(changes.numbers(), report.generation);
+    if (state !== undefined) this.copies?.changed(state, changes.numbers());
     for (const change of changesOf(report, origin)) this.#feed.publish(change);
     if (state !== undefined && changes.length > 0) {
       this.#maintenance.get(state)?.changed(origin);
@@ -620,6 +625,7 @@ export class LiveState implements CommitObserver {
     this.#counters.factsRetracted += facts;
     for (const tenant of tenants.values()) {
       this.#reasoners.get(tenant)?.retire();
+      this.copies?.forget(tenant);
       const maintenance = this.#maintenance.get(tenant);
       if (maintenance !== undefined) {
         const ended = maintenance.close().finally(() => this.#ending.delete(ended));

@@ -33,6 +33,14 @@ export interface FactMeaning {
   similar(context: ReadContext, view: ScopeChoice, text: string, most: number): Promise<readonly Similar[]>;
 }
 
+/** Copies of tenants' facts elsewhere, which follow every change. */
+export interface FactCopies {
+  /** Stored facts of the tenant changed, by number. */
+  changed(tenant: TenantState, facts: readonly number[]): void;
+  /** The tenant is gone, or its clock went back: what was copied is of no use. */
+  forget(tenant: TenantState): void;
+}
+
 /** The context of a synchronous read, which begins and ends in one turn. */
 export type LookupContext = Pick<ReadContext, 'database' | 'tenant' | 'reader'>;
 

@@ -107,6 +107,33 @@ export class FactNumbers {
     return number;
   }
 
+  /** Copies of the columns of writes from this index on: see `NumberedFacts`. */
+  writesFrom(place: number): Pick<NumberedFacts, 'generations' | 'firsts'> {
+    return {
+      generations: this.#generations.slice(place, this.#writes),
+      firsts: this.#firsts.slice(place, this.#writes),
+    };
+  }
+
+  /** Adds writes of a store of which this is a copy, after those that it has. */
+  enterWrites({ generations, firsts }: Pick<NumberedFacts, 'generations' | 'firsts'>): void {
+    for (const [at, generation] of generations.entries()) this.#beginWrite(generation, firsts[at] as number);
+  }
+
+  /** Adds a fact under the number that it has in the store of which this is a copy. */
+  enter(number: number, relation: number, row: number): void {
+    if (number >= this.#relationOf.length) {
+      const room = roomAfter(Math.max(number, this.#relationOf.length));
+      this.#relationOf = enlarged(this.#relationOf, new Int32Array(room));
+      this.#rowOf = enlarged(this.#rowOf, new Int32Array(room));
+    }
+    // Numbers that were skipped are of facts that are not copied.
+    if (number > this.#count) this.#rowOf.fill(-1, this.#count, number);
+    this.#relationOf[number] = relation;
+    this.#rowOf[number] = row;
+    this.#count = Math.max(this.#count, number + 1);
+  }
+
   place(number: number): FactPlace {
     return { relation: this.#relationOf[number] as number, row: this.#rowOf[number] as number };
   }

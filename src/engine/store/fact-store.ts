@@ -119,7 +119,7 @@ export class FactStore {
   /** The merge bases from forks and merges; see `changeBases`. */
   #mergeBases = new MergeBases();
   readonly #archive = new VersionArchive();
-  readonly #numbers: FactNumbers;
+  readonly numbers: FactNumbers;
   /** By number, which compaction keeps. */
   readonly #relationList: StoredRelation[] = [];
   /** See `#room`. */
@@ -128,7 +128,7 @@ export class FactStore {
   constructor(createdAt: number, dictionary: ConstantIds = new Dictionary(), numbers = new FactNumbers()) {
     this.createdAt = createdAt;
     this.dictionary = dictionary;
-    this.#numbers = numbers;
+    this.numbers = numbers;
   }
 
   /**
@@ -141,7 +141,7 @@ export class FactStore {
     for (const scope of kept.scopes) store.#scopeNames.intern(scope);
     const inScopes: AliveFact[] = [];
     for (const relation of kept.relations) {
-      store.#register(relation);
+      store.register(relation);
       for (let row = 0; row < relation.count; row++) {
         if ((row & 0x3fff) === 0x3fff) await slices.breathe();
         if (!relation.isAlive(row)) continue;
@@ -168,7 +168,7 @@ export class FactStore {
   pin(): PinnedFacts {
     const { dictionary } = this;
     assert(dictionary instanceof Dictionary, 'what is pinned has a dictionary of its own');
-    this.#numbers.pin();
+    this.numbers.pin();
     return {
       createdAt: this.createdAt,
       dictionary,
@@ -179,9 +179,9 @@ export class FactStore {
       archive: this.#archive.pinned(),
       forgottenThrough: this.forgottenThrough,
       relations: this.#relationList.map((relation) => ({ relation, rows: relation.count })),
-      numbers: this.#numbers,
-      count: this.#numbers.count,
-      writes: this.#numbers.writes,
+      numbers: this.numbers,
+      count: this.numbers.count,
+      writes: this.numbers.writes,
       ended: this.#ended.pin(),
     };
   }
@@ -200,7 +200,7 @@ export class FactStore {
   }
 
   get bytes(): number {
-    let bytes = this.dictionary.bytes + this.#numbers.bytes + this.#ended.bytes + this.#archive.bytes;
+    let bytes = this.dictionary.bytes + this.numbers.bytes + this.#ended.bytes + this.#archive.bytes;
     for (const relation of this.relations.values()) bytes += relation.bytes;
     return bytes;
   }
@@ -376,9 +376,9 @@ export class FactStore {
     }
     this.version++;
     const { from, until, metadata } = version;
-    const number = this.#numbers.give(relation.storeIndex, generation);
+    const number = this.numbers.give(relation.storeIndex, generation);
     const row = relation.append(identity, generation, number, from, until, metadata);
-    this.#numbers.move(number, row);
+    this.numbers.move(number, row);
     this.boundaries.note(number, from, until, time);
     this.scopes.asserted(identity[relation.arity] as number, number, until, time, generation);
     this.amounts?.added(relation, row);
@@ -406,7 +406,7 @@ export class FactStore {
     this.#archiveDead(fact, version, generation);
     fact.relation.kill(fact.row, generation);
     this.amounts?.removed(fact.relation, fact.row);
-    this.#numbers.noteChange(numberOf(fact), generation);
+    this.numbers.noteChange(numberOf(fact), generation);
     this.scopes.retracted(this.#scopeNumberOf(fact), version.until, generation);
   }
 
@@ -539,9 +539,9 @@ export class FactStore {
     const fresh = old.compaction(generation).finish();
     for (let row = 0; row < old.count; row++) {
       const number = old.number[row] as number;
-      if (this.#numbers.place(number).row === row) this.#numbers.move(number, -1);
+      if (this.numbers.place(number).row === row) this.numbers.move(number, -1);
     }
-    for (let row = 0; row < fresh.count; row++) this.#numbers.move(fresh.number[row] as number, row);
+    for (let row = 0; row < fresh.count; row++) this.numbers.move(fresh.number[row] as number, row);
     const { storeIndex } = old;
     this.relations.set(key, fresh);
     const others = present(this.#byPredicate.get(old.predicate), 'a relation is found by its predicate');
@@ -551,37 +551,37 @@ export class FactStore {
   }
 
   idOf(fact: FactRow): string {
-    return this.#numbers.idOf(numberOf(fact));
+    return this.numbers.idOf(numberOf(fact));
   }
 
   /** The generation that asserted the fact. */
   assertedIn(fact: FactRow): number {
-    return this.#numbers.assertedIn(numberOf(fact));
+    return this.numbers.assertedIn(numberOf(fact));
   }
 
   /** The numbers of the facts that this generation asserted; see `FactNumbers.numbersOf`. */
   numbersOf(generation: number): { readonly first: number; readonly end: number } {
-    return this.#numbers.numbersOf(generation);
+    return this.numbers.numbersOf(generation);
   }
 
   /** The write that asserted the fact with this number; see `FactNumbers`. */
   writeOf(number: number, near?: number): AssertingWrite {
-    return this.#numbers.writeOf(number, near);
+    return this.numbers.writeOf(number, near);
   }
 
   /** When a restored fact first existed; null if it was not restored. See `FactNumbers.createdAtOf`. */
   createdAtOf(fact: FactRow): number | null {
-    return this.#numbers.createdAtOf(numberOf(fact));
+    return this.numbers.createdAtOf(numberOf(fact));
   }
 
   /** Sets when a fact asserted by the current write first existed. */
   setCreatedAt(fact: FactRow, time: number): void {
-    this.#numbers.setCreatedAt(numberOf(fact), time);
+    this.numbers.setCreatedAt(numberOf(fact), time);
   }
 
   /** The newest version of the fact with this id, dead or alive; null if this tenant has no such fact. */
   byId(id: string): FactRow | null {
-    const number = this.#numbers.numberOf(id);
+    const number = this.numbers.numberOf(id);
     if (number < 0) return null;
     const version = this.versionOf(number);
     return version.row < 0 ? null : version;
@@ -589,7 +589,7 @@ export class FactStore {
 
   /** The newest version, dead or alive, of the fact with this number; row -1 if compaction dropped it. */
   versionOf(number: number): FactRow {
-    const { relation, row } = this.#numbers.place(number);
+    const { relation, row } = this.numbers.place(number);
     return { relation: present(this.#relationList[relation], 'a fact has its relation'), row };
   }
 
@@ -602,7 +602,7 @@ export class FactStore {
 
   /** Generations of a fact's last changes after its assertion, ascending, at most ten. */
   changesOf(fact: FactRow): readonly number[] {
-    return this.#numbers.changesOf(numberOf(fact));
+    return this.numbers.changesOf(numberOf(fact));
   }
 
   /**
@@ -690,12 +690,12 @@ export class FactStore {
     this.amounts?.removed(relation, known);
     const number = relation.number[known] as number;
     const row = relation.append(identity, generation, number, from, until, metadata);
-    this.#numbers.move(number, row);
+    this.numbers.move(number, row);
     this.boundaries.note(number, from, until, time);
     this.amounts?.added(relation, row);
     if (until !== before.until)
       this.scopes.moved(identity[relation.arity] as number, number, until, time, generation);
-    this.#numbers.noteChange(number, generation);
+    this.numbers.noteChange(number, generation);
     return { status: 'updated', relation, row };
   }
 
@@ -714,7 +714,7 @@ export class FactStore {
     const known = this.relation(predicate, arity, negated);
     if (known !== null) return known;
     const relation = new StoredRelation(predicate, arity, negated);
-    this.#register(relation);
+    this.register(relation);
     return relation;
   }
 
@@ -723,8 +723,8 @@ export class FactStore {
     return this.#scopeNames.intern(scope);
   }
 
-  /** Assigns the relation its number. */
-  #register(relation: StoredRelation): void {
+  /** Adds a relation that it does not have, and assigns it its number. */
+  register(relation: StoredRelation): void {
     this.relations.set(keyOf(relation), relation);
     const others = this.#byPredicate.get(relation.predicate);
     if (others === undefined) this.#byPredicate.set(relation.predicate, [relation]);

@@ -74,8 +74,8 @@ export class Twin {
     return { facts: [...this.current.facts.values()], rules, time: this.current.time };
   }
 
-  async ask(body: readonly Literal[], view: ModelView): Promise<Answer> {
-    const fields = { ...viewFields(view), withProof: true, timeoutMs: 600_000 };
+  async ask(body: readonly Literal[], view: ModelView, others: object = {}): Promise<Answer> {
+    const fields = { ...viewFields(view), withProof: true, timeoutMs: 600_000, ...others };
     return this.engine.ask(fuzzCaller, askInputSchema.parse({ body, ...fields }));
   }
 

@@ -111,6 +111,12 @@ const variables = {
     'Memory that one question may take for what it builds',
     'a quarter of MEMORY_BUDGET_BYTES',
   ),
+  reasoningThreads: variable(
+    'REASONING_THREADS',
+    integer(0, 64),
+    0,
+    'Threads to which questions move that take long; 0: all are answered on the thread that serves',
+  ),
   memoryDecayIntervalMs: variable(
     'MEMORY_DECAY_INTERVAL_MS',
     nullable(integer(1000, 365 * day)),

@@ -21,11 +21,13 @@ import {
   type Caller,
   type Change,
   EngineError,
+  JsonText,
   notLeader,
   type Owner,
   serving,
   Slices,
 } from '../../engine/index.ts';
+import { parseLongJson } from './long-json.ts';
 import type { Download, Upload } from './streams.ts';
 
 /** The parts of a call as received, unchecked; absent: nothing was sent. */
@@ -51,6 +53,8 @@ interface DispatchOptions {
 export interface Dispatcher {
   /** The answer of an operation that is not a stream; `input` comes from `checkInput`. */
   run(name: OperationName, caller: Caller, input: CheckedInput): Promise<unknown>;
+  /** The same; a long answer that was written elsewhere stays text. */
+  runForText(name: OperationName, caller: Caller, input: CheckedInput): Promise<unknown>;
   /** The lines of the answer to an upload. */
   lines(
     name: Streaming<'lines'>,
@@ -77,8 +81,12 @@ export interface CheckedInput {
 
 /** Creates the dispatcher over a handler for each operation. */
 export function createDispatcher(handlers: Handlers, options: DispatchOptions): Dispatcher {
-  return {
+  const dispatcher: Dispatcher = {
     async run(name, caller, input) {
+      const output = await dispatcher.runForText(name, caller, input);
+      return output instanceof JsonText ? parsed(output, caller) : output;
+    },
+    async runForText(name, caller, input) {
       serving.enter(name, caller);
       authorize(operations[name], caller, input);
       requireLeader(options, operations[name], input);
@@ -90,7 +98,8 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
         const { asked, known } = atMoment(caller, input);
         const answered = await handler(asked, input);
         const output = known.generation === null ? answered : withGeneration(answered, known.generation);
-        if (options.checkOutputs) assertOutput(name, caller, output);
+        if (options.checkOutputs)
+          assertOutput(name, caller, output instanceof JsonText ? await parsed(output, caller) : output);
         return output;
       } finally {
         end?.();
@@ -138,6 +147,20 @@ export function createDispatcher(handlers: Handlers, options: DispatchOptions): 
       return handlers[name](caller, lastEventId);
     },
   };
+  return dispatcher;
+}
+
+/** Answers nest less deep. */
+const maxAnswerDepth = 64;
+
+/** The value of an answer that was written elsewhere, read in slices. */
+async function parsed(text: JsonText, caller: Caller): Promise<unknown> {
+  const slices = new Slices(serving.pauseOf(caller, 'read an answer'));
+  const whole = text.whole();
+  const bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength);
+  const reading = await parseLongJson(bytes, maxAnswerDepth, () => slices.breathe());
+  assert('value' in reading, 'an answer is JSON');
+  return reading.value;
 }
 
 /** `asOf` and `asKnown` of a checked body or query string. */
@@ -360,7 +383,8 @@ function assertOutput(name: OperationName, caller: Caller, output: unknown): voi
 }
 type Output<Name extends OperationName> =
   | OperationOutput<Name>
-  | (Operations[Name] extends { transaction: 'write' } ? Pending : never);
+  | (Operations[Name] extends { transaction: 'write' } ? Pending : never)
+  | (Name extends 'ask' ? JsonText : never);
 type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
   ? (caller: Caller, lastEventId: string | null) => AsyncIterable<Change>
   : Operations[Name] extends { stream: 'lines' }

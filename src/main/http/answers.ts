@@ -16,7 +16,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problems } from '../../engine/contract/problems.ts';
-import { EngineError, type Owner, serving } from '../../engine/index.ts';
+import { EngineError, type JsonText, type Owner, serving } from '../../engine/index.ts';
 import { isLarge, jsonSlices } from '../base/json-slices.ts';
 import { holdAnswer } from './unread-answers.ts';
 
@@ -78,6 +78,13 @@ export function sendJson(reply: FastifyReply, value: unknown, owner: Owner = nul
     void reply.send(text);
   });
   return reply;
+}
+
+/** Sends an answer that was written elsewhere, piece by piece. */
+export function sendWritten(reply: FastifyReply, { parts, bytes }: JsonText): FastifyReply {
+  holdAnswer(reply.raw, parts, bytes);
+  const pieces = parts.map((part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+  return reply.type(jsonType).send(Readable.from(pieces, { highWaterMark: 1 }));
 }
 
 /** The same past the framework. Only the status of the reply may be set yet, and its request must not be a HEAD. */

@@ -8,7 +8,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
-import { asRolledBack, type Caller, EngineError, present, rollsBack, serving } from '../../engine/index.ts';
+import {
+  asRolledBack,
+  type Caller,
+  EngineError,
+  JsonText,
+  present,
+  rollsBack,
+  serving,
+} from '../../engine/index.ts';
 import {
   type CheckedInput,
   checkInput,
@@ -56,7 +64,7 @@ import {
   uploadOnce,
 } from './idempotency.ts';
 import { isLarge, jsonBytes } from '../base/json-slices.ts';
-import { jsonType, sendJson, writeJson } from './answers.ts';
+import { jsonType, sendJson, sendWritten, writeJson } from './answers.ts';
 
 const textType = 'text/plain; charset=utf-8';
 
@@ -210,7 +218,11 @@ class OperationCall {
       await sendFile(host, name, caller, await inputOf(), task, this.#request, this.#reply);
     } else if (stream !== undefined) await this.#answerUpload(caller, task, inputOf);
     else if (caller.idempotency !== null) await this.#answerOnce(caller, caller.idempotency, inputOf);
-    else this.#send(await host.dispatcher.run(this.#name, caller, await inputOf()), caller);
+    else {
+      const output = await host.dispatcher.runForText(this.#name, caller, await inputOf());
+      if (output instanceof JsonText) void sendWritten(this.#reply, output);
+      else this.#send(output, caller);
+    }
   }
 
   /** Sends the output of the operation. */

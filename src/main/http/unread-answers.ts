@@ -22,11 +22,14 @@ interface Held {
 
 const held = new WeakMap<Socket, Held>();
 
-/** Counts the value as unread while the response, which is written in pieces, is in progress. */
-export function holdAnswer(response: ServerResponse, value: unknown): void {
+/**
+ * Counts the value as unread while the response, which is written in pieces, is in progress; `characters`: of its JSON, if
+ * known.
+ */
+export function holdAnswer(response: ServerResponse, value: unknown, characters: number | null = null): void {
   const { socket } = response;
   if (socket === null) return;
-  held.set(socket, { value, characters: null });
+  held.set(socket, { value, characters });
   response.once('close', () => held.delete(socket));
 }
 

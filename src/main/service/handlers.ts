@@ -191,7 +191,7 @@ type QuestionHandlers = Pick<
 
 function questionHandlers(service: ServiceState): QuestionHandlers {
   return {
-    ask: (caller, { body }) => service.engine.ask(caller, body),
+    ask: (caller, { body }) => service.engine.askForText(caller, body),
     aggregate: (caller, { body }) => service.engine.aggregate(caller, body),
     explain: (caller, { body }) => service.engine.explain(caller, body),
     whatIf: (caller, { body }) => service.engine.whatIf(caller, body),

@@ -20,6 +20,7 @@ import {
   openEngine,
   present,
   serving,
+  type ThreadHost,
 } from '../../engine/index.ts';
 import type { A2aHost, McpHost } from '../base/agent-host.ts';
 import { mountA2a } from '../a2a/mount.ts';
@@ -36,6 +37,7 @@ import {
   requirePermission,
   saysDryRun,
 } from '../base/dispatch.ts';
+import { reasoningFile, reasoningHost } from './reasoning-host.ts';
 import { availableMemory, processMemory } from '../base/memory-gauge.ts';
 import { removeEndpoint, writeEndpoint } from '../base/endpoint-file.ts';
 import { type Activity, limits } from '../http/limits.ts';
@@ -104,6 +106,8 @@ export interface ServiceOptions {
   readonly mcpSurface?: McpSurface;
   /** Receives how much of the stored knowledge has been read, in whole per cent. */
   readonly onOpening?: (percent: number) => void;
+  /** The built program of a reasoning thread; default: the one beside this program, if it was built. */
+  readonly reasoningFile?: string;
   /** Warms up once the service is ready and has had no call for this many milliseconds; absent: never. */
   readonly warmUpAfterMs?: number;
 }
@@ -171,6 +175,7 @@ class RunningService implements Service, ServiceState {
   readonly #metricsHistory = new MetricsHistory(() => this.#metrics.text());
   readonly #clock: { readonly clock?: Clock };
   readonly #onOpening: (percent: number) => void;
+  readonly #reasoningFile: string | null;
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
@@ -194,6 +199,7 @@ class RunningService implements Service, ServiceState {
     this.#mcpSurface = { surface: options.mcpSurface ?? knowledgeSurfaceWith(config.mcpTools) };
     this.#clock = options.clock === undefined ? {} : { clock: options.clock };
     this.#onOpening = options.onOpening ?? (() => undefined);
+    this.#reasoningFile = options.reasoningFile ?? reasoningFile();
     this.#log = log;
     this.#keystorePollMs = keystorePollMs;
     this.authentication = new Authentication({
@@ -453,6 +459,7 @@ class RunningService implements Service, ServiceState {
         memoryGauge: processMemory(memoryLimitBytes),
         ...(questionMemoryBytes === null ? {} : { questionMemoryBytes }),
         embeddings: createEmbeddings(this.#config, Date.now),
+        threadHost: this.#threadHost(),
         address: this.address,
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),
@@ -476,6 +483,16 @@ class RunningService implements Service, ServiceState {
         'the endpoint file could not be written: commands need --url to find the service',
       );
     }
+  }
+
+  /** null: no reasoning threads are wanted, or this program was not built. */
+  #threadHost(): ThreadHost | null {
+    const { reasoningThreads: count, memoryBudgetBytes, questionMemoryBytes } = this.#config;
+    const file = this.#reasoningFile;
+    if (count === 0 || file === null) return null;
+    const budget = memoryBudgetBytes ?? Math.floor(availableMemory() / 4);
+    const questionBytes = questionMemoryBytes ?? Math.floor(budget / 4);
+    return reasoningHost(file, { count, memoryBytes: Math.max(budget / 2, questionBytes), questionBytes });
   }
 
   /** Opens the journals that the service stores beside the log. */

@@ -248,6 +248,16 @@ const engineTotals: readonly Row<EngineCounters>[] = [
     (now) => now.questionsOverQuota,
   ],
   [
+    'service_reasoning_moved_questions_total',
+    'Questions that moved to a reasoning thread',
+    (now) => now.reasoning.movedQuestions,
+  ],
+  [
+    'service_reasoning_replaced_threads_total',
+    'Reasoning threads that ended and were replaced',
+    (now) => now.reasoning.replacedThreads,
+  ],
+  [
     'service_memory_refused_writes_total',
     'Writes refused because the memory is full',
     (now) => now.writesOutOfMemory,
@@ -290,6 +300,26 @@ const figureGauges: readonly Row<EngineFigures>[] = [
     'service_transactions_oldest_seconds',
     'Time the oldest open transaction has been open; 0: none is',
     (now) => now.oldestTransactionMs / 1000,
+  ],
+  [
+    'service_reasoning_threads',
+    'Threads to which questions move that take long',
+    (now) => now.reasoning.threads,
+  ],
+  [
+    'service_reasoning_questions',
+    'Questions that reasoning threads have to answer',
+    (now) => now.reasoning.questions,
+  ],
+  [
+    'service_reasoning_copies',
+    'Tenants whose facts reasoning threads have copies of',
+    (now) => now.reasoning.copies,
+  ],
+  [
+    'service_reasoning_bytes',
+    'Bytes of these copies and of what is derived from them',
+    (now) => now.reasoning.bytes,
   ],
   ['service_memory_dead_rows', 'Dead rows of facts that wait for compaction', (now) => now.deadRows],
   [
@@ -339,7 +369,6 @@ const schedulerGauges: readonly Row<ReturnType<Scheduler['figures']>>[] = [
     'Questions that wait until another one of their tenant has ended',
     (now) => now.waitingQuestions,
   ],
-  ['service_reasoning_threads', 'Threads that answer questions', () => 1],
 ];
 
 const trafficGauges: readonly Row<Traffic>[] = [

@@ -31,7 +31,7 @@ export async function startServiceUnderTest(
   environment: Environment = {},
   options: Pick<
     ServiceOptions,
-    'clock' | 'endLimits' | 'keystorePollMs' | 'mcpSurface' | 'warmUpAfterMs'
+    'clock' | 'endLimits' | 'keystorePollMs' | 'mcpSurface' | 'reasoningFile' | 'warmUpAfterMs'
   > = {},
 ): Promise<ServiceUnderTest> {
   const logged: Record<string, unknown>[] = [];

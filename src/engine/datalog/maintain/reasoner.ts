@@ -397,13 +397,27 @@ export class Reasoner implements TableCacheHost {
         sliceStartedAt = performance.now();
       }
       if (this.#program !== reader.program) return;
-      this.known.add(table, kept);
-      // Only for the current state, or the one before the last change, can what a change deleted be told.
-      if (reader.version < 0) continue;
-      this.withdrawals.unwatch(table, kept);
-      if (reader.version !== this.version) this.withdrawals.doubt(new Set([table.relation]));
+      this.addKnown(table, kept, reader);
     }
     if (this.withdrawals.isPending) this.onLeft();
+  }
+
+  /**
+   * Records rows that were derived elsewhere for a reader of this state, by dictionary ids; null: too many to list. They
+   * must not change any more.
+   */
+  addKnown(of: Relation & { readonly relation: string }, rows: Tuples | null, reader: PinnedReader): void {
+    if (rows !== null) this.known.add(of, rows);
+    // Only for the current state, or the one before the last change, can what a change deleted be told.
+    if (reader.version < 0) return;
+    if (rows === null) this.withdrawals.unwatchUnlisted(of.relation);
+    else this.withdrawals.unwatch(of, rows);
+    if (reader.version !== this.version) this.withdrawals.doubt(new Set([of.relation]));
+  }
+
+  /** True if a shared table has the row, up to date or not. */
+  hasDerived(of: Relation & { readonly relation: string }, tuple: Int32Array): boolean {
+    return this.#both.some((shared) => shared.hasRow(of, tuple));
   }
 
   /** True if `evaluate` would use the shared answer tables if called in this turn. */

@@ -5,6 +5,7 @@ import type { Tuples } from '../../store/tuples.ts';
 import { relationKey } from '../../language/terms.ts';
 import {
   type EvaluationLimits,
+  HandOver,
   type Pacer,
   settle,
   waitFor,
@@ -201,6 +202,8 @@ export class TableCache implements MemoryHolder {
       isSettled = true;
       return { result };
     } catch (error) {
+      // Not the question's fault: what it and earlier ones have derived stays known.
+      if (error instanceof HandOver) for (const table of set.tables.values()) this.#keep(table, true);
       const isOverMemory = error instanceof EngineError && error.members['limit'] === 'memory';
       if (wasUsed && isOverMemory && !pacer.memory.isExhausted) return null;
       throw error;

@@ -89,7 +89,7 @@ interface Noted {
 }
 
 /** Up to this many doubtful rows are checked one by one. */
-const maxInDoubt = 10_000;
+export const maxInDoubt = 10_000;
 
 /**
  * Conclusions of a tenant that changes have deleted and that have not been reported yet.
@@ -108,6 +108,8 @@ export class Withdrawals {
   #noted: Noted[] = [];
   readonly #unwatched = new KnownConclusions();
   readonly #inDoubt = new Set<string>();
+  /** Relations with conclusions that are true, in no maintained table, and too many to list. */
+  readonly #unlisted = new Set<string>();
 
   /** True while something may have to be reported. */
   get isPending(): boolean {
@@ -156,21 +158,29 @@ export class Withdrawals {
     this.#unwatched.add(of, rows);
   }
 
+  /** Notes that the relation has true conclusions that are in no maintained table and too many to list. */
+  unwatchUnlisted(relation: string): void {
+    this.#unlisted.add(relation);
+  }
+
   /** Marks that a change may affect conclusions of these relations. */
   doubt(relations: ReadonlySet<string>): void {
+    for (const relation of this.#unlisted) if (relations.has(relation)) this.#inDoubt.add(relation);
     for (const relation of this.#unwatched.among(relations)) this.#inDoubt.add(relation);
   }
 
   get hasUnwatched(): boolean {
-    return !this.#unwatched.isEmpty;
+    return !this.#unwatched.isEmpty || this.#unlisted.size > 0;
   }
 
   /** Removes and returns the doubtful rows; null if there are too many to check. */
   takeDoubtful(): Candidates[] | null {
     if (this.#inDoubt.size === 0) return [];
     const taken = this.#unwatched.take(this.#inDoubt);
+    let isUnlisted = false;
+    for (const relation of this.#inDoubt) if (this.#unlisted.delete(relation)) isUnlisted = true;
     this.#inDoubt.clear();
-    if (taken.reduce((sum, { rows }) => sum + rows.live, 0) > maxInDoubt) return null;
+    if (isUnlisted || taken.reduce((sum, { rows }) => sum + rows.live, 0) > maxInDoubt) return null;
     return taken.map((each) => ({ ...each, isCertain: true }));
   }
 
@@ -210,6 +220,7 @@ export class Withdrawals {
   /** Forgets the rows in no table, to free memory. */
   evict(): void {
     this.#unwatched.clear();
+    this.#unlisted.clear();
     this.#inDoubt.clear();
   }
 }

@@ -33,7 +33,17 @@ export interface EvaluationLimits {
   /**
    * How long, in total, to wait for maintenance by others before using private tables; unlimited by default.
    */
-  readonly patienceMs?: number;
+  readonly patienceMs?: number | undefined;
+  /** Processor time, in milliseconds, after which it ends with `HandOver`; unlimited by default. */
+  readonly handOverMs?: number | undefined;
+}
+
+/** Ends the evaluation of a question that has taken its time on this thread: it begins again on another one. */
+export class HandOver extends Error {
+  constructor() {
+    super('the question goes on elsewhere');
+    this.name = 'HandOver';
+  }
 }
 
 /** Steps between two looks at the clock; one step can scan many rows that a filter rejects. */
@@ -66,6 +76,8 @@ export class Pacer {
   /** Milliseconds spent waiting for maintenance by others. */
   waitedMs = 0;
   #sliceStartedAt = performance.now();
+  /** Time of its slices so far. */
+  #workedMs = 0;
   /** When to resume before its turn has come; made by the first pause. */
   #wake: Wake | null = null;
   /** Derivations at the last measurement of memory. */
@@ -86,6 +98,11 @@ export class Pacer {
 
   get elapsedMs(): number {
     return performance.now() - this.startedAt;
+  }
+
+  /** Processor time of its slices so far, about, in milliseconds. */
+  get workedMs(): number {
+    return this.#workedMs + performance.now() - this.#sliceStartedAt;
   }
 
   /** `elapsedMs` to the microsecond, as answers report it. */
@@ -137,7 +154,9 @@ export class Pacer {
   /** Lets others run, whether or not the slice is over. */
   async rest(): Promise<void> {
     this.look();
-    const { timeoutMs, signal } = this.limits;
+    const { timeoutMs, signal, handOverMs = Number.POSITIVE_INFINITY } = this.limits;
+    this.#workedMs += performance.now() - this.#sliceStartedAt;
+    if (this.#workedMs > handOverMs) throw new HandOver();
     await this.#pause((this.#wake ??= { deadline: this.startedAt + timeoutMs, signal }));
     this.#sliceStartedAt = performance.now();
     this.look();

@@ -1,0 +1,28 @@
+/** A value that was written as JSON elsewhere, in UTF-8 and in pieces: to be sent as it is. */
+export class JsonText {
+  readonly parts: readonly Uint8Array[];
+  readonly bytes: number;
+
+  constructor(parts: readonly Uint8Array[]) {
+    this.parts = parts;
+    this.bytes = parts.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** The text as one piece. */
+  whole(): Uint8Array {
+    const [only] = this.parts;
+    if (this.parts.length === 1 && only !== undefined) return only;
+    const whole = new Uint8Array(this.bytes);
+    let at = 0;
+    for (const part of this.parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    return whole;
+  }
+
+  /** The value, parsed in one turn: for short texts. */
+  value(): unknown {
+    return JSON.parse(new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.whole()));
+  }
+}

@@ -1,0 +1,268 @@
+import { present } from '../base/assert.ts';
+import type { Scheduler } from '../base/scheduler.ts';
+import { Slices } from '../base/slices.ts';
+import type { Metadata } from '../contract/facts.ts';
+import { type PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
+import { maxInDoubt } from '../datalog/maintain/withdrawals.ts';
+import { isCandidate } from '../datalog/model/known-conclusions.ts';
+import type { MemoryBudget } from '../datalog/model/memory-budget.ts';
+import { Program, type Tallies } from '../datalog/model/program.ts';
+import { relationKey } from '../language/terms.ts';
+import { newTenant, type TenantState } from '../state/state.ts';
+import type { RuleRecord } from '../store/rule-store.ts';
+import { StoredRelation } from '../store/stored-relation.ts';
+import { tupleAt } from '../store/tuples.ts';
+import type { CopiedRelation, CopiedVersion, RemoteConclusions, ToReasoningThread } from './messages.ts';
+
+/** A message about the contents of a copy. */
+export type CopyMessage = Exclude<ToReasoningThread, { readonly kind: 'open' | 'drop' | 'ask' | 'cancel' }>;
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const constantsBetweenBreaths = 256;
+/** Sets of goals, of each of which it is remembered what was said of their conclusions. */
+const maxGoalsRemembered = 100;
+
+/**
+ * The copy of one tenant's facts on a reasoning thread: those of the relations that questions reached, under the numbers
+ * of the facts and scopes that they have in the original, with the rules of the database, and a reasoner over them.
+ *
+ * Constants have ids of their own here, since evaluation adds some; two columns translate.
+ */
+export class CopiedTenant {
+  readonly tenant: TenantState;
+  readonly reasoner: Reasoner;
+  readonly #rules = new Map<string, RuleRecord>();
+  readonly #tallies: Tallies = new Map();
+  /** How often each rule had fired when that was last said. */
+  readonly #firedSaid = new Map<string, number>();
+  /** By id of the original, and by id here: the other id; -1: none. */
+  #ownIds: Int32Array = new Int32Array(1024).fill(-1);
+  #originalIds: Int32Array = new Int32Array(1024).fill(-1);
+  /** By key of a relation that is being posted. */
+  readonly #metadata = new Map<string, (readonly [number, Metadata])[]>();
+  #time = Number.NEGATIVE_INFINITY;
+  /** Of the last question. */
+  #generation = 0;
+  /** What was last said of conclusions, by the goals. */
+  readonly #conclusionsSaid = new Map<string, string>();
+  readonly #slices: Slices;
+
+  constructor(
+    { database, tenant }: { readonly database: string; readonly tenant: string },
+    scheduler: Scheduler,
+    memory: MemoryBudget,
+    onBug: (error: unknown) => void,
+  ) {
+    this.tenant = newTenant(0);
+    const owner = { database, tenant };
+    this.#slices = new Slices(scheduler.pauseOf(owner, 'copy facts'));
+    const { facts } = this.tenant;
+    const pause = scheduler.pauseOf(owner, 'ask');
+    this.reasoner = new Reasoner(facts, new Program([]), this.#tallies, pause, memory);
+    this.reasoner.onBug = onBug;
+  }
+
+  get bytes(): number {
+    return this.tenant.facts.bytes + this.reasoner.bytes;
+  }
+
+  /** Takes in what was posted. Call it in the order of the messages, and await each. */
+  async take(message: CopyMessage): Promise<void> {
+    switch (message.kind) {
+      case 'constants':
+        return this.#takeConstants(message);
+      case 'scopes':
+        for (const name of message.names) this.tenant.facts.internScope(name);
+        return;
+      case 'writes':
+        return this.tenant.facts.numbers.enterWrites(message);
+      case 'metadata': {
+        const known = this.#metadata.get(message.relation) ?? [];
+        this.#metadata.set(message.relation, known);
+        for (const entry of message.entries) known.push(entry);
+        return;
+      }
+      case 'relation':
+        return this.#takeRelation(message);
+      case 'changes':
+        return this.#takeChanges(message.versions, message.generation);
+      case 'rules':
+        for (const rule of message.rules) this.#rules.set(rule.id, rule);
+        return;
+      case 'order':
+        return this.#takeOrder(message.ids);
+    }
+  }
+
+  /** A reader of what was taken in, at this generation and time. */
+  readerAt(generation: number, time: number): PinnedReader {
+    const { boundaries } = this.tenant.facts;
+    if (boundaries.next <= time) this.reasoner.passed(boundaries.takeUntil(time), time);
+    this.#time = time;
+    this.#generation = generation;
+    return this.reasoner.reader(generation, time);
+  }
+
+  /** Call it when a question has ended. */
+  settle(): void {
+    const { reasoner } = this;
+    const { withdrawals, validThrough } = reasoner;
+    // What changes withdraw is told where the facts are.
+    withdrawals.evict();
+    withdrawals.take(validThrough);
+    withdrawals.forgetThrough(validThrough);
+    if (reasoner.readers === 0 && !reasoner.holdsFacts) this.#compact();
+  }
+
+  /** Drops dead rows: nobody reads them, and later questions see later generations. */
+  #compact(): void {
+    const { facts } = this.tenant;
+    const left = facts.compact([...facts.relations.keys()], this.#generation);
+    for (const key of left) {
+      const compaction = facts.relations.get(key)?.compacting ?? null;
+      while (compaction?.isNearlyWhole === false) compaction.step();
+    }
+    facts.compact(left, this.#generation);
+  }
+
+  /** How often rules fired since the last call. */
+  fired(): [string, number][] {
+    const found: [string, number][] = [];
+    for (const [id, { fired }] of this.#tallies) {
+      const said = this.#firedSaid.get(id) ?? 0;
+      if (fired > said) found.push([id, fired - said]);
+      this.#firedSaid.set(id, fired);
+    }
+    return found;
+  }
+
+  /** The conclusions on which answers to these goals rest, unless nothing changed since this was last asked. */
+  conclusions(goals: readonly string[]): RemoteConclusions[] {
+    const { reasoner } = this;
+    const key = goals.join('\n');
+    const state = `${reasoner.version} ${reasoner.conclusions}`;
+    if (this.#conclusionsSaid.get(key) === state) return [];
+    if (this.#conclusionsSaid.size >= maxGoalsRemembered) this.#conclusionsSaid.clear();
+    this.#conclusionsSaid.set(key, state);
+    const found = reasoner.candidates(reasoner.program.below(goals), true);
+    const isTooMuch = found.reduce((sum, { rows }) => sum + rows.live, 0) > maxInDoubt;
+    return found.map(({ view, predicate, arity, negated, relation, rows, count, dead }) => {
+      const of = { view, predicate, arity, negated, relation };
+      if (isTooMuch) return { ...of, columns: null, count: 0, texts: [] };
+      const texts: string[] = [];
+      const tuples: number[][] = [];
+      const tuple = new Int32Array(arity);
+      for (let row = 0; row < count; row++) {
+        if (!isCandidate({ dead }, row)) continue;
+        tuples.push(Array.from(tupleAt(rows, row, tuple), (id) => this.#originalOr(id, texts)));
+      }
+      const columns = Array.from({ length: arity }, (_, at) =>
+        Int32Array.from(tuples, (each) => each[at] as number),
+      );
+      return { ...of, columns, count: tuples.length, texts };
+    });
+  }
+
+  #originalOr(id: number, texts: string[]): number {
+    const original = this.#originalIds[id] ?? -1;
+    return original >= 0 ? original : -texts.push(this.tenant.facts.dictionary.text(id));
+  }
+
+  async #takeConstants({ bytes, ends, ids }: Extract<CopyMessage, { kind: 'constants' }>): Promise<void> {
+    const { dictionary } = this.tenant.facts;
+    let start = 0;
+    for (const [at, original] of ids.entries()) {
+      const end = ends[at] as number;
+      const own = dictionary.intern(decoder.decode(bytes.subarray(start, end)));
+      start = end;
+      this.#ownIds = withRoom(this.#ownIds, original);
+      this.#originalIds = withRoom(this.#originalIds, own);
+      this.#ownIds[original] = own;
+      this.#originalIds[own] = original;
+      if (at % constantsBetweenBreaths === constantsBetweenBreaths - 1) await this.#slices.breathe();
+    }
+  }
+
+  async #takeRelation(copied: CopiedRelation): Promise<void> {
+    const { predicate, arity, negated, count, generation, columns, validFrom, validUntil } = copied;
+    const own = columns.map((column) => column.slice(0, count));
+    for (const column of own.slice(0, arity)) await this.#toOwn(column);
+    const birth = new Float64Array(count).fill(generation);
+    const number = copied.number.slice(0, count);
+    const bounds = {
+      validFrom: validFrom?.slice(0, count) ?? null,
+      validUntil: validUntil?.slice(0, count) ?? null,
+    };
+    const rows = { predicate, arity, negated, count, columns: own, birth, number, death: null, ...bounds };
+    const relation = await StoredRelation.restored({ ...rows, forgottenThrough: 0 }, this.#slices);
+    const key = keyOf(relation);
+    for (const [row, metadata] of this.#metadata.get(key) ?? []) relation.metadata.set(row, metadata);
+    this.#metadata.delete(key);
+    const { facts } = this.tenant;
+    facts.register(relation);
+    facts.version++;
+    for (let row = 0; row < count; row++) {
+      facts.numbers.enter(number[row] as number, relation.storeIndex, row);
+      const { from, until } = relation.boundsOf(row);
+      facts.boundaries.note(number[row] as number, from, until, this.#time);
+      if (row % rowsBetweenBreaths === rowsBetweenBreaths - 1) await this.#slices.breathe();
+    }
+  }
+
+  async #toOwn(column: Int32Array): Promise<void> {
+    for (let row = 0; row < column.length; row++) {
+      column[row] = this.#ownIds[column[row] as number] as number;
+      if (row % rowsBetweenBreaths === rowsBetweenBreaths - 1) await this.#slices.breathe();
+    }
+  }
+
+  /** In one turn: a question that runs meanwhile sees none of them. */
+  #takeChanges(versions: readonly CopiedVersion[], generation: number): void {
+    const { facts } = this.tenant;
+    const changed: number[] = [];
+    facts.version++;
+    for (const { predicate, arity, negated, number, identity, validFrom, validUntil, metadata } of versions) {
+      const known = number < facts.numbers.count ? facts.numbers.place(number).row : -1;
+      const relation =
+        facts.relation(predicate, arity, negated) ?? this.#newRelation(predicate, arity, negated);
+      if (known < 0 && identity === null) continue;
+      if (known >= 0 && relation.isAlive(known)) relation.kill(known, generation);
+      if (identity !== null) {
+        const own = Int32Array.from(identity, (id, at) => (at < arity ? (this.#ownIds[id] as number) : id));
+        const row = relation.append(own, generation, number, validFrom, validUntil, metadata);
+        facts.numbers.enter(number, relation.storeIndex, row);
+        facts.boundaries.note(number, validFrom, validUntil, this.#time);
+      }
+      changed.push(number);
+    }
+    if (changed.length > 0) this.reasoner.touched(changed, generation);
+  }
+
+  #newRelation(predicate: string, arity: number, negated: boolean): StoredRelation {
+    const relation = new StoredRelation(predicate, arity, negated);
+    this.tenant.facts.register(relation);
+    return relation;
+  }
+
+  #takeOrder(ids: readonly string[]): void {
+    const rules = ids.map((id) => present(this.#rules.get(id) ?? null, 'a rule is posted before its place'));
+    if (rules.length < this.#rules.size) {
+      this.#rules.clear();
+      for (const rule of rules) this.#rules.set(rule.id, rule);
+    }
+    this.reasoner.use(new Program(rules, this.reasoner.program));
+  }
+}
+
+const rowsBetweenBreaths = 4096;
+
+function keyOf({ predicate, arity, negated }: StoredRelation): string {
+  return relationKey(predicate, arity, negated);
+}
+
+function withRoom(ids: Int32Array, id: number): Int32Array {
+  if (id < ids.length) return ids;
+  const larger = new Int32Array(Math.max(id + 1, ids.length * 2)).fill(-1);
+  larger.set(ids);
+  return larger;
+}

@@ -1,0 +1,344 @@
+import { ByteMeter } from '../base/byte-meter.ts';
+import { assert, present } from '../base/assert.ts';
+import type { Metadata } from '../contract/facts.ts';
+import type { MemoryHolder } from '../datalog/model/memory-budget.ts';
+import { type Pacer, waitFor } from '../datalog/tables/evaluation.ts';
+import type { ReadContext } from '../session/read-context.ts';
+import type { DatabaseState, TenantState } from '../state/state.ts';
+import { Dictionary } from '../store/dictionary.ts';
+import type { RuleRecord } from '../store/rule-store.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
+import { relationKey } from '../language/terms.ts';
+import type { CopiedVersion, Post, ToReasoningThread } from './messages.ts';
+
+/** A relation of the copy. */
+interface Followed {
+  /** Resolves when it was posted, or could not be; null: it was posted. */
+  copying: Promise<void> | null;
+  /** Facts that changed while it was copied. */
+  readonly late: number[];
+}
+
+const rowsBetweenBreaths = 1024;
+const changesInMessage = 256;
+const rulesInMessage = 100;
+const metadataInMessage = 256;
+/** Changes that wait for the next question; if there are more, the copy is dropped. */
+const maxWaitingChanges = 100_000;
+/** Relations without facts that questions named. */
+const maxAbsentRelations = 10_000;
+
+/**
+ * The serving thread's end of the copy of one tenant's facts on a reasoning thread.
+ *
+ * It posts what questions reach, relation by relation and in slices, and afterwards what changed in those relations. A
+ * question may be posted in a turn in which `isCurrent`: whatever was published before is then posted before it. All
+ * versions posted at once get the generation of that moment: no question is posted in between, so none can tell.
+ */
+export class CopyFeed implements MemoryHolder {
+  readonly number: number;
+  readonly tenant: TenantState;
+  /** Of the copy, and of what is derived from it, as the thread last said. */
+  bytes = 0;
+  /** Questions that use it. */
+  users = 0;
+  isDropped = false;
+  readonly #post: Post<ToReasoningThread>;
+  readonly #dropped: () => void;
+  readonly #relations = new Map<string, Followed>();
+  readonly #constants = new NewConstants();
+  #scopes = 1;
+  #writes = 0;
+  #changed: number[] = [];
+  #rules = new Map<string, RuleRecord>();
+  #rulesVersion = -1;
+
+  /** `dropped` is called when memory is short and the copy was dropped. */
+  constructor(number: number, tenant: TenantState, post: Post<ToReasoningThread>, dropped: () => void) {
+    this.number = number;
+    this.tenant = tenant;
+    this.#post = post;
+    this.#dropped = dropped;
+  }
+
+  evict(): boolean {
+    if (this.users > 0) return false;
+    this.drop();
+    this.#dropped();
+    return true;
+  }
+
+  drop(): void {
+    if (this.isDropped) return;
+    this.isDropped = true;
+    this.#post({ kind: 'drop', copy: this.number }, []);
+  }
+
+  /** Records changed facts, by number, in the turn of the change. False: there are too many to follow. */
+  changed(numbers: readonly number[]): boolean {
+    const { facts } = this.tenant;
+    let last: StoredRelation | null = null;
+    let into: number[] | null = null;
+    for (const number of numbers) {
+      const { relation } = facts.versionOf(number);
+      if (relation !== last) {
+        last = relation;
+        const followed = this.#relations.get(keyOf(relation));
+        into = followed === undefined ? null : followed.copying === null ? this.#changed : followed.late;
+      }
+      into?.push(number);
+    }
+    return this.#changed.length <= maxWaitingChanges;
+  }
+
+  /** True if it follows so many relations, of which most cannot exist, that it is better made again. */
+  get isOvergrown(): boolean {
+    return this.users === 0 && this.#relations.size > maxAbsentRelations + this.tenant.facts.relations.size;
+  }
+
+  /** True if the copy has these relations and rules, and every change. */
+  isCurrent(relations: Iterable<string>, { rules }: DatabaseState): boolean {
+    if (this.isDropped || this.#changed.length > 0 || this.#rulesVersion !== rules.version) return false;
+    for (const key of relations) if (this.#relations.get(key)?.copying !== null) return false;
+    return true;
+  }
+
+  /** Bytes of these relations where they are not copied yet, about. */
+  bytesOf(relations: Iterable<string>): number {
+    let bytes = 0;
+    for (const key of relations)
+      if (!this.#relations.has(key)) bytes += this.tenant.facts.relations.get(key)?.bytes ?? 0;
+    return bytes;
+  }
+
+  /** Posts what the copy lacks for a question about these relations. Afterwards something may have changed again. */
+  async follow(relations: Iterable<string>, context: ReadContext): Promise<void> {
+    const { pacer, database } = context;
+    for (const key of relations) {
+      let followed = this.#relations.get(key);
+      if (followed === undefined) {
+        followed = { copying: null, late: [] };
+        this.#relations.set(key, followed);
+        const relation = this.tenant.facts.relations.get(key);
+        if (relation !== undefined) followed.copying = this.#copy(key, followed, relation, context);
+      }
+      if (followed.copying !== null) await waitFor(followed.copying, pacer);
+    }
+    await this.#postRules(database, pacer);
+    await this.#postChanges(database, pacer);
+  }
+
+  /** Copies a relation, for this and later questions: no limit of the question ends it. Never rejects. */
+  async #copy(
+    key: string,
+    followed: Followed,
+    relation: StoredRelation,
+    context: ReadContext,
+  ): Promise<void> {
+    const { reasoner } = context;
+    const pacer = reasoner.pacer(unlimited);
+    reasoner.readers++;
+    try {
+      await this.#postRelation(relation, context.database.generation, pacer);
+      followed.copying = null;
+      for (const number of followed.late) this.#changed.push(number);
+    } catch (error) {
+      this.#relations.delete(key);
+      reasoner.onBug(error);
+    } finally {
+      reasoner.readers--;
+    }
+  }
+
+  async #postRelation(relation: StoredRelation, generation: number, pacer: Pacer): Promise<void> {
+    const { predicate, arity, negated } = relation;
+    const end = relation.rowsAt(generation);
+    const columns = Array.from({ length: arity + 1 }, () => new Int32Array(end));
+    const number = new Int32Array(end);
+    const validFrom = new Float64Array(relation.validFrom === null ? 0 : end);
+    const validUntil = new Float64Array(relation.validUntil === null ? 0 : end);
+    let entries: [number, Metadata][] = [];
+    let count = 0;
+    for (let row = 0; row < end; row++) {
+      if (row % rowsBetweenBreaths === rowsBetweenBreaths - 1) await pacer.breathe();
+      if (!relation.wasAlive(row, generation)) continue;
+      for (let position = 0; position <= arity; position++) {
+        const id = (relation.columns[position] as Int32Array)[row] as number;
+        (columns[position] as Int32Array)[count] = id;
+        if (position < arity && this.#constants.add(id, this.#dictionary)) {
+          this.#postConstants();
+          await pacer.breathe();
+        }
+      }
+      number[count] = relation.number[row] as number;
+      const { from, until } = relation.boundsOf(row);
+      // A bound that a row got meanwhile is of a row that was born later.
+      if (validFrom.length > 0) validFrom[count] = from;
+      if (validUntil.length > 0) validUntil[count] = until;
+      const metadata = relation.metadata.get(row);
+      if (metadata !== undefined && entries.push([count, metadata]) === metadataInMessage) {
+        this.#post({ kind: 'metadata', copy: this.number, relation: keyOf(relation), entries }, []);
+        entries = [];
+        await pacer.breathe();
+      }
+      count++;
+    }
+    this.#postConstants();
+    this.#postNumbers();
+    if (entries.length > 0)
+      this.#post({ kind: 'metadata', copy: this.number, relation: keyOf(relation), entries }, []);
+    const shape = { predicate, arity, negated, generation, count, columns, number };
+    const bounds = {
+      validFrom: validFrom.length === 0 ? null : validFrom,
+      validUntil: validUntil.length === 0 ? null : validUntil,
+    };
+    const transfer = [...columns, number, validFrom, validUntil].map(({ buffer }) => buffer);
+    this.#post({ kind: 'relation', copy: this.number, ...shape, ...bounds }, transfer);
+  }
+
+  /** Posts scopes and writes that are new. */
+  #postNumbers(): void {
+    const { facts } = this.tenant;
+    const { scopeNames } = facts;
+    if (scopeNames.length > this.#scopes) {
+      const names = scopeNames.slice(this.#scopes).map((name) => present(name, 'a later scope has a name'));
+      this.#post({ kind: 'scopes', copy: this.number, names }, []);
+      this.#scopes = scopeNames.length;
+    }
+    const { generations, firsts } = facts.numbers.writesFrom(this.#writes);
+    if (generations.length === 0) return;
+    this.#writes += generations.length;
+    const transfer = [generations.buffer, firsts.buffer] as ArrayBuffer[];
+    this.#post({ kind: 'writes', copy: this.number, generations, firsts }, transfer);
+  }
+
+  #postConstants(): void {
+    const taken = this.#constants.take(this.#dictionary);
+    if (taken === null) return;
+    const transfer = [taken.bytes.buffer, taken.ends.buffer, taken.ids.buffer] as ArrayBuffer[];
+    this.#post({ kind: 'constants', copy: this.number, ...taken }, transfer);
+  }
+
+  get #dictionary(): Dictionary {
+    const { dictionary } = this.tenant.facts;
+    assert(dictionary instanceof Dictionary, 'stored facts have a dictionary of their own');
+    return dictionary;
+  }
+
+  async #postRules({ rules }: DatabaseState, pacer: Pacer): Promise<void> {
+    while (this.#rulesVersion !== rules.version) {
+      const { version } = rules;
+      const all = rules.all();
+      const known = this.#rules;
+      const changed = all.filter((rule) => known.get(rule.id) !== rule);
+      for (let from = 0; from < changed.length; from += rulesInMessage) {
+        const some = changed.slice(from, from + rulesInMessage);
+        this.#post({ kind: 'rules', copy: this.number, rules: some }, []);
+        await pacer.breathe();
+      }
+      this.#post({ kind: 'order', copy: this.number, ids: all.map(({ id }) => id) }, []);
+      this.#rules = new Map(all.map((rule) => [rule.id, rule]));
+      this.#rulesVersion = version;
+    }
+  }
+
+  async #postChanges(database: DatabaseState, pacer: Pacer): Promise<void> {
+    while (this.#changed.length > 0) {
+      const { generation } = database;
+      const meter = new ByteMeter();
+      const versions: CopiedVersion[] = [];
+      const numbers = this.#changed;
+      while (numbers.length > 0 && versions.length < changesInMessage) {
+        const version = this.#versionOf(numbers.pop() as number, generation);
+        if (version !== null) versions.push(version);
+        if (meter.counts(this.#constants.bytes)) break;
+      }
+      this.#postConstants();
+      this.#postNumbers();
+      this.#post({ kind: 'changes', copy: this.number, generation, versions }, []);
+      await pacer.breathe();
+    }
+  }
+
+  /** The fact as it is in this generation, the last published one; null: it is of a later one. */
+  #versionOf(number: number, generation: number): CopiedVersion | null {
+    const { relation, row: newest } = this.tenant.facts.versionOf(number);
+    const { predicate, arity, negated } = relation;
+    const gone = {
+      predicate,
+      arity,
+      negated,
+      number,
+      identity: null,
+      validFrom: 0,
+      validUntil: 0,
+      metadata: null,
+    };
+    // The rows of dead facts are dropped in time.
+    if (newest < 0) return gone;
+    const row = relation.versionAt(newest, generation);
+    if (row < 0) return null;
+    if (!relation.wasAlive(row, generation)) return gone;
+    const identity: number[] = [];
+    for (const [position, column] of relation.columns.entries()) {
+      const id = column[row] as number;
+      identity.push(id);
+      if (position < arity) this.#constants.add(id, this.#dictionary);
+    }
+    const { from: validFrom, until: validUntil } = relation.boundsOf(row);
+    return { ...gone, identity, validFrom, validUntil, metadata: relation.metadata.get(row) ?? null };
+  }
+}
+
+const unlimited = {
+  timeoutMs: Number.POSITIVE_INFINITY,
+  maxDerivations: Number.POSITIVE_INFINITY,
+  signal: new AbortController().signal,
+};
+
+function keyOf({ predicate, arity, negated }: StoredRelation): string {
+  return relationKey(predicate, arity, negated);
+}
+
+const maxConstantBytes = 64 * 1024;
+const maxConstants = 1024;
+
+/** Constants whose texts are to be posted, before anything that names them. */
+class NewConstants {
+  /** Of their texts. */
+  bytes = 0;
+  #ids: number[] = [];
+  /** By id of the dictionary: 1 if it was added. */
+  #isAdded = new Uint8Array(1024);
+
+  /** Adds the constant if it is new; true: it is time to post. */
+  add(id: number, dictionary: Dictionary): boolean {
+    if (id >= this.#isAdded.length) {
+      const larger = new Uint8Array(Math.max(dictionary.size, this.#isAdded.length * 2));
+      larger.set(this.#isAdded);
+      this.#isAdded = larger;
+    }
+    if (this.#isAdded[id] === 1) return false;
+    this.#isAdded[id] = 1;
+    this.bytes += dictionary.sizeOf(id);
+    return this.#ids.push(id) >= maxConstants || this.bytes >= maxConstantBytes;
+  }
+
+  /** Takes the constants in the form in which they are posted; null: there are none. */
+  take(dictionary: Dictionary): { bytes: Uint8Array; ends: Int32Array; ids: Int32Array } | null {
+    if (this.#ids.length === 0) return null;
+    const ids = Int32Array.from(this.#ids);
+    const ends = new Int32Array(ids.length);
+    const bytes = new Uint8Array(this.bytes);
+    let end = 0;
+    for (const [at, id] of ids.entries()) {
+      const text = dictionary.utf8(id);
+      bytes.set(text, end);
+      end += text.length;
+      ends[at] = end;
+    }
+    this.#ids = [];
+    this.bytes = 0;
+    return { bytes, ends, ids };
+  }
+}

@@ -1,0 +1,162 @@
+import { present } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import type { Pause } from '../base/slices.ts';
+import type { Scheduler } from '../base/scheduler.ts';
+import { relationsRead } from '../datalog/model/program.ts';
+import { MemoryBudget } from '../datalog/model/memory-budget.ts';
+import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
+import { bodyOf, infer } from '../read/ask.ts';
+import { type CopyMessage, CopiedTenant } from './copied-tenant.ts';
+import {
+  type FromReasoningThread,
+  type Post,
+  type ThreadReply,
+  type RemoteQuestion,
+  type ToReasoningThread,
+} from './messages.ts';
+
+/** What a reasoning thread needs of its process. */
+export interface ReasoningThreadParts {
+  readonly scheduler: Scheduler;
+  /** Bytes for derived tables, and those of one question. */
+  readonly memoryBytes: number;
+  readonly questionBytes: number;
+  readonly post: Post<FromReasoningThread>;
+  /** The JSON of a value, in pieces. */
+  readonly write: (value: unknown, pause: Pause) => AsyncIterable<string>;
+}
+
+/** A copy, and the end of what is being taken into it. */
+interface Held {
+  readonly copied: CopiedTenant;
+  readonly owner: { readonly database: string; readonly tenant: string };
+  taken: Promise<void>;
+}
+
+/**
+ * The reasoning thread's end: copies of tenants' facts, and the questions that are asked of them.
+ *
+ * Messages of one copy take effect in the order in which they come; a question sees all that came before it. Every
+ * question gets one reply.
+ */
+export class ReasoningThread {
+  readonly #parts: ReasoningThreadParts;
+  readonly #memory: MemoryBudget;
+  readonly #held = new Map<number, Held>();
+  readonly #running = new Map<number, AbortController>();
+
+  constructor(parts: ReasoningThreadParts) {
+    this.#parts = parts;
+    this.#memory = new MemoryBudget(parts.memoryBytes, parts.questionBytes);
+    parts.post({ kind: 'started' }, []);
+  }
+
+  /** Takes the next message. Throws nothing: what fails is the reply to a question. */
+  readonly take = (message: ToReasoningThread): void => {
+    switch (message.kind) {
+      case 'open': {
+        const { database, tenant } = message;
+        const copied = new CopiedTenant(message, this.#parts.scheduler, this.#memory, fail);
+        this.#held.set(message.copy, { copied, owner: { database, tenant }, taken: Promise.resolve() });
+        return;
+      }
+      case 'drop':
+        this.#held.get(message.copy)?.copied.reasoner.retire();
+        this.#held.delete(message.copy);
+        return;
+      case 'ask':
+        this.#ask(message);
+        return;
+      case 'cancel':
+        this.#running.get(message.id)?.abort();
+        return;
+      default:
+        this.#takeIn(message);
+    }
+  };
+
+  #takeIn(message: CopyMessage): void {
+    const held = this.#held.get(message.copy);
+    if (held === undefined) return;
+    held.taken = held.taken.then(() => held.copied.take(message));
+    // An error ends the thread, with all its copies: this one would answer wrongly.
+    held.taken.catch(fail);
+  }
+
+  #ask(message: RemoteQuestion): void {
+    const held = present(this.#held.get(message.copy) ?? null, 'a question is about a copy that is there');
+    const ending = new AbortController();
+    this.#running.set(message.id, ending);
+    // Its reader is pinned in its turn: what comes after the question must not be seen.
+    const pinned = held.taken.then(() => {
+      held.copied.reasoner.readers++;
+      return held.copied.readerAt(message.generation, message.time);
+    });
+    held.taken = pinned.then(() => undefined);
+    void pinned
+      .then((reader) => this.#answer(message, held, reader, ending.signal))
+      .finally(() => this.#running.delete(message.id));
+  }
+
+  async #answer(
+    { id, input, names, askedAt, lightMs }: RemoteQuestion,
+    { copied, owner }: Held,
+    reader: PinnedReader,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { scheduler, post, write } = this.#parts;
+    const { reasoner, tenant } = copied;
+    const { timeoutMs, maxDerivations } = input;
+    const startedAt = performance.now() - Math.max(0, Date.now() - askedAt);
+    const pacer = reasoner.pacer({ timeoutMs, maxDerivations, startedAt, signal });
+    const said = (): { id: number; bytes: number; fired: [string, number][] } => ({
+      id,
+      bytes: copied.bytes,
+      fired: copied.fired(),
+    });
+    scheduler.enter('ask', owner);
+    try {
+      const body = bodyOf(input);
+      const { answer, used } = await infer({ reasoner, reader, pacer, tenant }, input, body, { names });
+      const isLight = pacer.derivations > 0 && pacer.workedMs < lightMs;
+      const parts: Uint8Array[] = [];
+      for await (const piece of write(answer, scheduler.pauseOf(owner, 'write an answer'))) {
+        pacer.look();
+        parts.push(encoder.encode(piece));
+      }
+      const facts = Int32Array.from(used, ({ relation, row }) => relation.number[row] as number);
+      const conclusions = copied.conclusions(relationsRead(body));
+      const transfer = [facts, ...parts].map(({ buffer }) => buffer as ArrayBuffer);
+      post({ kind: 'answer', ...said(), parts, used: facts, conclusions, isLight }, transfer);
+    } catch (error) {
+      post({ ...said(), ...replyOf(pacer.withElapsed(error), signal) }, []);
+    } finally {
+      reasoner.readers--;
+      copied.settle();
+    }
+  }
+}
+
+const encoder = new TextEncoder();
+
+function replyOf(
+  error: unknown,
+  signal: AbortSignal,
+):
+  | { kind: 'cancelled' }
+  | Pick<Extract<ThreadReply, { kind: 'refused' }>, 'kind' | 'code' | 'message' | 'members'>
+  | { kind: 'failed'; stack: string } {
+  if (signal.aborted) return { kind: 'cancelled' };
+  if (error instanceof EngineError) {
+    const { code, message, members } = error;
+    return { kind: 'refused', code, message, members: JSON.parse(JSON.stringify(members)) as typeof members };
+  }
+  return { kind: 'failed', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+/** A bug outside of questions: the thread ends, and its owner starts another. */
+function fail(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
+}

@@ -1,0 +1,474 @@
+import { type Caller, signalOf } from '../base/caller.ts';
+import { EngineError } from '../base/errors.ts';
+import { JsonText } from '../base/json-text.ts';
+import { LruCache } from '../base/lru-cache.ts';
+import type { Answer, AskInput } from '../contract/inference.ts';
+import type { Literal } from '../contract/language.ts';
+import { isVariable } from '../contract/language.ts';
+import type { MemoryBudget } from '../datalog/model/memory-budget.ts';
+import { relationsRead } from '../datalog/model/program.ts';
+import { isPositiveAtom, relationOf } from '../language/terms.ts';
+import { hintsOf, namesOfAnswers } from '../read/ask.ts';
+import type { LiveState } from '../session/live-state.ts';
+import type { FactCopies, ReadContext } from '../session/read-context.ts';
+import type { TenantState } from '../state/state.ts';
+import type { FactRow } from '../store/fact-store.ts';
+import { Tuples } from '../store/tuples.ts';
+import { CopyFeed } from './copy-feed.ts';
+import type { FromReasoningThread, RemoteConclusions, ThreadReply, ToReasoningThread } from './messages.ts';
+
+/** A thread as its owner has it. After `terminate` it says nothing more. */
+export interface ThreadLink {
+  post(message: ToReasoningThread, transfer: readonly ArrayBuffer[]): void;
+  terminate(): void;
+}
+
+/** Starts reasoning threads. */
+export interface ThreadHost {
+  /** How many there may be. */
+  readonly count: number;
+  /** Milliseconds of processor time that a question has on the serving thread before it moves; 0: it moves at once. */
+  readonly afterMs: number;
+  /** `ended`: it ended by itself, with what it failed of. */
+  start(on: { message(message: FromReasoningThread): void; ended(error: unknown): void }): ThreadLink;
+}
+
+/** Numbers of the reasoning threads now. */
+export interface ThreadFigures {
+  readonly threads: number;
+  /** Questions that they answer. */
+  readonly questions: number;
+  readonly copies: number;
+  /** Bytes of copies, and of what is derived from them. */
+  readonly bytes: number;
+}
+
+/** Totals since the start. */
+export interface ThreadCounters {
+  /** Questions that moved to a thread. */
+  readonly movedQuestions: number;
+  /** Threads that were replaced. */
+  readonly replacedThreads: number;
+}
+
+/** The caller waits so much longer than its time for a thread that does not answer, in milliseconds. */
+const lateMs = 150;
+/** After this time a thread that does not reply to a cancelled question is replaced. */
+const replyWithinMs = 1000;
+/** After so many threads in a row that ended before they said anything, none is started any more. */
+const maxAbsent = 3;
+/** How often a question is begun again because its thread ended. */
+const maxStarts = 3;
+const maxHeavyShapes = 10_000;
+const maxShapeBytes = 4 * 1024 * 1024;
+/** JSON up to this length is parsed at once: the answer is then like any other. */
+const maxParsedBytes = 64 * 1024;
+
+type Reply = Extract<ThreadReply, { readonly kind: 'answer' }>;
+
+/** The thread ended before it replied. */
+const ended = Symbol('ended');
+
+/** A question on a thread. */
+interface Asked {
+  readonly settle: (reply: ThreadReply | typeof ended) => void;
+}
+
+interface Thread {
+  readonly link: ThreadLink;
+  readonly feeds: Map<TenantState, CopyFeed>;
+  readonly asked: Map<number, Asked>;
+  /** Questions that nobody waits for, which it has to reply to. */
+  readonly givenUp: Map<number, ReturnType<typeof setTimeout>>;
+  /** It has said something. */
+  isThere: boolean;
+}
+
+/** What the reasoning threads of an engine need of it. */
+interface ReasoningThreadsParts {
+  readonly live: LiveState;
+  readonly host: ThreadHost;
+  readonly memory: MemoryBudget;
+  readonly onBug: (error: unknown) => void;
+  readonly onWarn: (message: string) => void;
+}
+
+/**
+ * The threads to which heavy questions move, and the copies of facts that they have.
+ *
+ * A tenant's copy is on one thread. A question is posted with the generation and the time that it sees, after everything
+ * that was published before, so it sees what was answered before it came. What the answer used and concluded comes back
+ * with it, since uses, events and dependents stay here. A thread that ends is replaced, and its questions begin again.
+ */
+export class ReasoningThreads implements FactCopies {
+  readonly #parts: ReasoningThreadsParts;
+  readonly #threads: (Thread | null)[];
+  /** Shapes of questions that took too long here, by tenant. */
+  readonly #heavy = new LruCache<TenantState, true>(maxHeavyShapes, maxShapeBytes);
+  #nextCopy = 1;
+  #nextQuestion = 1;
+  /** Threads in a row that ended before they said anything. */
+  #absent = 0;
+  readonly #counters = { movedQuestions: 0, replacedThreads: 0 };
+
+  constructor(parts: ReasoningThreadsParts) {
+    this.#parts = parts;
+    this.#threads = Array.from({ length: parts.host.count }, () => null);
+  }
+
+  /** Starts the threads, so that the first question does not wait for that. */
+  start(): void {
+    for (const at of this.#threads.keys()) this.#threadAt(at);
+  }
+
+  figures(): ThreadFigures {
+    const figures = { threads: this.#threads.length, questions: 0, copies: 0, bytes: 0 };
+    for (const thread of this.#threads) {
+      if (thread === null) continue;
+      figures.questions += thread.asked.size;
+      figures.copies += thread.feeds.size;
+      for (const { bytes } of thread.feeds.values()) figures.bytes += bytes;
+    }
+    return figures;
+  }
+
+  counters(): ThreadCounters {
+    return this.#counters;
+  }
+
+  /** Milliseconds of processor time that a question has here. */
+  get afterMs(): number {
+    return this.#parts.host.afterMs;
+  }
+
+  /** True if questions of this shape took too long here. */
+  isHeavy(caller: Caller, shape: string): boolean {
+    if (this.afterMs === 0) return true;
+    const tenant = this.#tenantOf(caller);
+    return tenant !== undefined && this.#heavy.get(tenant, shape) === true;
+  }
+
+  noteHeavy(caller: Caller, shape: string): void {
+    const tenant = this.#tenantOf(caller);
+    if (tenant !== undefined) this.#heavy.set(tenant, shape, true, 2 * shape.length);
+  }
+
+  #tenantOf({ database, tenant }: Caller): TenantState | undefined {
+    return this.#parts.live.databaseNamed(database)?.tenants.get(tenant);
+  }
+
+  changed(tenant: TenantState, facts: readonly number[]): void {
+    for (const thread of this.#threads)
+      if (thread?.feeds.get(tenant)?.changed(facts) === false) this.#drop(thread, tenant);
+  }
+
+  forget(tenant: TenantState): void {
+    for (const thread of this.#threads) if (thread !== null) this.#drop(thread, tenant);
+  }
+
+  #drop({ feeds }: Thread, tenant: TenantState): void {
+    const feed = feeds.get(tenant);
+    if (feed === undefined) return;
+    feeds.delete(tenant);
+    this.#parts.memory.forget(feed);
+    feed.drop();
+  }
+
+  /**
+   * Answers the question on the tenant's thread; null: it cannot be asked there. The context is that of a running read.
+   * Small answers are objects, and long ones text.
+   */
+  async ask(
+    caller: Caller,
+    context: ReadContext,
+    input: AskInput,
+    body: readonly Literal[],
+    shape: string,
+  ): Promise<{ answer: Answer | JsonText; used: Set<FactRow>; context: ReadContext } | null> {
+    if (context.database.tenants.get(caller.tenant) !== context.tenant || this.#absent >= maxAbsent)
+      return null;
+    this.#counters.movedQuestions++;
+    for (let starts = 0; starts < maxStarts; starts++) {
+      const ready = await this.#ready(caller, context, body);
+      if (ready === null) return null;
+      const { thread, feed, now } = ready;
+      feed.users++;
+      let reply: ThreadReply | typeof ended;
+      try {
+        reply = await this.#reply(thread, feed, caller, now, { input, body });
+      } finally {
+        feed.users--;
+      }
+      if (reply === ended) continue;
+      this.#noteReply(feed, thread, reply, now);
+      const taken = await this.#taken(reply, now, input, body);
+      if (taken.isLight) this.#heavy.delete(context.tenant, shape);
+      return { ...taken, context: now };
+    }
+    if (this.#absent >= maxAbsent) return null;
+    throw context.pacer.exceeded('memory', 'the thread that answered the question ended several times');
+  }
+
+  /** The tenant's thread, with a copy that is up to date in this turn, and a reader of this turn. */
+  async #ready(
+    caller: Caller,
+    context: ReadContext,
+    body: readonly Literal[],
+  ): Promise<{ thread: Thread; feed: CopyFeed; now: ReadContext } | null> {
+    const { live, memory } = this.#parts;
+    for (;;) {
+      live.refuseClosed();
+      const now = { ...live.pin(caller, context.pacer.limits), pacer: context.pacer };
+      // Another tenant of this name may have come meanwhile.
+      if (now.tenant !== context.tenant) return null;
+      const relations = now.reader.program.below(relationsRead(body));
+      const { thread, feed } = this.#homeOf(caller, now);
+      if (feed.isOvergrown) {
+        this.#drop(thread, now.tenant);
+        continue;
+      }
+      if (feed.isCurrent(relations, now.database)) return { thread, feed, now };
+      const more = feed.bytesOf(relations);
+      memory.use(feed, feed.bytes);
+      feed.users++;
+      try {
+        if (!memory.fits(feed.bytes + more, feed)) return null;
+        feed.bytes += more;
+        await feed.follow(relations, now);
+      } finally {
+        feed.users--;
+      }
+    }
+  }
+
+  /** The thread with the tenant's copy, else the one with the fewest questions and copies. */
+  #homeOf({ database, tenant: name }: Caller, { tenant }: ReadContext): { thread: Thread; feed: CopyFeed } {
+    let best = 0;
+    let least = Number.POSITIVE_INFINITY;
+    for (const [at, thread] of this.#threads.entries()) {
+      const feed = thread?.feeds.get(tenant);
+      if (thread !== null && feed !== undefined) return { thread, feed };
+      const load = thread === null ? 0 : thread.asked.size * 1000 + thread.feeds.size;
+      if (load >= least) continue;
+      [best, least] = [at, load];
+    }
+    const thread = this.#threadAt(best);
+    const number = this.#nextCopy++;
+    const feed = new CopyFeed(
+      number,
+      tenant,
+      (message, transfer) => thread.link.post(message, transfer),
+      () => thread.feeds.delete(tenant),
+    );
+    thread.feeds.set(tenant, feed);
+    thread.link.post({ kind: 'open', copy: number, database, tenant: name }, []);
+    return { thread, feed };
+  }
+
+  #threadAt(at: number): Thread {
+    const known = this.#threads[at] ?? null;
+    if (known !== null) return known;
+    const thread: Thread = {
+      link: this.#parts.host.start({
+        message: (message) => this.#took(thread, message),
+        ended: (error) => {
+          this.#parts.onWarn(
+            `A reasoning thread ended and was replaced; its questions begin again: ${String(error)}`,
+          );
+          if (!thread.isThere && ++this.#absent === maxAbsent)
+            this.#parts.onWarn('Reasoning threads do not start here: questions stay on the serving thread.');
+          this.#replace(thread);
+        },
+      }),
+      feeds: new Map(),
+      asked: new Map(),
+      givenUp: new Map(),
+      isThere: false,
+    };
+    this.#threads[at] = thread;
+    return thread;
+  }
+
+  #took(thread: Thread, message: FromReasoningThread): void {
+    thread.isThere = true;
+    this.#absent = 0;
+    if (message.kind === 'started') return;
+    const { id } = message;
+    clearTimeout(thread.givenUp.get(id));
+    thread.givenUp.delete(id);
+    thread.asked.get(id)?.settle(message);
+  }
+
+  /** Ends the thread. Its copies are gone, and its questions begin again on another one, started when needed. */
+  #replace(thread: Thread): void {
+    const at = this.#threads.indexOf(thread);
+    if (at < 0) return;
+    this.#threads[at] = null;
+    this.#counters.replacedThreads++;
+    this.#end(thread);
+  }
+
+  #end({ link, feeds, asked, givenUp }: Thread): void {
+    link.terminate();
+    for (const timer of givenUp.values()) clearTimeout(timer);
+    for (const feed of feeds.values()) {
+      feed.isDropped = true;
+      this.#parts.memory.forget(feed);
+    }
+    for (const { settle } of asked.values()) settle(ended);
+  }
+
+  /** Posts the question in this turn, and waits for the reply, the end of its time, or its caller's end. */
+  #reply(
+    thread: Thread,
+    { number: copy }: CopyFeed,
+    caller: Caller,
+    { reader, pacer, database }: ReadContext,
+    { input, body }: { readonly input: AskInput; readonly body: readonly Literal[] },
+  ): Promise<ThreadReply | typeof ended> {
+    const id = this.#nextQuestion++;
+    const { generation, time } = reader;
+    const { timeoutMs } = input;
+    const signal = signalOf(caller);
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', gone);
+        thread.asked.delete(id);
+      };
+      const giveUp = (error: unknown): void => {
+        leave();
+        this.#giveUp(thread, id);
+        reject(error);
+      };
+      const gone = (): void => giveUp(new DOMException('the client has gone', 'AbortError'));
+      const late = (): void =>
+        giveUp(pacer.exceeded('timeoutMs', `the question took longer than ${timeoutMs} ms`));
+      const waitMs = Math.max(0, timeoutMs - pacer.elapsedMs) + lateMs;
+      const timer = setTimeout(late, Math.min(maxTimerMs, waitMs));
+      const settle = (reply: ThreadReply | typeof ended): void => {
+        leave();
+        resolve(reply);
+      };
+      signal.addEventListener('abort', gone);
+      thread.asked.set(id, { settle });
+      const askedAt = Date.now() - pacer.elapsedMs;
+      const lightMs = this.afterMs;
+      const names = namesOfAnswers({ database }, body);
+      thread.link.post({ kind: 'ask', id, copy, generation, time, input, names, askedAt, lightMs }, []);
+      if (signal.aborted) gone();
+    });
+  }
+
+  /** Cancels a question; the thread is replaced unless it replies. */
+  #giveUp(thread: Thread, id: number): void {
+    thread.link.post({ kind: 'cancel', id }, []);
+    const timer = setTimeout(() => {
+      this.#parts.onWarn(
+        `A reasoning thread did not end a question ${replyWithinMs} ms after its time, and was replaced.`,
+      );
+      this.#replace(thread);
+    }, replyWithinMs);
+    timer.unref();
+    thread.givenUp.set(id, timer);
+  }
+
+  #noteReply(feed: CopyFeed, thread: Thread, { bytes, fired }: ThreadReply, { database }: ReadContext): void {
+    const { live, memory } = this.#parts;
+    if (!feed.isDropped && thread.feeds.get(feed.tenant) === feed) {
+      feed.bytes = bytes;
+      memory.use(feed, bytes);
+      memory.fits(bytes, feed);
+    }
+    const tallies = live.talliesOf(database);
+    for (const [rule, count] of fired) {
+      const tally = tallies.get(rule);
+      if (tally === undefined) tallies.set(rule, { fired: count });
+      else tally.fired += count;
+    }
+  }
+
+  /** The answer of a reply, with what it rests on; throws what was refused. */
+  async #taken(
+    reply: ThreadReply,
+    now: ReadContext,
+    input: AskInput,
+    body: readonly Literal[],
+  ): Promise<{ answer: Answer | JsonText; used: Set<FactRow>; isLight: boolean }> {
+    if (reply.kind !== 'answer') throw errorOf(reply);
+    await this.#takeConclusions(reply.conclusions, now);
+    const { parts, isLight } = reply;
+    const used = new Set<FactRow>();
+    const { facts } = now.tenant;
+    for (const number of reply.used) {
+      const fact = facts.versionOf(number);
+      if (fact.row >= 0) used.add(fact);
+    }
+    const text = new JsonText(parts);
+    if (text.bytes > maxParsedBytes) return { answer: text, used, isLight };
+    const answer = text.value() as Answer;
+    return { answer: { ...answer, ...hintsOf(now, input, body, answer.results) }, used, isLight };
+  }
+
+  /** Makes the conclusions known here, as those of a question in tables of its own. */
+  async #takeConclusions(
+    all: readonly RemoteConclusions[],
+    { reasoner, reader, pacer }: ReadContext,
+  ): Promise<void> {
+    for (const { columns, count, texts, ...of } of all) {
+      if (reasoner.program !== reader.program) return;
+      if (columns === null) {
+        reasoner.addKnown(of, null, reader);
+        continue;
+      }
+      const rows = new Tuples(of.arity);
+      const tuple = new Int32Array(of.arity);
+      const { dictionary } = reasoner.facts;
+      const ids = texts.map((text) => dictionary.intern(text));
+      for (let row = 0; row < count; row++) {
+        for (const [position, column] of columns.entries()) {
+          const id = column[row] as number;
+          tuple[position] = id < 0 ? (ids[-1 - id] as number) : id;
+        }
+        if (!reasoner.hasDerived(of, tuple)) rows.insert(tuple);
+        if (row % rowsBetweenBreaths === rowsBetweenBreaths - 1) await pacer.breathe();
+      }
+      reasoner.addKnown(of, rows, reader);
+    }
+    if (reasoner.withdrawals.isPending) reasoner.onLeft();
+  }
+
+  /** Ends all threads; their questions are refused. */
+  close(): void {
+    for (const [at, thread] of this.#threads.entries()) {
+      this.#threads[at] = null;
+      if (thread !== null) this.#end(thread);
+    }
+  }
+}
+
+const rowsBetweenBreaths = 1024;
+/** A longer timer would overflow and fire at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
+function errorOf(reply: Exclude<ThreadReply, Reply>): Error {
+  switch (reply.kind) {
+    case 'refused':
+      return new EngineError(reply.code, reply.message, reply.members);
+    case 'failed':
+      return new Error(`a reasoning thread failed: ${reply.stack}`);
+    case 'cancelled':
+      return new DOMException('the client has gone', 'AbortError');
+  }
+}
+
+/** Equal for questions that differ in constants and in the names of variables at most. */
+export function shapeOfQuestion(input: AskInput, body: readonly Literal[]): string {
+  const shape = body.map((each) =>
+    isPositiveAtom(each)
+      ? `${relationOf(each)} ${each.args.map((term) => (isVariable(term) ? '?' : '_')).join('')}`
+      : `not ${relationsRead([each]).join(' ')}`,
+  );
+  const view = input.unscoped ? 'unscoped' : input.scope === null ? 'all' : `=${input.scope}`;
+  return JSON.stringify([shape, view, input.withProof || input.allProofs]);
+}

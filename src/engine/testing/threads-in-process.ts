@@ -1,0 +1,76 @@
+/** Reasoning threads without threads: both ends in this process, between them a channel as between threads. */
+import { MessageChannel } from 'node:worker_threads';
+import { serving } from '../base/serving.ts';
+import type { FromReasoningThread, ToReasoningThread } from '../reasoning/messages.ts';
+import { ReasoningThread } from '../reasoning/reasoning-thread.ts';
+import type { ThreadHost } from '../reasoning/reasoning-threads.ts';
+
+/** Such a host, with what a test can do to it. */
+export interface ThreadsInProcess extends ThreadHost {
+  /** Infinity: questions stay here. */
+  afterMs: number;
+  count: number;
+  /** Messages to threads so far. */
+  readonly posted: ToReasoningThread[];
+  /** Questions of which a thread was told. */
+  readonly asked: number;
+  started: number;
+  /** Called with each message before its thread gets it; false: it never gets it. */
+  filter: (message: ToReasoningThread) => boolean;
+  /** Ends the thread that was started last, as if it had failed. */
+  kill(): void;
+}
+
+/** A host whose questions move at once. */
+export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28): ThreadsInProcess {
+  let killLast = (): void => {};
+  const host: ThreadsInProcess = {
+    afterMs: 0,
+    count: 1,
+    posted: [],
+    get asked() {
+      return host.posted.filter(({ kind }) => kind === 'ask').length;
+    },
+    started: 0,
+    filter: () => true,
+    kill: () => killLast(),
+    start(on) {
+      host.started++;
+      const { port1: here, port2: there } = new MessageChannel();
+      let isOpen = true;
+      const close = (): void => {
+        isOpen = false;
+        here.close();
+      };
+      const thread = new ReasoningThread({
+        scheduler: serving,
+        memoryBytes,
+        questionBytes,
+        post: (message, transfer) => {
+          if (isOpen) there.postMessage(message, transfer);
+        },
+        write: async function* write(value) {
+          yield JSON.stringify(value);
+        },
+      });
+      there.on('message', (message: ToReasoningThread) => {
+        if (host.filter(message)) thread.take(message);
+      });
+      here.on('message', (message: FromReasoningThread) => {
+        if (isOpen) on.message(message);
+      });
+      killLast = () => {
+        close();
+        on.ended(new Error('killed'));
+      };
+      return {
+        post(message, transfer) {
+          host.posted.push(message);
+          if (isOpen) here.postMessage(message, transfer);
+        },
+        terminate: close,
+      };
+    },
+  };
+  return host;
+}

@@ -1,0 +1,97 @@
+import { setImmediate } from 'node:timers/promises';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { bundleProgram } from '../../engine/testing/child-program.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
+import { reasoningHost } from './reasoning-host.ts';
+
+/** A service with reasoning threads that are workers, as built. */
+
+let reasoningFile = '';
+beforeAll(async () => {
+  reasoningFile = await bundleProgram(new URL('../entry/reasoning-thread.ts', import.meta.url));
+});
+
+async function start(): Promise<ServiceUnderTest> {
+  const service = await startServiceUnderTest({ REASONING_THREADS: '1' }, { reasoningFile });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+/** A closure of some hundred thousand pairs. */
+async function teachPaths(service: ServiceUnderTest, nodes = 700): Promise<void> {
+  const facts = Array.from({ length: nodes }, (_, at) => ({
+    predicate: 'edge',
+    args: [`n${at}`, `n${at + 1}`],
+  }));
+  expect((await service.call('POST', '/assert/facts', { facts })).status).toBe(200);
+  for (const text of ['path(?x, ?y) :- edge(?x, ?y)', 'path(?x, ?z) :- path(?x, ?y), edge(?y, ?z)'])
+    expect((await service.call('POST', '/teach', { text })).status).toBe(200);
+}
+
+async function figure(service: ServiceUnderTest, name: string): Promise<number> {
+  const { body } = await service.call<string>('GET', '/metrics');
+  return Number(new RegExp(`^${name} (.*)$`, 'm').exec(body)?.[1]);
+}
+
+interface Answer {
+  readonly count: number;
+  readonly total: number;
+  readonly results: string[];
+}
+
+test('a heavy question moves to a worker, and sees what was written before it', async () => {
+  const service = await start();
+  await teachPaths(service);
+  const ask = { text: 'path(?x, ?y)', limit: 5000, timeoutMs: 600_000, maxDerivations: 1_000_000_000 };
+  const { status, body } = await service.call<Answer>('POST', '/ask', ask);
+  expect(status).toBe(200);
+  expect([body.count, body.total, body.results[0]]).toEqual([5000, 245_350, 'path(n0, n1)']);
+  expect(await figure(service, 'service_reasoning_threads')).toBe(1);
+  expect(await figure(service, 'service_reasoning_moved_questions_total')).toBe(1);
+  expect(await figure(service, 'service_reasoning_copies')).toBe(1);
+  expect(await figure(service, 'service_reasoning_bytes')).toBeGreaterThan(100_000);
+  await service.call('POST', '/tell', { predicate: 'edge', args: ['n700', 'n701'] });
+  expect((await service.call<Answer>('POST', '/ask', ask)).body.total).toBe(246_051);
+  expect(await figure(service, 'service_reasoning_moved_questions_total')).toBe(2);
+});
+
+test('a heavy question ends at its time', async () => {
+  const service = await start();
+  await service.call('POST', '/teach', { text: 'count(?y) :- count(?x), ?y = ?x + 1' });
+  await service.call('POST', '/tell', { predicate: 'count', args: ['0'] });
+  const ask = { text: 'count(?x)', timeoutMs: 200, maxDerivations: 1_000_000_000 };
+  const { status, body } = await service.call('POST', '/ask', ask);
+  expect(status).toBe(422);
+  expect(body).toMatchObject({ code: 'InferenceLimitExceeded', limit: 'timeoutMs' });
+});
+
+test('threads that cannot start leave the questions on the serving thread', async () => {
+  const service = await startServiceUnderTest(
+    { REASONING_THREADS: '1' },
+    { reasoningFile: `${reasoningFile}.missing` },
+  );
+  onTestFinished(() => service.close());
+  await teachPaths(service, 300);
+  for (let at = 0; at < 3; at++) {
+    const ask = { text: 'path(?x, ?y)', limit: 1 + at, timeoutMs: 600_000 };
+    expect((await service.call<Answer>('POST', '/ask', ask)).body.total).toBe(45_150);
+  }
+});
+
+test('a worker that runs out of its heap ends alone, and its owner is told', async () => {
+  const host = reasoningHost(reasoningFile, { count: 1000, memoryBytes: 2 ** 40, questionBytes: 2 ** 40 });
+  let ended: unknown = null;
+  const link = host.start({
+    message: () => undefined,
+    ended: (error) => {
+      ended = error;
+    },
+  });
+  link.post({ kind: 'open', copy: 1, database: 'default', tenant: 'default' }, []);
+  for (let batch = 0; batch < 100 && ended === null; batch++) {
+    const names = Array.from({ length: 2000 }, (_, at) => `${batch} ${at} ${'x'.repeat(4000)}`);
+    link.post({ kind: 'scopes', copy: 1, names }, []);
+    await setImmediate();
+  }
+  await expect.poll(() => String(ended)).toMatch(/memory/);
+});

@@ -1,0 +1,58 @@
+/** Starts reasoning threads: workers that run the program `entry/reasoning-thread.ts`. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { FromReasoningThread, ThreadHost } from '../../engine/index.ts';
+import type { ReasoningSettings } from '../base/reasoning-settings.ts';
+
+/** Processor time that a question has on the serving thread, in milliseconds. */
+const afterMs = 15;
+/**
+ * Heap of all threads together, in megabytes: what is large lies outside of it. In Electron all heaps of a process share 4 GB.
+ */
+const heapMb = 1536;
+const leastHeapMb = 256;
+
+/** The built program beside this one; null: this program was not built. */
+export function reasoningFile(): string | null {
+  const file = join(dirname(fileURLToPath(import.meta.url)), 'reasoning-thread.js');
+  return existsSync(file) ? file : null;
+}
+
+/** A host of `count` threads with these budgets in bytes. */
+export function reasoningHost(
+  file: string,
+  { count, ...settings }: ReasoningSettings & { readonly count: number },
+): ThreadHost {
+  return {
+    count,
+    afterMs,
+    start({ message, ended }) {
+      const worker = new Worker(file, {
+        workerData: settings,
+        resourceLimits: { maxOldGenerationSizeMb: Math.max(leastHeapMb, Math.floor(heapMb / count)) },
+      });
+      let isOver = false;
+      const end = (error: unknown): void => {
+        if (isOver) return;
+        isOver = true;
+        ended(error);
+      };
+      worker.on('message', (from: FromReasoningThread) => {
+        if (!isOver) message(from);
+      });
+      worker.on('error', end);
+      worker.on('exit', (code) => end(new Error(`it ended with ${code}`)));
+      // Waiting for a question must not keep the process alive.
+      worker.unref();
+      return {
+        post: (to, transfer) => worker.postMessage(to, transfer),
+        terminate: () => {
+          isOver = true;
+          void worker.terminate();
+        },
+      };
+    },
+  };
+}
