@@ -18,7 +18,8 @@ import { type Following, markBegun, markFollowing, readFollowing, unmarkFollowin
 import { Journal } from './log/journal.ts';
 import type { FolderLock } from './log/lock-file.ts';
 import { lockFolder } from './log/lock.ts';
-import { type FsyncMode, type Log, openLog } from './log/log.ts';
+import type { FsyncMode, Log } from './log/log.ts';
+import { openLog } from './log/open-log.ts';
 import { StartupError } from './log/startup-error.ts';
 
 export interface EngineOptions {

@@ -121,6 +121,16 @@ export const problems = {
     title: 'Not ready',
     when: 'the service is starting or shutting down, or too many questions of the tenant wait already',
   },
+  NoOwner: {
+    status: 503,
+    title: 'The store takes no write now',
+    when: 'with STORE_URL: PostgreSQL cannot be reached, or another node continues the log; nothing of the write was stored',
+  },
+  OutcomeUnknown: {
+    status: 504,
+    title: 'Outcome unknown',
+    when: 'with STORE_URL: the connection to PostgreSQL broke while the write was committed, and it is not known yet whether it was stored',
+  },
   StorageUnavailable: {
     status: 507,
     title: 'Storage unavailable',

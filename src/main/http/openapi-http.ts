@@ -198,6 +198,7 @@ function problemCodesOf(spec: OperationSpec): ProblemCode[] {
   if (spec.method !== 'GET') codes.add('UnsupportedMediaType');
   if (spec.method !== 'GET' && spec.takes === undefined) codes.add('PayloadTooLarge');
   if (spec.kind === 'write') codes.add('NotLeader');
+  if (spec.problems.includes('StorageUnavailable')) codes.add('NoOwner').add('OutcomeUnknown');
   if (takesKey(spec)) codes.add('Conflict').add('IdempotencyMismatch');
   if (spec.transaction !== undefined) codes.add('TransactionNotFound').add('Conflict');
   if (spec.isJudged === true) codes.add('ConstraintViolated').add('InferenceLimitExceeded');
@@ -252,6 +253,7 @@ const ownMembers: Readonly<Partial<Record<ProblemCode, readonly string[]>>> = {
   NotLeader: ['leader'],
   InferenceLimitExceeded: ['limit', 'elapsedMs'],
   RateLimited: ['retryAfterSeconds'],
+  NoOwner: ['retryAfterSeconds'],
   QuotaExceeded: ['quota', 'of', 'allowed', 'used'],
   LlmProviderException: ['provider'],
 };
@@ -463,5 +465,12 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   LlmProviderException: ['anthropic: refused the key (HTTP 401)', { provider: 'anthropic' }],
   LlmUnavailable: ['LLM provider not configured'],
   NotReady: ['the service is starting: try again soon'],
+  NoOwner: [
+    'PostgreSQL cannot be reached. Nothing of this write was stored; try again. Reads continue.',
+    { retryAfterSeconds: 1 },
+  ],
+  OutcomeUnknown: [
+    'The connection to the store broke while this write was committed, and the store could not be asked since. It is stored whole or not at all: read it back, or repeat the request with the same Idempotency-Key.',
+  ],
   StorageUnavailable: ['The disk is full; the write was not applied.'],
 };

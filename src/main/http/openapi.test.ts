@@ -275,7 +275,8 @@ const errorsTable: Readonly<Record<number, readonly ProblemCode[]>> = {
   429: ['QuotaExceeded', 'RateLimited'],
   500: ['Internal'],
   502: ['LlmProviderException'],
-  503: ['LlmUnavailable', 'NotReady'],
+  503: ['LlmUnavailable', 'NoOwner', 'NotReady'],
+  504: ['OutcomeUnknown'],
   507: ['QuotaExceeded', 'StorageUnavailable'],
 };
 
