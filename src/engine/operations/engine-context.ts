@@ -440,7 +440,8 @@ export class EngineContext implements Writer {
     await decayed;
     await written;
     // Nobody would read one that is in memory.
-    await this.snapshots.close(this.parts.lock === null ? 0 : snapshotWithinMs);
+    const isInMemory = this.parts.lock === null && !this.parts.log.isRemote;
+    await this.snapshots.close(isInMemory ? 0 : snapshotWithinMs);
     await this.meaning?.close();
     await Promise.all(this.journals.map((journal) => journal.close()));
     await this.parts.log.close();
