@@ -180,7 +180,8 @@ RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
       this.onBeat();
       return;
     }
-    if (this.#trouble === null) this.#options.onWarn(`The lease of this node could not be renewed: ${String(error)}`);
+    if (this.#trouble === null)
+      this.#options.onWarn(`The lease of this node could not be renewed: ${String(error)}`);
     this.#trouble =
       error instanceof StatementFailed
         ? 'PostgreSQL cannot be reached.'
@@ -206,7 +207,9 @@ async function checkServer(connection: PostgresConnection, { now, onWarn }: Post
   const settings: SessionSettings = present(connection.settings, 'a session tells its settings');
   assert(unsafeSetting(settings) === null, 'an unsafe session is not opened');
   if (settings.version < OLDEST_SERVER)
-    throw refusal(`PostgreSQL there is of version ${Math.floor(settings.version / 10_000)}; take 13 or newer.`);
+    throw refusal(
+      `PostgreSQL there is of version ${Math.floor(settings.version / 10_000)}; take 13 or newer.`,
+    );
   const skew = skewOf(settings.now, before, now());
   if (skew !== null) throw refusal(`${skew} Set the clocks of both machines by NTP.`);
   if (settings.standbys === '')
@@ -283,7 +286,9 @@ async function logNamed(connection: PostgresConnection, name: string): Promise<n
 VALUES ($1, gen_random_uuid(), 0, 1, 0, 0) ON CONFLICT (name) DO NOTHING`,
     [name],
   );
-  const { rows } = await connection.run<{ id: string }>('SELECT id FROM corollary.log WHERE name = $1', [name]);
+  const { rows } = await connection.run<{ id: string }>('SELECT id FROM corollary.log WHERE name = $1', [
+    name,
+  ]);
   return Number(present(rows[0], 'the log was created').id);
 }
 

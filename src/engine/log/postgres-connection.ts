@@ -157,8 +157,7 @@ export class PostgresConnection {
 export function unsafeSetting({ standby, readonly, commit, fsync }: SessionSettings): string | null {
   if (standby || readonly === 'on')
     return 'the server is a standby or takes no writes; STORE_URL must lead to the primary';
-  if (fsync === 'off')
-    return 'the server runs with fsync=off and can lose what it confirmed; set fsync = on';
+  if (fsync === 'off') return 'the server runs with fsync=off and can lose what it confirmed; set fsync = on';
   if (commit === 'off' || commit === 'local')
     return `synchronous_commit is ${commit}, so that the server can lose what it confirmed; set it to on for this role or database`;
   return null;

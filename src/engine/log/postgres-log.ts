@@ -103,7 +103,10 @@ export class PostgresLog {
   }
 
   /** Appends after the record `last`; false: the log has another epoch or end, and nothing changed. */
-  async append({ first, count, epoch, checksum, nonce, payload }: StoredFrame, last: number): Promise<boolean> {
+  async append(
+    { first, count, epoch, checksum, nonce, payload }: StoredFrame,
+    last: number,
+  ): Promise<boolean> {
     assert(first === last + 1, 'a frame follows the one before it');
     const answer = await this.#writer.run(
       `WITH mine AS (UPDATE corollary.log SET last_sequence = $3::bigint + $4::int, last_checksum = $5

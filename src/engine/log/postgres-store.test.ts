@@ -5,11 +5,19 @@ import { type PrivatePostgres, postgresMissing, startPostgres } from '../testing
 it('x', async () => {
   const server = await startPostgres();
   const warnings: string[] = [];
-  const e = await openEngine({ storageDir: null, storeUrl: server.url, onWarn: (m) => void warnings.push(m) });
+  const e = await openEngine({
+    storageDir: null,
+    storeUrl: server.url,
+    onWarn: (m) => void warnings.push(m),
+  });
   console.log(e.storageState(), warnings);
   console.log(await e.snapshot());
   await e.close();
-  const e2 = await openEngine({ storageDir: null, storeUrl: server.url, onWarn: (m) => void warnings.push(m) });
+  const e2 = await openEngine({
+    storageDir: null,
+    storeUrl: server.url,
+    onWarn: (m) => void warnings.push(m),
+  });
   console.log(e2.storageState(), warnings);
   await e2.close();
   await server.remove();

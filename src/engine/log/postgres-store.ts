@@ -10,7 +10,14 @@ import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import { type FileSealing, type FolderKey, type Opener, plainFile, plainOpener, sealingOf } from './cipher.ts';
+import {
+  type FileSealing,
+  type FolderKey,
+  type Opener,
+  plainFile,
+  plainOpener,
+  sealingOf,
+} from './cipher.ts';
 import { encodeFrame, frameBytes, type LogRecord, recordChecksum, SALT_BYTES } from './codec.ts';
 import { type FrameStore, noOwner, outcomeUnknown, type StoreSizes } from './frame-store.ts';
 import { frameRecords, type StoredRecords } from './log-reader.ts';
@@ -120,7 +127,9 @@ export class PostgresStore implements FrameStore {
   }
 
   status(): 'ready' | 'failed' {
-    return this.#latched !== null || this.#failure !== null || this.#node.trouble !== null ? 'failed' : 'ready';
+    return this.#latched !== null || this.#failure !== null || this.#node.trouble !== null
+      ? 'failed'
+      : 'ready';
   }
 
   sizes(): StoreSizes {
@@ -230,7 +239,8 @@ export class PostgresStore implements FrameStore {
     for (const section of SECTIONS)
       for (const stored of await this.#log.chunkBytes(row.attempt, snapshotSections[section]))
         bytes += frameBytes(stored - overhead + sealing.sealer.overhead);
-    const pieces = (section: SnapshotPart['section']): AsyncGenerator<Uint8Array> => this.#pieces(row, section);
+    const pieces = (section: SnapshotPart['section']): AsyncGenerator<Uint8Array> =>
+      this.#pieces(row, section);
     return {
       sequence,
       bytes,
@@ -423,7 +433,8 @@ export class PostgresStore implements FrameStore {
 
   async #opened(frame: StoredFrame): Promise<Uint8Array> {
     const head = frameHead(this.#log.id, frame);
-    if (checksumOf(head, frame.payload) !== frame.checksum) throw damaged('a frame does not verify', frame.first);
+    if (checksumOf(head, frame.payload) !== frame.checksum)
+      throw damaged('a frame does not verify', frame.first);
     const payload = (await this.#openerOf(frame.epoch)).open(frame.nonce, head, frame.payload);
     if (payload === null) throw damaged('a frame cannot be decrypted', frame.first);
     return payload;
@@ -489,7 +500,13 @@ export class PostgresStore implements FrameStore {
       const head = chunkHead(attempt, { section, n, epoch, nonce });
       const sealed = Buffer.concat(sealer.seal(nonce, head, [payload.subarray(0, filled)]));
       filled = 0;
-      await this.#log.putChunk(attempt, { section, n, nonce, bytes: sealed, checksum: checksumOf(head, sealed) });
+      await this.#log.putChunk(attempt, {
+        section,
+        n,
+        nonce,
+        bytes: sealed,
+        checksum: checksumOf(head, sealed),
+      });
       chunks[section] = n + 1;
       bytes += sealed.length;
     };
@@ -544,11 +561,17 @@ function checksumOf(head: Uint8Array, bytes: Uint8Array): number {
   return crc32(bytes, crc32(head));
 }
 
-function frameHead(log: number, { first, count, epoch, nonce }: Omit<StoredFrame, 'checksum' | 'payload'>): Buffer {
+function frameHead(
+  log: number,
+  { first, count, epoch, nonce }: Omit<StoredFrame, 'checksum' | 'payload'>,
+): Buffer {
   return Buffer.from(`frame ${log} ${epoch} ${first} ${count} ${nonce}`);
 }
 
-function chunkHead(attempt: string, of: { section: number; n: number; epoch: number; nonce: number }): Buffer {
+function chunkHead(
+  attempt: string,
+  of: { section: number; n: number; epoch: number; nonce: number },
+): Buffer {
   return Buffer.from(`chunk ${attempt} ${of.epoch} ${of.section} ${of.n} ${of.nonce}`);
 }
 

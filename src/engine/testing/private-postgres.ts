@@ -33,7 +33,9 @@ export interface PrivatePostgres {
 }
 
 /** Creates and starts a server with these settings. */
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PrivatePostgres> {
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PrivatePostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'corollary-postgres-'));
   const isRoot = process.getuid?.() === 0;
   if (isRoot) {
@@ -44,12 +46,19 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   const data = join(folder, 'data');
   const program = async (name: string, ...rest: string[]): Promise<void> => {
     const command = [join(binaries() ?? '', name), ...rest];
-    const [first = '', ...others] = isRoot ? ['setpriv', '--reuid=nobody', '--clear-groups', ...command] : command;
+    const [first = '', ...others] = isRoot
+      ? ['setpriv', '--reuid=nobody', '--clear-groups', ...command]
+      : command;
     await run(first, others, { cwd: '/', env: { ...process.env, LC_ALL: 'C' } });
   };
   await program('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8');
   const port = await freePort();
-  const given = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: folder, ...settings };
+  const given = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: folder,
+    ...settings,
+  };
   const lines = Object.entries(given).map(([name, value]) => `${name} = '${value}'\n`);
   writeFileSync(join(data, 'postgresql.auto.conf'), lines.join(''));
   const start = (): Promise<void> => program('pg_ctl', '-D', data, '-l', join(folder, 'log'), '-w', 'start');
