@@ -350,6 +350,14 @@ export class EngineContext implements Writer {
   }
 
   /**
+   * Resolves if everything that was answered anywhere before the call is in the state; asks the store, if the log is in one.
+   * Rejects with NoOwner.
+   */
+  confirm(): Promise<void> {
+    return this.parts.log.confirm();
+  }
+
+  /**
    * True if a write with the caller's idempotency key was made in the last 24 hours: repeated, it changes nothing and gets
    * the same outcome. Refuses with IdempotencyMismatch if that was another request.
    */

@@ -214,7 +214,7 @@ export function createEngine(parts: EngineParts) {
     ...methods(databases, 'quota', 'setQuota'),
     ...methods(databases, 'tenants', 'createTenant', 'deleteTenant', 'nukeTenant'),
     ...methods(live, 'changes', 'subscribe', 'tellOfToolCall'),
-    ...methods(context, 'position', 'snapshot', 'backup', 'storageState', 'storage', 'remembers'),
+    ...methods(context, 'position', 'snapshot', 'backup', 'storageState', 'storage', 'confirm', 'remembers'),
     /** Begins a question; the returned function ends it. Throws QuotaExceeded. */
     beginQuestion: (caller: Caller) => context.questions.begin(caller),
     ...methods(
