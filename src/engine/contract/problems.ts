@@ -55,6 +55,11 @@ export const problems = {
     title: 'Key conflict',
     when: 'a fact with the same value of a declared key is valid at the same time; `inTheWay` names it',
   },
+  HistoryChanged: {
+    status: 409,
+    title: 'The history has changed',
+    when: 'with STORE_URL: PostgreSQL has lost the state that the token in X-At-Least was given for',
+  },
   PreconditionFailed: {
     status: 412,
     title: 'Precondition failed',

@@ -345,8 +345,8 @@ async function checkStored(storeUrl: string, { stored, refused: not }: Outcomes)
   const records = frames.flatMap(({ payload }) => [...decodeRecords(payload as Uint8Array)]);
   expect(records.map(({ sequence }) => sequence)).toEqual(records.map((_, index) => index + 1));
   const found = records.flatMap(({ operation }) => {
-    const { facts = [] } = operation as { facts?: { atom?: unknown }[] };
-    return facts.map((fact) => JSON.stringify(fact).replace(/.*"args":\["([^"]*)",(\d+)\].*/, '$1, $2'));
+    const { facts = [] } = operation as { facts?: readonly { args: readonly string[] }[] };
+    return facts.map(({ args }) => args.join(', '));
   });
   expect(new Set(found).size).toBe(found.length);
   const there = new Set(found);
