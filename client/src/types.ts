@@ -18,6 +18,7 @@ export type ProblemCode =
   | 'MethodNotAllowed'
   | 'Conflict'
   | 'KeyConflict'
+  | 'HistoryChanged'
   | 'PreconditionFailed'
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
@@ -33,6 +34,8 @@ export type ProblemCode =
   | 'LlmProviderException'
   | 'LlmUnavailable'
   | 'NotReady'
+  | 'NoOwner'
+  | 'OutcomeUnknown'
   | 'StorageUnavailable';
 
 /** The kinds of changes to the knowledge. */

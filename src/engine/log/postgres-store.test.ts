@@ -248,6 +248,12 @@ describe.skipIf(postgresMissing !== null)(title, () => {
       ]);
     });
 
+    it('a server that does not wait for the disk', async () => {
+      const careless = await startPostgres({ fsync: 'off' });
+      expect((await refused(careless.url, {})).message).toMatch(oneLine('fsync=off'));
+      await careless.remove();
+    });
+
     it('a schema that is not a store, and a store of another format', async () => {
       const other = await newDatabase();
       await run(other, 'CREATE SCHEMA corollary; CREATE TABLE corollary.log (id int)');

@@ -11,7 +11,7 @@ import {
   postgresMissing,
   startPostgres,
 } from '../../engine/testing/private-postgres.ts';
-import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
+import { startServiceUnderTest } from '../testing/service-under-test.ts';
 
 const title = postgresMissing === null ? 'with STORE_URL' : `with STORE_URL (${postgresMissing})`;
 const fact = (name: string) => ({ predicate: 'p', args: [name] });
@@ -48,7 +48,7 @@ describe.skipIf(postgresMissing !== null)(title, () => {
     const known = (await service.call('GET', '/facts')).headers.get('x-token') ?? '';
     const [history = ''] = known.split('.');
     const other = history === '00000000' ? '11111111' : '00000000';
-    const withToken = (token: string): ReturnType<ServiceUnderTest['call']> =>
+    const withToken = (token: string) =>
       service.call('GET', '/facts', undefined, { headers: { 'x-at-least': token } });
     expect((await withToken(known)).status).toBe(200);
     expect((await withToken(known.replace(history, other))).body.code).toBe('HistoryChanged');
