@@ -12,7 +12,7 @@ import { type Operation, versionOf } from '../state/operation.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { RuleStore } from '../store/rule-store.ts';
-import type { Log } from '../log/log.ts';
+import type { AppendOptions, Log } from '../log/log.ts';
 import { type GrowthGate, type Reservation, openGate } from './write-admission.ts';
 import { type Exclusion, WriteQueue } from './write-queue.ts';
 
@@ -269,10 +269,7 @@ export class CommitPipeline {
         () => {
           applied = this.#apply(write, record, encoded !== undefined);
         },
-        {
-          ...(encoded === undefined ? {} : { operation: encoded }),
-          ...(doubted === undefined ? {} : { doubted }),
-        },
+        optionsOf(encoded, doubted),
       );
     } finally {
       durable?.();
@@ -357,6 +354,14 @@ export class CommitPipeline {
     this.#closing = [];
     for (const resolve of closing) resolve();
   }
+}
+
+function optionsOf(
+  operation: Uint8Array | undefined,
+  doubted: AppendOptions['doubted'] | undefined,
+): AppendOptions | undefined {
+  if (doubted === undefined) return operation === undefined ? undefined : { operation };
+  return operation === undefined ? { doubted } : { operation, doubted };
 }
 
 /** The tenant whose writes this one follows in order; null: it concerns none, or all. */

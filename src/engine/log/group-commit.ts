@@ -12,6 +12,7 @@ import { encodeRecord, type HistoryParent, type LogRecord } from './codec.ts';
 import { type FrameStore, noOwner, outcomeUnknown } from './frame-store.ts';
 import type { AppendOptions, FsyncMode, Log, LogPosition, LogStatistics, ReceivedSnapshot } from './log.ts';
 import type { StoredRecords } from './log-reader.ts';
+import type { Group } from './segment-writer.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
 
@@ -30,8 +31,10 @@ interface EncodedRecords {
 }
 
 /** An append in progress. `encoded` is null while it waits for room. */
-interface Pending extends AppendOptions {
+interface Pending {
   readonly records: readonly LogRecord[];
+  readonly operation: Uint8Array | undefined;
+  readonly doubted: AppendOptions['doubted'] | undefined;
   encoded: EncodedRecords | null;
   readonly committed: (() => void) | undefined;
   readonly resolve: () => void;
@@ -115,12 +118,12 @@ export class GroupCommit implements Log {
   async append(
     records: readonly LogRecord[],
     committed?: () => void,
-    options: AppendOptions = {},
+    options?: AppendOptions,
   ): Promise<void> {
     if (this.#closing !== null) throw new EngineError('NotReady', 'The service is shutting down.');
     if (this.#store.latched !== null) throw this.#store.latched;
     if (this.#unsettled !== null) throw this.#unsettled;
-    const { operation, doubted } = options;
+    const operation = options?.operation;
     assert(records.length > 0, 'an append has records');
     assert(operation === undefined || records.length === 1, 'one record has the operation');
     records.forEach((record, index) => {
@@ -128,9 +131,8 @@ export class GroupCommit implements Log {
     });
     const encoded = this.#hasRoom() ? this.#encode(records, operation) : null;
     const done = new Promise<void>((resolve, reject) => {
-      const told = doubted === undefined ? {} : { doubted };
-      const given = operation === undefined ? told : { ...told, operation };
-      this.#queue.push({ ...given, records, encoded, committed, resolve, reject });
+      const doubted = options?.doubted;
+      this.#queue.push({ records, operation, doubted, encoded, committed, resolve, reject });
     });
     this.#nextSequence += records.length;
     if (encoded !== null) {
@@ -264,17 +266,13 @@ export class GroupCommit implements Log {
     const appends = this.#nextGroup();
     const parts = appends.flatMap(({ encoded }) => encoded?.parts ?? []);
     const group = { firstSequence: this.#store.lastSequence + 1, count: parts.length, parts };
-    let written: number;
+    let written: number | null;
     try {
-      written = await this.#store.append(group).catch((error: unknown) => {
-        if (error instanceof EngineError && error.code === 'OutcomeUnknown')
-          return this.#settle(group, appends, error);
-        throw error;
-      });
+      written = await this.#store.append(group);
     } catch (error) {
-      this.#fail(error);
-      return;
+      written = await this.#afterFailure(group, appends, error);
     }
+    if (written === null) return;
     this.#totals.commits++;
     this.#totals.records += parts.length;
     this.#totals.bytes += written;
@@ -285,12 +283,19 @@ export class GroupCommit implements Log {
     this.#admit();
   }
 
-  /** Resolves with the bytes of the frame once it is known that it is stored; rejects if it is not. */
-  async #settle(
-    group: Parameters<FrameStore['settle']>[0],
-    appends: readonly Pending[],
-    error: EngineError,
-  ): Promise<number> {
+  /** Resolves with the bytes of the frame if it turns out to be stored; else refuses what waits, null. */
+  async #afterFailure(group: Group, appends: readonly Pending[], error: unknown): Promise<number | null> {
+    try {
+      if (error instanceof EngineError && error.code === 'OutcomeUnknown')
+        return await this.#settle(group, appends, error);
+      throw error;
+    } catch (failure) {
+      this.#fail(failure);
+      return null;
+    }
+  }
+
+  async #settle(group: Group, appends: readonly Pending[], error: EngineError): Promise<number> {
     this.#unsettled = noOwner('It is not known yet whether the store has the writes before this one.', error);
     this.#rejectFrom(appends.length, this.#unsettled);
     this.#admit();
