@@ -1,3 +1,4 @@
+import { TextMap } from '../base/text-map.ts';
 import { EngineError, invalid } from '../base/errors.ts';
 import type { FactInput } from '../contract/facts.ts';
 import {
@@ -62,7 +63,7 @@ export function checkValidity(fact: FactToStore, path: string, stored: Bounds = 
 export class ValidityCheck {
   readonly #facts: FactStore | null;
   readonly #time: number;
-  readonly #earlier = new Map<string, Bounds>();
+  readonly #earlier = new TextMap<Bounds>();
 
   /** `facts` is null if the tenant has none yet. */
   constructor(facts: FactStore | null, time: number) {

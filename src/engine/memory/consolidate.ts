@@ -1,3 +1,4 @@
+import { TextMap, TextSet } from '../base/text-map.ts';
 import { decideAndWrite, unlimited, type Writer } from '../session/writer.ts';
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
@@ -266,7 +267,7 @@ async function valuesOf(
   createdAt: (fact: FactRow) => number,
   pacer: Pacer,
 ): Promise<{ readonly values: ConsolidatedValue[]; readonly characters: number }> {
-  const byValue = new Map<string, ConsolidatedValue>();
+  const byValue = new TextMap<ConsolidatedValue>();
   let characters = 0;
   let looked = 0;
   const add = async (entry: ConsolidatedValue): Promise<void> => {
@@ -334,8 +335,8 @@ async function withRoom(
   found: readonly PlannedSummary[],
   pacer: Pacer,
 ): Promise<PlannedSummary[]> {
-  const taken = new Set<string>();
-  const freed = new Set<string>();
+  const taken = new TextSet();
+  const freed = new TextSet();
   const summaries: PlannedSummary[] = [];
   let waiting = [...found];
   for (let before = -1; before !== summaries.length; ) {

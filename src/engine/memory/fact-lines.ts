@@ -4,6 +4,7 @@
  * A line has what changes the meaning of an atom: its scope and its validity. It depends on nothing but its fact, so that
  * the tokens of a window are the sum of its lines.
  */
+import { TextMap } from '../base/text-map.ts';
 import type { Atom } from '../contract/language.ts';
 import type { ContextEntry } from '../contract/memory.ts';
 import { renderAtom } from '../language/print.ts';
@@ -76,7 +77,7 @@ export async function firstEntries<Entry extends LinedEntry>(
   { maxFacts, maxTokens }: ListLimits,
 ): Promise<Entry[]> {
   let room = maxTokens ?? Number.POSITIVE_INFINITY;
-  const taken = new Map<string, Entry>();
+  const taken = new TextMap<Entry>();
   for (const entry of entries) {
     if (taken.size === maxFacts || room <= 0) break;
     const atom = renderAtom(entry);
@@ -107,7 +108,7 @@ export async function readingOrder<Entry extends LinedEntry>(
   entries: readonly Entry[],
   breathe: () => Promise<void>,
 ): Promise<Entry[]> {
-  const byAtom = new Map<string, Entry>();
+  const byAtom = new TextMap<Entry>();
   for (const entry of entries) {
     byAtom.set(renderAtom(entry), entry);
     if ((byAtom.size & 0xff) === 0) await breathe();

@@ -1,3 +1,4 @@
+import { TextMap } from '../base/text-map.ts';
 import { compareText } from '../base/text-order.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { WhyNot } from '../contract/explanation.ts';
@@ -39,7 +40,7 @@ export class BlockFinder {
   readonly #views: readonly ScopeChoice[];
   /** False if everything true in some scope is also true in the view of all scopes. */
   readonly #canHoldApart: boolean;
-  readonly #found = new Map<string, Block>();
+  readonly #found = new TextMap<Block>();
 
   /** `rules`: all rules of the reader's state, including disabled ones. The caller owns the table set. */
   constructor(context: ReadContext, set: TableSet, rules: readonly RuleRecord[]) {
@@ -61,7 +62,7 @@ export class BlockFinder {
 
   /** All blocks, each once: by reason, then in the order of `lacking`, then by scope or rule. */
   async of(lacking: readonly MissingAtom[]): Promise<Block[]> {
-    const distinct = new Map<string, MissingAtom>();
+    const distinct = new TextMap<MissingAtom>();
     for (const each of lacking) {
       const key = `${viewKey(each.view)}\n${renderAtom(each.atom)}`;
       if (!distinct.has(key)) distinct.set(key, each);

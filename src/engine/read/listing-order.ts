@@ -1,3 +1,5 @@
+import { ByteMeter } from '../base/byte-meter.ts';
+import { TextMap } from '../base/text-map.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { isTextSort, type ListFactsQuery, sortedPosition } from '../contract/facts.ts';
 import type { FactRow } from '../store/fact-store.ts';
@@ -211,14 +213,15 @@ export async function argumentRanks(
   pacer: Pacer,
 ): Promise<Float64Array> {
   const texts = new TextComparisons();
-  const indexOf = new Map<string | null, number>();
+  const indexOf = new TextMap<number, string | null>();
   const indexes = new Int32Array(count);
+  const meter = new ByteMeter();
   for (let at = 0; at < count; at++) {
     const value = valueAt(at);
     let index = indexOf.get(value);
     if (index === undefined) indexOf.set(texts.see(value), (index = indexOf.size));
     indexes[at] = index;
-    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
+    if (meter.counts(value?.length ?? 0)) await pacer.breathe();
   }
   const distinct = [...indexOf.keys()];
   // Distinct doubles are in the order of their exact values, which decides most comparisons.

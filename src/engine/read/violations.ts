@@ -1,3 +1,4 @@
+import { TextMap } from '../base/text-map.ts';
 import { compareText } from '../base/text-order.ts';
 import { EngineError } from '../base/errors.ts';
 import type { StoredConstraint } from '../contract/constraints.ts';
@@ -285,7 +286,7 @@ async function instancesOf(
   const { body, variables } = denialOf(constraint);
   const asked = { view: viewOfScope(scope), body, variables };
   const { columns, count, constants } = await reasoner.answers(asked, reader, pacer);
-  const found = new Map<string, ConstantTuple>();
+  const found = new TextMap<ConstantTuple>();
   for (let row = 0; row < count; row++) {
     if ((row & rowsBetweenBreaths) === rowsBetweenBreaths) {
       pacer.memory.take((rowsBetweenBreaths + 1) * bytesOfViolation);

@@ -1,3 +1,4 @@
+import { TextMap, TextSet } from '../base/text-map.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { present } from '../base/assert.ts';
 import { compareText } from '../base/text-order.ts';
@@ -185,7 +186,7 @@ class Answers {
  */
 function supposedIn({ reader }: ReadContext, input: WhatIfInput): (text: string) => boolean {
   const scope = scopeChoice(input);
-  const patterns = new Map<string, FactPattern>();
+  const patterns = new TextMap<FactPattern>();
   for (const { predicate, args, truthVal } of input.assert)
     patterns.set(renderAtom({ predicate, args, negated: !truthVal }), { predicate, args, truthVal, scope });
   return (text) => {
@@ -210,7 +211,7 @@ async function compared(
 
 /** The items of `list` that are not in `other`, in order. */
 async function without(list: readonly string[], other: readonly string[], pacer: Pacer): Promise<string[]> {
-  const known = new Set<string>();
+  const known = new TextSet();
   for (const [at, text] of other.entries()) {
     known.add(text);
     if ((at & 0xfff) === 0xfff) await pacer.breathe();

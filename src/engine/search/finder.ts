@@ -1,3 +1,4 @@
+import { TextSet } from '../base/text-map.ts';
 import { compareText } from '../base/text-order.ts';
 import type { AtomLiteral } from '../contract/language.ts';
 import type { Mention } from '../contract/mention.ts';
@@ -292,7 +293,7 @@ export class Finder {
     const { names, mentions, text } = this.#sought;
     const { context } = names;
     const { goals, leftOut } = await goalsOf(text, mentions, names, context.pacer.within(goalsTimeoutMs));
-    const taken = new Set<string>();
+    const taken = new TextSet();
     for (const goal of goals) {
       if (!goal.isConcluded || taken.size >= maxConclusions) continue;
       const rows = await this.#conclusionsOf(goal, taken);

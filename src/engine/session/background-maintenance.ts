@@ -1,3 +1,4 @@
+import { TextSet } from '../base/text-map.ts';
 import { compareText } from '../base/text-order.ts';
 import { lostAmong } from './dependents.ts';
 import { EngineError } from '../base/errors.ts';
@@ -167,7 +168,7 @@ export class BackgroundMaintenance {
     pacer: Pacer,
   ): Promise<string[] | null> {
     const { dictionary } = this.#reasoner.facts;
-    const atoms = new Set<string>();
+    const atoms = new TextSet();
     for (const { batch, lost, stored } of found)
       for (const each of lost) {
         const tuple = new Int32Array(each.arity);

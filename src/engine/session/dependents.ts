@@ -1,3 +1,4 @@
+import { TextMap, TextSet } from '../base/text-map.ts';
 import { TextComparisons } from '../base/text-order.ts';
 import type { FactRow, FactStore, FactPattern, ScopeChoice } from '../store/fact-store.ts';
 import { tupleAt, Tuples } from '../store/tuples.ts';
@@ -220,7 +221,7 @@ export interface Retraction {
 /** The candidates that the retraction withdrew, as sorted atoms. Refused by a limit if that takes too long. */
 async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> {
   const { reasoner, facts, retracted, candidates } = change;
-  const lost = new Map<string, Lost>();
+  const lost = new TextMap<Lost>();
   for (const each of change.lost)
     for (let row = 0; row < each.count; row++) {
       note(each, tupleAt(each.rows, row, new Int32Array(each.arity)), lost, pacer);
@@ -247,7 +248,7 @@ async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> 
       }
     });
   if (lost.size === 0) return [];
-  const atoms = new Set<string>();
+  const atoms = new TextSet();
   const texts = constants ?? facts.dictionary;
   const meter = new ByteMeter();
   for (const { of, tuple } of lost.values()) {
@@ -276,7 +277,7 @@ export async function lostAmong(
   candidates: readonly Candidates[],
   pacer: Pacer,
 ): Promise<Candidates[]> {
-  const lost = new Map<string, Lost>();
+  const lost = new TextMap<Lost>();
   await reasoner.evaluate(reader, false, pacer, async (set) => {
     for (const candidate of candidates) await collectLost(candidate, set, reader, pacer, lost);
   });

@@ -1,3 +1,4 @@
+import { Compactions } from './compactions.ts';
 import {
   boundsPassed,
   changesOf,
@@ -101,8 +102,7 @@ export class LiveState implements CommitObserver {
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: ValidityTimer;
   readonly #counts: BackgroundCounts;
-  /** Changed relations that could not be compacted because a reader might still need dead rows. */
-  readonly #uncompacted = new Map<TenantState, Set<string>>();
+  readonly #compactions: Compactions;
   readonly #eventIds = new Map<DatabaseState, EventIds>();
   readonly #origins = new WeakMap<Report, Origin>();
   /** Includes removed databases that still have readers. */
@@ -139,6 +139,12 @@ export class LiveState implements CommitObserver {
     };
     this.#wall = new WallClock(clock, parts.state.wall, { stepped });
     this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });
+    const droppableThrough = (database: DatabaseState, name: string, tenant: TenantState): number | null => {
+      const reasoner = this.#reasoners.get(tenant);
+      if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return null;
+      return Math.min(database.generation, this.rememberedSince(database.name, name));
+    };
+    this.#compactions = new Compactions({ scheduler, droppableThrough, onBug });
     // Boundaries before the start are not published.
     this.#lastTimeRead = this.#wall.read();
     const start = this.#lastTimeRead;
@@ -162,7 +168,8 @@ export class LiveState implements CommitObserver {
     this.#answers.clear();
     this.#listings.clear();
     this.#memory.fits(this.#memory.limit, null);
-    for (const { database, tenant, name } of this.everyTenant()) this.#compact(database, name, tenant, []);
+    for (const { database, tenant, name } of this.everyTenant())
+      this.#compactions.goOn(database, name, tenant);
   }
 
   /** Refuses new work; resolves when no background work runs. */
@@ -170,7 +177,7 @@ export class LiveState implements CommitObserver {
     this.#isClosed = true;
     this.#timer.close();
     const maintenance = Array.from(this.#maintenance.values(), (each) => each.close());
-    await Promise.all([this.#counts.close(), ...maintenance, ...this.#ending]);
+    await Promise.all([this.#counts.close(), this.#compactions.close(), ...maintenance, ...this.#ending]);
   }
 
   /** The memory for derived data. */
@@ -205,7 +212,7 @@ export class LiveState implements CommitObserver {
       throw context.pacer.withElapsed(error);
     } finally {
       context.reasoner.readers--;
-      this.#compactLeft(context.database, caller.tenant, context.tenant);
+      this.#compactions.goOn(context.database, caller.tenant, context.tenant);
     }
   }
 
@@ -318,7 +325,7 @@ export class LiveState implements CommitObserver {
         seen.known.losses?.end();
         reasoner.withdrawals.release(seen.hold, claim);
         reasoner.onLeft();
-        this.#compactLeft(seen.context.database, caller.tenant, seen.context.tenant);
+        this.#compactions.goOn(seen.context.database, caller.tenant, seen.context.tenant);
       },
     };
   }
@@ -579,7 +586,8 @@ export class LiveState implements CommitObserver {
     }
     this.#rulesChanged(report, origin);
     if (report.cleared !== null) this.#drop(database, report.cleared);
-    if (state !== undefined && tenant !== null) this.#compact(database, tenant, state, changes.relations);
+    if (state !== undefined && tenant !== null)
+      this.#compactions.goOn(database, tenant, state, changes.relations);
   }
 
   /**
@@ -619,7 +627,7 @@ export class LiveState implements CommitObserver {
       }
       this.#reasoners.delete(tenant);
       this.#maintenance.delete(tenant);
-      this.#uncompacted.delete(tenant);
+      this.#compactions.drop(tenant);
       this.#listings.forget(tenant.facts);
     }
     if (rules > 0 || isDatabaseGone) {
@@ -630,32 +638,12 @@ export class LiveState implements CommitObserver {
     if (isDatabaseGone) this.#eventIds.delete(database);
   }
 
-  /**
-   * Removes dead rows of these relations, and of relations left over from earlier, unless a reader may still need them.
-   */
-  #compact(database: DatabaseState, name: string, tenant: TenantState, touched: Iterable<string>): void {
-    const relations = this.#uncompacted.get(tenant) ?? new Set();
-    for (const relation of touched) relations.add(relation);
-    this.#uncompacted.set(tenant, relations);
-    // A write in progress may refer to these rows, and has ended versions that still look alive.
-    if (database.isChanging) return;
-    const reasoner = this.#reasoners.get(tenant);
-    if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return;
-    const through = Math.min(database.generation, this.rememberedSince(database.name, name));
-    this.#uncompacted.set(tenant, new Set(tenant.facts.compact(relations, through)));
-  }
-
-  /** Removes dead rows that a reader or a transaction held, which has ended. */
-  #compactLeft(database: DatabaseState, name: string, tenant: TenantState): void {
-    if ((this.#uncompacted.get(tenant)?.size ?? 0) > 0) this.#compact(database, name, tenant, []);
-  }
-
   /** Removes dead rows that a transaction of this tenant held, when its caller is done with them. */
   compactSoon({ database: of, tenant: name }: Pick<Caller, 'database' | 'tenant'>): void {
     queueMicrotask(() => {
       const database = this.#parts.state.databases.get(of);
       const tenant = database?.tenants.get(name);
-      if (database !== undefined && tenant !== undefined) this.#compactLeft(database, name, tenant);
+      if (database !== undefined && tenant !== undefined) this.#compactions.goOn(database, name, tenant);
     });
   }
 
@@ -784,7 +772,7 @@ export class LiveState implements CommitObserver {
       publish: (atoms, origin) => {
         for (const change of withdrawalsOf(name, atoms, origin)) this.#feed.publish(change);
       },
-      settled: () => this.#compact(database, name, tenant, []),
+      settled: () => this.#compactions.goOn(database, name, tenant),
       onBug,
     });
     this.#maintenance.set(tenant, maintenance);

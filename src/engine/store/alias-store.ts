@@ -10,8 +10,8 @@ export interface AliasRecord {
 export class AliasStore {
   /** Incremented by every change. */
   version = 0;
-  readonly #byAlias = new Map<string, AliasRecord>();
-  readonly #byEntity = new Map<string, Set<string>>();
+  readonly #byAlias = new TextMap<AliasRecord>();
+  readonly #byEntity = new TextMap<Set<string>>();
 
   get size(): number {
     return this.#byAlias.size;
@@ -49,3 +49,4 @@ export class AliasStore {
     this.version++;
   }
 }
+import { TextMap } from '../base/text-map.ts';

@@ -519,16 +519,16 @@ export class FactStore {
   }
 
   /**
-   * Drops tombstones of this generation and earlier, in relations that are mostly dead. Requires that no
-   * reader is at an earlier generation than the last. Returns the relations to try again, whose dead rows are
-   * still needed. Afterwards the ids of dropped facts are unknown.
+   * Drops tombstones up to this generation where most rows are dead; where there are many, once most are copied. Requires
+   * that no reader is at an earlier generation than the last. Returns the relations to try again.
    */
   compact(relations: Iterable<string>, generation: number): string[] {
     const left: string[] = [];
     for (const key of relations) {
       const old = this.relations.get(key);
-      if (old === undefined || !old.isMostlyDead) continue;
-      if (!old.isMostlyDeadThrough(generation)) left.push(key);
+      if (old?.isMostlyDead !== true) old?.endCompaction();
+      else if (!old.isMostlyDeadThrough(generation) || !old.compaction(generation).isNearlyWhole)
+        left.push(key);
       else this.#compactRelation(key, old, generation);
     }
     return left;
@@ -536,7 +536,7 @@ export class FactStore {
 
   #compactRelation(key: string, old: StoredRelation, generation: number): void {
     this.version++;
-    const fresh = old.compacted(generation);
+    const fresh = old.compaction(generation).finish();
     for (let row = 0; row < old.count; row++) {
       const number = old.number[row] as number;
       if (this.#numbers.place(number).row === row) this.#numbers.move(number, -1);

@@ -1,3 +1,4 @@
+import { Prng } from '../testing/prng.ts';
 import { expect, test } from 'vitest';
 import { StoredRelation } from './stored-relation.ts';
 
@@ -101,7 +102,7 @@ test('keeps the same live facts at compaction, and the old relation for its read
   for (let id = 0; id < 600; id++) add(id, id + 1);
   for (let id = 0; id < 400; id++) rows.kill(id, 1000);
   expect(rows.isMostlyDead).toBe(true);
-  const fresh = rows.compacted(1000);
+  const fresh = rows.compaction(1000).finish();
   expect(fresh.isMostlyDead).toBe(false);
   expect(seen(fresh, 1000)).toEqual(seen(rows, 1000));
   expect(fresh.count).toBe(200);
@@ -117,7 +118,7 @@ test('keeps rows that died after the generation of compaction, still dead', () =
   for (let id = 0; id < 600; id++) add(id, id + 1);
   for (let id = 0; id < 400; id++) rows.kill(id, 1000);
   for (let id = 400; id < 500; id++) rows.kill(id, 2000);
-  const fresh = rows.compacted(1500);
+  const fresh = rows.compaction(1500).finish();
   expect(fresh.count).toBe(200);
   expect(fresh.live).toBe(100);
   expect(fresh.forgottenThrough).toBe(1000);
@@ -141,4 +142,43 @@ test('drops most rows only once most of them died early enough', () => {
   // Counted again only if there are many more rows, or if all that were dead can be dropped.
   expect(rows.isMostlyDeadThrough(1999)).toBe(false);
   expect(rows.isMostlyDeadThrough(2500)).toBe(true);
+});
+
+test('a compaction in steps takes in what is added, replaced and killed meanwhile', () => {
+  const prng = new Prng(7);
+  const { rows } = relation();
+  const many = 150_000;
+  const add = (id: number, generation: number): number =>
+    rows.append(Int32Array.of(id, id % 3), generation, id, id % 5, Number.POSITIVE_INFINITY, null);
+  for (let id = 0; id < many; id++) add(id, 1);
+  for (let row = 0; row < many; row++) if (row % 3 > 0) rows.kill(row, 2);
+  const compaction = rows.compaction(2);
+  expect(compaction.isNearlyWhole).toBe(false);
+  let generation = 3;
+  for (let id = many; !compaction.isNearlyWhole; generation++) {
+    compaction.step();
+    for (let change = 0; change < 40; change++) {
+      const row = prng.below(rows.count);
+      if (prng.chance(0.3)) add(id++, generation);
+      else if (rows.isAlive(row)) {
+        rows.kill(row, generation);
+        if (prng.chance(0.5)) add(rows.number[row] as number, generation);
+      }
+    }
+  }
+  expect(rows.compaction(generation)).toBe(compaction);
+  const fresh = compaction.finish();
+  expect(rows.compacting).toBeNull();
+  expect(fresh.live).toBe(rows.live);
+  expect(seen(fresh, generation, 9)).toEqual(seen(rows, generation, 9));
+  const died = Array.from({ length: rows.count }, (_, row) => row).filter(
+    (row) => !((rows.death?.[row] ?? 0) <= 2),
+  );
+  expect(fresh.count).toBe(died.length);
+  for (const [at, row] of died.entries())
+    expect([fresh.birth[at], fresh.death?.[at], fresh.number[at]]).toEqual([
+      rows.birth[row],
+      rows.death?.[row],
+      rows.number[row],
+    ]);
 });

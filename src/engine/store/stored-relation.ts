@@ -56,7 +56,7 @@ export class StoredRelation {
   #latest = { generation: 0, net: 0 };
   /** By row born in that generation: the row that it replaced. */
   readonly #replaced = new NumberMap<number>();
-  /** The latest generation in which a dropped version died; see `compacted`. */
+  /** The latest generation in which a dropped version died; see `compaction`. */
   forgottenThrough = 0;
   /** When to count droppable rows again: from this generation, or this number of rows, on. */
   #lookAgain = { generation: 0, count: 0 };
@@ -79,6 +79,7 @@ export class StoredRelation {
   readonly runs: SortedRuns;
   #copies: AtomCopies | null = null;
   #keyIndex: KeyIndex | null = null;
+  #compaction: Compaction | null = null;
   #spansScopes = false;
 
   constructor(predicate: string, arity: number, negated: boolean) {
@@ -104,7 +105,7 @@ export class StoredRelation {
     let bytes = this.#slots.bytes + this.#capacity * (4 * (this.arity + 1) + 8 + 4);
     for (const column of [this.death, this.validFrom, this.validUntil, this.#lastDeaths])
       bytes += column?.byteLength ?? 0;
-    bytes += this.#oldSlots?.bytes ?? 0;
+    bytes += (this.#oldSlots?.bytes ?? 0) + (this.#compaction?.bytes ?? 0);
     if (this.#enlarging !== null)
       for (const column of [...this.#enlarging.ints, ...this.#enlarging.floats])
         bytes += column?.larger.byteLength ?? 0;
@@ -210,6 +211,7 @@ export class StoredRelation {
     const larger = this.#enlarging?.floats[deathColumn];
     if (larger?.has(row) === true) larger.larger[row] = generation;
     this.live--;
+    this.#compaction?.died(row, generation);
     this.#noteDeath(row >>> blockBits, generation);
     this.#noteChange(generation, -1);
   }
@@ -314,7 +316,7 @@ export class StoredRelation {
   }
 
   /**
-   * True if most rows died up to this generation, so that `compacted` pays. While many of them died later,
+   * True if most rows died up to this generation, so that compaction pays. While many of them died later,
    * rows are counted only now and then: when all that were dead then can be dropped, or after the rows have
    * grown by half.
    */
@@ -330,29 +332,22 @@ export class StoredRelation {
   }
 
   /**
-   * Compaction: a copy without the rows that died up to this generation, for readers of the last generation
-   * and later. This relation stays unchanged for whoever still uses its rows. Not allowed while rows are
-   * being written that are not visible yet.
+   * The compaction that is under way, or a new one: a copy without the rows that died up to this generation, for readers
+   * of that generation and later.
    */
-  compacted(generation: number): StoredRelation {
-    const fresh = new StoredRelation(this.predicate, this.arity, this.negated);
-    const identity = new Int32Array(this.arity + 1);
-    let forgotten = this.forgottenThrough;
-    for (let row = 0; row < this.count; row++) {
-      const death = this.death?.[row] ?? Number.POSITIVE_INFINITY;
-      if (this.#diedThrough(row, generation)) {
-        forgotten = Math.max(forgotten, death);
-        continue;
-      }
-      tupleAt(this, row, identity);
-      const { from, until } = this.boundsOf(row);
-      const metadata = this.metadata.get(row) ?? null;
-      const birth = this.birth[row] as number;
-      const moved = fresh.append(identity, birth, this.number[row] as number, from, until, metadata);
-      if (death !== Number.POSITIVE_INFINITY) fresh.kill(moved, death);
-    }
-    fresh.forgottenThrough = forgotten;
-    return fresh;
+  compaction(generation: number): Compaction {
+    this.#compaction ??= new Compaction(this, generation);
+    return this.#compaction;
+  }
+
+  /** The compaction that is under way; null: none. */
+  get compacting(): Compaction | null {
+    return this.#compaction;
+  }
+
+  /** Ends the compaction that is under way, if any; what it copied is of no use any more. */
+  endCompaction(): void {
+    this.#compaction = null;
   }
 
   async #restore(kept: RestoredRows, slices: Slices): Promise<void> {
@@ -590,4 +585,83 @@ export function* aliveIn(
       const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
       yield { ...relation.boundsOf(row), number: relation.number[row] as number, scope };
     }
+}
+
+/** Rows that a step of a compaction copies. */
+const rowsPerStep = 0x800;
+
+/**
+ * The copy of a relation without the rows that died up to a generation. It is made in steps; meanwhile the relation is
+ * read and written as before.
+ */
+export class Compaction {
+  readonly #of: StoredRelation;
+  readonly #generation: number;
+  readonly #fresh: StoredRelation;
+  readonly #identity: Int32Array;
+  /** By row that was looked at: its row in the copy; -1: it is not there. */
+  #places: Int32Array;
+  #next = 0;
+
+  constructor(of: StoredRelation, generation: number) {
+    this.#of = of;
+    this.#generation = generation;
+    this.#fresh = new StoredRelation(of.predicate, of.arity, of.negated);
+    this.#fresh.forgottenThrough = of.forgottenThrough;
+    this.#identity = new Int32Array(of.arity + 1);
+    this.#places = new Int32Array(of.count);
+  }
+
+  get bytes(): number {
+    return this.#fresh.bytes + this.#places.byteLength;
+  }
+
+  /** True if what is missing can be copied in one turn. */
+  get isNearlyWhole(): boolean {
+    return this.#of.count - this.#next <= maxRowsAtOnce;
+  }
+
+  /** Copies some rows. */
+  step(): void {
+    this.#copyUntil(Math.min(this.#of.count, this.#next + rowsPerStep));
+  }
+
+  /**
+   * Copies what is missing and returns the copy. The relation stays as it is for whoever still uses its rows. Not allowed
+   * while rows are being written that are not visible yet.
+   */
+  finish(): StoredRelation {
+    this.#copyUntil(this.#of.count);
+    this.#of.endCompaction();
+    return this.#fresh;
+  }
+
+  /** Call it when a row of the relation dies. */
+  died(row: number, generation: number): void {
+    if (row < this.#next && (this.#places[row] as number) >= 0)
+      this.#fresh.kill(this.#places[row] as number, generation);
+  }
+
+  #copyUntil(end: number): void {
+    const of = this.#of;
+    if (this.#places.length < end) this.#places = enlarged(this.#places, new Int32Array(of.count * 2));
+    for (; this.#next < end; this.#next++) this.#places[this.#next] = this.#copy(this.#next);
+  }
+
+  /** Returns the row of the copy, or -1. */
+  #copy(row: number): number {
+    const of = this.#of;
+    const fresh = this.#fresh;
+    const death = of.death?.[row] ?? Number.POSITIVE_INFINITY;
+    if (death <= this.#generation) {
+      fresh.forgottenThrough = Math.max(fresh.forgottenThrough, death);
+      return -1;
+    }
+    tupleAt(of, row, this.#identity);
+    const { from, until } = of.boundsOf(row);
+    const [birth, number] = [of.birth[row] as number, of.number[row] as number];
+    const moved = fresh.append(this.#identity, birth, number, from, until, of.metadata.get(row) ?? null);
+    if (death !== Number.POSITIVE_INFINITY) fresh.kill(moved, death);
+    return moved;
+  }
 }

@@ -1,3 +1,4 @@
+import { TextMap } from '../base/text-map.ts';
 import { present } from '../base/assert.ts';
 import { compareText } from '../base/text-order.ts';
 import type { ReadContext } from '../session/read-context.ts';
@@ -53,11 +54,11 @@ export class OpenWindow {
   readonly seen: VisibleKnowledge;
   readonly budget: WindowBudget;
   /** By atom, in the order in which they were taken. */
-  readonly entries = new Map<string, ContextEntry>();
+  readonly entries = new TextMap<ContextEntry>();
   /** Atoms left out as the weaker side of a contradiction. */
   readonly weaker: ReadonlySet<string>;
   /** Why answers to goals, and what their proofs conclude, were left out. */
-  readonly leftOut = new Map<string, OmissionReason>();
+  readonly leftOut = new TextMap<OmissionReason>();
   /** The rules in the proofs by their order of creation. */
   readonly rules = new Map<number, string>();
   /** True if the weaker side of a contradiction is left out. */
@@ -120,7 +121,7 @@ export class OpenWindow {
    * shown as in the first of them.
    */
   async takeProof(proof: readonly ProofEntry[]): Promise<OmissionReason | null> {
-    const byAtom = new Map<string, ProofEntry>();
+    const byAtom = new TextMap<ProofEntry>();
     for (const each of proof) {
       const atom = renderAtom(each.literal);
       const known = byAtom.get(atom);

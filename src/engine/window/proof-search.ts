@@ -6,6 +6,7 @@
  * minimum if it ends within `maxChoices`, otherwise the best proof found so far. Callers build the graph; the trial
  * decides what fits.
  */
+import { TextMap } from '../base/text-map.ts';
 import { present } from '../base/assert.ts';
 import { compareText, compareTexts } from '../base/text-order.ts';
 
@@ -179,7 +180,7 @@ class Search {
   /** The nodes of the current proof with the way chosen for each part; -1: none yet. */
   readonly #chosen = new Map<number, number[]>();
   /** By atom, the number of its nodes in the proof; without atoms that the window already has. */
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new TextMap<number>();
   #chars = 0;
   #rootAdded: readonly number[] = [];
 

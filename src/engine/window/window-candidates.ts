@@ -1,3 +1,4 @@
+import { TextMap, TextSet } from '../base/text-map.ts';
 import { ByteMeter } from '../base/byte-meter.ts';
 import { TextComparisons } from '../base/text-order.ts';
 import type { FactRow } from '../store/fact-store.ts';
@@ -29,7 +30,7 @@ const maxRefusals = 1000;
 /** Adds facts of the view and conclusions that share a constant with the entries so far, which are all from proofs. */
 export async function fillRelated(window: OpenWindow, conclusions: readonly Candidate[]): Promise<void> {
   const { pacer } = window.context;
-  const constants = new Set<string>();
+  const constants = new TextSet();
   for (const { args } of window.entries.values()) for (const constant of args) constants.add(constant);
   if (constants.size === 0 || window.budget.isFull) return;
   const found = await relatedFacts(window, constants);
@@ -225,7 +226,8 @@ export async function omittedFrom(window: OpenWindow, omissions: Omissions): Pro
   }
   const sorted = await sortedByPrecedence(conclusions, context.pacer);
   const omitted: Omitted[] = [];
-  const met = new Set<string>();
+  const met = new TextSet();
+  const meter = new ByteMeter();
   for await (const candidate of mergedByPrecedence(stored(), sorted, context.pacer)) {
     const { atom, salience } = candidate;
     const note = (reason: OmissionReason): void => {
@@ -237,6 +239,7 @@ export async function omittedFrom(window: OpenWindow, omissions: Omissions): Pro
     else if (!window.has(atom)) note(await reasonOf(window, omissions, candidate));
     if (!isCopy && omissions.alsoConcluded.has(atom)) note('duplicate');
     if (omitted.length >= maxOmitted) break;
+    if (meter.counts(atom.length)) await context.pacer.breathe();
   }
   return omitted;
 }
@@ -263,7 +266,7 @@ export async function reasonsOfRefused(
   builder: ProofBuilder,
   refused: readonly { readonly step: number; readonly reason: OmissionReason }[],
 ): Promise<Map<string, OmissionReason>> {
-  const reasons = new Map<string, OmissionReason>();
+  const reasons = new TextMap<OmissionReason>();
   const steps = new Set<number>();
   for (const { step, reason } of refused) {
     const open = [step];

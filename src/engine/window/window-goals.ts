@@ -1,3 +1,4 @@
+import { TextMap, TextSet } from '../base/text-map.ts';
 import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { TextComparisons } from '../base/text-order.ts';
@@ -56,7 +57,7 @@ export async function proveGoals(
   goals: readonly Matches[],
 ): Promise<{ readonly answers: GoalAnswer[][]; readonly alsoConcluded: Set<string> }> {
   const { pacer } = seen.context;
-  const alsoConcluded = new Set<string>();
+  const alsoConcluded = new TextSet();
   const proved: { readonly literal: AtomLiteral; readonly step: number | null }[][] = [];
   for (const matches of goals) {
     const found: { literal: AtomLiteral; step: number | null }[] = [];
@@ -148,7 +149,7 @@ export class GoalProofs {
   /** In the order in which they were tried. */
   readonly refused: RefusedProof[] = [];
   /** The answers with a complete proof in the window. */
-  readonly taken = new Set<string>();
+  readonly taken = new TextSet();
   readonly #window: OpenWindow;
   readonly #builder: ProofBuilder | null;
   readonly #graph: WayGraph | null;
@@ -195,7 +196,7 @@ export class GoalProofs {
   async #takePremises(builder: ProofBuilder, root: number): Promise<void> {
     const window = this.#window;
     const steps = new Set([root]);
-    const premises = new Map<string, ProofEntry>();
+    const premises = new TextMap<ProofEntry>();
     for (const step of steps) {
       if ((steps.size & 0xff) === 0) await window.context.pacer.breathe();
       const { atom, kind, premises: below } = present(builder.steps[step], 'the step exists');
@@ -239,7 +240,7 @@ export class GoalProofs {
   async #canonical(builder: ProofBuilder, root: number): Promise<Proof | null> {
     const window = this.#window;
     const steps = new Set([root]);
-    const fresh = new Set<string>();
+    const fresh = new TextSet();
     for (const step of steps) {
       if ((steps.size & 0xff) === 0) await window.context.pacer.breathe();
       const { atom, kind, premises } = present(builder.steps[step], 'the step exists');
@@ -287,9 +288,9 @@ export function atomOf({ literal }: Premise): AtomLiteral | null {
 class WayGraph {
   readonly #window: OpenWindow;
   readonly #builder: ProofBuilder;
-  readonly #parts = new Map<string, readonly (readonly Way[])[]>();
+  readonly #parts = new TextMap<readonly (readonly Way[])[]>();
   /** What the proofs in the window prove. */
-  readonly #proved = new Set<string>();
+  readonly #proved = new TextSet();
 
   constructor(window: OpenWindow, builder: ProofBuilder) {
     this.#window = window;
@@ -362,7 +363,7 @@ class WayGraph {
 
   /** The root and what its derivations lead to, nearest first, as nodes. */
   async #graphFrom(root: Premise): Promise<GraphNode[]> {
-    const numbers = new Map<string, number>();
+    const numbers = new TextMap<number>();
     const premises: Premise[] = [];
     const numberOf = (premise: Premise): number => {
       const key = premise.key;
@@ -399,13 +400,13 @@ class WayGraph {
   /** The window as a trial for proofs of these nodes; no proof may contain an atom both true and false. */
   async #trial(found: readonly GraphNode[]): Promise<ProofTrial> {
     const { budget, resolves } = this.#window;
-    const sizes = new Map<string, Sized>();
+    const sizes = new TextMap<Sized>();
     for (const { premise } of found) {
       const literal = atomOf(premise);
       if (literal !== null) sizes.set(renderAtom(literal), await this.#window.sizeOf(literal));
     }
     const sizeOfAtom = (atom: string): Sized => present(sizes.get(atom), 'an atom of the graph');
-    const tried = new Set<string>();
+    const tried = new TextSet();
     return {
       has: (atom) => this.#window.has(atom),
       add: (atom) => {

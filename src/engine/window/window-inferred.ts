@@ -1,3 +1,4 @@
+import { TextMap } from '../base/text-map.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { present } from '../base/assert.ts';
 import { provable, type ProofNode } from './proof-search.ts';
@@ -31,7 +32,7 @@ export async function proveInferred(
   alsoConcluded: Set<string>,
 ): Promise<Map<string, number>> {
   const { pacer } = seen.context;
-  const inferred = new Map<string, number>();
+  const inferred = new TextMap<number>();
   for (const matches of relations) {
     const rows: number[] = [];
     const stored: AtomLiteral[] = [];
@@ -64,7 +65,7 @@ export async function withoutWeaker(
   inferred: ReadonlyMap<string, number>,
   weaker: ReadonlySet<string>,
 ): Promise<Map<string, Application | null>> {
-  const changed = new Map<string, Application | null>();
+  const changed = new TextMap<Application | null>();
   if (weaker.size === 0) return changed;
   const doubts = new AffectedSteps(builder, weaker);
   const breathe = () => context.pacer.breathe();
@@ -74,7 +75,7 @@ export async function withoutWeaker(
     if (doubts.isDoubtful(step)) affected.push([atom, step]);
   }
   const premises: Premise[] = [];
-  const numbers = new Map<string, number>();
+  const numbers = new TextMap<number>();
   const numberOf = (premise: Premise): number => {
     const key = premise.key;
     const known = numbers.get(key);

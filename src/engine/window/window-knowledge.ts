@@ -1,3 +1,4 @@
+import { TextMap } from '../base/text-map.ts';
 import { type ReadContext, visibleIn } from '../session/read-context.ts';
 import { present } from '../base/assert.ts';
 import { compareText } from '../base/text-order.ts';
@@ -22,7 +23,7 @@ export class VisibleKnowledge {
   readonly context: ReadContext;
   readonly view: ScopeChoice;
   /** Conclusions found that are not stored: atom to the step that proves them. */
-  readonly concluded = new Map<string, number>();
+  readonly concluded = new TextMap<number>();
   /** The conclusions of the builder that the steps belong to; null if nothing derived was requested. */
   readonly conclusions: Conclusions | null;
 
@@ -94,7 +95,7 @@ export class VisibleKnowledge {
   /** All atoms that are both true and false in what is visible, with the weaker side of each, ordered by atom. */
   async contradicted(): Promise<WindowContradiction[]> {
     const { pacer } = this.context;
-    const found = new Map<string, WindowContradiction>();
+    const found = new TextMap<WindowContradiction>();
     for await (const { positive } of contradictions(this.context, this.view)) {
       const [fact] = positive;
       if (fact === undefined) continue;

@@ -1,3 +1,4 @@
+import { TextMap } from '../base/text-map.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { ContextWindow, Goal, OmissionReason, OptimizeInput } from '../contract/context.ts';
 import type { Atom, AtomLiteral, Literal } from '../contract/language.ts';
@@ -235,7 +236,7 @@ async function candidates(
   inferred: ReadonlyMap<string, number>,
 ): Promise<{ candidates: Candidate[]; reasons: Map<string, OmissionReason> }> {
   const { seen, weaker, context } = window;
-  const reasons = new Map<string, OmissionReason>();
+  const reasons = new TextMap<OmissionReason>();
   if (builder === null) return { candidates: [], reasons };
   const changed = await withoutWeaker(context, builder, inferred, weaker);
   const found: Candidate[] = [];
@@ -349,7 +350,7 @@ async function needsOf(
   if (builder === null || step === null)
     return { facts: 1, chars: atom.length, tokens: await window.tokensOf(literal) };
   const { context } = window;
-  const atoms = new Map<string, AtomLiteral>();
+  const atoms = new TextMap<AtomLiteral>();
   const steps = new Set([step]);
   for (const each of steps) {
     if ((steps.size & 0xff) === 0) await context.pacer.breathe();

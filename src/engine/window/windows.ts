@@ -1,3 +1,4 @@
+import { TextSet } from '../base/text-map.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
@@ -135,8 +136,8 @@ async function differences(
   { windowId, entries }: ContextWindow,
   pacer: Pacer,
 ): Promise<[diff: WindowDiff, added: ContextEntry[]]> {
-  const had = new Set(before.atoms);
-  const has = new Set<string>();
+  const had = new TextSet(before.atoms);
+  const has = new TextSet();
   const added: ContextEntry[] = [];
   for (const entry of entries) {
     const atom = renderAtom(entry);

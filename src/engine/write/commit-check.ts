@@ -1,3 +1,4 @@
+import { TextSet } from '../base/text-map.ts';
 import { runInSlices, type Slices } from '../base/slices.ts';
 import { EngineError } from '../base/errors.ts';
 import { changedRule, changeRules } from '../state/apply-rules.ts';
@@ -138,7 +139,7 @@ function refuseTwins(
 ): void {
   const after = constraintsAfter(committed, operations);
   if (after === committed.constraints) return;
-  const known = new Set<string>();
+  const known = new TextSet();
   for (const { text, scope } of after.all()) {
     const key = JSON.stringify([text, scope]);
     if (known.has(key))

@@ -4,6 +4,7 @@
  * Both are decided in an exclusive commit, against the state just before them. A merge is logged as the transaction that it
  * amounts to: the facts of one name go, those of the other come, and the name becomes an alias.
  */
+import { TextMap } from '../base/text-map.ts';
 import type { Caller } from '../base/caller.ts';
 import { EngineError, invalid } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
@@ -186,7 +187,7 @@ async function planOf(
     pacer.memory.take(bytesOfPlanned);
     byNumber.set(relation.number[row] as number, { relation, row });
   });
-  const joined = new Map<string, JoinedFact>();
+  const joined = new TextMap<JoinedFact>();
   const rewritten: { fact: FactRow; into: JoinedFact }[] = [];
   let bytes = 0;
   const inOrder = [...byNumber].sort(([left], [right]) => left - right);

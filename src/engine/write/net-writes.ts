@@ -1,3 +1,4 @@
+import { TextMap, TextSet } from '../base/text-map.ts';
 import {
   boundsAfter,
   type FactIdentity,
@@ -38,7 +39,7 @@ export type WriteChange =
  */
 export class NetWrites {
   bytes = 0;
-  readonly #facts = new Map<string, NetFact>();
+  readonly #facts = new TextMap<NetFact>();
   readonly #rules: RuleOperation[] = [];
   readonly #shape: ShapeOperation[] = [];
   /** Keys of facts by relation. */
@@ -46,7 +47,7 @@ export class NetWrites {
   readonly #scopes = new Set<string | null>();
   /** Names of the relations with asserted facts. */
   readonly names = new RelationNames();
-  readonly #asserted = new Set<string>();
+  readonly #asserted = new TextSet();
 
   /** Facts in the order of their first write. */
   get facts(): Iterable<NetFact> {

@@ -1,3 +1,4 @@
+import { TextMap } from '../../base/text-map.ts';
 import { present } from '../../base/assert.ts';
 import { compareTexts } from '../../base/text-order.ts';
 import type { AtomLiteral } from '../../contract/language.ts';
@@ -67,7 +68,7 @@ export class ProofBuilder {
   readonly #reader: Reader;
   readonly #pacer: Pacer;
   readonly #maxSteps: number;
-  readonly #stepOf = new Map<string, number>();
+  readonly #stepOf = new TextMap<number>();
   /** The steps that are conclusions of rules, in order. */
   readonly #concluded: { readonly step: number; readonly premise: Premise }[] = [];
   readonly #byRule = new Map<BuiltRule, Explainer>();
@@ -404,7 +405,7 @@ export class ProofBuilder {
    */
   async #chooseForGroup(group: BuiltGroup, key: Int32Array): Promise<Choice> {
     const explainer = this.#groupExplainer(group);
-    const premises = new Map<string, Premise>();
+    const premises = new TextMap<Premise>();
     for (const tuple of this.#tuplesOf(group, key)) {
       const found = await explainer.lowest(tuple, this.#reader, this.#pacer);
       for (const premise of present(found, 'a tuple of a group was derived').premises)

@@ -1,3 +1,4 @@
+import { TextMap } from '../../base/text-map.ts';
 import { present } from '../../base/assert.ts';
 import { compareText } from '../../base/text-order.ts';
 import { type Atom, type AtomLiteral, isVariable, type Literal, type Rule } from '../../contract/language.ts';
@@ -113,9 +114,9 @@ class FurthestSearch {
   readonly #inAtoms: ReadonlySet<number>;
   /** The ids of variables, -1 if not bound. */
   readonly #values: Int32Array;
-  readonly #rows = new Map<string, Rows>();
-  readonly #aggregates = new Map<string, number>();
-  readonly #memo = new Map<string, Outcome>();
+  readonly #rows = new TextMap<Rows>();
+  readonly #aggregates = new TextMap<number>();
+  readonly #memo = new TextMap<Outcome>();
   #rowBytes = 0;
   #looked = 0;
 

@@ -1,3 +1,4 @@
+import { TextMap } from '../../base/text-map.ts';
 import type { Atom, Literal } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import { isAggregate, isNamedVariable, isPositiveAtom, relationOf, wildcard } from '../../language/terms.ts';
@@ -22,7 +23,7 @@ export type ConstantTuple = readonly string[];
 /** Atoms of one relation, each once. */
 export class AtomSet {
   readonly of: RelationShape;
-  readonly tuples = new Map<string, ConstantTuple>();
+  readonly tuples = new TextMap<ConstantTuple>();
 
   constructor(of: RelationShape) {
     this.of = of;
@@ -142,7 +143,7 @@ export class ViewDelta {
   /** The instances of the denial that only one of the states has, in no order. */
   async denied(denial: Denial): Promise<DenialDelta> {
     const conclusion = { body: denial.body, terms: denial.variables };
-    const found = { gained: new Map<string, ConstantTuple>(), lost: new Map<string, ConstantTuple>() };
+    const found = { gained: new TextMap<ConstantTuple>(), lost: new TextMap<ConstantTuple>() };
     for (const occurrence of occurrencesIn(conclusion, null))
       for (const batch of this.#batchesOf(occurrence.atom))
         for (const direction of ['gained', 'lost'] as const)
@@ -286,7 +287,7 @@ export class ViewDelta {
     const asked = { view: this.#view, body: [...body], variables };
     const { columns, count, constants } = await matchesOf(asked, state.set, state.reader, this.#pacer);
     const places = terms.map((term) => variables.indexOf(term));
-    const found = new Map<string, ConstantTuple>();
+    const found = new TextMap<ConstantTuple>();
     for (let row = 0; row < count; row++) {
       const tuple = places.map((at, position) =>
         at < 0 ? (terms[position] as string) : constants.text((columns[at] as Int32Array)[row] as number),
