@@ -154,7 +154,10 @@ export class CommitPipeline {
       }
     };
     // A write in doubt goes on, and excludes others, until its outcome is known; only its caller is answered before.
-    return this.#log.isRemote ? new Promise((resolve, reject) => run(reject).then(resolve, reject)) : run();
+    if (!this.#log.isRemote) return run();
+    return new Promise((resolve, reject) => {
+      run(reject).then(resolve, reject);
+    });
   }
 
   async #seal(

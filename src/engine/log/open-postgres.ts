@@ -147,7 +147,7 @@ class LivingNode {
       this.#beat()
         .then(
           () => this.#became(null),
-          (error: unknown) => this.#became(error),
+          (error: unknown) => this.#became(error instanceof Error ? error : new Error(String(error))),
         )
         .finally(() => {
           if (!this.#isClosed) this.#schedule();
@@ -172,7 +172,7 @@ RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
   }
 
   /** Tells the operator when trouble begins and ends. */
-  #became(error: unknown): void {
+  #became(error: Error | null): void {
     if (this.#isClosed) return;
     if (error === null) {
       if (this.#trouble !== null) this.#options.onWarn('PostgreSQL is reached again.');
@@ -181,7 +181,7 @@ RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
       return;
     }
     if (this.#trouble === null)
-      this.#options.onWarn(`The lease of this node could not be renewed: ${String(error)}`);
+      this.#options.onWarn(`The lease of this node could not be renewed: ${error.message}`);
     this.#trouble =
       error instanceof StatementFailed
         ? 'PostgreSQL cannot be reached.'

@@ -26,7 +26,7 @@ export class StatementFailed extends Error {
 }
 
 /** What a statement came to. */
-export interface Answer<Row> {
+export interface StatementAnswer<Row> {
   readonly rows: readonly Row[];
   /** Rows that it changed or returned. */
   readonly count: number;
@@ -78,7 +78,7 @@ export class PostgresConnection {
     text: string,
     values: readonly unknown[] = [],
     limitMs = 10_000,
-  ): Promise<Answer<Row>> {
+  ): Promise<StatementAnswer<Row>> {
     const done = this.#last.then(() => this.#run<Row>(text, values, limitMs));
     this.#last = done.catch(() => {});
     return done;
@@ -98,7 +98,7 @@ export class PostgresConnection {
     this.#drop();
   }
 
-  async #run<Row>(text: string, values: readonly unknown[], limitMs: number): Promise<Answer<Row>> {
+  async #run<Row>(text: string, values: readonly unknown[], limitMs: number): Promise<StatementAnswer<Row>> {
     const client = this.#client ?? (await this.#connect());
     this.#isWarned = false;
     const timer = setTimeout(() => this.#drop(), limitMs);

@@ -7,16 +7,19 @@ import { ManualClock } from '../base/clock.ts';
 import { type EngineOptions, openEngine, openEngineOn } from '../open-engine.ts';
 import { bundleProgram, type Child, startProgram } from '../testing/child-program.ts';
 import { refusal, type Session, sessionOf, testCaller } from '../testing/engine-fixtures.ts';
-import { type PrivatePostgres, postgresMissing, startPostgres } from '../testing/private-postgres.ts';
+import {
+  type PrivatePostgres,
+  postgresMissing,
+  postgresNotice,
+  startPostgres,
+} from '../testing/private-postgres.ts';
 import { memoryBackend } from './backend.ts';
 import { decodeRecords } from './codec.ts';
 import { StartupError } from './startup-error.ts';
 
 const key = '0123456789abcdef'.repeat(4);
-const title =
-  postgresMissing === null ? 'a store in PostgreSQL' : `a store in PostgreSQL (${postgresMissing})`;
 
-describe.skipIf(postgresMissing !== null)(title, () => {
+describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice}`, () => {
   let server: PrivatePostgres;
   let databases = 0;
   beforeAll(async () => {

@@ -20,6 +20,9 @@ export const postgresMissing: string | null =
       ? 'this starts PostgreSQL as another user, which Windows does otherwise'
       : null;
 
+/** For the title of tests that are skipped without a server. */
+export const postgresNotice = postgresMissing === null ? '' : ` (skipped: ${postgresMissing})`;
+
 /** A running server. */
 export interface PrivatePostgres {
   /** Of the superuser; no password is needed. */

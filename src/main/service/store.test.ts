@@ -9,14 +9,14 @@ import { StartRefusal } from '../base/start-refusal.ts';
 import {
   type PrivatePostgres,
   postgresMissing,
+  postgresNotice,
   startPostgres,
 } from '../../engine/testing/private-postgres.ts';
 import { startServiceUnderTest } from '../testing/service-under-test.ts';
 
-const title = postgresMissing === null ? 'with STORE_URL' : `with STORE_URL (${postgresMissing})`;
 const fact = (name: string) => ({ predicate: 'p', args: [name] });
 
-describe.skipIf(postgresMissing !== null)(title, () => {
+describe.skipIf(postgresMissing !== null)(`with STORE_URL${postgresNotice}`, () => {
   let server: PrivatePostgres;
   let folder: string;
   let environment: Environment;
