@@ -190,7 +190,7 @@ export class PostgresStore implements FrameStore {
     const owner = await this.#log.ownerNow().catch((error: unknown) => {
       throw noOwner('PostgreSQL cannot be asked whether this answer is the latest.', error);
     });
-    if (owner !== this.#node.id) throw this.#lost(taken);
+    if (owner !== this.#node.id && !this.#isClosed) throw this.#lost(taken);
   }
 
   async *read(after: number): AsyncGenerator<LogRecord, void, undefined> {
@@ -402,8 +402,12 @@ export class PostgresStore implements FrameStore {
     this.#failure = error.message;
   }
 
-  /** The node's lease was renewed, so the server can be reached and takes writes. */
+  /** The node's lease was renewed, so the server can be reached and takes writes. Looks who has the log. */
   beaten(): void {
+    if (this.#latched === null && !this.#isClosed)
+      this.confirm().catch(() => {
+        // A lost log was reported; whether the server can be reached, the next beat tells.
+      });
     if (this.#failure === null || this.#doubtful !== null) return;
     this.#failure = null;
     this.#options.onWarn('Writes work again.');
