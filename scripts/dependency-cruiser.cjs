@@ -86,6 +86,7 @@ const homes = {
   '@ai-sdk/': '^src/main/llm/',
   n3: '^src/main/transfer/',
   stemmer: '^src/engine/search/',
+  pg: `^src/engine/log/postgres-connection\\.ts$|${testOrSupport}`,
   'gpt-tokenizer': `^src/engine/base/|${testOrSupport}`,
   'csv-parse': '^src/main/transfer/',
   'jks-js': '^src/main/tls/',

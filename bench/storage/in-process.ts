@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { assert, openEngine } from '../../src/engine/index.ts';
 import type { LogRecord } from '../../src/engine/log/codec.ts';
 import { openFileBackend } from '../../src/engine/log/file-backend.ts';
-import { openLog } from '../../src/engine/log/log.ts';
+import { openLog } from '../../src/engine/log/open-log.ts';
 import { caller, fact } from '../calls.ts';
 import { median } from '../contestants/contestant.ts';
 import { thousands, verdict } from '../http/figures.ts';

@@ -19,6 +19,7 @@ export type ProblemCode =
   | 'Conflict'
   | 'KeyConflict'
   | 'HistoryGone'
+  | 'HistoryChanged'
   | 'PreconditionFailed'
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
@@ -34,6 +35,8 @@ export type ProblemCode =
   | 'LlmProviderException'
   | 'LlmUnavailable'
   | 'NotReady'
+  | 'NoOwner'
+  | 'OutcomeUnknown'
   | 'StorageUnavailable';
 
 /** The kinds of changes to the knowledge. */

@@ -7,7 +7,7 @@ import { unshared } from './base/scheduler.ts';
 import { type Engine, createEngine } from './operations/engine.ts';
 import { apply } from './state/apply.ts';
 import { OpeningProgress } from './state/opening-progress.ts';
-import { type Operation, versionOf } from './state/operation.ts';
+import { type Operation, operationVersion, versionOf } from './state/operation.ts';
 import type { State } from './state/state.ts';
 import { stateOf, type RestoredState } from './state/state-snapshot.ts';
 import { type StorageBackend, systemErrorCode, memoryBackend } from './log/backend.ts';
@@ -18,12 +18,21 @@ import { type Following, markBegun, markFollowing, readFollowing, unmarkFollowin
 import { Journal } from './log/journal.ts';
 import type { FolderLock } from './log/lock-file.ts';
 import { lockFolder } from './log/lock.ts';
-import { type FsyncMode, type Log, openLog } from './log/log.ts';
+import type { FsyncMode, Log } from './log/log.ts';
+import { openLog, openLogOver } from './log/open-log.ts';
+import type { FrameStore } from './log/frame-store.ts';
 import { StartupError } from './log/startup-error.ts';
 
 export interface EngineOptions {
   /** The log's folder; null: everything stays in memory and ends with the process. */
   readonly storageDir: string | null;
+  /**
+   * A database of PostgreSQL that keeps the log and its snapshots: `postgres://user:password@host/database`. The folder then
+   * only keeps journals. null or absent: the folder keeps everything.
+   */
+  readonly storeUrl?: string | null;
+  /** Told once that another node has taken the log over: nothing more is stored. Default: a warning. */
+  readonly onStoreLost?: (message: string) => void;
   /** Encrypts the files: 64 hexadecimal digits; null or absent: no encryption. */
   readonly encryptionKey?: string | null;
   /** When a write counts as durable; default `always`. */
@@ -110,7 +119,7 @@ export interface OpenedEngine {
 export async function openEngineOn(
   backend: StorageBackend,
   lock: FolderLock | null,
-  options: Omit<EngineOptions, 'storageDir' | 'address'>,
+  options: Omit<EngineOptions, 'storageDir'> & Pick<StoredOptions, 'frames'>,
 ): Promise<OpenedEngine> {
   const clock = options.clock ?? systemClock;
   const onWarn = options.onWarn ?? (() => {});
@@ -118,7 +127,13 @@ export async function openEngineOn(
   const pause = scheduler.pauseOf(null, 'start');
   const random = options.random ?? systemRandom;
   const memoryBytes = options.memoryBudgetBytes ?? defaultMemoryBytes;
-  const { log, state, tallies } = await openStored(backend, { ...options, pause });
+  const { storeUrl = null } = options;
+  const frames = storeUrl === null ? options.frames : () => openStore(storeUrl, options);
+  const { log, state, tallies } = await openStored(backend, {
+    ...options,
+    ...(frames === undefined ? {} : { frames }),
+    pause,
+  });
   const engine = createEngine({
     state,
     tallies,
@@ -142,6 +157,23 @@ export async function openEngineOn(
     scheduler,
   });
   return { engine, state };
+}
+
+/** Loaded on demand: most services keep their log in a folder. */
+async function openStore(url: string, options: Omit<EngineOptions, 'storageDir'>): Promise<FrameStore> {
+  const { openPostgres } = await import('./log/open-postgres.ts');
+  const { clock = systemClock, onWarn = () => {}, onSync } = options;
+  return openPostgres({
+    url,
+    address: options.address ?? '',
+    readsVersion: operationVersion,
+    key: folderKeyOf(options.encryptionKey),
+    now: () => clock.now(),
+    random: options.random ?? systemRandom,
+    onWarn,
+    onLost: options.onStoreLost ?? onWarn,
+    ...(onSync === undefined ? {} : { onSync }),
+  });
 }
 
 function clockStepWarning(by: number, offset: number): string {
@@ -177,6 +209,8 @@ export type StoredOptions = Pick<
   readonly pause: () => Promise<void>;
   /** Returns that many unpredictable random bytes; default: the system's generator. */
   readonly random?: (bytes: number) => Uint8Array;
+  /** Opens the store of the log's frames; absent: they are files of the folder. */
+  readonly frames?: () => Promise<FrameStore>;
 };
 
 /** Opens stored data as a leader or as a follower; the folder keeps that role until opened in the other one. */
@@ -185,8 +219,9 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
   const onWarn = options.onWarn ?? (() => {});
   const random = options.random ?? systemRandom;
   const leads = (options.leaderUrl ?? null) === null;
-  const following = await readFollowing(backend);
-  const { log } = await openLog(backend, {
+  const { frames } = options;
+  const following = frames === undefined ? await readFollowing(backend) : null;
+  const inFolder = {
     ...(following !== null && leads ? { branch: following } : {}),
     fsync: options.fsync ?? 'always',
     key: folderKeyOf(options.encryptionKey),
@@ -196,11 +231,12 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
     random,
     onWarn,
     ...(options.onSync === undefined ? {} : { onSync: options.onSync }),
-  });
+  };
+  const log = frames === undefined ? (await openLog(backend, inFolder)).log : openLogOver(await frames());
   try {
     const restored = await stateOf(log, options.pause, progressOf(log, options.onOpening));
     const { state, tallies, clearedAt = null } = restored;
-    if (clearedAt !== null) log.history.erase(clearedAt);
+    if (clearedAt !== null) log.eraseHistory(clearedAt);
     if (!leads) await markFollowing(backend);
     else if (following !== null) await promote(backend, following, log, onWarn);
     if (state.sequence === 0 && leads) await begin(state, log, clock);

@@ -6,7 +6,9 @@ import { factToStore } from './prepare-facts.ts';
 import { apply } from '../state/apply.ts';
 import type { Operation } from '../state/operation.ts';
 import { State } from '../state/state.ts';
-import { type Log, openLog } from '../log/log.ts';
+import type { Log } from '../log/log.ts';
+import { openLog } from '../log/open-log.ts';
+import { doubtfulLog } from '../testing/doubtful-log.ts';
 import { crashBackend, type CrashBackend } from '../testing/crash-backend.ts';
 import { factInput, refusal, startTime, testCaller } from '../testing/engine-fixtures.ts';
 import { allRecords, logOptions, logRecord } from '../testing/log-fixtures.ts';
@@ -261,4 +263,29 @@ test('returns a refused decision as the answer, and later writes continue', asyn
   const operation = () => Promise.reject(new EngineError('FactNotFound', 'no such fact'));
   expect((await refusal(pipeline.write({ ...tell('x'), operation }))).code).toBe('FactNotFound');
   expect(await pipeline.write(tell('last'))).toMatchObject({ generation: 1 });
+});
+
+test('a write in doubt is answered, holds back what it excludes, and is applied once it is known to be stored', async () => {
+  const { log, fail, answer } = await doubtfulLog();
+  const state = new State();
+  const first = { ...logRecord(1, { kind: 'createDatabase', name: 'default' }), time: startTime };
+  await log.append([first], () => void apply(state, first));
+  const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const observer = { applying: () => {}, applied: () => {} };
+  const pipeline = new CommitPipeline(state, log, new ManualClock(startTime), unshared(pause), observer);
+  const write = (name: string, check: () => void) => pipeline.write(tell(name, { check }));
+  const generation = (): number => state.database('default').generation;
+  const before = generation();
+  fail(true);
+  expect((await refusal(write('a', () => {}))).code).toBe('OutcomeUnknown');
+  expect(generation()).toBe(before);
+  // Refused before it is checked against a state that lacks the write in doubt.
+  const seen: number[] = [];
+  expect((await refusal(write('b', () => void seen.push(generation())))).code).toBe('NoOwner');
+  expect(seen).toEqual([]);
+  answer();
+  await expect.poll(generation).toBe(before + 1);
+  await write('c', () => void seen.push(generation()));
+  expect(seen).toEqual([before + 1]);
+  await pipeline.close();
 });

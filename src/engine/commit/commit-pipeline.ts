@@ -12,7 +12,7 @@ import { type Operation, versionOf } from '../state/operation.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { RuleStore } from '../store/rule-store.ts';
-import type { Log } from '../log/log.ts';
+import type { AppendOptions, Log } from '../log/log.ts';
 import { type GrowthGate, type Reservation, openGate } from './write-admission.ts';
 import { type Exclusion, WriteQueue } from './write-queue.ts';
 
@@ -143,17 +143,28 @@ export class CommitPipeline {
       return reservation === null;
     };
     const room = (): Promise<void> => this.#log.room();
-    const start = (isExclusive: boolean): Promise<Report> => this.#seal(write, isExclusive);
     const tenant = tenantOf(write);
-    try {
-      return await this.#queueOf(database).run({ tenant, excludes, room, becomesExclusive, start });
-    } finally {
-      for (const reservation of reserved) reservation.release();
-      this.#forget(database);
-    }
+    const run = async (doubted?: (error: EngineError) => void): Promise<Report> => {
+      const start = (isExclusive: boolean): Promise<Report> => this.#seal(write, isExclusive, doubted);
+      try {
+        return await this.#queueOf(database).run({ tenant, excludes, room, becomesExclusive, start });
+      } finally {
+        for (const reservation of reserved) reservation.release();
+        this.#forget(database);
+      }
+    };
+    // A write in doubt goes on, and excludes others, until its outcome is known; only its caller is answered before.
+    if (!this.#log.isRemote) return run();
+    return new Promise((resolve, reject) => {
+      run(reject).then(resolve, reject);
+    });
   }
 
-  async #seal(write: Write, isExclusive: boolean): Promise<Report> {
+  async #seal(
+    write: Write,
+    isExclusive: boolean,
+    doubted: ((error: EngineError) => void) | undefined,
+  ): Promise<Report> {
     if (this.isClosed) throw closed();
     const time = this.#clock.now();
     this.#state.database(databaseOf(write));
@@ -171,7 +182,7 @@ export class CommitPipeline {
         const isJudged = decided.isUnjudged !== true && this.#judge.concerns(caller, decided.operation);
         if (isJudged) await this.#judge.judge(caller, decided.operation, time);
       }
-      return await this.#commit(write, time, decided);
+      return await this.#commit(write, time, decided, doubted);
     } finally {
       this.#ended();
     }
@@ -230,7 +241,12 @@ export class CommitPipeline {
   }
 
   /** Logs and applies a write that was judged at this time; others may have been logged since. */
-  async #commit(write: Write, judged: number, { operation, encoded }: DecidedWrite): Promise<Report> {
+  async #commit(
+    write: Write,
+    judged: number,
+    { operation, encoded }: DecidedWrite,
+    doubted: ((error: EngineError) => void) | undefined,
+  ): Promise<Report> {
     const database = databaseOf(write);
     const mark = markOf(write.caller);
     this.#stamp = Math.max(judged, this.#stamp, this.#state.time);
@@ -256,7 +272,7 @@ export class CommitPipeline {
         () => {
           applied = this.#apply(write, record, encoded !== undefined);
         },
-        encoded,
+        optionsOf(encoded, doubted),
       );
     } finally {
       durable?.();
@@ -341,6 +357,14 @@ export class CommitPipeline {
     this.#closing = [];
     for (const resolve of closing) resolve();
   }
+}
+
+function optionsOf(
+  operation: Uint8Array | undefined,
+  doubted: AppendOptions['doubted'] | undefined,
+): AppendOptions | undefined {
+  if (doubted === undefined) return operation === undefined ? undefined : { operation };
+  return operation === undefined ? { doubted } : { operation, doubted };
 }
 
 /** The tenant whose writes this one follows in order; null: it concerns none, or all. */

@@ -6,7 +6,7 @@ import { apply } from '../state/apply.ts';
 import { markOf } from '../state/idempotency.ts';
 import type { Operation } from '../state/operation.ts';
 import { State } from '../state/state.ts';
-import { openLog } from '../log/log.ts';
+import { openLog } from '../log/open-log.ts';
 import { crashBackend } from '../testing/crash-backend.ts';
 import { factInput, startTime, testCaller } from '../testing/engine-fixtures.ts';
 import { allRecords, logOptions, logRecord } from '../testing/log-fixtures.ts';

@@ -3,7 +3,7 @@ import { apply } from '../state/apply.ts';
 import { operationVersion } from '../state/operation.ts';
 import { Snapshots, type SnapshotsHost } from './snapshots.ts';
 import { State } from '../state/state.ts';
-import { openLog } from '../log/log.ts';
+import { openLog } from '../log/open-log.ts';
 import { type CrashBackend, crashBackend } from '../testing/crash-backend.ts';
 import { logOptions } from '../testing/log-fixtures.ts';
 

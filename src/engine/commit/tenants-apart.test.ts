@@ -4,7 +4,7 @@ import { Scheduler, unshared } from '../base/scheduler.ts';
 import { Slices } from '../base/slices.ts';
 import { noQuota } from '../contract/quotas.ts';
 import type { LogRecord } from '../log/codec.ts';
-import { openLog } from '../log/log.ts';
+import { openLog } from '../log/open-log.ts';
 import { apply } from '../state/apply.ts';
 import type { Operation } from '../state/operation.ts';
 import { State } from '../state/state.ts';

@@ -60,6 +60,11 @@ export const problems = {
     title: 'The history does not reach back so far',
     when: 'the moment is before the retained history; `earliest` is the first that can be asked about',
   },
+  HistoryChanged: {
+    status: 409,
+    title: 'The history has changed',
+    when: 'with STORE_URL: PostgreSQL has lost the state that the token in X-At-Least was given for',
+  },
   PreconditionFailed: {
     status: 412,
     title: 'Precondition failed',
@@ -125,6 +130,16 @@ export const problems = {
     status: 503,
     title: 'Not ready',
     when: 'the service is starting or shutting down, or too many questions of the tenant wait already',
+  },
+  NoOwner: {
+    status: 503,
+    title: 'The store takes no write now',
+    when: 'with STORE_URL: PostgreSQL cannot be reached, or another node continues the log; nothing of the write was stored',
+  },
+  OutcomeUnknown: {
+    status: 504,
+    title: 'Outcome unknown',
+    when: 'with STORE_URL: the connection to PostgreSQL broke while the write was committed, and it is not known yet whether it was stored',
   },
   StorageUnavailable: {
     status: 507,

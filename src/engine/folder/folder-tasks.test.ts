@@ -18,7 +18,7 @@ import { folderKeyOf } from '../log/cipher.ts';
 import { repairFolder } from './repair-folder.ts';
 import { type StorageBackend, memoryBackend } from '../log/backend.ts';
 import { decodeFrameHeader, frameBytes } from '../log/codec.ts';
-import { openLog } from '../log/log.ts';
+import { openLog } from '../log/open-log.ts';
 import { StartupError } from '../log/startup-error.ts';
 import { readStoredLog } from '../log/examine.ts';
 import { type CrashBackend, crashBackend } from '../testing/crash-backend.ts';

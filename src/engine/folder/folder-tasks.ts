@@ -12,7 +12,8 @@ import { StartupError } from '../log/startup-error.ts';
 import { readSection, verifySnapshot, snapshotName } from '../log/snapshot-reader.ts';
 import { type SnapshotPart, writeSnapshot } from '../log/snapshot-writer.ts';
 import { asideName, journalNames, readJournal, writeJournal } from '../log/journal.ts';
-import { openLog, type LogPosition } from '../log/log.ts';
+import type { LogPosition } from '../log/log.ts';
+import { openLog } from '../log/open-log.ts';
 import { hexadecimal, SALT_BYTES } from '../log/codec.ts';
 import { removeLeftOver, segmentId, segmentNames } from '../log/recovery.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { historyQuerySchema, revertInputSchema } from '../contract/history.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { memoryBackend } from '../log/backend.ts';
-import { openLog } from '../log/log.ts';
+import { openLog } from '../log/open-log.ts';
 import { logOptions } from '../testing/log-fixtures.ts';
 import { openSession, refusal, testCaller } from '../testing/engine-fixtures.ts';
 import { Replays } from './replay.ts';

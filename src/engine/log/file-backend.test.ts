@@ -6,7 +6,7 @@ import { bundleProgram, startProgram } from '../testing/child-program.ts';
 import { allRecords, logOptions, logRecord, nextRecords, sequences, upTo } from '../testing/log-fixtures.ts';
 import { type StorageBackend, memoryBackend } from './backend.ts';
 import { openFileBackend } from './file-backend.ts';
-import { openLog } from './log.ts';
+import { openLog } from './open-log.ts';
 import { StartupError } from './startup-error.ts';
 
 let folder = '';

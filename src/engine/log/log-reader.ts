@@ -114,7 +114,7 @@ async function* framesOf(
 
 /** The records of a frame; throws `fail`'s error if they are not those that its header announces. */
 export function* frameRecords(
-  frame: ReadFrameHeader,
+  frame: Pick<ReadFrameHeader, 'firstSequence' | 'count'>,
   payload: Uint8Array,
   fail: (what: string) => Error,
 ): Generator<LogRecord, void, undefined> {

@@ -15,7 +15,8 @@ import {
   sequences,
   upTo,
 } from '../testing/log-fixtures.ts';
-import { openLog, type Log } from './log.ts';
+import type { Log } from './log.ts';
+import { openLog } from './open-log.ts';
 import type { MemoryBackend } from './backend.ts';
 
 const RUNS = process.env['LONG'] === '1' ? 20_000 : 300;

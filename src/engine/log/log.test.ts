@@ -5,7 +5,8 @@ import { crashBackend, type CrashBackend, type Fault, type FaultyStep } from '..
 import { choicesOf, inTurn } from '../testing/disk-outcomes.ts';
 import { allRecords, logOptions, logRecord, nextRecords, sequences, upTo } from '../testing/log-fixtures.ts';
 import { type StorageBackend, memoryBackend, type MemoryBackend } from './backend.ts';
-import { openLog, type Log, type LogOptions } from './log.ts';
+import type { Log, LogOptions } from './log.ts';
+import { openLog } from './open-log.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -6,7 +6,7 @@ import { allRecords, logOptions, logRecord, nextRecords, sequences, upTo } from 
 import { encodeFrame, encodeRecord, encodeSegmentHeader } from './codec.ts';
 import { examine } from './examine.ts';
 import { HEADER_BYTES } from './file-header.ts';
-import { openLog } from './log.ts';
+import { openLog } from './open-log.ts';
 import { memoryBackend, type MemoryBackend } from './backend.ts';
 import { segmentName } from './recovery.ts';
 import { StartupError } from './startup-error.ts';

@@ -3,7 +3,7 @@ import { logOptions, nextRecords, sequences, sequencesPart, upTo } from '../test
 import { memoryBackend, type MemoryBackend } from './backend.ts';
 import { folderKeyOf } from './cipher.ts';
 import type { LogRecord } from './codec.ts';
-import { openLog } from './log.ts';
+import { openLog } from './open-log.ts';
 import { RetainedFileGone, type RetainedLog } from './retained.ts';
 
 /**

@@ -12,7 +12,8 @@ import {
   upTo,
 } from '../testing/log-fixtures.ts';
 import { HEADER_BYTES } from './file-header.ts';
-import { type Log, openLog } from './log.ts';
+import type { Log } from './log.ts';
+import { openLog } from './open-log.ts';
 import { memoryBackend, type MemoryBackend } from './backend.ts';
 import { segmentName } from './recovery.ts';
 import { SNAPSHOT_VERSION } from './snapshot-codec.ts';

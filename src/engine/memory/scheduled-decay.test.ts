@@ -5,7 +5,7 @@ import { unshared } from '../base/scheduler.ts';
 import type { Change } from '../session/change-feed.ts';
 import { createEngine } from '../operations/engine.ts';
 import { State } from '../state/state.ts';
-import { openLog } from '../log/log.ts';
+import { openLog } from '../log/open-log.ts';
 import { crashBackend } from '../testing/crash-backend.ts';
 import { day, openSession, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
 import { logOptions, logRecord } from '../testing/log-fixtures.ts';

@@ -271,7 +271,7 @@ export class EngineContext implements Writer {
         this.windows.applied(report);
         const { cleared } = report;
         const isCleared = cleared !== null;
-        if (cleared !== null && leavesHistory(cleared)) this.parts.log.history.erase(record.sequence);
+        if (cleared !== null && leavesHistory(cleared)) this.parts.log.eraseHistory(record.sequence);
         if (isCleared) this.past.forget(report.database);
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
         if (hasRemoved) memory.deleted();
@@ -408,6 +408,14 @@ export class EngineContext implements Writer {
   }
 
   /**
+   * Resolves if everything that was answered anywhere before the call is in the state; asks the store, if the log is in one.
+   * Rejects with NoOwner.
+   */
+  confirm(): Promise<void> {
+    return this.parts.log.confirm();
+  }
+
+  /**
    * True if a write with the caller's idempotency key was made in the last 24 hours: repeated, it changes nothing and gets
    * the same outcome. Refuses with IdempotencyMismatch if that was another request.
    */
@@ -501,7 +509,8 @@ export class EngineContext implements Writer {
     await decayed;
     await written;
     // Nobody would read one that is in memory.
-    await this.snapshots.close(this.parts.lock === null ? 0 : snapshotWithinMs);
+    const isInMemory = this.parts.lock === null && !this.parts.log.isRemote;
+    await this.snapshots.close(isInMemory ? 0 : snapshotWithinMs);
     await this.meaning?.close();
     await Promise.all(this.journals.map((journal) => journal.close()));
     await this.parts.log.close();

@@ -20,6 +20,7 @@ import { declare, withdraw } from '../write/declarations.ts';
 import { trace } from '../read/explain.ts';
 import { planOf } from '../read/plan.ts';
 import { search } from '../search/search.ts';
+import { atLeast, tokenOf } from './consistency.ts';
 import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/export-knowledge.ts';
 import { historyDiff } from '../read/history-diff.ts';
 import { listFacts } from '../read/list-facts.ts';
@@ -270,7 +271,10 @@ export function createEngine(parts: EngineParts) {
     ...methods(databases, 'quota', 'setQuota'),
     ...methods(databases, 'tenants', 'createTenant', 'deleteTenant', 'nukeTenant'),
     ...methods(live, 'changes', 'subscribe', 'tellOfToolCall'),
-    ...methods(context, 'position', 'snapshot', 'backup', 'storageState', 'storage', 'remembers'),
+    ...methods(context, 'position', 'snapshot', 'backup', 'storageState', 'storage', 'confirm', 'remembers'),
+    /** See `tokenOf` and `atLeast`. */
+    token: (database: string) => tokenOf(context, database),
+    atLeast: (database: string, token: string) => atLeast(context, database, token),
     /** Begins a question; the returned function ends it. Throws QuotaExceeded. */
     beginQuestion: (caller: Caller) => context.questions.begin(caller),
     ...methods(

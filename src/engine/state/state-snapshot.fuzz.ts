@@ -8,7 +8,7 @@ import { Prng } from '../testing/prng.ts';
 import { State } from './state.ts';
 import { pinState, readState } from './state-snapshot.ts';
 import type { LogRecord } from '../log/codec.ts';
-import { openLog } from '../log/log.ts';
+import { openLog } from '../log/open-log.ts';
 import { memoryBackend, type MemoryBackend } from '../log/backend.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { logOptions } from '../testing/log-fixtures.ts';

@@ -38,10 +38,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
       host.started++;
       const { port1: here, port2: there } = new MessageChannel();
       let isOpen = true;
-      const close = (): void => {
-        isOpen = false;
-        here.close();
-      };
+      const questions = new Set<number>();
       const thread = new ReasoningThread({
         scheduler: serving,
         memoryBytes,
@@ -53,8 +50,16 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
           yield JSON.stringify(value);
         },
       });
+      const close = (): void => {
+        isOpen = false;
+        here.close();
+        // A thread that ends takes its questions with it; here they would go on.
+        for (const id of questions) thread.take({ kind: 'cancel', id });
+      };
       there.on('message', (message: ToReasoningThread) => {
-        if (host.filter(message)) thread.take(message);
+        if (!isOpen || !host.filter(message)) return;
+        if (message.kind === 'ask') questions.add(message.id);
+        thread.take(message);
       });
       here.on('message', (message: FromReasoningThread) => {
         if (isOpen) on.message(message);

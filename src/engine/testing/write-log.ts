@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { openFileBackend } from '../log/file-backend.ts';
-import { openLog, type FsyncMode } from '../log/log.ts';
+import type { FsyncMode } from '../log/log.ts';
+import { openLog } from '../log/open-log.ts';
 import { nextRecords } from './log-fixtures.ts';
 
 const [, , folder = '', fsync = 'always'] = process.argv;

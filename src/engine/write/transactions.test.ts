@@ -7,7 +7,7 @@ import { type Engine, createEngine } from '../operations/engine.ts';
 import type { TransactionWrites } from './transactions.ts';
 import { apply } from '../state/apply.ts';
 import { State } from '../state/state.ts';
-import { openLog } from '../log/log.ts';
+import { openLog } from '../log/open-log.ts';
 import { crashBackend } from '../testing/crash-backend.ts';
 import {
   askInput,

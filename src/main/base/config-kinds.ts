@@ -78,6 +78,14 @@ const httpUrl = kind('an http:// or https:// address', (value) => {
   return value.replace(/\/+$/, '');
 });
 
+/** An address of a PostgreSQL database, which may contain a password. */
+export const databaseUrl = secret(
+  kind('postgres://user:password@host:port/database', (value) => {
+    const url = URL.canParse(value) ? new URL(value) : null;
+    return url !== null && ['postgres:', 'postgresql:'].includes(url.protocol) ? value : undefined;
+  }),
+);
+
 /** An address to which paths are appended. */
 export const apiAddress = kind('an http:// or https:// address without user, query and fragment', (value) => {
   const address = httpUrl.read(value);

@@ -1,4 +1,5 @@
-import { homedir } from 'node:os';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeVariables, endpointFileOf, type Environment, parseConfig, stateFolder } from './config.ts';
@@ -132,10 +133,30 @@ describe('the configuration', () => {
   it.each([
     [{ REPLICATION_MODE: 'FOLLOWER' }, 'LEADER_URL'],
     [{ LEADER_URL: 'http://user:password@a.example' }, 'LEADER_URL'],
+    [{ STORE_URL: 'postgres://a/b', STORE_URL_FILE: '/url' }, 'STORE_URL_FILE'],
+    [
+      { STORE_URL: 'postgres://a/b', REPLICATION_MODE: 'FOLLOWER', LEADER_URL: 'http://a.example' },
+      'STORE_URL',
+    ],
+    [{ STORE_URL: 'mysql://a/b' }, 'STORE_URL'],
     [{ TLS_ENABLED: 'true' }, 'TLS_KEYSTORE_PATH'],
     [{ TLS_ENABLED: 'true', TLS_KEYSTORE_PATH: '/k.p12', TLS_PORT: '9300' }, 'TLS_PORT'],
   ])('rejects a setting that it cannot honour: %j', (environment, name) => {
     expect(refusal(environment)).toMatch(new RegExp(`^${name}: `, 'm'));
+  });
+
+  it('reads the address of a store from a file, refuses other contents, and needs no folder beside it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'corollary-config-'));
+    const file = join(folder, 'url');
+    await writeFile(file, 'postgres://user:secret@db.example/store\n');
+    const config = parseConfig({ STORE_URL_FILE: file }, { storageDir: '/somewhere' });
+    expect(config).toMatchObject({ storeUrl: 'postgres://user:secret@db.example/store', storageDir: null });
+    expect(parseConfig({ STORE_URL_FILE: file, STORAGE_DIR: '/data' }).storageDir).toBe('/data');
+    await writeFile(file, 'secret');
+    const message = refusal({ STORE_URL_FILE: file });
+    expect(message).toMatch(/^STORE_URL_FILE: the file ".+" takes postgres:/);
+    expect(message).not.toContain('secret');
+    await rm(folder, { recursive: true });
   });
 
   it('describes the accepted values of every variable of the contract', () => {
@@ -204,13 +225,17 @@ describe('a bad value of any variable', () => {
   const free = ['text', 'a path'];
 
   it.each(described)('refuses the start and says that $name takes $takes', ({ name, also, takes }) => {
+    if (name === 'STORE_URL_FILE') {
+      expect(refusal({ [name]: bad })).toMatch(/^STORE_URL_FILE: got ".+", which cannot be read \(ENOENT\)$/);
+      return;
+    }
     if (free.includes(takes)) {
       expect(parseConfig({ [name]: bad })).toBeDefined();
       return;
     }
     for (const given of [name, ...(also === '' ? [] : [also])]) {
       const message = refusal({ [given]: bad });
-      const isSecret = /(?:KEY|PASS|PASSWORD)$/.test(given);
+      const isSecret = /(?:KEY|PASS|PASSWORD|STORE_URL)$/.test(given);
       const got = isSecret ? `${bad.length} characters` : JSON.stringify(bad);
       expect(message).toBe(`${given}: got ${got}, takes ${takes}`);
     }
@@ -219,6 +244,7 @@ describe('a bad value of any variable', () => {
   it('does not exist for these variables, which accept any text', () => {
     expect(described.filter(({ takes }) => free.includes(takes)).map(({ name }) => name)).toEqual([
       'STORAGE_DIR',
+      'STORE_URL_FILE',
       'SERVICE_ADMIN_USER',
       'SERVICE_ADMIN_PASS',
       'TLS_KEYSTORE_PATH',
@@ -285,6 +311,8 @@ const contractVariables = [
   'EMBEDDINGS_MIN_SCORE',
   'LLM_MODEL',
   'LLM_TEMPERATURE',
+  'STORE_URL',
+  'STORE_URL_FILE',
   'REPLICATION_MODE',
   'LEADER_URL',
   'REPLICATION_POLL_INTERVAL_MS',

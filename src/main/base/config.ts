@@ -6,6 +6,7 @@
  * value counts as not set. If this version does not support a setting, it refuses to start where running without it
  * would be unsafe (encryption, following), and warns otherwise.
  */
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
@@ -13,6 +14,7 @@ import {
   apiKey,
   bindAddress,
   choice,
+  databaseUrl,
   decimal,
   filePath,
   flag,
@@ -71,6 +73,20 @@ const variables = {
     null,
     'Folder of the log and its snapshots',
     './data if it already contains knowledge, else a folder of the user: docs/command-line.md',
+  ),
+  storeUrl: variable(
+    'STORE_URL',
+    nullable(databaseUrl),
+    null,
+    'A PostgreSQL database that keeps the log and its snapshots: docs/how-to/postgresql.md. STORAGE_DIR, if it is set, then only keeps journals',
+    'none: STORAGE_DIR keeps them',
+  ),
+  storeUrlFile: variable(
+    'STORE_URL_FILE',
+    nullable(filePath),
+    null,
+    'File that contains STORE_URL, so that it does not appear in the environment',
+    'none',
   ),
   fsync: variable(
     'FSYNC',
@@ -369,12 +385,16 @@ export function parseConfig(environment: Environment, defaults: Defaults = {}): 
     return [name, value];
   });
   if (complaints.length > 0) throw new StartRefusal('configuration', complaints.join('\n'));
-  const config = Object.fromEntries(entries) as Config;
-  complaints.push(...contradictions(config));
+  const given = Object.fromEntries(entries) as Config;
+  const config = { ...given, storeUrl: given.storeUrl ?? urlIn(given.storeUrlFile, complaints) };
+  complaints.push(...contradictions(given));
   if (complaints.length > 0) throw new StartRefusal('configuration', complaints.join('\n'));
+  const isFolderGiven = settingOf(variables.storageDir.names, environment) !== null;
   const isHostGiven = settingOf(variables.host.names, environment) !== null || defaults.host !== undefined;
   return {
     ...config,
+    // Nothing on disk is needed beside a store, so nothing is used unless it is named.
+    storageDir: config.storeUrl === null || isFolderGiven ? config.storageDir : null,
     host: isHostGiven ? config.host : defaultHost(config),
     endpointFile: config.endpointFile ?? join(stateFolder(environment), 'endpoint.json'),
   };
@@ -393,8 +413,29 @@ function shownValue(text: string): string {
   return JSON.stringify(text.replace(/\/\/[^/]*@/, '//...@'));
 }
 
+/** The address in the file; null: there is none, and a complaint if there should be. */
+function urlIn(file: string | null, complaints: string[]): string | null {
+  if (file === null) return null;
+  try {
+    const url = databaseUrl.read(readFileSync(file, 'utf8').trim());
+    if (url !== undefined) return url;
+    complaints.push(`STORE_URL_FILE: the file ${shownValue(file)} takes ${databaseUrl.takes}`);
+  } catch (error) {
+    const { code = 'an error' } = error as NodeJS.ErrnoException;
+    complaints.push(`STORE_URL_FILE: got ${shownValue(file)}, which cannot be read (${code})`);
+  }
+  return null;
+}
+
 function contradictions(config: Config): string[] {
   const complaints: string[] = [];
+  const isInStore = config.storeUrl !== null || config.storeUrlFile !== null;
+  if (config.storeUrl !== null && config.storeUrlFile !== null)
+    complaints.push('STORE_URL_FILE: got a file beside STORE_URL; set one of them');
+  if (isInStore && config.replicationMode === 'FOLLOWER')
+    complaints.push(
+      'STORE_URL: got an address, and a follower keeps its log in STORAGE_DIR; set one of them',
+    );
   if (config.replicationMode === 'FOLLOWER' && config.leaderUrl === null)
     complaints.push(
       'LEADER_URL: got nothing, takes the address of the leader when REPLICATION_MODE=FOLLOWER',
@@ -428,6 +469,7 @@ const protecting: readonly string[] = [
   'API_KEY',
   'SERVICE_ADMIN_PASS',
   'ENCRYPTION_KEY',
+  'STORE_URL',
   'TLS_KEYSTORE_PASSWORD',
 ];
 

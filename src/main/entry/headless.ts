@@ -78,7 +78,7 @@ function talk(command: ParsedCommand): Promise<number> {
 /** The environment, from which keys of the storage are removed: Node's crash reports show it. */
 function takeEnvironment(): Environment {
   const environment = { ...process.env };
-  for (const name of ['ENCRYPTION_KEY', 'NEW_ENCRYPTION_KEY']) delete process.env[name];
+  for (const name of ['ENCRYPTION_KEY', 'NEW_ENCRYPTION_KEY', 'STORE_URL']) delete process.env[name];
   return environment;
 }
 
@@ -114,18 +114,25 @@ async function serve(): Promise<number> {
   if (service === null) return 0;
   await keepStart(config, environment, service, log);
   print(`Workbench: ${service.address}/`);
-  print(`Data: ${resolve(config.storageDir ?? '')}`);
+  print(`Data: ${config.storeUrl === null ? resolve(config.storageDir ?? '') : storeName(config.storeUrl)}`);
   const { address, secureAddress } = service;
   if (secureAddress !== null) print(`HTTPS: ${secureAddress}/`);
   log.info(
     { address, ...(secureAddress === null ? {} : { secureAddress }), version: findInstallation().version },
     config.replicationMode === 'FOLLOWER' ? 'listening; ready when the leader was caught up with' : 'ready',
   );
-  const signal = await told;
+  const signal = await Promise.race([told, service.storeLost]);
   log.info({ signal }, 'shutting down');
   await stop(service, log);
   log.info('stopped');
-  return 0;
+  // Whoever watches the program starts it again, and it waits for its turn.
+  return signal === 'store lost' ? 1 : 0;
+}
+
+/** The store's server and database, without user and password. */
+function storeName(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `PostgreSQL ${host}${pathname}`;
 }
 
 /** For `corollary-mcp`, which starts the service again on demand. */

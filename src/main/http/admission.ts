@@ -42,7 +42,9 @@ const requestHeaders = [
   'MCP-Protocol-Version',
   'Mcp-Session-Id',
   'X-API-Key',
+  'X-At-Least',
   'X-Client',
+  'X-Consistency',
   'X-Database',
   'X-Reason',
   'X-Request-ID',
@@ -81,6 +83,7 @@ export function createAdmission(host: HttpHost): Admission {
       app.decorateRequest('startedAt', 0);
       app.decorateRequest('route', null);
       app.decorateRequest('crossOrigin', null);
+      app.decorateRequest('showToken', null);
       app.addHook('onRoute', ({ method, url }) => {
         routes.add(typeof method === 'string' ? [method] : method, url);
       });
@@ -176,7 +179,7 @@ interface OriginPolicy {
 /** The headers of an answer to the service's own pages and to programs: none. */
 const sameOrigin: Readonly<Record<string, string>> = {};
 
-const exposedHeaders = 'X-Request-ID, X-API-Version, Retry-After, ETag';
+const exposedHeaders = 'X-Request-ID, X-API-Version, X-Token, Retry-After, ETag';
 
 /** Creates the policy for the allowed origins and hosts, of a service whose authentication is on or off. */
 export function createOriginPolicy(

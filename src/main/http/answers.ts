@@ -55,6 +55,8 @@ export function setStandingHeaders(request: FastifyRequest, { raw }: FastifyRepl
  */
 function standingPairs(request: FastifyRequest): string[] {
   const pairs = ['x-request-id', request.id, ...samePairs];
+  const token = request.showToken?.() ?? null;
+  if (token !== null) pairs.push('x-token', token);
   // A request with a malformed address has passed no hook and may lack what they add.
   const crossOrigin: FastifyRequest['crossOrigin'] | undefined = request.crossOrigin;
   if (crossOrigin === null || crossOrigin === undefined) return pairs;

@@ -26,6 +26,8 @@ declare module 'fastify' {
     crossOrigin: Readonly<Record<string, string>> | null;
     /** The path pattern of the operation; null until an operation is found, and for other routes. */
     route: string | null;
+    /** The token of the database that the request is about, as it is now; null: it is about none, or was refused before. */
+    showToken: (() => string | null) | null;
   }
 }
 
@@ -178,6 +180,20 @@ export function callerFor(
 const clientPattern = /^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/;
 /** UTF-16 code units of a reason. */
 const maxReason = 500;
+
+/** Resolves when the database shows what the headers of the request demand. Rejects like `Engine.atLeast`. */
+export async function demandedState(
+  request: FastifyRequest,
+  database: string,
+  host: Pick<HttpHost, 'atLeast' | 'confirm'>,
+): Promise<void> {
+  const consistency = header(request, 'x-consistency');
+  if (consistency !== null && consistency !== 'default' && consistency !== 'strong')
+    throw badHeader('X-Consistency', 'must be strong, or default');
+  const token = header(request, 'x-at-least');
+  if (consistency === 'strong') await host.confirm();
+  if (token !== null) await host.atLeast(database, token);
+}
 
 /** Refuses with ValidationException headers that say wrongly where a write comes from. */
 export function requireOriginHeaders(request: FastifyRequest): void {

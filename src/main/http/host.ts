@@ -47,6 +47,10 @@ export interface HttpHost {
   readonly bundleFile: string | null;
   phase(): ServicePhase;
   hasDatabase(name: string): boolean;
+  /** Same as `Engine.token`, `Engine.atLeast` and `Engine.confirm`. */
+  token(database: string): string | null;
+  atLeast(database: string, token: string): Promise<void>;
+  confirm(): Promise<void>;
   /** Same as `Engine.remembers`. */
   remembers(caller: Caller): boolean;
   /** Same as `Engine.keptImport`. */

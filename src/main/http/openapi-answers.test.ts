@@ -438,6 +438,11 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
   'it takes a check of ten seconds': judged
     .filter((name) => recipesOf(name).InferenceLimitExceeded === undefined)
     .map((name) => `${name} InferenceLimitExceeded`),
+  'it takes a store in PostgreSQL, as in ../service/store.test.ts': subjects.flatMap(([name, spec]) =>
+    codesOf(described(spec))
+      .filter((code) => ['NoOwner', 'OutcomeUnknown', 'HistoryChanged'].includes(code))
+      .map((code) => `${name} ${code}`),
+  ),
   'there is no follower yet that would refuse a write': table
     .filter(([, { kind }]) => kind === 'write')
     .map(([name]) => `${name} NotLeader`),

@@ -38,6 +38,21 @@ export const headerParameters = {
     schema: { type: 'string', default: 'default', pattern: '^[A-Za-z0-9_.-]{1,128}$' },
     example: 'default',
   },
+  AtLeast: {
+    name: 'X-At-Least',
+    in: 'header',
+    description:
+      'The `X-Token` of an earlier answer: this one shows no older state. Without `STORE_URL` that is always so.',
+    schema: { type: 'string', pattern: '^[0-9a-f]{8}\\.[0-9]{1,16}\\.[0-9]{1,16}$' },
+    example: '8f14e45f.12.1767225600000',
+  },
+  Consistency: {
+    name: 'X-Consistency',
+    in: 'header',
+    description:
+      '`strong`: the answer shows every write that was answered anywhere before the request came. Without `STORE_URL` that is always so.',
+    schema: { type: 'string', enum: ['default', 'strong'] },
+  },
   Transaction: {
     name: 'X-Transaction-ID',
     in: 'header',
@@ -105,6 +120,11 @@ export const answerHeaders = {
     required: true,
     schema: { type: 'string', const: '1' },
   },
+  Token: {
+    description:
+      'Of answers about a database: what this one shows, for `X-At-Least`. History, generation and time; compare nothing in it.',
+    schema: { type: 'string', pattern: '^[0-9a-f]{8}\\.[0-9]{1,16}\\.[0-9]{1,16}$' },
+  },
   ETag: {
     description: 'The entity tag of the current rule, for `If-Match`. Absent if the write is pending.',
     schema: { type: 'string', pattern: '^"[\\x21\\x23-\\x7e]+"$' },
@@ -141,6 +161,7 @@ type AnswerHeader = keyof typeof answerHeaders;
 const headerNames: Readonly<Record<AnswerHeader, string>> = {
   RequestId: 'X-Request-ID',
   ApiVersion: 'X-API-Version',
+  Token: 'X-Token',
   ETag: 'ETag',
   Replayed: 'Idempotent-Replayed',
   RetryAfter: 'Retry-After',
@@ -151,7 +172,7 @@ const headerNames: Readonly<Record<AnswerHeader, string>> = {
 
 /** The headers of every answer, plus these. */
 export function headersOf(...more: readonly AnswerHeader[]): Described {
-  const all: AnswerHeader[] = ['RequestId', 'ApiVersion', ...more];
+  const all: AnswerHeader[] = ['RequestId', 'ApiVersion', 'Token', ...more];
   return Object.fromEntries(
     all.map((header) => [headerNames[header], { $ref: `#/components/headers/${header}` }]),
   );
@@ -166,6 +187,7 @@ export function headerParametersOf(spec: OperationSpec): Described[] {
         ? (['OptionalTenant'] as const)
         : (['Tenant'] as const)),
     ...(spec.database ? (['Database'] as const) : []),
+    ...(spec.database ? (['AtLeast', 'Consistency'] as const) : []),
     ...(spec.transaction === undefined ? [] : (['Transaction'] as const)),
     ...(takesKey(spec) ? (['IdempotencyKey'] as const) : []),
     ...(spec.kind === 'write' && spec.database ? (['Client', 'Reason'] as const) : []),
@@ -195,9 +217,11 @@ function problemCodesOf(spec: OperationSpec): ProblemCode[] {
   if (spec.role !== 'public') codes.add('Unauthenticated').add('RateLimited');
   if (!isAnsweredAlways(spec.path)) codes.add('NotReady');
   if (spec.database || spec.pathNames !== undefined) codes.add('DatabaseNotFound');
+  if (spec.database) codes.add('NoOwner').add('HistoryChanged');
   if (spec.method !== 'GET') codes.add('UnsupportedMediaType');
   if (spec.method !== 'GET' && spec.takes === undefined) codes.add('PayloadTooLarge');
   if (spec.kind === 'write') codes.add('NotLeader');
+  if (spec.problems.includes('StorageUnavailable')) codes.add('NoOwner').add('OutcomeUnknown');
   if (takesKey(spec)) codes.add('Conflict').add('IdempotencyMismatch');
   if (spec.transaction !== undefined) codes.add('TransactionNotFound').add('Conflict');
   if (spec.isJudged === true) codes.add('ConstraintViolated').add('InferenceLimitExceeded');
@@ -252,6 +276,7 @@ const ownMembers: Readonly<Partial<Record<ProblemCode, readonly string[]>>> = {
   NotLeader: ['leader'],
   InferenceLimitExceeded: ['limit', 'elapsedMs'],
   RateLimited: ['retryAfterSeconds'],
+  NoOwner: ['retryAfterSeconds'],
   QuotaExceeded: ['quota', 'of', 'allowed', 'used'],
   LlmProviderException: ['provider'],
 };
@@ -483,6 +508,9 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
     'the question needs more than 10000 ms: ask for less, or give it more time (timeoutMs)',
     { limit: 'timeoutMs', elapsedMs: 10_000 },
   ],
+  HistoryChanged: [
+    'PostgreSQL has lost what this token was given for. Drop the token, and read again what you rely on.',
+  ],
   IdempotencyMismatch: ['this Idempotency-Key was used for another request'],
   QuotaExceeded: [
     'this write adds 1 fact to the 1000 of the tenant acme, whose quota is 1000: retract facts, or ask an administrator for a higher quota',
@@ -493,5 +521,12 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   LlmProviderException: ['anthropic: refused the key (HTTP 401)', { provider: 'anthropic' }],
   LlmUnavailable: ['LLM provider not configured'],
   NotReady: ['the service is starting: try again soon'],
+  NoOwner: [
+    'PostgreSQL cannot be reached. Nothing of this write was stored; try again. Reads continue.',
+    { retryAfterSeconds: 1 },
+  ],
+  OutcomeUnknown: [
+    'The connection to the store broke while this write was committed, and the store could not be asked since. It is stored whole or not at all: read it back, or repeat the request with the same Idempotency-Key.',
+  ],
   StorageUnavailable: ['The disk is full; the write was not applied.'],
 };

@@ -260,7 +260,7 @@ const errorsTable: Readonly<Record<number, readonly ProblemCode[]>> = {
     'FactNotFound',
   ],
   405: ['MethodNotAllowed'],
-  409: ['Conflict', 'KeyConflict'],
+  409: ['HistoryChanged', 'Conflict', 'KeyConflict'],
   410: ['HistoryGone'],
   412: ['PreconditionFailed'],
   413: ['PayloadTooLarge'],
@@ -276,7 +276,8 @@ const errorsTable: Readonly<Record<number, readonly ProblemCode[]>> = {
   429: ['QuotaExceeded', 'RateLimited'],
   500: ['Internal'],
   502: ['LlmProviderException'],
-  503: ['LlmUnavailable', 'NotReady'],
+  503: ['LlmUnavailable', 'NoOwner', 'NotReady'],
+  504: ['OutcomeUnknown'],
   507: ['QuotaExceeded', 'StorageUnavailable'],
 };
 

@@ -44,6 +44,7 @@ import {
   requireOriginHeaders,
   checkedSpace,
   databaseNotFound,
+  demandedState,
   type NamedSpace,
   namedSpace,
   namedTransaction,
@@ -290,6 +291,13 @@ class OperationCall {
     const params = checkParams(this.#name, this.#request.params);
     const place = placeOf(this.#spec, this.#request);
     requireOriginHeaders(this.#request);
+    if (this.#spec.database) {
+      const { host } = this.#of;
+      this.#request.showToken = () => host.token(place.database);
+      const { headers } = this.#request;
+      if (headers['x-at-least'] !== undefined || headers['x-consistency'] !== undefined)
+        await demandedState(this.#request, place.database, host);
+    }
     const conditions = conditionsOf(this.#spec, this.#request, place, bytes);
     return {
       bytes,

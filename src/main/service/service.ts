@@ -86,6 +86,8 @@ export interface Service {
   readonly connectedAgents: number;
   /** Resolves when warming up has ended, with true if it was completed; at once with false if there is none. */
   readonly warmedUp: Promise<boolean>;
+  /** Resolves if another node has taken the log of STORE_URL over: this service stores nothing more, and should end. */
+  readonly storeLost: Promise<'store lost'>;
   /** Ends the service within ten seconds. May be called again. */
   close(): Promise<void>;
   /** True if it has ended without waiting for a disk that does not answer: a thread of the process may hang in it. */
@@ -185,6 +187,8 @@ class RunningService implements Service, ServiceState {
   #closing: Promise<void> | null = null;
   readonly #ending = new AbortController();
   warmedUp: Promise<boolean> = Promise.resolve(false);
+  readonly storeLost: Promise<'store lost'>;
+  #loseStore: (as: 'store lost') => void = () => {};
   isDiskStuck = false;
   address = '';
   secureAddress: string | null = null;
@@ -195,6 +199,9 @@ class RunningService implements Service, ServiceState {
     const { log, checkOutputs = false, endLimits = defaultEndLimits } = options;
     const { keystorePollMs = defaultKeystorePollMs } = options;
     this.#config = config;
+    this.storeLost = new Promise((resolve) => {
+      this.#loseStore = resolve;
+    });
     this.#endLimits = endLimits;
     this.#mcpSurface = { surface: options.mcpSurface ?? knowledgeSurfaceWith(config.mcpTools) };
     this.#clock = options.clock === undefined ? {} : { clock: options.clock };
@@ -368,6 +375,9 @@ class RunningService implements Service, ServiceState {
         bundleFile: this.#installation.bundleFile,
         phase: () => this.#phase,
         hasDatabase: (name) => this.engine.hasDatabase(name),
+        token: (database) => this.#engine?.token(database) ?? null,
+        atLeast: (database, token) => this.engine.atLeast(database, token),
+        confirm: () => this.engine.confirm(),
         remembers: (caller) => this.engine.remembers(caller),
         keptImport: (caller, key) => this.engine.keptImport(caller, key),
         abandon: (caller) => this.engine.abandon(caller),
@@ -396,7 +406,7 @@ class RunningService implements Service, ServiceState {
 
   /** A second, silent service of the same build, all in memory, that nobody else can reach. */
   async #rehearse(): Promise<Rehearsal> {
-    const config = { ...parseConfig({}), storageDir: null, endpointFile: null };
+    const config = { ...parseConfig({}), storageDir: null, storeUrl: null, endpointFile: null };
     const log = createLogger({ level: this.#config.logLevel, format: 'json', write: () => {} });
     const other = new RunningService(config, { log }, false);
     const { app } = await other.#createHttp();
@@ -443,12 +453,18 @@ class RunningService implements Service, ServiceState {
   }
 
   async open(): Promise<void> {
-    const { storageDir, encryptionKey, fsync, snapshotIntervalMs, historyDays, endpointFile } = this.#config;
+    const { storageDir, storeUrl, encryptionKey, fsync, snapshotIntervalMs, historyDays, endpointFile } =
+      this.#config;
     const { memoryDecayIntervalMs: decayIntervalMs, memoryBudgetBytes } = this.#config;
     const { memoryLimitBytes, questionMemoryBytes } = this.#config;
     try {
       this.#engine = await openEngine({
         storageDir,
+        storeUrl,
+        onStoreLost: (message) => {
+          this.#log.error(message);
+          this.#loseStore('store lost');
+        },
         encryptionKey,
         fsync,
         snapshotIntervalMs,

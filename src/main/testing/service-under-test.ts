@@ -54,6 +54,7 @@ export async function startServiceUnderTest(
     port: service.port,
     engine: service.engine,
     warmedUp: service.warmedUp,
+    storeLost: service.storeLost,
     close: () => service.close(),
     get connectedAgents() {
       return service.connectedAgents;

@@ -1,0 +1,347 @@
+/**
+ * Opens a log in PostgreSQL for this node: checks the server, makes the tables, joins as a node, takes the log.
+ *
+ * A node is a row with a lease that it renews; leases decide when another node may take a log, and only the server's clock
+ * counts. What is wrong with the server is refused in one line, before anything of the knowledge is read.
+ */
+import { randomUUID } from 'node:crypto';
+import { assert, present } from '../base/assert.ts';
+import { type FolderKey, sealingOf } from './cipher.ts';
+import { SALT_BYTES } from './codec.ts';
+import type { FrameStore } from './frame-store.ts';
+import {
+  PostgresConnection,
+  type SessionSettings,
+  StatementFailed,
+  unsafeSetting,
+} from './postgres-connection.ts';
+import { PostgresLog, STORE_FORMAT, tables } from './postgres-log.ts';
+import { PostgresStore, type StoreNode } from './postgres-store.ts';
+import { StartupError } from './startup-error.ts';
+
+/** What a store in PostgreSQL needs. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url: string;
+  /** Address of this node's service, shown to a node that waits for it. */
+  readonly address: string;
+  /** The highest version of operations that this program reads. */
+  readonly readsVersion: number;
+  readonly key: FolderKey | null;
+  readonly now: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly onWarn: (message: string) => void;
+  readonly onSync?: (elapsedMs: number) => void;
+  /** See `PostgresStoreOptions`. */
+  readonly onLost: (message: string) => void;
+  /** How long a node is believed to live after its last sign of life, in milliseconds; default 3,000. */
+  readonly leaseMs?: number;
+}
+
+const BEAT_MS = 500;
+const BEAT_LIMIT_MS = 2000;
+const LEASE_MS = 3000;
+/** A node whose clock is further off stores nothing. */
+const MAX_SKEW_MS = 2000;
+const OLDEST_SERVER = 130_000;
+/** Any number: only one node creates the tables at a time. */
+const CREATION_LOCK = 7_263_549_127;
+
+/**
+ * Opens the store; waits while another node that is alive has the log. Rejects with a StartupError, having changed nothing
+ * but, at most, created the tables.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<FrameStore> {
+  const writer = new PostgresConnection(options.url);
+  const reader = new PostgresConnection(options.url);
+  const node = new LivingNode(options);
+  const close = async (): Promise<void> => {
+    await node.close();
+    await Promise.all([writer.close(), reader.close()]);
+  };
+  try {
+    await checkServer(writer, options);
+    await refusable(() => createTables(writer, options));
+    await refusable(() => checkStore(writer, options));
+    await refusable(() => node.join());
+    const log = new PostgresLog(await refusable(() => logNamed(writer, '')), writer, reader);
+    const store = await refusable(() => takeInTurn(log, { ...node.asStoreNode(), close }, options));
+    node.onBeat = () => store.beaten();
+    return store;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Waits for its turn: until no other living node has the log. */
+async function takeInTurn(
+  log: PostgresLog,
+  node: StoreNode,
+  options: PostgresOptions,
+): Promise<PostgresStore> {
+  const { key, now, random, onWarn, onSync = () => {}, onLost } = options;
+  let isTold = false;
+  for (;;) {
+    const store = await PostgresStore.take(log, node, { key, now, random, onWarn, onSync, onLost, pause });
+    if (store !== null) return store;
+    if (!isTold)
+      onWarn('Another node has the log of STORE_URL. This one waits, and takes over when that one ends.');
+    isTold = true;
+    await pause();
+  }
+}
+
+/** This process as a node: its row, and the lease that it renews on a connection of its own. */
+class LivingNode {
+  readonly #id = randomUUID();
+  readonly #connection: PostgresConnection;
+  readonly #options: PostgresOptions;
+  readonly #leaseMs: number;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #trouble: string | null = null;
+  #isClosed = false;
+  onBeat: () => void = () => {};
+
+  constructor(options: PostgresOptions) {
+    this.#options = options;
+    this.#connection = new PostgresConnection(options.url);
+    this.#leaseMs = options.leaseMs ?? LEASE_MS;
+  }
+
+  asStoreNode(): Omit<StoreNode, 'close'> {
+    const trouble = (): string | null => this.#trouble;
+    return {
+      id: this.#id,
+      get trouble() {
+        return trouble();
+      },
+    };
+  }
+
+  /** Adds the row, and renews the lease from now on. Rejects with a StatementFailed. */
+  async join(): Promise<void> {
+    await this.#connection.run(
+      `DELETE FROM corollary.node n WHERE n.lease_until < clock_timestamp() - interval '1 hour'
+  AND NOT EXISTS (SELECT FROM corollary.log l WHERE l.owner = n.id)`,
+    );
+    await this.#beat();
+    this.#schedule();
+  }
+
+  /** Ends the lease. Never rejects: it also ends by itself. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    try {
+      if (this.#trouble === null && this.#timer !== null)
+        await this.#connection.run('DELETE FROM corollary.node WHERE id = $1', [this.#id], BEAT_LIMIT_MS);
+    } catch (error) {
+      this.#options.onWarn(`The node could not sign off; its lease ends by itself: ${String(error)}`);
+    }
+    await this.#connection.close();
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(() => {
+      this.#beat()
+        .then(
+          () => this.#became(null),
+          (error: unknown) => this.#became(error instanceof Error ? error : new Error(String(error))),
+        )
+        .finally(() => {
+          if (!this.#isClosed) this.#schedule();
+        });
+    }, BEAT_MS);
+    this.#timer.unref();
+  }
+
+  async #beat(): Promise<void> {
+    const { address, readsVersion, now } = this.#options;
+    const before = now();
+    const { rows } = await this.#connection.run<{ now: number }>(
+      `INSERT INTO corollary.node (id, address, program, reads_version, lease_until)
+VALUES ($1, $2, 'corollary', $3, clock_timestamp() + $4 * interval '1 ms')
+ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
+RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
+      [this.#id, address, readsVersion, this.#leaseMs],
+      BEAT_LIMIT_MS,
+    );
+    const skew = skewOf(present(rows[0], 'the node has a row').now, before, now());
+    if (skew !== null) throw new Error(`${skew} Set the clocks of both machines by NTP.`);
+  }
+
+  /** Tells the operator when trouble begins and ends. */
+  #became(error: Error | null): void {
+    if (this.#isClosed) return;
+    if (error === null) {
+      if (this.#trouble !== null) this.#options.onWarn('PostgreSQL is reached again.');
+      this.#trouble = null;
+      this.onBeat();
+      return;
+    }
+    if (this.#trouble === null)
+      this.#options.onWarn(`The lease of this node could not be renewed: ${error.message}`);
+    this.#trouble =
+      error instanceof StatementFailed
+        ? 'PostgreSQL cannot be reached.'
+        : 'The clock of this node differs from that of PostgreSQL by more than 2 s.';
+  }
+}
+
+/** How far this machine's clock is off the server's, in words; null: less than it may be. */
+function skewOf(server: number, before: number, after: number): string | null {
+  const skew = server < before ? before - server : Math.max(0, server - after);
+  if (skew <= MAX_SKEW_MS) return null;
+  return `The clocks of this machine and of PostgreSQL differ by ${Math.round(skew / 1000)} s.`;
+}
+
+/** Rejects with a StartupError if the server cannot be reached, is too old, or would lose what it confirmed. */
+async function checkServer(connection: PostgresConnection, { now, onWarn }: PostgresOptions): Promise<void> {
+  const before = now();
+  try {
+    await connection.open();
+  } catch (error) {
+    throw unreachable(error);
+  }
+  const settings: SessionSettings = present(connection.settings, 'a session tells its settings');
+  assert(unsafeSetting(settings) === null, 'an unsafe session is not opened');
+  if (settings.version < OLDEST_SERVER)
+    throw refusal(
+      `PostgreSQL there is of version ${Math.floor(settings.version / 10_000)}; take 13 or newer.`,
+    );
+  const skew = skewOf(settings.now, before, now());
+  if (skew !== null) throw refusal(`${skew} Set the clocks of both machines by NTP.`);
+  if (settings.standbys === '')
+    onWarn(
+      'No standby of PostgreSQL is synchronous: what it confirmed is lost with its disk. Set synchronous_standby_names ' +
+        'if a write must survive that.',
+    );
+}
+
+/** Creates the tables where there are none, in one transaction. */
+async function createTables(connection: PostgresConnection, options: PostgresOptions): Promise<void> {
+  const { rows } = await connection.run<{ store: string | null }>(
+    "SELECT to_regclass('corollary.store')::text AS store",
+  );
+  if (rows[0]?.store !== null) return;
+  // A block is one statement, so it is one transaction also behind a pooler.
+  const block = tables.map((statement) => `  EXECUTE ${quoted(statement)};`).join('\n');
+  await connection.run(
+    `DO $create$ BEGIN
+  PERFORM pg_advisory_xact_lock(${CREATION_LOCK});
+  IF to_regclass('corollary.store') IS NOT NULL THEN RETURN; END IF;
+${block}
+  INSERT INTO corollary.store VALUES (true, gen_random_uuid(), ${STORE_FORMAT}, ${options.readsVersion}, ${keyCheck(options)});
+END $create$`,
+  );
+}
+
+/** The bytes by which a store recognises its key, as SQL. */
+function keyCheck({ key, random }: PostgresOptions): string {
+  const salt = random(SALT_BYTES);
+  const { wrap } = sealingOf(key, salt, random);
+  if (wrap === null) return 'NULL';
+  return `'\\x${Buffer.concat([salt, wrap(storeHead)]).toString('hex')}'::bytea`;
+}
+
+const storeHead = Buffer.from('store');
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** Rejects with a StartupError if the store is of another format, a newer program, or another key. */
+async function checkStore(
+  connection: PostgresConnection,
+  { key, readsVersion }: PostgresOptions,
+): Promise<void> {
+  const { rows } = await connection.run<{ format: number; writes: number; key_check: Uint8Array | null }>(
+    'SELECT format, writes_version AS writes, key_check FROM corollary.store',
+  );
+  const [store] = rows;
+  if (store === undefined) throw refusal('The schema "corollary" there is not a store of Corollary.');
+  if (store.format !== STORE_FORMAT || store.writes > readsVersion)
+    throw refusal(
+      `The store there has format ${store.format} and operations of version ${store.writes}; this program reads format ` +
+        `${STORE_FORMAT} and operations up to ${readsVersion}. Use the newer program that wrote it.`,
+    );
+  const check = store.key_check;
+  if (check === null && key !== null)
+    throw keyRefusal('ENCRYPTION_KEY is set, and the store is not encrypted. Unset it.', 'not wanted');
+  if (check !== null && key === null)
+    throw keyRefusal('The store is encrypted. Set ENCRYPTION_KEY to its key.', 'missing');
+  if (check !== null && key?.fits(check.subarray(0, SALT_BYTES), check.subarray(SALT_BYTES)) === false)
+    throw keyRefusal('The store is encrypted with a key other than ENCRYPTION_KEY.', 'wrong');
+  if (store.writes < readsVersion)
+    await connection.run('UPDATE corollary.store SET writes_version = greatest(writes_version, $1::int)', [
+      readsVersion,
+    ]);
+}
+
+/** The id of the log with this name, which is created if there is none. */
+async function logNamed(connection: PostgresConnection, name: string): Promise<number> {
+  await connection.run(
+    `INSERT INTO corollary.log (name, history, epoch, first_sequence, last_sequence, last_checksum)
+VALUES ($1, gen_random_uuid(), 0, 1, 0, 0) ON CONFLICT (name) DO NOTHING`,
+    [name],
+  );
+  const { rows } = await connection.run<{ id: string }>('SELECT id FROM corollary.log WHERE name = $1', [
+    name,
+  ]);
+  return Number(present(rows[0], 'the log was created').id);
+}
+
+async function refusable<Result>(step: () => Promise<Result>): Promise<Result> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof StatementFailed)) throw error;
+    switch (error.code) {
+      case '42501':
+        throw refusal(
+          `Its user lacks a right (${error.message}). Grant it CREATE on the database, or create the tables as the page ` +
+            'on PostgreSQL shows, and grant it all rights on the schema "corollary" and its tables.',
+          error,
+        );
+      case '42P07':
+      case '42P01':
+      case '42703':
+        throw refusal(
+          `The schema "corollary" there is not a store of Corollary (${error.message}). Use another database.`,
+          error,
+        );
+      default:
+        throw refusal(`PostgreSQL did not do what it was asked: ${error.message}.`, error);
+    }
+  }
+}
+
+function unreachable(error: unknown): StartupError {
+  if (!(error instanceof StatementFailed)) throw error;
+  const { code, message } = error;
+  switch (code) {
+    case '28P01':
+    case '28000':
+      return refusal(`PostgreSQL refused the user or password (${message}).`, error);
+    case '3D000':
+      return refusal(`${message}: create it, or name another one.`, error);
+    default:
+      return refusal(`PostgreSQL cannot be used: ${message}.`, error);
+  }
+}
+
+/** Without the password: the messages of the driver do not contain it. */
+function refusal(message: string, cause?: unknown): StartupError {
+  return new StartupError(`STORE_URL: ${message} Nothing of the store was changed.`, {}, { cause });
+}
+
+function keyRefusal(message: string, key: 'missing' | 'wrong' | 'not wanted'): StartupError {
+  return new StartupError(`${message} Nothing of the store was changed.`, { key });
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, BEAT_MS).unref();
+  });
+}

@@ -1,0 +1,606 @@
+/**
+ * The frames and snapshots of a log in PostgreSQL.
+ *
+ * Invariant: this node appends only to the end that it has applied, under the epoch of its own last take, so a frame is
+ * stored once, and none after another node took the log. What it cannot know it asks the server: after a statement whose
+ * answer was lost it takes the log again, which ends every earlier attempt, and looks. Payloads are sealed under a data
+ * key of the epoch; log, epoch and sequence are authenticated with them.
+ */
+import { randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { assert, present } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import {
+  type FileSealing,
+  type FolderKey,
+  type Opener,
+  plainFile,
+  plainOpener,
+  sealingOf,
+} from './cipher.ts';
+import { encodeFrame, frameBytes, type LogRecord, recordChecksum, SALT_BYTES } from './codec.ts';
+import { type FrameStore, noOwner, outcomeUnknown, type StoreSizes } from './frame-store.ts';
+import { frameRecords, type StoredRecords } from './log-reader.ts';
+import { StatementFailed } from './postgres-connection.ts';
+import type { LogRow, PostgresLog, SnapshotRow, StoredFrame } from './postgres-log.ts';
+import { type Branch, type Group, unavailable } from './segment-writer.ts';
+import { encodeSnapshotHeader, SNAPSHOT_PAYLOAD_BYTES, snapshotSections } from './snapshot-codec.ts';
+import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
+import type { SnapshotPart } from './snapshot-writer.ts';
+import { StartupError } from './startup-error.ts';
+
+/** The statements on one log, or a simulation of them. */
+export type RemoteLog = Pick<PostgresLog, keyof PostgresLog>;
+
+/** The node that a store belongs to, as far as the store sees it. */
+export interface StoreNode {
+  readonly id: string;
+  /** Why the node can store nothing at present, in plain language; null: as far as it knows it can. */
+  readonly trouble: string | null;
+  /** Ends the node's lease. */
+  close(): Promise<void>;
+}
+
+/** What a store needs. */
+export interface PostgresStoreOptions {
+  /** Encrypts payloads; null: no encryption. */
+  readonly key: FolderKey | null;
+  readonly now: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly onWarn: (message: string) => void;
+  /** Receives how long an append took, in milliseconds. */
+  readonly onSync: (elapsedMs: number) => void;
+  /** Called once if another node has taken the log, or its end was lost: nothing more is stored until a restart. */
+  readonly onLost: (message: string) => void;
+  /** Waits before the store is asked again. */
+  readonly pause: () => Promise<void>;
+}
+
+/** A frame may be larger than a group commit's limit by one append; the server takes it in one message. */
+const MAX_APPEND_BYTES = 48 * 1024 * 1024;
+/** Attempts of an append that finds another epoch of its own, or that the server asks to repeat. */
+const MAX_TRIES = 5;
+const SECTIONS = ['state', 'observed'] as const;
+
+/** The store over a log that this node has taken. */
+export class PostgresStore implements FrameStore {
+  readonly isRemote = true;
+  readonly fsync = 'always';
+  readonly maxAppendBytes = MAX_APPEND_BYTES;
+  readonly isEncrypted: boolean;
+  readonly #log: RemoteLog;
+  readonly #node: StoreNode;
+  readonly #options: PostgresStoreOptions;
+  readonly #openers = new Map<number, Opener>();
+  #sealing: FileSealing = plainFile;
+  #row: LogRow;
+  #latched: EngineError | null = null;
+  /** Why the last append failed; null: it did not. */
+  #failure: string | null = null;
+  /** The frame whose outcome is unknown. */
+  #doubtful: StoredFrame | null = null;
+  #snapshots: readonly SnapshotRow[] = [];
+  #sizes = { all: 0, uncovered: 0, atSegment: 0 };
+  #commits = 0;
+  #isClosed = false;
+
+  private constructor(log: RemoteLog, node: StoreNode, row: LogRow, options: PostgresStoreOptions) {
+    this.#log = log;
+    this.#node = node;
+    this.#row = row;
+    this.#options = options;
+    this.isEncrypted = options.key !== null;
+  }
+
+  /**
+   * Takes the log for the node; null: another node that is alive has it. Rejects with a StatementFailed, or with a
+   * StartupError if what is stored is damaged.
+   */
+  static async take(
+    log: RemoteLog,
+    node: StoreNode,
+    options: PostgresStoreOptions,
+  ): Promise<PostgresStore | null> {
+    const store = new PostgresStore(log, node, await log.row(), options);
+    if (!(await store.#take())) return null;
+    store.#snapshots = await log.snapshots();
+    store.#sizes = { ...(await log.frameBytes(store.#covered())), atSegment: 0 };
+    if (store.#row.firstSequence > store.#covered() + 1)
+      throw damaged('the records after the newest snapshot are incomplete', store.#covered() + 1);
+    return store;
+  }
+
+  get branch(): Branch {
+    return { historyId: this.#row.history, epoch: this.#row.epoch, parent: null };
+  }
+
+  get firstSequence(): number {
+    return this.#row.firstSequence;
+  }
+
+  get lastSequence(): number {
+    return this.#row.lastSequence;
+  }
+
+  get latched(): EngineError | null {
+    return this.#latched;
+  }
+
+  status(): 'ready' | 'failed' {
+    return this.#latched !== null || this.#failure !== null || this.#node.trouble !== null
+      ? 'failed'
+      : 'ready';
+  }
+
+  sizes(): StoreSizes {
+    const { all, uncovered } = this.#sizes;
+    const snapshotBytes = this.#snapshots[0]?.bytes ?? 0;
+    const history = { bytes: 0, snapshots: 0, segments: 0, since: this.#snapshots[0]?.time ?? null };
+    return {
+      syncs: this.#commits,
+      segments: 0,
+      storedBytes: all,
+      uncoveredBytes: uncovered,
+      snapshotBytes,
+      history,
+    };
+  }
+
+  attach(): void {
+    // Nothing of this store must run between two frames.
+  }
+
+  due(): null {
+    return null;
+  }
+
+  async append(group: Group): Promise<number> {
+    if (this.#latched !== null) throw this.#latched;
+    const { trouble } = this.#node;
+    if (trouble !== null) throw noOwner(trouble);
+    const startedAt = performance.now();
+    for (let tries = 1; ; tries++) {
+      const frame = this.#sealed(group);
+      try {
+        if (await this.#log.append(frame, this.#row.lastSequence)) {
+          this.#options.onSync(performance.now() - startedAt);
+          return this.#advance(frame);
+        }
+        await this.#takeAgain();
+      } catch (error) {
+        const again = error instanceof StatementFailed && /^(40001|40P01)$/.test(error.code);
+        if (!again || tries === MAX_TRIES) throw this.#notStored(error, frame);
+      }
+      if (tries === MAX_TRIES) throw noOwner('The log was taken again and again.');
+    }
+  }
+
+  async settle(): Promise<number | null> {
+    const frame = present(this.#doubtful, 'an append is in doubt');
+    for (;;) {
+      try {
+        const settled = await this.#look(frame);
+        if (settled !== 'unknown') {
+          this.#doubtful = null;
+          return settled;
+        }
+      } catch (error) {
+        if (!(error instanceof StatementFailed)) throw error;
+        this.#fail(error);
+      }
+      await this.#options.pause();
+      if (this.#isClosed) throw outcomeUnknown();
+    }
+  }
+
+  async confirm(): Promise<void> {
+    if (this.#latched !== null) throw this.#latched;
+    const owner = await this.#log.ownerNow().catch((error: unknown) => {
+      throw noOwner('PostgreSQL cannot be asked whether this answer is the latest.', error);
+    });
+    if (owner !== this.#node.id && !this.#isClosed) throw this.#lost(taken);
+  }
+
+  async *read(after: number): AsyncGenerator<LogRecord, void, undefined> {
+    for await (const { frame, payload } of this.#frames(after)) {
+      const { first: firstSequence, count } = frame;
+      const fail = (what: string): Error => damaged(what, firstSequence);
+      for (const record of frameRecords({ firstSequence, count }, payload, fail))
+        if (record.sequence > after) yield record;
+    }
+  }
+
+  async *readStored(after: number): AsyncGenerator<StoredRecords, void, undefined> {
+    for await (const { frame, payload } of this.#frames(after))
+      yield { firstSequence: frame.first, count: frame.count, lines: payload };
+  }
+
+  async checksumAt(sequence: number): Promise<number | null> {
+    const [newest] = this.#snapshots;
+    if (newest?.sequence === sequence) return newest.checksum;
+    if (sequence < this.firstSequence || sequence > this.lastSequence) return null;
+    for await (const { frame, payload } of this.#frames(sequence - 1))
+      return recordChecksum(payload, sequence - frame.first);
+    return null;
+  }
+
+  snapshot(): Snapshot | null {
+    return this.#snapshots[0] ?? null;
+  }
+
+  async *readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* this.#pieces(present(this.#snapshots[0], 'there is a snapshot'), section);
+  }
+
+  /** The frames behind the newest snapshot are no history: they are trimmed as it suits the store. */
+  retained(): Promise<never> {
+    return Promise.reject(
+      new EngineError(
+        'HistoryGone',
+        'with STORE_URL the past is not retained: ask about the present, or use asOf',
+      ),
+    );
+  }
+
+  eraseHistory(): void {
+    // There is none; see `retained`.
+  }
+
+  /** As a file that a folder can be restored from. Two later snapshots remove what it reads. */
+  async copySnapshot(): Promise<SnapshotCopy> {
+    const row = present(this.#snapshots[0], 'there is a snapshot');
+    const { key, random } = this.#options;
+    const salt = random(SALT_BYTES);
+    const sealing = sealingOf(key, salt, random);
+    const { historyId, epoch } = this.branch;
+    const { sequence, time, checksum, createdAt } = row;
+    const covered = { sequence, time, checksum, createdAt, historyId, epoch, parent: null };
+    const head = encodeSnapshotHeader({ ...covered, segment: 0, isAlone: true, salt }, sealing);
+    const overhead = this.#sealing.sealer.overhead;
+    let bytes = head.length + frameBytes(1 + sealing.sealer.overhead);
+    for (const section of SECTIONS)
+      for (const stored of await this.#log.chunkBytes(row.attempt, snapshotSections[section]))
+        bytes += frameBytes(stored - overhead + sealing.sealer.overhead);
+    const pieces = (section: SnapshotPart['section']): AsyncGenerator<Uint8Array> =>
+      this.#pieces(row, section);
+    return {
+      sequence,
+      bytes,
+      pieces: async function* () {
+        yield head;
+        let end = head.length;
+        let number = 0;
+        const frameOf = (section: number, payload: Uint8Array): Uint8Array => {
+          const frame = { flags: 0, historyId, epoch, firstSequence: ++number, count: section };
+          const encoded = encodeFrame(salt, end, frame, [payload], sealing.sealer);
+          end += encoded.length;
+          return encoded;
+        };
+        for (const section of SECTIONS)
+          for await (const piece of pieces(section)) yield frameOf(snapshotSections[section], piece);
+        yield frameOf(snapshotSections.end, new Uint8Array([0]));
+      },
+      close: () => Promise.resolve(),
+    };
+  }
+
+  async beginSegment(): Promise<void> {
+    if (this.#latched !== null) throw this.#latched;
+    this.#sizes.atSegment = this.#sizes.uncovered;
+  }
+
+  async putSnapshot(
+    { sequence, time }: { readonly sequence: number; readonly time: number },
+    parts: AsyncIterable<SnapshotPart>,
+    neededAfter: () => number,
+  ): Promise<Snapshot> {
+    const { epoch } = this.#row;
+    const sealing = this.#sealing;
+    const attempt = randomUUID();
+    const createdAt = this.#options.now();
+    try {
+      const checksum = await this.checksumAt(sequence);
+      const written = await this.#putChunks(attempt, epoch, sealing, parts);
+      const row: SnapshotRow = { attempt, epoch, sequence, time, checksum, createdAt, ...written };
+      if (!(await this.#log.putSnapshot(this.#node.id, row))) throw this.#lost(taken);
+      this.#snapshots = [row, ...this.#snapshots];
+    } catch (error) {
+      // What remains of it is swept after an hour.
+      throw error instanceof StatementFailed ? unavailable(error, 'snapshot') : error;
+    }
+    this.#sizes.uncovered -= this.#sizes.atSegment;
+    await this.#trim(neededAfter());
+    return present(this.#snapshots[0], 'it was stored');
+  }
+
+  /** Gives the log and the lease up, so that the next node need not wait. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    try {
+      if (this.#latched === null) await this.#log.release(this.#node.id);
+    } catch (error) {
+      this.#options.onWarn(`The log could not be given up; its lease ends by itself: ${String(error)}`);
+    }
+    await this.#node.close();
+  }
+
+  /** The outcome of a frame in doubt: its bytes, null if it is not stored and never will be, or still unknown. */
+  async #look(frame: StoredFrame): Promise<number | null | 'unknown'> {
+    const row = await this.#log.row();
+    if (row.owner !== this.#node.id) {
+      // A later epoch ends every attempt of ours, so what is stored now is all that ever will be.
+      const there = await this.#log.frameAt(frame.first);
+      this.#lost(taken);
+      return there?.epoch === frame.epoch && there.checksum === frame.checksum ? this.#advance(frame) : null;
+    }
+    const before = this.#row;
+    if (!(await this.#take(row))) return 'unknown';
+    const { lastSequence, lastChecksum } = this.#row;
+    if (lastSequence === before.lastSequence && lastChecksum === before.lastChecksum) return null;
+    if (lastSequence === before.lastSequence + frame.count && lastChecksum === frame.checksum) {
+      this.#row = { ...this.#row, lastSequence: before.lastSequence };
+      return this.#advance(frame);
+    }
+    await this.#beginHistory();
+    throw this.#lost(cutOff);
+  }
+
+  /** After an append that changed nothing: goes on if the log is still this node's and ends where it was left. */
+  async #takeAgain(): Promise<void> {
+    const before = this.#row;
+    const row = await this.#log.row();
+    if (row.owner !== this.#node.id) throw this.#lost(taken);
+    if (row.lastSequence !== before.lastSequence || row.lastChecksum !== before.lastChecksum) {
+      await this.#beginHistory(row);
+      throw this.#lost(cutOff);
+    }
+    await this.#take(row);
+  }
+
+  /** Marks for everybody that records which were confirmed are gone. */
+  async #beginHistory(row: LogRow = this.#row): Promise<void> {
+    await this.#take(row, true);
+  }
+
+  /** Takes the log at the epoch that was seen; false: it could not be had at that epoch. */
+  async #take(seen: LogRow = this.#row, isNewHistory = false): Promise<boolean> {
+    const { key, random } = this.#options;
+    const salt = random(SALT_BYTES);
+    const sealing = sealingOf(key, salt, random);
+    const epoch = seen.epoch + 1;
+    const wrapped =
+      sealing.wrap === null ? null : Buffer.concat([salt, sealing.wrap(epochHead(this.#log.id, epoch))]);
+    const row = await this.#log.take(seen.epoch, this.#node.id, wrapped, isNewHistory);
+    if (row === null) return false;
+    assert(row.epoch === epoch, 'a take raises the epoch by one');
+    this.#row = row;
+    this.#sealing = sealing;
+    this.#openers.set(epoch, sealing.opener);
+    return true;
+  }
+
+  #sealed({ firstSequence: first, count, parts }: Group): StoredFrame {
+    const { sealer } = this.#sealing;
+    const { epoch } = this.#row;
+    const nonce = sealer.nextNonce();
+    const head = frameHead(this.#log.id, { first, count, epoch, nonce });
+    const payload = Buffer.concat(sealer.seal(nonce, head, parts));
+    return { first, count, epoch, nonce, payload, checksum: checksumOf(head, payload) };
+  }
+
+  #advance({ count, checksum, payload }: StoredFrame): number {
+    const { lastSequence } = this.#row;
+    this.#row = { ...this.#row, lastSequence: lastSequence + count, lastChecksum: checksum };
+    this.#sizes.all += payload.length;
+    this.#sizes.uncovered += payload.length;
+    this.#commits++;
+    if (this.#failure !== null) this.#options.onWarn('Writes work again.');
+    this.#failure = null;
+    return payload.length;
+  }
+
+  #notStored(error: unknown, frame: StoredFrame): unknown {
+    if (!(error instanceof StatementFailed)) return error;
+    this.#fail(error);
+    switch (error.failure) {
+      case 'unknown':
+        this.#doubtful = frame;
+        return outcomeUnknown(error);
+      case 'unreachable':
+        return noOwner('PostgreSQL cannot be reached.', error);
+      case 'refused':
+        if (error.code !== '53100') return noOwner(`PostgreSQL refused the write (${error.code}).`, error);
+        return new EngineError(
+          'StorageUnavailable',
+          'The disk of PostgreSQL is full. Nothing of this write was stored; try again later. Reads continue.',
+          {},
+          { cause: error },
+        );
+    }
+  }
+
+  #fail(error: StatementFailed): void {
+    if (this.#failure === null) this.#options.onWarn(`Writes are refused: PostgreSQL: ${error.message}`);
+    this.#failure = error.message;
+  }
+
+  /** The node's lease was renewed, so the server can be reached and takes writes. Looks who has the log. */
+  beaten(): void {
+    if (this.#latched === null && !this.#isClosed)
+      this.confirm().catch(() => {
+        // A lost log was reported; whether the server can be reached, the next beat tells.
+      });
+    if (this.#failure === null || this.#doubtful !== null) return;
+    this.#failure = null;
+    this.#options.onWarn('Writes work again.');
+  }
+
+  /** Stores nothing more until a restart. Returns the refusal of writes. */
+  #lost(why: string): EngineError {
+    if (this.#latched !== null) return this.#latched;
+    this.#latched = noOwner(why);
+    this.#options.onLost(why);
+    return this.#latched;
+  }
+
+  async *#frames(
+    after: number,
+  ): AsyncGenerator<{ frame: StoredFrame; payload: Uint8Array }, void, undefined> {
+    const last = this.lastSequence;
+    let next: number | null = null;
+    for await (const frame of this.#log.frames(after)) {
+      const { first, count } = frame;
+      if (next === null ? first > after + 1 : first !== next) throw damaged('records are missing', after + 1);
+      next = first + count;
+      yield { frame, payload: await this.#opened(frame) };
+    }
+    if ((next ?? after + 1) <= last) throw damaged('records are missing', next ?? after + 1);
+  }
+
+  async #opened(frame: StoredFrame): Promise<Uint8Array> {
+    const head = frameHead(this.#log.id, frame);
+    if (checksumOf(head, frame.payload) !== frame.checksum)
+      throw damaged('a frame does not verify', frame.first);
+    const payload = (await this.#openerOf(frame.epoch)).open(frame.nonce, head, frame.payload);
+    if (payload === null) throw damaged('a frame cannot be decrypted', frame.first);
+    return payload;
+  }
+
+  async #openerOf(epoch: number): Promise<Opener> {
+    const known = this.#openers.get(epoch);
+    if (known !== undefined) return known;
+    const { key } = this.#options;
+    const wrapped = key === null ? null : await this.#log.wrappedKey(epoch);
+    let opener: Opener | null = plainOpener;
+    if (key !== null) {
+      if (wrapped === null) throw damaged('the key of an epoch is missing', epoch);
+      const envelope = wrapped.subarray(SALT_BYTES);
+      opener = key.openerOf(wrapped.subarray(0, SALT_BYTES), epochHead(this.#log.id, epoch), envelope);
+    }
+    if (opener === null) throw damaged('the key of an epoch does not verify', epoch);
+    this.#openers.set(epoch, opener);
+    return opener;
+  }
+
+  /** Sequence of the last record in the newest snapshot; 0: there is none. */
+  #covered(): number {
+    return this.#snapshots[0]?.sequence ?? 0;
+  }
+
+  async *#pieces(
+    { attempt, epoch, chunks, sequence }: SnapshotRow,
+    name: SnapshotPart['section'],
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const section = snapshotSections[name];
+    const opener = await this.#openerOf(epoch);
+    const total = chunks[section] ?? 0;
+    for (let n = 0; n < total; ) {
+      const found = await this.#log.chunks(attempt, section, n);
+      if (found.length === 0) throw damaged('a piece of the snapshot is missing', sequence);
+      for (const chunk of found) {
+        const head = chunkHead(attempt, { section, n, epoch, nonce: chunk.nonce });
+        const isIntact = chunk.n === n && checksumOf(head, chunk.bytes) === chunk.checksum;
+        const bytes = isIntact ? opener.open(chunk.nonce, head, chunk.bytes) : null;
+        if (bytes === null) throw damaged('a piece of the snapshot does not verify', sequence);
+        n++;
+        yield bytes;
+      }
+    }
+  }
+
+  async #putChunks(
+    attempt: string,
+    epoch: number,
+    { sealer }: FileSealing,
+    parts: AsyncIterable<SnapshotPart>,
+  ): Promise<Pick<SnapshotRow, 'bytes' | 'chunks'>> {
+    const chunks: Record<number, number> = {};
+    const payload = new Uint8Array(SNAPSHOT_PAYLOAD_BYTES);
+    let filled = 0;
+    let section: number = snapshotSections.state;
+    let bytes = 0;
+    const flush = async (): Promise<void> => {
+      if (filled === 0) return;
+      const n = chunks[section] ?? 0;
+      const nonce = sealer.nextNonce();
+      const head = chunkHead(attempt, { section, n, epoch, nonce });
+      const sealed = Buffer.concat(sealer.seal(nonce, head, [payload.subarray(0, filled)]));
+      filled = 0;
+      await this.#log.putChunk(attempt, {
+        section,
+        n,
+        nonce,
+        bytes: sealed,
+        checksum: checksumOf(head, sealed),
+      });
+      chunks[section] = n + 1;
+      bytes += sealed.length;
+    };
+    for await (const part of parts) {
+      const next = snapshotSections[part.section];
+      assert(next >= section, 'the sections of a snapshot come in their order');
+      if (next !== section) await flush();
+      section = next;
+      for (let from = 0; from < part.bytes.length; ) {
+        const piece = part.bytes.subarray(from, from + payload.length - filled);
+        payload.set(piece, filled);
+        filled += piece.length;
+        from += piece.length;
+        if (filled === payload.length) await flush();
+      }
+    }
+    await flush();
+    return { bytes, chunks };
+  }
+
+  /** Keeps two snapshots and the frames since the older one. A failed removal is repeated after the next snapshot. */
+  async #trim(neededAfter: number): Promise<void> {
+    const oldest = this.#snapshots[1];
+    if (oldest === undefined) return;
+    const first = Math.min(oldest.sequence, neededAfter) + 1;
+    try {
+      this.#sizes.all -= await this.#log.trim(this.#node.id, first, oldest);
+      this.#row = { ...this.#row, firstSequence: Math.max(this.#row.firstSequence, first) };
+      for (const { attempt } of this.#snapshots.slice(2)) await this.#log.removeAttempt(attempt);
+      this.#snapshots = this.#snapshots.slice(0, 2);
+    } catch (error) {
+      this.#options.onWarn(`What the snapshot covers could not be removed: ${String(error)}`);
+    }
+  }
+}
+
+const taken =
+  'Another node has taken the log over. This one stores nothing more; restart it, and it waits for its turn.';
+const cutOff =
+  'PostgreSQL has lost records that it had confirmed, as after the promotion of an asynchronous standby or the restore of ' +
+  'a backup. This node stores nothing more; restart it, and it serves what is left.';
+
+function damaged(what: string, sequence: number): StartupError {
+  return new StartupError(
+    `The store is damaged: ${what} (log of STORE_URL, number ${sequence}). Nothing was changed. Restore the database ` +
+      "with PostgreSQL's tools.",
+    { file: 'STORE_URL' },
+  );
+}
+
+function checksumOf(head: Uint8Array, bytes: Uint8Array): number {
+  return crc32(bytes, crc32(head));
+}
+
+function frameHead(
+  log: number,
+  { first, count, epoch, nonce }: Omit<StoredFrame, 'checksum' | 'payload'>,
+): Buffer {
+  return Buffer.from(`frame ${log} ${epoch} ${first} ${count} ${nonce}`);
+}
+
+function chunkHead(
+  attempt: string,
+  of: { section: number; n: number; epoch: number; nonce: number },
+): Buffer {
+  return Buffer.from(`chunk ${attempt} ${of.epoch} ${of.section} ${of.n} ${of.nonce}`);
+}
+
+function epochHead(log: number, epoch: number): Buffer {
+  return Buffer.from(`epoch ${log} ${epoch}`);
+}

@@ -1,0 +1,55 @@
+/**
+ * A process that tells facts `wrote(NAME, N)` to the engine of a store (arguments: its URL, NAME) with eight writers until
+ * it is killed or loses the store. It prints `open`, and for each fact, by the outcome: `+N` stored, `-N` refused, `?N`
+ * unknown.
+ */
+import { systemClock } from '../base/clock.ts';
+import { systemOrigin } from '../base/origin.ts';
+import type { Caller } from '../base/caller.ts';
+import { EngineError } from '../base/errors.ts';
+import { factSchema } from '../contract/facts.ts';
+import { openEngine } from '../open-engine.ts';
+
+const [, , storeUrl = '', name = ''] = process.argv;
+const caller: Caller = {
+  credential: null,
+  role: 'admin',
+  databases: [],
+  tenants: [],
+  database: 'default',
+  tenant: 'tenant',
+  client: null,
+  transaction: null,
+  idempotency: null,
+  requestId: 'writer',
+  origin: systemOrigin,
+  signal: new AbortController().signal,
+};
+let isLost = false;
+const engine = await openEngine({
+  storageDir: null,
+  storeUrl,
+  clock: systemClock,
+  onStoreLost: () => {
+    isLost = true;
+  },
+});
+process.stdout.write('open\n');
+let next = 0;
+const outcomeOf = (error: unknown): string => {
+  if (error instanceof EngineError && error.code === 'NoOwner') return '-';
+  if (error instanceof EngineError && error.code === 'OutcomeUnknown') return '?';
+  throw error;
+};
+const write = async (): Promise<void> => {
+  while (!isLost) {
+    const number = next++;
+    const fact = factSchema.parse({ predicate: 'wrote', args: [name, number] });
+    const outcome = await engine.tellAll(caller, [fact]).then(() => '+', outcomeOf);
+    process.stdout.write(`${outcome}${number}\n`);
+    if (outcome !== '+') await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+await Promise.all(Array.from({ length: 8 }, write));
+process.stdout.write('lost\n');
+process.exit(1);

@@ -1,0 +1,144 @@
+/** The service with its knowledge in a real PostgreSQL server. */
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Environment } from '../base/config.ts';
+import { StartRefusal } from '../base/start-refusal.ts';
+import {
+  type PrivatePostgres,
+  postgresMissing,
+  postgresNotice,
+  startPostgres,
+} from '../../engine/testing/private-postgres.ts';
+import { startServiceUnderTest } from '../testing/service-under-test.ts';
+
+const fact = (name: string) => ({ predicate: 'p', args: [name] });
+
+describe.skipIf(postgresMissing !== null)(`with STORE_URL${postgresNotice}`, () => {
+  let server: PrivatePostgres;
+  let folder: string;
+  let environment: Environment;
+  beforeAll(async () => {
+    server = await startPostgres();
+    folder = await mkdtemp(join(tmpdir(), 'corollary-store-'));
+    await writeFile(join(folder, 'url'), `${server.url}\n`);
+    environment = { STORE_URL_FILE: join(folder, 'url') };
+  });
+  afterAll(async () => {
+    await server.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('knowledge outlives the service, and tokens count on in the next one', async () => {
+    const first = await startServiceUnderTest(environment);
+    const told = await first.call('POST', '/tell', fact('a'));
+    const token = told.headers.get('x-token') ?? '';
+    await first.close();
+    const second = await startServiceUnderTest(environment);
+    const headers = { 'x-at-least': token, 'x-consistency': 'strong' };
+    const asked = await second.call('POST', '/ask', { text: 'p(?x)' }, { headers });
+    expect([asked.status, asked.body]).toMatchObject([200, { results: ['p(a)'] }]);
+    await second.close();
+  });
+
+  it('a token of another history is 409, one from the future 400', async () => {
+    const service = await startServiceUnderTest(environment);
+    const known = (await service.call('GET', '/facts')).headers.get('x-token') ?? '';
+    const [history = ''] = known.split('.');
+    const other = history === '00000000' ? '11111111' : '00000000';
+    const withToken = (token: string) =>
+      service.call('GET', '/facts', undefined, { headers: { 'x-at-least': token } });
+    expect((await withToken(known)).status).toBe(200);
+    expect((await withToken(known.replace(history, other))).body.code).toBe('HistoryChanged');
+    expect((await withToken(`${history}.999999.0`)).body.code).toBe('ValidationException');
+    expect((await withToken(`${history}.0.${Date.now() + 60_000}`)).body.code).toBe('NoOwner');
+    await service.close();
+  });
+
+  it('while PostgreSQL is away writes and strong reads are 503 and reads go on; then writes go on', async () => {
+    const service = await startServiceUnderTest(environment);
+    await service.call('POST', '/tell', fact('a'));
+    await server.stop();
+    await expect.poll(async () => (await service.call('POST', '/tell', fact('b'))).status).toBe(503);
+    const refused = await service.call('POST', '/tell', fact('b'));
+    expect([refused.body.code, refused.headers.get('retry-after')]).toEqual(['NoOwner', '1']);
+    const strong = { headers: { 'x-consistency': 'strong' } };
+    expect((await service.call('POST', '/ask', { text: 'p(?x)' }, strong)).body.code).toBe('NoOwner');
+    expect(await service.call('POST', '/ask', { text: 'p(?x)' })).toMatchObject({ status: 200 });
+    expect(await service.call('GET', '/health/ready')).toMatchObject({
+      status: 503,
+      body: { subsystems: { storage: 'failed' } },
+    });
+    await server.start();
+    await expect.poll(async () => (await service.call('GET', '/health/ready')).status).toBe(200);
+    expect((await service.call('POST', '/tell', fact('b'))).status).toBe(200);
+    await service.close();
+  });
+
+  it('a second service waits, and serves when the first has ended', async () => {
+    const first = await startServiceUnderTest(environment);
+    await first.call('POST', '/tell', fact('c'));
+    let isReady = false;
+    const starting = startServiceUnderTest(environment).then((service) => {
+      isReady = true;
+      return service;
+    });
+    const waiting = async (): Promise<boolean> => (await nodes()) === 2;
+    await expect.poll(waiting).toBe(true);
+    expect(isReady).toBe(false);
+    await first.close();
+    const second = await starting;
+    expect(await second.call('POST', '/ask', { text: 'p(c)' })).toMatchObject({
+      body: { results: ['p(c)'] },
+    });
+    await second.close();
+    expect(await nodes()).toBe(0);
+  });
+
+  it('stores nothing more once another node has the log, and says that it should end', async () => {
+    const service = await startServiceUnderTest(environment);
+    await query("UPDATE corollary.log SET owner = gen_random_uuid(), epoch = epoch + 1 WHERE name = ''");
+    // Without any write: it looks with each sign of life.
+    expect(await service.storeLost).toBe('store lost');
+    expect((await service.call('POST', '/tell', fact('d'))).body.code).toBe('NoOwner');
+    expect(service.logged.map(({ msg }) => msg)).toContainEqual(
+      expect.stringContaining('Another node has taken the log over'),
+    );
+    await service.close();
+  });
+
+  it('STORAGE_DIR only has journals', async () => {
+    const journals = await mkdtemp(join(tmpdir(), 'corollary-journals-'));
+    const service = await startServiceUnderTest({ ...environment, STORAGE_DIR: journals });
+    await service.call('POST', '/tell', fact('e'));
+    await service.close();
+    const names = await readdir(journals);
+    expect(names.filter((name) => /\.(log|snapshot)$/.test(name))).toEqual([]);
+    await rm(journals, { recursive: true });
+  });
+
+  it('an address that leads nowhere refuses the start in one line, without the password', async () => {
+    const started = startServiceUnderTest({ STORE_URL: 'postgres://user:secret@127.0.0.1:1/store' });
+    const refusal: unknown = await started.catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(StartRefusal);
+    expect(String(refusal)).toMatch(/^StartRefusal: STORE_URL: PostgreSQL cannot be used: [^\n]*$/);
+    expect(String(refusal)).not.toContain('secret');
+  });
+
+  async function nodes(): Promise<number> {
+    const [row] = await query('SELECT count(*)::int AS count FROM corollary.node');
+    return Number(row?.['count']);
+  }
+
+  async function query(text: string): Promise<Record<string, unknown>[]> {
+    const client = new Client({ connectionString: server.url });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+});
