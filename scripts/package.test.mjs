@@ -28,7 +28,7 @@ describe('the licences', () => {
 
   it('permit distributing the product under its own', () => {
     const permissive =
-      /(^|\W)(MIT|Apache-2\.0|ISC|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|Unlicense|Python-2\.0|PSF-2\.0)(\W|$)/;
+      /(^|\W)(MIT|Apache-2\.0|ISC|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|Unlicense|OFL-1\.1|Python-2\.0|PSF-2\.0)(\W|$)/;
     expect(collectLicences().filter(({ licence }) => !permissive.test(licence))).toEqual([]);
   });
 });

@@ -27,6 +27,7 @@ const operations = [
   'rules',
   'constraints',
   'inference',
+  'history',
   'transactions',
   'scopes',
   'memory',

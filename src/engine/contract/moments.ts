@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { parseTime } from './fields.ts';
 
 const maxTime = 8_640_000_000_000_000;
+const maxCharacters = 64;
+const text = z.string().max(maxCharacters);
 const instantForm = 'an instant is epoch milliseconds or ISO 8601 text';
 const momentForm = 'a moment of knowledge is a generation, or an instant as ISO 8601 text';
 
 /** An instant in a body: epoch milliseconds, or ISO 8601 text. */
 export const asOfSchema = z
-  .union([z.int().min(-maxTime).max(maxTime), z.string()], { error: instantForm })
+  .union([z.int().min(-maxTime).max(maxTime), text], { error: instantForm })
   .transform((value, context): number => {
     const time = typeof value === 'number' ? value : parseTime(value);
     if (time !== null) return time;
@@ -23,7 +25,7 @@ export type KnownAt =
 
 /** A moment of knowledge in a body: an integer is a generation, ISO 8601 text an instant. */
 export const momentSchema = z
-  .union([z.int(), z.string()], { error: momentForm })
+  .union([z.int(), text], { error: momentForm })
   .transform((value, context): KnownAt => {
     const time = typeof value === 'string' ? parseTime(value) : null;
     if (typeof value === 'number' && value >= 0) return { kind: 'generation', generation: value };
@@ -46,16 +48,14 @@ export const momentFields = { ...asOfField, asKnown: momentSchema.nullish().desc
 const wholeNumber = /^-?\d{1,16}$/;
 
 /** A moment of knowledge in a query string: a whole number is a generation. */
-export const momentTextSchema = z
-  .string()
-  .transform((text) => (wholeNumber.test(text) ? Number(text) : text))
+export const momentTextSchema = text
+  .transform((given) => (wholeNumber.test(given) ? Number(given) : given))
   .pipe(momentSchema);
 
 /** `asOf` and `asKnown` in a query string: a whole number is epoch milliseconds, and a generation. */
 export const momentParameters = {
-  asOf: z
-    .string()
-    .transform((text) => (wholeNumber.test(text) ? Number(text) : text))
+  asOf: text
+    .transform((given) => (wholeNumber.test(given) ? Number(given) : given))
     .pipe(asOfSchema)
     .optional()
     .describe(asOfText),

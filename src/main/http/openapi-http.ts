@@ -346,7 +346,8 @@ export function problemSchema(): JsonSchema {
       },
       conflicts: {
         type: 'array',
-        description: 'Of a merge with REJECT: the unresolved conflicts, as in the answer of a merge',
+        description:
+          'Of a merge with REJECT: the unresolved conflicts, as in the answer of a merge; of a merge of entities: the pairs that would have one key',
         items: { type: 'object' },
       },
       ...historyMembers,
@@ -412,6 +413,10 @@ const historyMembers = {
 
 /** The members of problems about declarations. */
 const shapeMembers = {
+  conflictCount: {
+    type: 'integer',
+    description: 'Of KeyConflict: how many pairs a merge of entities would have',
+  },
   inTheWay: {
     type: 'object',
     description: 'Of KeyConflict: the fact with the same key, and its validity',

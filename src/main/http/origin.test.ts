@@ -163,7 +163,7 @@ describe('Origin', () => {
     expect(headers.get('access-control-allow-origin')).toBe('http://localhost:5173');
     expect(headers.get('access-control-allow-credentials')).toBe('true');
     expect(headers.get('access-control-expose-headers')).toBe(
-      'X-Request-ID, X-API-Version, Retry-After, ETag',
+      'X-Request-ID, X-API-Version, X-Token, Retry-After, ETag',
     );
     expect(headers.get('vary')).toBe('Origin');
   });
@@ -221,7 +221,9 @@ describe('Origin', () => {
       'mcp-protocol-version',
       'mcp-session-id',
       'x-api-key',
+      'x-at-least',
       'x-client',
+      'x-consistency',
       'x-database',
       'x-reason',
       'x-request-id',

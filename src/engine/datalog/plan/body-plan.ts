@@ -163,6 +163,8 @@ class BodyPlanner {
   ): BodyStages | null {
     const { demandTerms, filters } = this.#body;
     if (!this.#space.mayRewrite || waiting.length === 0 || demandTerms.length > 0) return null;
+    // Without atoms there is no join that a change could start.
+    if (atoms.length === 0) return null;
     if (!waiting.every(({ literal }) => isAbsence(literal) && isBoundBy(literal, atoms))) return null;
     const isFree = immediate.length === 0;
     const waits = waiting.map((filter) => this.#wait(filter, isFree ? atoms : []));
