@@ -16,7 +16,13 @@ import type { KnownAt } from '../contract/moments.ts';
 import { renderIdentity } from '../language/print.ts';
 import type { RetainedLog } from '../log/retained.ts';
 import { declarationsAfter, type ShapeChange } from '../state/apply-shape.ts';
-import { type Commit, outcomeAs, type RuleOperation, type ShapeOperation } from '../state/operation.ts';
+import {
+  type Commit,
+  type Outcome,
+  outcomeAs,
+  type RuleOperation,
+  type ShapeOperation,
+} from '../state/operation.ts';
 import type { Report, RuleChange } from '../state/report.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { Writer } from '../session/writer.ts';
@@ -497,7 +503,11 @@ export async function revertRange(
   const { outcome } = await writer.write({ caller, operation });
   if (outcome.kind === 'nothing')
     return { ...present(decided.answer, 'the revert was decided'), generation: outcome.generation };
-  // A repeated request gets the answer of the first one.
+  return answerLogged(outcome);
+}
+
+/** The answer of a revert from its outcome, which a repeated request gets too. */
+export function answerLogged(outcome: Outcome): Reverted {
   const { note, generation } = outcomeAs(outcome, 'committed');
   const answer = JSON.parse(present(note, 'a revert logs its answer')) as Plan['answer'];
   return { ...answer, generation };

@@ -3,7 +3,7 @@ import type { Caller } from '../base/caller.ts';
 import type { FactHistory, History, HistoryQuery, Reverted, RevertInput } from '../contract/history.ts';
 import { factHistory } from '../history/fact-history.ts';
 import { listHistory } from '../history/list-history.ts';
-import { changesOfRange, revertRange } from '../history/revert.ts';
+import { answerLogged, changesOfRange, revertRange } from '../history/revert.ts';
 import type { ReplaySlices } from '../history/replay.ts';
 import type { RetainedLog } from '../log/retained.ts';
 import { defaultLimits } from '../session/live-state.ts';
@@ -60,6 +60,9 @@ export async function revert(engine: EngineContext, caller: Caller, input: Rever
   const { live, parts } = engine;
   if (input.dryRun) live.refuseClosed();
   else engine.refuseWrites();
+  // What a repeated request reverted may be touched, or beyond the history, by now.
+  const earlier = input.dryRun ? null : engine.earlierOutcome(caller);
+  if (earlier !== null) return answerLogged(earlier);
   const extent = {
     newest: parts.log.lastSequence,
     generation: live.database(caller).generation,

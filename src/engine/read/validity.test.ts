@@ -96,12 +96,13 @@ test('treats a change of validity as an update, visible at once in what follows 
   expect(await results('q(?x)')).toEqual(['q(a)']);
 });
 
-test('treats an expired fact as absent: asserted again it is new, retracted it is absent', async () => {
+test('treats an expired fact as absent, but by its id: asserted again it is new, retracted it is absent', async () => {
   const { tell, forget, clock, engine, caller, query } = await openSession();
   const { id } = await tell('p(a)', { ttl: 1000, metadata: { old: true } });
   clock.advance(1000);
   expect(await forget('p(a)')).toMatchObject({ status: 'absent', retracted: 0, generation: 1 });
   expect((await refusal(engine.fact(caller, id))).code).toBe('FactNotFound');
+  expect(await engine.forgetById(caller, id)).toMatchObject({ status: 'retracted', retracted: 1 });
   expect((await refusal(engine.forgetById(caller, id))).code).toBe('FactNotFound');
   const again = await tell('p(a)');
   expect(again.status).toBe('asserted');
