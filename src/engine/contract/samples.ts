@@ -21,7 +21,9 @@ export const sampleSchema = z.strictObject({
         name: z.string(),
         arity: z.int(),
         description: z.string(),
-        arguments: z.array(z.strictObject({ name: z.string(), type: z.json(), description: z.string().optional() })),
+        arguments: z.array(
+          z.strictObject({ name: z.string(), type: z.json(), description: z.string().optional() }),
+        ),
         key: z.array(z.string()).optional(),
         onConflict: z.enum(['warn', 'supersede', 'reject']).optional(),
         check: z.enum(['warn', 'reject']).optional(),
