@@ -64,6 +64,23 @@ test('an empty memory says so, and follows what others assert', async ({ page, s
   await expect(rowsOf(page, 'Most salient facts').last()).toContainText('seen(owl)');
 });
 
+test('the histogram shows how salient facts will be if none is used', async ({ page, service }) => {
+  await knowBirds(page, service);
+  await post(page, service, '/tell', { predicate: 'seen', args: ['swift'], ttl: 2 * 24 * hourMs });
+  await open(page, service, '/memory');
+  const bars = overview(page).getByRole('img', { name: /^Salience of/ });
+  await expect(bars).toHaveAccessibleName(/^Salience of 11 facts\. .*0\.95 to 1: 9$/);
+  await overview(page).getByText('7 days', { exact: true }).click();
+  await expect(bars).toHaveAccessibleName(/^Salience of 10 facts in 7 days, if none is used\. /);
+  await expect(bars).not.toHaveAccessibleName(/0\.95 to 1/);
+  await page.reload();
+  await expect(overview(page).getByRole('heading')).toHaveText(
+    'Salience of 10 facts in 7 days, if none is used',
+  );
+  await overview(page).getByText('Now', { exact: true }).click();
+  await expect(overview(page).getByRole('heading')).toHaveText('Salience of 11 facts');
+});
+
 test('facts to be evicted are listed beforehand, and the run reports its effect', async ({
   page,
   service,

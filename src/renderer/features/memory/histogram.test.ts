@@ -12,10 +12,14 @@ describe('the histogram of salience', () => {
     for (const [index, bin] of bins.slice(1).entries()) expect(bin.from).toBe(bins[index]?.to);
   });
 
-  it('is as high as its largest bin', () => {
-    const bins = binsOf([...empty.slice(3), 1, 4, 2], 0);
-    expect(bins.slice(-3).map(({ height }) => height)).toEqual([0.25, 1, 0.5]);
+  it('is as high as its largest bin, or as one beside it, in logarithms', () => {
+    const bins = binsOf([...empty.slice(3), 1, 7, 3], 0);
+    const heights = bins.slice(-3).map(({ height }) => height);
+    expect(heights[0]).toBeCloseTo(1 / 3);
+    expect(heights[1]).toBe(1);
+    expect(heights[2]).toBeCloseTo(2 / 3);
     expect(bins[0]?.height).toBe(0);
+    expect(binsOf([...empty.slice(1), 7], 0, 63).at(-1)?.height).toBeCloseTo(1 / 2);
   });
 
   it('shows how much of each bin is below the threshold', () => {

@@ -6,21 +6,32 @@ interface Bin {
   readonly from: number;
   readonly to: number;
   readonly facts: number;
-  /** Relative to the highest bin, 0 to 1. */
+  /** Logarithmic, relative to `greatest`, 0 to 1. */
   readonly height: number;
   /** Share of the range below the threshold, 0 to 1. */
   readonly below: number;
 }
 
-/** Returns equally wide bins of a histogram over 0 to 1. */
-export function binsOf(histogram: readonly number[], threshold: number): Bin[] {
+/** The largest number of facts in a bin. */
+function greatestOf(histogram: readonly number[]): number {
+  return histogram.reduce((most, facts) => Math.max(most, facts), 0);
+}
+
+/**
+ * Returns equally wide bins of a histogram over 0 to 1. Heights are logarithmic, so that ten facts show beside a million.
+ * `greatest`: the number of facts of full height.
+ */
+export function binsOf(
+  histogram: readonly number[],
+  threshold: number,
+  greatest: number = greatestOf(histogram),
+): Bin[] {
   const count = histogram.length;
-  const greatest = histogram.reduce((most, facts) => Math.max(most, facts), 0);
   return histogram.map((facts, index) => ({
     from: index / count,
     to: (index + 1) / count,
     facts,
-    height: greatest === 0 ? 0 : facts / greatest,
+    height: greatest === 0 ? 0 : Math.log1p(facts) / Math.log1p(greatest),
     below: Math.max(0, Math.min(1, threshold * count - index)),
   }));
 }
@@ -37,10 +48,14 @@ export function describeBins(bins: readonly Bin[]): string {
   return filled.map((bin) => `${rangeLabel(bin)}: ${bin.facts}`).join('; ');
 }
 
-function Bar({ bin }: { bin: Bin }) {
+function Bar({ bin, now }: { bin: Bin; now: Bin | undefined }) {
   const { facts, height, below } = bin;
+  const facing = now === undefined ? '' : `, now ${formatCount(now.facts)}`;
   return (
-    <div className={styles.barPlace} title={`${rangeLabel(bin)}: ${formatAmount(facts, 'fact')}`}>
+    <div className={styles.barPlace} title={`${rangeLabel(bin)}: ${formatAmount(facts, 'fact')}${facing}`}>
+      {now !== undefined && now.facts > 0 && (
+        <div className={styles.nowBar} style={{ height: `max(2px, ${now.height * 100}%)` }} />
+      )}
       {facts > 0 && (
         <div className={styles.bar} style={{ height: `max(2px, ${height * 100}%)` }}>
           <div className={styles.belowBar} style={{ width: `${below * 100}%` }} />
@@ -52,6 +67,8 @@ function Bar({ bin }: { bin: Bin }) {
 
 interface HistogramProps {
   histogram: readonly number[];
+  /** The histogram of now, outlined behind that of another time. */
+  now?: readonly number[] | undefined;
   /** null draws no line. */
   threshold: number | null;
   /** What the bars count: `Salience of the facts`. */
@@ -60,17 +77,22 @@ interface HistogramProps {
 }
 
 /** Shows facts by salience as bars, with the threshold as a line. */
-export function Histogram({ histogram, threshold, label, look }: HistogramProps) {
-  const bins = binsOf(histogram, threshold ?? 0);
-  const greatest = histogram.reduce((most, facts) => Math.max(most, facts), 0);
+export function Histogram({ histogram, now, threshold, label, look }: HistogramProps) {
+  const greatest = Math.max(greatestOf(histogram), greatestOf(now ?? []));
+  const bins = binsOf(histogram, threshold ?? 0, greatest);
+  const before = now === undefined ? [] : binsOf(now, 0, greatest);
   return (
     <div className={`${styles.histogram} ${look === 'small' ? styles.smallHistogram : ''}`}>
-      <span className={`${styles.greatest} dim number`} aria-hidden>
+      <span
+        className={`${styles.greatest} dim number`}
+        title="The number of facts of full height; heights are logarithmic"
+        aria-hidden
+      >
         {formatCount(greatest)}
       </span>
       <div className={styles.plot} role="img" aria-label={`${label}. ${describeBins(bins)}`}>
-        {bins.map((bin) => (
-          <Bar key={bin.from} bin={bin} />
+        {bins.map((bin, index) => (
+          <Bar key={bin.from} bin={bin} now={before[index]} />
         ))}
         {threshold !== null && <div className={styles.line} style={{ left: `${threshold * 100}%` }} />}
       </div>

@@ -12,6 +12,7 @@ describe('the address of the Memory view', () => {
     const search = {
       part: 'evict',
       threshold: '0.2',
+      ahead: '7',
       within: 'week',
       predicates: 'likes,lives_in',
       episodes: 'visited',
@@ -26,6 +27,7 @@ describe('the address of the Memory view', () => {
       memorySearchOf({
         part: 'nothing',
         threshold: '1.5',
+        ahead: '8',
         within: 'year',
         predicates: 'not a predicate,?x',
         least: '1',

@@ -19,12 +19,19 @@ export const horizons = ['hour', 'day', 'week'] as const;
 /** One of these horizons. */
 export type Horizon = (typeof horizons)[number];
 
+/** How many days ahead the saliences are shown. */
+export const forecasts = ['1', '7', '30'] as const;
+/** One of these numbers of days. */
+export type Forecast = (typeof forecasts)[number];
+
 /** The search parameters. */
 export interface MemorySearch {
   /** Absent: the most salient facts. */
   part?: MemoryPart | undefined;
   /** Salience below which facts would be evicted, 0 to 1; absent: the service's default. */
   threshold?: string | undefined;
+  /** Absent: the saliences of now. */
+  ahead?: Forecast | undefined;
   /** Absent: a day. */
   within?: Horizon | undefined;
   /** Predicates of the most salient facts, separated by commas; absent: all. */
@@ -77,6 +84,7 @@ export function memorySearchOf(search: Record<string, unknown>): MemorySearch {
   const found = {
     part: oneOf(memoryParts, search['part']),
     threshold: numberText(search['threshold'], (number) => number >= 0 && number <= 1),
+    ahead: oneOf(forecasts, search['ahead']),
     within: oneOf(horizons, search['within']),
     predicates: predicateListOf(listedPredicatesOf(text(search['predicates']))),
     episodes: predicateListOf(listedPredicatesOf(text(search['episodes']))),

@@ -6,8 +6,8 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { ProblemNotice } from '../../ui/notices.tsx';
 import { Histogram, HistogramTable, SalienceAxis } from './histogram.tsx';
-import { horizons, type MemorySearch, thresholdOf, defaultThreshold } from './memory-search.ts';
-import type { useEvictable } from './use-memory.ts';
+import { forecasts, horizons, type MemorySearch, thresholdOf, defaultThreshold } from './memory-search.ts';
+import { type useEvictable, useForecast } from './use-memory.ts';
 import styles from './memory.module.css';
 
 /** Delay after the last move of the threshold, in milliseconds. */
@@ -144,16 +144,37 @@ interface OverviewProps {
   onSearch: (part: Partial<MemorySearch>) => void;
 }
 
-/** Shows the histogram with its threshold, the facts it would evict, and those that expire soon. */
-export function Overview({ stats, evictable, search, onSearch }: OverviewProps) {
-  const { moved, move, isSettled } = useThreshold(search, onSearch);
+interface FigureProps extends Pick<OverviewProps, 'stats' | 'search' | 'onSearch'> {
+  threshold: number;
+  onThreshold: (threshold: number) => void;
+}
+
+const whenWords = { '1': 'in a day', '7': 'in 7 days', '30': 'in 30 days' } as const;
+
+/** The histogram of now or, in the outline of now, as it will be. */
+function Figure({ stats, search, onSearch, threshold, onThreshold }: FigureProps) {
   const [look, setLook] = useState('bars');
-  const label = `Salience of ${formatAmount(stats.facts, 'fact')}`;
+  const { ahead } = search;
+  const forecast = useForecast(ahead);
+  // Until it has arrived, that of now stays.
+  const then = ahead === undefined || forecast.isPlaceholderData ? undefined : forecast.data;
+  const { facts, histogram } = then ?? stats;
+  const when = ahead === undefined || then === undefined ? '' : ` ${whenWords[ahead]}, if none is used`;
+  const label = `Salience of ${formatAmount(facts, 'fact')}${when}`;
   return (
-    <section className={`flex fixed-size padded-8 line-below ${styles.overview}`} aria-label="Overview">
-      <div className={styles.figure}>
-        <div className={`flex-row gap-8 ${styles.figureHead}`}>
-          <h2 className="pane-title">{label}</h2>
+    <div className={styles.figure} aria-busy={ahead !== undefined && then === undefined}>
+      <div className={`flex-row gap-8 flex-wrap ${styles.figureHead}`}>
+        <h2 className="pane-title">{label}</h2>
+        <span className="flex-row gap-8">
+          <SegmentedControl
+            aria-label="When"
+            value={ahead ?? 'now'}
+            onChange={(value) => onSearch({ ahead: forecasts.find((days) => days === value) })}
+            data={[
+              { value: 'now', label: 'Now' },
+              ...forecasts.map((days) => ({ value: days, label: days === '1' ? '1 day' : `${days} days` })),
+            ]}
+          />
           <SegmentedControl
             aria-label="How the histogram is shown"
             value={look}
@@ -163,17 +184,34 @@ export function Overview({ stats, evictable, search, onSearch }: OverviewProps) 
               { value: 'table', label: 'Table' },
             ]}
           />
-        </div>
-        {look === 'bars' ? (
-          <>
-            <Histogram histogram={stats.histogram} threshold={moved} label={label} />
-            <ThresholdSlider threshold={moved} onThreshold={move} />
-            <SalienceAxis />
-          </>
-        ) : (
-          <HistogramTable histogram={stats.histogram} label={label} />
-        )}
+        </span>
       </div>
+      {forecast.error !== null && ahead !== undefined ? (
+        <ProblemNotice failure={apiFailureOf(forecast.error)} onRetry={() => void forecast.refetch()} />
+      ) : look === 'bars' ? (
+        <>
+          <Histogram
+            histogram={histogram}
+            now={then === undefined ? undefined : stats.histogram}
+            threshold={threshold}
+            label={label}
+          />
+          <ThresholdSlider threshold={threshold} onThreshold={onThreshold} />
+          <SalienceAxis />
+        </>
+      ) : (
+        <HistogramTable histogram={histogram} label={label} />
+      )}
+    </div>
+  );
+}
+
+/** Shows the histogram with its threshold, the facts it would evict, and those that expire soon. */
+export function Overview({ stats, evictable, search, onSearch }: OverviewProps) {
+  const { moved, move, isSettled } = useThreshold(search, onSearch);
+  return (
+    <section className={`flex fixed-size padded-8 line-below ${styles.overview}`} aria-label="Overview">
+      <Figure stats={stats} search={search} onSearch={onSearch} threshold={moved} onThreshold={move} />
       <div className={`flex-column gap-12 ${styles.side}`}>
         <ThresholdField threshold={moved} onThreshold={move} />
         <Evictable

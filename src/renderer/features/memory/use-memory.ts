@@ -14,7 +14,7 @@ import { useLive } from '../../api/live.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { type WorkbenchSession, useSession } from '../../api/session.tsx';
 import { type ScopeSelection, scopeFieldsOf, scopeKey } from '../../api/space.ts';
-import type { Horizon } from './memory-search.ts';
+import type { Forecast, Horizon } from './memory-search.ts';
 import { type Remembered, rememberedAtomOf, rememberedOf, summaryPredicates } from './remembered.ts';
 
 /** Minimum time between an answer and the next query after a change, in milliseconds. */
@@ -80,6 +80,16 @@ export function askStats({ call, space }: WorkbenchSession, signal?: AbortSignal
 /** The statistics of the memory. */
 export function useStats() {
   return useFollowed(['stats'], askStats);
+}
+
+/** The statistics in that many days, if nothing is used or written until then; without a number nothing is asked. */
+export function useForecast(days: Forecast | undefined) {
+  return useFollowed<MemoryStats>(
+    ['forecast', days],
+    ({ call, space }, signal) =>
+      call('memoryStats', { query: { ...scopeQueryOf(space.scope), inDays: days ?? '0' } }, { signal }),
+    days !== undefined,
+  );
 }
 
 /** The facts that the threshold would evict. */
