@@ -162,7 +162,7 @@ function fileLength() {
     .map((path) => ({ path, length: readFileSync(join(root, path), 'utf8').split('\n').length - 1 }))
     .filter(({ length }) => length > 800)
     // Generated from the contract, and as long as that.
-    .filter(({ path }) => path !== 'client/src/types.ts')
+    .filter(({ path }) => path !== 'client/src/types.ts' && path !== 'client/src/operations.ts')
     .map(({ path, length }) => `${path}: ${length} lines, 800 allowed`);
   return Promise.resolve({ ok: lines.length === 0 && sources.length > 0, output: lines.join('\n') });
 }

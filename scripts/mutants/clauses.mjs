@@ -5,6 +5,7 @@
  * that an answer is wrong rather than the program broken.
  */
 
+import { absences } from './absences.mjs';
 import { closing } from './closing.mjs';
 
 /** @typedef {{file: string, from: string, to: string}} Edit */
@@ -217,34 +218,6 @@ const telling = [
     from: 'this.#removals.push(this.#set.watchStored(relationOf(atomWaitedFor(literal)), watcher));',
     to: '',
     by: ['maintained absences', 'maintained strata'],
-  },
-  {
-    clause: 'an absence that ends overdeletes what may have followed from it',
-    file: rederive,
-    from: '    set.work.add(loss, phases.kill);',
-    to: '    loss.rows = [];',
-    by: ['chains', 'cycles'],
-  },
-  {
-    clause: 'an absence that begins is joined',
-    file: rederive,
-    from: '    set.work.add(gain, phases.stored);',
-    to: '    gain.rows = [];',
-    by: ['chains', 'cycles'],
-  },
-  {
-    clause: 'the join that overdeletes tests no absence',
-    file: joinPlan,
-    from: 'if (isLoss) this.#filters = this.#filters.filter((filter) => !isAbsence(filter.literal));',
-    to: '',
-    by: ['chains', 'cycles'],
-  },
-  {
-    clause: 'a maintained join demands every atom before it tests an absence',
-    file: joinPlan,
-    from: 'if (this.#toDemand > 0 && isAbsence(literal)) return false;',
-    to: '',
-    by: ['chains', ...meanwhile],
   },
   {
     clause: 'a negation of a stored relation waits to be found when a fact is added',
@@ -808,6 +781,7 @@ const answering = [
 
 export const clauses = [
   ...killing,
+  ...absences,
   ...telling,
   ...joining,
   ...justifying,

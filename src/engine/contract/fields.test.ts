@@ -5,11 +5,11 @@ import {
   instantSchema,
   limitSchema,
   offsetSchema,
-  parseTime,
   scopeNameSchema,
   tenantNameSchema,
   timeoutSchema,
 } from './fields.ts';
+import { parseTime } from './time-text.ts';
 
 function takes(schema: z.ZodType, value: unknown): boolean {
   return schema.safeParse(value).success;

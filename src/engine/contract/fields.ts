@@ -4,6 +4,7 @@
  * `null` in an optional field counts as absent everywhere; the helpers here map both to one value.
  */
 import { z } from 'zod';
+import { parseTime } from './time-text.ts';
 import {
   databaseNamePattern,
   databaseNameRule,
@@ -92,28 +93,7 @@ export const timeoutSchema = defaulted(z.int().min(1).max(600_000), 10_000).desc
 export const generationSchema = z.int().min(0);
 export const timeSchema = z.int().describe('Epoch milliseconds');
 
-const withOffset = /(?:Z|[+-]\d{2}(?::?\d{2})?)$/i;
-const dateTime =
-  /^[+-]?\d{4,6}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 const maxTime = 8_640_000_000_000_000;
-
-/** Epoch milliseconds of an ISO 8601 text (UTC if it has no offset); null if it is not one. */
-export function parseTime(text: string): number | null {
-  if (!dateTime.test(text) || !isDay(text)) return null;
-  const isDateOnly = !/[T ]\d{2}:/i.test(text);
-  const normal = text.replace(' ', 'T').replace(/([+-]\d{2})$/, isDateOnly ? '$1' : '$1:00');
-  const time = Date.parse(isDateOnly || withOffset.test(normal) ? normal : `${normal}Z`);
-  return Number.isNaN(time) ? null : time;
-}
-
-/** False for a day that its month does not have; `Date.parse` would roll over into the next month. */
-function isDay(text: string): boolean {
-  const [, year, month, day] = (/^([+-]?\d+)-(\d{2})-(\d{2})/.exec(text) ?? []).map(Number);
-  if (year === undefined || month === undefined || day === undefined) return false;
-  // The calendar repeats every 400 years.
-  const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
-  return month >= 1 && month <= 12 && day >= 1 && day <= lastDay;
-}
 
 /** Parses epoch milliseconds or ISO 8601 text into epoch milliseconds; `open` is the word that clears the bound. */
 export function instantSchema<Word extends string>(open: Word) {

@@ -38,7 +38,7 @@ const comparedFactSchema = z.object({
   validUntil: timeSchema.nullable(),
   metadata: z.record(z.string(), z.json()),
 });
-export type ComparedFact = z.output<typeof comparedFactSchema>;
+export type DatedFact = z.output<typeof comparedFactSchema>;
 
 const comparedRuleSchema = z.object({
   id: z.string(),

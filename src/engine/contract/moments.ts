@@ -1,6 +1,6 @@
 /** Fields that put a question into the past: valid time (`asOf`) and transaction time (`asKnown`). */
 import { z } from 'zod';
-import { parseTime } from './fields.ts';
+import { parseTime } from './time-text.ts';
 
 const maxTime = 8_640_000_000_000_000;
 const maxCharacters = 64;

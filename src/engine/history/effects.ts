@@ -108,7 +108,7 @@ export class ListedEffects {
 }
 
 /** The fact as text. */
-export function renderFact(facts: FactStore, fact: FactRow): string {
+export function factText(facts: FactStore, fact: FactRow): string {
   return renderIdentity(facts.identityOf(fact));
 }
 

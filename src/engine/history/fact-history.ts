@@ -7,7 +7,7 @@ import type { RetainedLog } from '../log/retained.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { FactIdentity, FactRow, FactStore } from '../store/fact-store.ts';
 import { boundOf, factEffects } from './effects.ts';
-import { Replay, type ReplaySlices, replayTo } from './replay.ts';
+import { HistoryReplay, type ReplaySlices, replayTo } from './replay.ts';
 
 type Life = FactHistory['lives'][number];
 
@@ -35,7 +35,7 @@ export async function factHistory(
   const lives: Life[] = [];
   const [base] = retained.bases;
   if (base === undefined) throw unknown(id);
-  const replay = await Replay.from(retained, base, database, slices);
+  const replay = await HistoryReplay.from(retained, base, database, slices);
   const first = find(replay.database, tenant, identity);
   if (first !== null && first.facts.isStored(first.fact, base.time))
     lives.push(lifeOf(first.facts, first.fact, earlierBound(first.database, first.fact)));
@@ -69,14 +69,14 @@ async function identityOf(
 ): Promise<FactIdentity> {
   const generation = Number(/^f(\d{1,15})-\d{1,9}$/.exec(id)?.[1] ?? 0);
   if (generation === 0 || generation <= erasedThrough) throw unknown(id);
-  let replay: Replay;
+  let replay: HistoryReplay;
   try {
     replay = await replayTo(retained, { kind: 'generation', generation: generation - 1 }, database, slices);
   } catch (error) {
     // Asserted before the history begins, and not in memory any more: the oldest state may have it.
     const [base] = retained.bases;
     if (!(error instanceof EngineError && error.code === 'HistoryGone') || base === undefined) throw error;
-    replay = await Replay.from(retained, base, database, slices);
+    replay = await HistoryReplay.from(retained, base, database, slices);
   }
   for await (const { report } of replay.through(newest)) if (report.generation >= generation) break;
   const facts = replay.database?.tenants.get(tenant)?.facts;

@@ -8,8 +8,8 @@ import { isVariable } from '../contract/language.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { RetainedLog } from '../log/retained.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
-import { actorOf, factEffects, ListedEffects, renderFact, shownRule, shownShape } from './effects.ts';
-import { Replay, type ReplayedRecord, type ReplaySlices } from './replay.ts';
+import { actorOf, factEffects, ListedEffects, factText, shownRule, shownShape } from './effects.ts';
+import { HistoryReplay, type ReplayedRecord, type ReplaySlices } from './replay.ts';
 
 /** Time after which a page ends with what it has found, in milliseconds. */
 const pageMs = 2000;
@@ -55,7 +55,7 @@ export async function listHistory(
     }
     const isAfterAll = query.before?.kind === 'instant' && base.time >= query.before.time;
     if (!isAfterAll) {
-      const replay = await Replay.from(retained, base, database, slices);
+      const replay = await HistoryReplay.from(retained, base, database, slices);
       const isBeforeAll = query.after?.kind === 'generation' && replay.generation <= query.after.generation;
       const page = new Page({ ...wanted, tenant }, query.limit - found.length);
       for await (const replayed of replay.through(end)) await page.take(replayed, slices);
@@ -118,7 +118,7 @@ class Page {
         const fact = after ?? before;
         if (fact === null || !matches(this.#wanted, facts, fact)) continue;
         if (generation <= erasedThrough) redacted++;
-        else lists.add(kind, () => renderFact(facts, fact));
+        else lists.add(kind, () => factText(facts, fact));
       }
     }
     const isOfFacts = query.entity !== null || query.predicate !== null;

@@ -28,7 +28,7 @@ export interface ReplayedRecord {
 const recordsBetweenChecks = 256;
 
 /** A state of one database in the past, and the records after it. */
-export class Replay {
+export class HistoryReplay {
   readonly #retained: RetainedLog;
   readonly #state: State;
   readonly #name: string;
@@ -50,9 +50,9 @@ export class Replay {
     base: RetainedBase,
     database: string,
     slices: ReplaySlices,
-  ): Promise<Replay> {
+  ): Promise<HistoryReplay> {
     const state = await stateOfBase(retained, base, database, () => slices.pause());
-    const replay = new Replay(retained, state, database, slices);
+    const replay = new HistoryReplay(retained, state, database, slices);
     slices.check(replay.#bytes);
     return replay;
   }
@@ -211,23 +211,23 @@ export async function replayTo(
   moment: KnownAt,
   database: string,
   slices: ReplaySlices,
-): Promise<Replay> {
+): Promise<HistoryReplay> {
   const { bases } = retained;
   const [oldest] = bases;
   if (moment.kind === 'instant') {
     const base = bases.findLast(({ time }) => time <= moment.time);
-    if (base !== undefined) return Replay.from(retained, base, database, slices);
-    const first = oldest && (await Replay.from(retained, oldest, database, slices));
+    if (base !== undefined) return HistoryReplay.from(retained, base, database, slices);
+    const first = oldest && (await HistoryReplay.from(retained, oldest, database, slices));
     throw historyGone(first?.generation ?? 0, oldest?.time ?? null);
   }
   // Generations are in no header, so bases are tried; they ascend, and half of the rest is ruled out each time.
-  let found: Replay | null = null;
-  let first: Replay | null = null;
+  let found: HistoryReplay | null = null;
+  let first: HistoryReplay | null = null;
   for (let [low, high] = [0, bases.length - 1]; low <= high; ) {
     const middle = Math.ceil((low + high) / 2);
     const base = bases[middle];
     if (base === undefined) break;
-    const replay = await Replay.from(retained, base, database, slices);
+    const replay = await HistoryReplay.from(retained, base, database, slices);
     if (middle === 0) first = replay;
     if (replay.generation <= moment.generation) {
       found = replay;

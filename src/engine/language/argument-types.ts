@@ -1,5 +1,5 @@
 import type { ArgumentType, DeclaredArgument } from '../contract/declarations.ts';
-import { parseTime } from '../contract/fields.ts';
+import { parseTime } from '../contract/time-text.ts';
 import { renderConstant } from './print.ts';
 import { isInteger, isNumber } from './numbers.ts';
 

@@ -6,7 +6,7 @@ import { relationKey, isAggregate } from '../language/terms.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { consolidationOf, constantsOf } from './summary.ts';
-import { parseTime } from '../contract/fields.ts';
+import { parseTime } from '../contract/time-text.ts';
 import { isBuiltinName, type Literal } from '../contract/language.ts';
 
 /** Which facts to consolidate. */

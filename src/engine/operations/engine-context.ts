@@ -136,7 +136,7 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
 }
 
 /** What an operation that only reads works with: the engine, or the engine as it was at a moment. */
-export type Asked = Pick<EngineContext, 'transactions' | 'slices' | 'threads'> & {
+export type ReadingEngine = Pick<EngineContext, 'transactions' | 'slices' | 'threads'> & {
   readonly live: KnowledgeReader;
 };
 
@@ -311,7 +311,7 @@ export class EngineContext implements Writer {
   async atMoment<Result>(
     caller: Caller,
     timeoutMs: number,
-    read: (asked: Asked) => Promise<Result>,
+    read: (asked: ReadingEngine) => Promise<Result>,
   ): Promise<Result> {
     const moment = present(caller.moment, 'the caller names a moment');
     const { transactions } = this;

@@ -39,7 +39,7 @@ import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
 import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from '../write/scopes.ts';
 import { tell, tellAll } from '../write/tell.ts';
 import type { Windows } from '../window/windows.ts';
-import { type Asked, EngineContext, type EngineParts } from './engine-context.ts';
+import { type ReadingEngine, EngineContext, type EngineParts } from './engine-context.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
 import {
@@ -61,14 +61,14 @@ function reading<Input, Result>(
   limitsOf: (input: Input) => ReadLimits = () => defaultLimits,
   about: (input: Input) => readonly string[] | null = () => [],
 ) {
-  return ({ live }: Asked, caller: Caller, input: Input): Promise<Result> =>
+  return ({ live }: ReadingEngine, caller: Caller, input: Input): Promise<Result> =>
     live.reading(caller, limitsOf(input), (context) => read(context, input), about(input));
 }
 
 /** Like `reading`, in one of the tenant's places for running questions. */
 function asking<Input, Result>(...operation: Parameters<typeof reading<Input, Result>>) {
   const [read, limitsOf = () => defaultLimits, about = () => []] = operation;
-  return ({ live }: Asked, caller: Caller, input: Input): Promise<Result> =>
+  return ({ live }: ReadingEngine, caller: Caller, input: Input): Promise<Result> =>
     live.asQuestion(caller, limitsOf(input), (limits) =>
       live.reading(caller, limits, (context) => read(context, input), about(input)),
     );
@@ -80,7 +80,7 @@ const anyConclusion = (): null => null;
 /** The operations that can be asked about the past, by name: see `EngineContext.atMoment`. */
 const readings = {
   /** How a question would be evaluated. */
-  plan: async ({ live }: Asked, caller: Caller, input: AskInput) => {
+  plan: async ({ live }: ReadingEngine, caller: Caller, input: AskInput) => {
     const body = bodyOf(input);
     return live.asQuestion(caller, input, (limits) =>
       live.reading(caller, limits, (context) => planOf(context, input, body)),
@@ -99,7 +99,7 @@ const readings = {
   /** What would be true after hypothetical changes, beside what is. */
   whatIf: asking(whatIf, limitsGiven, anyConclusion),
   /** How a question is evaluated, rule by rule. */
-  trace: async ({ live }: Asked, caller: Caller, input: TraceInput) => {
+  trace: async ({ live }: ReadingEngine, caller: Caller, input: TraceInput) => {
     const body = bodyOf(input);
     return live.asQuestion(caller, input, (limits) =>
       live.reading(caller, limits, (context) => trace(context, input, body)),
@@ -117,7 +117,7 @@ const readings = {
   /** The hits of a text, and what it mentions. */
   search: asking(search, () => defaultLimits, anyConclusion),
   /** Exports what is stored, piece by piece: see `exportKnowledge`. */
-  export: async ({ live }: Asked, caller: Caller, choice: ExportChoice, taker: ExportTaker) =>
+  export: async ({ live }: ReadingEngine, caller: Caller, choice: ExportChoice, taker: ExportTaker) =>
     live.reading(caller, unlimited, (context) => exportKnowledge(context, choice, taker)),
 };
 
@@ -206,7 +206,7 @@ const operations = {
 /** The operation, for any caller: one that names a moment is answered from what was known or true then. */
 function atItsMoment(
   context: EngineContext,
-  operation: (engine: Asked, caller: Caller, ...input: never[]) => unknown,
+  operation: (engine: ReadingEngine, caller: Caller, ...input: never[]) => unknown,
 ) {
   return (caller: Caller, ...input: never[]): unknown =>
     caller.moment === undefined
@@ -247,9 +247,9 @@ export function createEngine(parts: EngineParts) {
   const bound = Object.entries<(engine: EngineContext, ...input: never[]) => unknown>(operations).map(
     ([name, operation]) => [name, operation.bind(null, context)],
   );
-  const asked = Object.entries<(engine: Asked, caller: Caller, ...input: never[]) => unknown>(readings).map(
-    ([name, operation]) => [name, atItsMoment(context, operation)],
-  );
+  const asked = Object.entries<(engine: ReadingEngine, caller: Caller, ...input: never[]) => unknown>(
+    readings,
+  ).map(([name, operation]) => [name, atItsMoment(context, operation)]);
   /** A window of the present, or of the moment that the caller names. */
   const optimizeContext: Windows['optimizeContext'] = (caller, input, isLeftOut) =>
     caller.moment === undefined

@@ -20,13 +20,13 @@ import { queryByPointLookup, queryFacts } from '../read/query.ts';
 import { askedKey } from '../session/caches.ts';
 import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
 import type { ReadContext } from '../session/read-context.ts';
-import type { Asked } from './engine-context.ts';
+import type { ReadingEngine } from './engine-context.ts';
 
 /** A question that names a constant is likely to be answered sooner than long maintenance ends. */
 const patienceOfBoundMs = 50;
 
 /** Answers a question as `askForText` does, with an object. */
-export async function askQuestion(engine: Asked, caller: Caller, input: AskInput): Promise<Answer> {
+export async function askQuestion(engine: ReadingEngine, caller: Caller, input: AskInput): Promise<Answer> {
   const answer = await askForText(engine, caller, input);
   return answer instanceof JsonText ? (answer.value() as Answer) : answer;
 }
@@ -35,7 +35,11 @@ export async function askQuestion(engine: Asked, caller: Caller, input: AskInput
  * Answers a question: from the answer cache, by a look-up of stored facts, or by inference, here or on a reasoning thread,
  * which writes a long answer as text. Its transaction's writes count, if it names one.
  */
-export async function askForText(engine: Asked, caller: Caller, input: AskInput): Promise<Answer | JsonText> {
+export async function askForText(
+  engine: ReadingEngine,
+  caller: Caller,
+  input: AskInput,
+): Promise<Answer | JsonText> {
   const key = `${engine.live.database(caller).declarations.version} ${askedKey(input)}`;
   const isCounted = input.plan === true;
   const again = caller.transaction === null && !isCounted ? engine.live.answerAgain(caller, key) : null;
@@ -90,7 +94,7 @@ export async function askForText(engine: Asked, caller: Caller, input: AskInput)
 }
 
 /** Stored facts that match, without inference. */
-export async function query(engine: Asked, caller: Caller, input: QueryInput): Promise<QueryResult> {
+export async function query(engine: ReadingEngine, caller: Caller, input: QueryInput): Promise<QueryResult> {
   const queried = async (context: ReadContext, plain = context): Promise<QueryResult> => {
     const { result, facts: used } = await queryFacts(context, input);
     await engine.live.noteUses(plain, used);
@@ -103,7 +107,7 @@ export async function query(engine: Asked, caller: Caller, input: QueryInput): P
 
 /** Why an atom is true, or how far each rule gets and what is missing. */
 export async function explainAtom(
-  { live }: Asked,
+  { live }: ReadingEngine,
   caller: Caller,
   input: ExplainInput,
 ): Promise<Explanation> {
@@ -116,7 +120,7 @@ export async function explainAtom(
 }
 
 /** The predicates of a tenant with counts; missing counts of conclusions are worked out when the engine is idle. */
-export async function predicates({ live }: Asked, caller: Caller): Promise<PredicateList> {
+export async function predicates({ live }: ReadingEngine, caller: Caller): Promise<PredicateList> {
   const read = async (context: ReadContext): Promise<PredicateList> => {
     const list = await listPredicates(context);
     if (list.predicates.some(({ derivedComplete }) => !derivedComplete)) live.countWhenQuiet(context, caller);
@@ -126,7 +130,7 @@ export async function predicates({ live }: Asked, caller: Caller): Promise<Predi
 }
 
 /** The rules of a database, in the order in which they were taught. */
-export async function rules({ live }: Asked, caller: Caller): Promise<StoredRule[]> {
+export async function rules({ live }: ReadingEngine, caller: Caller): Promise<StoredRule[]> {
   live.refuseClosed();
   const database = live.database(caller);
   const tallies = live.talliesOf(database);
@@ -134,14 +138,18 @@ export async function rules({ live }: Asked, caller: Caller): Promise<StoredRule
 }
 
 /** One rule; RuleNotFound if there is none. */
-export async function rule({ live }: Asked, caller: Caller, id: string): Promise<StoredRule> {
+export async function rule({ live }: ReadingEngine, caller: Caller, id: string): Promise<StoredRule> {
   live.refuseClosed();
   const database = live.database(caller);
   return storedRule(requireRule(database, id), live.talliesOf(database));
 }
 
 /** Diagnostics of a program text; nothing is stored. */
-export async function validateRules(engine: Asked, caller: Caller, text: string): Promise<ValidateResult> {
+export async function validateRules(
+  engine: ReadingEngine,
+  caller: Caller,
+  text: string,
+): Promise<ValidateResult> {
   const { predicates: known } = await predicates(engine, caller);
   const stored = engine.live.database(caller).rules.all();
   const slices = engine.slices(caller);

@@ -8,7 +8,7 @@
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import type {
-  ComparedFact,
+  DatedFact,
   ComparedRule,
   Flip,
   HistoryDiff,
@@ -112,7 +112,7 @@ async function changesBetween(
     else if (!areAlike(earlier.tenant.facts.versionAt(before), later.tenant.facts.versionAt(fact)))
       changed.push({ from: before, to: fact });
   }
-  const first = (rows: readonly FactRow[], { tenant }: ReadContext): ComparedFact[] =>
+  const first = (rows: readonly FactRow[], { tenant }: ReadContext): DatedFact[] =>
     byNumber(rows, (row) => row)
       .slice(0, limit)
       .map((fact) => shownFact(tenant.facts, fact));
@@ -167,7 +167,7 @@ function byNumber<Item>(items: readonly Item[], rowOf: (item: Item) => FactRow):
   return [...items].sort((left, right) => numberOf(left) - numberOf(right));
 }
 
-function shownFact(facts: ReadContext['tenant']['facts'], fact: FactRow): ComparedFact {
+function shownFact(facts: ReadContext['tenant']['facts'], fact: FactRow): DatedFact {
   const { predicate, args, truthVal, scope } = facts.identityOf(fact);
   const { from, until } = fact.relation.boundsOf(fact.row);
   return {

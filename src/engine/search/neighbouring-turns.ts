@@ -5,7 +5,7 @@
  * A turn holds a text. Its neighbours are the visible facts stored just before and after it, in the same relation and
  * scope, that share an argument or follow in number or time.
  */
-import { parseTime } from '../contract/fields.ts';
+import { parseTime } from '../contract/time-text.ts';
 import type { FactRow } from '../store/fact-matching.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { ViewNames } from './view-names.ts';

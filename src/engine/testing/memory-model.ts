@@ -6,7 +6,7 @@ import { breakdown, used, type Uses } from '../store/salience.ts';
 import { compareText } from '../base/text-order.ts';
 import type { Metadata } from '../contract/facts.ts';
 import type { Consolidation, ConsolidatedValue } from '../contract/memory.ts';
-import { parseTime } from '../contract/fields.ts';
+import { parseTime } from '../contract/time-text.ts';
 import { renderAtom } from '../language/print.ts';
 
 export interface ModelFact {

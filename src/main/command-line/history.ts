@@ -14,7 +14,11 @@ import type { Client } from './client.ts';
 import type { Terminal } from './transfer.ts';
 
 /** Runs `history log`, `history revert` or `history blame`. Returns the exit code: 1 if nothing was found. */
-export async function history(client: Client, command: ParsedCommand, terminal: Terminal): Promise<number> {
+export async function historyCommand(
+  client: Client,
+  command: ParsedCommand,
+  terminal: Terminal,
+): Promise<number> {
   const [action = 'log', ...rest] = command.words;
   switch (action) {
     case 'log':

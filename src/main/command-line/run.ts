@@ -15,7 +15,7 @@ import { parseProgram, present, renderRule, type Statement } from '../../engine/
 import { proofOutline } from '../../proof/proof-text.ts';
 import { type ParsedCommand, type CommandName, UsageError } from './arguments.ts';
 import { type Client, connect, RefusedCall, Unreachable } from './client.ts';
-import { history } from './history.ts';
+import { historyCommand } from './history.ts';
 import { type Terminal, exportFile, importFile } from './transfer.ts';
 
 interface CommandContext {
@@ -33,7 +33,7 @@ const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = {
   teach,
   import: importFile,
   export: exportFile,
-  history,
+  history: historyCommand,
   status,
   sample,
 };

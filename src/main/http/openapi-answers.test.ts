@@ -13,16 +13,16 @@ import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service
 import { openApiDocument } from './openapi.ts';
 import { problemOf } from './answers.ts';
 import { takesKey } from './idempotency.ts';
+import { recipes } from './testing/answer-recipes.ts';
 import {
   type Answered,
   endedTransaction,
   failingLanguage,
   type Recipe,
-  recipes,
   silenced,
   type Sent,
   type World,
-} from './testing/answer-recipes.ts';
+} from './testing/recipe-world.ts';
 import {
   type Came,
   DescribedApi,

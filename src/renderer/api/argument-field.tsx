@@ -1,28 +1,14 @@
 /** A field for one argument of a fact, of its declared type: a date, a choice, a number, or text. */
 import { Select, TextInput } from '@mantine/core';
 import type { FocusEvent, KeyboardEvent, ReactNode } from 'react';
-import type { ArgumentType } from '../../engine/contract/declarations.ts';
-import { isOfType, misfit } from '../../engine/language/argument-types.ts';
-import { argumentTitle, isNumeric, type ShownArgument } from './declared.ts';
-
-/** The choices of a type, with a value that is none of them; null: any constant can be written. */
-export function choicesOf(type: ArgumentType, value: string): readonly string[] | null {
-  const choices =
-    typeof type === 'object' ? [...new Set(type.oneOf)] : type === 'boolean' ? ['true', 'false'] : null;
-  if (choices === null || value === '' || choices.includes(value)) return choices;
-  return [...choices, value];
-}
-
-/** True if the browser's field for dates can show the value: it shows no other text. */
-export function isDateField(type: ArgumentType, value: string): boolean {
-  return type === 'date' && (value === '' || isOfType('date', value));
-}
-
-/** Says that a value is not of the declared type; null if it is, or if nothing is written yet. */
-export function misfitOf(argument: ShownArgument | null | undefined, value: string): string | null {
-  if (argument === null || argument === undefined || value === '') return null;
-  return isOfType(argument.type, value) ? null : misfit(argument, value);
-}
+import {
+  argumentTitle,
+  choicesOf,
+  isDateField,
+  isNumeric,
+  misfitOf,
+  type ShownArgument,
+} from './declared.ts';
 
 interface ArgumentFieldProps {
   /** null: undeclared. */

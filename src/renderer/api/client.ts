@@ -37,7 +37,7 @@ function asWorkbench(endpoint: ApiEndpoint): ApiEndpoint {
 }
 
 /** The headers of every call. */
-export function headersOf(endpoint: ApiEndpoint, requestId: string): Record<string, string> {
+export function callHeaders(endpoint: ApiEndpoint, requestId: string): Record<string, string> {
   return headersOfConnection(asWorkbench(endpoint), requestId);
 }
 

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { parseAtom } from '../../engine/language/parse.ts';
-import { choicesOf, isDateField, misfitOf } from './argument-field.tsx';
-import { argumentTitle, declaredVariables, isNumeric, type PredicateRow, typeInWords } from './declared.ts';
+import {
+  argumentTitle,
+  choicesOf,
+  declaredVariables,
+  isDateField,
+  isNumeric,
+  misfitOf,
+  type PredicateRow,
+  typeInWords,
+} from './declared.ts';
 
 const born: PredicateRow = {
   name: 'born',

@@ -2,6 +2,7 @@
 import type { ArgumentType } from '../../engine/contract/declarations.ts';
 import type { PredicateList } from '../../engine/contract/facts.ts';
 import type { Atom } from '../../engine/contract/language.ts';
+import { isOfType, misfit } from '../../engine/language/argument-types.ts';
 import { usePredicates } from './queries.ts';
 
 /** A predicate with its counts and its declaration, if it has one. */
@@ -67,4 +68,23 @@ export function typeInWords(type: ArgumentType): string {
   const named = type.oneOf.slice(0, maxNamed).join(', ');
   const rest = type.oneOf.length - maxNamed;
   return `one of ${named}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
+
+/** The choices of a type, with a value that is none of them; null: any constant can be written. */
+export function choicesOf(type: ArgumentType, value: string): readonly string[] | null {
+  const choices =
+    typeof type === 'object' ? [...new Set(type.oneOf)] : type === 'boolean' ? ['true', 'false'] : null;
+  if (choices === null || value === '' || choices.includes(value)) return choices;
+  return [...choices, value];
+}
+
+/** True if the browser's field for dates can show the value: it shows no other text. */
+export function isDateField(type: ArgumentType, value: string): boolean {
+  return type === 'date' && (value === '' || isOfType('date', value));
+}
+
+/** Says that a value is not of the declared type; null if it is, or if nothing is written yet. */
+export function misfitOf(argument: ShownArgument | null | undefined, value: string): string | null {
+  if (argument === null || argument === undefined || value === '') return null;
+  return isOfType(argument.type, value) ? null : misfit(argument, value);
 }

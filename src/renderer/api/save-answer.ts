@@ -6,7 +6,7 @@
  * limit. An incomplete file is discarded, so that nobody takes it for the whole.
  */
 import { download } from '../ui/download.ts';
-import { type ApiEndpoint, headersOf, newRequestId } from './client.ts';
+import { type ApiEndpoint, callHeaders, newRequestId } from './client.ts';
 import { ApiError, errorOfAnswer, errorOfSilence, isCancelled } from './problem.ts';
 
 /** Destination of the bytes. */
@@ -113,7 +113,7 @@ export async function saveAnswer(
 ): Promise<number> {
   const requestId = newRequestId();
   try {
-    const response = await fetch(url, { method, headers: headersOf(endpoint, requestId), signal });
+    const response = await fetch(url, { method, headers: callHeaders(endpoint, requestId), signal });
     if (!response.ok || response.body === null)
       throw errorOfAnswer(response.status, await response.json().catch(() => null), requestId);
     const length = response.headers.get('Content-Length');

@@ -225,6 +225,7 @@ interface SignInDialogProps {
   onMade: (made: CreatedKey | null) => void;
 }
 
+/** Asks for a key, or shows the one that was made. */
 export function SignInDialog({ made, onMade }: SignInDialogProps) {
   const hasKey = useCredential(({ key }) => key !== null);
   const hasToBootstrap = useHasToBootstrap();

@@ -1,6 +1,6 @@
 /** The editor of one cell: Enter or leaving it takes the text, Escape discards it. */
 import { type ComponentProps, type KeyboardEvent, useId, useRef, useState } from 'react';
-import { choicesOf, isDateField } from '../../api/argument-field.tsx';
+import { choicesOf, isDateField } from '../../api/declared.ts';
 import type { ShownArgument } from '../../api/declared.ts';
 import { useScopes } from '../../api/queries.ts';
 import type { CellKind } from './cell-kinds.ts';

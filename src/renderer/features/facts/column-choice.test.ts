@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import '../../api/testing/browser.ts';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { differingColumns, readChoices, shownColumns } from './column-choice.ts';
+import { differingColumns, readColumnChoices, shownColumns } from './column-choice.ts';
 import type { FactContent } from './staged-edits.ts';
 import type { FactGridRow } from './staged-rows.ts';
 
@@ -59,8 +59,8 @@ test('shows what was chosen before what differs, and the column of the order', (
 });
 
 test('reads stored choices, and none that are malformed', () => {
-  expect(readChoices({ parent: { scope: true } })).toEqual({ parent: { scope: true } });
-  expect(readChoices({ parent: { size: true } })).toBeNull();
-  expect(readChoices({ parent: { scope: 'yes' } })).toBeNull();
-  expect(readChoices(7)).toBeNull();
+  expect(readColumnChoices({ parent: { scope: true } })).toEqual({ parent: { scope: true } });
+  expect(readColumnChoices({ parent: { size: true } })).toBeNull();
+  expect(readColumnChoices({ parent: { scope: 'yes' } })).toBeNull();
+  expect(readColumnChoices(7)).toBeNull();
 });

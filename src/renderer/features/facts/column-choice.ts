@@ -22,7 +22,7 @@ export type ChoosableColumn = keyof typeof choosableColumns;
 const columnIds = Object.keys(choosableColumns) as ChoosableColumn[];
 
 /** What the user has chosen; absent columns follow their rows. */
-export type ColumnChoice = Readonly<Partial<Record<ChoosableColumn, boolean>>>;
+export type FactColumnChoice = Readonly<Partial<Record<ChoosableColumn, boolean>>>;
 
 /** Saliences closer than this look the same in their bars; they drift apart with the times of the writes. */
 const tellingSalience = 0.05;
@@ -50,18 +50,18 @@ export function differingColumns(rows: readonly FactGridRow[]): Set<ChoosableCol
 
 /** The columns to show, in order: as chosen, else those that differ and the one that the rows are sorted by. */
 export function shownColumns(
-  choice: ColumnChoice,
+  choice: FactColumnChoice,
   differing: ReadonlySet<ChoosableColumn>,
   sorted: ChoosableColumn | null,
 ): ChoosableColumn[] {
   return columnIds.filter((id) => choice[id] ?? (differing.has(id) || id === sorted));
 }
 
-type Choices = Readonly<Record<string, ColumnChoice>>;
+type Choices = Readonly<Record<string, FactColumnChoice>>;
 
 const storageKey = 'corollary.columns';
 
-function readChoice(value: unknown): ColumnChoice | null {
+function readChoice(value: unknown): FactColumnChoice | null {
   if (typeof value !== 'object' || value === null) return null;
   const isRead = Object.entries(value).every(
     ([id, isShown]) => Object.hasOwn(choosableColumns, id) && typeof isShown === 'boolean',
@@ -70,26 +70,26 @@ function readChoice(value: unknown): ColumnChoice | null {
 }
 
 /** Reads stored choices by predicate; null if any is malformed. */
-export function readChoices(value: unknown): Choices | null {
+export function readColumnChoices(value: unknown): Choices | null {
   if (typeof value !== 'object' || value === null) return null;
   return Object.values(value).every((choice) => readChoice(choice) !== null) ? (value as Choices) : null;
 }
 
 const useChoices = create<{ readonly choices: Choices }>()(() => ({
-  choices: readStoredState<Choices>(storageKey, readChoices, {}),
+  choices: readStoredState<Choices>(storageKey, readColumnChoices, {}),
 }));
 
-const nothing: ColumnChoice = {};
+const nothing: FactColumnChoice = {};
 /** All facts together; no predicate is empty. */
 const ofAll = '';
 
 /** The columns chosen for a predicate in this browser; undefined: for the list of all facts. */
-export function useColumnChoice(predicate: string | undefined): ColumnChoice {
+export function useColumnChoice(predicate: string | undefined): FactColumnChoice {
   return useChoices(({ choices }) => choices[predicate ?? ofAll] ?? nothing);
 }
 
 /** Stores the columns chosen for a predicate; an empty choice follows the rows again. */
-export function chooseColumns(predicate: string | undefined, choice: ColumnChoice): void {
+export function chooseColumns(predicate: string | undefined, choice: FactColumnChoice): void {
   const { [predicate ?? ofAll]: _, ...others } = useChoices.getState().choices;
   const choices = Object.keys(choice).length === 0 ? others : { ...others, [predicate ?? ofAll]: choice };
   writeStored(storageKey, choices);

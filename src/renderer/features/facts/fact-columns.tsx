@@ -2,7 +2,7 @@
 import { IconMinus, IconPencil, IconPlus } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { misfitOf } from '../../api/argument-field.tsx';
+import { misfitOf } from '../../api/declared.ts';
 import { argumentTitle, isNumeric, type ShownArgument } from '../../api/declared.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';

@@ -15,7 +15,7 @@ import { AnswerOrFailure } from '../../api/answered.tsx';
 import { Guarded, Permitted } from '../../api/permitted.tsx';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
-import { LinkedAtom } from '../../editor/code-text.tsx';
+import { LinkedAtom } from '../../editor/linked-atom.tsx';
 import { DetailPane } from '../../ui/pane.tsx';
 import { MetadataPairs, Pairs } from '../../ui/blocks.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';

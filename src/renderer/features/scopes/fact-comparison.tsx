@@ -1,7 +1,7 @@
 import { Button, CloseButton, Menu, Radio, SegmentedControl, Stack } from '@mantine/core';
 import { IconChecks, IconEqual } from '@tabler/icons-react';
 import { useMemo } from 'react';
-import { LinkedAtom } from '../../editor/code-text.tsx';
+import { LinkedAtom } from '../../editor/linked-atom.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { EmptyState } from '../../ui/notices.tsx';
 import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';

@@ -12,7 +12,8 @@ import {
 import { type ReactNode, useMemo } from 'react';
 import { type Trace, tracePorts } from '../../../engine/contract/explanation.ts';
 import { renderAtom, renderLiteral } from '../../../engine/language/print.ts';
-import { CodeText, LinkedAtom } from '../../editor/code-text.tsx';
+import { CodeText } from '../../editor/code-text.tsx';
+import { LinkedAtom } from '../../editor/linked-atom.tsx';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { ProofLink, RuleLink, WhyNotLink } from '../../ui/knowledge-links.tsx';

@@ -7,7 +7,7 @@
 import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
 import type { OperationOutput } from '../../../engine/contract/operations.ts';
 import type { ImportDone, ImportProgress, ImportUndone } from '../../../engine/contract/transfer.ts';
-import { addressOf, call, headersOf, newRequestId, type ApiEndpoint } from '../../api/client.ts';
+import { addressOf, call, callHeaders, newRequestId, type ApiEndpoint } from '../../api/client.ts';
 import { ApiError, type ApiFailure, apiFailureOf, errorOfAnswer, errorOfSilence } from '../../api/problem.ts';
 import { type ImportFormat, importFormats, isTabular } from './formats.ts';
 import { isAsItIs, type Mapping } from './mapping.ts';
@@ -359,7 +359,7 @@ export async function runImportJob(
     change({});
     const done = await upload({
       url: importUrl(plan),
-      headers: { ...headersOf(endpoint, requestId), 'Content-Type': importFormats[format].type },
+      headers: { ...callHeaders(endpoint, requestId), 'Content-Type': importFormats[format].type },
       body,
       requestId,
       signal,
