@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { encodeWrite } from './encode-operation.ts';
+import { FactBlockBuilder } from '../store/fact-block.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import type { Operation } from '../state/operation.ts';
 
@@ -32,8 +33,22 @@ test('encodes a large write of facts to the bytes of JSON.stringify', async () =
     const facts = Array.from({ length: 257 + prng.below(800) }, () => randomFact(prng));
     const importing = prng.chance(0.5) ? { importId: '"i"', note: 'é' } : {};
     const operation: Operation = { kind: 'assert', tenant: 't"', facts, ...importing };
-    expect(await encoded(operation)).toBe(JSON.stringify(operation));
+    const json = JSON.stringify(operation);
+    expect(await encoded(operation)).toBe(json);
+    const builder = new FactBlockBuilder();
+    for (const fact of facts) builder.add(fact);
+    expect(await encoded({ ...operation, facts: builder.built() })).toBe(json);
   }
+});
+
+test('a few facts in columns become a list again', async () => {
+  const facts = Array.from({ length: 20 }, () => randomFact(new Prng(3)));
+  const builder = new FactBlockBuilder();
+  for (const fact of facts) builder.add(fact);
+  const given: Operation = { kind: 'assert', tenant: 't', facts: builder.built() };
+  const { operation, encoded: bytes } = await encodeWrite(given, { breathe: () => Promise.resolve() });
+  expect(bytes).toBeUndefined();
+  expect(operation).toEqual({ kind: 'assert', tenant: 't', facts });
 });
 
 test('encodes other large operations to the bytes of JSON.stringify', async () => {

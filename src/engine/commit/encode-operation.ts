@@ -1,26 +1,24 @@
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import type { Slices } from '../base/slices.ts';
+import { FactBlock, FactBlockBuilder, type FactFrame, type FactList } from '../store/fact-block.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import type { DecidedWrite } from './commit-pipeline.ts';
 import type { Operation } from '../state/operation.ts';
 
-/** Items encoded in one slice. */
-const itemsInSlice = 256;
+/** Items encoded in one slice; a write of no more is small. */
+export const itemsInSlice = 256;
 
 /**
  * The operation as a write; a large one is encoded for the log in slices, since JSON.stringify of a very long list would
- * block the thread. The bytes equal the UTF-8 of JSON.stringify.
+ * block the thread. The bytes equal the UTF-8 of JSON.stringify. Facts of a large one are put into columns.
  */
-export async function encodeWrite(
-  operation: Operation,
-  slices: Pick<Slices, 'breathe'>,
-): Promise<DecidedWrite> {
-  if (itemsOf(operation) <= itemsInSlice && !isLong(operation)) return { operation };
+export async function encodeWrite(given: Operation, slices: Pick<Slices, 'breathe'>): Promise<DecidedWrite> {
+  if (itemsOf(given) <= itemsInSlice && !isLong(given)) return { operation: asList(given) };
+  const operation = await inColumns(given, slices);
   const json = new JsonBytes();
   for (const [at, [field, value]] of Object.entries(operation).entries()) {
     json.write(`${at === 0 ? '{' : ','}${JSON.stringify(field)}:`);
-    if (operation.kind === 'assert' && field === 'facts')
-      await writeList(json, operation.facts, (facts) => json.writeFacts(facts), slices);
+    if (value instanceof FactBlock) await writeBlock(json, value, slices);
     else if (Array.isArray(value))
       await writeList<unknown>(
         json,
@@ -32,6 +30,40 @@ export async function encodeWrite(
   }
   json.write('}');
   return { operation, encoded: json.bytes };
+}
+
+/** The operation with the facts that it asserts as a list. */
+function asList(operation: Operation): Operation {
+  if (operation.kind !== 'assert' || !(operation.facts instanceof FactBlock)) return operation;
+  return { ...operation, facts: [...operation.facts] };
+}
+
+/** The operation with the facts that it asserts in columns. */
+async function inColumns(operation: Operation, slices: Pick<Slices, 'breathe'>): Promise<Operation> {
+  if (operation.kind !== 'assert' || operation.facts instanceof FactBlock) return operation;
+  const { facts } = operation;
+  const builder = new FactBlockBuilder();
+  for (let start = 0; start < facts.length; ) {
+    const end = endOfSlice(facts, start);
+    for (; start < end; start++) builder.add(facts[start] as FactToStore);
+    await slices.breathe();
+  }
+  return { ...operation, facts: builder.built() };
+}
+
+/** Writes the list of the facts of a block. */
+async function writeBlock(json: JsonBytes, block: FactBlock, slices: Pick<Slices, 'breathe'>): Promise<void> {
+  json.write('[');
+  const before = json.bytes.length;
+  for (let start = 0; start < block.length; ) {
+    const end = endOfSlice(block, start);
+    for (let at = start; at < end; at++) json.writeFact(block, at);
+    if (start === 0)
+      json.expect(Math.min(maxExpectedBytes, ((json.bytes.length - before) * block.length) / end));
+    start = end;
+    await slices.breathe();
+  }
+  json.write(']');
 }
 
 /** Writes a list; `write` writes some items, separated by commas. */
@@ -57,11 +89,12 @@ async function writeList<Item>(
 }
 
 /** The end of the items that are encoded in one slice: some, or fewer if they are facts with long constants. */
-function endOfSlice(items: readonly unknown[], from: number): number {
+function endOfSlice(items: readonly unknown[] | FactBlock, from: number): number {
   const most = Math.min(items.length, from + itemsInSlice);
   const meter = new ByteMeter();
   let end = from;
-  while (end < most) if (meter.counts(lengthOf(items[end++]))) break;
+  if (items instanceof FactBlock) while (end < most && !meter.counts(items.bytesAt(end++)));
+  else while (end < most && !meter.counts(lengthOf(items[end++])));
   return end;
 }
 
@@ -73,8 +106,8 @@ function lengthOf(item: unknown): number {
 
 /** Whether the operation stores facts with so much text that one slice is too short for it. */
 function isLong(operation: Operation): boolean {
-  const facts =
-    operation.kind === 'assert' || operation.kind === 'restore'
+  const facts: FactList =
+    operation.kind === 'restore' || operation.kind === 'assert'
       ? operation.facts
       : operation.kind === 'commit'
         ? operation.assert
@@ -88,7 +121,7 @@ class JsonBytes {
   #end = 0;
   readonly #encoder = new TextEncoder();
   /** The bytes before and after the arguments of facts of one relation and scope. */
-  #frame: FactFrame | null = null;
+  #framed: FramedFact | null = null;
 
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#end);
@@ -105,52 +138,46 @@ class JsonBytes {
     this.#end += this.#encoder.encodeInto(json, this.#bytes.subarray(this.#end)).written;
   }
 
-  /** Writes facts separated by commas. */
-  writeFacts(facts: readonly FactToStore[]): void {
-    for (let at = 0; at < facts.length; at++) {
-      if (at > 0) this.#put(comma);
-      this.#writeFact(facts[at] as FactToStore);
-    }
-  }
-
-  #writeFact(fact: FactToStore): void {
-    const { predicate, args, truthVal, scope } = fact;
-    if (fact.validFrom !== undefined || fact.validUntil !== undefined || fact.metadata !== undefined) {
-      this.write(JSON.stringify(fact));
+  /** Writes a fact of a block, after a comma unless it is the first. */
+  writeFact(block: FactBlock, at: number): void {
+    if (at > 0) this.#put(comma);
+    if (!block.isPlainAt(at)) {
+      this.write(JSON.stringify(block.at(at)));
       return;
     }
-    let frame = this.#frame;
-    if (frame?.predicate !== predicate || frame.truthVal !== truthVal || frame.scope !== scope)
-      this.#frame = frame = this.#frameOf(fact);
-    this.#copy(frame.before);
-    for (let position = 0; position < args.length; position++) {
-      if (position > 0) this.#put(comma);
-      this.#writeText(args[position] as string);
+    const frame = block.frameAt(at);
+    const { before, after } = this.#framed?.frame === frame ? this.#framed : this.#frame(frame);
+    this.#copy(before);
+    const first = block.firstText[at] as number;
+    const end = first + frame.arity;
+    for (let text = first; text < end; text++) {
+      if (text > first) this.#put(comma);
+      this.#writeText(block.bytes, block.startOf(text), block.ends[text] as number);
     }
-    this.#copy(frame.after);
+    this.#copy(after);
   }
 
-  #frameOf({ predicate, truthVal, scope }: FactToStore): FactFrame {
+  #frame(frame: FactFrame): FramedFact {
+    const { predicate, truthVal, scope } = frame;
     const encoded = (json: string): Uint8Array => this.#encoder.encode(json);
     const before = encoded(`{"predicate":${JSON.stringify(predicate)},"args":[`);
     const after = encoded(`],"truthVal":${truthVal},"scope":${JSON.stringify(scope)}}`);
-    return { predicate, truthVal, scope, before, after };
+    return (this.#framed = { frame, before, after });
   }
 
-  #writeText(text: string): void {
-    const { length } = text;
-    this.#reserve(length + 2);
+  #writeText(text: Uint8Array, start: number, stop: number): void {
+    this.#reserve(stop - start + 2);
     const bytes = this.#bytes;
     let end = this.#end;
     bytes[end++] = quotationMark;
-    for (let at = 0; at < length; at++) {
-      const unit = text.charCodeAt(at);
-      // A character that JSON escapes or that takes several bytes in UTF-8.
-      if (unit < 0x20 || unit >= 0x80 || unit === quotationMark || unit === backslash) {
-        this.write(JSON.stringify(text));
+    for (let at = start; at < stop; at++) {
+      const byte = text[at] as number;
+      // A character that JSON escapes.
+      if (byte < 0x20 || byte === quotationMark || byte === backslash) {
+        this.write(JSON.stringify(decoder.decode(text.subarray(start, stop))));
         return;
       }
-      bytes[end++] = unit;
+      bytes[end++] = byte;
     }
     bytes[end++] = quotationMark;
     this.#end = end;
@@ -175,16 +202,16 @@ class JsonBytes {
   }
 }
 
-interface FactFrame {
-  readonly predicate: string;
-  readonly truthVal: boolean;
-  readonly scope: string | null;
+interface FramedFact {
+  readonly frame: FactFrame;
   readonly before: Uint8Array;
   readonly after: Uint8Array;
 }
 
 const maxExpectedBytes = 0x100_0000;
 const quotationMark = 0x22;
+/** A text may begin with U+FEFF, which is not a byte order mark here. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const comma = 0x2c;
 const backslash = 0x5c;
 

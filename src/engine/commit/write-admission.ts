@@ -270,7 +270,7 @@ function memoryOf(operation: GrowingOperation, encoded: Uint8Array | undefined):
   }
 }
 
-function charactersOf(facts: readonly FactToStore[]): number {
+function charactersOf(facts: Iterable<FactToStore>): number {
   let characters = 0;
   for (const { args, metadata } of facts) {
     for (const arg of args) characters += arg.length;
@@ -280,7 +280,7 @@ function charactersOf(facts: readonly FactToStore[]): number {
 }
 
 /** At least the bytes that the facts can add: a character takes up to six, as an escape. */
-function maxBytesOf(facts: readonly FactToStore[]): number {
+function maxBytesOf(facts: Iterable<FactToStore>): number {
   let bytes = 0;
   for (const { predicate, args, metadata } of facts) {
     bytes += predicate.length * 3 + 3;

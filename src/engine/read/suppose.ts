@@ -72,12 +72,13 @@ export class Supposition {
     return { context, touched: this.#touched };
   }
 
-  async #store(facts: readonly FactToStore[], pathOf: (index: number) => string): Promise<void> {
-    for (const [index, fact] of facts.entries()) {
+  async #store(facts: Iterable<FactToStore>, pathOf: (index: number) => string): Promise<void> {
+    let index = 0;
+    for (const fact of facts) {
       checkValidity(fact, pathOf(index), this.#facts.boundsOf(fact));
       this.#facts.store(fact);
       this.#touch(fact.predicate, fact.args.length, !fact.truthVal);
-      if ((index & 0xff) === 0xff) await this.#context.pacer.breathe();
+      if ((++index & 0xff) === 0) await this.#context.pacer.breathe();
     }
   }
 

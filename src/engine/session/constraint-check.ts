@@ -4,6 +4,7 @@ import { runInSlices } from '../base/slices.ts';
 import { maxViolationsListed, type ConstraintViolation } from '../contract/constraints.ts';
 import { isAbsence, relationKey, relationOf } from '../language/terms.ts';
 import { StrictKeys } from '../state/key-rule.ts';
+import { framesOf } from '../store/fact-block.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import type { Program } from '../datalog/model/program.ts';
 import type { Operation } from '../state/operation.ts';
@@ -65,7 +66,7 @@ export class ConstraintCheck {
     if (relations.size === 0) return false;
     const tenant = database.tenants.get(tenantOf(caller, operation));
     if (isOfEveryScope && 'facts' in operation)
-      for (const { scope } of operation.facts) {
+      for (const { scope } of framesOf(operation.facts)) {
         if (scope === null) continue;
         const number = tenant?.facts.scopeNumber(scope) ?? -1;
         const record = number < 0 ? null : (tenant?.facts.scopes.get(number) ?? null);
@@ -96,7 +97,7 @@ export class ConstraintCheck {
   /** True for one new fact of a scope that exists, if a few look-ups show that it violates nothing. */
   #isHarmless(caller: Caller, operation: JudgedOperation, time: number): boolean {
     if (operation.kind !== 'assert' || operation.facts.length !== 1) return false;
-    const fact = operation.facts[0] as FactToStore;
+    const fact = operation.facts.at(0) as FactToStore;
     const { validFrom, validUntil, scope } = fact;
     const database = this.#live.databaseIfAny(caller);
     const facts = database?.tenants.get(operation.tenant)?.facts;

@@ -1,7 +1,8 @@
 import type { Rule } from '../contract/language.ts';
 import { present } from '../base/assert.ts';
 import { runInSlices } from '../base/slices.ts';
-import type { FactRow, FactStore, FactToStore } from '../store/fact-store.ts';
+import { type FactBlock, framesOf } from '../store/fact-block.ts';
+import type { FactIdentity, FactRow, FactStore, FactToStore } from '../store/fact-store.ts';
 import type { ConstraintRecord } from '../store/constraint-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
@@ -349,7 +350,8 @@ export function relationsChangedBy(
   };
   switch (operation.kind) {
     case 'assert':
-      addFacts(operation.facts, found);
+      for (const { predicate, arity, truthVal } of framesOf(operation.facts))
+        found.add(relationKey(predicate, arity, !truthVal));
       return found;
     case 'retract': {
       const { predicate, args, truthVal } = operation.pattern;
@@ -365,8 +367,8 @@ export function relationsChangedBy(
     }
     case 'commit': {
       if (operation.shape?.some(({ kind }) => kind.endsWith('Constraint')) === true) return null;
-      addFacts(operation.assert, found);
-      addFacts(operation.retract, found);
+      addRelations(operation.assert, found);
+      addRelations(operation.retract, found);
       for (const each of operation.rules) {
         if (each.kind !== 'teach') addRule(rules.get(each.id)?.rule);
         if (each.kind !== 'forgetRule') addRule(each.rule.rule);
@@ -389,13 +391,9 @@ export function relationsChangedBy(
 }
 
 /** Adds the relations of the facts; facts of one relation mostly follow one another. */
-function addFacts(
-  facts: readonly Pick<FactToStore, 'predicate' | 'args' | 'truthVal'>[],
-  into: Set<string>,
-): void {
+function addRelations(facts: readonly FactIdentity[] | FactBlock, into: Set<string>): void {
   let last = { predicate: '', arity: -1, truthVal: true };
-  for (const { predicate, args, truthVal } of facts) {
-    const { length: arity } = args;
+  for (const { predicate, arity, truthVal } of framesOf(facts)) {
     if (last.predicate === predicate && last.arity === arity && last.truthVal === truthVal) continue;
     last = { predicate, arity, truthVal };
     into.add(relationKey(predicate, arity, !truthVal));

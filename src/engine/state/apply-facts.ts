@@ -1,5 +1,7 @@
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
+import { FactBlock, type FactList } from '../store/fact-block.ts';
+import type { StoredRelation } from '../store/stored-relation.ts';
 import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { renderIdentity } from '../language/print.ts';
 import type { Commit, Consolidate, Decay, Operation, Restore, RuleOperation } from './operation.ts';
@@ -34,11 +36,17 @@ export function* storeFacts(
     }
     if (outcome.status !== 'unchanged') draft.changes.add('fact.asserted', outcome);
   };
+  const noteAsserted = (relation: StoredRelation, row: number, count: number): void => {
+    draft.asserted += count;
+    draft.fact = { relation, row: row + count - 1 };
+    draft.changes.addAll('fact.asserted', relation, row, count);
+  };
+  const sink = { stored: noteStored, asserted: noteAsserted };
   const { length } = operation.facts;
   for (let from = 0; from < length; ) {
     if (from > 0) yield 'more';
     const end = endOfSlice(operation.facts, from);
-    yield* keyed.storeAll(operation.facts, { from, end }, noteStored);
+    yield* keyed.storeAll(operation.facts, { from, end }, sink);
     from = end;
   }
   return () => {
@@ -52,11 +60,15 @@ export function* storeFacts(
 }
 
 /** The end of the facts that are stored in one slice from `from` on: some, or fewer with long constants. */
-function endOfSlice(facts: readonly FactToStore[], from: number): number {
+function endOfSlice(facts: FactList, from: number): number {
   const most = Math.min(facts.length, from + rowsInSlice);
   const meter = new ByteMeter();
+  const bytesAt =
+    facts instanceof FactBlock
+      ? (at: number) => facts.bytesAt(at)
+      : (at: number) => charactersOf((facts[at] as FactToStore).args);
   let end = from;
-  while (end < most) if (meter.counts(charactersOf((facts[end++] as FactToStore).args))) break;
+  while (end < most) if (meter.counts(bytesAt(end++))) break;
   return end;
 }
 

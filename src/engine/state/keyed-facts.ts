@@ -1,6 +1,8 @@
 import { renderIdentity } from '../language/print.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
+import type { FactList } from '../store/fact-block.ts';
+import { type FactRange, storeAll, type StoreSink } from '../store/fact-load.ts';
 import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { tupleAt } from '../store/tuples.ts';
 import { holdersOf, judgeKey, type StoredHolder, StrictKeys } from './key-rule.ts';
@@ -43,19 +45,15 @@ export class KeyedFacts {
     return this.#keys.keyOf(fact)?.onConflict !== 'supersede';
   }
 
-  /** Stores a range of the facts in order; calls `stored` with each outcome. */
-  *storeAll(
-    facts: readonly FactToStore[],
-    { from, end }: { readonly from: number; readonly end: number },
-    stored: (outcome: StoreOutcome) => void,
-  ): Generator<'more', void, undefined> {
+  /** Stores a range of the facts in order. Where a key may supersede facts, those of its relation are stored one by one. */
+  *storeAll(facts: FactList, { from, end }: FactRange, sink: StoreSink): Generator<'more', void, undefined> {
+    const write = { store: this.#facts, generation: this.#generation, time: this.#time, sink };
     for (let at = from; at < end; ) {
       let free = at;
       if (this.#keys.isEmpty) free = end;
-      while (free < end && this.isFree(facts[free] as FactToStore)) free++;
-      if (free > at)
-        this.#facts.storeAll(facts, { from: at, end: free }, this.#generation, this.#time, stored);
-      else stored(yield* this.store(facts[free++] as FactToStore));
+      while (free < end && this.isFree(facts.at(free) as FactToStore)) free++;
+      if (free > at) storeAll(write, facts, { from: at, end: free });
+      else sink.stored(yield* this.store(facts.at(free++) as FactToStore));
       at = free;
     }
   }

@@ -169,6 +169,16 @@ export class FactChanges implements Iterable<FactChange> {
     this.#groupOf.push(this.#lastGroup);
   }
 
+  /** Adds so many changes, of consecutive rows from `row` on. */
+  addAll(kind: FactChange['kind'], relation: StoredRelation, row: number, count: number): void {
+    this.#lastGroup = this.#groupIndexOf(kind, relation);
+    (this.#groups[this.#lastGroup] as ChangeGroup).count += count;
+    for (let at = 0; at < count; at++) {
+      this.#rows.push(row + at);
+      this.#groupOf.push(this.#lastGroup);
+    }
+  }
+
   *[Symbol.iterator](): Generator<FactChange, void, undefined> {
     for (let at = 0; at < this.#rows.length; at++) yield this.#at(at);
   }

@@ -15,6 +15,8 @@ export interface ConstantIds {
   intern(text: string): number;
   /** `intern` for the first `count` texts, in order; writes their ids to `ids`. */
   internAll(texts: readonly string[], count: number, ids: Int32Array): void;
+  /** The same for the texts with these indexes, from `from` up to `end`, of UTF-8; see `EncodedTexts`. */
+  internEncoded(texts: EncodedTexts, from: number, end: number, ids: Int32Array): void;
   /** The text of an id from `find` or `intern`. */
   text(id: number): string;
   /** Compares two texts by code point. */
@@ -23,6 +25,12 @@ export interface ConstantIds {
   sizeOf(id: number): number;
   /** False if the text begins as no number does. */
   mayBeNumber(id: number): boolean;
+}
+
+/** Texts as well-formed UTF-8, one after the other: by index, where each ends. */
+export interface EncodedTexts {
+  readonly bytes: Uint8Array;
+  readonly ends: Int32Array;
 }
 
 /**
@@ -49,7 +57,7 @@ export class Dictionary implements ConstantIds {
   #count = 0;
   #end = 0;
   #longest = 0;
-  #scratch = new Uint8Array(256);
+  #scratch: Uint8Array = new Uint8Array(256);
   /** The hash of the text last written to the scratch space. */
   #hash = 0;
   /**
@@ -112,6 +120,34 @@ export class Dictionary implements ConstantIds {
         start = end;
       }
       from += some;
+    }
+  }
+
+  internEncoded({ bytes, ends }: EncodedTexts, from: number, end: number, ids: Int32Array): void {
+    // A search compares with the scratch space, which for now is where the texts are.
+    const own = this.#scratch;
+    this.#scratch = bytes;
+    try {
+      for (let first = from; first < end; ) {
+        const some = Math.min(maxBatch, end - first);
+        const before = first === 0 ? 0 : (ends[first - 1] as number);
+        let start = before;
+        for (let at = 0; at < some; at++) {
+          const stop = ends[first + at] as number;
+          this.#hashes[at] = hashOf(bytes, start, stop);
+          start = stop;
+        }
+        this.#fetch(some);
+        start = before;
+        for (let at = 0; at < some; at++) {
+          const stop = ends[first + at] as number;
+          ids[first - from + at] = this.#intern(start, stop, this.#hashes[at] as number);
+          start = stop;
+        }
+        first += some;
+      }
+    } finally {
+      this.#scratch = own;
     }
   }
 

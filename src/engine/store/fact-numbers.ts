@@ -93,18 +93,44 @@ export class FactNumbers {
   /** Assigns a number to a new fact of this generation, in the relation with this number. */
   give(relation: number, generation: number): number {
     const number = this.#count;
-    if (number === maxNumber)
-      throw new EngineError('StorageUnavailable', 'a tenant holds at most 2^31 - 1 facts');
-    if (number >= this.#relationOf.length) {
-      this.#relationOf = enlarged(this.#relationOf, new Int32Array(roomAfter(this.#relationOf.length)));
-      this.#rowOf = enlarged(this.#rowOf, new Int32Array(this.#relationOf.length));
-    }
+    this.reserve(1);
     this.#relationOf[number] = relation;
     this.#count = number + 1;
+    this.#noteWrite(generation, number);
+    return number;
+  }
+
+  /**
+   * Assigns numbers to so many new facts of this generation, at consecutive rows, from `row` on, of the relation with
+   * this number. Returns the first one.
+   */
+  giveAll(relation: number, generation: number, row: number, count: number): number {
+    const first = this.#count;
+    this.reserve(count);
+    this.#relationOf.fill(relation, first, first + count);
+    for (let at = 0; at < count; at++) this.#rowOf[first + at] = row + at;
+    this.#count = first + count;
+    this.#noteWrite(generation, first);
+    return first;
+  }
+
+  /** Makes room for so many more facts; throws StorageUnavailable if there are too many. */
+  reserve(count: number): void {
+    const needed = this.#count + count;
+    if (needed > maxNumber)
+      throw new EngineError('StorageUnavailable', 'a tenant holds at most 2^31 - 1 facts');
+    const { length } = this.#relationOf;
+    if (needed <= length) return;
+    const room = Math.max(needed, roomAfter(length));
+    this.#relationOf = enlarged(this.#relationOf, new Int32Array(room));
+    this.#rowOf = enlarged(this.#rowOf, new Int32Array(room));
+  }
+
+  /** Notes the write that asserted the fact with this number, if it is its first. */
+  #noteWrite(generation: number, number: number): void {
     const last = this.#writes === 0 ? 0 : (this.#generations[this.#writes - 1] as number);
     assert(last <= generation, 'generations never go back');
     if (this.#writes === 0 || last < generation) this.#beginWrite(generation, number);
-    return number;
   }
 
   /** Copies of the columns of writes from this index on: see `NumberedFacts`. */

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
 import { equalPositions, lookUpFew } from './fact-matching.ts';
+import { type FactBlock, FactBlockBuilder, framesOf } from './fact-block.ts';
+import { type StoreSink, storeAll } from './fact-load.ts';
 import { type FactPattern, FactStore, type FactToStore, type StoreOutcome } from './fact-store.ts';
 
 function fact(predicate: string, args: readonly string[], changes: Partial<FactToStore> = {}): FactToStore {
@@ -320,14 +322,23 @@ test('returns all facts visible in a generation and at a time, whatever came lat
   }
 });
 
-test('stores facts together as it stores them one by one', () => {
+function blockOf(facts: readonly FactToStore[]): FactBlock {
+  const builder = new FactBlockBuilder();
+  for (const each of facts) builder.add(each);
+  return builder.built();
+}
+
+test.each([false, true])('stores facts together as it stores them one by one, in columns: %s', (isBlock) => {
   for (let seed = 1; seed <= 12; seed++) {
     const prng = new Prng(seed);
     const constants = prng.pick([4, 40, 4000]);
     const random = (): FactToStore =>
       fact(
         prng.pick(['p', 'p', 'q']),
-        Array.from({ length: prng.pick([0, 1, 2, 2, 2, 3]) }, () => `c${prng.below(constants)}`),
+        Array.from(
+          { length: prng.pick([0, 1, 2, 2, 2, 3]) },
+          () => `${prng.pick(['c', 'é', '\ufeff'])}${prng.below(constants)}`,
+        ),
         {
           truthVal: prng.chance(0.9),
           scope: prng.pick([null, null, 's', 't', 'u']),
@@ -348,11 +359,17 @@ test('stores facts together as it stores them one by one', () => {
       const facts = Array.from({ length: prng.below(400) }, random);
       const expected = facts.map((each) => told(one, one.store(each, generation, generation)));
       const found: unknown[][] = [];
+      const given = isBlock ? blockOf(facts) : facts;
       for (let from = 0; from < facts.length; ) {
         const end = Math.min(facts.length, from + 1 + prng.below(200));
-        other.storeAll(facts, { from, end }, generation, generation, (outcome) =>
-          found.push(told(other, outcome)),
-        );
+        const sink: StoreSink = {
+          stored: (outcome) => found.push(told(other, outcome)),
+          asserted: (relation, row, count) => {
+            for (let at = row; at < row + count; at++)
+              found.push(told(other, { status: 'asserted', relation, row: at }));
+          },
+        };
+        storeAll({ store: other, generation, time: generation, sink }, given, { from, end });
         from = end;
       }
       expect(found).toEqual(expected);
@@ -361,4 +378,57 @@ test('stores facts together as it stores them one by one', () => {
     expect(other.scopeNames).toEqual(one.scopeNames);
     expect(other.dictionary.size).toBe(one.dictionary.size);
   }
+});
+
+test('a block is the list of its facts', () => {
+  const facts = [
+    fact('p', ['a', 'b']),
+    fact('p', [], { metadata: { importance: 0.5 } }),
+    fact('q', ['', 'é', '\u{1f600}', '\ufeffx', 'y'.repeat(500)], { scope: 's', validUntil: 9 }),
+    fact('p', ['a', 'b'], { truthVal: false }),
+    fact('p', ['a', 'b']),
+  ];
+  const block = blockOf(facts);
+  expect([...block]).toEqual(facts);
+  expect(JSON.stringify({ facts: block })).toBe(JSON.stringify({ facts }));
+  expect(block.frames).toHaveLength(4);
+  const joined = new FactBlockBuilder();
+  joined.addFrom(block, 1, 4);
+  joined.addFrom(block, 0, 5);
+  expect([...joined.built()]).toEqual([...facts.slice(1, 4), ...facts]);
+  expect([...framesOf(block)].map(({ arity }) => arity)).toEqual([2, 0, 5, 2]);
+  expect([...framesOf(facts)].map(({ arity }) => arity)).toEqual([2, 0, 5, 2, 2]);
+});
+
+test('stores so many facts in columns that tables grow between them', () => {
+  const [one, other] = [new FactStore(0), new FactStore(0)];
+  // More than are moved at once when slots are rebuilt, some of them known.
+  const facts = Array.from({ length: 150_000 }, (_, at) =>
+    fact('p', [`a${at % 7}`, `b${at % 11 === 0 ? at - 11 : at}`]),
+  );
+  for (const each of facts) one.store(each, 1, 1);
+  const counts = { asserted: 0, updated: 0, unchanged: 0 };
+  const sink: StoreSink = {
+    stored: ({ status }) => counts[status]++,
+    asserted: (_, __, count) => (counts.asserted += count),
+  };
+  const block = blockOf(facts);
+  for (let from = 0; from < facts.length; from += 1000)
+    storeAll({ store: other, generation: 1, time: 1, sink }, block, { from, end: from + 1000 });
+  expect(counts.asserted).toBe(one.numbers.count);
+  expect(counts.asserted + counts.unchanged).toBe(facts.length);
+  const [expected, found] = [one, other].map((store) => store.relation('p', 2, false));
+  const rows = expected?.count ?? 0;
+  expect(found?.count).toBe(rows);
+  for (const [position, column] of (expected?.columns ?? []).entries())
+    expect(
+      Buffer.compare(
+        Buffer.from(column.slice(0, rows).buffer),
+        Buffer.from(found?.columns[position]?.slice(0, rows).buffer ?? []),
+      ),
+    ).toBe(0);
+  expect(found?.number.slice(0, rows)).toEqual(expected?.number.slice(0, rows));
+  for (const [number, { args }] of facts.entries())
+    if (number % 97 === 0) expect(other.find('p', args, true, null)).not.toBeNull();
+  expect(other.dictionary.size).toBe(one.dictionary.size);
 });

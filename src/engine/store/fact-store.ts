@@ -22,31 +22,30 @@ import {
   rowsOfAtom,
   type ScopeChoice,
 } from './fact-matching.ts';
+import {
+  areAlike,
+  boundsAfter,
+  type FactIdentity,
+  type FactToStore,
+  isPlain,
+  nonEmpty,
+  openBounds,
+  plainVersion,
+  sameJson,
+  versionAfter,
+} from './fact-to-store.ts';
 import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
-import { maxBatch } from './hash-slots.ts';
 import { RelationNames } from './relation-names.ts';
-import { aliveIn, type Bounds, StoredRelation } from './stored-relation.ts';
+import { aliveIn, type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
 import type { StoredAmounts } from './stored-amounts.ts';
 
-/** A fact to store. */
-export interface FactToStore {
-  readonly predicate: string;
-  readonly args: readonly string[];
-  readonly truthVal: boolean;
-  readonly scope: string | null;
-  /** Absent: unchanged. 'always' and 'never' clear the bound. */
-  readonly validFrom?: number | 'always';
-  readonly validUntil?: number | 'never';
-  readonly metadata?: Metadata;
-}
-
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
+export type { FactIdentity, FactToStore } from './fact-to-store.ts';
+export { areAlike, boundsAfter, openBounds, sameJson } from './fact-to-store.ts';
 export type { Bounds } from './stored-relation.ts';
 export type { FactVersion } from './version-archive.ts';
-/** What identifies a fact. */
-export type FactIdentity = Pick<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
 
 /** The facts of a tenant at one moment; see `FactStore.pin`. */
 export interface PinnedFacts {
@@ -81,12 +80,6 @@ interface RestoredFacts {
   readonly numbers: NumberedFacts;
   readonly ended: PinnedEnds;
 }
-
-/** The bounds of a fact that is always valid. */
-export const openBounds: Bounds = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
-
-/** A version without validity and metadata. */
-const plainVersion: FactVersion = { ...openBounds, metadata: null };
 
 /** What `store` did, and the fact's newest version. */
 export type StoreOutcome = { readonly status: 'asserted' | 'updated' | 'unchanged' } & FactRow;
@@ -278,49 +271,47 @@ export class FactStore {
    * everything given is unchanged.
    */
   store(fact: FactToStore, generation: number, time: number): StoreOutcome {
-    const relation = this.#relationFor(fact.predicate, fact.args.length, !fact.truthVal);
+    const relation = this.relationFor(fact.predicate, fact.args.length, !fact.truthVal);
     const arity = fact.args.length;
     const identity = this.#room(arity);
     for (let position = 0; position < arity; position++)
       identity[position] = this.dictionary.intern(fact.args[position] as string);
     identity[arity] = this.internScope(fact.scope);
-    return this.#store(fact, relation, identity, generation, time);
+    return this.storeAs(isPlain(fact) ? null : fact, relation, identity, generation, time);
   }
 
-  /** `store` for a range of the list, in order and faster; calls `stored` with each outcome. */
-  storeAll(
-    facts: readonly FactToStore[],
-    { from, end }: { readonly from: number; readonly end: number },
+  /**
+   * Stores facts without validity and metadata, from one index of a fetched run up to another or the first that has a
+   * version; returns how many. See `StoredRelation.appendNew`.
+   */
+  appendNew(
+    relation: StoredRelation,
+    { ids, start, scopes, from, end }: FetchedRun,
     generation: number,
     time: number,
-    stored: (outcome: StoreOutcome) => void,
-  ): void {
-    const texts: string[] = [];
-    for (let at = from; at < end; at++) for (const text of (facts[at] as FactToStore).args) texts.push(text);
-    const ids = new Int32Array(texts.length);
-    this.dictionary.internAll(texts, texts.length, ids);
-    let next = 0;
-    for (let at = from; at < end; ) {
-      const first = facts[at] as FactToStore;
-      const arity = first.args.length;
-      const relation = this.#relationFor(first.predicate, arity, !first.truthVal);
-      // Facts of one relation mostly come together.
-      let count = 0;
-      for (; count < maxBatch && at + count < end && isOf(facts[at + count], relation); count++)
-        scopes[count] = this.internScope((facts[at + count] as FactToStore).scope);
-      relation.fetch(ids, next, scopes, count);
-      const identity = this.#room(arity);
-      for (let one = 0; one < count; one++, at++) {
-        for (let position = 0; position < arity; position++) identity[position] = ids[next++] as number;
-        identity[arity] = scopes[one] as number;
-        stored(this.#store(facts[at] as FactToStore, relation, identity, generation, time));
-      }
+  ): number {
+    this.#settle(time);
+    this.numbers.reserve(end - from);
+    const row = relation.count;
+    const added = relation.appendNew({ ids, start, scopes, from, end }, generation, this.numbers.count);
+    if (added === 0) return 0;
+    this.version += added;
+    const number = this.numbers.giveAll(relation.storeIndex, generation, row, added);
+    this.boundaries.note(number, openBounds.from, openBounds.until, time);
+    for (let one = 0; one < added; one++) {
+      const scope = scopes[from + one] as number;
+      if (scope !== 0) this.scopes.asserted(scope, number + one, openBounds.until, time, generation);
+      this.amounts?.added(relation, row + one);
     }
+    return added;
   }
 
-  /** `identity`: the ids of the arguments, then the scope. */
-  #store(
-    fact: FactToStore,
+  /**
+   * `store` for a fact with these ids: of its arguments, then the scope. `fact` is null if it gives neither validity nor
+   * metadata.
+   */
+  storeAs(
+    fact: FactToStore | null,
     relation: StoredRelation,
     identity: Int32Array,
     generation: number,
@@ -329,7 +320,8 @@ export class FactStore {
     const known = relation.find(identity);
     const kept =
       known >= 0 && this.#isStored(relation, known, time) ? versionAt(relation, known) : plainVersion;
-    return this.#put(relation, identity, known, versionAfter(fact, kept), generation, time);
+    const version = fact === null ? kept : versionAfter(fact, kept);
+    return this.#put(relation, identity, known, version, generation, time);
   }
 
   /** Scratch space for the ids of a fact's arguments and its scope, valid until the next call. */
@@ -710,7 +702,8 @@ export class FactStore {
     return identity;
   }
 
-  #relationFor(predicate: string, arity: number, negated: boolean): StoredRelation {
+  /** The relation; a new one if there is none. */
+  relationFor(predicate: string, arity: number, negated: boolean): StoredRelation {
     const known = this.relation(predicate, arity, negated);
     if (known !== null) return known;
     const relation = new StoredRelation(predicate, arity, negated);
@@ -735,13 +728,6 @@ export class FactStore {
   }
 }
 
-/** Scratch space of `storeAll`. */
-const scopes = new Int32Array(maxBatch);
-
-function isOf(fact: FactToStore | undefined, { predicate, arity, negated }: StoredRelation): boolean {
-  return fact?.predicate === predicate && fact.args.length === arity && fact.truthVal !== negated;
-}
-
 function numberOf({ relation, row }: FactRow): number {
   return relation.number[row] as number;
 }
@@ -755,46 +741,4 @@ function versionAt(relation: StoredRelation, row: number): FactVersion {
   if (validFrom === null && validUntil === null && metadata.size === 0) return plainVersion;
   const { from, until } = relation.boundsOf(row);
   return { from, until, metadata: metadata.get(row) ?? null };
-}
-
-/** The version that a fact asks for; what it does not give is taken from `kept`. */
-function versionAfter(fact: FactToStore, kept: FactVersion): FactVersion {
-  const { validFrom, validUntil, metadata } = fact;
-  if (validFrom === undefined && validUntil === undefined && metadata === undefined) return kept;
-  return {
-    ...boundsAfter(fact, kept),
-    metadata: metadata === undefined ? kept.metadata : nonEmpty(metadata),
-  };
-}
-
-/** The bounds that a fact gives, or the kept ones if it gives none. */
-export function boundsAfter(fact: FactToStore, kept: Bounds): Bounds {
-  const { validFrom = kept.from, validUntil = kept.until } = fact;
-  return {
-    from: validFrom === 'always' ? Number.NEGATIVE_INFINITY : validFrom,
-    until: validUntil === 'never' ? Number.POSITIVE_INFINITY : validUntil,
-  };
-}
-
-function nonEmpty(metadata: Metadata | null): Metadata | null {
-  return metadata === null || Object.keys(metadata).length === 0 ? null : metadata;
-}
-
-/** True if two versions have the same validity, and equal metadata in any order of keys. */
-export function areAlike(left: FactVersion, right: FactVersion): boolean {
-  return left.from === right.from && left.until === right.until && sameJson(left.metadata, right.metadata);
-}
-
-/** Equality of JSON values, in any order of keys. */
-export function sameJson(left: unknown, right: unknown): boolean {
-  if (Object.is(left, right)) return true;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  if (Array.isArray(left) !== Array.isArray(right)) return false;
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  return keys.every(
-    (key) =>
-      Object.hasOwn(right, key) &&
-      sameJson((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key]),
-  );
 }

@@ -16,6 +16,15 @@ export interface Bounds {
   readonly until: number;
 }
 
+/** Of the facts that `StoredRelation.fetch` was last called with: those from index `from` up to, not including, `end`. */
+export interface FetchedRun {
+  readonly ids: Int32Array;
+  readonly start: number;
+  readonly scopes: Int32Array;
+  readonly from: number;
+  readonly end: number;
+}
+
 /** Rows whose numbers differ only in this many low bits form a block. */
 export const blockBits = 6;
 
@@ -131,7 +140,7 @@ export class StoredRelation {
   }
 
   /**
-   * Prefetches what `find` will read for these facts, at most `maxBatch`; see `HashSlots.fetch`. Their
+   * Prefetches what `find` and `appendNew` will read for these facts, at most `maxBatch`; see `HashSlots.fetch`. Their
    * argument ids are consecutive from `start` on, their scopes separate.
    */
   fetch(ids: Int32Array, start: number, scopes: Int32Array, count: number): void {
@@ -139,10 +148,10 @@ export class StoredRelation {
     for (let at = 0; at < count; at++) {
       let hash = hashSeed;
       for (let position = 0; position < this.arity; position++) hash = fold(hash, ids[next++] as number);
-      hashes[at] = finish(fold(hash, scopes[at] as number));
+      hashesOfFacts[at] = finish(fold(hash, scopes[at] as number));
     }
-    this.#slots.fetch(hashes, count, fetched);
-    this.#oldSlots?.fetch(hashes, count, fetched);
+    this.#slots.fetch(hashesOfFacts, count, fetched);
+    this.#oldSlots?.fetch(hashesOfFacts, count, fetched);
   }
 
   /**
@@ -195,12 +204,53 @@ export class StoredRelation {
     if (replaced >= 0) this.#replaced.set(row, replaced);
     if (slot < 0) this.#slots.put(slot, hash, row);
     else this.#slots.replace(slot, row);
-    this.count = row + 1;
     this.live++;
+    this.#added(row);
+    return row;
+  }
+
+  /**
+   * Adds facts that are always valid and have no metadata: those of the run, or those before the first that has a version.
+   * Their numbers are consecutive from `number` on. Returns how many it added.
+   */
+  appendNew({ ids, start, scopes, from, end }: FetchedRun, generation: number, number: number): number {
+    const first = this.count;
+    assert(
+      first === 0 || (this.birth[first - 1] as number) <= generation,
+      'rows are born in the order of generations',
+    );
+    let next = start + from * this.arity;
+    for (let at = from; at < end; at++, next += this.arity) {
+      const hash = hashesOfFacts[at] as number;
+      const scope = scopes[at] as number;
+      const slot = this.#slotAt(this.#slots, ids, next, scope, hash);
+      if (slot >= 0) break;
+      if (this.#oldSlots !== null && this.#slotAt(this.#oldSlots, ids, next, scope, hash) >= 0) break;
+      const row = this.count;
+      if (row === this.#growAt) this.#grow();
+      for (let position = 0; position < this.arity; position++)
+        (this.columns[position] as Int32Array)[row] = ids[next + position] as number;
+      (this.columns[this.arity] as Int32Array)[row] = scope;
+      this.#noteScope(row);
+      this.birth[row] = generation;
+      this.number[row] = number + row - first;
+      this.#setValidity(row, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
+      if (this.death !== null) this.death[row] = Number.POSITIVE_INFINITY;
+      this.#slots.put(slot, hash, row);
+      this.#added(row);
+    }
+    const added = this.count - first;
+    if (added > 0) this.#noteChange(generation, added);
+    this.live += added;
+    return added;
+  }
+
+  /** Called when the row was written, with its slot: the relation has it from now on. */
+  #added(row: number): void {
+    this.count = row + 1;
     this.#indexes.add(row);
     if (this.#oldSlots !== null && row % rowsBetweenMoves === 0) this.#move(this.#rowsPerMove);
     if (this.#slots.isFull) this.#rehash();
-    return row;
   }
 
   /** Ends a live version. */
@@ -375,11 +425,15 @@ export class StoredRelation {
     this.forgottenThrough = kept.forgottenThrough;
     this.count = count;
     this.#growAt = firstStepOf(this.#capacity, count);
-    for (let row = 0; row < count; row++) {
-      if (this.isAlive(row)) this.live++;
-      this.#slots.add(this.#hashOfRow(row), row);
-      this.#noteScope(row);
-      if ((row & 0x3fff) === 0x3fff) await slices.breathe();
+    for (let first = 0; first < count; first += maxBatch) {
+      const end = Math.min(count, first + maxBatch);
+      for (let row = first; row < end; row++) {
+        hashes[row - first] = this.#hashOfRow(row);
+        if (this.isAlive(row)) this.live++;
+        this.#noteScope(row);
+      }
+      this.#slots.addAll(hashes, end - first, first);
+      if ((end & 0x3fff) === 0) await slices.breathe();
     }
   }
 
@@ -432,6 +486,20 @@ export class StoredRelation {
     let slot = slots.first(hash);
     while (slot >= 0 && !this.#isOf(slots.number(slot), identity)) slot = slots.next(slot, hash);
     return slot;
+  }
+
+  /** The slot of the fact with these consecutive ids and this scope; negative if it has none. */
+  #slotAt(slots: HashSlots, ids: Int32Array, start: number, scope: number, hash: number): number {
+    let slot = slots.first(hash);
+    while (slot >= 0 && !this.#isAt(slots.number(slot), ids, start, scope)) slot = slots.next(slot, hash);
+    return slot;
+  }
+
+  #isAt(row: number, ids: Int32Array, start: number, scope: number): boolean {
+    const { columns, arity } = this;
+    for (let position = 0; position < arity; position++)
+      if ((columns[position] as Int32Array)[row] !== ids[start + position]) return false;
+    return (columns[arity] as Int32Array)[row] === scope;
   }
 
   /** The newest version in the slots before they are rebuilt; -1 if they lack the fact. */
@@ -545,6 +613,8 @@ const validFromColumn = 2;
 const validUntilColumn = 3;
 
 const hashes = new Int32Array(maxBatch);
+/** Of the facts that `fetch` was last called with. */
+const hashesOfFacts = new Int32Array(maxBatch);
 const fetched = new Int32Array(maxBatch);
 
 function hashOf(identity: Int32Array): number {

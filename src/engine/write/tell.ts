@@ -1,6 +1,6 @@
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
-import { encodeWrite } from '../commit/encode-operation.ts';
+import { encodeWrite, itemsInSlice } from '../commit/encode-operation.ts';
 import {
   checkUnchanged,
   checkValidity,
@@ -19,6 +19,7 @@ import type { LiveState } from '../session/live-state.ts';
 import type { Writer } from '../session/writer.ts';
 import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
+import { FactBlockBuilder } from '../store/fact-block.ts';
 import type { FactIdentity, FactToStore } from '../store/fact-store.ts';
 
 /** Asserts a fact. */
@@ -72,7 +73,8 @@ export async function tellAll(
   const slices = writer.slices(caller);
   const now = live.showTime();
   const pathOf = (index: number): string => `facts.${index}.`;
-  const facts: FactToStore[] = [];
+  const few: FactToStore[] = [];
+  const many = inputs.length > itemsInSlice ? new FactBlockBuilder() : null;
   const declared = new DeclaredAtWrite(live, caller);
   const { declarations } = declared;
   let isDoubtful = false;
@@ -87,16 +89,20 @@ export async function tellAll(
       refuseMisfits(declarations, fact, pathOf(index));
       isKeyed ||= mayConflict(declarations, fact);
     }
-    facts.push(fact);
+    if (many === null) few.push(fact);
+    else many.add(fact);
     if (index % factsBetweenPauses === 0) await slices.breathe();
   }
+  const facts = many?.built() ?? few;
   const encoded = await encodeWrite({ kind: 'assert', tenant: caller.tenant, facts }, slices);
   const check = async (time: number): Promise<void> => {
     const store = live.storeOf(caller);
     const validities = new ValidityCheck(store, time);
     const { declarations: present } = live.database(caller);
     const keys = new KeyCheck(present, store, time);
-    for (const [index, fact] of facts.entries()) {
+    let index = -1;
+    for (const fact of facts) {
+      index++;
       refuseMisfits(present, fact, pathOf(index));
       if (isDoubtful) validities.check(fact, pathOf(index));
       await runInSlices(keys.check(fact, pathOf(index)), () => slices.breathe());

@@ -163,9 +163,18 @@ function idsOf(constants: Constants): ConstantIds {
     internAll: (texts, count, ids) => {
       for (let at = 0; at < count; at++) ids[at] = constants.idOf(texts[at] as string);
     },
+    internEncoded: ({ bytes, ends }, from, end, ids) => {
+      for (let at = from; at < end; at++) {
+        const text = bytes.subarray(at === 0 ? 0 : ends[at - 1], ends[at]);
+        ids[at - from] = constants.idOf(decoder.decode(text));
+      }
+    },
     text: (id) => constants.text(id),
     compare: (left, right) => constants.order(left, right),
     sizeOf: (id) => constants.sizeOf(id),
     mayBeNumber: (id) => constants.mayBeNumber(id),
   };
 }
+
+/** A text may begin with U+FEFF, which is not a byte order mark here. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -1,0 +1,260 @@
+import type { FactIdentity, FactToStore } from './fact-to-store.ts';
+
+/** What many facts of a block share. */
+export interface FactFrame {
+  readonly predicate: string;
+  readonly arity: number;
+  readonly truthVal: boolean;
+  readonly scope: string | null;
+}
+
+/** The optional parts of a fact, which few facts have. */
+type Extras = Omit<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
+
+/** The facts of a write: as a list, or in columns if they are many. */
+export type FactList = readonly FactToStore[] | FactBlock;
+
+/**
+ * Many facts to store, in order, as columns: the way of a bulk load.
+ *
+ * The arguments of all facts are UTF-8 in one array, from which the log's record is written and the dictionary is filled,
+ * without a string or an object for each fact. What iterates gets objects, made one at a time.
+ */
+export class FactBlock implements Iterable<FactToStore> {
+  /** Number of facts. */
+  readonly length: number;
+  readonly frames: readonly FactFrame[];
+  /** By fact: the index of its frame. */
+  readonly frameOf: Int32Array;
+  /** By fact: the index of its first argument among all; one more element, the number of all. */
+  readonly firstText: Int32Array;
+  /** The arguments as UTF-8, one after the other. */
+  readonly bytes: Uint8Array;
+  /** By argument: its end in `bytes`, where the next one begins. */
+  readonly ends: Int32Array;
+  readonly #extras: ReadonlyMap<number, Extras>;
+
+  constructor(columns: BlockColumns, extras: ReadonlyMap<number, Extras>) {
+    this.length = columns.frameOf.length;
+    this.frames = columns.frames;
+    this.frameOf = columns.frameOf;
+    this.firstText = columns.firstText;
+    this.bytes = columns.bytes;
+    this.ends = columns.ends;
+    this.#extras = extras;
+  }
+
+  /** True if no fact gives a validity or metadata. */
+  get isPlain(): boolean {
+    return this.#extras.size === 0;
+  }
+
+  /** True if the fact gives neither a validity nor metadata. */
+  isPlainAt(index: number): boolean {
+    return this.#extras.size === 0 || !this.#extras.has(index);
+  }
+
+  /** The place in `bytes` where the argument with this index begins. */
+  startOf(text: number): number {
+    return text === 0 ? 0 : (this.ends[text - 1] as number);
+  }
+
+  frameAt(index: number): FactFrame {
+    return this.frames[this.frameOf[index] as number] as FactFrame;
+  }
+
+  /** Bytes of the arguments of one fact. */
+  bytesAt(index: number): number {
+    return this.startOf(this.firstText[index + 1] as number) - this.startOf(this.firstText[index] as number);
+  }
+
+  /** The fact with this index, as an object. */
+  at(index: number): FactToStore {
+    const { predicate, arity, truthVal, scope } = this.frameAt(index);
+    const first = this.firstText[index] as number;
+    const args: string[] = [];
+    for (let text = first; text < first + arity; text++)
+      args.push(decoder.decode(this.bytes.subarray(this.startOf(text), this.ends[text])));
+    return { predicate, args, truthVal, scope, ...this.#extras.get(index) };
+  }
+
+  *[Symbol.iterator](): Generator<FactToStore> {
+    for (let index = 0; index < this.length; index++) yield this.at(index);
+  }
+
+  /** The list that JSON has of it. */
+  toJSON(): FactToStore[] {
+    return [...this];
+  }
+}
+
+type BlockColumns = Pick<FactBlock, 'frames' | 'frameOf' | 'firstText' | 'bytes' | 'ends'>;
+
+/** Puts facts into a block, one after the other. */
+export class FactBlockBuilder {
+  /** Number of facts so far. */
+  count = 0;
+  readonly #frames: FactFrame[] = [];
+  /** The frame of the last fact: facts of one relation mostly come together. */
+  #frame = -1;
+  #frameOf: Int32Array = new Int32Array(minFacts);
+  #firstText: Int32Array = new Int32Array(minFacts + 1);
+  #texts = 0;
+  #ends: Int32Array = new Int32Array(minFacts * 2);
+  #bytes = new Uint8Array(minFacts * 16);
+  #end = 0;
+  readonly #extras = new Map<number, Extras>();
+
+  /** Bytes of the arguments so far. */
+  get textBytes(): number {
+    return this.#end;
+  }
+
+  /** Adds a fact. */
+  add(fact: FactToStore): void {
+    const { predicate, args, truthVal, scope, ...extras } = fact;
+    for (const _field in extras) {
+      this.#extras.set(this.count, extras);
+      break;
+    }
+    this.addPlain(predicate, args, truthVal, scope);
+  }
+
+  /** Adds a fact without validity and metadata. */
+  addPlain(predicate: string, args: readonly string[], truthVal: boolean, scope: string | null): void {
+    this.begin(predicate, args.length, truthVal, scope);
+    for (let position = 0; position < args.length; position++) this.#addText(args[position] as string);
+  }
+
+  /** Begins a fact without validity and metadata; its arguments follow, each with `addUtf8`. */
+  begin(predicate: string, arity: number, truthVal: boolean, scope: string | null): void {
+    const { count } = this;
+    if (count === this.#frameOf.length) {
+      this.#frameOf = enlarged(this.#frameOf, new Int32Array(count * 2));
+      this.#firstText = enlarged(this.#firstText, new Int32Array(count * 2 + 1));
+    }
+    const frame = this.#frames[this.#frame];
+    if (
+      frame?.predicate !== predicate ||
+      frame.arity !== arity ||
+      frame.truthVal !== truthVal ||
+      frame.scope !== scope
+    )
+      this.#frame = this.#frameFor({ predicate, arity, truthVal, scope });
+    this.#frameOf[count] = this.#frame;
+    this.count = count + 1;
+    this.#firstText[count + 1] = this.#texts + arity;
+  }
+
+  /** Adds an argument of the fact begun last: well-formed UTF-8, these bytes of `from`. */
+  addUtf8(from: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    this.#reserve(length);
+    const to = this.#end;
+    if (length > maxLoopBytes) this.#bytes.set(from.subarray(start, end), to);
+    else {
+      const bytes = this.#bytes;
+      for (let at = 0; at < length; at++) bytes[to + at] = from[start + at] as number;
+    }
+    this.#endText(to + length);
+  }
+
+  /** Adds the facts of a block from one index up to, not including, another. */
+  addFrom(block: FactBlock, from: number, end: number): void {
+    for (let index = from; index < end; index++) {
+      const { predicate, arity, truthVal, scope } = block.frameAt(index);
+      if (!block.isPlainAt(index)) {
+        this.add(block.at(index));
+        continue;
+      }
+      this.begin(predicate, arity, truthVal, scope);
+      const first = block.firstText[index] as number;
+      for (let text = first; text < first + arity; text++)
+        this.addUtf8(block.bytes, block.startOf(text), block.ends[text] as number);
+    }
+  }
+
+  /** The block of all facts so far. Nothing can be added any more. */
+  built(): FactBlock {
+    const columns = {
+      frames: this.#frames,
+      frameOf: this.#frameOf.subarray(0, this.count),
+      firstText: this.#firstText.subarray(0, this.count + 1),
+      bytes: this.#bytes.subarray(0, this.#end),
+      ends: this.#ends.subarray(0, this.#texts),
+    };
+    return new FactBlock(columns, this.#extras);
+  }
+
+  #addText(text: string): void {
+    const { length } = text;
+    this.#reserve(length);
+    const bytes = this.#bytes;
+    let end = this.#end;
+    for (let at = 0; at < length; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit >= 0x80) return this.#addAny(text);
+      bytes[end++] = unit;
+    }
+    this.#endText(end);
+  }
+
+  #addAny(text: string): void {
+    // A UTF-16 code unit takes at most three bytes.
+    this.#reserve(text.length * 3);
+    this.#endText(this.#end + encoder.encodeInto(text, this.#bytes.subarray(this.#end)).written);
+  }
+
+  #endText(end: number): void {
+    if (this.#texts === this.#ends.length) this.#ends = enlarged(this.#ends, new Int32Array(this.#texts * 2));
+    this.#ends[this.#texts++] = end;
+    this.#end = end;
+  }
+
+  #reserve(length: number): void {
+    const needed = this.#end + length;
+    if (needed <= this.#bytes.length) return;
+    const larger = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+    larger.set(this.#bytes.subarray(0, this.#end));
+    this.#bytes = larger;
+  }
+
+  /** The index of an equal frame; adds it if there is none among the last ones. */
+  #frameFor(wanted: FactFrame): number {
+    const oldest = Math.max(0, this.#frames.length - maxFramesSearched);
+    for (let at = this.#frames.length - 1; at >= oldest; at--) {
+      const { predicate, arity, truthVal, scope } = this.#frames[at] as FactFrame;
+      const isEqual =
+        predicate === wanted.predicate &&
+        arity === wanted.arity &&
+        truthVal === wanted.truthVal &&
+        scope === wanted.scope;
+      if (isEqual) return at;
+    }
+    return this.#frames.push(wanted) - 1;
+  }
+}
+
+/** The relations and scopes of the facts, some perhaps repeatedly. */
+export function framesOf(facts: readonly FactIdentity[] | FactBlock): Iterable<FactFrame> {
+  return facts instanceof FactBlock ? facts.frames : framesOfList(facts);
+}
+
+function* framesOfList(facts: readonly FactIdentity[]): Generator<FactFrame> {
+  for (const { predicate, args, truthVal, scope } of facts)
+    yield { predicate, arity: args.length, truthVal, scope };
+}
+
+const minFacts = 64;
+/** Facts of many relations, in turn, share frames if so few others came in between. */
+const maxFramesSearched = 16;
+/** Up to this many bytes are copied one by one, which is faster than making a view. */
+const maxLoopBytes = 64;
+const encoder = new TextEncoder();
+/** A text may begin with U+FEFF, which is not a byte order mark here. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+function enlarged(from: Int32Array, to: Int32Array): Int32Array {
+  to.set(from);
+  return to;
+}
