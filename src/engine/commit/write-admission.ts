@@ -89,7 +89,7 @@ export class WriteAdmission {
   }
 
   /** How many of the facts, from the first on, the tenant may store. */
-  async fitting(name: string, tenant: string, facts: readonly FactToStore[], time: number): Promise<number> {
+  async fitting(name: string, tenant: string, facts: Iterable<FactToStore>, time: number): Promise<number> {
     const { tenants, declarations } = this.#state.database(name);
     const store = (tenants.get(tenant) ?? newTenant(time)).facts;
     const refusal = await this.refusals(name, tenant, time);

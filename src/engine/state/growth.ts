@@ -115,16 +115,18 @@ export function* fittingFacts(
   facts: FactStore,
   declarations: DeclarationStore,
   time: number,
-  wanted: readonly FactToStore[],
+  wanted: Iterable<FactToStore>,
   fits: (growth: Growth) => boolean,
 ): Generator<'more', number, undefined> {
   const count = new GrowthCount(facts, time, StrictKeys.of(declarations));
-  for (const [at, fact] of wanted.entries()) {
+  let at = 0;
+  for (const fact of wanted) {
     if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
     yield* count.store(fact);
     if (!fits({ facts: count.facts, bytes: count.bytes, rules: 0 })) return at;
+    at++;
   }
-  return wanted.length;
+  return at;
 }
 
 /** A fact that holds a value of a key. */

@@ -19,6 +19,7 @@ import type { RuleInput } from '../contract/rules.ts';
 import { addAlias, checkAlias } from './entities.ts';
 import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
+import { FactBlock, type FactList } from '../store/fact-block.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
 import type { Growth } from '../state/growth.ts';
@@ -79,8 +80,14 @@ class WritingImport implements Import {
     this.#slices = writer.slices(caller);
   }
 
-  async assert(facts: readonly ImportedFact[]): Promise<ImportedBatch> {
+  async assert(given: readonly ImportedFact[] | FactBlock): Promise<ImportedBatch> {
     const batch = newBatch();
+    if (given instanceof FactBlock && given.isPlain && this.#declarations.size === 0) {
+      // There is nothing to check in any of them.
+      await this.#store(new Wanted(null, given), batch);
+      return batch;
+    }
+    const facts = given instanceof FactBlock ? importedFacts(given) : given;
     const now = this.#writer.live.showTime();
     let together = new Wanted();
     for (let index = 0; index < facts.length && batch.stopped === null; index++) {
@@ -182,11 +189,13 @@ class WritingImport implements Import {
   }
 
   async #store(wanted: Wanted, batch: Batch): Promise<void> {
-    const { facts, indexes, ifGeneration } = wanted;
+    const { facts, ifGeneration } = wanted;
     if (facts.length === 0) return;
     const declarations = this.#declarations;
     const isDoubtful =
-      ifGeneration !== null || facts.some((fact) => dependsOnStored(fact) || mayConflict(declarations, fact));
+      ifGeneration !== null ||
+      (!(facts instanceof FactBlock) &&
+        facts.some((fact) => dependsOnStored(fact) || mayConflict(declarations, fact)));
     const write = isDoubtful
       ? {
           operation: async (time: number) => this.#decided((await this.#accepted(wanted, batch, time)).facts),
@@ -196,7 +205,7 @@ class WritingImport implements Import {
       this.#tally(await this.#write(write), batch);
     } catch (error) {
       if (!isOverQuota(error)) throw error;
-      const tried = new Set(indexes);
+      const tried = new Set(wanted.indexes());
       batch.refused = batch.refused.filter(({ index }) => !tried.has(index));
       await this.#storeFitting(wanted, batch, error);
     }
@@ -207,19 +216,19 @@ class WritingImport implements Import {
     const { admission } = this.#writer;
     const { database, tenant } = this.#caller;
     const operation = async (time: number): Promise<DecidedWrite> => {
-      const { facts, indexes } = await this.#accepted(wanted, batch, time);
+      const accepted = await this.#accepted(wanted, batch, time);
+      const { facts } = accepted;
       const count = await admission.fitting(database, tenant, facts, time);
       // Others may have made room meanwhile.
-      const over = indexes[count];
-      if (over !== undefined) stopAt(over, refusal, batch);
-      return this.#decided(facts.slice(0, count));
+      if (count < facts.length) stopAt(accepted.indexOf(count), refusal, batch);
+      return this.#decided([...facts].slice(0, count));
     };
     try {
       this.#tally(await this.#write({ operation }), batch);
     } catch (error) {
       if (!isOverQuota(error)) throw error;
       // There is no memory left for any of them.
-      stopAt(present(wanted.indexes[0], 'there is something to store'), error, batch);
+      stopAt(wanted.indexOf(0), error, batch);
     }
   }
 
@@ -238,19 +247,21 @@ class WritingImport implements Import {
     return outcome;
   }
 
-  async #decided(facts: readonly FactToStore[]): Promise<DecidedWrite> {
+  async #decided(facts: FactList): Promise<DecidedWrite> {
     const operation: Operation = { kind: 'assert', tenant: this.#caller.tenant, importId: this.id, facts };
     return encodeWrite(operation, this.#slices);
   }
 
   /** The facts that the stored state allows; checked in the exclusive commit. */
-  async #accepted({ facts, indexes, ifGeneration }: Wanted, batch: Batch, time: number): Promise<Wanted> {
+  async #accepted(wanted: Wanted, batch: Batch, time: number): Promise<Wanted> {
+    const { ifGeneration } = wanted;
     const store = this.#writer.live.storeOf(this.#caller);
     const validities = new ValidityCheck(store, time);
     const keys = new KeyCheck(this.#declarations, store, time);
     const those = new Wanted(ifGeneration);
-    for (const [at, fact] of facts.entries()) {
-      const index = indexes[at] as number;
+    let at = -1;
+    for (const fact of wanted.facts) {
+      const index = wanted.indexOf(++at);
       if (at % factsBetweenBreaths === 0) await this.#slices.breathe();
       const message =
         refusalOf(() => {
@@ -266,19 +277,44 @@ class WritingImport implements Import {
 
 /** Facts to be stored together, with their places in the batch. */
 class Wanted {
-  readonly facts: FactToStore[] = [];
-  readonly indexes: number[] = [];
   /** They are refused if they have changed since; null: they are not. */
   readonly ifGeneration: number | null;
+  /** A whole batch in columns; null: the facts were added one by one. */
+  readonly #block: FactBlock | null;
+  readonly #facts: FactToStore[] = [];
+  readonly #indexes: number[] = [];
 
-  constructor(ifGeneration: number | null = null) {
+  constructor(ifGeneration: number | null = null, block: FactBlock | null = null) {
     this.ifGeneration = ifGeneration;
+    this.#block = block;
+  }
+
+  get facts(): FactList {
+    return this.#block ?? this.#facts;
+  }
+
+  /** The index in the batch of the fact with this index. */
+  indexOf(at: number): number {
+    return this.#block === null ? present(this.#indexes[at], 'a wanted fact has its place') : at;
+  }
+
+  indexes(): Iterable<number> {
+    return this.#block === null ? this.#indexes : Array(this.#block.length).keys();
   }
 
   add(fact: FactToStore, index: number): void {
-    this.facts.push(fact);
-    this.indexes.push(index);
+    this.#facts.push(fact);
+    this.#indexes.push(index);
   }
+}
+
+/** The facts of a block as a reader of single lines makes them. */
+function importedFacts(block: FactBlock): ImportedFact[] {
+  return Array.from(block, ({ predicate, args, truthVal, scope, ...rest }) => {
+    const { validFrom = null, validUntil = null, metadata = null } = rest;
+    const given = { validFrom, validUntil, metadata, ttl: null, ifGeneration: null };
+    return { predicate, args: [...args], truthVal, scope, unscoped: false, ...given };
+  });
 }
 
 /** The message of the key that refuses the fact; null: none does. */
@@ -363,9 +399,10 @@ class SupposedImport implements Import {
     return this.#declarations ?? this.#writer.live.database(this.#caller).declarations;
   }
 
-  assert(given: readonly ImportedFact[]): Promise<ImportedBatch> {
+  assert(given: readonly ImportedFact[] | FactBlock): Promise<ImportedBatch> {
     const { live } = this.#writer;
-    return live.reading(this.#caller, unlimited, (context) => this.#assertIn(context, given));
+    const facts = given instanceof FactBlock ? importedFacts(given) : given;
+    return live.reading(this.#caller, unlimited, (context) => this.#assertIn(context, facts));
   }
 
   async #assertIn(
@@ -576,7 +613,7 @@ interface ImportedBatch {
 /** One call at a time, none after one that stopped the import. Anything thrown, except where noted, ends the import; what was written before stays. */
 export interface Import {
   readonly id: string;
-  assert(facts: readonly ImportedFact[]): Promise<ImportedBatch>;
+  assert(facts: readonly ImportedFact[] | FactBlock): Promise<ImportedBatch>;
   /** Throws an EngineError if the rule cannot be taught; the import may continue. */
   teach(rule: RuleInput): Promise<void>;
   /**

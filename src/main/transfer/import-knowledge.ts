@@ -1,8 +1,10 @@
+import { Buffer, isUtf8 } from 'node:buffer';
 import { type AliasInput, aliasInputSchema } from '../../engine/contract/entities.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import {
   type ImportDone,
   importedConstraintSchema,
+  type ImportedFact,
   importedFactSchema,
   importedDeclarationSchema,
   importedRuleSchema,
@@ -16,6 +18,8 @@ import {
   type Caller,
   type Engine,
   EngineError,
+  type FactBlock,
+  FactBlockBuilder,
   type Idempotency,
   type Import,
   invalid,
@@ -30,7 +34,20 @@ import { readCsv } from './csv.ts';
 import { withHeader } from './header.ts';
 import { withShapes } from './shapes.ts';
 import { readDatalog } from './datalog.ts';
-import { type ImportItem, type ImportItems, type Line, problemItem, readLines } from './items.ts';
+import {
+  type ImportItem,
+  type ImportItems,
+  importedFacts,
+  type Line,
+  LineItems,
+  lineOf,
+  linesOf,
+  newline,
+  problemItem,
+  readWholeLines,
+  type WholeLines,
+} from './items.ts';
+import { FactTemplates } from './fact-templates.ts';
 import { plainFactInput } from '../../engine/contract/facts.ts';
 import { validate, type Validated } from '../../engine/contract/validation.ts';
 import { maxJsonFields, parseLongJson } from '../base/long-json.ts';
@@ -107,6 +124,8 @@ async function* readLater(load: () => Promise<ImportItems>): ImportItems {
 
 const factsInBatch = 5000;
 const charactersInBatch = 4_000_000;
+/** What a line has beside its constants, counted alike for all that come in columns. */
+const charactersAround = 32;
 /** Progress is reported after this many milliseconds, or this many items. */
 const toldAfterMs = 200;
 const toldAfterItems = 50_000;
@@ -136,22 +155,20 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
   let told = 0;
   for await (const items of run.items) {
     for (const item of items) {
-      if (tally.take(item)) continue;
-      await tally.store();
+      while (!tally.take(item)) {
+        await tally.store();
+        if (tally.isStopped) break;
+        const isAlone = await tally.takeAlone(item, run);
+        run.signal.throwIfAborted();
+        const { processed } = tally.progress();
+        if (performance.now() - toldAt >= toldAfterMs || processed - told >= toldAfterItems) {
+          toldAt = performance.now();
+          told = processed;
+          yield tally.progress();
+        }
+        if (isAlone) break;
+      }
       if (tally.isStopped) break;
-      const { what, line } = item;
-      if (what.kind === 'rule') await tally.teach(line, what.rule, run);
-      else if (what.kind === 'alias') await tally.name(line, what.alias);
-      else if (what.kind === 'declaration') await tally.declare(line, what, run);
-      else if (what.kind === 'constraint') await tally.constrain(line, what, run);
-      else if (what.kind === 'leftOut') tally.leaveOut(what.message);
-      else tally.take(item);
-      run.signal.throwIfAborted();
-      const { processed } = tally.progress();
-      if (performance.now() - toldAt < toldAfterMs && processed - told < toldAfterItems) continue;
-      toldAt = performance.now();
-      told = processed;
-      yield tally.progress();
     }
     if (tally.isStopped) break;
     run.signal.throwIfAborted();
@@ -170,11 +187,21 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
   yield done;
 }
 
+/** An item in a batch; of one with many facts, those from one index up to, not including, another. */
+interface BatchedItem {
+  readonly item: ImportItem;
+  readonly from: number;
+  readonly end: number;
+}
+
 /** Items read but not stored yet, and the totals so far. */
 class Tally {
   readonly #import: Import;
-  #batch: ImportItem[] = [];
+  #batch: BatchedItem[] = [];
+  #facts = 0;
   #characters = 0;
+  /** Facts of the present item, if it has many, that are in a batch. */
+  #taken = 0;
   /** True if a quota has stopped the import: nothing more is stored. */
   isStopped = false;
   #aliases = 0;
@@ -188,42 +215,95 @@ class Tally {
     this.#import = importing;
   }
 
-  /** Takes an item into the batch; false if the batch has to be stored first, or it is written alone. */
+  /**
+   * Takes an item into the batch, or as many of its facts as there is room for; false if the batch has to be stored first,
+   * or it is written alone.
+   */
   take(item: ImportItem): boolean {
-    const { kind } = item.what;
-    if (kind !== 'fact' && kind !== 'problem') return false;
-    const isFull = this.#batch.length >= factsInBatch || this.#characters >= charactersInBatch;
-    if (isFull) return false;
-    this.#batch.push(item);
+    const { what } = item;
+    if (what.kind === 'facts') return this.#takeFacts(item, what.facts);
+    if ((what.kind !== 'fact' && what.kind !== 'problem') || this.#isFull) return false;
+    this.#batch.push({ item, from: 0, end: 1 });
+    this.#facts++;
     this.#characters += item.size;
     return true;
+  }
+
+  get #isFull(): boolean {
+    return this.#facts >= factsInBatch || this.#characters >= charactersInBatch;
+  }
+
+  #takeFacts(item: ImportItem, facts: FactBlock): boolean {
+    const from = this.#taken;
+    let end = from;
+    for (; end < facts.length && !this.#isFull; end++) {
+      this.#facts++;
+      this.#characters += facts.bytesAt(end) + charactersAround;
+    }
+    if (end > from) this.#batch.push({ item, from, end });
+    this.#taken = end === facts.length ? 0 : end;
+    return end === facts.length;
   }
 
   async store(): Promise<void> {
     const batch = this.#batch;
     if (batch.length === 0) return;
     this.#batch = [];
+    this.#facts = 0;
     this.#characters = 0;
     if (this.isStopped) return;
-    const facts = batch.flatMap(({ what }) => (what.kind === 'fact' ? [what.fact] : []));
+    const facts = factsIn(batch);
     const stored = facts.length === 0 ? null : await this.#import.assert(facts);
-    const refused = new Map(stored?.refused.map(({ index, message }) => [index, message]));
-    let index = 0;
-    const stopped = stored?.stopped ?? null;
-    for (const { line, what } of batch) {
-      const isLast = stopped?.index === index && what.kind === 'fact';
-      if (isLast) this.#stop(line, stopped.message);
-      if (isLast) break;
-      const message = what.kind === 'problem' ? what.message : refused.get(index);
-      if (what.kind === 'fact') index++;
-      if (message !== undefined) this.#fail(line, message);
-    }
+    if ((stored?.refused.length ?? 0) > 0 || (stored?.stopped ?? null) !== null || hasProblems(batch))
+      this.#noteFailures(batch, stored);
     this.#counts.asserted += stored?.asserted ?? 0;
     this.#counts.updated += stored?.updated ?? 0;
     this.#counts.unchanged += stored?.unchanged ?? 0;
   }
 
-  teach(line: number, rule: RuleInput, { requireRuleChange }: ImportRun): Promise<void> {
+  /** Notes what of a batch failed, in the order of the lines. */
+  #noteFailures(batch: readonly BatchedItem[], stored: Stored | null): void {
+    const refused = new Map(stored?.refused.map(({ index, message }) => [index, message]));
+    const stopped = stored?.stopped ?? null;
+    let index = 0;
+    for (const { item, from, end } of batch) {
+      const { line, what } = item;
+      if (what.kind === 'problem') this.#fail(line, what.message);
+      if (what.kind !== 'fact' && what.kind !== 'facts') continue;
+      for (let at = from; at < end; at++, index++) {
+        if (stopped?.index === index) return this.#stop(line + at, stopped.message);
+        const message = refused.get(index);
+        if (message !== undefined) this.#fail(line + at, message);
+      }
+    }
+  }
+
+  /** Writes an item that has a write of its own; false: it belongs into a batch. */
+  async takeAlone({ line, what }: ImportItem, run: ImportRun): Promise<boolean> {
+    switch (what.kind) {
+      case 'rule':
+        await this.#teach(line, what.rule, run);
+        return true;
+      case 'alias':
+        await this.#name(line, what.alias);
+        return true;
+      case 'declaration':
+        await this.#declare(line, what, run);
+        return true;
+      case 'constraint':
+        await this.#constrain(line, what, run);
+        return true;
+      case 'leftOut':
+        this.#leaveOut(what.message);
+        return true;
+      case 'fact':
+      case 'facts':
+      case 'problem':
+        return false;
+    }
+  }
+
+  #teach(line: number, rule: RuleInput, { requireRuleChange }: ImportRun): Promise<void> {
     return this.#alone(line, async () => {
       requireRuleChange();
       await this.#import.teach(rule);
@@ -231,14 +311,14 @@ class Tally {
     });
   }
 
-  name(line: number, alias: AliasInput): Promise<void> {
+  #name(line: number, alias: AliasInput): Promise<void> {
     return this.#alone(line, async () => {
       await this.#import.name(alias);
       this.#aliases++;
     });
   }
 
-  declare(
+  #declare(
     line: number,
     { declaration, isBare = false }: Extract<ImportItem['what'], { kind: 'declaration' }>,
     { requireRuleChange }: ImportRun,
@@ -256,7 +336,7 @@ class Tally {
     });
   }
 
-  constrain(
+  #constrain(
     line: number,
     { constraint, isBare }: Extract<ImportItem['what'], { kind: 'constraint' }>,
     { requireRuleChange }: ImportRun,
@@ -268,7 +348,7 @@ class Tally {
     });
   }
 
-  leaveOut(message: string): void {
+  #leaveOut(message: string): void {
     if (this.#leftOut.length < maxLeftOut) this.#leftOut.push(shortened(message));
   }
 
@@ -322,6 +402,24 @@ class Tally {
   }
 }
 
+type Stored = Awaited<ReturnType<Import['assert']>>;
+
+function hasProblems(batch: readonly BatchedItem[]): boolean {
+  return batch.some(({ item }) => item.what.kind === 'problem');
+}
+
+/** The facts of a batch: in columns, if all came in them. */
+function factsIn(batch: readonly BatchedItem[]): ImportedFact[] | FactBlock {
+  if (batch.some(({ item }) => item.what.kind === 'fact'))
+    return batch.flatMap(({ item: { what }, from, end }) =>
+      what.kind === 'facts' ? importedFacts(what.facts, from, end) : what.kind === 'fact' ? [what.fact] : [],
+    );
+  const joined = new FactBlockBuilder();
+  for (const { item, from, end } of batch)
+    if (item.what.kind === 'facts') joined.addFrom(item.what.facts, from, end);
+  return joined.built();
+}
+
 /** The beginning of a message with a long quote; never cuts a surrogate pair in two. */
 function shortened(message: string): string {
   if (message.length <= maxMessageChars) return message;
@@ -343,19 +441,63 @@ async function* readNdjson(
   scope: string | null,
   pause: Pause,
 ): ImportItems {
-  const slices = new Slices(pause);
-  for await (const lines of readLines(chunks)) {
-    const items: ImportItem[] = [];
-    for (const [at, line] of lines.entries()) {
-      if (at % linesBetweenBreaths === 0) await slices.breathe();
-      const { text } = line;
-      const isLong = text !== null && text.length > longText;
-      const item = isLong
-        ? await longItem(line.number, text, scope, () => slices.breathe())
-        : itemOf(line, scope);
-      if (item !== null) items.push(item);
+  const reader = new NdjsonReader(scope, new Slices(pause));
+  for await (const parts of readWholeLines(chunks)) {
+    for (const part of parts) await reader.read(part);
+    yield reader.taken();
+  }
+}
+
+/** Reads lines of NDJSON: those of facts like ones before into columns, any other as an object. */
+class NdjsonReader {
+  readonly #scope: string | null;
+  readonly #slices: Slices;
+  readonly #templates = new FactTemplates();
+  readonly #items = new LineItems();
+  #number = 1;
+
+  constructor(scope: string | null, slices: Slices) {
+    this.#scope = scope;
+    this.#slices = slices;
+  }
+
+  /** The items of the lines since the last call. */
+  taken(): ImportItem[] {
+    return this.#items.taken();
+  }
+
+  async read(lines: WholeLines): Promise<void> {
+    const { bytes } = lines;
+    if (bytes !== null && isUtf8(bytes)) return this.#readText(bytes);
+    for (const [at, line] of linesOf(lines, this.#number).entries()) {
+      if (at % linesBetweenBreaths === 0) await this.#slices.breathe();
+      this.#number = line.number + 1;
+      await this.#readLine(line);
     }
-    yield items;
+  }
+
+  async #readText(bytes: Buffer): Promise<void> {
+    for (let start = 0, at = 0; start <= bytes.length; at++) {
+      if (at % linesBetweenBreaths === 0) await this.#slices.breathe();
+      const next = bytes.indexOf(newline, start);
+      const end = next < 0 ? bytes.length : next;
+      const number = this.#number++;
+      if (!this.#templates.take(bytes, start, end, this.#items.factsAt(number))) {
+        const item = await this.#readLine(lineOf(bytes.toString('utf8', start, end), number));
+        if (item?.what.kind === 'fact') this.#templates.learn(bytes.subarray(start, end), item.what.fact);
+      }
+      start = end + 1;
+    }
+  }
+
+  async #readLine(line: Line): Promise<ImportItem | null> {
+    const { text, number } = line;
+    const isLong = text !== null && text.length > longText;
+    const item = isLong
+      ? await longItem(number, text, this.#scope, () => this.#slices.breathe())
+      : itemOf(line, this.#scope);
+    this.#items.push(item);
+    return item;
   }
 }
 

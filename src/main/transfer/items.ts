@@ -14,6 +14,7 @@ import type { ConstraintInput } from '../../engine/contract/constraints.ts';
 import type { AliasInput } from '../../engine/contract/entities.ts';
 import type { RuleInput } from '../../engine/contract/rules.ts';
 import type { ImportedDeclaration, ImportedFact } from '../../engine/contract/transfer.ts';
+import { type FactBlock, FactBlockBuilder } from '../../engine/index.ts';
 import { Buffer, isUtf8 } from 'node:buffer';
 
 export interface ImportItem {
@@ -23,6 +24,8 @@ export interface ImportItem {
   readonly size: number;
   readonly what:
     | { readonly kind: 'fact'; readonly fact: ImportedFact }
+    /** Those of as many consecutive lines. */
+    | { readonly kind: 'facts'; readonly facts: FactBlock }
     | { readonly kind: 'rule'; readonly rule: RuleInput }
     /** `isBare`: the text has neither name nor mode. */
     | { readonly kind: 'constraint'; readonly constraint: ConstraintInput; readonly isBare: boolean }
@@ -36,6 +39,43 @@ export interface ImportItem {
 
 /** Items in chunks, in the order of the file. */
 export type ImportItems = AsyncIterable<readonly ImportItem[]>;
+
+/** The items of lines, of which those of facts that come in columns are put together. */
+export class LineItems {
+  #items: ImportItem[] = [];
+  #facts: FactBlockBuilder | null = null;
+  /** The line of the first of these facts. */
+  #first = 0;
+
+  /** Where the fact of this line is added, if it comes in columns; the line before it must have been added. */
+  factsAt(line: number): FactBlockBuilder {
+    this.#facts ??= new FactBlockBuilder();
+    if (this.#facts.count === 0) this.#first = line;
+    return this.#facts;
+  }
+
+  /** Adds the item of a line; null: it has none. */
+  push(item: ImportItem | null): void {
+    this.#endFacts();
+    if (item !== null) this.#items.push(item);
+  }
+
+  /** The items so far, which are then no longer kept. */
+  taken(): ImportItem[] {
+    this.#endFacts();
+    const items = this.#items;
+    this.#items = [];
+    return items;
+  }
+
+  #endFacts(): void {
+    const facts = this.#facts;
+    if (facts === null || facts.count === 0) return;
+    this.#facts = null;
+    const [line, size] = [this.#first, facts.textBytes];
+    this.#items.push({ line, size, what: { kind: 'facts', facts: facts.built() } });
+  }
+}
 
 /** The item of a line that cannot be read. */
 export function problemItem(line: number, message: string): ImportItem {
@@ -52,6 +92,16 @@ export function factItem(
   const problem = problemOf(parts.predicate, parts.args);
   if (problem !== null) return problemItem(line, problem);
   return { line, size, what: { kind: 'fact', fact: bareFact(parts, scope) } };
+}
+
+/** Facts of a block as the items of single lines have them. */
+export function importedFacts(block: FactBlock, from: number, end: number): ImportedFact[] {
+  const facts: ImportedFact[] = [];
+  for (let at = from; at < end; at++) {
+    const { scope, ...parts } = block.at(at);
+    facts.push(bareFact(parts, scope));
+  }
+  return facts;
 }
 
 function bareFact(
@@ -111,18 +161,37 @@ export interface Line {
 
 export const maxLineBytes = 10_000_000;
 
-const newline = 0x0a;
+export const newline = 0x0a;
 const tooLong = `the line is longer than ${maxLineBytes} bytes`;
+
+/** Whole lines of a file, one after the other: as bytes with an LF between two of them, or one that cannot be read. */
+export type WholeLines =
+  | { readonly bytes: Buffer; readonly problem: null }
+  | { readonly bytes: null; readonly problem: string };
 
 /**
  * Splits a stream of bytes into lines of text, numbered from 1: those that each chunk completes, in order. The last may
  * lack its LF.
- *
- * Holds at most one line, and none that is too long: a line that is too long or not UTF-8 is a problem of that line
- * alone. A line ends at LF; a CR before it stays, since it may be in a quoted text. A byte order mark at the start is
- * skipped.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Line[]> {
+  let next = 1;
+  for await (const parts of readWholeLines(chunks)) {
+    const lines: Line[] = [];
+    for (const part of parts) for (const line of linesOf(part, next + lines.length)) lines.push(line);
+    next += lines.length;
+    yield lines;
+  }
+}
+
+/**
+ * Splits a stream of bytes after its lines: those that each chunk completes, in order. The last may lack its LF.
+ *
+ * Holds at most one line, and none that is too long: a line that is too long is a problem of that line alone. A line ends
+ * at LF; a CR before it stays, since it may be in a quoted text. A byte order mark at the start is skipped.
+ */
+export async function* readWholeLines(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly WholeLines[]> {
   const splitter = new LineSplitter();
   for await (const chunk of chunks) {
     const lines = splitter.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
@@ -133,37 +202,35 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
 }
 
 class LineSplitter {
-  #number = 0;
+  #isAtStart = true;
   /** The beginning of an incomplete line. */
   #held: Buffer[] = [];
   #heldBytes = 0;
   /** True within a line that is too long, which is not held. */
   #isSkipping = false;
 
-  take(chunk: Buffer): Line[] {
-    const lines: Line[] = [];
+  take(chunk: Buffer): WholeLines[] {
+    const lines: WholeLines[] = [];
     let rest = chunk;
     if (this.#isSkipping) {
       const end = rest.indexOf(newline);
       if (end < 0) return lines;
       this.#isSkipping = false;
-      lines.push(this.#bad(tooLong));
+      lines.push({ bytes: null, problem: tooLong });
       rest = rest.subarray(end + 1);
     }
     const last = rest.lastIndexOf(newline);
     if (last >= 0) {
-      this.#read(this.#withHeld(rest.subarray(0, last)), lines);
+      lines.push(this.#whole(this.#withHeld(rest.subarray(0, last))));
       rest = rest.subarray(last + 1);
     }
     this.#hold(rest);
     return lines;
   }
 
-  end(): Line[] {
-    if (this.#isSkipping) return [this.#bad(tooLong)];
-    const lines: Line[] = [];
-    if (this.#heldBytes > 0) this.#read(this.#withHeld(Buffer.alloc(0)), lines);
-    return lines;
+  end(): WholeLines[] {
+    if (this.#isSkipping) return [{ bytes: null, problem: tooLong }];
+    return this.#heldBytes === 0 ? [] : [this.#whole(this.#withHeld(Buffer.alloc(0)))];
   }
 
   #withHeld(end: Buffer): Buffer {
@@ -180,34 +247,44 @@ class LineSplitter {
     this.#heldBytes += rest.length;
     if (this.#heldBytes <= maxLineBytes) return;
     this.#isSkipping = true;
+    this.#isAtStart = false;
     this.#held = [];
     this.#heldBytes = 0;
   }
 
-  /** Reads whole lines; the last has no LF. */
-  #read(bytes: Buffer, lines: Line[]): void {
-    if (isUtf8(bytes)) {
-      for (const text of bytes.toString('utf8').split('\n')) lines.push(this.#good(text));
-      return;
-    }
-    for (let start = 0; start <= bytes.length; ) {
-      const next = bytes.indexOf(newline, start);
-      const end = next < 0 ? bytes.length : next;
-      const line = bytes.subarray(start, end);
-      lines.push(isUtf8(line) ? this.#good(line.toString('utf8')) : this.#bad('the line is not valid UTF-8'));
-      start = end + 1;
-    }
-  }
-
-  #good(read: string): Line {
-    // A UTF-16 code unit takes at most three bytes.
-    if (read.length * 3 > maxLineBytes && Buffer.byteLength(read) > maxLineBytes) return this.#bad(tooLong);
-    const number = ++this.#number;
-    const text = number === 1 && read.startsWith('\uFEFF') ? read.slice(1) : read;
-    return { number, text, problem: null };
-  }
-
-  #bad(problem: string): Line {
-    return { number: ++this.#number, text: null, problem };
+  #whole(bytes: Buffer): WholeLines {
+    const isMarked = this.#isAtStart && byteOrderMark.every((byte, at) => bytes[at] === byte);
+    this.#isAtStart = false;
+    return { bytes: isMarked ? bytes.subarray(byteOrderMark.length) : bytes, problem: null };
   }
 }
+
+/** The lines as texts, numbered from `first` on; one that is too long or not UTF-8 is a problem of that line alone. */
+export function linesOf({ bytes, problem }: WholeLines, first: number): Line[] {
+  if (bytes === null) return [{ number: first, text: null, problem }];
+  if (isUtf8(bytes))
+    return bytes
+      .toString('utf8')
+      .split('\n')
+      .map((text, at) => lineOf(text, first + at));
+  const lines: Line[] = [];
+  for (let start = 0, number = first; start <= bytes.length; number++) {
+    const next = bytes.indexOf(newline, start);
+    const end = next < 0 ? bytes.length : next;
+    const line = bytes.subarray(start, end);
+    const isText = isUtf8(line);
+    if (isText) lines.push(lineOf(line.toString('utf8'), number));
+    else lines.push({ number, text: null, problem: 'the line is not valid UTF-8' });
+    start = end + 1;
+  }
+  return lines;
+}
+
+/** The line of this text, which is a problem if it is too long. */
+export function lineOf(text: string, number: number): Line {
+  // A UTF-16 code unit takes at most three bytes.
+  const isTooLong = text.length * 3 > maxLineBytes && Buffer.byteLength(text) > maxLineBytes;
+  return isTooLong ? { number, text: null, problem: tooLong } : { number, text, problem: null };
+}
+
+const byteOrderMark = [0xef, 0xbb, 0xbf];
