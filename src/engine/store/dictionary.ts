@@ -1,4 +1,3 @@
-import { assert } from '../base/assert.ts';
 import { Enlarging, firstStepOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
 import { finish, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
@@ -17,6 +16,8 @@ export interface ConstantIds {
   internAll(texts: readonly string[], count: number, ids: Int32Array): void;
   /** The same for the texts with these indexes, from `from` up to `end`, of UTF-8; see `EncodedTexts`. */
   internEncoded(texts: EncodedTexts, from: number, end: number, ids: Int32Array): void;
+  /** Says how many constants it will have, by an estimate. */
+  expect(texts: number): void;
   /** The text of an id from `find` or `intern`. */
   text(id: number): string;
   /** Compares two texts by code point. */
@@ -55,6 +56,7 @@ export class Dictionary implements ConstantIds {
   #largerOffsets: Enlarging<Uint32Array> | null = null;
   #offsetsLook = 63;
   #count = 0;
+  #expected = 0;
   #end = 0;
   #longest = 0;
   #scratch: Uint8Array = new Uint8Array(256);
@@ -318,14 +320,34 @@ export class Dictionary implements ConstantIds {
     return length;
   }
 
-  /** Assigns the next id to a text, as UTF-8, that has none yet. */
-  addUtf8(text: Uint8Array): void {
-    if (text.length > this.#scratch.length) this.#scratch = new Uint8Array(text.length * 2);
-    this.#scratch.set(text);
-    const hash = hashOf(text, 0, text.length);
-    const missed = this.#find(this.#slots, 0, text.length, hash);
-    assert(missed < 0, 'a text is added once');
-    this.#add(missed, 0, text.length, hash);
+  /** Says how many texts it will have, by an estimate: when it must grow, it gets room for them. */
+  expect(texts: number): void {
+    this.#expected = texts;
+  }
+
+  /** Assigns the next ids to these texts, all different, in order; none has one yet. */
+  addEncoded({ bytes, ends }: EncodedTexts): void {
+    this.#reserveArena(bytes.length);
+    const before = this.#end;
+    this.#arena.set(bytes, before);
+    this.#end = before + bytes.length;
+    let start = 0;
+    for (let first = 0; first < ends.length; ) {
+      const some = Math.min(maxBatch, ends.length - first, this.#slots.room);
+      const id = this.#count;
+      for (let at = 0; at < some; at++) {
+        const end = ends[first + at] as number;
+        if (end - start > this.#longest) this.#longest = end - start;
+        this.#hashes[at] = hashOf(bytes, start, end);
+        if (this.#count + 1 > this.#offsetsLook) this.#growOffsets();
+        this.#offsets[++this.#count] = before + end;
+        start = end;
+      }
+      this.#slots.addAll(this.#hashes, some, id);
+      this.#move(idsPerMove, maxBytesPerMove);
+      if (this.#slots.isFull) this.#rehash();
+      first += some;
+    }
   }
 
   /**
@@ -384,8 +406,12 @@ export class Dictionary implements ConstantIds {
 
   /** Makes room for one more text of this many bytes. */
   #reserve(length: number): void {
-    if (this.#end + length > this.#arenaLook) this.#growArena(length);
+    this.#reserveArena(length);
     if (this.#count + 1 > this.#offsetsLook) this.#growOffsets();
+  }
+
+  #reserveArena(length: number): void {
+    if (this.#end + length > this.#arenaLook) this.#growArena(length);
   }
 
   #growArena(length: number): void {
@@ -413,8 +439,9 @@ export class Dictionary implements ConstantIds {
     const offsets = this.#offsets;
     const used = this.#count + 1;
     if (this.#largerOffsets === null) {
-      this.#memory?.take(offsets.byteLength * 2);
-      this.#largerOffsets = new Enlarging(new Uint32Array(offsets.length * 2));
+      const room = Math.max(offsets.length * 2, this.#expected + 1);
+      this.#memory?.take(room * Uint32Array.BYTES_PER_ELEMENT);
+      this.#largerOffsets = new Enlarging(new Uint32Array(room));
     }
     if (used < offsets.length) {
       this.#largerOffsets.step(offsets, used);
@@ -427,12 +454,12 @@ export class Dictionary implements ConstantIds {
     this.#offsetsLook = firstStepOf(this.#offsets.length - 1, used);
   }
 
-  /** Doubles the slots: those of many texts are filled as texts are added. */
+  /** Doubles the slots, or makes those expected, if nobody pays: those of many texts are filled as texts are added. */
   #rehash(): void {
     this.#move(this.#count, Number.POSITIVE_INFINITY);
     const old = this.#slots;
     this.#memory?.take(old.bytes * 2);
-    this.#slots = new HashSlots(this.#count * 2);
+    this.#slots = new HashSlots(Math.max(this.#count * 2, this.#expected));
     this.#oldSlots = old;
     this.#moved = 0;
     this.#toMove = this.#count;

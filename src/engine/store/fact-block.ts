@@ -32,9 +32,12 @@ export class FactBlock implements Iterable<FactToStore> {
   readonly bytes: Uint8Array;
   /** By argument: its end in `bytes`, where the next one begins. */
   readonly ends: Int32Array;
+  /** How many facts will follow in further blocks of the same load, by an estimate. */
+  readonly following: number;
   readonly #extras: ReadonlyMap<number, Extras>;
 
-  constructor(columns: BlockColumns, extras: ReadonlyMap<number, Extras>) {
+  constructor(columns: BlockColumns, extras: ReadonlyMap<number, Extras>, following: number) {
+    this.following = following;
     this.length = columns.frameOf.length;
     this.frames = columns.frames;
     this.frameOf = columns.frameOf;
@@ -174,8 +177,8 @@ export class FactBlockBuilder {
     }
   }
 
-  /** The block of all facts so far. Nothing can be added any more. */
-  built(): FactBlock {
+  /** The block of all facts so far, to which nothing can be added any more. `following`: see `FactBlock.following`. */
+  built(following = 0): FactBlock {
     const columns = {
       frames: this.#frames,
       frameOf: this.#frameOf.subarray(0, this.count),
@@ -183,7 +186,7 @@ export class FactBlockBuilder {
       bytes: this.#bytes.subarray(0, this.#end),
       ends: this.#ends.subarray(0, this.#texts),
     };
-    return new FactBlock(columns, this.#extras);
+    return new FactBlock(columns, this.#extras, following);
   }
 
   #addText(text: string): void {

@@ -68,7 +68,12 @@ function storeBlock(write: LoadingWrite, block: FactBlock, { from, end }: FactRa
   const { store } = write;
   const [first, last] = [block.firstText[from] as number, block.firstText[end] as number];
   const ids = new Int32Array(last - first);
-  store.dictionary.internEncoded(block, first, last, ids);
+  const { dictionary } = store;
+  const known = dictionary.size;
+  dictionary.internEncoded(block, first, last, ids);
+  /** Facts after these, for each of these. */
+  const further = (block.length - end + block.following) / (end - from);
+  dictionary.expect(expected(dictionary.size, (dictionary.size - known) * further));
   for (let at = from; at < end; ) {
     const frame = block.frameOf[at];
     const { predicate, arity, truthVal, scope } = block.frameAt(at);
@@ -79,10 +84,23 @@ function storeBlock(write: LoadingWrite, block: FactBlock, { from, end }: FactRa
     const run = at;
     const given = (one: number): FactToStore | null =>
       block.isPlainAt(run + one) ? null : block.at(run + one);
+    const rows = relation.count;
     storeRun(write, { relation, ids, start: (block.firstText[at] as number) - first, count, given });
     at += count;
+    // As many more as of these facts were new, if all others are of this relation too.
+    const isOnly = block.frames.length === 1;
+    if (isOnly)
+      relation.expect(expected(relation.count, ((relation.count - rows) / count) * (end - from) * further));
   }
 }
+
+/** The number to prepare for: estimates come from clients, so they are trusted only so far. */
+function expected(count: number, more: number): number {
+  return Math.min(count + Math.min(Math.ceil(more), maxAhead), count * maxGrowth);
+}
+
+const maxGrowth = 8;
+const maxAhead = 0x20_0000;
 
 /** At most `maxBatch` facts of one relation, whose ids are consecutive from `start` on; their scopes are in `scopes`. */
 interface FactRun {

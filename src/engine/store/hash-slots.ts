@@ -52,6 +52,11 @@ export class HashSlots {
     return this.#count;
   }
 
+  /** How many more can be added. */
+  get room(): number {
+    return this.#most - this.#count;
+  }
+
   /** True if no more can be added. */
   get isFull(): boolean {
     return this.#count === this.#most;

@@ -70,6 +70,7 @@ export class StoredRelation {
   /** When to count droppable rows again: from this generation, or this number of rows, on. */
   #lookAgain = { generation: 0, count: 0 };
   #capacity = 16;
+  #expected = 0;
   /** The number of rows at which to look after the capacity. */
   #growAt = 16;
   /** The columns that are being enlarged; null: none. */
@@ -207,6 +208,11 @@ export class StoredRelation {
     this.live++;
     this.#added(row);
     return row;
+  }
+
+  /** Says how many rows it will have, by an estimate: when it must grow, it gets room for them. */
+  expect(rows: number): void {
+    this.#expected = rows;
   }
 
   /**
@@ -477,7 +483,7 @@ export class StoredRelation {
   /** A column for the present rows, all open; rows that are added are written anyway. */
   #newFloats(column: number, open: number): Float64Array {
     if (this.#enlarging !== null)
-      this.#enlarging.floats[column] = new Enlarging(new Float64Array(this.#capacity * 2));
+      this.#enlarging.floats[column] = new Enlarging(new Float64Array(this.#enlarging.room));
     return new Float64Array(this.#capacity).fill(open, 0, this.count + 1);
   }
 
@@ -524,11 +530,7 @@ export class StoredRelation {
     const { count } = this;
     const ints = [...this.columns, this.number];
     const floats = [this.birth, this.death, this.validFrom, this.validUntil];
-    const room = this.#capacity * 2;
-    this.#enlarging ??= {
-      ints: ints.map(() => new Enlarging(new Int32Array(room))),
-      floats: floats.map((column) => (column === null ? null : new Enlarging(new Float64Array(room)))),
-    };
+    this.#enlarging ??= enlargingTo(Math.max(this.#capacity * 2, this.#expected), ints, floats);
     const larger = this.#enlarging;
     if (count < this.#capacity) {
       for (const [at, column] of ints.entries()) larger.ints[at]?.step(column, count);
@@ -547,15 +549,15 @@ export class StoredRelation {
     this.birth = birth as Float64Array;
     [this.death, this.validFrom, this.validUntil] = [death ?? null, from ?? null, until ?? null];
     this.#enlarging = null;
-    this.#capacity = room;
-    this.#growAt = firstStepOf(room, count);
+    this.#capacity = larger.room;
+    this.#growAt = firstStepOf(larger.room, count);
   }
 
-  /** Doubles the slots: those of many rows are filled as rows are appended. */
+  /** Doubles the slots, or makes those expected: those of many rows are filled as rows are appended. */
   #rehash(): void {
     this.#move(this.#unmoved);
     const known = this.#slots;
-    this.#slots = new HashSlots(known.count * 2);
+    this.#slots = new HashSlots(Math.max(known.count * 2, this.#expected));
     this.#oldSlots = known;
     this.#unmoved = this.count;
     // With many versions of each fact too, the rows are moved before the new slots are full.
@@ -603,9 +605,23 @@ export class StoredRelation {
 
 /** The larger copies of a relation's columns: those of the arguments, the scope and the number; and those of times. */
 interface EnlargingColumns {
+  /** Number of rows. */
+  readonly room: number;
   readonly ints: Enlarging<Int32Array>[];
   /** Of the birth, the death and the validity, which may be absent. */
   readonly floats: (Enlarging<Float64Array> | null)[];
+}
+
+function enlargingTo(
+  room: number,
+  ints: readonly Int32Array[],
+  floats: readonly (Float64Array | null)[],
+): EnlargingColumns {
+  return {
+    room,
+    ints: ints.map(() => new Enlarging(new Int32Array(room))),
+    floats: floats.map((column) => (column === null ? null : new Enlarging(new Float64Array(room)))),
+  };
 }
 
 const deathColumn = 1;

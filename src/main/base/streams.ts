@@ -6,6 +6,8 @@ import type { Idempotency } from '../../engine/index.ts';
 export interface Upload {
   /** The media type, in lower case, without parameters. */
   readonly type: string;
+  /** Its length in bytes, if the client said it in advance; else null. */
+  readonly bytes: number | null;
   /** To be read once. Throws if the client disconnects before the end. */
   readonly chunks: AsyncIterable<Uint8Array>;
   /**

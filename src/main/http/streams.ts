@@ -26,7 +26,12 @@ export const linesType = 'application/x-ndjson; charset=utf-8';
 
 /** A body as a stream. `signal` ends the wait for more; what arrives is passed on after `resume`. */
 export function uploadOf(request: FastifyRequest, type: string, signal: AbortSignal, resume: Pause): Upload {
-  return { type, chunks: chunksOf(request.raw, signal, resume), once: null };
+  return { type, bytes: lengthOf(request.raw), chunks: chunksOf(request.raw, signal, resume), once: null };
+}
+
+function lengthOf({ headers }: IncomingMessage): number | null {
+  const length = headers['content-length'];
+  return length === undefined ? null : Number(length);
 }
 
 async function* chunksOf(

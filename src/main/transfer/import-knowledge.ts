@@ -73,14 +73,39 @@ export function importKnowledge(
   if (query.declare && type !== 'text/csv' && type !== 'text/tab-separated-values')
     throw invalid('declare', 'is for CSV and TSV, whose first line names the columns');
   const importing = engine.import(caller, query.dryRun);
+  const progress = new UploadProgress(upload);
   return runImport({
     import: importing,
-    items: itemsOf(type, upload.chunks, query, importing.id, serving.pauseOf(caller, 'import')),
+    items: itemsOf(type, progress.chunks(), query, importing.id, serving.pauseOf(caller, 'import')),
+    progress,
     isDryRun: query.dryRun,
     requireRuleChange: () => requireRuleChange(caller),
     once: upload.once,
     signal: signalOf(caller),
   });
+}
+
+/** How far an upload has been read. */
+class UploadProgress {
+  readonly #upload: Upload;
+  #read = 0;
+
+  constructor(upload: Upload) {
+    this.#upload = upload;
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.#upload.chunks) {
+      this.#read += chunk.length;
+      yield chunk;
+    }
+  }
+
+  /** How many facts will follow so many, by the bytes that are left; 0 if their number is not known. */
+  followingOf(facts: number): number {
+    const { bytes } = this.#upload;
+    return bytes === null || this.#read === 0 ? 0 : Math.max(0, Math.floor((bytes / this.#read - 1) * facts));
+  }
 }
 
 function itemsOf(
@@ -134,6 +159,7 @@ const maxMessageChars = 500;
 interface ImportRun {
   readonly import: Import;
   readonly items: ImportItems;
+  readonly progress: UploadProgress;
   readonly isDryRun: boolean;
   /** Throws an EngineError if the caller may not change rules. */
   requireRuleChange(): void;
@@ -150,7 +176,7 @@ interface ImportRun {
  * ends early stays stored. The lines of the answer come in the order of the events they report.
  */
 async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | ImportDone> {
-  const tally = new Tally(run.import);
+  const tally = new Tally(run.import, run.progress);
   let toldAt = performance.now();
   let told = 0;
   for await (const items of run.items) {
@@ -197,6 +223,9 @@ interface BatchedItem {
 /** Items read but not stored yet, and the totals so far. */
 class Tally {
   readonly #import: Import;
+  readonly #progress: UploadProgress;
+  /** Items that were in batches so far. */
+  #stored = 0;
   #batch: BatchedItem[] = [];
   #facts = 0;
   #characters = 0;
@@ -211,8 +240,9 @@ class Tally {
   readonly #leftOut: string[] = [];
   readonly #errors: { line: number; message: string }[] = [];
 
-  constructor(importing: Import) {
+  constructor(importing: Import, progress: UploadProgress) {
     this.#import = importing;
+    this.#progress = progress;
   }
 
   /**
@@ -248,11 +278,12 @@ class Tally {
   async store(): Promise<void> {
     const batch = this.#batch;
     if (batch.length === 0) return;
+    this.#stored += this.#facts;
     this.#batch = [];
     this.#facts = 0;
     this.#characters = 0;
     if (this.isStopped) return;
-    const facts = factsIn(batch);
+    const facts = factsIn(batch, this.#progress.followingOf(this.#stored));
     const stored = facts.length === 0 ? null : await this.#import.assert(facts);
     if ((stored?.refused.length ?? 0) > 0 || (stored?.stopped ?? null) !== null || hasProblems(batch))
       this.#noteFailures(batch, stored);
@@ -408,8 +439,8 @@ function hasProblems(batch: readonly BatchedItem[]): boolean {
   return batch.some(({ item }) => item.what.kind === 'problem');
 }
 
-/** The facts of a batch: in columns, if all came in them. */
-function factsIn(batch: readonly BatchedItem[]): ImportedFact[] | FactBlock {
+/** The facts of a batch: in columns, if all came in them. `following`: see `FactBlock.following`. */
+function factsIn(batch: readonly BatchedItem[], following: number): ImportedFact[] | FactBlock {
   if (batch.some(({ item }) => item.what.kind === 'fact'))
     return batch.flatMap(({ item: { what }, from, end }) =>
       what.kind === 'facts' ? importedFacts(what.facts, from, end) : what.kind === 'fact' ? [what.fact] : [],
@@ -417,7 +448,7 @@ function factsIn(batch: readonly BatchedItem[]): ImportedFact[] | FactBlock {
   const joined = new FactBlockBuilder();
   for (const { item, from, end } of batch)
     if (item.what.kind === 'facts') joined.addFrom(item.what.facts, from, end);
-  return joined.built();
+  return joined.built(following);
 }
 
 /** The beginning of a message with a long quote; never cuts a surrogate pair in two. */

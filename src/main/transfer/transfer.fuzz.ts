@@ -47,7 +47,7 @@ async function imported(
   sizes: readonly number[],
   database = 'default',
 ): Promise<ImportDone> {
-  const upload = { type, chunks: cut(bytes, sizes), once: null };
+  const upload = { type, bytes: bytes.length, chunks: cut(bytes, sizes), once: null };
   let last: unknown = null;
   const lines = importKnowledge(
     engine,

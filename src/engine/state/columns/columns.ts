@@ -7,6 +7,7 @@
  */
 import { assert } from '../../base/assert.ts';
 import type { Slices } from '../../base/slices.ts';
+import type { Dictionary } from '../../store/dictionary.ts';
 
 const kinds = { json: 1, int32: 2, float64: 3, texts: 4 } as const;
 
@@ -47,9 +48,9 @@ export class ColumnWriter {
     return this.#column('float64', count, (length) => new Float64Array(length), fill);
   }
 
-  /** Any number of texts, as UTF-8. */
-  async *texts(texts: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    yield head('texts', 0);
+  /** Any number of texts, as UTF-8; `count`: how many, 0 if that is not known. */
+  async *texts(texts: Iterable<Uint8Array>, count = 0): AsyncGenerator<Uint8Array> {
+    yield head('texts', count);
     let piece: Uint8Array[] = [];
     let bytes = 0;
     for (const text of texts) {
@@ -111,18 +112,27 @@ export class ColumnReader {
 
   /** Calls `visit` with the UTF-8 bytes and index of each text, in order. The bytes are valid until `visit` returns. */
   async texts(visit: (text: Uint8Array, index: number) => void): Promise<void> {
-    await this.#head('texts');
     let index = 0;
+    await this.textBlocks({
+      expect: () => {},
+      addEncoded: ({ bytes, ends }) => {
+        let start = 0;
+        for (const end of ends) {
+          visit(bytes.subarray(start, end), index++);
+          start = end;
+        }
+      },
+    });
+  }
+
+  /** Reads texts many at a time. The number that `into` is told to expect is 0 if it was not written. */
+  async textBlocks(into: Pick<Dictionary, 'expect' | 'addEncoded'>): Promise<void> {
+    into.expect(await this.#head('texts'));
     for (;;) {
-      const [count = 0, bytes = 0] = await this.#int32(2);
+      const [count = 0, length = 0] = await this.#int32(2);
       if (count === 0) return;
       const ends = await this.#int32(count);
-      const arena = await this.#bytes(bytes);
-      let start = 0;
-      for (const end of ends) {
-        visit(arena.subarray(start, end), index++);
-        start = end;
-      }
+      into.addEncoded({ bytes: await this.#bytes(length), ends });
       await this.#slices.breathe();
     }
   }

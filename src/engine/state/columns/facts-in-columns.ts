@@ -91,7 +91,11 @@ export async function* writeFacts(
     archived: pinned.archive.map(({ relation, versions: { arity } }) => ({ relation, arity })),
   };
   yield* columns.json(head);
-  yield* columns.texts(mapped(selection.used, (id) => dictionary.utf8(id)));
+  const { used } = selection;
+  yield* columns.texts(
+    mapped(used, (id) => dictionary.utf8(id)),
+    used.length,
+  );
   yield* columns.texts(mapped(pinned.scopes, (scope) => encoder.encode(scope)));
   const { writes } = selection;
   yield* columns.float64(writes.length, (piece, from) => {
@@ -113,7 +117,8 @@ export async function* writeFacts(
 export async function readFacts(columns: ColumnReader, time: number, slices: Slices): Promise<FactStore> {
   const head = (await columns.json()) as FactsHead;
   const dictionary = new Dictionary();
-  await columns.texts((text) => dictionary.addUtf8(text));
+  await columns.textBlocks(dictionary);
+  dictionary.expect(0);
   const scopes: string[] = [];
   await columns.texts((text) => scopes.push(decoder.decode(text)));
   const generations = await columns.float64();
