@@ -300,3 +300,68 @@ function plain(identity: string): string {
 function distinct(text: string): string[] {
   return [...new Set(text.split('\n'))].sort((left, right) => (left < right ? -1 : Number(left > right)));
 }
+
+/** A line of NDJSON as programs write them, and then with a few characters changed, or not. */
+const line = fc
+  .tuple(
+    fc.record({
+      predicate: fc.constantFrom('p', 'q', 'ü'),
+      args: fc.array(constant, { minLength: 1, maxLength: 3 }),
+    }),
+    fc.constantFrom(
+      (fact: object) => JSON.stringify(fact),
+      (fact: object) => JSON.stringify({ ...fact, scope: 's' }),
+      (fact: object) => JSON.stringify({ scope: 's', truthVal: false, ...fact }),
+      (fact: object) => JSON.stringify({ ...fact, metadata: { importance: 1 } }),
+      (fact: object) => ` ${JSON.stringify(fact)}\r`,
+      (fact: object) => JSON.stringify(fact).replaceAll('","', '", "').replaceAll(':', ': '),
+    ),
+    fc.array(
+      fc.record({
+        at: fc.nat(60),
+        cut: fc.nat(1),
+        put: fc.constantFrom(
+          '',
+          '"',
+          ',',
+          ' ',
+          '[',
+          ']',
+          '?',
+          '\\',
+          '{',
+          '}',
+          '\u0001',
+          'é',
+          '\\u00e9',
+          '\n',
+        ),
+      }),
+      { maxLength: 2 },
+    ),
+  )
+  .map(([each, write, changes]) => {
+    let text = write(each);
+    for (const { at, cut: gone, put } of changes) text = text.slice(0, at) + put + text.slice(at + gone);
+    return text;
+  });
+
+it('a line of NDJSON reads the same, whatever is before it', { timeout: 3_600_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 40 }), sizes, async (written, pieces) => {
+      const lines = written.join('\n').split('\n');
+      const [together, apart] = [newTenant(), newTenant()];
+      const done = await imported(together, 'application/x-ndjson', Buffer.from(lines.join('\n')), pieces);
+      const counts = { asserted: 0, updated: 0, unchanged: 0, failed: 0 };
+      const errors: ImportDone['errors'][number][] = [];
+      for (const [at, each] of lines.entries()) {
+        const alone = await imported(apart, 'application/x-ndjson', Buffer.from(each), [1000]);
+        for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += alone[name];
+        errors.push(...alone.errors.map(({ message }) => ({ line: at + 1, message })));
+      }
+      expect(done).toMatchObject({ ...counts, errors });
+      expect(await exported(together, 'ndjson')).toEqual(await exported(apart, 'ndjson'));
+    }),
+    { numRuns },
+  );
+});
