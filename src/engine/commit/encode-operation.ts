@@ -1,6 +1,6 @@
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import type { Slices } from '../base/slices.ts';
-import { FactBlock, FactBlockBuilder, type FactFrame, type FactList } from '../store/fact-block.ts';
+import { FactBlock, FactBlockBuilder, type FactFrame, type FactsToStore } from '../store/fact-block.ts';
 import type { FactToStore } from '../store/fact-store.ts';
 import type { DecidedWrite } from './commit-pipeline.ts';
 import type { Operation } from '../state/operation.ts';
@@ -106,7 +106,7 @@ function lengthOf(item: unknown): number {
 
 /** Whether the operation stores facts with so much text that one slice is too short for it. */
 function isLong(operation: Operation): boolean {
-  const facts: FactList =
+  const facts: FactsToStore =
     operation.kind === 'restore' || operation.kind === 'assert'
       ? operation.facts
       : operation.kind === 'commit'

@@ -1,6 +1,6 @@
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
-import { FactBlock, type FactList } from '../store/fact-block.ts';
+import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { renderIdentity } from '../language/print.ts';
@@ -60,7 +60,7 @@ export function* storeFacts(
 }
 
 /** The end of the facts that are stored in one slice from `from` on: some, or fewer with long constants. */
-function endOfSlice(facts: FactList, from: number): number {
+function endOfSlice(facts: FactsToStore, from: number): number {
   const most = Math.min(facts.length, from + rowsInSlice);
   const meter = new ByteMeter();
   const bytesAt =

@@ -1,7 +1,7 @@
 import { renderIdentity } from '../language/print.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
-import type { FactList } from '../store/fact-block.ts';
+import type { FactsToStore } from '../store/fact-block.ts';
 import { type FactRange, storeAll, type StoreSink } from '../store/fact-load.ts';
 import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { tupleAt } from '../store/tuples.ts';
@@ -46,7 +46,7 @@ export class KeyedFacts {
   }
 
   /** Stores a range of the facts in order. Where a key may supersede facts, those of its relation are stored one by one. */
-  *storeAll(facts: FactList, { from, end }: FactRange, sink: StoreSink): Generator<'more', void, undefined> {
+  *storeAll(facts: FactsToStore, { from, end }: FactRange, sink: StoreSink): Generator<'more', void, undefined> {
     const write = { store: this.#facts, generation: this.#generation, time: this.#time, sink };
     for (let at = from; at < end; ) {
       let free = at;

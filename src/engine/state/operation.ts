@@ -6,7 +6,7 @@ import type { Rule } from '../contract/language.ts';
 import type { Consolidated, ConsolidatedValue, Decayed, Restored } from '../contract/memory.ts';
 import type { Quota } from '../contract/quotas.ts';
 import type { MergeStrategy, Resolution, MergeConflict, Merged } from '../contract/scopes.ts';
-import type { FactList } from '../store/fact-block.ts';
+import type { FactsToStore } from '../store/fact-block.ts';
 import type { FactIdentity, FactPattern, FactToStore, ScopeChoice } from '../store/fact-store.ts';
 import type { Cleared, CreatedTenant } from '../contract/administration.ts';
 
@@ -21,7 +21,7 @@ export type Operation =
       readonly kind: 'assert';
       readonly tenant: string;
       /** A list in the log; the write of many facts has them in columns. */
-      readonly facts: FactList;
+      readonly facts: FactsToStore;
       readonly ifGeneration?: number;
       /** The import that it belongs to. */
       readonly importId?: string;

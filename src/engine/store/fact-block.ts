@@ -12,7 +12,7 @@ export interface FactFrame {
 type Extras = Omit<FactToStore, 'predicate' | 'args' | 'truthVal' | 'scope'>;
 
 /** The facts of a write: as a list, or in columns if they are many. */
-export type FactList = readonly FactToStore[] | FactBlock;
+export type FactsToStore = readonly FactToStore[] | FactBlock;
 
 /**
  * Many facts to store, in order, as columns: the way of a bulk load.

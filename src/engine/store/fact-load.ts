@@ -1,4 +1,4 @@
-import { FactBlock, type FactList } from './fact-block.ts';
+import { FactBlock, type FactsToStore } from './fact-block.ts';
 import type { FactStore, StoreOutcome } from './fact-store.ts';
 import { type FactToStore, isPlain } from './fact-to-store.ts';
 import { maxBatch } from './hash-slots.ts';
@@ -30,7 +30,7 @@ interface LoadingWrite {
  * `FactStore.store` for a range of the facts, in order and faster: the searches of a batch read together, and facts that
  * are new and plain are appended as columns.
  */
-export function storeAll(write: LoadingWrite, facts: FactList, range: FactRange): void {
+export function storeAll(write: LoadingWrite, facts: FactsToStore, range: FactRange): void {
   if (facts instanceof FactBlock) storeBlock(write, facts, range);
   else storeList(write, facts, range);
 }

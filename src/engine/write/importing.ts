@@ -19,7 +19,7 @@ import type { RuleInput } from '../contract/rules.ts';
 import { addAlias, checkAlias } from './entities.ts';
 import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
-import { FactBlock, type FactList } from '../store/fact-block.ts';
+import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
 import type { Growth } from '../state/growth.ts';
@@ -87,7 +87,7 @@ class WritingImport implements Import {
       await this.#store(new Wanted(null, given), batch);
       return batch;
     }
-    const facts = given instanceof FactBlock ? importedFacts(given) : given;
+    const facts = given instanceof FactBlock ? inputsOfBlock(given) : given;
     const now = this.#writer.live.showTime();
     let together = new Wanted();
     for (let index = 0; index < facts.length && batch.stopped === null; index++) {
@@ -247,7 +247,7 @@ class WritingImport implements Import {
     return outcome;
   }
 
-  async #decided(facts: FactList): Promise<DecidedWrite> {
+  async #decided(facts: FactsToStore): Promise<DecidedWrite> {
     const operation: Operation = { kind: 'assert', tenant: this.#caller.tenant, importId: this.id, facts };
     return encodeWrite(operation, this.#slices);
   }
@@ -289,7 +289,7 @@ class Wanted {
     this.#block = block;
   }
 
-  get facts(): FactList {
+  get facts(): FactsToStore {
     return this.#block ?? this.#facts;
   }
 
@@ -309,7 +309,7 @@ class Wanted {
 }
 
 /** The facts of a block as a reader of single lines makes them. */
-function importedFacts(block: FactBlock): ImportedFact[] {
+function inputsOfBlock(block: FactBlock): ImportedFact[] {
   return Array.from(block, ({ predicate, args, truthVal, scope, ...rest }) => {
     const { validFrom = null, validUntil = null, metadata = null } = rest;
     const given = { validFrom, validUntil, metadata, ttl: null, ifGeneration: null };
@@ -401,7 +401,7 @@ class SupposedImport implements Import {
 
   assert(given: readonly ImportedFact[] | FactBlock): Promise<ImportedBatch> {
     const { live } = this.#writer;
-    const facts = given instanceof FactBlock ? importedFacts(given) : given;
+    const facts = given instanceof FactBlock ? inputsOfBlock(given) : given;
     return live.reading(this.#caller, unlimited, (context) => this.#assertIn(context, facts));
   }
 

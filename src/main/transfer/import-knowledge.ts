@@ -37,11 +37,11 @@ import { readDatalog } from './datalog.ts';
 import {
   type ImportItem,
   type ImportItems,
-  importedFacts,
+  factsOfBlock,
   type Line,
   LineItems,
-  lineOf,
-  linesOf,
+  textLine,
+  textLines,
   newline,
   problemItem,
   readWholeLines,
@@ -443,7 +443,7 @@ function hasProblems(batch: readonly BatchedItem[]): boolean {
 function factsIn(batch: readonly BatchedItem[], following: number): ImportedFact[] | FactBlock {
   if (batch.some(({ item }) => item.what.kind === 'fact'))
     return batch.flatMap(({ item: { what }, from, end }) =>
-      what.kind === 'facts' ? importedFacts(what.facts, from, end) : what.kind === 'fact' ? [what.fact] : [],
+      what.kind === 'facts' ? factsOfBlock(what.facts, from, end) : what.kind === 'fact' ? [what.fact] : [],
     );
   const joined = new FactBlockBuilder();
   for (const { item, from, end } of batch)
@@ -500,7 +500,7 @@ class NdjsonReader {
   async read(lines: WholeLines): Promise<void> {
     const { bytes } = lines;
     if (bytes !== null && isUtf8(bytes)) return this.#readText(bytes);
-    for (const [at, line] of linesOf(lines, this.#number).entries()) {
+    for (const [at, line] of textLines(lines, this.#number).entries()) {
       if (at % linesBetweenBreaths === 0) await this.#slices.breathe();
       this.#number = line.number + 1;
       await this.#readLine(line);
@@ -514,7 +514,7 @@ class NdjsonReader {
       const end = next < 0 ? bytes.length : next;
       const number = this.#number++;
       if (!this.#templates.take(bytes, start, end, this.#items.factsAt(number))) {
-        const item = await this.#readLine(lineOf(bytes.toString('utf8', start, end), number));
+        const item = await this.#readLine(textLine(bytes.toString('utf8', start, end), number));
         if (item?.what.kind === 'fact') this.#templates.learn(bytes.subarray(start, end), item.what.fact);
       }
       start = end + 1;

@@ -95,7 +95,7 @@ export function factItem(
 }
 
 /** Facts of a block as the items of single lines have them. */
-export function importedFacts(block: FactBlock, from: number, end: number): ImportedFact[] {
+export function factsOfBlock(block: FactBlock, from: number, end: number): ImportedFact[] {
   const facts: ImportedFact[] = [];
   for (let at = from; at < end; at++) {
     const { scope, ...parts } = block.at(at);
@@ -177,7 +177,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   let next = 1;
   for await (const parts of readWholeLines(chunks)) {
     const lines: Line[] = [];
-    for (const part of parts) for (const line of linesOf(part, next + lines.length)) lines.push(line);
+    for (const part of parts) for (const line of textLines(part, next + lines.length)) lines.push(line);
     next += lines.length;
     yield lines;
   }
@@ -260,20 +260,20 @@ class LineSplitter {
 }
 
 /** The lines as texts, numbered from `first` on; one that is too long or not UTF-8 is a problem of that line alone. */
-export function linesOf({ bytes, problem }: WholeLines, first: number): Line[] {
+export function textLines({ bytes, problem }: WholeLines, first: number): Line[] {
   if (bytes === null) return [{ number: first, text: null, problem }];
   if (isUtf8(bytes))
     return bytes
       .toString('utf8')
       .split('\n')
-      .map((text, at) => lineOf(text, first + at));
+      .map((text, at) => textLine(text, first + at));
   const lines: Line[] = [];
   for (let start = 0, number = first; start <= bytes.length; number++) {
     const next = bytes.indexOf(newline, start);
     const end = next < 0 ? bytes.length : next;
     const line = bytes.subarray(start, end);
     const isText = isUtf8(line);
-    if (isText) lines.push(lineOf(line.toString('utf8'), number));
+    if (isText) lines.push(textLine(line.toString('utf8'), number));
     else lines.push({ number, text: null, problem: 'the line is not valid UTF-8' });
     start = end + 1;
   }
@@ -281,7 +281,7 @@ export function linesOf({ bytes, problem }: WholeLines, first: number): Line[] {
 }
 
 /** The line of this text, which is a problem if it is too long. */
-export function lineOf(text: string, number: number): Line {
+export function textLine(text: string, number: number): Line {
   // A UTF-16 code unit takes at most three bytes.
   const isTooLong = text.length * 3 > maxLineBytes && Buffer.byteLength(text) > maxLineBytes;
   return isTooLong ? { number, text: null, problem: tooLong } : { number, text, problem: null };
