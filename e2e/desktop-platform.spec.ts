@@ -192,7 +192,8 @@ test('a withdrawn conclusion is told of by the system, and a click opens the win
 test('a proof is saved as a PDF', async () => {
   app = await desktop.launch();
   const page = await app.firstWindow();
-  await page.getByRole('button', { name: 'Open the sample A family' }).click();
+  // Without waiting for a frame: a virtual display under load may paint none for long.
+  await page.getByRole('button', { name: 'Open the sample A family' }).dispatchEvent('click');
   await expect(page.getByRole('heading', { name: 'A family is open' })).toBeVisible();
   await page.evaluate(() => {
     window.location.hash = '/proof?question=ancestor(agnes, ada)';

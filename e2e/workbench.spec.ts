@@ -171,6 +171,22 @@ test('the editor diagnoses and completes; rules are disabled, edited and deleted
   await expect(page.getByText('No rule matches')).toBeVisible();
 });
 
+test('what is typed before the palette has loaded is not lost', async ({ page, service }) => {
+  await open(page, service, '/facts');
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
+  let release = (): void => undefined;
+  const isReleased = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/assets/palette-*.js', async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('settings');
+  await page.keyboard.press('Enter');
+  release();
+  await expect(page).toHaveURL(/\/settings/);
+});
+
 test('the palette finds commands and predicates, and ? shows the shortcuts', async ({ page, service }) => {
   await openSample(page, service);
   await page.keyboard.press('ControlOrMeta+k');
