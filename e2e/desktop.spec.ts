@@ -310,8 +310,11 @@ test('a text field has a context menu, and an imported file is among the recent 
   writeFileSync(file, 'p(a).\n');
   await choose('Import a file…');
   await page.getByLabel('File to import').setInputFiles(file);
-  await page.getByRole('button', { name: 'Import', exact: true }).dispatchEvent('click');
-  await page.getByRole('button', { name: 'Done' }).dispatchEvent('click');
+  for (const name of ['Import', 'Done']) {
+    const button = page.getByRole('button', { name, exact: true });
+    await expect(button).toBeEnabled();
+    await button.dispatchEvent('click');
+  }
   await expect.poll(labels).toContain('family.dl');
   await app.evaluate(({ Menu }) => {
     const build = Menu.buildFromTemplate;

@@ -60,7 +60,7 @@ test('a sample is opened, a rule taught, a question asked and explained, and a p
   });
 });
 
-test('a proof is folded, walked and followed by keyboard', async ({ page, service }) => {
+test('a proof is folded, walked and followed by keyboard', { tag: '@long' }, async ({ page, service }) => {
   await openSample(page, service);
   await open(page, service, '/proof?question=ancestor(agnes, ada)');
   const tree = page.getByRole('tree', { name: 'Proof' });
@@ -226,10 +226,9 @@ test('questions are saved, answered as text and JSON, and from stored facts only
   await expect(questions.getByRole('button', { name: /^cousin\(laura/ })).toBeVisible();
 });
 
-test('an unreadable or endless question says so, and a running one can be cancelled', async ({
-  page,
-  service,
-}) => {
+test('an unreadable or endless question says so, and a running one can be cancelled', {
+  tag: '@long',
+}, async ({ page, service }) => {
   const facts = Array.from({ length: 400 }, (_, index) => ({ predicate: 'n', args: [String(index)] }));
   await page.request.post(`${service.url}/assert/facts`, {
     headers: { 'X-Tenant-ID': 'default' },
