@@ -234,6 +234,18 @@ function usePaletteList(commands: readonly AppCommand[], typed: string) {
   return { found, cut: matching.cut, knowledge };
 }
 
+/** Runs the first command if Enter was pressed before the palette could take it. */
+function useSentAhead(found: readonly AppCommand[], run: (command: AppCommand) => void): void {
+  const isSent = usePaletteState((state) => state.isSent);
+  const runFirst = useEffectEvent(() => {
+    const [first] = found;
+    if (first !== undefined) run(first);
+  });
+  useEffect(() => {
+    if (isSent && found.length > 0) runFirst();
+  }, [isSent, found.length]);
+}
+
 interface PaletteProps {
   commands: readonly AppCommand[];
   onClose: () => void;
@@ -265,15 +277,7 @@ export function Palette({ commands, onClose }: PaletteProps) {
     command.run();
   }
 
-  // Enter was pressed before this could take it.
-  const isSent = usePaletteState((state) => state.isSent);
-  const runFirst = useEffectEvent(() => {
-    const [first] = found;
-    if (first !== undefined) run(first);
-  });
-  useEffect(() => {
-    if (isSent && found.length > 0) runFirst();
-  }, [isSent, found.length]);
+  useSentAhead(found, run);
 
   function onKeyDown(event: KeyboardEvent): void {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
