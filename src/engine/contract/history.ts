@@ -1,6 +1,14 @@
 /** Wire schemas of the history: who changed what, the lives of a fact, taking changes back, and erasing. */
 import { z } from 'zod';
-import { defaulted, generationSchema, optional, queryInteger, timeSchema } from './fields.ts';
+import {
+  databaseNameSchema,
+  defaulted,
+  generationSchema,
+  optional,
+  queryInteger,
+  tenantNameSchema,
+  timeSchema,
+} from './fields.ts';
 import { constantSchema, predicateSchema } from './language-schemas.ts';
 import { momentSchema, momentTextSchema } from './moments.ts';
 
@@ -181,3 +189,25 @@ export const revertedSchema = z.object({
   dryRun: z.boolean().optional(),
 });
 export type Reverted = z.output<typeof revertedSchema>;
+
+/** The body of POST /admin/forget. */
+export const forgetEntitySchema = z.strictObject({
+  database: defaulted(databaseNameSchema, 'default'),
+  tenant: tenantNameSchema,
+  entity: constantSchema.describe('The entity, or one of its aliases'),
+  dryRun: defaulted(z.boolean(), false).describe('Preview: find what would be erased, change nothing'),
+});
+export type ForgetEntityInput = z.output<typeof forgetEntitySchema>;
+
+export const forgottenSchema = z.object({
+  status: z.enum(['forgotten', 'preview']),
+  facts: z.int().describe('Stored facts that were erased, those whose validity has ended too'),
+  pastFacts: z.int().describe('Facts of the retained history that were no longer stored'),
+  generationsRewritten: z.int().describe('Generations in the retained history that lost changes'),
+  rulesMentioning: z.array(z.string()).describe('Ids of rules with one of the names; they are not changed'),
+  notChanged: z
+    .array(z.enum(['rules', 'metadata', 'reasons', 'backups']))
+    .describe('Where the names may still be: rules and constraints, texts in metadata, earlier backups'),
+  generation: generationSchema,
+});
+export type Forgotten = z.output<typeof forgottenSchema>;

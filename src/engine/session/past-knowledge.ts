@@ -56,6 +56,8 @@ export class PastKnowledge {
   readonly #flights = new Map<string, Promise<Copy>>();
   /** Least recently used first. */
   readonly #views: PastView[] = [];
+  /** How often something was erased from the past. */
+  #erasures = 0;
   /** Copies are rebuilt one after the other. */
   #building: Promise<unknown> = Promise.resolve();
 
@@ -63,9 +65,10 @@ export class PastKnowledge {
     this.#host = host;
   }
 
-  /** Drops the copies of a database of which something was erased. */
-  forget(database: DatabaseState): void {
-    for (const copy of this.#copies.filter(({ of }) => of === database)) this.#drop(copy);
+  /** Drops all copies, since something was erased from the past; those that are being rebuilt begin again. */
+  forget(): void {
+    this.#erasures++;
+    for (const copy of [...this.#copies]) this.#drop(copy);
   }
 
   /**
@@ -220,14 +223,7 @@ export class PastKnowledge {
   }
 
   async #build(caller: Caller, of: DatabaseState, at: KnownAt): Promise<Copy> {
-    let past: PastDatabase;
-    try {
-      past = await this.#rebuilt(caller, of, at);
-    } catch (error) {
-      if (!(error instanceof RetainedFileGone)) throw error;
-      // Retention removed a file meanwhile: what is left may still do.
-      past = await this.#rebuilt(caller, of, at);
-    }
+    const past = await this.#rebuiltAsItIs(caller, of, at);
     const { nextStamp, stamp } = past;
     const last = at.kind === 'instant' ? at.time : stamp;
     const bytes = bytesOfPast(past);
@@ -251,6 +247,20 @@ export class PastKnowledge {
     memory.use(copy, bytes);
     this.#copies.push(copy);
     return copy;
+  }
+
+  /** Like `#rebuilt`, again if files of the history were removed or rewritten meanwhile. */
+  async #rebuiltAsItIs(caller: Caller, of: DatabaseState, at: KnownAt): Promise<PastDatabase> {
+    for (let isAgain = false; ; isAgain = true) {
+      const erasures = this.#erasures;
+      try {
+        const past = await this.#rebuilt(caller, of, at);
+        if (erasures === this.#erasures) return past;
+      } catch (error) {
+        // What is left may still do.
+        if (!(error instanceof RetainedFileGone) || (isAgain && erasures === this.#erasures)) throw error;
+      }
+    }
   }
 
   async #rebuilt(caller: Caller, database: DatabaseState, at: KnownAt): Promise<PastDatabase> {

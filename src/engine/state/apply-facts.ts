@@ -2,7 +2,17 @@ import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
 import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { renderIdentity } from '../language/print.ts';
-import type { Commit, Consolidate, Decay, Operation, Restore, RuleOperation } from './operation.ts';
+import type {
+  Commit,
+  Consolidate,
+  Decay,
+  Forget,
+  Operation,
+  Restore,
+  RuleOperation,
+  ShapeOperation,
+} from './operation.ts';
+import { ErasedFacts } from '../store/erased-facts.ts';
 import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { MergePlan } from './merge-plan.ts';
@@ -124,6 +134,36 @@ export function* importedFacts(
     }
   }
   return { own, kept };
+}
+
+/** Removes all facts about an entity, dead versions too, and its aliases. */
+export function* applyForget(
+  database: DatabaseState,
+  { tenant: name, names }: Forget,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const tenant = database.tenants.get(name);
+  if (tenant === undefined) return () => {};
+  const { facts, aliases } = tenant;
+  const erased = new ErasedFacts(names);
+  const rows: FactRow[] = [];
+  for (const row of erased.rowsOf(facts)) {
+    if (row === null) yield 'more';
+    else rows.push(row);
+  }
+  const writer = new FactWriter(database, tenant, record, draft);
+  yield* writer.retract(rows.filter(({ relation, row }) => relation.isAlive(row)));
+  const removed = aliases
+    .all()
+    .filter(({ entity, alias }) => erased.isName(entity) || erased.isName(alias))
+    .map(({ entity, alias }): ShapeOperation => ({ kind: 'removeAlias', tenant: name, entity, alias }));
+  return () => {
+    const generation = database.generation + 1;
+    erased.erase(facts, rows, generation);
+    draft.shape.push(...changeShape(database, tenant, removed, { generation, time: record.time }));
+    writer.show(draft.changes.length + removed.length > 0);
+  };
 }
 
 /** Applies a transaction in one generation: readers see all of its writes or none. */

@@ -5,6 +5,7 @@ import { relationKey } from '../language/terms.ts';
 import { Boundaries } from './validity-boundaries.ts';
 import { type ConstantIds, Dictionary } from './dictionary.ts';
 import {
+  areAlike,
   type EndedFact,
   EndedFacts,
   endRememberedFor,
@@ -12,6 +13,7 @@ import {
   type FactVersion,
   type ArchivedVersions,
   type PinnedArchive,
+  sameJson,
   VersionArchive,
 } from './version-archive.ts';
 import {
@@ -452,6 +454,13 @@ export class FactStore {
     this.#ended.forget(this.#isEndIn(choice));
   }
 
+  /** Drops what merge bases and remembered ends have of these facts: see `erased-facts.ts`. */
+  forgetTraces(isErased: (args: Int32Array, metadata: Metadata | null) => boolean): void {
+    this.version++;
+    this.#ended.forget(({ identity }) => isErased(identity.subarray(0, -1), null));
+    this.#archive.erase(isErased);
+  }
+
   #isEndIn(choice: ScopeChoice): (ended: EndedFact) => boolean {
     const scope = this.chosenScope(choice);
     return ({ identity }) => scope === null || identity.at(-1) === scope;
@@ -590,7 +599,8 @@ export class FactStore {
   /** The newest version, dead or alive, of the fact with this number; row -1 if compaction dropped it. */
   versionOf(number: number): FactRow {
     const { relation, row } = this.numbers.place(number);
-    return { relation: present(this.#relationList[relation], 'a fact has its relation'), row };
+    const of = this.#relationList[relation] ?? (row < 0 ? noRelation : null);
+    return { relation: present(of, 'a fact has its relation'), row };
   }
 
   /** The version that a reader at this generation and time counts as stored, or null. */
@@ -735,6 +745,9 @@ export class FactStore {
   }
 }
 
+/** Stands for the relation of a fact of which nothing is known any more. */
+const noRelation = new StoredRelation('', 0, false);
+
 /** Scratch space of `storeAll`. */
 const scopes = new Int32Array(maxBatch);
 
@@ -778,23 +791,4 @@ export function boundsAfter(fact: FactToStore, kept: Bounds): Bounds {
 
 function nonEmpty(metadata: Metadata | null): Metadata | null {
   return metadata === null || Object.keys(metadata).length === 0 ? null : metadata;
-}
-
-/** True if two versions have the same validity, and equal metadata in any order of keys. */
-export function areAlike(left: FactVersion, right: FactVersion): boolean {
-  return left.from === right.from && left.until === right.until && sameJson(left.metadata, right.metadata);
-}
-
-/** Equality of JSON values, in any order of keys. */
-export function sameJson(left: unknown, right: unknown): boolean {
-  if (Object.is(left, right)) return true;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  if (Array.isArray(left) !== Array.isArray(right)) return false;
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  return keys.every(
-    (key) =>
-      Object.hasOwn(right, key) &&
-      sameJson((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key]),
-  );
 }

@@ -94,6 +94,18 @@ export class VersionArchive {
     return () => void (this.#byRelation = kept);
   }
 
+  /** Drops versions, by the ids of their arguments and their metadata. */
+  erase(isErased: (args: Int32Array, metadata: Metadata | null) => boolean): void {
+    const kept = new Map<string, ArchivedVersions>();
+    for (const [relation, versions] of this.#byRelation) {
+      const wanted = new ArchivedVersions(versions.arity);
+      for (let at = 0; at < versions.count; at++)
+        if (!isErased(versions.argsAt(at), versions.versionAt(at).metadata)) wanted.copy(versions, at);
+      if (wanted.count > 0) kept.set(relation, wanted.count === versions.count ? versions : wanted);
+    }
+    this.#byRelation = kept;
+  }
+
   #isNeeded(versions: ArchivedVersions, at: number): boolean {
     const pins = this.#pins.get(versions.scopeAt(at)) ?? [];
     return pins.some((generation) => versions.wasAlive(at, generation));
@@ -304,4 +316,23 @@ export class EndedFacts {
   #forgetUntil(time: number): void {
     this.forget(({ until }) => until <= time);
   }
+}
+
+/** True if two versions have the same validity, and equal metadata in any order of keys. */
+export function areAlike(left: FactVersion, right: FactVersion): boolean {
+  return left.from === right.from && left.until === right.until && sameJson(left.metadata, right.metadata);
+}
+
+/** Equality of JSON values, in any order of keys. */
+export function sameJson(left: unknown, right: unknown): boolean {
+  if (Object.is(left, right)) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every(
+    (key) =>
+      Object.hasOwn(right, key) &&
+      sameJson((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key]),
+  );
 }
