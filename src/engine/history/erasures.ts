@@ -157,13 +157,14 @@ export async function forgetEntity(
 }
 
 async function wouldForget(
-  { live, parts, replays, erasures, slices: slicesOf }: ForgettingEngine,
+  engine: ForgettingEngine,
   caller: Caller,
   tenant: TenantState | undefined,
   { names, rulesMentioning }: { readonly names: readonly string[]; readonly rulesMentioning: string[] },
 ): Promise<Forgotten> {
+  const { live, parts, replays, erasures } = engine;
   const erased = new ErasedFacts(names);
-  const slices = slicesOf(caller);
+  const slices = engine.slices(caller);
   let facts = 0;
   for (const row of tenant === undefined ? [] : erased.rowsOf(tenant.facts)) {
     if (row === null) await slices.breathe();

@@ -189,7 +189,7 @@ export class HistoryRewriter {
     const all = erasures.flatMap(({ facts: erased }) => erased ?? []);
     let rest = inner;
     for (const erased of all) rest = rest === null ? null : withoutFacts(rest, erased);
-    let changes = 0;
+    const changed = new Set<string>();
     const others: FactRow[] = [];
     const gone: FactRow[] = [];
     let looked = 0;
@@ -197,10 +197,11 @@ export class HistoryRewriter {
       if (++looked % recordsBetweenMeasures === 0) await this.#slices.breathe();
       const of =
         facts === undefined ? [] : erasures.filter(({ facts: erased }) => erased?.hasRow(facts, fact));
-      if (of.length > 0) changes++;
+      if (of.length > 0) changed.add(keyOf(fact));
       else if (!fact.relation.isAlive(fact.row)) gone.push(fact);
       else if (kind === 'fact.asserted') others.push(fact);
     }
+    let changes = changed.size;
     for (const { isChange: isOf, kind, before: was, after } of report.shape) {
       if (!isOf || kind !== 'alias') continue;
       const alias = after ?? was;
@@ -308,6 +309,11 @@ function withoutReason(record: LogRecord, erasures: readonly Erasure[]): LogReco
   if (!isErased) return record;
   const { reason: _reason, ...rest } = origin;
   return { ...record, origin: rest };
+}
+
+/** What identifies the fact, within its tenant. */
+function keyOf({ relation, row }: FactRow): string {
+  return `${relation.storeIndex},${relation.columns.map((column) => column[row] as number).join(',')}`;
 }
 
 /** The fact with all of its validity and metadata. */

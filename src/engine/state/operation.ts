@@ -247,7 +247,7 @@ export interface Redacted {
   readonly hasTenant: boolean;
   /** Whether it made a generation. */
   readonly isChange: boolean;
-  /** Number of changes of facts and aliases that were erased. */
+  /** Number of facts and aliases whose changes were erased. */
   readonly changes: number;
   /** The numbers of erased facts that it asserted, ascending. */
   readonly numbers: readonly NumberRun[];
