@@ -168,17 +168,15 @@ export class SegmentStore implements FrameStore {
 
   *#segmentsAfter(after: number): Generator<Segment, void, undefined> {
     assert(after >= this.firstSequence - 1, 'records that are covered by a snapshot are read from it');
-    let last: Segment | null = null;
+    let done: Pick<Segment, 'lastSequence'> & { readonly id: number } = { id: 0, lastSequence: 0 };
     for (;;) {
+      const { id, lastSequence: end } = done;
       // Segments can be removed and added while one is read.
-      const done: Segment | null = last;
-      const next: Segment | undefined = this.#segments.find(
-        ({ header, lastSequence }) => header.id > (done?.header.id ?? 0) && lastSequence > after,
-      );
+      const next = this.#segments.find(({ header, lastSequence }) => header.id > id && lastSequence > after);
       // Those between were removed: what was read so far is not continued.
-      if (next === undefined || (done !== null && next.header.firstSequence > done.lastSequence + 1)) return;
+      if (next === undefined || (id > 0 && next.header.firstSequence > end + 1)) return;
       yield next;
-      last = next;
+      done = { id: next.header.id, lastSequence: next.lastSequence };
     }
   }
 
