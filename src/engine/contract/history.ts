@@ -110,7 +110,11 @@ export const generationEntrySchema = z.object({
   reason: z.string().nullable().describe('What the request said in X-Reason'),
   operation: z.string(),
   ...changesFields,
-  redacted: z.int().describe('Facts and aliases that were erased since, and are not listed; without entity, predicate and rule'),
+  redacted: z
+    .int()
+    .describe(
+      'Facts and aliases that were erased since, and are not listed; without entity, predicate and rule',
+    ),
 });
 export type GenerationEntry = z.output<typeof generationEntrySchema>;
 

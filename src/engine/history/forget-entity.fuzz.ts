@@ -117,7 +117,11 @@ class World {
         case 3:
           await engine.merge(
             caller,
-            mergeInputSchema.parse({ source: prng.pick(['t', 'u']), target: 's', strategy: prng.pick(['SOURCE_WINS', 'TARGET_WINS']) }),
+            mergeInputSchema.parse({
+              source: prng.pick(['t', 'u']),
+              target: 's',
+              strategy: prng.pick(['SOURCE_WINS', 'TARGET_WINS']),
+            }),
           );
           return;
         case 4:
@@ -200,7 +204,7 @@ function isAbout({ args, metadata }: Listed): boolean {
 }
 
 test('everything else in the history stays as it was', { timeout }, () =>
-  overSeeds({ name: 'forget', few: 6, many: 2000 }, async (seed) => {
+  overSeeds({ name: 'forget', few: 1, many: 2000 }, async (seed) => {
     const world = new World(new Prng(seed));
     const { prng } = world;
     await world.open();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { present } from '../base/assert.ts';
 import { ManualClock } from '../base/clock.ts';
 import { forgetEntitySchema, historyQuerySchema } from '../contract/history.ts';
 
@@ -9,6 +10,7 @@ import { crashBackend } from '../testing/crash-backend.ts';
 import { type Session, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
 import { Prng } from '../testing/prng.ts';
 
+const isLong = process.env['LONG'] === '1';
 const clock = new ManualClock(startTime);
 let requests = 0;
 
@@ -120,7 +122,9 @@ test('another tenant keeps its facts about an entity of that name; its tenant mu
   await other.tell('knows(alice, zoe)');
   await forgetting(at, 'alice');
   expect(await other.results('knows(?x, ?y)')).toEqual(['knows(alice, zoe)']);
-  await expect(forgetting(at, 'alice', { tenant: 'nowhere' })).rejects.toMatchObject({ code: 'TenantNotFound' });
+  await expect(forgetting(at, 'alice', { tenant: 'nowhere' })).rejects.toMatchObject({
+    code: 'TenantNotFound',
+  });
   await expect(forgetting(at, 'alice', { database: 'nowhere' })).rejects.toMatchObject({
     code: 'DatabaseNotFound',
   });
@@ -133,7 +137,10 @@ test('another tenant keeps its facts about an entity of that name; its tenant mu
 test('rules that name the entity are listed and stay', async () => {
   const at = await withSecret(memoryBackend());
   const { id } = await at.session.teach('boss(?x) :- knows(alice, ?x)');
-  expect(await forgetting(at, 'alice')).toMatchObject({ rulesMentioning: [id], notChanged: expect.any(Array) });
+  expect(await forgetting(at, 'alice')).toMatchObject({
+    rulesMentioning: [id],
+    notChanged: expect.any(Array),
+  });
   await at.engine.close();
 });
 
@@ -177,7 +184,9 @@ test('readers of the past see nothing of it after the answer, and go on', async 
     then.results('salary(?x, ?y)'),
     at.engine.history(caller, historyQuerySchema.parse({})),
     forgetting(at, 'alice'),
-    at.session.as({ moment: { asOf: null, asKnown: { kind: 'generation', generation: 4 } } }).results('p(?x)'),
+    at.session
+      .as({ moment: { asOf: null, asKnown: { kind: 'generation', generation: 4 } } })
+      .results('p(?x)'),
   ]);
   await during;
   expect(await then.results('knows(?x, ?y)')).toEqual(['knows(carol, dave)']);
@@ -203,7 +212,7 @@ test('if the history cannot be rewritten, it ends', async () => {
   await at.engine.snapshot();
   await at.session.tell('knows(carol, dave)');
   const bytes = backend.contents('0000000001.log');
-  bytes[bytes.length - 8] ^= 1;
+  bytes.set([0, 0, 0], bytes.length - 8);
   backend.put('0000000001.log', bytes);
   expect(await forgetting(at, 'alice')).toMatchObject({ facts: 1 });
   expect(warnings.join()).toContain('could not be rewritten');
@@ -224,12 +233,15 @@ test('a power cut at any moment of it leaves all or nothing in the history, and 
   await recorded.engine.close(0);
   const prng = new Prng(1);
   let completed = 0;
+  const choices = [() => 0, (of: number) => Math.min(1, of - 1), (of: number) => prng.below(of)];
   for (let steps = begin; steps <= end; steps++)
-    for (const choose of [() => 0, (of: number) => Math.min(1, of - 1), (of: number) => prng.below(of)]) {
+    for (const choose of isLong ? choices : [present(choices[steps % 3], 'there are three')]) {
       const left = disk.afterPowerCut(steps, choose);
       const again = await opened(left);
       const isForgotten = (await again.session.results('knows(alice, ?x)')).length === 0;
-      const then = again.session.as({ moment: { asOf: null, asKnown: { kind: 'generation', generation: 2 } } });
+      const then = again.session.as({
+        moment: { asOf: null, asKnown: { kind: 'generation', generation: 2 } },
+      });
       if (isForgotten) {
         await again.engine.snapshot();
         expect(await filesWith(left, 'alice')).toEqual([]);
@@ -239,7 +251,7 @@ test('a power cut at any moment of it leaves all or nothing in the history, and 
       await generationsOf(again);
       await again.engine.close(0);
     }
-  expect(completed).toBeGreaterThan(10);
+  expect(completed).toBeGreaterThan(5);
 });
 
 test('generations keep their numbers, times and ids, and count what they lost', async () => {

@@ -1,6 +1,6 @@
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
-import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
+import type { FactIdentity, FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { renderIdentity } from '../language/print.ts';
 import type {
   Commit,
@@ -285,6 +285,17 @@ export function* applyMemory(
   };
 }
 
+/** The live versions of these facts; null for each that has none. */
+export function* aliveFacts(
+  facts: FactStore,
+  identities: readonly FactIdentity[],
+): Generator<FactRow | null> {
+  for (const { predicate, args, truthVal, scope } of identities) {
+    const fact = facts.find(predicate, args, truthVal, scope);
+    yield fact?.relation.isAlive(fact.row) === true ? fact : null;
+  }
+}
+
 /** The live versions of the facts with these numbers; null for each that has none. */
 export function* aliveOf(facts: FactStore, numbers: readonly number[]): Generator<FactRow | null> {
   for (const number of numbers) {
@@ -339,6 +350,14 @@ export class FactWriter {
 
   store(fact: FactToStore): StoreOutcome {
     return this.reported(this.#tenant.facts.store(fact, this.#generation, this.#record.time));
+  }
+
+  /** Stores the facts as they are given. */
+  *storeAll(given: readonly FactToStore[]): Generator<'more', void, undefined> {
+    for (const [at, fact] of given.entries()) {
+      if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
+      this.store(fact);
+    }
   }
 
   /** Stores facts of another scope in this one, in these versions. */

@@ -1,5 +1,6 @@
 import { assert, present } from '../base/assert.ts';
 import {
+  aliveFacts,
   applyCommit,
   applyForget,
   applyImportUndo,
@@ -199,16 +200,8 @@ function* redacted(
   const show = rest === null ? () => {} : yield* preparedIn(state, database, rest, record, draft);
   if (tenant !== undefined) {
     const writer = new FactWriter(database, tenant, record, draft);
-    for (const [at, fact] of also.entries()) {
-      if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
-      writer.store(fact);
-    }
-    yield* writer.retract(
-      gone.map(({ predicate, args, truthVal, scope }) => {
-        const fact = tenant.facts.find(predicate, args, truthVal, scope);
-        return fact?.relation.isAlive(fact.row) === true ? fact : null;
-      }),
-    );
+    yield* writer.storeAll(also);
+    yield* writer.retract(aliveFacts(tenant.facts, gone));
     tenant.facts.numbers.passRest(before + 1);
   }
   return () => {

@@ -193,13 +193,13 @@ export class HistoryRewriter {
     const others: FactRow[] = [];
     const gone: FactRow[] = [];
     let looked = 0;
-    for (const { kind, fact } of report.changes) {
+    for (const { fact } of report.changes) {
       if (++looked % recordsBetweenMeasures === 0) await this.#slices.breathe();
       const of =
         facts === undefined ? [] : erasures.filter(({ facts: erased }) => erased?.hasRow(facts, fact));
       if (of.length > 0) changed.add(keyOf(fact));
       else if (!fact.relation.isAlive(fact.row)) gone.push(fact);
-      else if (kind === 'fact.asserted') others.push(fact);
+      else others.push(fact);
     }
     let changes = changed.size;
     for (const { isChange: isOf, kind, before: was, after } of report.shape) {
@@ -215,11 +215,21 @@ export class HistoryRewriter {
       const isErased = fact.row < 0 || all.some((erased) => erased.hasRow(facts, fact));
       if (isErased) addTo(numbers, number);
     }
+    // Only keys make one fact depend on another.
+    const isKeyed =
+      facts !== undefined && report.database.declarations.all().some(({ key }) => key.length > 0);
+    if (facts !== undefined && rest?.kind === 'mergeScopes' && rest.exactly === undefined && isKeyed)
+      rest = {
+        ...rest,
+        exactly: {
+          isChange,
+          stored: others.map((fact) => exactly(facts, fact)),
+          retracted: gone.flatMap((fact) => endedOf(facts, fact)),
+        },
+      };
     if (rest === inner && changes === 0 && prior === null) return null;
     if (changes > 0 && inner?.kind !== 'forget') this.#note(erasures);
-    const isKeyed = report.database.declarations.all().some(({ key }) => key.length > 0);
-    // Only keys make one fact depend on another.
-    const isExact = facts !== undefined && changes > 0 && isKeyed;
+    const isExact = facts !== undefined && changes > 0 && isKeyed && rest?.kind !== 'mergeScopes';
     return {
       kind: 'redacted',
       of: prior?.of ?? inner?.kind ?? 'nothing',

@@ -218,6 +218,18 @@ export interface MergeScopes {
    * declared key are a conflict. Absent: the earlier rules.
    */
   readonly revision?: 2 | 3;
+  /**
+   * What the merge did, if facts that were erased from the history since could have changed that by a key: then nothing is
+   * compared again. Never logged by a write.
+   */
+  readonly exactly?: ExactMerge;
+}
+
+/** What a merge did to the facts of its target, with all of their validity and metadata. */
+export interface ExactMerge {
+  readonly isChange: boolean;
+  readonly stored: readonly FactToStore[];
+  readonly retracted: readonly FactIdentity[];
 }
 
 /**

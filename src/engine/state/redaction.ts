@@ -6,7 +6,7 @@ import type { LogRecord } from '../log/codec.ts';
 import { ErasedFacts } from '../store/erased-facts.ts';
 import { isKeyOperation } from './apply.ts';
 import { summariesOf } from './apply-facts.ts';
-import type { Consolidate, Operation, Redactable, ShapeOperation } from './operation.ts';
+import type { Consolidate, MergeScopes, Operation, Redactable, ShapeOperation } from './operation.ts';
 
 /** Something that a record erased from all records before it, and from itself. */
 export interface Erasure {
@@ -118,6 +118,7 @@ export function withoutFacts(operation: Redactable, erased: ErasedFacts): Redact
       return lessThan(operation, {
         ...operation,
         resolutions: operation.resolutions.filter(({ args }) => !erased.has(args)),
+        ...exactlyLeft(operation, erased),
       });
     case 'decay':
       return lessThan(operation, { ...operation, answer: answerLeft(operation, erased) });
@@ -152,6 +153,13 @@ function noteLeft({ note }: { readonly note?: string }, erased: ErasedFacts): { 
 
 function answerLeft<Answer>({ answer }: { readonly answer: Answer }, erased: ErasedFacts): Answer | null {
   return erased.isIn(JSON.stringify(answer)) ? null : answer;
+}
+
+function exactlyLeft({ exactly }: MergeScopes, erased: ErasedFacts): Pick<MergeScopes, 'exactly'> {
+  if (exactly === undefined) return {};
+  const stored = exactly.stored.filter(({ args, metadata }) => !erased.has(args, metadata ?? null));
+  const retracted = exactly.retracted.filter(({ args }) => !erased.has(args));
+  return { exactly: { ...exactly, stored, retracted } };
 }
 
 function isAliasOf(operation: ShapeOperation, erased: ErasedFacts): boolean {
