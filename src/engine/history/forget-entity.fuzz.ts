@@ -219,6 +219,7 @@ test('everything else in the history stays as it was', { timeout }, () =>
         }),
       } as never);
     for (let round = 0; round < 2; round++) {
+      await world.session().tell('p0(a, a)');
       const steps = 12 + prng.below(15);
       for (let step = 0; step < steps; step++) {
         world.clock.advance(prng.pick([1000, hour, day]));

@@ -229,7 +229,8 @@ export class HistoryRewriter {
       };
     if (rest === inner && changes === 0 && prior === null) return null;
     if (changes > 0 && inner?.kind !== 'forget') this.#note(erasures);
-    const isExact = facts !== undefined && changes > 0 && isKeyed && rest?.kind !== 'mergeScopes';
+    const isExact =
+      facts !== undefined && isKeyed && rest?.kind !== 'mergeScopes' && (changes > 0 || prior !== null);
     return {
       kind: 'redacted',
       of: prior?.of ?? inner?.kind ?? 'nothing',
@@ -239,8 +240,8 @@ export class HistoryRewriter {
       isChange,
       changes: changes + (prior?.changes ?? 0),
       numbers,
-      also: isExact ? others.map((fact) => exactly(facts, fact)) : (prior?.also ?? []),
-      gone: isExact ? gone.flatMap((fact) => endedOf(facts, fact)) : (prior?.gone ?? []),
+      also: isExact ? others.map((fact) => exactly(facts, fact)) : [],
+      gone: isExact ? gone.flatMap((fact) => endedOf(facts, fact)) : [],
     };
   }
 
