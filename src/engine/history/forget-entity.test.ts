@@ -5,10 +5,12 @@ import { forgetEntitySchema, historyQuerySchema } from '../contract/history.ts';
 
 import { forkInputSchema, mergeInputSchema } from '../contract/scopes.ts';
 import { type MemoryBackend, memoryBackend } from '../log/backend.ts';
+import { Follower } from '../replication/follower.ts';
 import { type OpenedEngine, openEngineOn } from '../open-engine.ts';
 import { crashBackend } from '../testing/crash-backend.ts';
 import { type Session, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
 import { Prng } from '../testing/prng.ts';
+import { asker } from '../testing/replicating-fixtures.ts';
 
 const isLong = process.env['LONG'] === '1';
 const clock = new ManualClock(startTime);
@@ -214,6 +216,7 @@ test('if the history cannot be rewritten, it ends', async () => {
   const bytes = backend.contents('0000000001.log');
   bytes.set([0, 0, 0], bytes.length - 8);
   backend.put('0000000001.log', bytes);
+  await expect(forgetting(at, 'alice', { dryRun: true })).rejects.toMatchObject({ code: 'HistoryGone' });
   expect(await forgetting(at, 'alice')).toMatchObject({ facts: 1 });
   expect(warnings.join()).toContain('could not be rewritten');
   expect(await filesWith(backend, 'alice')).toEqual([]);
@@ -275,5 +278,63 @@ test('generations keep their numbers, times and ids, and count what they lost', 
   ]);
   // The id of a fact that came after an erased one in the same write.
   expect(await at.engine.factLives(at.session.caller, 'f1-1')).toMatchObject({ atom: 'knows(carol, dave)' });
+  await at.engine.close();
+});
+
+test('a full disk leaves the present without it, and the next snapshot erases the past, after a restart too', async () => {
+  const disk = crashBackend();
+  const at = await opened(disk as unknown as MemoryBackend);
+  await at.session.tell('knows(alice, bob)');
+  await at.engine.snapshot();
+  await at.session.tell('knows(carol, dave)');
+  disk.faults = (step) => (step === 'rename' ? { code: 'ENOSPC' } : null);
+  await expect(forgetting(at, 'alice')).rejects.toMatchObject({ code: 'StorageUnavailable' });
+  disk.faults = () => null;
+  expect(await at.session.results('knows(?x, ?y)')).toEqual(['knows(carol, dave)']);
+  expect(await filesWith(disk.now(), 'alice')).not.toEqual([]);
+  await at.engine.close(0);
+  const left = disk.now();
+  const again = await opened(left);
+  await again.engine.snapshot();
+  expect(await filesWith(left, 'alice')).toEqual([]);
+  expect((await generationsOf(again)).map(({ redacted }) => redacted)).toEqual([1, 0, 1]);
+  await again.engine.close();
+});
+
+test('a follower begins again with the snapshot, or erases its own history when it has the record', async () => {
+  const at = await withSecret(memoryBackend());
+  const disk = memoryBackend();
+  const following = await opened(disk, { leaderUrl: 'leader' });
+  const follower = new Follower({
+    replica: present(following.engine.replica, 'it follows'),
+    leader: {
+      records: (after) => at.engine.leader.records(after, asker),
+      snapshot: () => at.engine.leader.snapshot(asker),
+    },
+    now: () => clock.now(),
+    pollIntervalMs: 5000,
+    onWarn: () => {},
+    onInfo: () => {},
+    onBug: (error) => {
+      throw error;
+    },
+  });
+  const catchUp = async (): Promise<void> => {
+    for (let left = 20; left > 0 && (await follower.step()) === 0; left--);
+    expect(follower.status().lagRecords).toBe(0);
+  };
+  await catchUp();
+  await following.engine.snapshot();
+  expect(await filesWith(disk, 'alice')).not.toEqual([]);
+  // The record reaches the follower before the leader's snapshot.
+  const forgotten = forgetting(at, 'alice');
+  while ((await generationsOf(at, { limit: '1' }))[0]?.operation !== 'forget') await follower.step();
+  await catchUp();
+  await forgotten;
+  await catchUp();
+  await following.engine.snapshot();
+  expect(await following.session.results('knows(?x, ?y)')).toEqual(['knows(bob, dave)', 'knows(carol, dave)']);
+  expect(await filesWith(disk, 'alice')).toEqual([]);
+  await following.engine.close();
   await at.engine.close();
 });
