@@ -5,10 +5,13 @@ import { forgetEntitySchema, historyQuerySchema } from '../contract/history.ts';
 
 import { forkInputSchema, mergeInputSchema } from '../contract/scopes.ts';
 import { type MemoryBackend, memoryBackend } from '../log/backend.ts';
+import { folderKeyOf } from '../log/cipher.ts';
+import { openLog } from '../log/open-log.ts';
 import { Follower } from '../replication/follower.ts';
 import { type OpenedEngine, openEngineOn } from '../open-engine.ts';
 import { crashBackend } from '../testing/crash-backend.ts';
 import { type Session, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
+import { logOptions } from '../testing/log-fixtures.ts';
 import { Prng } from '../testing/prng.ts';
 import { asker } from '../testing/replicating-fixtures.ts';
 
@@ -281,6 +284,40 @@ test('generations keep their numbers, times and ids, and count what they lost', 
   await at.engine.close();
 });
 
+test('nothing of it is left behind the encryption of a folder', async () => {
+  const backend = memoryBackend();
+  const encryptionKey = '5a'.repeat(32);
+  const at = await opened(backend, { encryptionKey });
+  await at.session.tellAll(['knows(alice, bob)', 'knows(carol, dave)']);
+  await at.engine.snapshot();
+  await at.session.forget('knows(alice, bob)');
+  await at.session.tell('knows(dave, erin)');
+  const decrypted = async (): Promise<string> => {
+    const copy = memoryBackend(
+      new Map((await backend.list()).map((name) => [name, backend.contents(name)] as const)),
+    );
+    const { log } = await openLog(copy, {
+      ...logOptions({}, 1),
+      key: folderKeyOf(encryptionKey),
+      historyDays: 30,
+    });
+    const retained = await log.retained();
+    const parts: string[] = [];
+    for (const { snapshot } of retained.bases)
+      if (snapshot !== null)
+        for await (const bytes of retained.readSnapshot(snapshot, 'state'))
+          parts.push(Buffer.from(bytes).toString('latin1'));
+    for await (const record of retained.records(0)) parts.push(JSON.stringify(record));
+    await log.close();
+    return parts.join('\n');
+  };
+  expect(await decrypted()).toContain('alice');
+  await forgetting(at, 'alice');
+  await at.engine.close();
+  expect(await decrypted()).not.toContain('alice');
+  expect(await decrypted()).toContain('carol');
+});
+
 test('a full disk leaves the present without it, and the next snapshot erases the past, after a restart too', async () => {
   const disk = crashBackend();
   const at = await opened(disk as unknown as MemoryBackend);
@@ -301,7 +338,7 @@ test('a full disk leaves the present without it, and the next snapshot erases th
   await again.engine.close();
 });
 
-test('a follower begins again with the snapshot, or erases its own history when it has the record', async () => {
+test('a follower that has caught up has none of it after its next snapshot', async () => {
   const at = await withSecret(memoryBackend());
   const disk = memoryBackend();
   const following = await opened(disk, { leaderUrl: 'leader' });
@@ -333,7 +370,10 @@ test('a follower begins again with the snapshot, or erases its own history when 
   await forgotten;
   await catchUp();
   await following.engine.snapshot();
-  expect(await following.session.results('knows(?x, ?y)')).toEqual(['knows(bob, dave)', 'knows(carol, dave)']);
+  expect(await following.session.results('knows(?x, ?y)')).toEqual([
+    'knows(bob, dave)',
+    'knows(carol, dave)',
+  ]);
   expect(await filesWith(disk, 'alice')).toEqual([]);
   await following.engine.close();
   await at.engine.close();
