@@ -88,7 +88,7 @@ export class PastKnowledge {
     if (asKnown !== null) this.#refuse(caller, database, asKnown);
     if (asKnown === null || isLatest(database, asKnown)) {
       const time = asOf ?? (asKnown?.kind === 'instant' ? asKnown.time : (database.stamped?.wall ?? 0));
-      return resultOf(this.#inPlace(caller, database, time), read);
+      return resultOf(this.#inPlace(caller, database, time, moment), read);
     }
     const copy = await this.#awaited(this.#copyOf(caller, database, asKnown), caller, timeoutMs);
     const { past } = copy;
@@ -97,7 +97,7 @@ export class PastKnowledge {
     const time = asOf ?? (asKnown.kind === 'instant' ? asKnown.time : past.wall);
     copy.readers++;
     try {
-      return await resultOf(this.#ofCopy(caller, copy, time), read);
+      return await resultOf(this.#ofCopy(caller, copy, time, moment), read);
     } finally {
       copy.readers--;
     }
@@ -122,12 +122,13 @@ export class PastKnowledge {
   }
 
   /** The latest knowledge at an instant of valid time. */
-  #inPlace(caller: Caller, database: DatabaseState, time: number): PastReader {
+  #inPlace(caller: Caller, database: DatabaseState, time: number, { onKnown }: Moment): PastReader {
     const { live } = this.#host;
     const pinned: Pinned = {
       live,
       database,
       time,
+      onKnown,
       view: () => this.#viewOf(database, caller.tenant, time),
       hold: () => {
         const { reasoner } = live.pin(caller, defaultLimits);
@@ -141,9 +142,10 @@ export class PastKnowledge {
     return new PastReader(pinned);
   }
 
-  #ofCopy({ tenant }: Caller, { past: { database } }: Copy, time: number): PastReader {
+  #ofCopy({ tenant }: Caller, { past: { database } }: Copy, time: number, { onKnown }: Moment): PastReader {
     const view = this.#viewOf(database, tenant, time);
-    return new PastReader({ live: this.#host.live, database, time, view: () => view, hold: () => () => {} });
+    const { live } = this.#host;
+    return new PastReader({ live, database, time, onKnown, view: () => view, hold: () => () => {} });
   }
 
   /** The view of the tenant at an instant: the kept one, if nothing has changed since. */
@@ -340,6 +342,8 @@ interface Pinned {
   readonly live: LiveState;
   readonly database: DatabaseState;
   readonly time: number;
+  /** See `Moment`. */
+  readonly onKnown: Moment['onKnown'];
   readonly view: () => PastView;
   /** Holds the rows of the tenant; the returned function releases them. */
   readonly hold: () => () => void;
@@ -386,9 +390,10 @@ class PastReader implements KnowledgeReader {
   }
 
   #looked() {
-    const { database, time, view } = this.#pinned;
+    const { database, time, view, onKnown } = this.#pinned;
     const { tenant, reasoner } = view();
     this.generation = database.generation;
+    onKnown?.(this.generation);
     return { database, tenant, reader: reasoner.reader(database.generation, time) };
   }
 

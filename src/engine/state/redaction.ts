@@ -141,9 +141,14 @@ export function withoutFacts(operation: Redactable, erased: ErasedFacts): Redact
   }
 }
 
-/** The original, if nothing of it was left out. */
+/** The original, if nothing of it was left out: no field was replaced, and no list is shorter. */
 function lessThan<Of extends Redactable>(original: Of, rest: Of): Of {
-  return JSON.stringify(original) === JSON.stringify(rest) ? original : rest;
+  const before = original as Readonly<Record<string, unknown>>;
+  const isWhole = Object.entries(rest).every(([name, value]) => {
+    const was = before[name];
+    return value === was || (Array.isArray(value) && Array.isArray(was) && value.length === was.length);
+  });
+  return isWhole ? original : rest;
 }
 
 /** The note of an operation overwritten, if it names the entity. */
@@ -159,7 +164,8 @@ function exactlyLeft({ exactly }: MergeScopes, erased: ErasedFacts): Pick<MergeS
   if (exactly === undefined) return {};
   const stored = exactly.stored.filter(({ args, metadata }) => !erased.has(args, metadata ?? null));
   const retracted = exactly.retracted.filter(({ args }) => !erased.has(args));
-  return { exactly: { ...exactly, stored, retracted } };
+  const isWhole = stored.length + retracted.length === exactly.stored.length + exactly.retracted.length;
+  return { exactly: isWhole ? exactly : { ...exactly, stored, retracted } };
 }
 
 function isAliasOf(operation: ShapeOperation, erased: ErasedFacts): boolean {

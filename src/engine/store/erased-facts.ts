@@ -12,9 +12,17 @@ import type { FactRow, FactStore } from './fact-store.ts';
 /** Whether facts are about an entity, by its names. */
 export class ErasedFacts {
   readonly #names: ReadonlySet<string>;
+  /** Finds a name as a word of a JSON text, where it may be quoted within a text. */
+  readonly #inJson: RegExp;
 
   constructor(names: Iterable<string>) {
     this.#names = new Set(names);
+    const forms = [...this.#names].flatMap((name) => [escaped(name), escaped(escaped(name))]);
+    const words = [...new Set(forms)].map((form) => form.replace(/[\\^$.*+?()[\]{}|\-/]/g, '\\$&'));
+    this.#inJson = new RegExp(
+      `(?:(?<![\\p{L}\\p{N}_])|(?<=\\\\[bfnrt]))(?:${words.join('|')})(?![\\p{L}\\p{N}_])`,
+      'u',
+    );
   }
 
   /** Whether a fact with these arguments and this metadata is about the entity. */
@@ -27,10 +35,9 @@ export class ErasedFacts {
     return this.#names.has(text);
   }
 
-  /** Whether the JSON has one of the names as a whole text or as a part of one. */
+  /** Whether the JSON has one of the names, as a text or as words in one. */
   isIn(json: string): boolean {
-    for (const name of this.#names) if (json.includes(JSON.stringify(name).slice(1, -1))) return true;
-    return false;
+    return this.#inJson.test(json);
   }
 
   /** Whether the version in this row is of such a fact. */
@@ -92,6 +99,11 @@ export class ErasedFacts {
     const values = (metadata?.['consolidated'] as Partial<Consolidation> | undefined)?.values;
     return Array.isArray(values) && values.some((each) => this.#names.has(String(each?.value)));
   }
+}
+
+/** The text as JSON has it between its quotation marks. */
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** Rows looked at between two breaks. */
