@@ -12,17 +12,13 @@ import type { FactRow, FactStore } from './fact-store.ts';
 /** Whether facts are about an entity, by its names. */
 export class ErasedFacts {
   readonly #names: ReadonlySet<string>;
-  /** Finds a name as a word of a JSON text, where it may be quoted within a text. */
-  readonly #inJson: RegExp;
+  /** The names as JSON has them, also quoted within a text. */
+  readonly #inJson: readonly string[];
 
   constructor(names: Iterable<string>) {
     this.#names = new Set(names);
     const forms = [...this.#names].flatMap((name) => [escaped(name), escaped(escaped(name))]);
-    const words = [...new Set(forms)].map((form) => form.replace(/[\\^$.*+?()[\]{}|\-/]/g, '\\$&'));
-    this.#inJson = new RegExp(
-      `(?:(?<![\\p{L}\\p{N}_])|(?<=\\\\[bfnrt]))(?:${words.join('|')})(?![\\p{L}\\p{N}_])`,
-      'u',
-    );
+    this.#inJson = [...new Set(forms)].filter((form) => form !== '');
   }
 
   /** Whether a fact with these arguments and this metadata is about the entity. */
@@ -37,7 +33,11 @@ export class ErasedFacts {
 
   /** Whether the JSON has one of the names, as a text or as words in one. */
   isIn(json: string): boolean {
-    return this.#inJson.test(json);
+    return this.#inJson.some((form) => {
+      for (let at = json.indexOf(form); at >= 0; at = json.indexOf(form, at + 1))
+        if (!isWithin(json, at) && !isWithin(json, at + form.length)) return true;
+      return false;
+    });
   }
 
   /** Whether the version in this row is of such a fact. */
@@ -100,6 +100,15 @@ export class ErasedFacts {
     return Array.isArray(values) && values.some((each) => this.#names.has(String(each?.value)));
   }
 }
+
+/** Whether the position is within a word; an escape before it is none. */
+function isWithin(json: string, at: number): boolean {
+  const [before = '', after = ''] = [json[at - 1], json[at]];
+  if (!letter.test(before) || !letter.test(after)) return false;
+  return !(json[at - 2] === '\\' && 'bfnrt'.includes(before));
+}
+
+const letter = /^[\p{L}\p{N}_]$/u;
 
 /** The text as JSON has it between its quotation marks. */
 function escaped(text: string): string {
