@@ -217,7 +217,7 @@ test('everything else in the history stays as it was', { timeout }, () =>
           key: [prng.pick(['who', 'what'])],
           onConflict: prng.pick(['supersede', 'warn']),
         }),
-      } as never);
+      });
     for (let round = 0; round < 2; round++) {
       await world.session().tell('p0(a, a)');
       const steps = 12 + prng.below(15);

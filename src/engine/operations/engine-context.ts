@@ -237,12 +237,7 @@ export class EngineContext implements Writer {
     this.backups = new Backups(this.snapshots, log, () => clock.now());
     this.leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => this.snapshots.take() });
     this.replays = new Replays(log, this.live.memory, onWarn);
-    const pauseErasing = scheduler.pauseOf(null, 'erase from the history');
-    this.erasures = new HistoryErasures(this.live.memory, pauseErasing, () => {
-      this.past.forget();
-      this.replays.erased();
-    });
-    log.rewriteHistoryBy(this.erasures);
+    this.erasures = this.#erasing();
     const [live, snapshots] = [this.live, this.snapshots];
     const follows = parts.leaderUrl !== null;
     this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;
@@ -286,6 +281,21 @@ export class EngineContext implements Writer {
         this.meaning?.changed({ hasRemoved, isCleared });
       },
     };
+  }
+
+  /** Erases from the retained history, and from what was read of it. */
+  #erasing(): HistoryErasures {
+    const { scheduler, log } = this.parts;
+    const erasures = new HistoryErasures(
+      this.live.memory,
+      scheduler.pauseOf(null, 'erase from the history'),
+      () => {
+        this.past.forget();
+        this.replays.erased();
+      },
+    );
+    log.rewriteHistoryBy(erasures);
+    return erasures;
   }
 
   #threadsOf(host: ThreadHost | null): ReasoningThreads | null {

@@ -68,7 +68,7 @@ export class PastKnowledge {
   /** Drops all copies, since something was erased from the past; those that are being rebuilt begin again. */
   forget(): void {
     this.#erasures++;
-    for (const copy of [...this.#copies]) this.#drop(copy);
+    for (let [copy] = this.#copies; copy !== undefined; [copy] = this.#copies) this.#drop(copy);
   }
 
   /**

@@ -14,6 +14,7 @@ import { applyShape, type ShapeChange } from './apply-shape.ts';
 import { applyFork, applyMerge, applyScopeDeletion } from './apply-scopes.ts';
 import { type Draft, newDraft, type Prepared, type Report, type Slice, rowsInSlice } from './report.ts';
 import {
+  type Forget,
   isShapeOperation,
   type KeyOperation,
   type MergeScopes,
@@ -165,14 +166,8 @@ function* preparedIn(
         database.setQuota(name, quota);
         if (name !== null) database.tenants.set(name, database.tenantOrNew(name, record.time));
       };
-    case 'forget': {
-      const show = yield* applyForget(database, operation, record, draft);
-      const erased = new ErasedFacts(operation.names);
-      return () => {
-        show();
-        state.idempotency.drop((outcome) => erased.isIn(outcome));
-      };
-    }
+    case 'forget':
+      return yield* forgotten(state, database, operation, record, draft);
     case 'redacted':
       return yield* redacted(state, database, operation, record, draft);
     case 'deleteTenant':
@@ -183,6 +178,22 @@ function* preparedIn(
     case 'nukeDatabase':
       return yield* nukeDatabase(database, record, draft);
   }
+}
+
+/** Removes what is known about an entity, outcomes that name it too. */
+function* forgotten(
+  { idempotency }: State,
+  database: DatabaseState,
+  operation: Forget,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const show = yield* applyForget(database, operation, record, draft);
+  const erased = new ErasedFacts(operation.names);
+  return () => {
+    show();
+    idempotency.drop((outcome) => erased.isIn(outcome));
+  };
 }
 
 /** Applies what is left of an operation, and makes the generation that the whole one made. */
@@ -265,6 +276,7 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
   const { generation } = draft;
   if (isShapeOperation(operation))
     return shapeOutcome(present(draft.shape[0], 'a write of shape reports it'), generation);
+  if (operation.kind === 'redacted') return { kind: 'nothing', generation };
   switch (operation.kind) {
     case 'assert': {
       const { asserted, updated, unchanged, fact } = draft;
@@ -275,8 +287,6 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
       const counts = { asserted, updated, unchanged, id, generation };
       return { kind: 'facts', ...counts, ...supersededPart(draft), ...(note === undefined ? {} : { note }) };
     }
-    case 'redacted':
-      return { kind: 'nothing', generation };
     case 'forget':
     case 'retract':
       return { kind: 'retracted', retracted: draft.changes.length, atom: null, generation };
