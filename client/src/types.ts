@@ -1345,7 +1345,7 @@ export type ForgetEntity = {
   dryRun?: boolean | null | undefined;
 };
 
-export type Forgotten = {
+export type ForgottenEntity = {
   status: 'forgotten' | 'preview';
   /** Stored facts that were erased, those whose validity has ended too. */
   facts: number;
@@ -3535,7 +3535,7 @@ export interface Operations {
   /** Delete the facts of a tenant; it remains: `POST /admin/databases/:name/tenants/:id/nuke`. */
   nukeTenant(name: string, id: string, options?: WriteOptions): Promise<Cleared>;
   /** Erase all facts about an entity, present and past: `POST /admin/forget`. */
-  forgetEntity(fields: ForgetEntity, options?: WriteOptions): Promise<Forgotten>;
+  forgetEntity(fields: ForgetEntity, options?: WriteOptions): Promise<ForgottenEntity>;
   /** The quota of a database, and its use: `GET /admin/databases/:name/quota`. */
   databaseQuota(name: string, options?: CallOptions): Promise<QuotaState>;
   /** Set the quota of a database: `PUT /admin/databases/:name/quota`. */

@@ -203,7 +203,7 @@ export const forgetEntitySchema = z.strictObject({
 });
 export type ForgetEntityInput = z.output<typeof forgetEntitySchema>;
 
-export const forgottenSchema = z.object({
+export const forgottenEntitySchema = z.object({
   status: z.enum(['forgotten', 'preview']),
   facts: z.int().describe('Stored facts that were erased, those whose validity has ended too'),
   pastFacts: z.int().describe('Facts of the retained history that were no longer stored'),
@@ -214,4 +214,4 @@ export const forgottenSchema = z.object({
     .describe('Where the names may still be: rules and constraints, texts in metadata, earlier backups'),
   generation: generationSchema,
 });
-export type Forgotten = z.output<typeof forgottenSchema>;
+export type ForgottenEntity = z.output<typeof forgottenEntitySchema>;

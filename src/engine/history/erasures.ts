@@ -7,7 +7,7 @@
 import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Pause } from '../base/slices.ts';
-import type { Forgotten, ForgetEntityInput } from '../contract/history.ts';
+import type { ForgottenEntity, ForgetEntityInput } from '../contract/history.ts';
 import type { MemoryBudget, MemoryHolder } from '../datalog/model/memory-budget.ts';
 import { traitsOf } from '../language/rule-traits.ts';
 import type { LogRecord } from '../log/codec.ts';
@@ -18,10 +18,10 @@ import type { Writer } from '../session/writer.ts';
 import { withoutCancellation } from '../session/writer.ts';
 import { type ForgottenPast, HistoryRewriter } from '../state/history-rewriter.ts';
 import { type Operation, outcomeAs } from '../state/operation.ts';
-import type { Erasure } from '../state/redaction.ts';
+import type { ErasingRecord } from '../state/redaction.ts';
 import type { DatabaseState, TenantState } from '../state/state.ts';
 import { ErasedFacts } from '../store/erased-facts.ts';
-import { namesOf } from '../store/alias-store.ts';
+import { namesOfEntity } from '../store/alias-store.ts';
 import { requireReach, requireTenant } from '../write/databases.ts';
 import type { Replays } from './replay.ts';
 
@@ -64,7 +64,7 @@ export class HistoryErasures implements HistoryRewrite {
   }
 
   /** What erasing these facts would find in the history up to a record. Changes nothing. */
-  async wouldFind(retained: RetainedLog, through: number, planned: Erasure): Promise<ForgottenPast> {
+  async wouldFind(retained: RetainedLog, through: number, planned: ErasingRecord): Promise<ForgottenPast> {
     const { forgotten, pieces } = this.#rewriter(retained, through, [planned]);
     for await (const _piece of pieces());
     return forgotten().get(planned.sequence) ?? nothing;
@@ -76,7 +76,7 @@ export class HistoryErasures implements HistoryRewrite {
     return (sequence === undefined ? undefined : this.#found.get(sequence)) ?? nothing;
   }
 
-  #rewriter(retained: RetainedLog, through: number, planned: readonly Erasure[]) {
+  #rewriter(retained: RetainedLog, through: number, planned: readonly ErasingRecord[]) {
     const holder: MemoryHolder = { bytes: 0, evict: () => false };
     const use = (bytes: number): void => this.#memory.use(holder, bytes);
     const rewriter = new HistoryRewriter(retained, through, { pause: this.#pause, use }, planned);
@@ -123,7 +123,7 @@ export async function forgetEntity(
   engine: ForgettingEngine,
   caller: Caller,
   { database: name, tenant, entity, dryRun }: ForgetEntityInput,
-): Promise<Forgotten> {
+): Promise<ForgottenEntity> {
   const { live, parts, snapshots, erasures } = engine;
   live.refuseClosed();
   requireReach(caller, name, tenant);
@@ -136,7 +136,7 @@ export async function forgetEntity(
       'with STORE_URL records are not rewritten: retract the facts, or nuke the tenant; its log is trimmed with snapshots',
     );
   const stored = database.tenants.get(tenant);
-  const names = stored === undefined ? [entity] : namesOf(stored.aliases, entity);
+  const names = stored === undefined ? [entity] : namesOfEntity(stored.aliases, entity);
   const rulesMentioning = rulesOf(database, new Set(names));
   if (dryRun) return wouldForget(engine, of, stored, { names, rulesMentioning });
   const check = (): void => requireTenant(live.database(of), tenant);
@@ -161,7 +161,7 @@ async function wouldForget(
   caller: Caller,
   tenant: TenantState | undefined,
   { names, rulesMentioning }: { readonly names: readonly string[]; readonly rulesMentioning: string[] },
-): Promise<Forgotten> {
+): Promise<ForgottenEntity> {
   const { live, parts, replays, erasures } = engine;
   const erased = new ErasedFacts(names);
   const slices = engine.slices(caller);

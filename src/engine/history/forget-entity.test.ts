@@ -7,13 +7,11 @@ import { forkInputSchema, mergeInputSchema } from '../contract/scopes.ts';
 import { type MemoryBackend, memoryBackend } from '../log/backend.ts';
 import { folderKeyOf } from '../log/cipher.ts';
 import { openLog } from '../log/open-log.ts';
-import { Follower } from '../replication/follower.ts';
 import { type OpenedEngine, openEngineOn } from '../open-engine.ts';
 import { crashBackend } from '../testing/crash-backend.ts';
 import { type Session, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
 import { logOptions } from '../testing/log-fixtures.ts';
 import { Prng } from '../testing/prng.ts';
-import { asker } from '../testing/replicating-fixtures.ts';
 
 const isLong = process.env['LONG'] === '1';
 const clock = new ManualClock(startTime);
@@ -336,45 +334,4 @@ test('a full disk leaves the present without it, and the next snapshot erases th
   expect(await filesWith(left, 'alice')).toEqual([]);
   expect((await generationsOf(again)).map(({ redacted }) => redacted)).toEqual([1, 0, 1]);
   await again.engine.close();
-});
-
-test('a follower that has caught up has none of it after its next snapshot', async () => {
-  const at = await withSecret(memoryBackend());
-  const disk = memoryBackend();
-  const following = await opened(disk, { leaderUrl: 'leader' });
-  const follower = new Follower({
-    replica: present(following.engine.replica, 'it follows'),
-    leader: {
-      records: (after) => at.engine.leader.records(after, asker),
-      snapshot: () => at.engine.leader.snapshot(asker),
-    },
-    now: () => clock.now(),
-    pollIntervalMs: 5000,
-    onWarn: () => {},
-    onInfo: () => {},
-    onBug: (error) => {
-      throw error;
-    },
-  });
-  const catchUp = async (): Promise<void> => {
-    for (let left = 20; left > 0 && (await follower.step()) === 0; left--);
-    expect(follower.status().lagRecords).toBe(0);
-  };
-  await catchUp();
-  await following.engine.snapshot();
-  expect(await filesWith(disk, 'alice')).not.toEqual([]);
-  // The record reaches the follower before the leader's snapshot.
-  const forgotten = forgetting(at, 'alice');
-  while ((await generationsOf(at, { limit: '1' }))[0]?.operation !== 'forget') await follower.step();
-  await catchUp();
-  await forgotten;
-  await catchUp();
-  await following.engine.snapshot();
-  expect(await following.session.results('knows(?x, ?y)')).toEqual([
-    'knows(bob, dave)',
-    'knows(carol, dave)',
-  ]);
-  expect(await filesWith(disk, 'alice')).toEqual([]);
-  await following.engine.close();
-  await at.engine.close();
 });

@@ -224,16 +224,8 @@ export class EngineContext implements Writer {
     const talliesOf = (database: DatabaseState): Tallies => this.live.talliesOf(database);
     const neededAfter = (): number => this.leader.neededAfter();
     const { pipeline } = this;
-    this.snapshots = new Snapshots({
-      state,
-      log,
-      pipeline,
-      talliesOf,
-      pause,
-      neededAfter,
-      intervalMs,
-      onWarn,
-    });
+    const asHost = { state, log, pipeline, talliesOf, pause, neededAfter, intervalMs, onWarn };
+    this.snapshots = new Snapshots(asHost);
     this.backups = new Backups(this.snapshots, log, () => clock.now());
     this.leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => this.snapshots.take() });
     this.replays = new Replays(log, this.live.memory, onWarn);

@@ -20,7 +20,14 @@ import { RuleStore } from '../store/rule-store.ts';
 import { reapplied } from './past-state.ts';
 import { StoredOutcomes } from './idempotency.ts';
 import { type Operation, type Redactable, type Redacted, versionOf } from './operation.ts';
-import { concerns, type Erasure, erasureOf, isRedactable, withoutFacts, withoutTenant } from './redaction.ts';
+import {
+  concerns,
+  type ErasingRecord,
+  erasureOf,
+  isRedactable,
+  withoutFacts,
+  withoutTenant,
+} from './redaction.ts';
 import type { Report } from './report.ts';
 import { pinState, readState } from './state-snapshot.ts';
 import { newTenant, State, type TenantState } from './state.ts';
@@ -50,13 +57,18 @@ export class HistoryRewriter {
   readonly #host: RewritingHost;
   readonly #slices: Slices;
   /** In log order. */
-  readonly #erasures: Erasure[] = [];
+  readonly #erasures: ErasingRecord[] = [];
   /** The original state, up to the record that was rewritten last. */
   #state = new State();
   readonly #forgotten = new Map<number, ForgottenPast>();
 
   /** Rewrites everything up to the record `through`; `planned` is erased too, and its record not logged yet. */
-  constructor(retained: RetainedLog, through: number, host: RewritingHost, planned: readonly Erasure[] = []) {
+  constructor(
+    retained: RetainedLog,
+    through: number,
+    host: RewritingHost,
+    planned: readonly ErasingRecord[] = [],
+  ) {
     this.#retained = retained;
     this.#through = through;
     this.#host = host;
@@ -124,7 +136,10 @@ export class HistoryRewriter {
     }
   }
 
-  async #eraseFrom(state: State, { database: name, tenant: of, facts: erased }: Erasure): Promise<void> {
+  async #eraseFrom(
+    state: State,
+    { database: name, tenant: of, facts: erased }: ErasingRecord,
+  ): Promise<void> {
     const database = state.databases.get(name);
     if (database === undefined) return;
     for (const [tenant, { facts, aliases }] of database.tenants) {
@@ -182,7 +197,7 @@ export class HistoryRewriter {
   /** What is left of an operation after facts about entities were erased from it; null: all of it. */
   async #withoutSome(
     inner: Redactable | null,
-    erasures: readonly Erasure[],
+    erasures: readonly ErasingRecord[],
     { before, isChange, report, tenant, prior }: Written,
   ): Promise<Redacted | null> {
     const facts = report.database.tenants.get(tenant ?? '')?.facts;
@@ -245,7 +260,7 @@ export class HistoryRewriter {
     };
   }
 
-  #note(erasures: readonly Erasure[]): void {
+  #note(erasures: readonly ErasingRecord[]): void {
     for (const { sequence } of erasures) {
       const known = this.#forgotten.get(sequence);
       if (known !== undefined)
@@ -254,7 +269,7 @@ export class HistoryRewriter {
   }
 
   /** Counts the facts about an entity that are no longer stored right before it is forgotten. */
-  async #countPast({ sequence, database, tenant, facts: erased }: Erasure): Promise<void> {
+  async #countPast({ sequence, database, tenant, facts: erased }: ErasingRecord): Promise<void> {
     const facts = this.#state.databases.get(database)?.tenants.get(tenant ?? '')?.facts;
     const known = this.#forgotten.get(sequence);
     if (facts === undefined || erased === null || known === undefined) return;
@@ -285,7 +300,7 @@ interface Written {
 /** What is left of an operation of a tenant or database that was nuked or deleted since. */
 function withoutAll(
   inner: Redactable | null,
-  erasures: readonly Erasure[],
+  erasures: readonly ErasingRecord[],
   { isChange, report, tenant, prior }: Written,
 ): Redacted {
   const isOfDatabase = erasures.some(({ tenant: of, facts }) => of === null && facts === null);
@@ -312,7 +327,7 @@ function storedIn(tenants: Iterable<TenantState>): number {
 }
 
 /** The record without a reason that names what was erased; without any, if everything was. */
-function withoutReason(record: LogRecord, erasures: readonly Erasure[]): LogRecord {
+function withoutReason(record: LogRecord, erasures: readonly ErasingRecord[]): LogRecord {
   const { origin } = record;
   const reason = origin?.reason ?? null;
   if (origin === undefined || reason === null) return record;

@@ -9,7 +9,7 @@ import { summariesOf } from './apply-facts.ts';
 import type { Consolidate, MergeScopes, Operation, Redactable, ShapeOperation } from './operation.ts';
 
 /** Something that a record erased from all records before it, and from itself. */
-export interface Erasure {
+export interface ErasingRecord {
   /** Sequence of the record that erased it. */
   readonly sequence: number;
   readonly database: string;
@@ -20,7 +20,7 @@ export interface Erasure {
 }
 
 /** What the record erases; null: nothing. */
-export function erasureOf({ sequence, database, operation: logged }: LogRecord): Erasure | null {
+export function erasureOf({ sequence, database, operation: logged }: LogRecord): ErasingRecord | null {
   const operation = logged as Operation;
   switch (operation.kind) {
     case 'forget':
@@ -43,7 +43,7 @@ export function isRedactable(operation: Operation): operation is Redactable {
 
 /** Whether the erasure concerns the record of this database and tenant; null: of no single tenant. */
 export function concerns(
-  erasure: Erasure,
+  erasure: ErasingRecord,
   { sequence, database }: Pick<LogRecord, 'sequence' | 'database'>,
   tenant: string | null,
 ): boolean {

@@ -52,7 +52,7 @@ export class AliasStore {
 import { TextMap } from '../base/text-map.ts';
 
 /** The entity that a name stands for, and all its aliases. */
-export function namesOf(aliases: AliasStore, name: string): string[] {
+export function namesOfEntity(aliases: AliasStore, name: string): string[] {
   const entity = aliases.get(name)?.entity ?? name;
   return [entity, ...aliases.of(entity)];
 }

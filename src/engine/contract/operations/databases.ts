@@ -11,7 +11,7 @@ import {
   tenantListSchema,
   tenantParams,
 } from '../administration.ts';
-import { forgetEntitySchema, forgottenSchema } from '../history.ts';
+import { forgetEntitySchema, forgottenEntitySchema } from '../history.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 import { quotaInputSchema, quotaStateSchema } from '../quotas.ts';
 
@@ -153,7 +153,7 @@ export const databaseOperations = {
       'numbers; `/history` counts in `redacted` what they lost. It cannot be taken back, and may be repeated. Followers ' +
       'erase it from their folders too. Rules, texts in metadata, reasons and earlier backups are not changed.',
     body: forgetEntitySchema,
-    output: forgottenSchema,
+    output: forgottenEntitySchema,
     problems: ['DatabaseNotFound', 'TenantNotFound', 'Conflict', 'HistoryGone', 'StorageUnavailable'],
     example: {
       body: { tenant: 'acme', entity: 'alice' },
