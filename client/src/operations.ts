@@ -633,6 +633,15 @@ export const operations = {
     role: 'admin',
     kind: 'write',
   },
+  forgetEntity: {
+    method: 'POST',
+    path: '/admin/forget',
+    tenant: false,
+    database: false,
+    role: 'admin',
+    kind: 'write',
+    fields: 'body',
+  },
   databaseQuota: {
     method: 'GET',
     path: '/admin/databases/:name/quota',

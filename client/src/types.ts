@@ -1335,6 +1335,31 @@ export type FactsOutcome = {
   hints?: string[] | undefined;
 };
 
+export type ForgetEntity = {
+  /** Default: "default". */
+  database?: string | null | undefined;
+  tenant: string;
+  /** The entity, or one of its aliases. */
+  entity: string | number | boolean;
+  /** Preview: find what would be erased, change nothing. Default: false. */
+  dryRun?: boolean | null | undefined;
+};
+
+export type ForgottenEntity = {
+  status: 'forgotten' | 'preview';
+  /** Stored facts that were erased, those whose validity has ended too. */
+  facts: number;
+  /** Facts of the retained history that were no longer stored. */
+  pastFacts: number;
+  /** Generations in the retained history that lost changes. */
+  generationsRewritten: number;
+  /** Ids of rules with one of the names; they are not changed. */
+  rulesMentioning: string[];
+  /** Where the names may still be: rules and constraints, texts in metadata, earlier backups. */
+  notChanged: ('rules' | 'metadata' | 'reasons' | 'backups')[];
+  generation: number;
+};
+
 export type ForkInput = {
   /** A scope; null: the facts without scope. */
   source: string | null;
@@ -1396,7 +1421,7 @@ export type GenerationEntry = {
     name: string;
     change: 'added' | 'removed' | 'changed';
   }[];
-  /** Facts that were erased since, and are not listed. */
+  /** Facts and aliases that were erased since, and are not listed; without entity, predicate and rule. */
   redacted: number;
 };
 
@@ -3509,6 +3534,8 @@ export interface Operations {
   deleteTenant(name: string, id: string, options?: WriteOptions): Promise<Cleared>;
   /** Delete the facts of a tenant; it remains: `POST /admin/databases/:name/tenants/:id/nuke`. */
   nukeTenant(name: string, id: string, options?: WriteOptions): Promise<Cleared>;
+  /** Erase all facts about an entity, present and past: `POST /admin/forget`. */
+  forgetEntity(fields: ForgetEntity, options?: WriteOptions): Promise<ForgottenEntity>;
   /** The quota of a database, and its use: `GET /admin/databases/:name/quota`. */
   databaseQuota(name: string, options?: CallOptions): Promise<QuotaState>;
   /** Set the quota of a database: `PUT /admin/databases/:name/quota`. */

@@ -18,6 +18,8 @@ export interface Caller {
   readonly transaction: string | null;
   /** The moment that it asks about; absent: the present. */
   readonly moment?: Moment;
+  /** Told the generation whose knowledge answers a question about a moment, before the answer's first piece. */
+  readonly onKnown?: (generation: number) => void;
   /** Makes a repeated write return the first write's answer; null: no idempotency key. */
   readonly idempotency: Idempotency | null;
   /**

@@ -1,6 +1,14 @@
 /** Wire schemas of the history: who changed what, the lives of a fact, taking changes back, and erasing. */
 import { z } from 'zod';
-import { defaulted, generationSchema, optional, queryInteger, timeSchema } from './fields.ts';
+import {
+  databaseNameSchema,
+  defaulted,
+  generationSchema,
+  optional,
+  queryInteger,
+  tenantNameSchema,
+  timeSchema,
+} from './fields.ts';
 import { constantSchema, predicateSchema } from './language-schemas.ts';
 import { momentSchema, momentTextSchema } from './moments.ts';
 
@@ -102,7 +110,11 @@ export const generationEntrySchema = z.object({
   reason: z.string().nullable().describe('What the request said in X-Reason'),
   operation: z.string(),
   ...changesFields,
-  redacted: z.int().describe('Facts that were erased since, and are not listed'),
+  redacted: z
+    .int()
+    .describe(
+      'Facts and aliases that were erased since, and are not listed; without entity, predicate and rule',
+    ),
 });
 export type GenerationEntry = z.output<typeof generationEntrySchema>;
 
@@ -181,3 +193,25 @@ export const revertedSchema = z.object({
   dryRun: z.boolean().optional(),
 });
 export type Reverted = z.output<typeof revertedSchema>;
+
+/** The body of POST /admin/forget. */
+export const forgetEntitySchema = z.strictObject({
+  database: defaulted(databaseNameSchema, 'default'),
+  tenant: tenantNameSchema,
+  entity: constantSchema.describe('The entity, or one of its aliases'),
+  dryRun: defaulted(z.boolean(), false).describe('Preview: find what would be erased, change nothing'),
+});
+export type ForgetEntityInput = z.output<typeof forgetEntitySchema>;
+
+export const forgottenEntitySchema = z.object({
+  status: z.enum(['forgotten', 'preview']),
+  facts: z.int().describe('Stored facts that were erased, those whose validity has ended too'),
+  pastFacts: z.int().describe('Facts of the retained history that were no longer stored'),
+  generationsRewritten: z.int().describe('Generations in the retained history that lost changes'),
+  rulesMentioning: z.array(z.string()).describe('Ids of rules with one of the names; they are not changed'),
+  notChanged: z
+    .array(z.enum(['rules', 'metadata', 'reasons', 'backups']))
+    .describe('Where the names may still be: rules and constraints, texts in metadata, earlier backups'),
+  generation: generationSchema,
+});
+export type ForgottenEntity = z.output<typeof forgottenEntitySchema>;

@@ -5,7 +5,8 @@ import { renderConstant, renderIdentity } from '../language/print.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { ShapeChange } from '../state/apply-shape.ts';
 import type { FactChange, Report, RuleChange } from '../state/report.ts';
-import { areAlike, type FactRow, type FactStore } from '../store/fact-store.ts';
+import { type FactRow, type FactStore } from '../store/fact-store.ts';
+import { areAlike } from '../store/fact-to-store.ts';
 
 /** The effect of a write on one fact. */
 export interface FactEffect {

@@ -83,6 +83,49 @@ test('a start completes an erasure that the power cut interrupted', async () => 
   await again.engine.close();
 });
 
+test('the history of others survives the nuke of a tenant, with its generations', async () => {
+  const backend = memoryBackend();
+  const { engine, session } = await withSecrets(backend);
+  const other = session.as({ tenant: 'other' });
+  await other.tell('kept(dave)');
+  const pageOf = async () => (await engine.history(other.caller, historyQuerySchema.parse({}))).generations;
+  const before = await pageOf();
+  expect(before.map(({ added }) => added.facts)).toEqual([['kept(dave)'], ['kept(carol)']]);
+  await engine.nukeTenant(session.caller, 'default', session.caller.tenant);
+  await engine.snapshot();
+  expect(await isAnywhere(backend, 'the secret')).toBe(false);
+  expect(await pageOf()).toEqual(before);
+  const generation = before[1]?.generation ?? 0;
+  const then = other.as({ moment: { asOf: null, asKnown: { kind: 'generation', generation } } });
+  expect(await then.results('kept(?x)')).toEqual(['kept(carol)']);
+  // The nuke itself is listed for its own tenant.
+  const own = await engine.history(session.caller, historyQuerySchema.parse({}));
+  expect(own.generations.map(({ operation, redacted }) => [operation, redacted])).toEqual([
+    ['nukeTenant', 1],
+    ['assert', 1],
+    ['retract', 1],
+    ['assert', 1],
+  ]);
+  await engine.close();
+});
+
+test('the history of other databases survives the deletion of one', async () => {
+  const backend = memoryBackend();
+  const { engine, session } = await opened(backend);
+  await session.tell('kept(carol)');
+  await engine.createDatabase(session.caller, 'gone');
+  const gone = session.as({ database: 'gone' });
+  await gone.tell('knows(alice, "the secret of alice")');
+  await gone.teach('secretive(?x) :- knows(?x, "the secret of a rule")');
+  await engine.snapshot();
+  await engine.deleteDatabase(session.caller, 'gone');
+  await engine.snapshot();
+  expect(await isAnywhere(backend, 'the secret')).toBe(false);
+  const { generations } = await engine.history(session.caller, historyQuerySchema.parse({}));
+  expect(generations.map(({ added }) => added.facts)).toEqual([['kept(carol)']]);
+  await engine.close();
+});
+
 test('nuking a tenant that never had anything keeps the history', async () => {
   const backend = memoryBackend();
   const { engine, session } = await withSecrets(backend);

@@ -4,6 +4,7 @@ import type { Caller } from '../base/caller.ts';
 import { invalid } from '../base/errors.ts';
 import type { Slices } from '../base/slices.ts';
 import type { GenerationEntry, History, HistoryQuery } from '../contract/history.ts';
+import type { Operation } from '../state/operation.ts';
 import { isVariable } from '../contract/language.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { RetainedLog } from '../log/retained.ts';
@@ -133,6 +134,7 @@ class Page {
         : report.shape
             .filter(({ isChange, kind }) => isChange && (kind !== 'alias' || isOwn))
             .map(shownShape);
+    redacted += this.#redactedIn(record.operation as Operation, isOwn);
     if (lists.isEmpty && redacted + rules.length + declarations.length === 0) return;
     this.#add(record, {
       ...originOf(record, isOwn),
@@ -142,6 +144,13 @@ class Page {
       declarations,
       redacted,
     });
+  }
+
+  /** What the record lost of the tenant; of which entity or predicate that was is not known any more. */
+  #redactedIn(operation: Operation, isOwn: boolean): number {
+    const { entity, predicate, rule } = this.#wanted.query;
+    const isOfAny = entity === null && predicate === null && rule === null;
+    return operation.kind === 'redacted' && isOwn && isOfAny ? operation.changes : 0;
   }
 
   #add(record: LogRecord, entry: GenerationEntry): void {
@@ -159,7 +168,8 @@ function originOf(
   isOwn: boolean,
 ): Pick<GenerationEntry, 'time' | 'actor' | 'surface' | 'client' | 'session' | 'reason' | 'operation'> {
   const { time, origin, operation } = record;
-  const { kind } = operation as { readonly kind: string };
+  const logged = operation as Operation;
+  const kind = logged.kind === 'redacted' ? logged.of : logged.kind;
   return {
     time,
     actor: actorOf(record),

@@ -132,6 +132,8 @@ export class Replays {
   readonly #onWarn: (message: string) => void;
   /** By database and tenant, the next one first. */
   readonly #waiting = new Map<string, Job[]>();
+  /** How often something was erased from the history. */
+  #erasures = 0;
   #isRunning = false;
 
   constructor(log: Log, memory: MemoryBudget, onWarn: (message: string) => void) {
@@ -154,7 +156,7 @@ export class Replays {
         const slices = new ReplaySlices(pause, this.#memory, signal);
         try {
           refuseGone(signal);
-          resolve(await work(await this.#log.retained(), slices));
+          resolve(await this.#asItIs(slices, work));
         } catch (error) {
           reject(this.#refusalOf(error));
         } finally {
@@ -167,6 +169,26 @@ export class Replays {
       else jobs.push(job);
       if (!this.#isRunning) void this.#runAll();
     });
+  }
+
+  /** Something was erased from the history: replays that are under way begin again. */
+  erased(): void {
+    this.#erasures++;
+  }
+
+  async #asItIs<Result>(
+    slices: ReplaySlices,
+    work: (retained: RetainedLog, slices: ReplaySlices) => Promise<Result>,
+  ): Promise<Result> {
+    for (;;) {
+      const erasures = this.#erasures;
+      try {
+        const result = await work(await this.#log.retained(), slices);
+        if (erasures === this.#erasures) return result;
+      } catch (error) {
+        if (!(error instanceof RetainedFileGone) || erasures === this.#erasures) throw error;
+      }
+    }
   }
 
   async #runAll(): Promise<void> {

@@ -27,14 +27,13 @@ import type { Report, RuleChange } from '../state/report.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { Writer } from '../session/writer.ts';
 import {
-  areAlike,
   type FactIdentity,
   type FactRow,
   type FactStore,
   type FactToStore,
   type FactVersion,
-  sameJson,
 } from '../store/fact-store.ts';
+import { areAlike, sameJson } from '../store/fact-to-store.ts';
 import { checkRulesInTurn } from '../write/commit-check.ts';
 import { writeBytes } from '../write/net-writes.ts';
 import { factEffects, Listed, shownRule, shownShape } from './effects.ts';

@@ -8,6 +8,7 @@
 import { EngineError } from '../base/errors.ts';
 import type { LogRecord } from './codec.ts';
 import type { FsyncMode, LogPosition, ReceivedSnapshot } from './log.ts';
+import type { HistoryRewrite } from './rewriting.ts';
 import type { StoredRecords } from './log-reader.ts';
 import type { RetainedLog } from './retained.ts';
 import type { HistoryUsage } from './retention.ts';
@@ -77,6 +78,8 @@ export interface FrameStore {
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
   retained(): Promise<RetainedLog>;
   eraseHistory(through: number): void;
+  /** See `Log`. */
+  rewriteHistoryBy(rewrite: HistoryRewrite): void;
   copySnapshot(): Promise<SnapshotCopy>;
   /** Runs between two frames. */
   beginSegment(): Promise<void>;

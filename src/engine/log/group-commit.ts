@@ -12,6 +12,7 @@ import { encodeRecord, type HistoryParent, type LogRecord } from './codec.ts';
 import { type FrameStore, noOwner, outcomeUnknown } from './frame-store.ts';
 import type { AppendOptions, FsyncMode, Log, LogPosition, LogStatistics, ReceivedSnapshot } from './log.ts';
 import type { StoredRecords } from './log-reader.ts';
+import type { HistoryRewrite } from './rewriting.ts';
 import type { RetainedLog } from './retained.ts';
 import type { Group } from './segment-writer.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
@@ -182,6 +183,10 @@ export class GroupCommit implements Log {
 
   eraseHistory(through: number): void {
     this.#store.eraseHistory(through);
+  }
+
+  rewriteHistoryBy(rewrite: HistoryRewrite): void {
+    this.#store.rewriteHistoryBy(rewrite);
   }
 
   copySnapshot(): Promise<SnapshotCopy> {

@@ -9,6 +9,7 @@
 import type { EngineError } from '../base/errors.ts';
 import type { FolderKey } from './cipher.ts';
 import type { HistoryParent, LogRecord } from './codec.ts';
+import type { HistoryRewrite } from './rewriting.ts';
 import type { StoredRecords } from './log-reader.ts';
 import type { RetainedLog } from './retained.ts';
 import type { HistoryUsage } from './retention.ts';
@@ -149,8 +150,10 @@ export interface Log {
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
   /** What is retained of the past. Rejects with HistoryGone, the system's error or a StartupError. */
   retained(): Promise<RetainedLog>;
-  /** What is retained up to this record goes with the next snapshot that covers it. */
+  /** What was erased up to this record leaves the history with the next snapshot that covers it. */
   eraseHistory(through: number): void;
+  /** How the history is rewritten then; without this, what is retained goes. */
+  rewriteHistoryBy(rewrite: HistoryRewrite): void;
   /** Opens the newest snapshot's file for copying; a snapshot must exist. Rejects with the system's error. */
   copySnapshot(): Promise<SnapshotCopy>;
   /**

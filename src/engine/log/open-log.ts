@@ -19,7 +19,7 @@ interface OpenedLog {
  * changing nothing, if anything else is wrong. This process must hold the folder's lock.
  */
 export async function openLog(backend: StorageBackend, options: LogOptions): Promise<OpenedLog> {
-  const history = new RetainedHistory(backend, options.historyDays ?? 0, options.now);
+  const history = new RetainedHistory(backend, options.historyDays ?? 0, options);
   const contents = await recover(backend, options.onWarn, options.key ?? null, ({ header }) =>
     history.atStart(header),
   );

@@ -246,6 +246,10 @@ export class PostgresStore implements FrameStore {
     // There is none; see `retained`.
   }
 
+  rewriteHistoryBy(): void {
+    // There is none; see `retained`.
+  }
+
   /** As a file that a folder can be restored from. Two later snapshots remove what it reads. */
   async copySnapshot(): Promise<SnapshotCopy> {
     const row = present(this.#snapshots[0], 'there is a snapshot');

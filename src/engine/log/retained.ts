@@ -29,6 +29,8 @@ export interface RetainedBase {
 interface KnownLog {
   readonly segments: readonly Segment[];
   readonly snapshot: StoredSnapshot | null;
+  /** Whether files of the history were rewritten since; absent: they never are. */
+  readonly isRewritten?: () => boolean;
 }
 
 /** A file of the past is no longer there. */
@@ -42,21 +44,30 @@ export class RetainedFileGone extends Error {
 /** The retained records of a folder, and the bases that they continue, as found at one moment. */
 export class RetainedLog {
   readonly #backend: StorageBackend;
-  readonly #segments: readonly Segment[];
+  /** In order, those that are retained and those of the present log. */
+  readonly segments: readonly Segment[];
+  /** Whether the files were rewritten since they were found. */
+  readonly #isRewritten: () => boolean;
   /** Ascending by sequence; every record after each of them can be read. */
   readonly bases: readonly RetainedBase[];
 
-  private constructor(backend: StorageBackend, segments: readonly Segment[], bases: readonly RetainedBase[]) {
+  private constructor(
+    backend: StorageBackend,
+    segments: readonly Segment[],
+    bases: readonly RetainedBase[],
+    isRewritten: () => boolean,
+  ) {
     this.#backend = backend;
-    this.#segments = segments;
+    this.segments = segments;
     this.bases = bases;
+    this.#isRewritten = isRewritten;
   }
 
   /** Finds what is retained in the folder of this log. Rejects with the system's error or a StartupError. */
   static async find(
     backend: StorageBackend,
     key: FolderKey | null,
-    { segments: known, snapshot }: KnownLog,
+    { segments: known, snapshot, isRewritten = () => false }: KnownLog,
   ): Promise<RetainedLog> {
     const names = await backend.list();
     const segments = [...(await earlierSegments(backend, key, names, known[0])), ...known];
@@ -67,7 +78,7 @@ export class RetainedLog {
       if (stored === null || stored.header.sequence < first - 1) continue;
       bases.push({ sequence: stored.header.sequence, time: stored.header.time, snapshot: stored });
     }
-    return new RetainedLog(backend, segments, bases);
+    return new RetainedLog(backend, segments, bases, isRewritten);
   }
 
   /**
@@ -78,7 +89,7 @@ export class RetainedLog {
     after: number,
     through: number = Number.POSITIVE_INFINITY,
   ): AsyncGenerator<LogRecord, void, undefined> {
-    for (const segment of this.#segments) {
+    for (const segment of this.segments) {
       if (segment.lastSequence <= after) continue;
       if (segment.header.firstSequence > through) return;
       try {
@@ -87,7 +98,7 @@ export class RetainedLog {
           yield record;
         }
       } catch (error) {
-        throw goneOr(error, segment.name);
+        throw this.#goneOr(error, segment.name);
       }
     }
   }
@@ -100,13 +111,15 @@ export class RetainedLog {
     try {
       yield* readSection(this.#backend, snapshot, section);
     } catch (error) {
-      throw goneOr(error, snapshot.name);
+      throw this.#goneOr(error, snapshot.name);
     }
   }
-}
 
-function goneOr(error: unknown, name: string): unknown {
-  return systemErrorCode(error) === 'ENOENT' ? new RetainedFileGone(name, { cause: error }) : error;
+  /** A file that was replaced does not verify any more as the one that was found. */
+  #goneOr(error: unknown, name: string): unknown {
+    const isGone = systemErrorCode(error) === 'ENOENT' || this.#isRewritten();
+    return isGone ? new RetainedFileGone(name, { cause: error }) : error;
+  }
 }
 
 /** The retained segments before the first that the log knows, in order, as far as each continues the one before. */

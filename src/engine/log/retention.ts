@@ -11,6 +11,7 @@ import type { StorageBackend } from './backend.ts';
 import { readHeaderBytes } from './file-header.ts';
 import { markErasing, readErasing, unmarkErasing } from './erasing.ts';
 import { removeLeftOver, segmentId, segmentName, segmentNames, withFile } from './recovery.ts';
+import { completeRewriting } from './rewriting.ts';
 import { decodeSnapshotHeader, type SnapshotHeader } from './snapshot-codec.ts';
 import { snapshotNames, type StoredSnapshot } from './snapshot-reader.ts';
 
@@ -43,23 +44,30 @@ export interface HistoryUsage {
   readonly since: number | null;
 }
 
-/** The retained history of one folder: trims it with each snapshot, and lets it go if it contains what was erased. */
+/** The retained history of one folder: trims it with each snapshot, and takes out of it what was erased. */
 export class RetainedHistory {
   readonly #backend: StorageBackend;
   readonly #days: number;
   readonly #now: () => number;
-  /** Sequence of the record up to which the history must go; null: it may stay. */
+  readonly #onWarn: (message: string) => void;
+  /** Sequence of the last record that erased something; null: the history has nothing that was erased. */
   #eraseThrough: number | null = null;
   usage: HistoryUsage = { bytes: 0, snapshots: 0, segments: 0, since: null };
 
-  constructor(backend: StorageBackend, days: number, now: () => number) {
+  constructor(
+    backend: StorageBackend,
+    days: number,
+    { now, onWarn }: { readonly now: () => number; readonly onWarn: (message: string) => void },
+  ) {
     this.#backend = backend;
     this.#days = days;
     this.#now = now;
+    this.#onWarn = onWarn;
   }
 
   /** What stays beside the newest snapshot when the folder is opened. Rejects with the system's error. */
   async atStart(newest: SnapshotHeader): Promise<RetainedFiles> {
+    await completeRewriting(this.#backend);
     // A mark of what the snapshot does not cover is set again when the record is replayed.
     const erasing = (await readErasing(this.#backend)) ?? Number.POSITIVE_INFINITY;
     const retained = await this.#retained(newest, erasing <= newest.sequence);
@@ -72,28 +80,41 @@ export class RetainedHistory {
     return unmarkErasing(this.#backend);
   }
 
-  /** The history up to this record goes with the next snapshot that covers it. */
+  /** What was erased up to this record leaves the history with the next snapshot that covers it. */
   erase(through: number): void {
     this.#eraseThrough = Math.max(through, this.#eraseThrough ?? 0);
   }
 
   /** Call it before the snapshot gets its name. Rejects with the system's error. */
   async prepare(snapshot: SnapshotHeader): Promise<void> {
-    if (this.#erases(snapshot)) await markErasing(this.#backend, snapshot.sequence);
+    if (this.erases(snapshot)) await markErasing(this.#backend, snapshot.sequence);
   }
 
   /**
-   * Removes what the snapshot covers and is not retained; segments from `firstSegment` on are needed all the same. Rejects
-   * with the system's error: the next snapshot or start tries again.
+   * Removes what the snapshot covers and is not retained; segments from `firstSegment` on are needed all the same. If
+   * something is to be erased, `rewrite` takes it out of what is retained; null, or if that fails: nothing is retained.
+   * Rejects with the system's error: the next snapshot or start tries again.
    */
-  async trim(snapshot: StoredSnapshot, firstSegment: number | undefined): Promise<void> {
+  async trim(
+    snapshot: StoredSnapshot,
+    firstSegment: number | undefined,
+    rewrite: (() => Promise<void>) | null,
+  ): Promise<void> {
     const { header } = snapshot;
-    const isErasing = this.#erases(header);
-    const retained = await this.#retained(header, isErasing);
+    const isErasing = this.erases(header);
+    let retained = await this.#retained(header, isErasing && rewrite === null);
     await removeLeftOver(this.#backend, snapshot, retained, firstSegment);
+    if (isErasing && rewrite !== null && retained.segments.length > 0) {
+      await rewrite().catch(async (error: unknown) => {
+        this.#onWarn(
+          `The history could not be rewritten without what was erased, and ends: ${error instanceof Error ? error.message : String(error)}`,
+        );
+        retained = await this.#retained(header, true);
+        await removeLeftOver(this.#backend, snapshot, retained, firstSegment);
+      });
+    }
     this.usage = await usageOf(this.#backend, retained);
-    // Segments that a follower is fetching go with a later snapshot.
-    if (!isErasing || (firstSegment ?? 0) < header.segment) return;
+    if (!isErasing) return;
     await unmarkErasing(this.#backend);
     this.#eraseThrough = null;
   }
@@ -103,7 +124,8 @@ export class RetainedHistory {
     this.usage = { bytes: 0, snapshots: 0, segments: 0, since: time };
   }
 
-  #erases({ sequence }: SnapshotHeader): boolean {
+  /** True if the history is rewritten, or goes, with the snapshot. */
+  erases({ sequence }: SnapshotHeader): boolean {
     return this.#eraseThrough !== null && this.#eraseThrough <= sequence;
   }
 

@@ -14,6 +14,7 @@ import type { FsyncMode, LogOptions, LogPosition, ReceivedSnapshot } from './log
 import { checksumAt, readSegment, readStored, type StoredRecords } from './log-reader.ts';
 import { type LogContents, type Segment, takeReceived } from './recovery.ts';
 import { RetainedLog } from './retained.ts';
+import { completeRewriting, type HistoryRewrite, writeAgain } from './rewriting.ts';
 import type { RetainedHistory } from './retention.ts';
 import { type Branch, type Group, SegmentWriter, unavailable } from './segment-writer.ts';
 import type { SnapshotHeader } from './snapshot-codec.ts';
@@ -55,6 +56,10 @@ export class SegmentStore implements FrameStore {
   #branch: Branch;
   #snapshot: StoredSnapshot | null;
   readonly #history: RetainedHistory;
+  /** null: a history that contains what was erased goes. */
+  #rewrite: HistoryRewrite | null = null;
+  /** How often the history was rewritten. */
+  #rewritten = 0;
   #isPutting = false;
   #lastSequence: number;
   #syncTimer: ReturnType<typeof setTimeout> | null = null;
@@ -163,15 +168,15 @@ export class SegmentStore implements FrameStore {
 
   *#segmentsAfter(after: number): Generator<Segment, void, undefined> {
     assert(after >= this.firstSequence - 1, 'records that are covered by a snapshot are read from it');
-    let done = 0;
+    let done: Pick<Segment, 'lastSequence'> & { readonly id: number } = { id: 0, lastSequence: 0 };
     for (;;) {
+      const { id, lastSequence: end } = done;
       // Segments can be removed and added while one is read.
-      const next = this.#segments.find(
-        ({ header, lastSequence }) => header.id > done && lastSequence > after,
-      );
-      if (next === undefined) return;
+      const next = this.#segments.find(({ header, lastSequence }) => header.id > id && lastSequence > after);
+      // Those between were removed: what was read so far is not continued.
+      if (next === undefined || (id > 0 && next.header.firstSequence > end + 1)) return;
       yield next;
-      done = next.header.id;
+      done = { id: next.header.id, lastSequence: next.lastSequence };
     }
   }
 
@@ -189,7 +194,16 @@ export class SegmentStore implements FrameStore {
 
   retained(): Promise<RetainedLog> {
     const { key = null } = this.#options;
-    return RetainedLog.find(this.#backend, key, { segments: [...this.#segments], snapshot: this.#snapshot });
+    const rewritten = this.#rewritten;
+    return RetainedLog.find(this.#backend, key, {
+      segments: [...this.#segments],
+      snapshot: this.#snapshot,
+      isRewritten: () => this.#rewritten !== rewritten,
+    });
+  }
+
+  rewriteHistoryBy(rewrite: HistoryRewrite): void {
+    this.#rewrite = rewrite;
   }
 
   eraseHistory(through: number): void {
@@ -327,15 +341,32 @@ export class SegmentStore implements FrameStore {
 
   /** Removes what the snapshot covers and is not retained. A failed removal is retried by the next snapshot or start. */
   async #removeCovered(snapshot: StoredSnapshot, neededAfter: number): Promise<void> {
+    // Followers get no segment that contains what was erased: they begin again with the snapshot.
+    const isErasing = this.#history.erases(snapshot.header);
+    const after = isErasing ? Number.POSITIVE_INFINITY : neededAfter;
     const needed = this.#segments.findIndex(
-      ({ header, lastSequence }) => header.id >= snapshot.header.segment || lastSequence > neededAfter,
+      ({ header, lastSequence }) => header.id >= snapshot.header.segment || lastSequence > after,
     );
     if (needed > 0) this.#segments.splice(0, needed);
+    const rewrite = this.#rewrite;
+    const rewriting =
+      rewrite === null ? null : (): Promise<void> => this.#rewriteHistory(snapshot.header, rewrite);
     try {
-      await this.#history.trim(snapshot, this.#segments[0]?.header.id);
+      await this.#history.trim(snapshot, this.#segments[0]?.header.id, rewriting);
     } catch (error) {
       this.#onWarn(`Files that the snapshot covers could not be removed: ${reason(error)}`);
+    } finally {
+      if (isErasing) rewrite?.ended();
     }
+  }
+
+  async #rewriteHistory(newest: SnapshotHeader, rewrite: HistoryRewrite): Promise<void> {
+    const { key = null, random } = this.#options;
+    const retained = await this.retained();
+    const options = { key, random, onWarn: this.#onWarn };
+    await writeAgain(this.#backend, retained, newest, rewrite, options);
+    this.#rewritten++;
+    await completeRewriting(this.#backend);
   }
 
   /** Refuses writes until the probe succeeds, unless the writer has latched. Returns the error. */

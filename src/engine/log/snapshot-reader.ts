@@ -74,9 +74,11 @@ export function snapshotNames(names: readonly string[]): string[] {
     .sort((left, right) => Number.parseInt(left, 10) - Number.parseInt(right, 10));
 }
 
-/** The names of unfinished snapshots among these. */
+/** The names of unfinished snapshots among these, and of what an unfinished rewriting of the history left. */
 export function unfinishedNames(names: readonly string[]): string[] {
-  return names.filter((name) => /^\d{10,}\.snapshot\.tmp$/.test(name));
+  return names.filter((name) =>
+    /^(?:\d{10,}\.(?:snapshot\.tmp|(?:log|snapshot)\.rewritten(?:\.tmp)?)|rewritten)$/.test(name),
+  );
 }
 
 /** The names of received snapshots that are not installed, among these; at most one. */

@@ -14,13 +14,14 @@ import { type LiveParts, LiveState } from '../session/live-state.ts';
 import { type KnowledgeReader, PastKnowledge } from '../session/past-knowledge.ts';
 import type { Writer } from '../session/writer.ts';
 import { Leader } from '../replication/leader.ts';
+import { HistoryErasures } from '../history/erasures.ts';
 import { Replays } from '../history/replay.ts';
 import { EngineReplica } from '../replication/follower.ts';
 import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/program.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { Operation, Outcome } from '../state/operation.ts';
-import { leavesHistory } from '../state/state-snapshot.ts';
+import { erasesHistory } from '../state/state-snapshot.ts';
 import { repeatedReport, type Report } from '../state/report.ts';
 import type { Journal, JournalName } from '../log/journal.ts';
 import type { FolderLock } from '../log/lock-file.ts';
@@ -172,6 +173,7 @@ export class EngineContext implements Writer {
   readonly keys: Keys;
   readonly leader: Leader;
   readonly replays: Replays;
+  readonly erasures: HistoryErasures;
   readonly replica: EngineReplica | null;
   readonly snapshots: Snapshots;
   readonly backups: Backups;
@@ -222,19 +224,12 @@ export class EngineContext implements Writer {
     const talliesOf = (database: DatabaseState): Tallies => this.live.talliesOf(database);
     const neededAfter = (): number => this.leader.neededAfter();
     const { pipeline } = this;
-    this.snapshots = new Snapshots({
-      state,
-      log,
-      pipeline,
-      talliesOf,
-      pause,
-      neededAfter,
-      intervalMs,
-      onWarn,
-    });
+    const asHost = { state, log, pipeline, talliesOf, pause, neededAfter, intervalMs, onWarn };
+    this.snapshots = new Snapshots(asHost);
     this.backups = new Backups(this.snapshots, log, () => clock.now());
     this.leader = new Leader({ log, now: () => clock.now(), takeSnapshot: () => this.snapshots.take() });
     this.replays = new Replays(log, this.live.memory, onWarn);
+    this.erasures = this.#erasing();
     const [live, snapshots] = [this.live, this.snapshots];
     const follows = parts.leaderUrl !== null;
     this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;
@@ -268,16 +263,31 @@ export class EngineContext implements Writer {
         this.transactions.applied(record, report);
         this.live.applied(record, report);
         this.violations.applied(record, report);
-        this.windows.applied(report);
-        const { cleared } = report;
-        const isCleared = cleared !== null;
-        if (cleared !== null && leavesHistory(cleared)) this.parts.log.eraseHistory(record.sequence);
-        if (isCleared) this.past.forget(report.database);
+        const isForgotten = this.erasures.applied(record);
+        this.windows.applied(report, isForgotten);
+        const isCleared = report.cleared !== null || isForgotten;
+        if (erasesHistory(record, report)) this.parts.log.eraseHistory(record.sequence);
+        if (isCleared) this.past.forget();
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
         if (hasRemoved) memory.deleted();
         this.meaning?.changed({ hasRemoved, isCleared });
       },
     };
+  }
+
+  /** Erases from the retained history, and from what was read of it. */
+  #erasing(): HistoryErasures {
+    const { scheduler, log } = this.parts;
+    const erasures = new HistoryErasures(
+      this.live.memory,
+      scheduler.pauseOf(null, 'erase from the history'),
+      () => {
+        this.past.forget();
+        this.replays.erased();
+      },
+    );
+    log.rewriteHistoryBy(erasures);
+    return erasures;
   }
 
   #threadsOf(host: ThreadHost | null): ReasoningThreads | null {

@@ -40,6 +40,7 @@ import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from '../
 import { tell, tellAll } from '../write/tell.ts';
 import type { Windows } from '../window/windows.ts';
 import { type ReadingEngine, EngineContext, type EngineParts } from './engine-context.ts';
+import { forgetEntity } from '../history/erasures.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
 import {
@@ -139,6 +140,7 @@ const operations = {
   factLives,
   history,
   revert,
+  forgetEntity,
   /** What is known about a constant. */
   entity: asking(entityPage, ({ timeoutMs }: EntityInput) => entityLimits(timeoutMs), anyConclusion),
   addAlias,

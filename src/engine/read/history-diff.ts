@@ -23,7 +23,8 @@ import { relationKey } from '../language/terms.ts';
 import type { LiveState } from '../session/live-state.ts';
 import type { PastKnowledge } from '../session/past-knowledge.ts';
 import type { ReadContext } from '../session/read-context.ts';
-import { areAlike, type FactRow } from '../store/fact-store.ts';
+import { type FactRow } from '../store/fact-store.ts';
+import { areAlike } from '../store/fact-to-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import { ask, bodyOf } from './ask.ts';
 

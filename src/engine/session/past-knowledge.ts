@@ -56,6 +56,8 @@ export class PastKnowledge {
   readonly #flights = new Map<string, Promise<Copy>>();
   /** Least recently used first. */
   readonly #views: PastView[] = [];
+  /** How often something was erased from the past. */
+  #erasures = 0;
   /** Copies are rebuilt one after the other. */
   #building: Promise<unknown> = Promise.resolve();
 
@@ -63,9 +65,10 @@ export class PastKnowledge {
     this.#host = host;
   }
 
-  /** Drops the copies of a database of which something was erased. */
-  forget(database: DatabaseState): void {
-    for (const copy of this.#copies.filter(({ of }) => of === database)) this.#drop(copy);
+  /** Drops all copies, since something was erased from the past; those that are being rebuilt begin again. */
+  forget(): void {
+    this.#erasures++;
+    for (let [copy] = this.#copies; copy !== undefined; [copy] = this.#copies) this.#drop(copy);
   }
 
   /**
@@ -85,7 +88,7 @@ export class PastKnowledge {
     if (asKnown !== null) this.#refuse(caller, database, asKnown);
     if (asKnown === null || isLatest(database, asKnown)) {
       const time = asOf ?? (asKnown?.kind === 'instant' ? asKnown.time : (database.stamped?.wall ?? 0));
-      return resultOf(this.#inPlace(caller, database, time), read);
+      return resultOf(this.#inPlace(caller, database, time, moment), read);
     }
     const copy = await this.#awaited(this.#copyOf(caller, database, asKnown), caller, timeoutMs);
     const { past } = copy;
@@ -94,7 +97,7 @@ export class PastKnowledge {
     const time = asOf ?? (asKnown.kind === 'instant' ? asKnown.time : past.wall);
     copy.readers++;
     try {
-      return await resultOf(this.#ofCopy(caller, copy, time), read);
+      return await resultOf(this.#ofCopy(caller, copy, time, moment), read);
     } finally {
       copy.readers--;
     }
@@ -119,12 +122,13 @@ export class PastKnowledge {
   }
 
   /** The latest knowledge at an instant of valid time. */
-  #inPlace(caller: Caller, database: DatabaseState, time: number): PastReader {
+  #inPlace(caller: Caller, database: DatabaseState, time: number, { onKnown }: Moment): PastReader {
     const { live } = this.#host;
     const pinned: Pinned = {
       live,
       database,
       time,
+      onKnown,
       view: () => this.#viewOf(database, caller.tenant, time),
       hold: () => {
         const { reasoner } = live.pin(caller, defaultLimits);
@@ -138,9 +142,10 @@ export class PastKnowledge {
     return new PastReader(pinned);
   }
 
-  #ofCopy({ tenant }: Caller, { past: { database } }: Copy, time: number): PastReader {
+  #ofCopy({ tenant }: Caller, { past: { database } }: Copy, time: number, { onKnown }: Moment): PastReader {
     const view = this.#viewOf(database, tenant, time);
-    return new PastReader({ live: this.#host.live, database, time, view: () => view, hold: () => () => {} });
+    const { live } = this.#host;
+    return new PastReader({ live, database, time, onKnown, view: () => view, hold: () => () => {} });
   }
 
   /** The view of the tenant at an instant: the kept one, if nothing has changed since. */
@@ -220,14 +225,7 @@ export class PastKnowledge {
   }
 
   async #build(caller: Caller, of: DatabaseState, at: KnownAt): Promise<Copy> {
-    let past: PastDatabase;
-    try {
-      past = await this.#rebuilt(caller, of, at);
-    } catch (error) {
-      if (!(error instanceof RetainedFileGone)) throw error;
-      // Retention removed a file meanwhile: what is left may still do.
-      past = await this.#rebuilt(caller, of, at);
-    }
+    const past = await this.#rebuiltAsItIs(caller, of, at);
     const { nextStamp, stamp } = past;
     const last = at.kind === 'instant' ? at.time : stamp;
     const bytes = bytesOfPast(past);
@@ -251,6 +249,20 @@ export class PastKnowledge {
     memory.use(copy, bytes);
     this.#copies.push(copy);
     return copy;
+  }
+
+  /** Like `#rebuilt`, again if files of the history were removed or rewritten meanwhile. */
+  async #rebuiltAsItIs(caller: Caller, of: DatabaseState, at: KnownAt): Promise<PastDatabase> {
+    for (let isAgain = false; ; isAgain = true) {
+      const erasures = this.#erasures;
+      try {
+        const past = await this.#rebuilt(caller, of, at);
+        if (erasures === this.#erasures) return past;
+      } catch (error) {
+        // What is left may still do.
+        if (!(error instanceof RetainedFileGone) || (isAgain && erasures === this.#erasures)) throw error;
+      }
+    }
   }
 
   async #rebuilt(caller: Caller, database: DatabaseState, at: KnownAt): Promise<PastDatabase> {
@@ -330,6 +342,8 @@ interface Pinned {
   readonly live: LiveState;
   readonly database: DatabaseState;
   readonly time: number;
+  /** See `Moment`. */
+  readonly onKnown: Moment['onKnown'];
   readonly view: () => PastView;
   /** Holds the rows of the tenant; the returned function releases them. */
   readonly hold: () => () => void;
@@ -376,9 +390,10 @@ class PastReader implements KnowledgeReader {
   }
 
   #looked() {
-    const { database, time, view } = this.#pinned;
+    const { database, time, view, onKnown } = this.#pinned;
     const { tenant, reasoner } = view();
     this.generation = database.generation;
+    onKnown?.(this.generation);
     return { database, tenant, reader: reasoner.reader(database.generation, time) };
   }
 

@@ -2,9 +2,19 @@ import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
 import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
-import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
+import type { FactIdentity, FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { renderIdentity } from '../language/print.ts';
-import type { Commit, Consolidate, Decay, Operation, Restore, RuleOperation } from './operation.ts';
+import type {
+  Commit,
+  Consolidate,
+  Decay,
+  Forget,
+  Operation,
+  Restore,
+  RuleOperation,
+  ShapeOperation,
+} from './operation.ts';
+import { ErasedFacts } from '../store/erased-facts.ts';
 import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { MergePlan } from './merge-plan.ts';
@@ -138,6 +148,36 @@ export function* importedFacts(
   return { own, kept };
 }
 
+/** Removes all facts about an entity, dead versions too, and its aliases. */
+export function* applyForget(
+  database: DatabaseState,
+  { tenant: name, names }: Forget,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const tenant = database.tenants.get(name);
+  if (tenant === undefined) return () => {};
+  const { facts, aliases } = tenant;
+  const erased = new ErasedFacts(names);
+  const rows: FactRow[] = [];
+  for (const row of erased.rowsOf(facts)) {
+    if (row === null) yield 'more';
+    else rows.push(row);
+  }
+  const writer = new FactWriter(database, tenant, record, draft);
+  yield* writer.retract(rows.filter(({ relation, row }) => relation.isAlive(row)));
+  const removed = aliases
+    .all()
+    .filter(({ entity, alias }) => erased.isName(entity) || erased.isName(alias))
+    .map(({ entity, alias }): ShapeOperation => ({ kind: 'removeAlias', tenant: name, entity, alias }));
+  return () => {
+    const generation = database.generation + 1;
+    erased.erase(facts, rows, generation);
+    draft.shape.push(...changeShape(database, tenant, removed, { generation, time: record.time }));
+    writer.show(draft.changes.length + removed.length > 0);
+  };
+}
+
 /** Applies a transaction in one generation: readers see all of its writes or none. */
 export function* applyCommit(
   database: DatabaseState,
@@ -257,6 +297,17 @@ export function* applyMemory(
   };
 }
 
+/** The live versions of these facts; null for each that has none. */
+export function* aliveFacts(
+  facts: FactStore,
+  identities: readonly FactIdentity[],
+): Generator<FactRow | null> {
+  for (const { predicate, args, truthVal, scope } of identities) {
+    const fact = facts.find(predicate, args, truthVal, scope);
+    yield fact?.relation.isAlive(fact.row) === true ? fact : null;
+  }
+}
+
 /** The live versions of the facts with these numbers; null for each that has none. */
 export function* aliveOf(facts: FactStore, numbers: readonly number[]): Generator<FactRow | null> {
   for (const number of numbers) {
@@ -311,6 +362,14 @@ export class FactWriter {
 
   store(fact: FactToStore): StoreOutcome {
     return this.reported(this.#tenant.facts.store(fact, this.#generation, this.#record.time));
+  }
+
+  /** Stores the facts as they are given. */
+  *storeAll(given: readonly FactToStore[]): Generator<'more', void, undefined> {
+    for (const [at, fact] of given.entries()) {
+      if (at % rowsInSlice === rowsInSlice - 1) yield 'more';
+      this.store(fact);
+    }
   }
 
   /** Stores facts of another scope in this one, in these versions. */

@@ -6,7 +6,7 @@ import type { ForkScope, MergeScopes, Operation } from './operation.ts';
 import { factsOfScope } from './scope-join.ts';
 import type { DatabaseState, TenantState } from './state.ts';
 import type { LogRecord } from '../log/codec.ts';
-import { FactWriter } from './apply-facts.ts';
+import { aliveFacts, FactWriter } from './apply-facts.ts';
 
 /**
  * Applies operations on whole scopes. A record holds the request, and applying it reads its effect from the state; all
@@ -68,15 +68,19 @@ export function* applyMerge(
   if (tenant === undefined) return () => void (draft.scope = nothing);
   const { facts } = tenant;
   const moment = { generation: database.generation, time: record.time };
-  const merge = yield* planMerge(
-    facts,
-    operation,
-    baseOfMerge(facts, operation, moment),
-    moment,
-    database.declarations,
-  );
+  const { exactly } = operation;
+  const merge =
+    exactly === undefined
+      ? yield* planMerge(
+          facts,
+          operation,
+          baseOfMerge(facts, operation, moment),
+          moment,
+          database.declarations,
+        )
+      : emptyPlan();
   const { retracted, stored } = merge;
-  const isChange = retracted.length + stored.length > 0;
+  const isChange = exactly?.isChange ?? retracted.length + stored.length > 0;
   const number = isChange ? facts.internScope(target) : facts.scopeNumber(target);
   const writer = new FactWriter(database, tenant, record, draft);
   const bases = facts.mergeBases.merged(number, {
@@ -89,6 +93,9 @@ export function* applyMerge(
     // In this order the scope never becomes empty in between.
     yield* writer.copy(stored, number);
     yield* writer.retract(retracted);
+    if (exactly === undefined) return;
+    yield* writer.storeAll(exactly.stored);
+    yield* writer.retract(aliveFacts(facts, exactly.retracted));
   }
   return () => {
     showBases();

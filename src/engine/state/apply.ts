@@ -1,16 +1,27 @@
 import { assert, present } from '../base/assert.ts';
-import { applyCommit, applyImportUndo, retractAll, storeFacts, applyMemory } from './apply-facts.ts';
+import {
+  aliveFacts,
+  applyCommit,
+  applyForget,
+  applyImportUndo,
+  FactWriter,
+  retractAll,
+  storeFacts,
+  applyMemory,
+} from './apply-facts.ts';
 import { applyRule } from './apply-rules.ts';
 import { applyShape, type ShapeChange } from './apply-shape.ts';
 import { applyFork, applyMerge, applyScopeDeletion } from './apply-scopes.ts';
 import { type Draft, newDraft, type Prepared, type Report, type Slice, rowsInSlice } from './report.ts';
 import {
+  type Forget,
   isShapeOperation,
   type KeyOperation,
   type MergeScopes,
   type Operation,
   operationVersion,
   type MergedCounts,
+  type Redacted,
   type Outcome,
 } from './operation.ts';
 import { DatabaseState, type State, newTenant, type TenantState } from './state.ts';
@@ -20,6 +31,7 @@ import type { MergeConflict } from '../contract/scopes.ts';
 import { renderIdentity } from '../language/print.ts';
 import { basePart, type MergeBasePart } from './merge-plan.ts';
 import { conflictsNow } from './scope-join.ts';
+import { ErasedFacts } from '../store/erased-facts.ts';
 import type { FactStore } from '../store/fact-store.ts';
 import { ConstraintStore } from '../store/constraint-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
@@ -154,6 +166,10 @@ function* preparedIn(
         database.setQuota(name, quota);
         if (name !== null) database.tenants.set(name, database.tenantOrNew(name, record.time));
       };
+    case 'forget':
+      return yield* forgotten(state, database, operation, record, draft);
+    case 'redacted':
+      return yield* redacted(state, database, operation, record, draft);
     case 'deleteTenant':
     case 'nukeTenant':
       return yield* clearTenant(database, operation, record, draft);
@@ -162,6 +178,47 @@ function* preparedIn(
     case 'nukeDatabase':
       return yield* nukeDatabase(database, record, draft);
   }
+}
+
+/** Removes what is known about an entity, outcomes that name it too. */
+function* forgotten(
+  { idempotency }: State,
+  database: DatabaseState,
+  operation: Forget,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const show = yield* applyForget(database, operation, record, draft);
+  const erased = new ErasedFacts(operation.names);
+  return () => {
+    show();
+    idempotency.drop((outcome) => erased.isIn(outcome));
+  };
+}
+
+/** Applies what is left of an operation, and makes the generation that the whole one made. */
+function* redacted(
+  state: State,
+  database: DatabaseState,
+  { rest, tenant: name, hasTenant, isChange, numbers, also, gone }: Redacted,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const before = database.generation;
+  if (name !== null && hasTenant) database.tenants.set(name, database.tenantOrNew(name, record.time));
+  const tenant = name === null ? undefined : database.tenants.get(name);
+  tenant?.facts.numbers.passOver(numbers);
+  const show = rest === null ? () => {} : yield* preparedIn(state, database, rest, record, draft);
+  if (tenant !== undefined) {
+    const writer = new FactWriter(database, tenant, record, draft);
+    yield* writer.storeAll(also);
+    yield* writer.retract(aliveFacts(tenant.facts, gone));
+    tenant.facts.numbers.passRest(before + 1);
+  }
+  return () => {
+    show();
+    if (isChange && database.generation === before) database.advance(record.time, record.requestId);
+  };
 }
 
 function createDatabase(state: State, name: string, time: number): DatabaseState {
@@ -219,6 +276,7 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
   const { generation } = draft;
   if (isShapeOperation(operation))
     return shapeOutcome(present(draft.shape[0], 'a write of shape reports it'), generation);
+  if (operation.kind === 'redacted') return { kind: 'nothing', generation };
   switch (operation.kind) {
     case 'assert': {
       const { asserted, updated, unchanged, fact } = draft;
@@ -229,6 +287,7 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
       const counts = { asserted, updated, unchanged, id, generation };
       return { kind: 'facts', ...counts, ...supersededPart(draft), ...(note === undefined ? {} : { note }) };
     }
+    case 'forget':
     case 'retract':
       return { kind: 'retracted', retracted: draft.changes.length, atom: null, generation };
     case 'retractById':

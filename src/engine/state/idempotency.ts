@@ -77,6 +77,8 @@ export class StoredOutcomes {
   readonly #outcomes = new TextQueue();
   /** Outcomes found already, to be stored when it is their turn in log order. */
   readonly #expected = new Map<string, StoredOutcome>();
+  /** An outcome was dropped that is not one of the oldest. */
+  #mayHaveDropped = false;
   readonly #maxBytes: number;
   readonly #maxKeys: number;
 
@@ -102,8 +104,19 @@ export class StoredOutcomes {
     return this.#keys.size;
   }
 
+  /** Drops outcomes by their JSON; their keys stay. */
+  drop(isDropped: (outcome: string) => boolean): void {
+    for (const [mapKey, remembered] of this.#keys) {
+      const text = this.#outcomes.text(remembered.number);
+      if (text === null || text === '' || !isDropped(text)) continue;
+      this.#keys.set(mapKey, { ...remembered, number: this.#outcomes.add('') });
+      this.#mayHaveDropped = true;
+    }
+  }
+
   /** True if the outcome of some remembered key was dropped. */
   get hasDropped(): boolean {
+    if (this.#mayHaveDropped) return true;
     for (const { number } of this.#keys.values()) return !this.#outcomes.text(number);
     return false;
   }
@@ -134,6 +147,7 @@ export class StoredOutcomes {
     const mapKey = mapKeyOf(actor, mark);
     this.#keys.delete(mapKey);
     const number = this.#outcomes.add(outcome ?? '');
+    this.#mayHaveDropped ||= outcome === null;
     this.#keys.set(mapKey, { fingerprint: mark.fingerprint, time, generation, number });
     while (this.#outcomes.bytes > this.#maxBytes) this.#outcomes.removeFirst();
     this.#expected.delete(mapKey);

@@ -1,6 +1,7 @@
 import { present } from '../base/assert.ts';
 import type { Merged, Resolution } from '../contract/scopes.ts';
-import { areAlike, type FactRow, type FactStore, type FactVersion, sameJson } from '../store/fact-store.ts';
+import { type FactRow, type FactStore, type FactVersion } from '../store/fact-store.ts';
+import { areAlike, sameJson } from '../store/fact-to-store.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { type PlannedChanges, settleKeys } from './merge-keys.ts';
 import type { MergeScopes } from './operation.ts';

@@ -8,6 +8,7 @@ import type { Quota } from '../contract/quotas.ts';
 import type { MergeStrategy, Resolution, MergeConflict, Merged } from '../contract/scopes.ts';
 import type { FactsToStore } from '../store/fact-block.ts';
 import type { FactIdentity, FactPattern, FactToStore, ScopeChoice } from '../store/fact-store.ts';
+import type { NumberRun } from '../store/fact-numbers.ts';
 import type { Cleared, CreatedTenant } from '../contract/administration.ts';
 
 /**
@@ -58,6 +59,8 @@ export type Operation =
   | { readonly kind: 'setQuota'; readonly tenant: string | null; readonly quota: Quota }
   /** `nuke` removes the tenant's facts and keeps the tenant. */
   | { readonly kind: 'deleteTenant' | 'nukeTenant'; readonly tenant: string }
+  | Forget
+  | Redacted
   /** Removes facts and rules; `delete` removes the database too. */
   | { readonly kind: 'deleteDatabase' | 'nukeDatabase' }
   | KeyOperation;
@@ -217,7 +220,59 @@ export interface MergeScopes {
    * declared key are a conflict. Absent: the earlier rules.
    */
   readonly revision?: 2 | 3;
+  /**
+   * What the merge did, if facts that were erased from the history since could have changed that by a key: then nothing is
+   * compared again. Never logged by a write.
+   */
+  readonly exactly?: ExactMerge;
 }
+
+/** What a merge did to the facts of its target, with all of their validity and metadata. */
+export interface ExactMerge {
+  readonly isChange: boolean;
+  readonly stored: readonly FactToStore[];
+  readonly retracted: readonly FactIdentity[];
+}
+
+/**
+ * Removes all facts about an entity, and its aliases. What is retained of them is erased with the next snapshot, and then
+ * the names in this operation too.
+ */
+export interface Forget {
+  readonly kind: 'forget';
+  readonly tenant: string;
+  /** The entity and its aliases, as they were resolved. */
+  readonly names: readonly string[];
+}
+
+/**
+ * What is left of an operation in the retained history after facts were erased from it. It makes the same generation as
+ * before, and gives all other facts the ids, versions and times that they had. Never logged by a write.
+ */
+export interface Redacted {
+  readonly kind: 'redacted';
+  /** The kind of the original operation. */
+  readonly of: string;
+  /** null: the operation concerned no single tenant. */
+  readonly tenant: string | null;
+  /** The operation without what was erased; null: nothing is left. */
+  readonly rest: Redactable | null;
+  /** Whether the tenant existed after it. */
+  readonly hasTenant: boolean;
+  /** Whether it made a generation. */
+  readonly isChange: boolean;
+  /** Number of facts and aliases whose changes were erased. */
+  readonly changes: number;
+  /** The numbers of erased facts that it asserted, ascending. */
+  readonly numbers: readonly NumberRun[];
+  /** Other facts as it left them, if what was erased could change them, with all of their validity and metadata. */
+  readonly also: readonly FactToStore[];
+  /** Other facts that it ended, if what was erased could be the reason. */
+  readonly gone: readonly FactIdentity[];
+}
+
+/** An operation that facts can be erased from. */
+export type Redactable = Exclude<Operation, KeyOperation | Redacted | { readonly kind: 'createDatabase' }>;
 
 /** A rule to add, or the fields to change in one. */
 export interface RuleToStore {
@@ -230,7 +285,7 @@ export interface RuleToStore {
 }
 
 /** The latest version of operations that this program reads. */
-export const operationVersion = 2;
+export const operationVersion = 3;
 
 /** The kinds that a program which knows version 1 alone cannot apply. */
 const secondKinds: ReadonlySet<string> = new Set([
@@ -245,6 +300,7 @@ const secondKinds: ReadonlySet<string> = new Set([
 
 /** The first version whose programs can apply the operation. Without a declaration, all of them agree on facts. */
 export function versionOf(operation: Operation): number {
+  if (operation.kind === 'forget' || operation.kind === 'redacted') return 3;
   if (secondKinds.has(operation.kind)) return 2;
   return operation.kind === 'commit' && operation.shape !== undefined ? 2 : 1;
 }

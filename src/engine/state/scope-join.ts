@@ -1,5 +1,6 @@
 import { compareText } from '../base/text-order.ts';
-import { areAlike, type FactRow, type FactStore, type FactVersion, sameJson } from '../store/fact-store.ts';
+import { type FactRow, type FactStore, type FactVersion } from '../store/fact-store.ts';
+import { areAlike, sameJson } from '../store/fact-to-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { tupleAt, Tuples } from '../store/tuples.ts';
 import type { ArchivedVersions } from '../store/version-archive.ts';

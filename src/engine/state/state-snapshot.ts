@@ -21,7 +21,9 @@ import type { Log, ReadableLog } from '../log/log.ts';
 import type { OpeningProgress } from './opening-progress.ts';
 import type { SnapshotPart } from '../log/snapshot-writer.ts';
 import { StartupError } from '../log/startup-error.ts';
-import type { ClearedTenants } from './report.ts';
+import type { LogRecord } from '../log/codec.ts';
+import type { Operation } from './operation.ts';
+import type { Report } from './report.ts';
 import type { Rule } from '../contract/language.ts';
 import type { Quota } from '../contract/quotas.ts';
 import { ruleIdentity, renderRule } from '../language/print.ts';
@@ -47,7 +49,7 @@ interface PinnedState {
 export interface RestoredState {
   readonly state: State;
   readonly tallies: ReadonlyMap<DatabaseState, Tallies>;
-  /** Sequence of the last record after the snapshot that cleared something; null or absent: none did. */
+  /** Sequence of the last record after the snapshot that erased something; null or absent: none did. */
   readonly clearedAt?: number | null;
 }
 
@@ -370,15 +372,17 @@ export async function stateOf(
   const { state } = restored;
   let clearedAt: number | null = null;
   for await (const record of log.read(state.sequence)) {
-    const { cleared } = apply(state, record);
-    if (cleared !== null && leavesHistory(cleared)) clearedAt = record.sequence;
+    if (erasesHistory(record, apply(state, record))) clearedAt = record.sequence;
     progress?.recordApplied();
   }
   return { ...restored, clearedAt };
 }
 
-/** True if there may be a trace in the log of what was cleared: something was stored there. */
-export function leavesHistory({ tenants, rules, isDatabaseGone }: ClearedTenants): boolean {
+/** True if something that the record erased may be in the log before it. */
+export function erasesHistory({ operation }: LogRecord, { cleared }: Pick<Report, 'cleared'>): boolean {
+  if ((operation as Operation).kind === 'forget') return true;
+  if (cleared === null) return false;
+  const { tenants, rules, isDatabaseGone } = cleared;
   if (rules > 0 || isDatabaseGone) return true;
   for (const { facts, aliases } of tenants.values()) if (facts.relations.size + aliases.size > 0) return true;
   return false;

@@ -50,3 +50,9 @@ export class AliasStore {
   }
 }
 import { TextMap } from '../base/text-map.ts';
+
+/** The entity that a name stands for, and all its aliases. */
+export function namesOfEntity(aliases: AliasStore, name: string): string[] {
+  const entity = aliases.get(name)?.entity ?? name;
+  return [entity, ...aliases.of(entity)];
+}

@@ -44,6 +44,9 @@ export interface AssertingWrite {
   readonly end: number;
 }
 
+/** Consecutive numbers: the first, and how many they are. */
+export type NumberRun = readonly [first: number, count: number];
+
 /** Up to this many writes are scanned before a binary search. */
 const maxScannedWrites = 8;
 
@@ -62,6 +65,8 @@ export class FactNumbers {
   /** Most facts change once: a number instead of a list saves an object for each. */
   readonly #changes: NumberMap<number | number[]>;
   readonly #createdAt: NumberMap<number>;
+  /** Runs of numbers that the write under way passes over; see `passOver`. */
+  #passed: NumberRun[] = [];
   /** While a moment is pinned: the changes, as of then, of facts that have changed since. */
   #before: NumberMap<readonly number[]> | null = null;
 
@@ -90,8 +95,32 @@ export class FactNumbers {
     return byteLength + this.#rowOf.byteLength + this.#generations.byteLength + this.#firsts.byteLength;
   }
 
+  /**
+   * The next write passes over these numbers, ascending: they were of facts that have been erased from the history since.
+   * `passRest` ends that write.
+   */
+  passOver(runs: readonly NumberRun[]): void {
+    this.#passed = [...runs];
+  }
+
+  /** Passes over the numbers that come after the last fact of the write. */
+  passRest(generation: number): void {
+    while (this.#passed[0]?.[0] === this.#count) this.#passNext(generation);
+    assert(this.#passed.length === 0, 'numbers that are passed over are those of the write');
+  }
+
+  #passNext(generation: number): void {
+    const [, count] = present(this.#passed.shift(), 'a run of numbers is left');
+    for (let left = count; left > 0; left--) this.move(this.#next(0, generation), -1);
+  }
+
   /** Assigns a number to a new fact of this generation, in the relation with this number. */
   give(relation: number, generation: number): number {
+    while (this.#passed[0]?.[0] === this.#count) this.#passNext(generation);
+    return this.#next(relation, generation);
+  }
+
+  #next(relation: number, generation: number): number {
     const number = this.#count;
     this.reserve(1);
     this.#relationOf[number] = relation;

@@ -444,6 +444,13 @@ export class FactStore {
     this.#ended.forget(this.#isEndIn(choice));
   }
 
+  /** Drops what merge bases and remembered ends have of these facts: see `erased-facts.ts`. */
+  forgetTraces(isErased: (args: Int32Array, metadata: Metadata | null) => boolean): void {
+    this.version++;
+    this.#ended.forget(({ identity }) => isErased(identity.subarray(0, -1), null));
+    this.#archive.erase(isErased);
+  }
+
   #isEndIn(choice: ScopeChoice): (ended: EndedFact) => boolean {
     const scope = this.chosenScope(choice);
     return ({ identity }) => scope === null || identity.at(-1) === scope;
@@ -582,7 +589,8 @@ export class FactStore {
   /** The newest version, dead or alive, of the fact with this number; row -1 if compaction dropped it. */
   versionOf(number: number): FactRow {
     const { relation, row } = this.numbers.place(number);
-    return { relation: present(this.#relationList[relation], 'a fact has its relation'), row };
+    const of = this.#relationList[relation] ?? (row < 0 ? noRelation : null);
+    return { relation: present(of, 'a fact has its relation'), row };
   }
 
   /** The version that a reader at this generation and time counts as stored, or null. */
@@ -727,6 +735,9 @@ export class FactStore {
     this.#relationList.push(relation);
   }
 }
+
+/** Stands for the relation of a fact of which nothing is known any more. */
+const noRelation = new StoredRelation('', 0, false);
 
 function numberOf({ relation, row }: FactRow): number {
   return relation.number[row] as number;

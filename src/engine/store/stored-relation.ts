@@ -67,6 +67,8 @@ export class StoredRelation {
   readonly #replaced = new NumberMap<number>();
   /** The latest generation in which a dropped version died; see `compaction`. */
   forgottenThrough = 0;
+  /** Numbers of erased facts of which it has rows: no snapshot has them. null: none. */
+  erased: Set<number> | null = null;
   /** When to count droppable rows again: from this generation, or this number of rows, on. */
   #lookAgain = { generation: 0, count: 0 };
   #capacity = 16;
@@ -694,6 +696,7 @@ export class Compaction {
     this.#generation = generation;
     this.#fresh = new StoredRelation(of.predicate, of.arity, of.negated);
     this.#fresh.forgottenThrough = of.forgottenThrough;
+    this.#fresh.erased = of.erased;
     this.#identity = new Int32Array(of.arity + 1);
     this.#places = new Int32Array(of.count);
   }

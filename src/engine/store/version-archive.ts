@@ -94,6 +94,18 @@ export class VersionArchive {
     return () => void (this.#byRelation = kept);
   }
 
+  /** Drops versions, by the ids of their arguments and their metadata. */
+  erase(isErased: (args: Int32Array, metadata: Metadata | null) => boolean): void {
+    const kept = new Map<string, ArchivedVersions>();
+    for (const [relation, versions] of this.#byRelation) {
+      const wanted = new ArchivedVersions(versions.arity);
+      for (let at = 0; at < versions.count; at++)
+        if (!isErased(versions.argsAt(at), versions.versionAt(at).metadata)) wanted.copy(versions, at);
+      if (wanted.count > 0) kept.set(relation, wanted.count === versions.count ? versions : wanted);
+    }
+    this.#byRelation = kept;
+  }
+
   #isNeeded(versions: ArchivedVersions, at: number): boolean {
     const pins = this.#pins.get(versions.scopeAt(at)) ?? [];
     return pins.some((generation) => versions.wasAlive(at, generation));

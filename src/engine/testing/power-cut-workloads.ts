@@ -3,6 +3,7 @@
  * empty engine, and waits for every answer through the run, which records it.
  */
 import { updateKeySchema } from '../contract/authentication.ts';
+import { forgetEntitySchema } from '../contract/history.ts';
 import { forkInputSchema, mergeInputSchema } from '../contract/scopes.ts';
 import type { FsyncMode } from '../log/log.ts';
 import { day, factInput, type Fields, retractInput, ruleInput } from './engine-fixtures.ts';
@@ -69,6 +70,21 @@ async function transactions(run: RecordedRun): Promise<void> {
     if (round === 1) await run.answered(engine.rollback(caller, id));
     else await run.answered(engine.commit(caller, id, false));
   }
+}
+
+async function erasures(run: RecordedRun): Promise<void> {
+  const { tell, tellAll, forget, engine, caller } = run.session();
+  await run.answered(tellAll(['knows(a, secret)', 'knows(b, c)', 'secret(secret)']));
+  await run.answered(engine.snapshot());
+  await run.answered(forget('secret(secret)'));
+  await run.answered(tell('knows(secret, b)', { scope: 's' }));
+  const { tenant } = caller;
+  const input = forgetEntitySchema.parse({ tenant, entity: 'secret' });
+  await run.answered(engine.forgetEntity(caller, input));
+  await run.answered(tell('knows(c, d)'));
+  await run.answered(run.session({ tenant: 'gone' }).tell('p(a)'));
+  await run.answered(engine.nukeTenant(caller, 'default', 'gone'));
+  await run.answered(engine.snapshot());
 }
 
 async function scopes(run: RecordedRun): Promise<void> {
@@ -187,7 +203,7 @@ async function diskFull(run: RecordedRun): Promise<void> {
   await run.answered(tell('last(a)'));
 }
 
-const parts = [tells, batches, rules, transactions, scopes, memory, databases, keysAndOutcomes];
+const parts = [tells, batches, rules, transactions, scopes, memory, databases, erasures, keysAndOutcomes];
 
 /** The operations of the other runs, several of them in sequence, with starts and snapshots between. */
 export async function mixed(run: RecordedRun): Promise<void> {

@@ -80,8 +80,9 @@ export class Windows {
     return `Session '${sessionId}' cleared`;
   }
 
-  /** Must be called after a write was applied: drops the sessions of deleted tenants. */
-  applied({ database, cleared }: Report): void {
+  /** Must be called after a write was applied: drops the sessions of tenants of which something was erased. */
+  applied({ database, tenant: of, cleared }: Report, isForgotten: boolean): void {
+    if (isForgotten) this.#sessions.forget(database.name, (tenant) => tenant === of);
     if (cleared === null) return;
     const { tenants, isDatabaseGone } = cleared;
     this.#sessions.forget(database.name, (tenant) => isDatabaseGone || tenants.has(tenant));
@@ -281,7 +282,7 @@ export class WindowSessions<Parameters> {
     this.#sessions.delete(key);
   }
 
-  /** Drops the sessions of deleted tenants. */
+  /** Drops the sessions of tenants. */
   forget(database: string, isGone: (tenant: string) => boolean): void {
     for (const [key, { owner, bytes }] of this.#sessions) {
       if (owner.database !== database || !isGone(owner.tenant)) continue;

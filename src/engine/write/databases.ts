@@ -164,9 +164,7 @@ export class Databases {
     kind: 'deleteTenant' | 'nukeTenant',
   ): Promise<Omit<Cleared, 'status'>> {
     requireReach(caller, database, name);
-    const check = (): void => {
-      if (!this.#state.database(database).tenants.has(name)) throw noTenant(database, name);
-    };
+    const check = (): void => requireTenant(this.#state.database(database), name);
     const operation: Operation = { kind, tenant: name };
     const { outcome } = await this.#writer.write({ caller, database, operation, check });
     return clearedPart(outcome);
@@ -175,6 +173,11 @@ export class Databases {
   #countStored(database: DatabaseState, tenant: TenantState): number {
     return tenant.facts.countStored(database.generation, this.#writer.live.showTime());
   }
+}
+
+/** Throws TenantNotFound. */
+export function requireTenant({ name, tenants }: DatabaseState, tenant: string): void {
+  if (!tenants.has(tenant)) throw noTenant(name, tenant);
 }
 
 function noTenant(database: string, tenant: string): EngineError {
@@ -194,7 +197,8 @@ function covers(restriction: readonly string[], name: string): boolean {
   return restriction.length === 0 || restriction.includes(name);
 }
 
-function requireReach(caller: Caller, database: string, tenant: string | null): void {
+/** Throws Forbidden if the credential does not cover the database, or the tenant. */
+export function requireReach(caller: Caller, database: string, tenant: string | null): void {
   if (!covers(caller.databases, database))
     throw new EngineError('Forbidden', 'the credential does not cover this database');
   if (tenant !== null && !covers(caller.tenants, tenant))

@@ -42,13 +42,13 @@ import { isTooLarge, mergedVersion } from '../state/merge-plan.ts';
 import { type Commit, outcomeAs, type ShapeOperation } from '../state/operation.ts';
 import type { AliasStore } from '../store/alias-store.ts';
 import {
-  areAlike,
   type Bounds,
   type FactIdentity,
   type FactRow,
   type FactToStore,
   type FactVersion,
 } from '../store/fact-store.ts';
+import { areAlike } from '../store/fact-to-store.ts';
 import { writeBytes } from './net-writes.ts';
 
 /** Gives an entity another name. Throws Conflict. */

@@ -187,6 +187,7 @@ function atMoment(
     ]);
   const onKnown = (generation: number): void => {
     known.generation = generation;
+    caller.onKnown?.(generation);
   };
   return { asked: { ...caller, moment: { asOf, asKnown, onKnown } }, known };
 }

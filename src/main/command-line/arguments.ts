@@ -202,7 +202,7 @@ interface CommandHelp {
 
 const options = {
   scope: { usage: '--scope NAME', about: ['within this scope'] },
-  proof: { usage: '--proof', about: ['prints the proof of each answer'] },
+  proof: { usage: '--proof', about: ['prints the proof of each answer; history diff: of each conclusion'] },
   plan: { usage: '--plan', about: ['prints the plan of the question instead, with rows and times'] },
   format: {
     usage: '--format NAME',
@@ -215,13 +215,16 @@ const options = {
     usage: '--predicate NAME',
     about: [
       'import of csv and tsv: the predicate of every line, whose columns',
-      'are all arguments; export, history log: only facts of this predicate',
+      'are all arguments; export, history log and diff: only this predicate',
     ],
   },
   dryRun: { usage: '--dry-run', about: ['import, history revert: shows what it would do, without doing it'] },
   entity: { usage: '--entity NAME', about: ['history log: only facts about it'] },
   actor: { usage: '--actor NAME', about: ['history log: id or name of a key, or local'] },
-  limit: { usage: '--limit N', about: ['history log: at most so many generations; default: 100'] },
+  limit: {
+    usage: '--limit N',
+    about: ['history log: at most so many generations, diff: lines of a kind; default: 100'],
+  },
   rules: { usage: '--rules', about: ['history revert: rules, declarations and constraints too'] },
   escape: {
     usage: '--escape FOR',
@@ -297,11 +300,13 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     example: 'corollary export --output knowledge.ndjson',
   },
   history: {
-    takes: 'log|revert|blame',
+    takes: 'log|diff|revert|blame',
     about: 'shows who changed what, and takes it back',
-    options: ['predicate', 'entity', 'actor', 'limit', 'scope', 'rules', 'dryRun'],
+    options: ['predicate', 'entity', 'actor', 'limit', 'scope', 'proof', 'rules', 'dryRun'],
     more: [
-      'log lists generations, newest first. revert takes back a GENERATION, or what came after FROM up to TO.',
+      'log lists generations, newest first. diff shows facts, rules and conclusions that differ between FROM and TO,',
+      "of all predicates or of goals such as 'p(?x, b)'; exit code 1 if nothing does. revert takes back a GENERATION, or",
+      'what came after FROM up to TO; FROM and TO are generations or ISO 8601 instants.',
       "blame shows who wrote a fact, by its id or as an atom such as 'p(a, b)'. Exit code 1 if there is nothing.",
     ],
     example: 'corollary history revert 24 --dry-run',

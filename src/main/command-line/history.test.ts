@@ -71,10 +71,45 @@ it('shows the lives of a fact by its atom and by its id', async () => {
   expect([none.code, none.complaints.length]).toEqual([1, 1]);
 });
 
+it('shows what differs between two moments, with proofs', async () => {
+  const generationOf = async (): Promise<string> =>
+    (await run('history', 'log', '--limit', '1', '--tenant', 'three')).printed[0]?.split(' ')[0] ?? '';
+  await run('tell', 'likes(ann, tea).', '--tenant', 'three');
+  const from = await generationOf();
+  await run('teach', 'pleased(?x) :- likes(?x, tea)', '--tenant', 'three');
+  await run('tell', 'likes(bob, tea).', '--tenant', 'three', '--scope', 's');
+  const to = await generationOf();
+  const found = await run('history', 'diff', from, to, 'pleased(?x)', '--tenant', 'three');
+  expect(found).toMatchObject({ code: 0, complaints: [] });
+  expect(found.printed[0]).toMatch(new RegExp(`^from ${from} \\(.*Z\\) to ${to} \\(.*Z\\)$`));
+  expect(found.printed.slice(1)).toEqual([
+    '    + likes(bob, tea) in s',
+    '    + pleased(?x) :- likes(?x, tea)',
+    '    + pleased(ann) (concluded)',
+    '    + pleased(bob) (concluded)',
+  ]);
+  const back = await run(
+    'history',
+    'diff',
+    to,
+    from,
+    '--predicate',
+    'pleased',
+    '--proof',
+    '--tenant',
+    'three',
+  );
+  expect(back.printed).toContain('    - pleased(ann) (concluded)');
+  expect(back.printed.join('\n')).toContain('likes(ann, tea)');
+  const none = await run('history', 'diff', to, to, '--tenant', 'three');
+  expect([none.code, none.complaints]).toEqual([1, ['Nothing differs.']]);
+  expect((await run('history', 'diff', from)).complaints[0]).toContain('FROM and TO');
+});
+
 it('says what it does not understand', async () => {
-  expect((await run('history', 'undo')).complaints[0]).toContain('log, revert and blame');
+  expect((await run('history', 'undo')).complaints[0]).toContain('log, diff, revert and blame');
   expect((await run('history', 'revert')).complaints[0]).toContain('GENERATION');
   expect((await run('history', 'blame')).complaints[0]).toContain('id of a fact');
   expect((await run('history', 'log', 'x')).code).toBe(2);
-  expect((await run('history', '--tenant', 'empty')).code).toBe(1);
+  expect((await run('history', '--tenant', 'empty', '--predicate', 'none')).code).toBe(1);
 });

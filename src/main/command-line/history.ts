@@ -1,4 +1,4 @@
-/** `corollary history`: who changed what, taking changes back, and the lives of a fact. */
+/** `corollary history`: who changed what, what differs between two moments, taking changes back, and the lives of a fact. */
 import type { FactList } from '../../engine/contract/facts.ts';
 import type {
   Actor,
@@ -8,12 +8,14 @@ import type {
   History,
   Reverted,
 } from '../../engine/contract/history.ts';
+import type { DatedFact, HistoryDiff } from '../../engine/contract/history-diff.ts';
 import { parseAtom, renderAtom } from '../../engine/index.ts';
+import { proofOutline } from '../../proof/proof-text.ts';
 import { type ParsedCommand, UsageError } from './arguments.ts';
 import type { Client } from './client.ts';
 import type { Terminal } from './transfer.ts';
 
-/** Runs `history log`, `history revert` or `history blame`. Returns the exit code: 1 if nothing was found. */
+/** Runs `history log`, `history diff`, `history revert` or `history blame`. Returns the exit code: 1 if nothing was found. */
 export async function historyCommand(
   client: Client,
   command: ParsedCommand,
@@ -23,12 +25,14 @@ export async function historyCommand(
   switch (action) {
     case 'log':
       return log(client, command, rest, terminal);
+    case 'diff':
+      return diff(client, command, rest, terminal);
     case 'revert':
       return revert(client, command, rest, terminal);
     case 'blame':
       return blame(client, command, rest, terminal);
     default:
-      throw new UsageError(`history has log, revert and blame, not ${action}`);
+      throw new UsageError(`history has log, diff, revert and blame, not ${action}`);
   }
 }
 
@@ -84,6 +88,72 @@ function listed(sign: string, { count, facts }: ChangeList): string[] {
 
 function nameOf(actor: Actor): string {
   return actor === null ? 'unknown' : (actor.name ?? actor.id);
+}
+
+async function diff(
+  client: Client,
+  command: ParsedCommand,
+  rest: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const [from, to, ...goals] = rest;
+  if (from === undefined || to === undefined)
+    throw new UsageError(
+      "history diff needs FROM and TO, generations or ISO 8601 instants, and may have goals such as 'p(?x, b)'",
+    );
+  const { predicate, limit, proof: withProof } = command;
+  const found = (await client.post('/history/diff', {
+    from: momentOf(from),
+    to: momentOf(to),
+    withProof,
+    ...(goals.length === 0 ? {} : { goals: goals.map(goalOf) }),
+    ...(predicate === null ? {} : { predicates: [predicate] }),
+    ...(limit === null ? {} : { limit: Number(limit) }),
+  })) as HistoryDiff;
+  const lines = [...factsOf(found.facts), ...rulesOf(found.rules), ...flipsOf(found.flips)];
+  if (command.json) terminal.print(JSON.stringify(found, null, 2));
+  else {
+    terminal.print(`from ${momentText(found.from)} to ${momentText(found.to)}`);
+    for (const line of lines) terminal.print(line);
+  }
+  if (lines.length === 0) terminal.complain('Nothing differs.');
+  if (!found.complete)
+    terminal.complain('This is not all: raise --limit, or name goals whose conclusions to compare.');
+  return lines.length > 0 ? 0 : 1;
+}
+
+function goalOf(text: string): { predicate: string; args: readonly string[]; negated: boolean } {
+  const { predicate, args, negated } = parseAtom(text.replace(/[.?]\s*$/, ''));
+  return { predicate, args, negated };
+}
+
+function momentText({ generation, time }: HistoryDiff['from']): string {
+  return `${generation} (${new Date(time).toISOString()})`;
+}
+
+function factsOf({ added, removed, changed }: HistoryDiff['facts']): string[] {
+  const textOf = ({ atom, scope }: DatedFact): string => (scope === null ? atom : `${atom} in ${scope}`);
+  return [
+    ...added.map((fact) => `    + ${textOf(fact)}`),
+    ...removed.map((fact) => `    - ${textOf(fact)}`),
+    ...changed.map(({ to }) => `    ~ ${textOf(to)}`),
+  ];
+}
+
+function rulesOf({ added, removed, changed }: HistoryDiff['rules']): string[] {
+  return [
+    ...added.map(({ rule }) => `    + ${rule}`),
+    ...removed.map(({ rule }) => `    - ${rule}`),
+    ...changed.map(({ to }) => `    ~ ${to.rule}`),
+  ];
+}
+
+/** Conclusions, each with its proof on the side where it was true. */
+function flipsOf(flips: HistoryDiff['flips']): string[] {
+  return flips.flatMap(({ atom, held, by, proof }) => [
+    `    ${held === 'to' ? '+' : '-'} ${atom} (concluded${by === 'validity' ? ', by validity' : ''})`,
+    ...(proof === undefined ? [] : proofOutline(proof).map((line) => `        ${line}`)),
+  ]);
 }
 
 async function revert(

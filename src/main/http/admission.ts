@@ -84,6 +84,7 @@ export function createAdmission(host: HttpHost): Admission {
       app.decorateRequest('route', null);
       app.decorateRequest('crossOrigin', null);
       app.decorateRequest('showToken', null);
+      app.decorateRequest('knownGeneration', null);
       app.addHook('onRoute', ({ method, url }) => {
         routes.add(typeof method === 'string' ? [method] : method, url);
       });
@@ -179,7 +180,7 @@ interface OriginPolicy {
 /** The headers of an answer to the service's own pages and to programs: none. */
 const sameOrigin: Readonly<Record<string, string>> = {};
 
-const exposedHeaders = 'X-Request-ID, X-API-Version, X-Token, Retry-After, ETag';
+const exposedHeaders = 'X-Request-ID, X-API-Version, X-Token, X-Knowledge-Generation, Retry-After, ETag';
 
 /** Creates the policy for the allowed origins and hosts, of a service whose authentication is on or off. */
 export function createOriginPolicy(

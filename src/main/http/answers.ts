@@ -57,6 +57,9 @@ function standingPairs(request: FastifyRequest): string[] {
   const pairs = ['x-request-id', request.id, ...samePairs];
   const token = request.showToken?.() ?? null;
   if (token !== null) pairs.push('x-token', token);
+  const { knownGeneration } = request;
+  if (knownGeneration !== null && knownGeneration !== undefined)
+    pairs.push('x-knowledge-generation', String(knownGeneration));
   // A request with a malformed address has passed no hook and may lack what they add.
   const crossOrigin: FastifyRequest['crossOrigin'] | undefined = request.crossOrigin;
   if (crossOrigin === null || crossOrigin === undefined) return pairs;

@@ -28,6 +28,8 @@ declare module 'fastify' {
     route: string | null;
     /** The token of the database that the request is about, as it is now; null: it is about none, or was refused before. */
     showToken: (() => string | null) | null;
+    /** The generation whose knowledge answers a question about a moment; null: not known yet, or of the present. */
+    knownGeneration: number | null;
   }
 }
 
@@ -173,6 +175,9 @@ export function callerFor(
     origin: originOf(request, keyName ?? null),
     signal,
     peer: peerOf(request),
+    onKnown: (generation) => {
+      request.knownGeneration = generation;
+    },
   };
 }
 

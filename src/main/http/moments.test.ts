@@ -69,8 +69,9 @@ function said(body: unknown): string {
 
 describe.each(calls)('%s %s', (...call) => {
   it('answers from the knowledge of a generation', async () => {
-    const { status, body } = await called(call, { asKnown: 2 });
+    const { status, body, headers } = await called(call, { asKnown: 2 });
     expect(status).toBe(200);
+    expect(headers.get('x-knowledge-generation')).toBe('2');
     if (!['/rules', '/plan', '/aggregate'].includes(call[1]))
       expect(said(body)).toContain(call[1] === '/scopes' ? 'plan' : 'bob');
     expect(said(body)).not.toContain('cid');
@@ -97,6 +98,11 @@ describe.each(calls)('%s %s', (...call) => {
     expect((await called(call, { asKnown: tomorrow })).status).toBe(400);
     expect((await called(call, { asOf: tomorrow })).status).toBe(200);
   });
+});
+
+it('an answer about the present names no generation of a moment', async () => {
+  const { headers } = await service.call('POST', '/query', works);
+  expect(headers.get('x-knowledge-generation')).toBeNull();
 });
 
 it('names the generation at an instant of knowledge', async () => {

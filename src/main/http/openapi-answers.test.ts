@@ -452,6 +452,7 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
   ],
   'it takes a damaged file, or one that retention removes while it is read': [
     'history HistoryGone',
+    'forgetEntity HistoryGone',
     'factHistory HistoryGone',
   ],
   'it takes more facts than fit into the memory': [

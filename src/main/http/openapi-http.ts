@@ -125,6 +125,10 @@ export const answerHeaders = {
       'Of answers about a database: what this one shows, for `X-At-Least`. History, generation and time; compare nothing in it.',
     schema: { type: 'string', pattern: '^[0-9a-f]{8}\\.[0-9]{1,16}\\.[0-9]{1,16}$' },
   },
+  KnowledgeGeneration: {
+    description: 'Of answers about a moment (`asOf`, `asKnown`): the generation whose knowledge was used.',
+    schema: { type: 'integer', minimum: 0 },
+  },
   ETag: {
     description: 'The entity tag of the current rule, for `If-Match`. Absent if the write is pending.',
     schema: { type: 'string', pattern: '^"[\\x21\\x23-\\x7e]+"$' },
@@ -162,6 +166,7 @@ const headerNames: Readonly<Record<AnswerHeader, string>> = {
   RequestId: 'X-Request-ID',
   ApiVersion: 'X-API-Version',
   Token: 'X-Token',
+  KnowledgeGeneration: 'X-Knowledge-Generation',
   ETag: 'ETag',
   Replayed: 'Idempotent-Replayed',
   RetryAfter: 'Retry-After',

@@ -93,6 +93,9 @@ function describeUpload({ takes = [], example }: OperationSpec): Described {
   return { required: true, description: 'A stream of any length.', content };
 }
 
+/** Answers about a moment that are a list or a file name its generation in a header alone. */
+const withoutField: ReadonlySet<OperationName> = new Set(['query', 'exportKnowledge']);
+
 function describeSuccess(
   name: OperationName,
   spec: OperationSpec,
@@ -103,6 +106,7 @@ function describeSuccess(
     headers: headersOf(
       ...(spec.etag === true ? (['ETag'] as const) : []),
       ...(takesKey(spec) ? (['Replayed'] as const) : []),
+      ...(withoutField.has(name) ? (['KnowledgeGeneration'] as const) : []),
       ...fileHeadersOf(spec),
     ),
     content: contentOf(name, spec, components),

@@ -246,6 +246,11 @@ function databaseHandlers(service: ServiceState): Pick<Handlers, keyof typeof da
       erasing(service.engine.deleteTenant(caller, params.name, params.id), params.name, params.id),
     nukeTenant: (caller, { params }) =>
       erasing(service.engine.nukeTenant(caller, params.name, params.id), params.name, params.id),
+    forgetEntity: async (caller, { body }) => {
+      const answer = await service.engine.forgetEntity(caller, body);
+      if (!body.dryRun) await service.agents.eraseCalls(body.database, body.tenant);
+      return answer;
+    },
     databaseQuota: (caller, { params }) => service.engine.quota(caller, params.name, null),
     setDatabaseQuota: (caller, { params, body }) => service.engine.setQuota(caller, params.name, null, body),
     tenantQuota: (caller, { params }) => service.engine.quota(caller, params.name, params.id),

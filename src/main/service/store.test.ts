@@ -57,6 +57,14 @@ describe.skipIf(postgresMissing !== null)(`with STORE_URL${postgresNotice}`, () 
     await service.close();
   });
 
+  it('refuses to forget an entity, since it rewrites no records', async () => {
+    const service = await startServiceUnderTest(environment);
+    await service.call('POST', '/tell', fact('a'));
+    const { status, body } = await service.call('POST', '/admin/forget', { tenant: 'default', entity: 'a' });
+    expect([status, body.code]).toEqual([409, 'Conflict']);
+    await service.close();
+  });
+
   it('while PostgreSQL is away writes and strong reads are 503 and reads go on; then writes go on', async () => {
     const service = await startServiceUnderTest(environment);
     await service.call('POST', '/tell', fact('a'));

@@ -187,6 +187,10 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   createTenant: async (at) => post(`/admin/databases/${await database(at)}/tenants`, { name: at.word() }),
   deleteTenant: async (at) => ({ method: 'DELETE', path: await tenant(at) }),
   nukeTenant: async (at) => post(`${await tenant(at)}/nuke`),
+  forgetEntity: async (at) => {
+    await tenant(at);
+    return post('/admin/forget', { tenant: 'default', entity: at.word(), dryRun: true });
+  },
   databaseQuota: async (at) => ({ method: 'GET', path: `/admin/databases/${await database(at)}/quota` }),
   setDatabaseQuota: async (at) => ({
     method: 'PUT',

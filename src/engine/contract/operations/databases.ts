@@ -11,6 +11,7 @@ import {
   tenantListSchema,
   tenantParams,
 } from '../administration.ts';
+import { forgetEntitySchema, forgottenEntitySchema } from '../history.ts';
 import { type OperationSpec } from '../operation-spec.ts';
 import { quotaInputSchema, quotaStateSchema } from '../quotas.ts';
 
@@ -138,6 +139,33 @@ export const databaseOperations = {
     example: {
       params: { name: 'family', id: 'acme' },
       answer: { status: 'nuked', facts: 1, rules: 0, generation: 2 },
+    },
+  },
+  forgetEntity: {
+    ...write,
+    method: 'POST',
+    path: '/admin/forget',
+    summary: 'Erase all facts about an entity, present and past',
+    description:
+      'Erases every fact with the entity, or one of its aliases, as an argument: what is stored, and what the retained ' +
+      'history, idempotency keys, context sessions, vectors and the log of calls have of it. A summary of a consolidation ' +
+      'that lists the entity goes whole. The answer comes once nothing of it is in the folder. Generations keep their ' +
+      'numbers; `/history` counts in `redacted` what they lost. It cannot be taken back, and may be repeated. Followers ' +
+      'erase it from their folders too. Rules, texts in metadata, reasons and earlier backups are not changed.',
+    body: forgetEntitySchema,
+    output: forgottenEntitySchema,
+    problems: ['DatabaseNotFound', 'TenantNotFound', 'Conflict', 'HistoryGone', 'StorageUnavailable'],
+    example: {
+      body: { tenant: 'acme', entity: 'alice' },
+      answer: {
+        status: 'forgotten',
+        facts: 2,
+        pastFacts: 5,
+        generationsRewritten: 6,
+        rulesMentioning: [],
+        notChanged: ['rules', 'metadata', 'reasons', 'backups'],
+        generation: 24,
+      },
     },
   },
   databaseQuota: {

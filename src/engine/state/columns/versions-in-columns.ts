@@ -44,7 +44,7 @@ export async function rowsToWrite(
       selected[row] = 1;
       size++;
       if (death === Number.POSITIVE_INFINITY) continue;
-    }
+    } else if (relation.erased?.has(relation.number[row] as number) === true) continue;
     const newest = relation.find(tupleAt(relation, row, identity));
     if (death > generation) isAliveBefore.add(newest);
     else if (newest === row) {

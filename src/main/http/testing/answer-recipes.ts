@@ -631,6 +631,17 @@ export const recipes: Recipes = {
     DatabaseNotFound: () => ({ params: { name: nowhere, id: 'default' } }),
     TenantNotFound: () => ({ params: { name: 'default', id: nowhere } }),
   },
+  forgetEntity: {
+    success: async (world) => {
+      const { name, id } = await tenant(world);
+      return { body: { database: name, tenant: id, entity: world.fresh() } };
+    },
+    DatabaseNotFound: () => ({ body: { database: nowhere, tenant: 'default', entity: 'alice' } }),
+    TenantNotFound: () => ({ body: { tenant: nowhere, entity: 'alice' } }),
+    // Only a log in PostgreSQL, and a damaged history: history/forget-entity.test.ts.
+    Conflict: null,
+    HistoryGone: null,
+  },
   databaseQuota: {
     success: async (world) => ({ params: { name: await database(world) } }),
     DatabaseNotFound: () => ({ params: { name: nowhere } }),
