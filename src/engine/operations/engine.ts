@@ -15,6 +15,7 @@ import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
 import { entityLimits, entityPage } from '../read/entity.ts';
+import { predicateGraph } from '../read/predicate-graph.ts';
 import { predicateDetail } from '../read/predicate-detail.ts';
 import { declare, withdraw } from '../write/declarations.ts';
 import { trace } from '../read/explain.ts';
@@ -87,6 +88,8 @@ const readings = {
     );
   },
   query,
+  /** How predicates depend on each other. */
+  predicateGraph: reading(predicateGraph, () => ({ ...defaultLimits, isAside: true })),
   /** A page of the facts and conclusions of a tenant, filtered and ordered. */
   facts: asking(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
   predicates,

@@ -124,6 +124,15 @@ const knowledge = {
       },
     }),
   },
+  predicateGraph: {
+    HistoryGone: tooEarly({}),
+    success: async (world) => {
+      const { name } = await declared(world);
+      await world.call('POST', '/teach', { text: `${world.fresh()}(?x) :- edge(?x, ?_), not ${name}(?x)` });
+      await world.call('POST', '/constraints', { text: `!- ${name}(?x), ${name}(?x)`, name, mode: 'warn' });
+      return { query: '' };
+    },
+  },
   getPredicate: {
     success: async (world) => ({ params: await declared(world) }),
     NotFound: (world) => ({ params: { name: world.fresh(), arity: '1' } }),
