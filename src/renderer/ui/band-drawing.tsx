@@ -22,6 +22,7 @@ import {
 } from './layout/band-layout.ts';
 import { bandLayout } from './layout/layout-in-worker.ts';
 import { EmptyState } from './notices.tsx';
+import { readStoredState, writeStored } from './stored-state.ts';
 import { Tooltip } from './tooltip.tsx';
 
 /** Larger graphs are not drawn. */
@@ -334,4 +335,18 @@ export function BandDrawing({ graph, isAround, noun, ...drawing }: BandDrawingPr
     );
   if (laid === null) return <div className={styles.scroller} aria-busy />;
   return <LaidDrawing laid={laid} {...drawing} />;
+}
+
+/** Whether only what is around the selected node is drawn, as this browser keeps it under a key. */
+export function useAround(key: string): [boolean, (isAround: boolean) => void] {
+  const [isAround, setIsAround] = useState(() =>
+    readStoredState(key, (value) => (typeof value === 'boolean' ? value : null), false),
+  );
+  return [
+    isAround,
+    (next) => {
+      writeStored(key, next);
+      setIsAround(next);
+    },
+  ];
 }

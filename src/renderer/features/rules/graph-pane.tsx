@@ -1,19 +1,18 @@
 import { Button, Group, Switch } from '@mantine/core';
 import { IconCursorText, IconRoute2, IconSchema, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates, useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import type { ScopeSelection } from '../../api/space.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { DetailPane, type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
-import { BandDrawing } from '../../ui/band-drawing.tsx';
+import { BandDrawing, useAround } from '../../ui/band-drawing.tsx';
 import { NodeLinks, NodeList } from '../../ui/band-lists.tsx';
 import { neighboursOf } from '../../ui/band-graph.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { graphOf, inBands, type RelationGraph, type RelationNode } from './dependency-graph.ts';
 import styles from './rules.module.css';
 import { ListOrGraph } from './list-or-graph.tsx';
@@ -129,19 +128,6 @@ function useGraph(scope: ScopeSelection): RelationGraph | null {
   }, [rules, predicates, scope]);
 }
 
-function useAround(): [boolean, (isAround: boolean) => void] {
-  const [isAround, setIsAround] = useState(() =>
-    readStoredState(aroundKey, (value) => (typeof value === 'boolean' ? value : null), false),
-  );
-  return [
-    isAround,
-    (next) => {
-      writeStored(aroundKey, next);
-      setIsAround(next);
-    },
-  ];
-}
-
 interface GraphPaneProps {
   search: RulesSearch;
   onSearch: (search: RulesSearch) => void;
@@ -225,7 +211,7 @@ export function GraphPane({ search, onSearch }: GraphPaneProps) {
   const { space } = useSession();
   const { error, refetch } = useRules();
   const graph = useGraph(space.scope);
-  const [isAround, setIsAround] = useAround();
+  const [isAround, setIsAround] = useAround(aroundKey);
   return (
     <PaneFrame
       scroll="own"
