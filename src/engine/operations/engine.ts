@@ -1,4 +1,5 @@
 import type { Caller } from '../base/caller.ts';
+import { windowTimeoutMs } from '../contract/fields.ts';
 import type { ContextEntry, DecayInput, MemoryStatsQuery, RecallInput } from '../contract/memory.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
 import type { TraceInput } from '../contract/explanation.ts';
@@ -114,7 +115,7 @@ const readings = {
   recall: asking(
     async (context, input: RecallInput) =>
       input.query === null ? recall(context, input) : recallFor(context, input, input.query),
-    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs }),
+    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs: timeoutMs ?? windowTimeoutMs }),
     ({ includeInferred, query: text }) => (includeInferred || text !== null ? null : []),
   ),
   /** The hits of a text, and what it mentions. */
@@ -219,8 +220,9 @@ function atItsMoment(
         );
 }
 
-function timeoutOf(input: { readonly timeoutMs?: number } | undefined): number {
-  return input?.timeoutMs ?? Number.POSITIVE_INFINITY;
+function timeoutOf(input: { readonly timeoutMs?: number | null } | undefined): number {
+  const { timeoutMs } = input ?? {};
+  return timeoutMs === null ? windowTimeoutMs : (timeoutMs ?? Number.POSITIVE_INFINITY);
 }
 
 type Bound<Operation> = Operation extends (engine: never, ...input: infer Input) => infer Output
@@ -257,7 +259,7 @@ export function createEngine(parts: EngineParts) {
   const optimizeContext: Windows['optimizeContext'] = (caller, input, isLeftOut) =>
     caller.moment === undefined
       ? windows.optimizeContext(caller, input, isLeftOut)
-      : context.atMoment(caller, input.timeoutMs, ({ live: then }) =>
+      : context.atMoment(caller, input.timeoutMs ?? windowTimeoutMs, ({ live: then }) =>
           windows.optimizeContext(caller, input, isLeftOut, then),
         );
   return {

@@ -464,7 +464,7 @@ const memory = {
     success: (world) => ({
       body: { goals: [path], maxFacts: 3, sessionId: world.fresh(), explainOmitted: true },
     }),
-    InferenceLimitExceeded: () => ({ isAtSmall: true, body: { goals: [endless] } }),
+    InferenceLimitExceeded: () => ({ isAtSmall: true, body: { predicates: ['n'], includeInferred: true } }),
   },
   diffContext: {
     success: async (world) => {
