@@ -283,7 +283,11 @@ export class Finder {
     for (const text of new Set(names.relations().map(({ predicate }) => predicate)))
       this.#take(
         { kind: 'predicate', text, id: null, scope: null, salience: null, fact: null },
-        { constants: [], predicates: [text], words: [words.ofPredicate(text)] },
+        {
+          constants: [],
+          predicates: [text],
+          words: [words.ofPredicate(text), words.ofText(names.descriptionOf(text))],
+        },
         0,
       );
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { declarationInputSchema } from '../contract/declarations.ts';
 import { maxSearchedText, searchInputSchema } from '../contract/search.ts';
 import { type Fields, openSession, type Session } from '../testing/engine-fixtures.ts';
 
@@ -223,5 +224,42 @@ describe('goals of a query', () => {
     expect(await found(session, 'I met Ann and Carol. How are they related?')).toContain(
       'conclusion grandparent(ann, carol)',
     );
+  });
+});
+
+describe('declarations', () => {
+  async function declared(): Promise<Session> {
+    const session = await family();
+    const { engine, caller } = session;
+    const fields = {
+      description: 'where somebody dwells',
+      arguments: [{ name: 'inhabitant' }, { name: 'municipality', description: 'with its suburbs' }],
+    };
+    const declaration = { ...declarationInputSchema.parse(fields), name: 'lives_in', arity: 2 };
+    await engine.declare(caller, declaration);
+    return session;
+  }
+
+  it('make predicates and their facts found by the names of arguments', async () => {
+    const session = await declared();
+    const hits = await found(session, 'municipalities');
+    expect(hits).toContain('predicate lives_in');
+    expect(hits).toContain('fact lives_in(carol, new_york)');
+    expect(hits).not.toContain('fact parent(ann, bob)');
+    const { hits: ofBoth } = await search(session, 'municipality of Carol');
+    expect(ofBoth[0]).toMatchObject({ atom: 'lives_in(carol, new_york)' });
+    expect(ofBoth[0]?.why).toContainEqual({ signal: 'words', rank: 1, detail: 'municipality carol' });
+  });
+
+  it('make predicates, not facts, found by the words of descriptions', async () => {
+    const session = await declared();
+    expect(await found(session, 'suburbs')).toEqual(['predicate lives_in']);
+    expect(await found(session, 'dwell')).toEqual(['predicate lives_in']);
+  });
+
+  it('count only while they are there', async () => {
+    const session = await declared();
+    await session.engine.withdraw(session.caller, { name: 'lives_in', arity: 2 });
+    expect(await search(session, 'municipalities suburbs')).toMatchObject({ hits: [], matched: false });
   });
 });

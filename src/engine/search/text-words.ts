@@ -130,15 +130,18 @@ export class TextWords {
     return worth;
   }
 
+  /** Of its name and of the names of its declared arguments. */
   ofPredicate(predicate: string): Worth {
     let worth = this.#ofPredicates.get(predicate);
     if (worth !== undefined) return worth;
-    const terms = new Set(termsOf(predicate));
+    const terms = this.#names.termsOfPredicate(predicate);
     const relations = this.#names.relations();
     const shared = [...this.terms.keys()].filter((term) => terms.has(term));
     worth = new Map(
       shared.map((term) => {
-        const having = relations.filter((each) => termsOf(each.predicate).includes(term)).length;
+        const having = relations.filter((each) =>
+          this.#names.termsOfPredicate(each.predicate).has(term),
+        ).length;
         return [term, rarity(relations.length, having)];
       }),
     );
