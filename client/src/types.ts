@@ -1926,7 +1926,7 @@ export type OptimizeInput = {
   explainOmitted?: boolean | null | undefined;
   /** Default: "json". */
   format?: 'json' | 'text' | null | undefined;
-  /** Time limit for search and proof; beyond it 422. Default: 10000. */
+  /** Time limit in milliseconds, 10,000 if absent. Goals have 60% of it; those of a query 2,000 if it is absent. Beyond it 422. */
   timeoutMs?: number | null | undefined;
 };
 
@@ -2334,7 +2334,7 @@ export type RecallInput = {
   includeInferred?: boolean | null | undefined;
   /** Default: "json". */
   format?: 'json' | 'text' | null | undefined;
-  /** Time limit in milliseconds. Default: 10000. */
+  /** Time limit in milliseconds, 10,000 if absent. Goals have 60% of it; those of a query 2,000 if it is absent. Beyond it 422. */
   timeoutMs?: number | null | undefined;
 };
 
@@ -2360,7 +2360,6 @@ export type RecallQuery = {
   includeInferred?: 'true' | 'false' | null | undefined;
   /** Default: "json". */
   format?: 'json' | 'text' | null | undefined;
-  /** Default: 10000. */
   timeoutMs?: string | null | undefined;
 };
 
@@ -2738,6 +2737,8 @@ export type SearchInput = {
   predicates?: string[] | null | undefined;
   /** Only hits of these kinds; absent: all. */
   kinds?: ('fact' | 'conclusion' | 'rule' | 'entity' | 'predicate')[] | null | undefined;
+  /** The last word is still being typed: words that begin with it count too, unless white space follows. Default: false. */
+  prefix?: boolean | null | undefined;
 };
 
 export type Searched = {
@@ -3519,7 +3520,6 @@ export interface Operations {
       includeInferred?: boolean | null | undefined;
       /** Default: "json". */
       format?: 'json' | 'text' | null | undefined;
-      /** Default: 10000. */
       timeoutMs?: number | null | undefined;
     },
     options?: CallOptions,

@@ -263,3 +263,57 @@ describe('declarations', () => {
     expect(await search(session, 'municipalities suburbs')).toMatchObject({ hits: [], matched: false });
   });
 });
+
+describe('a word that is being typed', () => {
+  it('is found by its beginning, if the search is told so', async () => {
+    const session = await family();
+    expect(await search(session, 'caro')).toMatchObject({ hits: [], matched: false });
+    const hits = await found(session, 'caro', { prefix: true });
+    expect(hits).toContain('entity carol');
+    expect(hits).toContain('fact parent(bob, carol)');
+    expect(hits.some((hit) => hit.startsWith('rule'))).toBe(false);
+    const [first] = (await search(session, 'caro', { prefix: true, kinds: ['entity'] })).hits;
+    expect(first?.why).toContainEqual({ signal: 'words', rank: 1, detail: 'caro' });
+  });
+
+  it('may be the last of several, a predicate, or begin like a function word', async () => {
+    const session = await family();
+    await session.tell('knows(ann, theodor)');
+    expect((await found(session, 'black cof', { prefix: true }))[0]).toBe('fact likes(dave, black coffee)');
+    expect(await found(session, 'grandp', { prefix: true, kinds: ['predicate'] })).toEqual([
+      'predicate grandparent',
+    ]);
+    expect(await found(session, 'the', { prefix: true, kinds: ['entity'] })).toEqual(['entity theodor']);
+  });
+
+  it('is no beginning after white space, or as one letter', async () => {
+    const session = await family();
+    for (const text of ['caro ', 'c'])
+      expect(await search(session, text, { prefix: true })).toMatchObject({ hits: [], matched: false });
+  });
+
+  it('is found among terms that came after the order was made', async () => {
+    const session = await openSession();
+    const names = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, at) => `known(name${from + at}x)`);
+    for (const [from, to] of [
+      [0, 5000],
+      [5000, 5100],
+      [5100, 11_000],
+    ] as const) {
+      await session.tellAll(names(from, to));
+      const typed = `name${to - 1}`;
+      const hits = await found(session, typed, { prefix: true, kinds: ['entity'] });
+      expect(hits).toContain(`entity name${to - 1}x`);
+    }
+    const many = await found(session, 'name', { prefix: true, kinds: ['entity'], limit: 1000 });
+    expect(many).toHaveLength(32);
+  });
+
+  it('counts as one word: another ending is no word more', async () => {
+    const session = await openSession();
+    await session.tellAll(['says(ann, "green house")', 'says(bob, "greenish hollow")']);
+    const hits = await found(session, 'green ho', { prefix: true, kinds: ['fact'] });
+    expect(hits[0]).toBe('fact says(ann, green house)');
+  });
+});
