@@ -98,7 +98,14 @@ class GraphBuilding {
     const key = declaration?.key ?? [];
     const node: PredicateNode = {
       kind: 'predicate',
-      ...{ id, name, arity, negated, facts: 0, rules: 0, stratum: 0, recursive: false },
+      id,
+      name,
+      arity,
+      negated,
+      facts: 0,
+      rules: 0,
+      stratum: 0,
+      recursive: false,
       declared: declaration !== null,
       key: [...key],
     };
@@ -236,8 +243,7 @@ function nearest({ nodes, edges }: WholeGraph, predicate: string, arity: number 
   for (const id of centre)
     for (const argument of argumentsOf.get(id) ?? [])
       for (const user of usersOf.get(argument) ?? []) keep(user, 2);
-  for (const [id, far] of [...distance])
-    for (const argument of argumentsOf.get(id) ?? []) keep(argument, far + 1);
+  for (const [id, far] of distance) for (const argument of argumentsOf.get(id) ?? []) keep(argument, far + 1);
   return nodes
     .filter(({ id }) => distance.has(id))
     .sort((a, b) => (distance.get(a.id) as number) - (distance.get(b.id) as number));

@@ -55,12 +55,14 @@ export async function contextWindow(
     isLeftOut,
   };
   const answering = pacer.within(answeringShare * pacer.leftMs);
-  for (const goal of input.goals ?? []) {
+  const given = input.goals ?? [];
+  for (const [at, goal] of given.entries()) {
+    const share = at === given.length - 1 ? 1 : oneGoalShare;
     asked.wanted.push(goal);
-    asked.goals.push(await answersTo(context, view, goal, answering));
+    asked.goals.push(await answersTo(context, view, goal, answering.within(share * answering.leftMs)));
   }
   for (const { goal, matches } of query?.goals ?? []) {
-    if (asked.wanted.some((given) => renderAtom(given) === renderAtom(goal))) continue;
+    if (asked.wanted.some((other) => renderAtom(other) === renderAtom(goal))) continue;
     asked.wanted.push(goal);
     asked.goals.push(matches);
   }
@@ -97,11 +99,11 @@ async function answersTo(
   { reasoner, reader }: ReadContext,
   view: ScopeChoice,
   { predicate, args, negated }: Goal,
-  answering: Pacer,
+  pacer: Pacer,
 ): Promise<Matches | null> {
   const asked = question(view, [{ predicate, args, negated, naf: false }]);
   try {
-    return await reasoner.answers(asked, reader, answering.within(oneGoalShare * answering.leftMs));
+    return await reasoner.answers(asked, reader, pacer);
   } catch (error) {
     if (isLimit(error)) return null;
     throw error;

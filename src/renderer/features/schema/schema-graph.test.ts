@@ -5,7 +5,13 @@ import { connectionsOf, schemaInBands } from './schema-graph.ts';
 
 const predicate = {
   kind: 'predicate',
-  ...{ arity: 1, negated: false, facts: 0, rules: 0, stratum: 0, recursive: false, declared: false },
+  arity: 1,
+  negated: false,
+  facts: 0,
+  rules: 0,
+  stratum: 0,
+  recursive: false,
+  declared: false,
   key: [],
 } as const;
 
