@@ -116,6 +116,18 @@ test('a predicate is declared from what is stored, changed, withdrawn, and undon
     await page.keyboard.press('ControlOrMeta+Enter');
     await expect(rowsOf(page, 'Predicates').filter({ hasText: 'weighs' })).toContainText('thing, grams');
   });
+
+  await test.step('the graph connects predicates with their arguments, and leads to declarations', async () => {
+    await page.getByRole('tab', { name: 'Graph' }).click();
+    const graph = page.getByRole('group', { name: 'Graph of the schema' });
+    await graph.getByRole('button', { name: /^thing: any, arguments/ }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    const detail = page.getByRole('region', { name: 'Detail' });
+    await expect(detail.getByRole('heading', { name: 'Declared arguments' })).toBeVisible();
+    await detail.getByRole('button', { name: 'Open the declaration' }).click();
+    await expect(form.getByLabel('Name of argument 1')).toBeVisible();
+  });
 });
 
 test('a constraint is added, its violation is mended, and both are undone', async ({ page, service }) => {

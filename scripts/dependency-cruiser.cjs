@@ -94,7 +94,7 @@ const homes = {
   'openapi-explorer': '^src/renderer/',
   uplot: '^src/renderer/',
   'd3-hierarchy': '^src/renderer/ui/layout/',
-  '@dagrejs/dagre': '^src/renderer/(ui/layout|features/rules)/',
+  '@dagrejs/dagre': '^src/renderer/ui/layout/',
   pino: '^src/main/telemetry/',
   'prom-client': '^src/main/telemetry/',
   zod: '^src/(engine/contract/|main/base/config[^/]*\\.ts$|main/llm/)',

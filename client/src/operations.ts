@@ -156,6 +156,15 @@ export const operations = {
     kind: 'write',
     fields: 'body',
   },
+  predicateGraph: {
+    method: 'GET',
+    path: '/predicates/graph',
+    tenant: true,
+    database: true,
+    role: 'reader',
+    kind: 'read',
+    fields: 'query',
+  },
   declarePredicate: {
     method: 'PUT',
     path: '/predicates/:name/:arity',

@@ -1951,7 +1951,7 @@ export type OptimizeInput = {
   explainOmitted?: boolean | null | undefined;
   /** Default: "json". */
   format?: 'json' | 'text' | null | undefined;
-  /** Time limit for search and proof; beyond it 422. Default: 10000. */
+  /** Time limit in milliseconds, 10,000 if absent. Goals have 60% of it; those of a query 2,000 if it is absent. Beyond it 422. */
   timeoutMs?: number | null | undefined;
 };
 
@@ -2049,6 +2049,106 @@ export type PredicateDetail = {
     key: number;
     shape: number;
   };
+};
+
+export type PredicateGraph = {
+  /** With asOf or asKnown: the generation whose knowledge was used. */
+  knowledgeGeneration?: number | undefined;
+  /** Predicates by name, arity and truth value; constraints, oldest first; declared arguments by name and type. */
+  nodes:
+    | {
+        kind: 'predicate';
+        /** name/arity, with - before it if negated. */
+        id: string;
+        name: string;
+        arity: number;
+        /** true: what is false, an independent relation. */
+        negated: boolean;
+        /** Stored visible facts in the view. */
+        facts: number;
+        /** Rules of the view that conclude it, disabled ones too. */
+        rules: number;
+        /** From 0: it is complete before those of higher strata begin. null: only rules of scopes name it, and those of all scopes together have no strata. */
+        stratum: number | null;
+        /** It depends on itself. */
+        recursive: boolean;
+        declared: boolean;
+        /** Names of the arguments of its declared key. */
+        key: string[];
+      }
+    | {
+        kind: 'constraint';
+        id: string;
+        name: string;
+        text: string;
+        mode: 'warn' | 'reject';
+        scope: string | null;
+      }
+    | {
+        kind: 'argument';
+        /** `name: type`. */
+        id: string;
+        name: string;
+        type: 'any' | 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'instant' | 'entity' | 'oneOf';
+      }[];
+  /** Between nodes of the answer. */
+  edges:
+    | {
+        kind: 'rule';
+        /** Id of the predicate that is read. */
+        from: string;
+        /** Through not or an aggregate: it must be complete first. */
+        completes: boolean;
+        /** Id of the predicate that is concluded. */
+        to: string;
+        /** Ids of the rules. */
+        rules: string[];
+        /** Arguments that a rule joins by a variable, by position from 0. */
+        positions: {
+          from: number;
+          to: number;
+        }[];
+      }
+    | {
+        kind: 'constraint';
+        /** Id of the predicate that is read. */
+        from: string;
+        /** Through not or an aggregate: it must be complete first. */
+        completes: boolean;
+        /** Id of the constraint. */
+        to: string;
+      }
+    | {
+        kind: 'argument';
+        /** Id of the predicate. */
+        from: string;
+        /** Id of the argument. */
+        to: string;
+        /** From 0. */
+        position: number;
+        inKey: boolean;
+      }[];
+  /** Number of nodes, whatever the limit. */
+  total: number;
+  /** Nodes were left out for the limit. */
+  truncated: boolean;
+};
+
+export type PredicateGraphQuery = {
+  /** Only what this predicate depends on, what depends on it, and what shares a declared argument with it. */
+  predicate?: string | null | undefined;
+  /** With predicate: only of this arity. */
+  arity?: string | null | undefined;
+  /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+  scope?: string | null | undefined;
+  /** Default: false. */
+  unscoped?: 'true' | 'false' | null | undefined;
+  /** Maximum number of nodes, up to 10000: those nearest to predicate, else predicates, constraints and arguments in order. Default: 1000. */
+  limit?: string | null | undefined;
+  /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+  asOf?: string | undefined;
+  /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+  asKnown?: string | undefined;
 };
 
 export type PredicateList = {
@@ -2259,7 +2359,7 @@ export type RecallInput = {
   includeInferred?: boolean | null | undefined;
   /** Default: "json". */
   format?: 'json' | 'text' | null | undefined;
-  /** Time limit in milliseconds. Default: 10000. */
+  /** Time limit in milliseconds, 10,000 if absent. Goals have 60% of it; those of a query 2,000 if it is absent. Beyond it 422. */
   timeoutMs?: number | null | undefined;
 };
 
@@ -2285,7 +2385,6 @@ export type RecallQuery = {
   includeInferred?: 'true' | 'false' | null | undefined;
   /** Default: "json". */
   format?: 'json' | 'text' | null | undefined;
-  /** Default: 10000. */
   timeoutMs?: string | null | undefined;
 };
 
@@ -2663,6 +2762,8 @@ export type SearchInput = {
   predicates?: string[] | null | undefined;
   /** Only hits of these kinds; absent: all. */
   kinds?: ('fact' | 'conclusion' | 'rule' | 'entity' | 'predicate')[] | null | undefined;
+  /** The last word is still being typed: words that begin with it count too, unless white space follows. Default: false. */
+  prefix?: boolean | null | undefined;
 };
 
 export type Searched = {
@@ -3280,6 +3381,26 @@ export interface Operations {
   factHistory(id: string, options?: CallOptions): Promise<FactHistory>;
   /** Take changes back: `POST /history/revert`. */
   revert(fields: RevertInput, options?: WriteOptions): Promise<Reverted>;
+  /** How predicates depend on each other: `GET /predicates/graph`. */
+  predicateGraph(
+    fields?: {
+      /** Only what this predicate depends on, what depends on it, and what shares a declared argument with it. */
+      predicate?: string | null | undefined;
+      /** With predicate: only of this arity. */
+      arity?: number | null | undefined;
+      /** A named part of the knowledge; absent: all of it when reading, no scope when storing. */
+      scope?: string | null | undefined;
+      /** Default: false. */
+      unscoped?: boolean | null | undefined;
+      /** Maximum number of nodes, up to 10000: those nearest to predicate, else predicates, constraints and arguments in order. Default: 1000. */
+      limit?: number | null | undefined;
+      /** Valid time: what was true at this instant (epoch milliseconds or ISO 8601), as far as it is known. */
+      asOf?: string | undefined;
+      /** What was known then: a generation (integer), or an instant (ISO 8601 text); absent: what is known now. */
+      asKnown?: string | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<PredicateGraph>;
   /** Declare a predicate: `PUT /predicates/:name/:arity`. */
   declarePredicate(
     name: string,
@@ -3424,7 +3545,6 @@ export interface Operations {
       includeInferred?: boolean | null | undefined;
       /** Default: "json". */
       format?: 'json' | 'text' | null | undefined;
-      /** Default: 10000. */
       timeoutMs?: number | null | undefined;
     },
     options?: CallOptions,

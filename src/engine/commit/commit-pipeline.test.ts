@@ -289,3 +289,22 @@ test('a write in doubt is answered, holds back what it excludes, and is applied 
   expect(seen).toEqual([before + 1]);
   await pipeline.close();
 });
+
+test('leaves out a check that is not needed, also if the write is exclusive for its judge', async () => {
+  const { state, log, clock } = await bench();
+  const pause = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+  const judged: string[] = [];
+  const judge = {
+    concerns: () => true,
+    judge: (_: unknown, operation: Operation) => Promise.resolve(void judged.push(operation.kind)),
+  };
+  const observer = { applying: () => {}, applied: () => {} };
+  const pipeline = new CommitPipeline(state, log, clock, unshared(pause), observer, undefined, judge);
+  const checked: string[] = [];
+  const write = (name: string, isNeeded: boolean): Write =>
+    tell(name, { check: () => void checked.push(name), needsCheck: () => isNeeded });
+  await pipeline.write(write('spared', false));
+  await pipeline.write(write('needed', true));
+  expect(checked).toEqual(['needed']);
+  expect(judged).toEqual(['assert', 'assert']);
+});

@@ -36,7 +36,10 @@ export interface Write {
    * exclusive. Of an operation on a tenant's facts it may read only these and the rules (`exclusionOf`).
    */
   readonly check?: (time: number) => void | Promise<void>;
-  /** Whether the check is needed, asked when the write is admitted, after all writes that it waited for; absent: it is. */
+  /**
+   * Whether the check is needed, asked when the write is admitted, after all writes that it waited for; absent: it is. If not,
+   * it is left out, also when the commit is exclusive for another reason.
+   */
   readonly needsCheck?: () => boolean;
   /** Called right before the write becomes visible, in the same turn. */
   readonly before?: (time: number) => void;
@@ -170,7 +173,9 @@ export class CommitPipeline {
     this.#state.database(databaseOf(write));
     this.#underWay++;
     try {
-      const checked = isExclusive ? write.check?.(time) : undefined;
+      // It may be exclusive for its judge or for its growth alone.
+      const isChecked = isExclusive && write.needsCheck?.() !== false;
+      const checked = isChecked ? write.check?.(time) : undefined;
       if (checked !== undefined) await checked;
       const { operation } = write;
       const decided = typeof operation === 'function' ? await operation(time) : { ...write, operation };

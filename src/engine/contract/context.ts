@@ -6,7 +6,7 @@ import {
   oneScopeChoice,
   optional,
   scopeFields,
-  timeoutSchema,
+  windowTimeoutSchema,
   timeSchema,
 } from './fields.ts';
 import { predicateSchema, termsSchema } from './language-schemas.ts';
@@ -90,7 +90,7 @@ export const optimizeInputSchema = z
     ),
     explainOmitted: defaulted(z.boolean(), false).describe('List what was omitted, and why'),
     format: defaulted(answerFormatSchema, 'json'),
-    timeoutMs: timeoutSchema.describe('Time limit for search and proof; beyond it 422'),
+    timeoutMs: windowTimeoutSchema,
   })
   .superRefine(oneScopeChoice)
   .superRefine(knownWithoutQuery)

@@ -89,6 +89,13 @@ export const timeoutSchema = defaulted(z.int().min(1).max(600_000), 10_000).desc
   'Time limit in milliseconds',
 );
 
+/** Time for a window unless the request names one, in milliseconds. */
+export const windowTimeoutMs = 10_000;
+/** The time limit of a window; absent: `windowTimeoutMs`, and less for the goals of a query. */
+export const windowTimeoutSchema = optional(z.int().min(1).max(600_000)).describe(
+  'Time limit in milliseconds, 10,000 if absent. Goals have 60% of it; those of a query 2,000 if it is absent. Beyond it 422',
+);
+
 /** A database's write counter. */
 export const generationSchema = z.int().min(0);
 export const timeSchema = z.int().describe('Epoch milliseconds');

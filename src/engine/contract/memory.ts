@@ -12,7 +12,7 @@ import {
   scopeParameters,
   oneScopeChoice,
   scopeFields,
-  timeoutSchema,
+  windowTimeoutSchema,
   timeSchema,
 } from './fields.ts';
 import { predicateSchema } from './language-schemas.ts';
@@ -100,7 +100,7 @@ export const recallFields = {
     'Also include derivable conclusions of the predicates',
   ),
   format: defaulted(answerFormatSchema, 'json'),
-  timeoutMs: timeoutSchema,
+  timeoutMs: windowTimeoutSchema,
 };
 
 export const recallInputSchema = z
@@ -121,7 +121,7 @@ export const recallQuerySchema = z
     ...momentParameters,
     includeInferred: defaulted(queryFlag, false),
     format: defaulted(answerFormatSchema, 'json'),
-    timeoutMs: defaulted(queryInteger(1, 600_000), 10_000),
+    timeoutMs: optional(queryInteger(1, 600_000)),
   })
   .superRefine(oneScopeChoice)
   .superRefine(knownWithoutQuery);

@@ -24,6 +24,9 @@ export const searchInputSchema = z
     kinds: optional(z.array(z.enum(hitKinds)).min(1).max(hitKinds.length)).describe(
       'Only hits of these kinds; absent: all',
     ),
+    prefix: defaulted(z.boolean(), false).describe(
+      'The last word is still being typed: words that begin with it count too, unless white space follows',
+    ),
   })
   .superRefine(oneScopeChoice);
 export type SearchInput = z.output<typeof searchInputSchema>;

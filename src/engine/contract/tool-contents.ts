@@ -95,10 +95,13 @@ export type SlimEntry = z.output<typeof entrySchema>;
 
 /** Facts as lines to be read, instead of a list. */
 const text = z.string().optional();
+/** The names of the arguments of declared predicates in the list, each once: `lives_in(person, city)`. */
+const named = z.array(z.string()).optional();
 
 export const slimRecalledSchema = z.object({
   facts: z.array(entrySchema).optional(),
   text,
+  arguments: named,
   returned: z.int(),
   totalFacts: z.int(),
   hints,
@@ -117,6 +120,7 @@ export type SlimGoal = z.output<typeof goalSchema>;
 export const windowSchema = z.object({
   entries: z.array(entrySchema).optional(),
   text,
+  arguments: named,
   goals: z.array(goalSchema).optional(),
   relevantRules: z.array(z.string()),
   contradictions: z.array(z.string()).optional(),

@@ -1,4 +1,5 @@
 import type { Caller } from '../base/caller.ts';
+import { windowTimeoutMs } from '../contract/fields.ts';
 import type { ContextEntry, DecayInput, MemoryStatsQuery, RecallInput } from '../contract/memory.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
 import type { TraceInput } from '../contract/explanation.ts';
@@ -15,6 +16,7 @@ import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
 import { entityLimits, entityPage } from '../read/entity.ts';
+import { predicateGraph } from '../read/predicate-graph.ts';
 import { predicateDetail } from '../read/predicate-detail.ts';
 import { declare, withdraw } from '../write/declarations.ts';
 import { trace } from '../read/explain.ts';
@@ -88,6 +90,8 @@ const readings = {
     );
   },
   query,
+  /** How predicates depend on each other. */
+  predicateGraph: reading(predicateGraph, () => ({ ...defaultLimits, isAside: true })),
   /** A page of the facts and conclusions of a tenant, filtered and ordered. */
   facts: asking(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
   predicates,
@@ -112,7 +116,7 @@ const readings = {
   recall: asking(
     async (context, input: RecallInput) =>
       input.query === null ? recall(context, input) : recallFor(context, input, input.query),
-    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs }),
+    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs: timeoutMs ?? windowTimeoutMs }),
     ({ includeInferred, query: text }) => (includeInferred || text !== null ? null : []),
   ),
   /** The hits of a text, and what it mentions. */
@@ -218,8 +222,9 @@ function atItsMoment(
         );
 }
 
-function timeoutOf(input: { readonly timeoutMs?: number } | undefined): number {
-  return input?.timeoutMs ?? Number.POSITIVE_INFINITY;
+function timeoutOf(input: { readonly timeoutMs?: number | null } | undefined): number {
+  const { timeoutMs } = input ?? {};
+  return timeoutMs === null ? windowTimeoutMs : (timeoutMs ?? Number.POSITIVE_INFINITY);
 }
 
 type Bound<Operation> = Operation extends (engine: never, ...input: infer Input) => infer Output
@@ -256,7 +261,7 @@ export function createEngine(parts: EngineParts) {
   const optimizeContext: Windows['optimizeContext'] = (caller, input, isLeftOut) =>
     caller.moment === undefined
       ? windows.optimizeContext(caller, input, isLeftOut)
-      : context.atMoment(caller, input.timeoutMs, ({ live: then }) =>
+      : context.atMoment(caller, input.timeoutMs ?? windowTimeoutMs, ({ live: then }) =>
           windows.optimizeContext(caller, input, isLeftOut, then),
         );
   return {

@@ -142,6 +142,27 @@ function exampleOf(relation: StoredRelation, row: number, { tenant }: ReadContex
   return renderAtom({ predicate, args: tenant.facts.argsOf({ relation, row }), negated });
 }
 
+/** The number of visible facts of each relation that has any in the view. */
+export async function countsByRelation(
+  context: ReadContext,
+  view: ScopeChoice,
+): Promise<Map<StoredRelation, number>> {
+  const { tenant, reader, pacer } = context;
+  const isVisible = visibleIn(context, view);
+  const counts = new Map<StoredRelation, number>();
+  for (const relation of tenant.facts.relations.values()) {
+    const whole = view.kind === 'all' ? wholeCount(relation, reader) : null;
+    let count = whole ?? 0;
+    const rows = whole === null ? relation.rowsAt(reader.generation) : 0;
+    for (let row = 0; row < rows; row++) {
+      if ((row & 0xfff) === 0xfff) await pacer.breathe();
+      if (isVisible(relation, row)) count++;
+    }
+    if (count > 0) counts.set(relation, count);
+  }
+  return counts;
+}
+
 type Entry = { -readonly [Key in keyof VocabularyEntry]: VocabularyEntry[Key] };
 
 /**

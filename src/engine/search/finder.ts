@@ -73,6 +73,8 @@ interface Sought {
   readonly similar: readonly Similar[];
   /** Number of hits wanted. */
   readonly limit: number;
+  /** Further terms for the last word of the text. */
+  readonly completions?: readonly string[];
 }
 
 /** Collects what a text mentions or shares words with. */
@@ -105,6 +107,7 @@ export class Finder {
       names,
       index,
       idsOf(new Set(mentions.flatMap((each) => each.constants))),
+      sought.completions,
     );
     this.#turns = new NeighbouringTurns(names, index);
     this.#cosines = new Map(sought.similar.map(({ fact, cosine }) => [keyOf(fact), cosine]));
@@ -283,7 +286,11 @@ export class Finder {
     for (const text of new Set(names.relations().map(({ predicate }) => predicate)))
       this.#take(
         { kind: 'predicate', text, id: null, scope: null, salience: null, fact: null },
-        { constants: [], predicates: [text], words: [words.ofPredicate(text)] },
+        {
+          constants: [],
+          predicates: [text],
+          words: [words.ofPredicate(text), words.ofText(names.descriptionOf(text))],
+        },
         0,
       );
   }

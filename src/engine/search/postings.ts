@@ -1,4 +1,7 @@
+import { compareText } from '../base/text-order.ts';
+import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { Dictionary } from '../store/dictionary.ts';
+import { SortedTerms } from './sorted-terms.ts';
 
 /** Terms of a document after this one are not indexed: 64 KiB of words have fewer. */
 const maxTerms = 0xffff;
@@ -18,6 +21,7 @@ export interface Posting {
  */
 export class Postings {
   readonly #terms = new Dictionary();
+  readonly #sorted = new SortedTerms(this.#terms);
   /** By term: 1 + its newest posting, and the number of documents that have it. */
   #heads = new Int32Array(64);
   #documents = new Int32Array(64);
@@ -34,7 +38,7 @@ export class Postings {
   count = 0;
 
   get bytes(): number {
-    let bytes = this.#terms.bytes;
+    let bytes = this.#terms.bytes + this.#sorted.bytes;
     for (const column of [this.#heads, this.#documents, this.#next, this.#posted, this.#times, this.#lengths])
       bytes += column.byteLength;
     return bytes;
@@ -76,6 +80,16 @@ export class Postings {
   documents(term: string): number {
     const id = this.#terms.find(term);
     return id < 0 ? 0 : (this.#documents[id] as number);
+  }
+
+  /** The terms that begin with the prefix: those that most documents have, at most `most`, ties by code point. */
+  async termsStartingWith(prefix: string, most: number, pacer: Pacer): Promise<string[]> {
+    const found = (await this.#sorted.startingWith(prefix, pacer)).map((term) => ({
+      text: this.#terms.text(term),
+      documents: this.#documents[term] as number,
+    }));
+    found.sort((left, right) => right.documents - left.documents || compareText(left.text, right.text));
+    return found.slice(0, most).map(({ text }) => text);
   }
 
   /** The number of terms of a document. */

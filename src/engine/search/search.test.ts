@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { declarationInputSchema } from '../contract/declarations.ts';
 import { maxSearchedText, searchInputSchema } from '../contract/search.ts';
 import { type Fields, openSession, type Session } from '../testing/engine-fixtures.ts';
 
@@ -223,5 +224,96 @@ describe('goals of a query', () => {
     expect(await found(session, 'I met Ann and Carol. How are they related?')).toContain(
       'conclusion grandparent(ann, carol)',
     );
+  });
+});
+
+describe('declarations', () => {
+  async function declared(): Promise<Session> {
+    const session = await family();
+    const { engine, caller } = session;
+    const fields = {
+      description: 'where somebody dwells',
+      arguments: [{ name: 'inhabitant' }, { name: 'municipality', description: 'with its suburbs' }],
+    };
+    const declaration = { ...declarationInputSchema.parse(fields), name: 'lives_in', arity: 2 };
+    await engine.declare(caller, declaration);
+    return session;
+  }
+
+  it('make predicates and their facts found by the names of arguments', async () => {
+    const session = await declared();
+    const hits = await found(session, 'municipalities');
+    expect(hits).toContain('predicate lives_in');
+    expect(hits).toContain('fact lives_in(carol, new_york)');
+    expect(hits).not.toContain('fact parent(ann, bob)');
+    const { hits: ofBoth } = await search(session, 'municipality of Carol');
+    expect(ofBoth[0]).toMatchObject({ atom: 'lives_in(carol, new_york)' });
+    expect(ofBoth[0]?.why).toContainEqual({ signal: 'words', rank: 1, detail: 'municipality carol' });
+  });
+
+  it('make predicates, not facts, found by the words of descriptions', async () => {
+    const session = await declared();
+    expect(await found(session, 'suburbs')).toEqual(['predicate lives_in']);
+    expect(await found(session, 'dwell')).toEqual(['predicate lives_in']);
+  });
+
+  it('count only while they are there', async () => {
+    const session = await declared();
+    await session.engine.withdraw(session.caller, { name: 'lives_in', arity: 2 });
+    expect(await search(session, 'municipalities suburbs')).toMatchObject({ hits: [], matched: false });
+  });
+});
+
+describe('a word that is being typed', () => {
+  it('is found by its beginning, if the search is told so', async () => {
+    const session = await family();
+    expect(await search(session, 'caro')).toMatchObject({ hits: [], matched: false });
+    const hits = await found(session, 'caro', { prefix: true });
+    expect(hits).toContain('entity carol');
+    expect(hits).toContain('fact parent(bob, carol)');
+    expect(hits.some((hit) => hit.startsWith('rule'))).toBe(false);
+    const [first] = (await search(session, 'caro', { prefix: true, kinds: ['entity'] })).hits;
+    expect(first?.why).toContainEqual({ signal: 'words', rank: 1, detail: 'caro' });
+  });
+
+  it('may be the last of several, a predicate, or begin like a function word', async () => {
+    const session = await family();
+    await session.tell('knows(ann, theodor)');
+    expect((await found(session, 'black cof', { prefix: true }))[0]).toBe('fact likes(dave, black coffee)');
+    expect(await found(session, 'grandp', { prefix: true, kinds: ['predicate'] })).toEqual([
+      'predicate grandparent',
+    ]);
+    expect(await found(session, 'the', { prefix: true, kinds: ['entity'] })).toEqual(['entity theodor']);
+  });
+
+  it('is no beginning after white space, or as one letter', async () => {
+    const session = await family();
+    for (const text of ['caro ', 'c'])
+      expect(await search(session, text, { prefix: true })).toMatchObject({ hits: [], matched: false });
+  });
+
+  it('is found among terms that came after the order was made', async () => {
+    const session = await openSession();
+    const names = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, at) => `known(name${from + at}x)`);
+    for (const [from, to] of [
+      [0, 5000],
+      [5000, 5100],
+      [5100, 11_000],
+    ] as const) {
+      await session.tellAll(names(from, to));
+      const typed = `name${to - 1}`;
+      const hits = await found(session, typed, { prefix: true, kinds: ['entity'] });
+      expect(hits).toContain(`entity name${to - 1}x`);
+    }
+    const many = await found(session, 'name', { prefix: true, kinds: ['entity'], limit: 1000 });
+    expect(many).toHaveLength(32);
+  });
+
+  it('counts as one word: another ending is no word more', async () => {
+    const session = await openSession();
+    await session.tellAll(['says(ann, "green house")', 'says(bob, "greenish hollow")']);
+    const hits = await found(session, 'green ho', { prefix: true, kinds: ['fact'] });
+    expect(hits[0]).toBe('fact says(ann, green house)');
   });
 });

@@ -20,6 +20,7 @@ import type { FactRow, ScopeChoice } from '../store/fact-matching.ts';
 import { type Found, Finder } from './finder.ts';
 import { goalsOf, type MentionGoal } from './mention-goals.ts';
 import { mentionsIn } from './mentions.ts';
+import { completionsOf } from './text-words.ts';
 import { ViewNames } from './view-names.ts';
 import { WordIndex } from './word-index.ts';
 
@@ -43,6 +44,7 @@ export async function search(context: ReadContext, input: SearchInput): Promise<
       mentions,
       similar: await similarTo(names, input.text, input.limit),
       limit: input.limit,
+      completions: input.prefix ? await completionsOf(input.text, names, index) : [],
     });
     const goalsLeftOut = await finder.find(new Set<HitKind>(input.kinds ?? hitKinds));
     return {

@@ -1,3 +1,4 @@
+import { compareText } from '../base/text-order.ts';
 import type { ViewNames } from './view-names.ts';
 import { type Postings, rarity } from './postings.ts';
 import { textOf, type WordIndex } from './word-index.ts';
@@ -39,6 +40,8 @@ const maxPostings = 65_536;
 export class TextWords {
   /** By term: the word of the text that it stands for. */
   readonly terms: ReadonlyMap<string, string>;
+  /** The words of the text, in order, with their terms. */
+  readonly #words: ReadonlyMap<string, readonly string[]>;
   readonly #index: WordIndex;
   readonly #names: ViewNames;
   readonly #ofConstants = new Map<number, Map<string, number>>();
@@ -48,11 +51,31 @@ export class TextWords {
   /** True if `#ofConstants` has every constant with any of the words. */
   #isComplete = false;
 
-  /** `mentioned`: the constants that the text names. A name in many facts says little, though it is one constant. */
-  constructor(text: string, names: ViewNames, index: WordIndex, mentioned: readonly number[]) {
+  /**
+   * `mentioned`: the constants that the text names. A name in many facts says little, though it is one constant.
+   * `completions`: further terms for its last word.
+   */
+  constructor(
+    text: string,
+    names: ViewNames,
+    index: WordIndex,
+    mentioned: readonly number[],
+    completions: readonly string[] = [],
+  ) {
     const words = wordsOf(text).map((word) => word.text);
     const telling = words.filter((word) => !isStopWord(word));
-    this.terms = new Map((telling.length > 0 ? telling : words).map((word) => [stemOf(word), word]));
+    const last = words.at(-1) ?? '';
+    this.terms = new Map([
+      ...completions.map((term): [string, string] => [term, last]),
+      ...(telling.length > 0 || completions.length > 0 ? telling : words).map((word): [string, string] => [
+        stemOf(word),
+        word,
+      ]),
+    ]);
+    const byWord = new Map<string, string[]>();
+    for (const word of words) byWord.set(word, []);
+    for (const [term, word] of this.terms) byWord.get(word)?.push(term);
+    this.#words = byWord;
     this.#names = names;
     this.#index = index;
     const { constants } = index;
@@ -130,15 +153,18 @@ export class TextWords {
     return worth;
   }
 
+  /** Of its name and of the names of its declared arguments. */
   ofPredicate(predicate: string): Worth {
     let worth = this.#ofPredicates.get(predicate);
     if (worth !== undefined) return worth;
-    const terms = new Set(termsOf(predicate));
+    const terms = this.#names.termsOfPredicate(predicate);
     const relations = this.#names.relations();
     const shared = [...this.terms.keys()].filter((term) => terms.has(term));
     worth = new Map(
       shared.map((term) => {
-        const having = relations.filter((each) => termsOf(each.predicate).includes(term)).length;
+        const having = relations.filter((each) =>
+          this.#names.termsOfPredicate(each.predicate).has(term),
+        ).length;
         return [term, rarity(relations.length, having)];
       }),
     );
@@ -161,16 +187,21 @@ export class TextWords {
     let [value, covered, total] = [0, 0, 0];
     let isMatch = false;
     const words: string[] = [];
-    for (const [term, word] of this.terms) {
-      let best = parts.reduce((most, part) => Math.max(most, part.get(term) ?? 0), 0);
+    for (const [word, terms] of this.#words) {
+      if (terms.length === 0) continue;
+      let best = 0;
+      for (const term of terms) for (const part of parts) best = Math.max(best, part.get(term) ?? 0);
       if (best > 0) words.push(word);
       for (const { worth, share, isNext } of beside) {
-        const shared = (worth.get(term) ?? 0) * share;
+        const shared = share * terms.reduce((most, term) => Math.max(most, worth.get(term) ?? 0), 0);
         if (shared > 0 && isNext) isMatch = true;
         best = Math.max(best, shared);
       }
       value += best;
-      const rare = this.#rarities.get(term) as number;
+      const rare = terms.reduce(
+        (least, term) => Math.min(least, this.#rarities.get(term) as number),
+        Number.POSITIVE_INFINITY,
+      );
       total += rare;
       if (best > 0) covered += rare;
     }
@@ -190,4 +221,24 @@ export class TextWords {
       );
     return worth;
   }
+}
+
+/** The fewest letters of a word that is completed, and the most terms that complete it among constants, metadata and predicates. */
+const minTyped = 2;
+const maxCompletions = 32;
+
+/** The terms that the last word of a text may become while it is typed; none after white space. */
+export async function completionsOf(text: string, names: ViewNames, index: WordIndex): Promise<string[]> {
+  const last = wordsOf(text).at(-1);
+  if (last === undefined || last.end < text.length || [...last.text].length < minTyped) return [];
+  const { pacer } = names.context;
+  const found = new Set<string>();
+  for (const postings of [index.constants, index.metadata])
+    for (const term of await postings.termsStartingWith(last.text, maxCompletions, pacer)) found.add(term);
+  const ofPredicates = new Set(
+    names.relations().flatMap(({ predicate }) => [...names.termsOfPredicate(predicate)]),
+  );
+  const starting = [...ofPredicates].filter((term) => term.startsWith(last.text)).sort(compareText);
+  for (const term of starting.slice(0, maxCompletions)) found.add(term);
+  return [...found];
 }

@@ -1,4 +1,5 @@
 import { compareText } from '../base/text-order.ts';
+import type { Declaration } from '../contract/declarations.ts';
 import type { AliasStore } from '../store/alias-store.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import { type FactRow, indexedRows } from '../store/fact-matching.ts';
@@ -6,7 +7,7 @@ import type { StoredRelation } from '../store/stored-relation.ts';
 import { type ReadContext, visibleIn } from '../session/read-context.ts';
 import type { Program } from '../datalog/model/program.ts';
 import { atomsOf, relationOf } from '../language/terms.ts';
-import { isStopWord, foldedName, stemmedName, stemOf, wordsOf } from './words.ts';
+import { isStopWord, foldedName, stemmedName, stemOf, termsOf, wordsOf } from './words.ts';
 
 /** Most facts of a constant that are counted. */
 const maxCounted = 4_096;
@@ -34,6 +35,8 @@ export class ViewNames {
   #relations: KnownRelation[] | null = null;
   #predicates: PredicateNames | null = null;
   #aliases: ReadonlyMap<string, readonly string[]> = new Map();
+  #declared: ReadonlyMap<string, readonly Declaration[]> | null = null;
+  readonly #terms = new Map<string, ReadonlySet<string>>();
 
   /** `predicates`: the only ones that count; null: all. */
   constructor(context: ReadContext, view: ScopeChoice, predicates: readonly string[] | null) {
@@ -143,6 +146,37 @@ export class ViewNames {
         Number(left.negated) - Number(right.negated),
     );
     return this.#relations;
+  }
+
+  /** The terms of a predicate's name and of the names of its declared arguments, of every arity. */
+  termsOfPredicate(predicate: string): ReadonlySet<string> {
+    let terms = this.#terms.get(predicate);
+    if (terms !== undefined) return terms;
+    const named = this.#declarationsOf(predicate).flatMap((each) => each.arguments.map(({ name }) => name));
+    terms = new Set([predicate, ...named].flatMap(termsOf));
+    this.#terms.set(predicate, terms);
+    return terms;
+  }
+
+  /** What declarations say of a predicate and its arguments, line by line; empty if nothing. */
+  descriptionOf(predicate: string): string {
+    return this.#declarationsOf(predicate)
+      .flatMap((each) => [each.description, ...each.arguments.map(({ description }) => description)])
+      .filter((text) => text !== null)
+      .join('\n');
+  }
+
+  #declarationsOf(predicate: string): readonly Declaration[] {
+    if (this.#declared === null) {
+      const declared = new Map<string, Declaration[]>();
+      for (const each of this.context.database.declarations.all()) {
+        const others = declared.get(each.name);
+        if (others === undefined) declared.set(each.name, [each]);
+        else others.push(each);
+      }
+      this.#declared = declared;
+    }
+    return this.#declared.get(predicate) ?? [];
   }
 
   /**

@@ -5,15 +5,15 @@ import { TextComparisons } from '../base/text-order.ts';
 import { type ProofNode, provable, smallestProof, type ProofTrial } from './proof-search.ts';
 import { type Sized, compareViews, type OpenWindow, type ProofEntry } from './open-window.ts';
 import type { OmissionReason, ProofMode } from '../contract/context.ts';
-import type { Atom, AtomLiteral } from '../contract/language.ts';
+import type { AtomLiteral } from '../contract/language.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import { answerAt } from '../read/listed-conclusions.ts';
 import { renderAtom } from '../language/print.ts';
-import { isAbsence, isAggregate, isBuiltin, wildcard } from '../language/terms.ts';
+import { isAbsence, isAggregate, isBuiltin } from '../language/terms.ts';
 import type { Premise } from '../datalog/explain/explainer.ts';
 import type { ProofBuilder, Way } from '../datalog/explain/proof.ts';
 import { sortedOrder } from '../datalog/tables/sorted.ts';
-import { isNamed, type Matches } from '../datalog/tables/question.ts';
+import type { Matches } from '../datalog/tables/question.ts';
 import type { VisibleKnowledge } from './window-knowledge.ts';
 
 /**
@@ -35,48 +35,58 @@ export interface GoalAnswer {
   readonly step: number | null;
 }
 
-/** Runs `work` and adds the goal to a limit error. */
-export async function namingGoal<Result>(goal: Atom, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof EngineError) || error.code !== 'InferenceLimitExceeded') throw error;
-    const args = goal.args.map((term) => (isNamed(term) ? term : wildcard));
-    const atom = renderAtom({ ...goal, args });
-    throw new EngineError(error.code, `goal ${atom}: ${error.message}`, error.members, { cause: error });
+/** True for the refusal of what takes more than there is of time or memory. */
+export function isLimit(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'InferenceLimitExceeded';
+}
+
+/** The proofs of a goal's answers met a limit, and with them all tables that they used. */
+export class UnprovedGoal extends Error {
+  /** Its place among the goals. */
+  readonly at: number;
+
+  constructor(at: number) {
+    super(`the proofs of goal ${at} met a limit`);
+    this.name = 'UnprovedGoal';
+    this.at = at;
   }
 }
 
 /**
- * Proves the answers to the goals; each list is in the order in which the proofs are added. Records conclusions in
- * `seen`.
+ * Proves the answers to the goals, none to those that met a limit (null); each list is in the order in which the proofs are
+ * added. Records conclusions in `seen`. Throws UnprovedGoal.
  */
 export async function proveGoals(
   seen: VisibleKnowledge,
   builder: ProofBuilder | null,
-  goals: readonly Matches[],
+  goals: readonly (Matches | null)[],
 ): Promise<{ readonly answers: GoalAnswer[][]; readonly alsoConcluded: Set<string> }> {
   const { pacer } = seen.context;
   const alsoConcluded = new TextSet();
   const proved: { readonly literal: AtomLiteral; readonly step: number | null }[][] = [];
-  for (const matches of goals) {
+  for (const [at, matches] of goals.entries()) {
     const found: { literal: AtomLiteral; step: number | null }[] = [];
     const rows: number[] = [];
-    for (let row = 0; row < matches.count; row++) {
+    for (let row = 0; row < (matches?.count ?? 0); row++) {
       if ((row & 0xff) === 0xff) await pacer.breathe();
-      const literal = answerAt(matches, row);
+      const literal = answerAt(matches as Matches, row);
       if (seen.stored(literal) === null) rows.push(row);
       else found.push({ literal, step: null });
     }
-    if (builder !== null) {
-      const goal = matches.question.body[0] as AtomLiteral;
-      const { roots } = await namingGoal(goal, () => builder.prove(matches, rows));
-      for (const [at, row] of rows.entries())
-        found.push({ literal: answerAt(matches, row), step: present(roots[at], 'an answer has a root') });
-      const stored = found.filter(({ step }) => step === null).map(({ literal }) => literal);
-      for (const atom of await concludedAmong(seen, builder, stored)) alsoConcluded.add(atom);
-    }
     proved.push(found);
+    if (builder === null || matches === null) continue;
+    const stored = found.map(({ literal }) => literal);
+    try {
+      const { roots } = await builder.prove(matches, rows);
+      for (const [of, row] of rows.entries())
+        found.push({ literal: answerAt(matches, row), step: present(roots[of], 'an answer has a root') });
+      for (const atom of await concludedAmong(seen, builder, stored)) alsoConcluded.add(atom);
+    } catch (error) {
+      if (!isLimit(error)) throw error;
+      // What the pacer of the window refuses is not this goal's fault.
+      pacer.look();
+      throw new UnprovedGoal(at);
+    }
   }
   await seen.conclusions?.takeIn();
   if (builder !== null) await noteConcluded(seen, builder);

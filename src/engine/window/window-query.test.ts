@@ -3,6 +3,7 @@ import { type ContextWindow, optimizeInputSchema } from '../contract/context.ts'
 import { recallInputSchema } from '../contract/memory.ts';
 import { renderAtom } from '../language/print.ts';
 import { type Fields, longest, openSession, type Session } from '../testing/engine-fixtures.ts';
+import { queryGoalsMs } from './window.ts';
 
 /** Windows for a query in plain words: contract section 13. */
 
@@ -128,4 +129,8 @@ test('recall takes a query too: what to read, with proofs', async () => {
   const few = await recall({ query: 'how is ida related to ole', maxFacts: 6 });
   expect(few.facts.every(({ predicate }) => predicate === 'parent')).toBe(true);
   expect(await recall({ query: 'nothing of this' })).toMatchObject({ facts: [], returned: 0, mentions: [] });
+});
+
+test('gives the goals of a query two seconds, or most of the time that the request names', () => {
+  expect([null, 1000, 60_000].map(queryGoalsMs)).toEqual([2000, 600, 36_000]);
 });

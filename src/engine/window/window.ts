@@ -7,6 +7,7 @@ import { Conclusions, everyAtom } from '../read/listed-conclusions.ts';
 import { type Candidate, OpenWindow } from './open-window.ts';
 import { ProofBuilder } from '../datalog/explain/proof.ts';
 import type { RelationShape } from '../datalog/model/program.ts';
+import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { type Matches, question } from '../datalog/tables/question.ts';
 import {
   fillBuckets,
@@ -21,7 +22,7 @@ import { type FactTest, tokensIn } from '../memory/fact-lines.ts';
 import { keyOf } from '../search/graph-nearness.ts';
 import { knowledgeOf, type QueryKnowledge } from '../search/search.ts';
 import { termsOf } from '../search/words.ts';
-import { atomOf, GoalProofs, namingGoal, proveGoals, type GoalAnswer } from './window-goals.ts';
+import { atomOf, GoalProofs, isLimit, proveGoals, type GoalAnswer, UnprovedGoal } from './window-goals.ts';
 import { proveInferred, withoutWeaker } from './window-inferred.ts';
 import { VisibleKnowledge } from './window-knowledge.ts';
 import { present } from '../base/assert.ts';
@@ -53,34 +54,69 @@ export async function contextWindow(
     windowId: newId(),
     isLeftOut,
   };
-  for (const goal of input.goals ?? []) {
+  const answering = pacer.within(answeringShare * pacer.leftMs);
+  const given = input.goals ?? [];
+  for (const [at, goal] of given.entries()) {
+    const share = at === given.length - 1 ? 1 : oneGoalShare;
     asked.wanted.push(goal);
-    asked.goals.push(await answersTo(context, view, goal));
+    asked.goals.push(await answersTo(context, view, goal, answering.within(share * answering.leftMs)));
   }
   for (const { goal, matches } of query?.goals ?? []) {
-    if (asked.wanted.some((given) => renderAtom(given) === renderAtom(goal))) continue;
+    if (asked.wanted.some((other) => renderAtom(other) === renderAtom(goal))) continue;
     asked.wanted.push(goal);
     asked.goals.push(matches);
   }
   for (const relation of relationsConcerned(context, input))
     asked.relations.push(await everyAtom(context, view, relation));
-  if (asked.goals.length === 0 && asked.relations.length === 0) return filled(context, asked, null);
-  return reasoner.evaluate(reader, true, pacer, (set) =>
-    filled(context, asked, new ProofBuilder(set, reader, pacer, Number.POSITIVE_INFINITY)),
-  );
+  for (;;) {
+    if (asked.goals.every((each) => each === null) && asked.relations.length === 0)
+      return filled(context, asked, null);
+    // Tables in which a proof met a limit are gone, and with them what they had taken of the memory.
+    const trial = pacer.within(pacer.leftMs);
+    const proving = pacer.within(provingShare * pacer.leftMs);
+    try {
+      return await reasoner.evaluate(reader, true, trial, (set) =>
+        filled(context, asked, new ProofBuilder(set, reader, proving, Number.POSITIVE_INFINITY)),
+      );
+    } catch (error) {
+      if (!(error instanceof UnprovedGoal)) throw error;
+      asked.goals[error.at] = null;
+    }
+  }
 }
 
+/**
+ * The share of the time that all given goals have for their answers, and of the rest for their proofs: one that explodes
+ * leaves the others, and what fills the window, their time.
+ */
+const answeringShare = 0.6;
+const provingShare = 0.75;
+/** The share of what is left of it that one goal may take, if others follow. */
+const oneGoalShare = 0.5;
+
+/** The answers to a goal; null: they take more than there is of time or memory. */
 async function answersTo(
-  { reasoner, reader, pacer }: ReadContext,
+  { reasoner, reader }: ReadContext,
   view: ScopeChoice,
   { predicate, args, negated }: Goal,
-): Promise<Matches> {
+  pacer: Pacer,
+): Promise<Matches | null> {
   const asked = question(view, [{ predicate, args, negated, naf: false }]);
-  return namingGoal({ predicate, args, negated }, () => reasoner.answers(asked, reader, pacer));
+  try {
+    return await reasoner.answers(asked, reader, pacer);
+  } catch (error) {
+    if (isLimit(error)) return null;
+    throw error;
+  }
 }
 
-/** Time for the goals of a query, in milliseconds. */
+/** Time for the goals of a query unless the request says how long it may take, in milliseconds. */
 const queryTimeoutMs = 2_000;
+
+/** Time for the goals of a query in a request with this time limit, in milliseconds. */
+export function queryGoalsMs(timeoutMs: number | null): number {
+  return timeoutMs === null ? queryTimeoutMs : answeringShare * timeoutMs;
+}
 
 function queryOf(
   context: ReadContext,
@@ -88,7 +124,7 @@ function queryOf(
   { maxFacts, predicates, timeoutMs }: OptimizeInput,
   query: string,
 ): Promise<QueryKnowledge> {
-  const wanted = { query, predicates, most: maxFacts, timeoutMs: Math.min(timeoutMs, queryTimeoutMs) };
+  const wanted = { query, predicates, most: maxFacts, timeoutMs: queryGoalsMs(timeoutMs) };
   return knowledgeOf(context, view, wanted);
 }
 
@@ -100,8 +136,8 @@ interface Asked {
   readonly query: QueryKnowledge | null;
   /** The goals: the given ones, then those of the query. */
   readonly wanted: Goal[];
-  /** The answers to each goal. */
-  readonly goals: Matches[];
+  /** The answers to each goal; null: it met a limit. */
+  readonly goals: (Matches | null)[];
   /** All atoms of the relations whose conclusions are wanted. */
   readonly relations: Matches[];
   readonly windowId: string;
@@ -152,7 +188,7 @@ async function filled(
   const answer: ContextWindow = {
     windowId: asked.windowId,
     entries: [...window.entries.values()],
-    goals: await reportGoals(window, builder, proofs, wanted, answers),
+    goals: await reportGoals(window, builder, proofs, asked, answers),
     ...(query === null ? {} : { goalsLeftOut: query.goalsLeftOut, mentions: [...query.mentions] }),
     relevantRules: relevantRules(window, wanted.length > 0),
     totalFactsAvailable: available,
@@ -311,13 +347,13 @@ async function reportGoals(
   window: OpenWindow,
   builder: ProofBuilder | null,
   { taken }: GoalProofs,
-  goals: readonly Goal[],
+  { wanted, goals }: Asked,
   answers: readonly (readonly GoalAnswer[])[],
 ): Promise<WindowGoal[]> {
   const included = builder === null ? null : new IncludedSteps(window, builder);
   await included?.takeIn();
   const reports: WindowGoal[] = [];
-  for (const [at, goal] of goals.entries()) {
+  for (const [at, goal] of wanted.entries()) {
     const found = answers[at] ?? [];
     let [whole, premises] = [0, 0];
     for (const { atom, step } of found)
@@ -327,7 +363,7 @@ async function reportGoals(
     const isLeftOut = first !== undefined && whole === 0;
     reports.push({
       goal: renderAtom(goal),
-      status: first === undefined ? 'no_answer' : statusOf(whole, premises),
+      status: goals[at] === null ? 'limit' : first === undefined ? 'no_answer' : statusOf(whole, premises),
       answers: { found: found.length, whole, premises, omitted: found.length - whole - premises },
       atoms: found.slice(0, maxListedAtoms).map(({ atom }) => atom),
       needs: first === undefined ? null : await needsOf(window, builder, first),

@@ -10,6 +10,7 @@ import type {
   WindowDiff,
   WindowDiffInput,
 } from '../contract/context.ts';
+import { windowTimeoutMs } from '../contract/fields.ts';
 import type { ContextEntry } from '../contract/memory.ts';
 import { type FactTest, lineOf, readingOrder } from '../memory/fact-lines.ts';
 import type { LiveState } from '../session/live-state.ts';
@@ -113,7 +114,7 @@ function reading<Result>(
   { goals, query, includeInferred, timeoutMs }: OptimizeInput,
   read: (context: ReadContext) => Promise<Result>,
 ): Promise<Result> {
-  const limits = { timeoutMs, maxDerivations: Number.POSITIVE_INFINITY };
+  const limits = { timeoutMs: timeoutMs ?? windowTimeoutMs, maxDerivations: Number.POSITIVE_INFINITY };
   const isDerived = includeInferred || query !== null || (goals !== null && goals.length > 0);
   return live.asQuestion(caller, limits, (timed) => live.reading(caller, timed, read, isDerived ? null : []));
 }

@@ -24,6 +24,8 @@ it('parses a command with its words and options, in any order', () => {
     limit: null,
     rules: false,
     escape: null,
+    mode: null,
+    infer: false,
     output: null,
   });
 });

@@ -16,6 +16,8 @@ export const commandNames = [
   'import',
   'export',
   'history',
+  'constraints',
+  'entity',
   'status',
   'sample',
 ] as const;
@@ -43,6 +45,10 @@ export interface ParsedCommand {
   readonly limit: string | null;
   /** For history revert: takes back changes of rules and declarations too. */
   readonly rules: boolean;
+  /** For constraints add: `warn` or `reject`; null: warn. */
+  readonly mode: string | null;
+  /** For entity show: derives every conclusion. */
+  readonly infer: boolean;
   /** For export: what csv is made safe for; null: nothing. */
   readonly escape: string | null;
   /** For export: the file to write; null: standard output. */
@@ -83,6 +89,8 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     actor: values.actor ?? null,
     limit: values.limit ?? null,
     rules: values.rules ?? false,
+    mode: values.mode ?? null,
+    infer: values.infer ?? false,
     escape: values.escape ?? null,
     output: values.output ?? null,
   };
@@ -124,6 +132,8 @@ function parse(argv: readonly string[]) {
         actor: { type: 'string' },
         limit: { type: 'string' },
         rules: { type: 'boolean' },
+        mode: { type: 'string' },
+        infer: { type: 'boolean' },
         escape: { type: 'string' },
         output: { type: 'string', short: 'o' },
         'reset-admin': { type: 'boolean', default: false },
@@ -165,17 +175,29 @@ function requireAlone(values: Readonly<Record<string, unknown>>, positionals: re
 /** Options that other commands refuse: if they ignored them, the command would do something else than intended. */
 const optionsOf: Readonly<
   Record<
-    'format' | 'predicate' | 'dry-run' | 'entity' | 'actor' | 'limit' | 'rules' | 'escape' | 'output',
+    | 'format'
+    | 'predicate'
+    | 'dry-run'
+    | 'entity'
+    | 'actor'
+    | 'limit'
+    | 'rules'
+    | 'mode'
+    | 'infer'
+    | 'escape'
+    | 'output',
     readonly string[]
   >
 > = {
   format: ['import', 'export'],
   predicate: ['import', 'export', 'history'],
-  'dry-run': ['import', 'history'],
+  'dry-run': ['import', 'history', 'constraints', 'entity'],
   entity: ['history'],
   actor: ['history'],
-  limit: ['history'],
+  limit: ['history', 'constraints', 'entity'],
   rules: ['history'],
+  mode: ['constraints'],
+  infer: ['entity'],
   escape: ['export'],
   output: ['export'],
 };
@@ -202,7 +224,10 @@ interface CommandHelp {
 
 const options = {
   scope: { usage: '--scope NAME', about: ['within this scope'] },
-  proof: { usage: '--proof', about: ['prints the proof of each answer; history diff: of each conclusion'] },
+  proof: {
+    usage: '--proof',
+    about: ['prints the proof of each answer or violation; history diff: of each', 'conclusion'],
+  },
   plan: { usage: '--plan', about: ['prints the plan of the question instead, with rows and times'] },
   format: {
     usage: '--format NAME',
@@ -218,14 +243,28 @@ const options = {
       'are all arguments; export, history log and diff: only this predicate',
     ],
   },
-  dryRun: { usage: '--dry-run', about: ['import, history revert: shows what it would do, without doing it'] },
+  dryRun: {
+    usage: '--dry-run',
+    about: [
+      'import, history revert, constraints add, entity merge: shows what it',
+      'would do, without doing it',
+    ],
+  },
   entity: { usage: '--entity NAME', about: ['history log: only facts about it'] },
   actor: { usage: '--actor NAME', about: ['history log: id or name of a key, or local'] },
   limit: {
     usage: '--limit N',
-    about: ['history log: at most so many generations, diff: lines of a kind; default: 100'],
+    about: [
+      'history log, constraints check, entity show: at most so many of each,',
+      'history diff: lines of a kind; default: 100',
+    ],
   },
   rules: { usage: '--rules', about: ['history revert: rules, declarations and constraints too'] },
+  mode: {
+    usage: '--mode MODE',
+    about: ['constraints add: warn (default) or reject, which refuses violations'],
+  },
+  infer: { usage: '--infer', about: ['entity show: derives every conclusion about it'] },
   escape: {
     usage: '--escape FOR',
     about: [
@@ -311,6 +350,26 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     ],
     example: 'corollary history revert 24 --dry-run',
   },
+  constraints: {
+    takes: 'list|add|remove|check',
+    about: 'says what must not be true, and what of it is',
+    options: ['mode', 'scope', 'proof', 'limit', 'dryRun'],
+    more: [
+      'add takes a NAME and the text; - reads the text from standard input. remove takes an ID, as list shows it.',
+      'check lists what is violated, of all constraints or of one ID. Exit code 1 if anything is.',
+    ],
+    example: "corollary constraints add 'of age' '!- adult(?x), age(?x, ?a), ?a < 18' --mode reject",
+  },
+  entity: {
+    takes: 'show|alias|unalias|merge',
+    about: 'shows what is known about a name, gives it others, and makes two one',
+    options: ['scope', 'infer', 'limit', 'dryRun'],
+    more: [
+      'show takes a NAME or an alias. Exit code 1 if nothing is known. alias and unalias take a NAME and an ALIAS.',
+      'merge FROM INTO rewrites the facts of FROM and keeps it as an alias; history revert takes it back.',
+    ],
+    example: 'corollary entity merge a.smith ann_smith --dry-run',
+  },
   sample: {
     takes: '[NAME]',
     about: 'loads a sample knowledge base; without a name, lists them',
@@ -328,8 +387,9 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
 };
 
 function aligned(usage: string, about: readonly string[]): string[] {
-  const [first = '', ...rest] = about;
-  return [`  ${usage.padEnd(22)}${first}`, ...rest.map((line) => `${' '.repeat(24)}${line}`)];
+  // A longer usage has a line of its own.
+  const [first = '', ...rest] = usage.length < 22 ? about : ['', ...about];
+  return [`  ${usage.padEnd(22)}${first}`.trimEnd(), ...rest.map((line) => `${' '.repeat(24)}${line}`)];
 }
 
 /** The text of `corollary ask --help`. */
@@ -380,9 +440,10 @@ Options that do one thing to the storage folder and end; they read the environme
 
   --help, --version
 
-Exit codes: 0 done; ask: 1 when nothing holds; search: 1 when nothing matches; import: 1 when lines failed; 2 wrong use or
-configuration; 3 no service reached; 4 the service refused. serve, and what is done to the folder: 1 failed, 2 configuration, 4 port taken, 5 folder in use,
-6 storage damaged; --verify: 1 when something does not verify.
+Exit codes: 0 done; ask: 1 when nothing holds; search and entity show: 1 when nothing matches; import: 1 when lines failed;
+constraints check: 1 when one is violated; 2 wrong use or configuration; 3 no service reached; 4 the service refused. serve, and
+what is done to the folder: 1 failed, 2 configuration, 4 port taken, 5 folder in use, 6 storage damaged; --verify: 1 when
+something does not verify.
 
 Environment (an empty value counts as not set):
 

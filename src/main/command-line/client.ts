@@ -39,6 +39,7 @@ export interface Client {
   get(path: string): Promise<unknown>;
   post(path: string, body: unknown): Promise<unknown>;
   put(path: string, body: unknown): Promise<unknown>;
+  delete(path: string, body?: unknown): Promise<unknown>;
   /** Sends such a body and returns the answer as a stream. Rejects as the others do. */
   open(path: string, upload?: ClientUpload): Promise<IncomingMessage>;
 }
@@ -63,7 +64,7 @@ export async function connect(options: ClientOptions): Promise<Client> {
     'x-client': `cli/${findInstallation().version}`,
     ...(options.apiKey === null ? {} : { 'x-api-key': options.apiKey }),
   };
-  const send = (method: 'POST' | 'PUT', path: string, body: unknown) =>
+  const send = (method: 'POST' | 'PUT' | 'DELETE', path: string, body: unknown) =>
     call(new URL(path, url), {
       method,
       headers: { ...headers, 'content-type': 'application/json' },
@@ -74,6 +75,10 @@ export async function connect(options: ClientOptions): Promise<Client> {
     get: (path) => call(new URL(path, url), { headers }),
     post: (path, body) => send('POST', path, body),
     put: (path, body) => send('PUT', path, body),
+    delete: (path, body) =>
+      body === undefined
+        ? call(new URL(path, url), { method: 'DELETE', headers })
+        : send('DELETE', path, body),
     open: (path, upload) => open(new URL(path, url), headers, upload),
   };
 }

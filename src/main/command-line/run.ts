@@ -15,6 +15,8 @@ import { parseProgram, present, renderRule, type Statement } from '../../engine/
 import { proofOutline } from '../../proof/proof-text.ts';
 import { type ParsedCommand, type CommandName, UsageError } from './arguments.ts';
 import { type Client, connect, RefusedCall, Unreachable } from './client.ts';
+import { constraintsCommand } from './constraints.ts';
+import { entityCommand } from './entity.ts';
 import { historyCommand } from './history.ts';
 import { type Terminal, exportFile, importFile } from './transfer.ts';
 
@@ -34,6 +36,8 @@ const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = {
   import: importFile,
   export: exportFile,
   history: historyCommand,
+  constraints: constraintsCommand,
+  entity: entityCommand,
   status,
   sample,
 };

@@ -228,12 +228,15 @@ it("POST /context/session/clear returns the text Session '<id>' cleared, known o
   expect((await call('/context/diff', { sessionId: "it's mine" })).status).toBe(404);
 });
 
-it('returns 422 InferenceLimitExceeded with the limit for a goal that explodes', async () => {
+it('returns the status limit for a goal that explodes, and 422 with the limit for other conclusions', async () => {
   const { call, tell } = await asNewTenant();
   await tell('n', '1');
   await call('/teach', { text: 'n(?y) :- n(?x), ?y = ?x + 1' });
   const goals = [{ predicate: 'n', args: ['?x'] }];
-  const { status, body } = await call<Problem>('/context/optimize', { goals, timeoutMs: 200 });
+  const window = await call<ContextWindow>('/context/optimize', { goals, timeoutMs: 3000 });
+  expect(window.body.goals).toMatchObject([{ goal: 'n(?x)', status: 'limit' }]);
+  const inferred = { predicates: ['n'], includeInferred: true, timeoutMs: 200 };
+  const { status, body } = await call<Problem>('/context/optimize', inferred);
   expect([status, body.code]).toEqual([422, 'InferenceLimitExceeded']);
   expect(body).toMatchObject({ limit: 'timeoutMs' });
 });

@@ -42,7 +42,7 @@ export const projections: { readonly [Name in ToolOperation]: Projection<Name> }
   ask: slimAnswer,
   recall: (output) => ({
     ...(output.facts === undefined ? {} : { facts: output.facts.map((entry) => slimEntry(entry)) }),
-    ...named({ text: output.text }),
+    ...named({ text: output.text, arguments: argumentsOf(output.facts) }),
     returned: output.returned,
     totalFacts: output.totalFacts,
     ...hintsOf(output),
@@ -62,7 +62,7 @@ export const projections: { readonly [Name in ToolOperation]: Projection<Name> }
     ...(output.entries === undefined
       ? {}
       : { entries: output.entries.map((entry) => ({ ...slimEntry(entry), category: entry.category })) }),
-    ...named({ text: output.text }),
+    ...named({ text: output.text, arguments: argumentsOf(output.entries) }),
     ...(output.goals.length === 0 ? {} : { goals: output.goals.map(slimGoal) }),
     relevantRules: output.relevantRules,
     ...(output.contradictions.length === 0
@@ -118,7 +118,19 @@ function named<Fields extends Readonly<Record<string, unknown>>>(
 
 const isoOf = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
 
-function slimEntry(entry: NonNullable<OperationOutput<'recall'>['facts']>[number]): SlimEntry {
+type Entry = NonNullable<OperationOutput<'recall'>['facts']>[number];
+
+/** The names of the declared arguments of the listed predicates, in the order of the list; null: there are none. */
+function argumentsOf(entries: readonly Entry[] | undefined): string[] | null {
+  const said = new Set<string>();
+  // Names that are whole numbers lose their order in an object.
+  for (const { predicate, named: values } of entries ?? [])
+    if (values !== undefined && !Object.keys(values).some((name) => /^\d+$/.test(name)))
+      said.add(renderAtom({ predicate, args: Object.keys(values), negated: false }));
+  return said.size === 0 ? null : [...said];
+}
+
+function slimEntry(entry: Entry): SlimEntry {
   const { predicate, args, negated, salience, scope, validFrom, validUntil, provenance } = entry;
   return {
     atom: renderAtom({ predicate, args, negated }),

@@ -56,7 +56,11 @@ export const toolTexts: Texts = {
     const { facts = [], text, totalFacts, returned } = content;
     if (returned === 0) return withHints(content, ['Nothing remembered fits.']);
     const lines = text === undefined ? facts.map(entryLine) : linesOf(text);
-    return withHints(content, [`${returned} of ${count(totalFacts, 'fact')}:`, ...lines]);
+    return withHints(content, [
+      `${returned} of ${count(totalFacts, 'fact')}:`,
+      ...lines,
+      ...argumentLines(content),
+    ]);
   },
   search: ({ hits, mentions, matched, goalsLeftOut }) => {
     if (!matched) return 'Nothing matches these words: nothing is known by these names.';
@@ -87,6 +91,7 @@ export const toolTexts: Texts = {
       ...aboutGoals,
       `${totalFactsIncluded} of ${count(totalFactsAvailable, 'fact')}:`,
       ...(text === undefined ? entries.map(entryLine) : linesOf(text)),
+      ...argumentLines(content),
     ];
     if (relevantRules.length > 0) lines.push(`${count(relevantRules.length, 'rule')}:`, ...relevantRules);
     if (contradictions.length > 0)
@@ -125,6 +130,10 @@ function withHints(
   lines: readonly string[],
 ): string {
   return [...lines, ...hints.map((hint) => `Hint: ${hint}`)].join('\n');
+}
+
+function argumentLines({ arguments: named = [] }: { arguments?: readonly string[] | undefined }): string[] {
+  return named.length === 0 ? [] : [`Arguments: ${named.join(', ')}`];
 }
 
 const statusWords: Readonly<Record<string, string>> = {

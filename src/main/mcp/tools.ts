@@ -120,7 +120,7 @@ function outputSchemaOf(output: OperationSpec['output']): ObjectSchema {
 }
 
 /** Fields of structured content that the short listing leaves out: they explain themselves. */
-const unlisted: ReadonlySet<string> = new Set(['named']);
+const unlisted: ReadonlySet<string> = new Set(['named', 'arguments']);
 
 /** The schema reduced to the types of its fields. */
 function outline({ properties }: ObjectSchema): ObjectSchema {

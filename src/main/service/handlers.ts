@@ -49,7 +49,12 @@ export interface ServiceState {
 
 type ShapeHandlers = Pick<
   Handlers,
-  'listPredicates' | 'declarePredicate' | 'getPredicate' | 'withdrawPredicate' | 'listViolations'
+  | 'listPredicates'
+  | 'predicateGraph'
+  | 'declarePredicate'
+  | 'getPredicate'
+  | 'withdrawPredicate'
+  | 'listViolations'
 >;
 
 function shapeHandlers(
@@ -58,6 +63,7 @@ function shapeHandlers(
 ): ShapeHandlers {
   return {
     listPredicates: (caller) => service.engine.predicates(caller),
+    predicateGraph: (caller, { query }) => service.engine.predicateGraph(caller, query),
     declarePredicate: (caller, { params, body }) => {
       const declared = { ...params, ...body };
       return within(caller)?.shape(declarationToStore(declared)) ?? service.engine.declare(caller, declared);

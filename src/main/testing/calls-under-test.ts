@@ -57,6 +57,10 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
     return post('/history/revert', { generation });
   },
   deleteFact: async (at) => ({ method: 'DELETE', path: `/facts/${await factId(at)}` }),
+  predicateGraph: async (at) => ({
+    method: 'GET',
+    path: `/predicates/graph?predicate=${(await told(at)).predicate}&arity=2`,
+  }),
   listPredicates: () => ({ method: 'GET', path: '/predicates' }),
   entity: async (at) => ({ method: 'GET', path: `/entities/${(await told(at)).args[0]}` }),
   addAlias: async (at) => post('/entities/alias', await aliasOf(at)),

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { parseAtom } from '../../engine/language/parse.ts';
 import {
   argumentTitle,
+  argumentVariables,
   choicesOf,
   declaredVariables,
   isDateField,
@@ -70,3 +71,17 @@ test('a field for dates shows dates only: other text stays visible as text', () 
   expect(misfitOf(year, 'soon')).toContain('must be an integer');
   expect([misfitOf(year, ''), misfitOf(year, '7'), misfitOf(null, 'soon')]).toEqual([null, null, null]);
 });
+
+test('variables are named as the declared arguments', () => {
+  expect(argumentVariables([born], 'born', 2)).toEqual(['?person', '?year']);
+  expect(argumentVariables([born], 'born', 3)).toEqual(['?x1', '?x2', '?x3']);
+  expect(argumentVariables(undefined, 'born', 1)).toEqual(['?x1']);
+  const blank = { name: 'p', arity: 2, declaration: declarationOf('_', 'n_1') };
+  expect(argumentVariables([blank], 'p', 2)).toEqual(['?x1', '?n_1']);
+});
+
+function declarationOf(...names: string[]): NonNullable<PredicateRow['declaration']> {
+  const named = names.map((name) => ({ name, description: null, type: 'any' as const }));
+  const rest = { description: null, key: [], onConflict: 'warn', check: 'warn' } as const;
+  return { name: 'p', arity: names.length, arguments: named, ...rest, key: [] };
+}

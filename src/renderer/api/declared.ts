@@ -7,6 +7,8 @@ import { usePredicates } from './queries.ts';
 
 /** A predicate with its counts and its declaration, if it has one. */
 export type PredicateRow = PredicateList['predicates'][number];
+/** What is declared of a predicate. */
+type DeclaredRow = Pick<PredicateRow, 'name' | 'arity' | 'declaration'>;
 /** A declaration as the service lists it. */
 export type ShownDeclaration = NonNullable<PredicateRow['declaration']>;
 /** An argument of it. */
@@ -14,7 +16,7 @@ export type ShownArgument = ShownDeclaration['arguments'][number];
 
 /** The declared argument at a position, from 0; null if the predicate is undeclared or its arguments have no names. */
 export function declaredArgument(
-  rows: readonly PredicateRow[] | undefined,
+  rows: readonly DeclaredRow[] | undefined,
   name: string,
   arity: number,
   position: number,
@@ -47,6 +49,19 @@ export function declaredVariables(
       if (argument !== null && !found.has(term.slice(1))) found.set(term.slice(1), argument);
     }
   return found;
+}
+
+/** A variable for each argument of a predicate: its declared name, else `?x1` and so on. */
+export function argumentVariables(
+  rows: readonly DeclaredRow[] | undefined,
+  name: string,
+  arity: number,
+): string[] {
+  return Array.from({ length: arity }, (_, position) => {
+    const argument = declaredArgument(rows, name, arity, position);
+    // `?_` matches anything and is no variable of the answer.
+    return argument === null || argument.name === '_' ? `?x${position + 1}` : `?${argument.name}`;
+  });
 }
 
 /** The title of an argument: its name, or its position from 1. */

@@ -111,7 +111,11 @@ export function useKnowledgeFound(typed: string): KnowledgeFound {
       new SearchAsTyped({
         parts: parts.length,
         ask: (text, part, signal) =>
-          call('search', { body: { text, ...parts[part], ...scopeFieldsOf(space.scope) } }, { signal }),
+          call(
+            'search',
+            { body: { text, prefix: true, ...parts[part], ...scopeFieldsOf(space.scope) } },
+            { signal },
+          ),
         publish: setState,
       }),
     [call, space],

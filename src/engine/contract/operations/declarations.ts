@@ -6,6 +6,7 @@ import {
   predicateDetailSchema,
   withdrawnSchema,
 } from '../declarations.ts';
+import { predicateGraphQuerySchema, predicateGraphSchema } from '../predicate-graph.ts';
 import type { OperationSpec } from '../operation-spec.ts';
 
 const common = { tag: 'shape', tenant: true, tenantDefaults: true, database: true } as const;
@@ -24,10 +25,73 @@ const declared = {
   check: 'warn',
 };
 
+const relation = { arity: 2, negated: false, stratum: 0, recursive: false };
+const livesIn = { name: 'lives_in', ...relation };
+const neighbours = { name: 'neighbours', ...relation };
+
 const path = '/predicates/:name/:arity';
 const params = { name: declared.name, arity: String(declared.arity) };
 
 export const declarationOperations = {
+  predicateGraph: {
+    ...common,
+    role: 'reader',
+    kind: 'read',
+    method: 'GET',
+    path: '/predicates/graph',
+    summary: 'How predicates depend on each other',
+    description:
+      'Predicates, constraints and declared arguments as nodes. Rules lead from what they read to what they conclude, with ' +
+      'the arguments that their variables join; constraints are read from predicates; predicates meet at arguments of one ' +
+      'name and type. Facts are counted in the view; rules, constraints and declarations are those of the database.',
+    query: predicateGraphQuerySchema,
+    output: predicateGraphSchema,
+    problems: ['HistoryGone'],
+    example: {
+      query: { predicate: 'lives_in' },
+      answer: {
+        nodes: [
+          {
+            kind: 'predicate',
+            id: 'lives_in/2',
+            ...livesIn,
+            facts: 2,
+            rules: 0,
+            declared: true,
+            key: ['person'],
+          },
+          {
+            kind: 'predicate',
+            id: 'neighbours/2',
+            ...neighbours,
+            facts: 0,
+            rules: 1,
+            declared: false,
+            key: [],
+          },
+          { kind: 'argument', id: 'city: entity', name: 'city', type: 'entity' },
+          { kind: 'argument', id: 'person: entity', name: 'person', type: 'entity' },
+        ],
+        edges: [
+          {
+            kind: 'rule',
+            from: 'lives_in/2',
+            to: 'neighbours/2',
+            completes: false,
+            rules: ['r3'],
+            positions: [
+              { from: 0, to: 0 },
+              { from: 0, to: 1 },
+            ],
+          },
+          { kind: 'argument', from: 'lives_in/2', to: 'city: entity', position: 1, inKey: false },
+          { kind: 'argument', from: 'lives_in/2', to: 'person: entity', position: 0, inKey: true },
+        ],
+        total: 4,
+        truncated: false,
+      },
+    },
+  },
   declarePredicate: {
     ...common,
     role: 'writer',

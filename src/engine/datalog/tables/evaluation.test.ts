@@ -18,3 +18,18 @@ test('looks at memory again after many derivations', () => {
   expect(pacer.isMeasurementDue).toBe(false);
   expect(() => pacer.lookAtMemory({ bytes: 1001 })).toThrow(/more than there is of 1000 bytes/);
 });
+
+test('gives a part of the work its time from then on, and no more than is left', () => {
+  const limits = {
+    timeoutMs: 1e7,
+    maxDerivations: Number.POSITIVE_INFINITY,
+    memory: new MemoryBudget(1000),
+    signal: new AbortController().signal,
+    startedAt: performance.now() - 6e6,
+  };
+  const pacer = new Pacer(limits, () => Promise.resolve());
+  const part = pacer.within(3e6);
+  expect(() => part.look()).not.toThrow();
+  expect(part.limits.timeoutMs).toBe(3e6);
+  expect(pacer.within(5e6).limits.timeoutMs).toBeLessThanOrEqual(4e6);
+});

@@ -92,8 +92,13 @@ export class Pacer {
 
   /** A pacer of a part of the same work, with at most this much time from now on. */
   within(timeoutMs: number): Pacer {
-    const left = Math.max(0, this.limits.timeoutMs - this.elapsedMs);
-    return new Pacer({ ...this.limits, timeoutMs: Math.min(left, timeoutMs) }, this.#pause);
+    const limits = { ...this.limits, timeoutMs: Math.min(this.leftMs, timeoutMs), startedAt: undefined };
+    return new Pacer(limits, this.#pause);
+  }
+
+  /** The milliseconds until its time is over. */
+  get leftMs(): number {
+    return Math.max(0, this.limits.timeoutMs - this.elapsedMs);
   }
 
   get elapsedMs(): number {

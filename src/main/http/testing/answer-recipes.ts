@@ -124,6 +124,15 @@ const knowledge = {
       },
     }),
   },
+  predicateGraph: {
+    HistoryGone: tooEarly({}),
+    success: async (world) => {
+      const { name } = await declared(world);
+      await world.call('POST', '/teach', { text: `${world.fresh()}(?x) :- edge(?x, ?_), not ${name}(?x)` });
+      await world.call('POST', '/constraints', { text: `!- ${name}(?x), ${name}(?x)`, name, mode: 'warn' });
+      return { query: '' };
+    },
+  },
   getPredicate: {
     success: async (world) => ({ params: await declared(world) }),
     NotFound: (world) => ({ params: { name: world.fresh(), arity: '1' } }),
@@ -455,7 +464,7 @@ const memory = {
     success: (world) => ({
       body: { goals: [path], maxFacts: 3, sessionId: world.fresh(), explainOmitted: true },
     }),
-    InferenceLimitExceeded: () => ({ isAtSmall: true, body: { goals: [endless] } }),
+    InferenceLimitExceeded: () => ({ isAtSmall: true, body: { predicates: ['n'], includeInferred: true } }),
   },
   diffContext: {
     success: async (world) => {

@@ -56,4 +56,22 @@ describe('replay into Ask', () => {
     expect(replayOf(asked({ text: 'p(?x)' }, { argumentsCut: true }))).toMatchObject({ kind: 'none' });
     expect(replayOf(asked({ predicate: 'p', args: ['a'] }, { tool: 'tell' }))).toBeNull();
   });
+
+  test('takes plain words to Ask as words, from every tool that has some', () => {
+    for (const [tool, given] of [
+      ['search', { text: 'who lives in york', limit: 5 }],
+      ['recall', { query: 'who lives in york', maxFacts: 3 }],
+      ['context', { query: 'who lives in york', goals: [] }],
+    ] as const)
+      expect(replayOf(asked({ ...given, scope: 'plan' }, { tool }))).toMatchObject({
+        kind: 'words',
+        question: 'who lives in york',
+        space: { scope: 'plan', database: undefined },
+      });
+    expect(replayOf(asked({ maxFacts: 3, query: ' ' }, { tool: 'recall' }))).toBeNull();
+    expect(replayOf(asked({ text: 7 }, { tool: 'search' }))).toMatchObject({ kind: 'none' });
+    expect(replayOf(asked({ text: 'who' }, { tool: 'search', argumentsCut: true }))).toMatchObject({
+      kind: 'none',
+    });
+  });
 });

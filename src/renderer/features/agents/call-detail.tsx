@@ -137,7 +137,8 @@ function AskAgain({ call }: { call: ToolCallRecord }) {
         </Button>
       </Guarded>
     );
-  const search = { ...replay.space, question: replay.question };
+  const asWords = replay.kind === 'words' ? ({ asWords: 'true' } as const) : {};
+  const search = { ...replay.space, question: replay.question, ...asWords };
   return (
     <Button leftSection={icon} renderRoot={(props) => <Link to="/ask" search={search} {...props} />}>
       Open in Ask

@@ -130,7 +130,13 @@ function answersOf({ result }: FinishedToolCall): string[] {
   return Array.isArray(results) ? results.filter((one) => typeof one === 'string') : [];
 }
 
-function Proofs({ answers, replay }: { answers: readonly string[]; replay: Replay & { kind: 'question' } }) {
+function Proofs({
+  answers,
+  replay,
+}: {
+  answers: readonly string[];
+  replay: Exclude<Replay, { kind: 'none' }>;
+}) {
   return (
     <Block
       title={answers.length === 0 ? 'No answer' : 'Proofs'}
@@ -166,7 +172,7 @@ function Proofs({ answers, replay }: { answers: readonly string[]; replay: Repla
 
 interface ToolResultProps {
   run: FinishedToolCall;
-  /** The question of an `ask` call; null: another tool. */
+  /** What the call asks; null: another tool. */
   replay: Replay | null;
 }
 

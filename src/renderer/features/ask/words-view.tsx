@@ -3,11 +3,11 @@ import { Anchor, Button } from '@mantine/core';
 import { IconFrame, IconPencil, IconPlayerPlay, IconSearchOff } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import type { PredicateList } from '../../../engine/contract/facts.ts';
 import type { Mention } from '../../../engine/contract/mention.ts';
 import type { SearchHit } from '../../../engine/contract/search.ts';
 import { parseAtom } from '../../../engine/language/parse.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
+import { argumentVariables, type PredicateRow } from '../../api/declared.ts';
 import { goalWords } from '../../api/goal-words.ts';
 import { readingsInWords } from '../../api/mentions.ts';
 import { usePredicates } from '../../api/queries.ts';
@@ -92,14 +92,14 @@ function GoalRow({ goal, ...actions }: GoalActions & { goal: Goal }) {
 /** The mentioned predicates as goals with variables alone, for words that name no constant. */
 export function openGoalsOf(
   mentions: readonly Mention[],
-  predicates: readonly Pick<PredicateList['predicates'][number], 'name' | 'arity'>[],
+  predicates: readonly Pick<PredicateRow, 'name' | 'arity' | 'declaration'>[],
 ): string[] {
   const names = new Set(mentions.flatMap((mention) => mention.predicates));
   return predicates
     .filter(({ name }) => names.has(name))
-    .map(({ name, arity }) => {
-      const args = Array.from({ length: arity }, (_, index) => `?x${index + 1}`);
-      return renderAtom({ predicate: name, args, negated: false });
+    .map((row) => {
+      const args = argumentVariables([row], row.name, row.arity);
+      return renderAtom({ predicate: row.name, args, negated: false });
     });
 }
 

@@ -11,6 +11,8 @@ import {
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { EntityPage } from '../../../engine/contract/entities.ts';
+import { argumentVariables } from '../../api/declared.ts';
+import { usePredicates } from '../../api/queries.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import type { Column } from '../../ui/data-grid.tsx';
@@ -195,8 +197,10 @@ const placeColumns: Column<Place>[] = [
 
 function Places({ page }: ListProps) {
   const navigate = useNavigate();
+  const rows = usePredicates().data;
   const ask = ({ predicate, arity, position }: Place) => {
-    const args = Array.from({ length: arity }, (_, at) => (at === position ? page.entity : `?x${at + 1}`));
+    const variables = argumentVariables(rows, predicate, arity);
+    const args = variables.map((variable, at) => (at === position ? page.entity : variable));
     void navigate({ to: '/ask', search: { question: renderAtom({ predicate, args, negated: false }) } });
   };
   if (page.asArgument.length === 0)

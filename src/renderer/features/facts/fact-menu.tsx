@@ -14,6 +14,8 @@ import {
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
+import { argumentVariables, type PredicateRow } from '../../api/declared.ts';
+import { usePredicates } from '../../api/queries.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
 import { useOpenEntity } from '../../ui/knowledge-links.tsx';
 import { copyText } from '../../ui/notify.tsx';
@@ -48,8 +50,13 @@ async function copy(text: string, what: string): Promise<void> {
 }
 
 /** A question with the constant of one argument, or none, and variables elsewhere. */
-function questionAbout({ predicate, args, truthVal }: FactContent, index: number | null): string {
-  const asked = args.map((arg, at) => (at === index ? arg : `?x${at + 1}`));
+function questionAbout(
+  { predicate, args, truthVal }: FactContent,
+  index: number | null,
+  rows: readonly PredicateRow[] | undefined,
+): string {
+  const variables = argumentVariables(rows, predicate, args.length);
+  const asked = args.map((arg, at) => (at === index ? arg : (variables[at] as string)));
   return renderAtom({ predicate, args: asked, negated: !truthVal });
 }
 
@@ -61,6 +68,7 @@ function shortened(text: string): string {
 function useCellItems({ onSearch }: MenuContext): (row: FactGridRow, column: string) => RowMenuItem[] {
   const navigate = useNavigate();
   const openEntity = useOpenEntity();
+  const rows = usePredicates().data;
   return ({ fact }, column) => {
     const cell = cellKindOf(column);
     if (cell === null || cell.kind === 'form') return [];
@@ -70,7 +78,7 @@ function useCellItems({ onSearch }: MenuContext): (row: FactGridRow, column: str
     const ask: RowMenuItem = {
       label: index === null ? `Ask about ${shortened(fact.predicate)}` : `Ask about ${shortened(text)}`,
       icon: <IconListSearch {...icon} />,
-      onClick: () => void navigate({ to: '/ask', search: { question: questionAbout(fact, index) } }),
+      onClick: () => void navigate({ to: '/ask', search: { question: questionAbout(fact, index, rows) } }),
     };
     const entities = [...new Set(index === null ? fact.args : [text])].map((constant) => ({
       label: `Open ${shortened(constant)}`,

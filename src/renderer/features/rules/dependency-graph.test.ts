@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { parseRule } from '../../../engine/language/parse.ts';
-import { aroundOf, graphOf, nodeInWords } from './dependency-graph.ts';
-import { layOutRules, nodeHeight, nodeWidth } from './graph-layout.ts';
+import { aroundOf } from '../../ui/band-graph.ts';
+import { layOutBands, nodeHeight, nodeWidth } from '../../ui/layout/band-layout.ts';
+import { graphOf, inBands } from './dependency-graph.ts';
 
 function rule(text: string, scope: string | null = null): StoredRule {
   const rest = { scope, name: null, description: null, enabled: true };
@@ -52,10 +53,9 @@ describe('the graph of relations', () => {
     expect(of('edge/2')).toMatchObject({ facts: 7, isRecursive: false });
     expect(of('path/2')).toMatchObject({ isRecursive: true, name: 'path', arity: 2 });
     expect(of('-safe/1')).toMatchObject({ name: 'safe' });
-    const cut = of('cut/2');
-    expect(cut === undefined ? '' : nodeInWords(graph, cut)).toContain(
-      'depends on node/1, absence or aggregate of path/2',
-    );
+    const drawn = inBands(graph).nodes.find(({ id }) => id === 'cut/2');
+    expect(drawn?.words).toContain('depends on node/1, absence or aggregate of path/2');
+    expect(drawn).toMatchObject({ band: 1, look: 'concluded', note: '1 rule' });
   });
 
   test('shows around a relation what it depends on and what depends on it', () => {
@@ -77,17 +77,14 @@ describe('the graph of relations', () => {
   });
 
   test('lays out nodes without overlap, with a stratum right of the lower ones', () => {
-    const { nodes, bands } = layOutRules(
-      graph.nodes.map(({ id, stratum }) => ({ id, stratum })),
-      graph.edges,
-    );
+    const { nodes, bands } = layOutBands(inBands(graph));
     for (const one of nodes)
       for (const other of nodes)
         if (one !== other)
           expect(Math.abs(one.x - other.x) >= nodeWidth || Math.abs(one.y - other.y) >= nodeHeight).toBe(
             true,
           );
-    expect(bands.map(({ stratum }) => stratum)).toEqual([0, 1, 2]);
+    expect(bands.map(({ band }) => band)).toEqual([0, 1, 2]);
     for (const [index, band] of bands.entries())
       expect(band.x).toBeGreaterThanOrEqual(index === 0 ? 0 : (bands[index - 1]?.x ?? 0) + 1);
   });

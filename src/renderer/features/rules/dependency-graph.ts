@@ -8,6 +8,7 @@ import type { PredicateList } from '../../../engine/contract/facts.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { dependenciesOf, negativeCycles, strataOf } from '../../../engine/language/stratify.ts';
 import { relationOf } from '../../../engine/language/terms.ts';
+import { type BandGraph, neighboursOf } from '../../ui/band-graph.ts';
 
 /** A relation. */
 export interface RelationNode {
@@ -93,38 +94,8 @@ export function graphOf(all: readonly StoredRule[], predicates: PredicateList['p
   return { nodes, edges, isUnscopedOnly: !isWhole };
 }
 
-function reached(from: string, step: ReadonlyMap<string, readonly string[]>): Set<string> {
-  const found = new Set([from]);
-  for (const id of found) for (const next of step.get(id) ?? []) found.add(next);
-  return found;
-}
-
-/** Returns the part of the graph that a relation depends on or that depends on it. */
-export function aroundOf(graph: RelationGraph, id: string): RelationGraph {
-  const above = new Map<string, string[]>();
-  const below = new Map<string, string[]>();
-  for (const { from, to } of graph.edges) {
-    above.set(from, [...(above.get(from) ?? []), to]);
-    below.set(to, [...(below.get(to) ?? []), from]);
-  }
-  const kept = new Set([...reached(id, above), ...reached(id, below)]);
-  return {
-    ...graph,
-    nodes: graph.nodes.filter((node) => kept.has(node.id)),
-    edges: graph.edges.filter(({ from, to }) => kept.has(from) && kept.has(to)),
-  };
-}
-
-/** Returns the direct dependencies and dependents of a relation, in graph order. */
-export function neighboursOf(graph: RelationGraph, id: string) {
-  return {
-    premises: graph.edges.filter(({ to }) => to === id),
-    conclusions: graph.edges.filter(({ from }) => from === id),
-  };
-}
-
 /** Returns a node as text for screen readers. */
-export function nodeInWords(graph: RelationGraph, node: RelationNode): string {
+function nodeInWords(graph: RelationGraph, node: RelationNode): string {
   const { premises } = neighboursOf(graph, node.id);
   const on = premises.map(({ from, completes }) => (completes ? `absence or aggregate of ${from}` : from));
   return [
@@ -133,4 +104,34 @@ export function nodeInWords(graph: RelationGraph, node: RelationNode): string {
     ...(node.isRecursive ? ['recursive'] : []),
     ...(on.length === 0 ? [] : [`depends on ${on.join(', ')}`]),
   ].join('; ');
+}
+
+function countsOf({ facts, rules, isRecursive }: RelationNode): string {
+  const isOff = rules.length > 0 && rules.every(({ enabled }) => !enabled);
+  return [
+    ...(facts > 0 || rules.length === 0 ? [`${facts} ${facts === 1 ? 'fact' : 'facts'}`] : []),
+    ...(rules.length > 0 ? [`${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`] : []),
+    ...(isRecursive ? ['recursive'] : []),
+    ...(isOff ? ['off'] : []),
+  ].join(' · ');
+}
+
+/** Returns the graph as it is drawn: a band for each stratum. */
+export function inBands(graph: RelationGraph): BandGraph {
+  return {
+    nodes: graph.nodes.map((node) => ({
+      id: node.id,
+      label: node.id,
+      note: countsOf(node),
+      words: nodeInWords(graph, node),
+      band: node.stratum,
+      look: node.rules.length > 0 ? 'concluded' : 'stored',
+    })),
+    edges: graph.edges.map(({ from, to, completes }) => ({
+      from,
+      to,
+      kind: completes ? 'completes' : 'reads',
+    })),
+    titles: new Map(graph.nodes.map(({ stratum }) => [stratum, `Stratum ${stratum}`])),
+  };
 }

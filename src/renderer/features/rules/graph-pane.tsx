@@ -1,53 +1,22 @@
 import { Button, Group, Switch } from '@mantine/core';
 import { IconCursorText, IconRoute2, IconSchema, IconTable } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates, useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import type { ScopeSelection } from '../../api/space.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { DetailPane, type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
+import { BandDrawing, useAround } from '../../ui/band-drawing.tsx';
+import { NodeLinks, NodeList } from '../../ui/band-lists.tsx';
+import { neighboursOf } from '../../ui/band-graph.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
-import { readStoredState, writeStored } from '../../ui/stored-state.ts';
-import { VirtualList } from '../../ui/virtual-list.tsx';
-import {
-  aroundOf,
-  graphOf,
-  neighboursOf,
-  type RelationGraph,
-  type RelationNode,
-} from './dependency-graph.ts';
-import { GraphDrawing, useGraphLayout } from './graph-drawing.tsx';
+import { graphOf, inBands, type RelationGraph, type RelationNode } from './dependency-graph.ts';
 import styles from './rules.module.css';
 import { ListOrGraph } from './list-or-graph.tsx';
 import type { RulesSearch } from './rules-search.ts';
-
-interface RelationLinksProps {
-  title: string;
-  relations: readonly { readonly id: string; readonly completes: boolean }[];
-  onChoose: (id: string) => void;
-}
-
-function RelationLinks({ title, relations, onChoose }: RelationLinksProps) {
-  if (relations.length === 0) return null;
-  return (
-    <section>
-      <h3>{title}</h3>
-      <ul>
-        {relations.map(({ id, completes }) => (
-          <li key={id}>
-            <button type="button" className={styles.relation} onClick={() => onChoose(id)}>
-              {id}
-            </button>
-            {completes && <span className="dim"> through not or an aggregate</span>}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
 
 interface GraphDetailProps {
   graph: RelationGraph;
@@ -96,6 +65,12 @@ function RelationActions({ node, onRename }: Pick<GraphDetailProps, 'node' | 'on
   );
 }
 
+const linkTo = (id: string, completes: boolean) => ({
+  id,
+  label: id,
+  note: completes ? 'through not or an aggregate' : null,
+});
+
 /** Shows one relation: dependencies, dependents, rules and actions. */
 function GraphDetail({ graph, node, onChoose, onRename, onClose }: GraphDetailProps) {
   const { premises, conclusions } = neighboursOf(graph, node.id);
@@ -122,14 +97,14 @@ function GraphDetail({ graph, node, onChoose, onRename, onClose }: GraphDetailPr
             </ul>
           </section>
         )}
-        <RelationLinks
+        <NodeLinks
           title="Depends on"
-          relations={premises.map(({ from, completes }) => ({ id: from, completes }))}
+          nodes={premises.map(({ from, completes }) => linkTo(from, completes))}
           onChoose={onChoose}
         />
-        <RelationLinks
+        <NodeLinks
           title="Used for"
-          relations={conclusions.map(({ to, completes }) => ({ id: to, completes }))}
+          nodes={conclusions.map(({ to, completes }) => linkTo(to, completes))}
           onChoose={onChoose}
         />
       </div>
@@ -137,8 +112,6 @@ function GraphDetail({ graph, node, onChoose, onRename, onClose }: GraphDetailPr
   );
 }
 
-/** Larger graphs are not drawn. */
-const maxDrawn = 400;
 const aroundKey = 'corollary.rules.around';
 
 /** The graph of the rules that apply in a scope: its own and the unscoped ones. */
@@ -155,84 +128,6 @@ function useGraph(scope: ScopeSelection): RelationGraph | null {
   }, [rules, predicates, scope]);
 }
 
-interface RelationsProps {
-  nodes: readonly RelationNode[];
-  chosen: string | null;
-  onChoose: (id: string) => void;
-}
-
-function Relations({ nodes, chosen, onChoose }: RelationsProps) {
-  return (
-    <VirtualList
-      label="Relations by stratum"
-      count={nodes.length}
-      selected={nodes.findIndex(({ id }) => id === chosen)}
-      onSelect={(index) => {
-        const node = nodes[index];
-        if (node !== undefined) onChoose(node.id);
-      }}
-      render={(index) => {
-        const node = nodes[index];
-        if (node === undefined) return null;
-        return (
-          <span className={styles.row}>
-            <span className={styles.rowName} title={node.id}>
-              {node.id}
-            </span>
-            <span className="dim number">stratum {node.stratum}</span>
-          </span>
-        );
-      }}
-    />
-  );
-}
-
-interface DrawingProps {
-  graph: RelationGraph;
-  chosen: string | null;
-  isAround: boolean;
-  isMatch: (node: RelationNode) => boolean;
-  onChoose: (id: string) => void;
-}
-
-function Drawing({ graph, chosen, isAround, isMatch, onChoose }: DrawingProps) {
-  const drawn = useMemo(() => {
-    const isKnown = chosen !== null && graph.nodes.some(({ id }) => id === chosen);
-    const part = isKnown && (isAround || graph.nodes.length > maxDrawn) ? aroundOf(graph, chosen) : graph;
-    return part.nodes.length > maxDrawn ? null : part;
-  }, [graph, chosen, isAround]);
-  const { laid, isFailed } = useGraphLayout(drawn);
-  if (drawn === null)
-    return (
-      <EmptyState title="Too large to draw">
-        {chosen === null
-          ? `There are ${graph.nodes.length} relations. Choose one in the list to see what it is connected to.`
-          : `${chosen} is connected to more than ${maxDrawn} relations. Its direct dependencies are listed beside.`}
-      </EmptyState>
-    );
-  if (isFailed)
-    return (
-      <EmptyState title="The graph could not be drawn">
-        The list has everything that is in it. Reload the window to try again.
-      </EmptyState>
-    );
-  if (laid === null) return <div className={styles.scroller} aria-busy />;
-  return <GraphDrawing laid={laid} chosen={chosen} isMatch={isMatch} onChoose={onChoose} />;
-}
-
-function useAround(): [boolean, (isAround: boolean) => void] {
-  const [isAround, setIsAround] = useState(() =>
-    readStoredState(aroundKey, (value) => (typeof value === 'boolean' ? value : null), false),
-  );
-  return [
-    isAround,
-    (next) => {
-      writeStored(aroundKey, next);
-      setIsAround(next);
-    },
-  ];
-}
-
 interface GraphPaneProps {
   search: RulesSearch;
   onSearch: (search: RulesSearch) => void;
@@ -242,21 +137,45 @@ interface GraphPaneProps {
 function usePanes(graph: RelationGraph, { search, onSearch }: GraphPaneProps, isAround: boolean): Pane[] {
   const { at = null, q = '' } = search;
   const wanted = q.toLowerCase();
-  const isMatch = (node: RelationNode) =>
-    wanted === '' ||
-    node.id.toLowerCase().includes(wanted) ||
-    node.rules.some(({ text, name }) => `${text} ${name ?? ''}`.toLowerCase().includes(wanted));
+  const matching = graph.nodes.filter(
+    (node) =>
+      wanted === '' ||
+      node.id.toLowerCase().includes(wanted) ||
+      node.rules.some(({ text, name }) => `${text} ${name ?? ''}`.toLowerCase().includes(wanted)),
+  );
+  const ids = new Set(matching.map(({ id }) => id));
   const onChoose = (id: string) => onSearch({ ...search, at: id });
   const node = graph.nodes.find(({ id }) => id === at);
-  const drawing = { graph, chosen: at, isAround, isMatch, onChoose };
+  const drawn = useMemo(() => inBands(graph), [graph]);
   return [
     {
       id: 'relations',
       size: '220px',
       least: '140px',
-      content: <Relations nodes={graph.nodes.filter(isMatch)} chosen={at} onChoose={onChoose} />,
+      content: (
+        <NodeList
+          label="Relations by stratum"
+          nodes={matching.map(({ id, stratum }) => ({ id, label: id, note: `stratum ${stratum}` }))}
+          chosen={at}
+          onChoose={onChoose}
+        />
+      ),
     },
-    { id: 'drawing', least: '240px', content: <Drawing {...drawing} /> },
+    {
+      id: 'drawing',
+      least: '240px',
+      content: (
+        <BandDrawing
+          label="Graph of relations"
+          noun="relations"
+          graph={drawn}
+          chosen={at}
+          isAround={isAround}
+          isMatch={({ id }) => ids.has(id)}
+          onChoose={onChoose}
+        />
+      ),
+    },
     ...(node === undefined
       ? []
       : [
@@ -292,7 +211,7 @@ export function GraphPane({ search, onSearch }: GraphPaneProps) {
   const { space } = useSession();
   const { error, refetch } = useRules();
   const graph = useGraph(space.scope);
-  const [isAround, setIsAround] = useAround();
+  const [isAround, setIsAround] = useAround(aroundKey);
   return (
     <PaneFrame
       scroll="own"

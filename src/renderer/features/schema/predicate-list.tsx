@@ -11,8 +11,9 @@ import {
 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { renderAtom } from '../../../engine/language/print.ts';
 import { AnswerOrFailure } from '../../api/answered.tsx';
-import { type PredicateRow, typeInWords } from '../../api/declared.ts';
+import { argumentVariables, type PredicateRow, typeInWords } from '../../api/declared.ts';
 import { Permitted } from '../../api/permitted.tsx';
 import { usePredicates } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
@@ -155,7 +156,11 @@ function useRowMenu({ onSearch, onWithdraw }: SchemaPredicatesProps): (row: Pred
   const navigate = useNavigate();
   const reason = useReason('withdrawPredicate');
   return (row) => {
-    const question = `${row.name}(${Array.from({ length: row.arity }, (_, at) => `?x${at + 1}`).join(', ')})`;
+    const question = renderAtom({
+      predicate: row.name,
+      args: argumentVariables([row], row.name, row.arity),
+      negated: false,
+    });
     return [
       [
         {

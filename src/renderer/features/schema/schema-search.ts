@@ -1,7 +1,7 @@
 /** Search parameters of the Schema view: its part, what is open, and the filters. */
 
 /** Parts of the view. */
-export const schemaParts = ['predicates', 'constraints', 'violations'] as const;
+export const schemaParts = ['predicates', 'graph', 'constraints', 'violations'] as const;
 /** A part of the view. */
 export type SchemaPart = (typeof schemaParts)[number];
 
@@ -13,8 +13,8 @@ export type ViolationKind = (typeof violationKinds)[number];
 /** The search parameters. */
 export interface SchemaSearch {
   /** Absent: the predicates. */
-  part?: 'constraints' | 'violations' | undefined;
-  /** Part of a predicate's name, or of a constraint's name or text. */
+  part?: 'graph' | 'constraints' | 'violations' | undefined;
+  /** Part of a predicate's name, of a constraint's name or text, or of a node's name. */
   q?: string | undefined;
   /** Absent: all predicates. */
   show?: 'declared' | 'undeclared' | undefined;
@@ -23,6 +23,8 @@ export interface SchemaSearch {
   /** Id of the open constraint, or of the one whose violations are listed; `-`: a new one. */
   constraint?: string | undefined;
   kind?: ViolationKind | undefined;
+  /** Id of the selected node of the graph. */
+  at?: string | undefined;
   /** Number of violations listed. */
   limit?: string | undefined;
 }
@@ -39,12 +41,13 @@ function textOf(value: unknown): string | undefined {
 export function schemaSearchOf(search: Record<string, unknown>): SchemaSearch {
   const limit = textOf(search['limit']);
   const found = {
-    part: oneOf(['constraints', 'violations'] as const, search['part']),
+    part: oneOf(['graph', 'constraints', 'violations'] as const, search['part']),
     q: textOf(search['q']),
     show: oneOf(['declared', 'undeclared'] as const, search['show']),
     predicate: textOf(search['predicate']),
     constraint: textOf(search['constraint']),
     kind: oneOf(violationKinds, search['kind']),
+    at: textOf(search['at']),
     limit: limit !== undefined && /^[1-9]\d{0,4}$/.test(limit) ? limit : undefined,
   };
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));

@@ -20,6 +20,7 @@ import { useReturnedFocus } from '../../ui/use-focus.ts';
 import { ConstraintList } from './constraint-list.tsx';
 import { ConstraintPane } from './constraint-pane.tsx';
 import { DeclarationPane } from './declaration-pane.tsx';
+import { GraphPart } from './graph-part.tsx';
 import { SchemaPredicates } from './predicate-list.tsx';
 import { recordConstraintChanged, recordDeclared, recordRemoved } from './schema-steps.ts';
 import {
@@ -204,6 +205,7 @@ function ConstraintsPart({ search, onSearch }: PartProps) {
 
 const partWords: Record<SchemaPart, string> = {
   predicates: 'Predicates',
+  graph: 'Graph',
   constraints: 'Constraints',
   violations: 'Violations',
 };
@@ -212,6 +214,7 @@ const partWords: Record<SchemaPart, string> = {
 function useAmounts(): Record<SchemaPart, number | undefined> {
   return {
     predicates: usePredicates().data?.length,
+    graph: undefined,
     constraints: useConstraints().data?.length,
     violations: useViolationCounts()?.total,
   };
@@ -231,6 +234,7 @@ export function SchemaView({ search, onSearch }: SchemaViewProps) {
   );
   const content = {
     predicates: <PredicatesPart search={search} onSearch={patch} />,
+    graph: <GraphPart search={search} onSearch={patch} />,
     constraints: <ConstraintsPart search={search} onSearch={patch} />,
     violations: <ViolationsPart search={search} onSearch={patch} />,
   };

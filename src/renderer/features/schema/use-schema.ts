@@ -7,6 +7,7 @@ import type { Violation } from '../../../engine/contract/violations.ts';
 import type { PredicateRow } from '../../api/declared.ts';
 import { queryKeyOf, useLive } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
+import { scopeKey } from '../../api/space.ts';
 import { type NamedPredicate, predicateText, type SchemaSearch } from './schema-search.ts';
 import type { SampledFact, StoredSample } from './stored-sample.ts';
 
@@ -17,6 +18,8 @@ const MAX_COUNTED = 1000;
 /** Facts of a sample, and of one request. */
 export const MAX_SAMPLED = 5000;
 const factsOfPage = 1000;
+/** Nodes of the graph that the service gives at once. */
+const MAX_NODES = 10_000;
 
 /** Least time between two looks at all violations or at a sample, while the knowledge goes on changing. */
 const lookAgainMs = 1000;
@@ -91,6 +94,22 @@ export function useViolationCounts(): ViolationCounts | undefined {
     placeholderData: keepPreviousData,
   });
   return useMemo(() => (data === undefined ? undefined : countsOf(data.violations, data.total)), [data]);
+}
+
+/** The graph of predicates in the scope of the session, with at most 10,000 nodes. */
+export function usePredicateGraph() {
+  const { call, space } = useSession();
+  const { scope } = space;
+  const query = {
+    limit: String(MAX_NODES),
+    ...(scope.kind === 'named' ? { scope: scope.name } : {}),
+    ...(scope.kind === 'unscoped' ? ({ unscoped: 'true' } as const) : {}),
+  };
+  return useQuery({
+    queryKey: useSeldomKey('graph', scopeKey(scope)),
+    queryFn: ({ signal }) => call('predicateGraph', { query }, { signal }),
+    placeholderData: keepPreviousData,
+  });
 }
 
 /** The first stored facts of a predicate, in all scopes, asked for when `isWanted`. */

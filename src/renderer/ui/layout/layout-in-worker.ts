@@ -1,11 +1,12 @@
 /** The worker that lays out diagrams, started by the first. */
-import type { LayoutJob, LayoutReply, LayoutRequest } from './layout.worker.ts';
+import type { BandInput, BandLayout } from './band-layout.ts';
+import type { AnyLayout, LayoutJob, LayoutReply, LayoutRequest } from './layout.worker.ts';
 import LayoutWorker from './layout.worker.ts?worker';
 import type { NetworkInput, NetworkLayout } from './network-layout.ts';
 import type { Layout, LayoutInput } from './proof-layout.ts';
 
 interface Waiting {
-  resolve(layout: Layout | NetworkLayout): void;
+  resolve(layout: AnyLayout): void;
   reject(error: Error): void;
 }
 
@@ -34,13 +35,11 @@ function startWorker(): Worker {
   return started;
 }
 
-function laidOutBy(job: LayoutJob): Promise<Layout | NetworkLayout> {
+function laidOutBy(job: LayoutJob): Promise<AnyLayout> {
   worker ??= startWorker();
   lastId += 1;
   const request: LayoutRequest = { id: lastId, job };
-  const answered = new Promise<Layout | NetworkLayout>((resolve, reject) =>
-    waiting.set(request.id, { resolve, reject }),
-  );
+  const answered = new Promise<AnyLayout>((resolve, reject) => waiting.set(request.id, { resolve, reject }));
   worker.postMessage(request);
   return answered;
 }
@@ -54,4 +53,9 @@ export async function proofLayout(input: LayoutInput): Promise<Layout> {
 /** Returns the layout of a network; rejects with a message for the user. */
 export async function networkLayout(input: NetworkInput): Promise<NetworkLayout> {
   return (await laidOutBy({ kind: 'network', input })) as NetworkLayout;
+}
+
+/** Returns the layout of a graph in bands; rejects with a message for the user. */
+export async function bandLayout(input: BandInput): Promise<BandLayout> {
+  return (await laidOutBy({ kind: 'bands', input })) as BandLayout;
 }

@@ -9,64 +9,53 @@ import {
   useRef,
   useState,
 } from 'react';
-import { neighboursOf, nodeInWords, type RelationGraph, type RelationNode } from './dependency-graph.ts';
+import styles from './band-drawing.module.css';
+import { aroundOf, type BandGraph, type BandNode, neighboursOf } from './band-graph.ts';
 import {
-  type GraphLayout,
+  type BandLayout,
   isDirection,
   type LaidEdge,
   type LaidNode,
   nextNode,
   nodeHeight,
   nodeWidth,
-  type RuleLayoutAnswer,
-  type RuleLayoutRequest,
-} from './graph-layout.ts';
-import LayoutWorker from './graph-layout.worker.ts?worker';
-import styles from './rules.module.css';
-import { Tooltip } from '../../ui/tooltip.tsx';
+} from './layout/band-layout.ts';
+import { bandLayout } from './layout/layout-in-worker.ts';
+import { EmptyState } from './notices.tsx';
+import { readStoredState, writeStored } from './stored-state.ts';
+import { Tooltip } from './tooltip.tsx';
+
+/** Larger graphs are not drawn. */
+const maxDrawn = 400;
 
 /** A graph with its layout. */
 interface LaidGraph {
-  /** The graph of this layout. */
-  readonly graph: RelationGraph;
-  readonly layout: GraphLayout;
+  readonly graph: BandGraph;
+  readonly layout: BandLayout;
 }
 
-/** Returns the layout; `isFailed`: the worker failed and there is nothing to draw. */
-export function useGraphLayout(graph: RelationGraph | null): { laid: LaidGraph | null; isFailed: boolean } {
+/** The layout as it becomes available, the one before until then; `isFailed`: there is nothing to draw. */
+function useBandLayout(graph: BandGraph | null): { laid: LaidGraph | null; isFailed: boolean } {
   const [laid, setLaid] = useState<LaidGraph | null>(null);
   const [isFailed, setIsFailed] = useState(false);
-  const worker = useRef<Worker | null>(null);
-  const lastId = useRef(0);
-
   useEffect(() => {
-    const started = new LayoutWorker();
-    worker.current = started;
+    if (graph === null) return;
+    let isWanted = true;
+    const nodes = graph.nodes.map(({ id, band }) => ({ id, band }));
+    bandLayout({ nodes, edges: graph.edges }).then(
+      (layout) => {
+        if (!isWanted) return;
+        setIsFailed(false);
+        setLaid({ graph, layout });
+      },
+      () => {
+        if (isWanted) setIsFailed(true);
+      },
+    );
     return () => {
-      worker.current = null;
-      started.terminate();
+      isWanted = false;
     };
-  }, []);
-
-  useEffect(() => {
-    const asked = worker.current;
-    if (asked === null || graph === null) return;
-    lastId.current += 1;
-    const id = lastId.current;
-    asked.onmessage = (event: MessageEvent<RuleLayoutAnswer>) => {
-      if (event.data.id !== lastId.current) return;
-      setIsFailed(false);
-      setLaid({ graph, layout: event.data.layout });
-    };
-    asked.onerror = () => setIsFailed(true);
-    const request: RuleLayoutRequest = {
-      id,
-      nodes: graph.nodes.map((node) => ({ id: node.id, stratum: node.stratum })),
-      edges: graph.edges,
-    };
-    asked.postMessage(request);
   }, [graph]);
-
   return { laid, isFailed };
 }
 
@@ -76,11 +65,12 @@ const readableScale = 0.65;
 const maxScale = 2;
 const longestName = 22;
 
-interface GraphDrawingProps {
+interface LaidDrawingProps {
   laid: LaidGraph;
-  /** Id of the selected relation. */
+  label: string;
+  /** Id of the selected node. */
   chosen: string | null;
-  isMatch: (node: RelationNode) => boolean;
+  isMatch: (node: BandNode) => boolean;
   onChoose: (id: string) => void;
 }
 
@@ -88,36 +78,24 @@ function shortened(text: string): string {
   return text.length <= longestName ? text : `${text.slice(0, longestName - 1)}…`;
 }
 
-function countsOf({ facts, rules, isRecursive }: RelationNode): string {
-  const isOff = rules.length > 0 && rules.every(({ enabled }) => !enabled);
-  return [
-    ...(facts > 0 || rules.length === 0 ? [`${facts} ${facts === 1 ? 'fact' : 'facts'}`] : []),
-    ...(rules.length > 0 ? [`${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`] : []),
-    ...(isRecursive ? ['recursive'] : []),
-    ...(isOff ? ['off'] : []),
-  ].join(' · ');
-}
-
 interface NodeProps {
-  node: RelationNode;
+  node: BandNode;
   place: LaidNode;
-  words: string;
   look: 'plain' | 'chosen' | 'beside' | 'aside';
   isStop: boolean;
   onChoose: () => void;
   onFocus: () => void;
 }
 
-function Node({ node, place, words, look, isStop, onChoose, onFocus }: NodeProps) {
-  const kind = node.rules.length > 0 ? styles.concluded : styles.stored;
+function Node({ node, place, look, isStop, onChoose, onFocus }: NodeProps) {
   return (
     <g
       role="button"
       tabIndex={isStop ? 0 : -1}
-      aria-label={words}
+      aria-label={node.words}
       aria-pressed={look === 'chosen'}
-      data-relation={node.id}
-      className={`${styles.node} ${kind} ${styles[look]}`}
+      data-node={node.id}
+      className={`${styles.node} ${styles[node.look]} ${styles[look]}`}
       transform={`translate(${place.x} ${place.y})`}
       onClick={onChoose}
       onFocus={onFocus}
@@ -127,25 +105,26 @@ function Node({ node, place, words, look, isStop, onChoose, onFocus }: NodeProps
         onChoose();
       }}
     >
-      <title>{node.id}</title>
+      <title>{node.label}</title>
       <rect width={nodeWidth} height={nodeHeight} rx={5} />
       <text x={10} y={14} className={styles.name}>
-        {shortened(node.id)}
+        {shortened(node.label)}
       </text>
       <text x={10} y={27} className={styles.counts}>
-        {countsOf(node)}
+        {node.note}
       </text>
     </g>
   );
 }
 
 function Edge({ edge, isLit, isAside }: { edge: LaidEdge; isLit: boolean; isAside: boolean }) {
-  const { path, completes, middle } = edge;
+  const { path, kind, middle } = edge;
+  const arrow = isLit ? 'url(#arrow-lit)' : 'url(#arrow)';
   const look = `${isLit ? styles.lit : ''} ${isAside ? styles.aside : ''}`;
   return (
-    <g className={`${styles.edge} ${completes ? styles.completes : ''} ${look}`}>
-      <path d={path} markerEnd={`url(#${isLit ? 'arrow-lit' : 'arrow'})`} />
-      {completes && (
+    <g className={`${styles.edge} ${kind === 'reads' ? '' : styles[kind]} ${look}`}>
+      <path d={path} markerEnd={kind === 'shares' ? undefined : arrow} />
+      {kind === 'completes' && (
         <text x={middle.x} y={middle.y - 4} textAnchor="middle">
           not, agg.
         </text>
@@ -218,7 +197,7 @@ function Arrows() {
   );
 }
 
-/** Ids of the selected relation and its neighbours; null without a selection. */
+/** Ids of the selected node and its neighbours; null without a selection. */
 function useLit({ graph }: LaidGraph, chosen: string | null): ReadonlySet<string> | null {
   return useMemo(() => {
     if (chosen === null || !graph.nodes.some(({ id }) => id === chosen)) return null;
@@ -227,21 +206,21 @@ function useLit({ graph }: LaidGraph, chosen: string | null): ReadonlySet<string
   }, [graph, chosen]);
 }
 
-/** The background: strata and edges. */
-function Background({ layout, chosen }: { layout: LaidGraph['layout']; chosen: string | null }) {
+/** The background: bands and edges. */
+function Background({ laid: { graph, layout }, chosen }: { laid: LaidGraph; chosen: string | null }) {
   return (
     <>
       {layout.bands.map((band) => (
-        <g key={band.stratum} className={styles.band}>
+        <g key={band.band} className={styles.band}>
           <rect x={band.x} y={0} width={band.width} height={layout.height} rx={8} />
           <text x={band.x + 18} y={21}>
-            Stratum {band.stratum}
+            {graph.titles.get(band.band)}
           </text>
         </g>
       ))}
       {layout.edges.map((edge) => {
         const isLit = chosen !== null && (edge.from === chosen || edge.to === chosen);
-        const key = `${edge.from} ${edge.to}`;
+        const key = `${edge.from}\n${edge.to}`;
         return <Edge key={key} edge={edge} isLit={isLit} isAside={chosen !== null && !isLit} />;
       })}
     </>
@@ -249,12 +228,12 @@ function Background({ layout, chosen }: { layout: LaidGraph['layout']; chosen: s
 }
 
 /**
- * Draws the graph of relations.
+ * The graph with its layout.
  *
  * One tab stop; arrows move to the nearest node in their direction, Enter and Space select, + - and 0 zoom. Each node
- * names its dependencies in text, and the list beside it has the same nodes.
+ * says in words what its edges are.
  */
-export function GraphDrawing({ laid, chosen, isMatch, onChoose }: GraphDrawingProps) {
+function LaidDrawing({ laid, label, chosen, isMatch, onChoose }: LaidDrawingProps) {
   const { graph, layout } = laid;
   const { scroller, scale, fit, zoom } = useScale(layout.width, layout.height);
   const lit = useLit(laid, chosen);
@@ -263,7 +242,7 @@ export function GraphDrawing({ laid, chosen, isMatch, onChoose }: GraphDrawingPr
   const stop = [visited, chosen].find((id) => id !== null && nodeOf.has(id)) ?? graph.nodes[0]?.id ?? null;
 
   function elementOf(id: string): SVGGElement | null {
-    return scroller.current?.querySelector<SVGGElement>(`[data-relation=${CSS.escape(id)}]`) ?? null;
+    return scroller.current?.querySelector<SVGGElement>(`[data-node=${CSS.escape(id)}]`) ?? null;
   }
   const reveal = useEffectEvent((id: string) =>
     elementOf(id)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
@@ -291,13 +270,13 @@ export function GraphDrawing({ laid, chosen, isMatch, onChoose }: GraphDrawingPr
       <div ref={scroller} className={styles.scroller} role="presentation" onKeyDown={onKeyDown}>
         <svg
           role="group"
-          aria-label="Graph of relations"
+          aria-label={label}
           width={(layout.width + 2 * margin) * scale}
           height={(layout.height + 2 * margin) * scale}
           viewBox={`${-margin} ${-margin} ${layout.width + 2 * margin} ${layout.height + 2 * margin}`}
         >
           <Arrows />
-          <Background layout={layout} chosen={lit === null ? null : chosen} />
+          <Background laid={laid} chosen={lit === null ? null : chosen} />
           {layout.nodes.map((place) => {
             const node = nodeOf.get(place.id);
             if (node === undefined) return null;
@@ -309,7 +288,6 @@ export function GraphDrawing({ laid, chosen, isMatch, onChoose }: GraphDrawingPr
                 key={node.id}
                 node={node}
                 place={place}
-                words={nodeInWords(graph, node)}
                 look={look}
                 isStop={node.id === stop}
                 onChoose={() => onChoose(node.id)}
@@ -322,4 +300,53 @@ export function GraphDrawing({ laid, chosen, isMatch, onChoose }: GraphDrawingPr
       <ZoomButtons fit={fit} zoom={zoom} />
     </div>
   );
+}
+
+interface BandDrawingProps extends Omit<LaidDrawingProps, 'laid'> {
+  graph: BandGraph;
+  /** Draws only what is connected to the selected node; so it is with a graph too large to read. */
+  isAround: boolean;
+  /** What the nodes are: relations. */
+  noun: string;
+}
+
+/** Draws a graph in bands, laid out in a worker. A list beside it should have the same nodes. */
+export function BandDrawing({ graph, isAround, noun, ...drawing }: BandDrawingProps) {
+  const { chosen } = drawing;
+  const drawn = useMemo(() => {
+    const isKnown = chosen !== null && graph.nodes.some(({ id }) => id === chosen);
+    const part = isKnown && (isAround || graph.nodes.length > maxDrawn) ? aroundOf(graph, chosen) : graph;
+    return part.nodes.length > maxDrawn ? null : part;
+  }, [graph, chosen, isAround]);
+  const { laid, isFailed } = useBandLayout(drawn);
+  if (drawn === null)
+    return (
+      <EmptyState title="Too large to draw">
+        {chosen === null
+          ? `There are ${graph.nodes.length} ${noun}. Choose one in the list to see what it is connected to.`
+          : `${chosen} is connected to more than ${maxDrawn} ${noun}. Its direct dependencies are listed beside.`}
+      </EmptyState>
+    );
+  if (isFailed)
+    return (
+      <EmptyState title="The graph could not be drawn">
+        The list has everything that is in it. Reload the window to try again.
+      </EmptyState>
+    );
+  if (laid === null) return <div className={styles.scroller} aria-busy />;
+  return <LaidDrawing laid={laid} {...drawing} />;
+}
+
+/** Whether only what is around the selected node is drawn, as this browser keeps it under a key. */
+export function useAround(key: string): [boolean, (isAround: boolean) => void] {
+  const [isAround, setIsAround] = useState(() =>
+    readStoredState(key, (value) => (typeof value === 'boolean' ? value : null), false),
+  );
+  return [
+    isAround,
+    (next) => {
+      writeStored(key, next);
+      setIsAround(next);
+    },
+  ];
 }

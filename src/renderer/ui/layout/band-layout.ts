@@ -1,10 +1,11 @@
 /**
- * Layout of the dependency graph: strata side by side, the lowest at the left, each in its own layers.
+ * Layout of a graph in bands: side by side in the order of their numbers, each in its own layers.
  *
- * Pure; runs in a worker. Edges within a stratum follow the computed layout; between strata they are curves from a
- * node's right side to another's left side.
+ * Pure; runs in a worker. Edges within a band follow the computed layout; between bands they are curves from a node's
+ * right side to another's left side.
  */
 import { Graph, layout } from '@dagrejs/dagre';
+import type { BandEdge } from '../band-graph.ts';
 
 /** Width of a node in pixels. */
 export const nodeWidth = 168;
@@ -23,10 +24,7 @@ export interface LaidNode {
 }
 
 /** A placed edge. */
-export interface LaidEdge {
-  readonly from: string;
-  readonly to: string;
-  readonly completes: boolean;
+export interface LaidEdge extends BandEdge {
   /** As an SVG path. */
   readonly path: string;
   /** Anchor of its label. */
@@ -38,15 +36,15 @@ interface Point {
   readonly y: number;
 }
 
-/** The band of a stratum. */
+/** A placed band. */
 interface Band {
-  readonly stratum: number;
+  readonly band: number;
   readonly x: number;
   readonly width: number;
 }
 
 /** A placed graph. */
-export interface GraphLayout {
+export interface BandLayout {
   readonly nodes: readonly LaidNode[];
   readonly edges: readonly LaidEdge[];
   readonly bands: readonly Band[];
@@ -54,15 +52,15 @@ export interface GraphLayout {
   readonly height: number;
 }
 
-interface NodeIn {
-  readonly id: string;
-  readonly stratum: number;
+/** What is laid out. */
+export interface BandInput {
+  readonly nodes: readonly NodeIn[];
+  readonly edges: readonly BandEdge[];
 }
 
-interface EdgeIn {
-  readonly from: string;
-  readonly to: string;
-  readonly completes: boolean;
+interface NodeIn {
+  readonly id: string;
+  readonly band: number;
 }
 
 interface LaidBand {
@@ -72,11 +70,11 @@ interface LaidBand {
   readonly height: number;
 }
 
-function wayKey({ from, to }: EdgeIn): string {
+function wayKey({ from, to }: BandEdge): string {
   return `${from}\n${to}`;
 }
 
-function layOutBand(nodes: readonly NodeIn[], edges: readonly EdgeIn[]): LaidBand {
+function layOutBand(nodes: readonly NodeIn[], edges: readonly BandEdge[]): LaidBand {
   const graph = new Graph();
   graph.setGraph({ rankdir: 'LR', ranker: 'tight-tree', nodesep: 14, ranksep: 56, edgesep: 10 });
   graph.setDefaultEdgeLabel(() => ({}));
@@ -131,7 +129,7 @@ function curve(from: Point, to: Point): { path: string; middle: Point } {
   return { path, middle: { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 } };
 }
 
-/** The edge of a directly recursive relation: a loop over its upper right corner. */
+/** The edge of a node to itself: a loop over its upper right corner. */
 function loop({ x, y }: Point): { path: string; middle: Point } {
   const right = x + nodeWidth;
   const path = `M ${right - 30} ${y} C ${right - 30} ${y - 20} ${right + 24} ${y - 16} ${right} ${y + 10}`;
@@ -151,13 +149,13 @@ function middleOf(way: readonly Point[]): Point {
 }
 
 /** Returns the layout of a graph. */
-export function layOutRules(nodes: readonly NodeIn[], edges: readonly EdgeIn[]): GraphLayout {
-  const stratumOf = new Map(nodes.map(({ id, stratum }) => [id, stratum]));
-  const strata = [...new Set(stratumOf.values())].sort((left, right) => left - right);
-  const laid = strata.map((stratum) =>
+export function layOutBands({ nodes, edges }: BandInput): BandLayout {
+  const bandOf = new Map(nodes.map(({ id, band }) => [id, band]));
+  const numbers = [...new Set(bandOf.values())].sort((left, right) => left - right);
+  const laid = numbers.map((band) =>
     layOutBand(
-      nodes.filter((node) => node.stratum === stratum),
-      edges.filter(({ from, to }) => stratumOf.get(from) === stratum && stratumOf.get(to) === stratum),
+      nodes.filter((node) => node.band === band),
+      edges.filter(({ from, to }) => bandOf.get(from) === band && bandOf.get(to) === band),
     ),
   );
   const inner = Math.max(0, ...laid.map(({ height }) => height));
@@ -168,7 +166,7 @@ export function layOutRules(nodes: readonly NodeIn[], edges: readonly EdgeIn[]):
   for (const [index, { nodes: corners, width, height }] of laid.entries()) {
     const shift = { x: x + bandPadding, y: headHeight + bandPadding + (inner - height) / 2 };
     shifts.push(shift);
-    bands.push({ stratum: strata[index] ?? 0, x, width: width + 2 * bandPadding });
+    bands.push({ band: numbers[index] ?? 0, x, width: width + 2 * bandPadding });
     for (const [id, corner] of corners) places.set(id, { x: corner.x + shift.x, y: corner.y + shift.y });
     x += width + 2 * bandPadding + bandGap;
   }
@@ -176,7 +174,7 @@ export function layOutRules(nodes: readonly NodeIn[], edges: readonly EdgeIn[]):
     const from = places.get(edge.from);
     const to = places.get(edge.to);
     if (from === undefined || to === undefined) return [];
-    const index = strata.indexOf(stratumOf.get(edge.from) ?? 0);
+    const index = numbers.indexOf(bandOf.get(edge.from) ?? 0);
     const points = laid[index]?.ways.get(wayKey(edge));
     const shift = shifts[index] ?? { x: 0, y: 0 };
     if (edge.from === edge.to) return [{ ...edge, ...loop(from) }];
@@ -191,19 +189,6 @@ export function layOutRules(nodes: readonly NodeIn[], edges: readonly EdgeIn[]):
     width: Math.max(0, x - bandGap),
     height: headHeight + inner + 2 * bandPadding,
   };
-}
-
-/** Message to the worker. */
-export interface RuleLayoutRequest {
-  readonly id: number;
-  readonly nodes: readonly NodeIn[];
-  readonly edges: readonly EdgeIn[];
-}
-
-/** Reply of the worker. */
-export interface RuleLayoutAnswer {
-  readonly id: number;
-  readonly layout: GraphLayout;
 }
 
 type Direction = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown';
