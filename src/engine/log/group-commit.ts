@@ -9,7 +9,7 @@
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { encodeRecord, type HistoryParent, type LogRecord } from './codec.ts';
-import { type FrameStore, noOwner, outcomeUnknown } from './frame-store.ts';
+import { type FrameStore, noOwner, outcomeUnknown, type SharedStore } from './frame-store.ts';
 import type { AppendOptions, FsyncMode, Log, LogPosition, LogStatistics, ReceivedSnapshot } from './log.ts';
 import type { StoredRecords } from './log-reader.ts';
 import type { RetainedLog } from './retained.ts';
@@ -104,12 +104,17 @@ export class GroupCommit implements Log {
     return this.#store.isRemote;
   }
 
+  get shared(): SharedStore | null {
+    return this.#store.shared;
+  }
+
   get firstSequence(): number {
     return this.#store.firstSequence;
   }
 
+  /** A copy of a shared log goes on after what it has applied. */
   get nextSequence(): number {
-    return this.#nextSequence;
+    return this.#queue.length === 0 ? this.#store.lastSequence + 1 : this.#nextSequence;
   }
 
   get lastSequence(): number {
@@ -124,6 +129,7 @@ export class GroupCommit implements Log {
     if (this.#closing !== null) throw new EngineError('NotReady', 'The service is shutting down.');
     if (this.#store.latched !== null) throw this.#store.latched;
     if (this.#unsettled !== null) throw this.#unsettled;
+    this.#nextSequence = this.nextSequence;
     const operation = options?.operation;
     assert(records.length > 0, 'an append has records');
     assert(operation === undefined || records.length === 1, 'one record has the operation');
@@ -154,6 +160,10 @@ export class GroupCommit implements Log {
 
   confirm(): Promise<void> {
     return this.#store.confirm();
+  }
+
+  settled(): Promise<void> {
+    return this.#between(() => Promise.resolve());
   }
 
   read(after: number): AsyncGenerator<LogRecord, void, undefined> {
@@ -214,7 +224,6 @@ export class GroupCommit implements Log {
         this.#between(async () => {
           assert(this.#queue.length === 0, 'nothing is written while the log is replaced');
           await received.install();
-          this.#nextSequence = this.#store.lastSequence + 1;
         }),
       discard: () => received.discard(),
     };

@@ -38,7 +38,7 @@ export async function doubtfulLog(): Promise<DoubtfulLog> {
   const nothing = (): void => {};
   const random = (bytes: number): Uint8Array => new Uint8Array(bytes);
   const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  const told = { onWarn: nothing, onSync: nothing, onLost: nothing };
+  const told = { onWarn: nothing, onSync: nothing };
   const store = await PostgresStore.take(remote, node, { key: null, now: () => 0, random, pause, ...told });
   if (store === null) throw new Error('the log can be had');
   const log = new GroupCommit(store, { doubtMs: 1 });

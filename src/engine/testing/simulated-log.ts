@@ -41,6 +41,16 @@ export class SimulatedServer {
       row: () => this.#statement(gate, false, () => this.row),
       take: (seen, me, _key, isNewHistory) =>
         this.#statement(gate, true, () => this.#take(seen, me, isNewHistory)),
+      look: () =>
+        this.#statement(gate, false, () => {
+          const { owner } = this.row;
+          return { ...this.row, ownerAddress: owner, isOwned: owner !== null && this.living.has(owner) };
+        }),
+      checksumOfEnd: (sequence) =>
+        this.#statement(gate, false, () => {
+          const ended = [...this.frames.values()].find(({ first, count }) => first + count - 1 === sequence);
+          return ended?.checksum ?? null;
+        }),
       frameAt: (first) => this.#statement(gate, false, () => this.frames.get(first) ?? null),
       release: (me) =>
         this.#statement(gate, true, () => {

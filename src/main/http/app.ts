@@ -29,6 +29,7 @@ import {
 import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';
+import { Forwarding } from './forwarding.ts';
 import { addFiles } from './files.ts';
 import type { HttpHost } from './host.ts';
 import { requestIdOf, sendJson, sendProblem, setStandingHeaders } from './answers.ts';
@@ -66,17 +67,19 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   const traffic = new ConnectionTraffic();
   const unread = new UnreadAnswers(limits.unreadBytes, host.log);
   const identify = createIdentify(host);
+  const forwarding = host.nodes === null ? null : new Forwarding(host, host.nodes, activity);
   const app = createApp(host, admission, traffic, unread);
   const stopLooking = unread.lookEvery(limits.unreadLookMs);
   app.addHook('onClose', (_app, done) => {
     stopLooking();
+    forwarding?.close();
     done();
   });
   logRequests(app, host);
   admission.install(app);
   await app.register(async (scope) => {
     leaveBodiesUnread(scope);
-    addOperationRoutes(scope, host, identify, activity);
+    addOperationRoutes(scope, host, identify, activity, forwarding);
     addDescription(scope, host, identify);
     await addFiles(scope, {
       workbench: host.workbenchFolder,
@@ -106,7 +109,13 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
           if (readsBody) requireCovered(identity, withDefaults(namedSpace(request)));
           requireJson(request.raw);
         }
-        done();
+        if (forwarding === null || isPublic) return done();
+        forwarding.passesOnSurface(request, reply).then(
+          (isAnswered) => {
+            if (!isAnswered) done();
+          },
+          (error: unknown) => done(error as Error),
+        );
       });
       scope.addHook('preHandler', async (request) => {
         if (mountedRoute(request).readsBody !== true && hasBody(request.raw))

@@ -223,7 +223,7 @@ function problemCodesOf(spec: OperationSpec): ProblemCode[] {
   if (spec.kind === 'write') codes.add('NotLeader');
   if (spec.problems.includes('StorageUnavailable')) codes.add('NoOwner').add('OutcomeUnknown');
   if (takesKey(spec)) codes.add('Conflict').add('IdempotencyMismatch');
-  if (spec.transaction !== undefined) codes.add('TransactionNotFound').add('Conflict');
+  if (spec.transaction !== undefined) codes.add('TransactionNotFound').add('TransactionLost').add('Conflict');
   if (spec.isJudged === true) codes.add('ConstraintViolated').add('InferenceLimitExceeded');
   return [...codes];
 }
@@ -512,6 +512,9 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   InferenceLimitExceeded: [
     'the question needs more than 10000 ms: ask for less, or give it more time (timeoutMs)',
     { limit: 'timeoutMs', elapsedMs: 10_000 },
+  ],
+  TransactionLost: [
+    'another node has taken the log since this transaction began: nothing of it was stored. Begin again',
   ],
   HistoryChanged: [
     'PostgreSQL has lost what this token was given for. Drop the token, and read again what you rely on.',
