@@ -257,9 +257,6 @@ export class EngineContext implements Writer {
     const follows = parts.leaderUrl !== null;
     this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;
     this.tail = this.#tailOf(log.shared, pause);
-    const { decayIntervalMs, onBug } = parts;
-    const run = (signal: AbortSignal): Promise<void> =>
-      decayEverywhere({ writer: this, onWarn, onBug }, signal);
     this.#clockTimer = setInterval(() => this.live.showTime(), clockLookMs);
     this.#clockTimer.unref();
     this.#words = new IndexAtStart({
@@ -268,14 +265,18 @@ export class EngineContext implements Writer {
       pause: scheduler.pauseOf(null, 'index words'),
       quietForMs: () => this.live.quietForMs,
       wait,
-      onBug,
+      onBug: parts.onBug,
     });
+    this.decaySchedule = follows ? null : this.#decayScheduleOf(parts);
+  }
+
+  #decayScheduleOf({ decayIntervalMs, clock, log, onWarn, onBug }: EngineParts): DecaySchedule | null {
+    if (decayIntervalMs === null) return null;
+    const run = (signal: AbortSignal): Promise<void> =>
+      decayEverywhere({ writer: this, onWarn, onBug }, signal);
     const mayRun = (): boolean =>
       log.shared?.role !== 'copy' && this.live.clockOffset.steadyForMs >= decayWaitsMs;
-    this.decaySchedule =
-      decayIntervalMs === null || follows
-        ? null
-        : new DecaySchedule({ clock, intervalMs: decayIntervalMs, mayRun, run });
+    return new DecaySchedule({ clock, intervalMs: decayIntervalMs, mayRun, run });
   }
 
   #tailOf(shared: SharedStore | null, pause: () => Promise<void>): SharedTail | null {

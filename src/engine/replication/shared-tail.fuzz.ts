@@ -9,11 +9,11 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import { memoryBackend } from '../log/backend.ts';
-import { decodeRecords } from '../log/codec.ts';
 import { StatementFailed } from '../log/postgres-connection.ts';
 import { PostgresStore } from '../log/postgres-store.ts';
 import { openEngineOn } from '../open-engine.ts';
 import { type Session, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
+import { holdAgainstLog, type Seen } from '../testing/hold-against-log.ts';
 import { Prng } from '../testing/prng.ts';
 import { SimulatedServer } from '../testing/simulated-log.ts';
 
@@ -25,15 +25,6 @@ interface Node {
   readonly session: Session;
   stop(): void;
   resume(): void;
-}
-
-/** What callers saw, in the order of `clock`. */
-interface Seen {
-  /** Acknowledged writes: when they began and were answered, and the generation in the answer. */
-  readonly writes: { mark: string; began: number; ended: number; generation: number }[];
-  readonly refused: Set<string>;
-  readonly reads: { marks: string[]; generation: number; least: number; what: string }[];
-  doubted: number;
 }
 
 describe('nodes that share a log in a store that fails', () => {
@@ -105,7 +96,7 @@ async function played(seed: number): Promise<{ seen: Seen; server: SimulatedServ
   const nodes: Node[] = [];
   for (let n = 0; n < nodesOfRun; n++) nodes.push(await start(server, `node ${n}`));
   server.odds = prng.pick([0, 3, 10, 25]);
-  const seen: Seen = { writes: [], refused: new Set(), reads: [], doubted: 0 };
+  const seen: Seen = { writes: [], refused: new Set(), reads: [] };
   const clock = { now: 0 };
   const calls: Promise<void>[] = [];
   const stopped: number[] = [];
@@ -135,7 +126,10 @@ async function played(seed: number): Promise<{ seen: Seen; server: SimulatedServ
   server.settle();
   server.odds = 0;
   await converged(nodes, server);
-  check(seed, server, seen, await Promise.all(nodes.map(({ session }) => session.results('w(?x)'))));
+  const frames = [...server.frames.values()].toSorted((left, right) => left.first - right.first);
+  const stored = frames.map(({ payload }) => payload);
+  const ends = await Promise.all(nodes.map(({ session }) => session.results('w(?x)')));
+  holdAgainstLog(`seed ${seed}`, stored, seen, ends);
   await end(nodes);
   return { seen, server };
 }
@@ -157,9 +151,8 @@ async function write(
     }
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;
-    if (error.code === 'OutcomeUnknown') seen.doubted++;
-    else if (error.code === 'NoOwner') seen.refused.add(earlier === null ? mark : '');
-    else throw error;
+    if (error.code === 'NoOwner') seen.refused.add(earlier === null ? mark : '');
+    else if (error.code !== 'OutcomeUnknown') throw error;
   }
 }
 
@@ -179,7 +172,7 @@ async function read(
       await engine.atLeast(caller.database, `${history}.${known}.${instant}`);
     }
     const { results, generation } = await ask('w(?x)');
-    seen.reads.push({ marks: results, generation, least: known, what });
+    seen.reads.push({ atoms: results, generation, least: known, what });
   } catch (error) {
     if (!(error instanceof EngineError) || error.code !== 'NoOwner') throw error;
   }
@@ -197,55 +190,6 @@ async function converged(nodes: readonly Node[], server: SimulatedServer): Promi
       return isApplied && states.filter((state) => state?.role === 'owner').length === 1;
     })
     .toBe(true);
-}
-
-function check(seed: number, server: SimulatedServer, seen: Seen, ends: readonly string[][]): void {
-  const frames = [...server.frames.values()].toSorted((left, right) => left.first - right.first);
-  const records = frames.flatMap(({ payload }) => [...decodeRecords(payload)]);
-  const about = `seed ${seed}`;
-  expect(
-    records.map(({ sequence }) => sequence),
-    about,
-  ).toEqual(records.map((_, index) => index + 1));
-  /** The marks at each generation. */
-  const states = new Map<number, readonly string[]>([[0, []]]);
-  const told: string[] = [];
-  let marks = new Set<string>();
-  let generation = 0;
-  for (const { operation } of records) {
-    const before = marks.size;
-    marks = new Set(marks);
-    const { facts = [], pattern } = operation as {
-      facts?: readonly { args: readonly string[] }[];
-      pattern?: { args: readonly string[] };
-    };
-    for (const { args } of facts) {
-      marks.add(args[0] ?? '');
-      told.push(args[0] ?? '');
-    }
-    if (pattern !== undefined) marks.delete(pattern.args[0] ?? '');
-    // A retraction of what is not there changes nothing.
-    if (marks.size !== before) states.set(++generation, atoms(marks));
-  }
-  expect(new Set(told).size, about).toBe(told.length);
-  for (const { mark, generation } of seen.writes) {
-    expect(told, about).toContain(mark);
-    expect(states.get(generation), `${about} ${mark}`).toContain(atoms([mark])[0]);
-  }
-  for (const mark of seen.refused) expect(told.includes(mark), `${about} ${mark}`).toBe(false);
-  for (const one of seen.writes)
-    for (const other of seen.writes)
-      if (one.ended < other.began)
-        expect(one.generation, `${about} ${one.mark} ${other.mark}`).toBeLessThan(other.generation);
-  for (const { marks: shown, generation, least, what } of seen.reads) {
-    expect(shown, `${about} ${what} at ${generation}`).toEqual(states.get(generation));
-    expect(generation, `${about} ${what}`).toBeGreaterThanOrEqual(least);
-  }
-  for (const shown of ends) expect(shown, about).toEqual(atoms(marks));
-}
-
-function atoms(marks: Iterable<string>): string[] {
-  return [...marks].map((mark) => `w(${mark})`).toSorted();
 }
 
 async function start(server: SimulatedServer, id: string): Promise<Node> {

@@ -162,7 +162,7 @@ export class OpenTransactions {
 
   /** Ends all: another node continues the log, and would not see their writes. */
   loseAll(): void {
-    for (const transaction of [...this.#open.values()]) {
+    for (const transaction of this.#open.values()) {
       this.end(transaction, 'rolled_back');
       this.#ended.delete(transaction.id);
     }

@@ -412,7 +412,7 @@ export function parseConfig(environment: Environment, defaults: Defaults = {}): 
   const config = {
     ...given,
     storeUrl: given.storeUrl ?? urlIn(given.storeUrlFile, complaints),
-    nodeSecret: secretIn(given.nodeSecretFile, complaints),
+    nodeSecret: isInStore(given) ? secretIn(given.nodeSecretFile, complaints) : null,
   };
   complaints.push(...contradictions(given));
   if (complaints.length > 0) throw new StartRefusal('configuration', complaints.join('\n'));
@@ -473,18 +473,21 @@ function secretIn(file: string | null, complaints: string[]): string | null {
   return null;
 }
 
+function isInStore({ storeUrl, storeUrlFile }: Pick<Config, 'storeUrl' | 'storeUrlFile'>): boolean {
+  return storeUrl !== null || storeUrlFile !== null;
+}
+
 function contradictions(config: Config): string[] {
   const complaints: string[] = [];
-  const isInStore = config.storeUrl !== null || config.storeUrlFile !== null;
   if (config.storeUrl !== null && config.storeUrlFile !== null)
     complaints.push('STORE_URL_FILE: got a file beside STORE_URL; set one of them');
   for (const [name, value] of [
     ['NODE_ADDRESS', config.nodeAddress],
     ['NODE_SECRET_FILE', config.nodeSecretFile],
   ] as const)
-    if (!isInStore && value !== null)
+    if (!isInStore(config) && value !== null)
       complaints.push(`${name}: got ${shownValue(value)}, and only nodes of a store have one; set STORE_URL`);
-  if (isInStore && config.replicationMode === 'FOLLOWER')
+  if (isInStore(config) && config.replicationMode === 'FOLLOWER')
     complaints.push(
       'STORE_URL: got an address, and a follower keeps its log in STORAGE_DIR; set one of them',
     );

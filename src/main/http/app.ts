@@ -99,28 +99,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   for (const mount of mounts)
     await app.register(async (scope) => {
       leaveBodiesUnread(scope);
-      scope.addHook('onRequest', (request, reply, done) => {
-        // Mounted surfaces write to the raw response.
-        setStandingHeaders(request, reply);
-        const { isPublic = false, readsBody = false } = mountedRoute(request);
-        if (!isPublic) {
-          const identity = identify(request);
-          requirePermission(identity, { role: 'reader' });
-          if (readsBody) requireCovered(identity, withDefaults(namedSpace(request)));
-          requireJson(request.raw);
-        }
-        if (forwarding === null || isPublic) return done();
-        forwarding.passesOnSurface(request, reply).then(
-          (isAnswered) => {
-            if (!isAnswered) done();
-          },
-          (error: unknown) => done(error as Error),
-        );
-      });
-      scope.addHook('preHandler', async (request) => {
-        if (mountedRoute(request).readsBody !== true && hasBody(request.raw))
-          request.body = await (await bodies.read(request))();
-      });
+      guardSurface(scope, identify, bodies, forwarding);
       await mount(scope, bodies);
     });
   await app.ready();
@@ -135,6 +114,37 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
         unread.watch(server, 'secureConnection');
       }),
   };
+}
+
+/** Adds the refusals that the routes of a mounted surface share, and lets the owner of a shared log answer them. */
+function guardSurface(
+  scope: FastifyInstance,
+  identify: Identify,
+  bodies: JsonBodies,
+  forwarding: Forwarding | null,
+): void {
+  scope.addHook('onRequest', (request, reply, done) => {
+    // Mounted surfaces write to the raw response.
+    setStandingHeaders(request, reply);
+    const { isPublic = false, readsBody = false } = mountedRoute(request);
+    if (!isPublic) {
+      const identity = identify(request);
+      requirePermission(identity, { role: 'reader' });
+      if (readsBody) requireCovered(identity, withDefaults(namedSpace(request)));
+      requireJson(request.raw);
+    }
+    done();
+  });
+  if (forwarding !== null)
+    scope.addHook('onRequest', async (request, reply) => {
+      const isAnswered =
+        mountedRoute(request).isPublic !== true && (await forwarding.passesOnSurface(request, reply));
+      return isAnswered ? reply : undefined;
+    });
+  scope.addHook('preHandler', async (request) => {
+    if (mountedRoute(request).readsBody !== true && hasBody(request.raw))
+      request.body = await (await bodies.read(request))();
+  });
 }
 
 function mountedRoute(request: FastifyRequest): MountedRoute {

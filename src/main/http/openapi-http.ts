@@ -53,6 +53,13 @@ export const headerParameters = {
       '`strong`: the answer shows every write that was answered anywhere before the request came. Without `STORE_URL` that is always so.',
     schema: { type: 'string', enum: ['default', 'strong'] },
   },
+  Route: {
+    name: 'X-Route',
+    in: 'header',
+    description:
+      'With `STORE_URL`: `direct` asks a node that would pass the request on to answer 421 with the address of the node that has the log.',
+    schema: { type: 'string', enum: ['direct'] },
+  },
   Transaction: {
     name: 'X-Transaction-ID',
     in: 'header',
@@ -125,6 +132,11 @@ export const answerHeaders = {
       'Of answers about a database: what this one shows, for `X-At-Least`. History, generation and time; compare nothing in it.',
     schema: { type: 'string', pattern: '^[0-9a-f]{8}\\.[0-9]{1,16}\\.[0-9]{1,16}$' },
   },
+  StaleMs: {
+    description:
+      'With `STORE_URL`, of answers of a node that has not reached PostgreSQL for a second: the age of what it shows, in milliseconds.',
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
   ETag: {
     description: 'The entity tag of the current rule, for `If-Match`. Absent if the write is pending.',
     schema: { type: 'string', pattern: '^"[\\x21\\x23-\\x7e]+"$' },
@@ -162,6 +174,7 @@ const headerNames: Readonly<Record<AnswerHeader, string>> = {
   RequestId: 'X-Request-ID',
   ApiVersion: 'X-API-Version',
   Token: 'X-Token',
+  StaleMs: 'X-Stale-Ms',
   ETag: 'ETag',
   Replayed: 'Idempotent-Replayed',
   RetryAfter: 'Retry-After',
@@ -172,7 +185,7 @@ const headerNames: Readonly<Record<AnswerHeader, string>> = {
 
 /** The headers of every answer, plus these. */
 export function headersOf(...more: readonly AnswerHeader[]): Described {
-  const all: AnswerHeader[] = ['RequestId', 'ApiVersion', 'Token', ...more];
+  const all: AnswerHeader[] = ['RequestId', 'ApiVersion', 'Token', 'StaleMs', ...more];
   return Object.fromEntries(
     all.map((header) => [headerNames[header], { $ref: `#/components/headers/${header}` }]),
   );
@@ -188,6 +201,7 @@ export function headerParametersOf(spec: OperationSpec): Described[] {
         : (['Tenant'] as const)),
     ...(spec.database ? (['Database'] as const) : []),
     ...(spec.database ? (['AtLeast', 'Consistency'] as const) : []),
+    ...(spec.kind === 'write' ? (['Route'] as const) : []),
     ...(spec.transaction === undefined ? [] : (['Transaction'] as const)),
     ...(takesKey(spec) ? (['IdempotencyKey'] as const) : []),
     ...(spec.kind === 'write' && spec.database ? (['Client', 'Reason'] as const) : []),

@@ -24,7 +24,7 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
   let folder: string;
   let environment: Environment;
   let number = 0;
-  let services: ServiceUnderTest[] = [];
+  const services: ServiceUnderTest[] = [];
   beforeAll(async () => {
     server = await startPostgres();
     folder = await mkdtemp(join(tmpdir(), 'corollary-nodes-'));
