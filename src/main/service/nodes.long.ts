@@ -93,13 +93,15 @@ interface Run {
 
 async function startCluster(server: PrivatePostgres): Promise<Cluster> {
   const program = await bundleProgram(new URL('../entry/headless.ts', import.meta.url));
+  // By which a program finds what it was installed with.
+  await writeFile(join(program, '../package.json'), JSON.stringify({ name: 'corollary', version: '0.0.0' }));
   const folder = await mkdtemp(join(tmpdir(), 'corollary-cluster-'));
   const secret = join(folder, 'secret');
   await writeFile(secret, 'a secret of at least 32 characters');
   const nodes: Cluster['nodes'] = [];
   const launch = async (port: number, at: number): Promise<ChildProcess> => {
     const child = spawn(process.execPath, [program, 'serve'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
         HOST: '127.0.0.1',
@@ -109,7 +111,12 @@ async function startCluster(server: PrivatePostgres): Promise<Cluster> {
         COROLLARY_ENDPOINT_FILE: join(folder, `endpoint-${at}.json`),
       },
     });
-    await once(child.stdout, 'data');
+    let said = '';
+    child.stderr.on('data', (bytes: Buffer) => {
+      said = bytes.toString();
+    });
+    const started = await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => null)]);
+    if (started === null) throw new Error(`a node ended at its start: ${said}`);
     return child;
   };
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
