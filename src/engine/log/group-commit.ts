@@ -230,7 +230,8 @@ export class GroupCommit implements Log {
   }
 
   status(): 'ready' | 'failed' {
-    return this.#store.latched !== null || this.#unsettled !== null ? 'failed' : this.#store.status();
+    const isLatched = this.#store.latched !== null && this.shared?.role !== 'copy';
+    return isLatched || this.#unsettled !== null ? 'failed' : this.#store.status();
   }
 
   statistics(): LogStatistics {

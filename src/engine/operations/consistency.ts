@@ -33,7 +33,8 @@ export async function atLeast(context: EngineContext, database: string, token: s
   const { tail } = context;
   const known = (): number => state.databases.get(database)?.generation ?? Number.POSITIVE_INFINITY;
   if (!log.isRemote) return;
-  const isBehind = !log.historyId.startsWith(history) || known() < Number(generation);
+  const isBehind =
+    !log.historyId.startsWith(history) || !state.databases.has(database) || known() < Number(generation);
   if (isBehind && tail?.role === 'copy') await tail.confirm(WAIT_MS);
   if (!log.historyId.startsWith(history))
     throw new EngineError(

@@ -149,6 +149,8 @@ export class Forwarding {
     if (!this.#canPassOn(request)) throw await this.#notLeader();
     const task = this.#activity.startCall();
     reply.raw.on('close', () => task.done());
+    // The service ends.
+    task.toSignal().addEventListener('abort', () => reply.raw.destroy());
     const body = await keptBody(request);
     const isRepeatable = body !== 'stream' && (isRead || request.headers['idempotency-key'] !== undefined);
     for (let tries = 0; ; tries++) {

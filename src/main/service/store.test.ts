@@ -92,6 +92,7 @@ describe.skipIf(postgresMissing !== null)(`with STORE_URL${postgresNotice}`, () 
       role: 'copy',
       ownerAddress: first.address,
     });
+    expect((await second.call<Readiness>('GET', '/health/ready')).body.subsystems.storage).toBe('ready');
     const token = (await first.call('POST', '/tell', fact('later'))).headers.get('x-token') ?? '';
     for (const headers of [{ 'x-at-least': token }, { 'x-consistency': 'strong' }])
       expect(await second.call('POST', '/ask', { text: 'p(later)' }, { headers })).toMatchObject({
