@@ -8,7 +8,8 @@ import { type OperationName, operations } from '../../engine/contract/operations
 import { EngineError } from '../../engine/index.ts';
 import { anonymous } from '../base/dispatch.ts';
 import { startServiceUnderTest } from '../testing/service-under-test.ts';
-import { sendProblem } from './answers.ts';
+import { requestIdOf, sendProblem } from './answers.ts';
+import { discardRest } from './body.ts';
 import { Forwarding } from './forwarding.ts';
 import type { HttpHost, NodeHost } from './host.ts';
 import { Activity } from './limits.ts';
@@ -21,7 +22,7 @@ it('writes go to the owner with the client signed, and its answer comes back', a
   const owner = await startServiceUnderTest();
   onTestFinished(() => owner.close());
   const node = await copyOf([owner.address]);
-  const told = await node.call('tell', fact, { 'x-request-id': 'mine' });
+  const told = await node.call('assertFact', fact, { 'x-request-id': 'mine' });
   expect([told.status, told.headers.get('x-request-id')]).toEqual([200, 'mine']);
   expect(told.headers.get('x-token')).toMatch(/\.1\.\d+$/);
   expect((await owner.call('POST', '/ask', { text: 'p(?x)' })).body.results).toEqual(['p(a)']);
@@ -47,7 +48,11 @@ it('a credential is not passed on, nor what belongs to the connection or to the 
   });
   const node = await copyOf([owner]);
   const headers = { 'x-api-key': 'secret', authorization: 'Bearer secret', origin: 'http://page.example' };
-  const told = await node.call('tell', fact, { ...headers, 'idempotency-key': 'k', 'x-database': 'default' });
+  const told = await node.call('assertFact', fact, {
+    ...headers,
+    'idempotency-key': 'k',
+    'x-database': 'default',
+  });
   expect(seen).toMatchObject({ 'idempotency-key': 'k', 'x-database': 'default' });
   for (const name of Object.keys(headers)) expect(seen, name).not.toHaveProperty(name);
   expect(told.headers.get('access-control-allow-origin')).toBeNull();
@@ -58,29 +63,31 @@ it('an owner that is none any more has done nothing: the next one is asked, once
     response.writeHead(421).end('{}');
   });
   const owner = await ownerThat((_request, response) => void response.end('{"status": "asserted"}'));
-  expect((await (await copyOf([former, owner])).call('tell', fact)).text).toBe('{"status": "asserted"}');
-  const refused = await (await copyOf([former, former, owner])).call('tell', fact);
+  expect((await (await copyOf([former, owner])).call('assertFact', fact)).text).toBe(
+    '{"status": "asserted"}',
+  );
+  const refused = await (await copyOf([former, former, owner])).call('assertFact', fact);
   expect([refused.status, refused.code]).toEqual([503, 'NoOwner']);
 });
 
 it('one that nobody reaches is looked up once more; then it is 503', async () => {
   const owner = await ownerThat((_request, response) => void response.end('{}'));
   const nowhere = 'http://127.0.0.1:1';
-  expect((await (await copyOf([nowhere, owner])).call('tell', fact)).status).toBe(200);
-  const refused = await (await copyOf([nowhere, nowhere])).call('tell', fact);
+  expect((await (await copyOf([nowhere, owner])).call('assertFact', fact)).status).toBe(200);
+  const refused = await (await copyOf([nowhere, nowhere])).call('assertFact', fact);
   expect([refused.status, refused.code, refused.headers.get('retry-after')]).toEqual([503, 'NoOwner', '1']);
-  expect((await (await copyOf([null, owner])).call('tell', fact)).status).toBe(200);
-  expect((await (await copyOf([null, null])).call('tell', fact)).code).toBe('NoOwner');
+  expect((await (await copyOf([null, owner])).call('assertFact', fact)).status).toBe(200);
+  expect((await (await copyOf([null, null])).call('assertFact', fact)).code).toBe('NoOwner');
 });
 
 it('a connection that breaks after sending is 504, or repeated with an Idempotency-Key or for a read', async () => {
   const broken = await ownerThat((request) => void request.socket.destroy());
   const owner = await ownerThat((_request, response) => void response.end('{}'));
-  const unknown = await (await copyOf([broken, owner])).call('tell', fact);
+  const unknown = await (await copyOf([broken, owner])).call('assertFact', fact);
   expect([unknown.status, unknown.code]).toEqual([504, 'OutcomeUnknown']);
-  expect((await (await copyOf([broken, owner])).call('tell', fact, { 'idempotency-key': 'k' })).status).toBe(
-    200,
-  );
+  expect(
+    (await (await copyOf([broken, owner])).call('assertFact', fact, { 'idempotency-key': 'k' })).status,
+  ).toBe(200);
   expect((await (await copyOf([broken, owner])).call('optimizeContext', {})).status).toBe(200);
   expect((await (await copyOf([broken, broken])).call('optimizeContext', {})).code).toBe('NoOwner');
 });
@@ -94,9 +101,9 @@ it('a long body is sent as it comes, and not repeated', async () => {
     request.on('end', () => response.end('{}'));
   });
   const long = { ...fact, metadata: { note: 'x'.repeat(3_000_000) } };
-  expect((await (await copyOf([owner])).call('tell', long)).status).toBe(200);
+  expect((await (await copyOf([owner])).call('assertFact', long)).status).toBe(200);
   expect(bytes).toBeGreaterThan(3_000_000);
-  const refused = await (await copyOf(['http://127.0.0.1:1', owner])).call('tell', long);
+  const refused = await (await copyOf(['http://127.0.0.1:1', owner])).call('assertFact', long);
   expect([refused.status, refused.code]).toEqual([503, 'NoOwner']);
 });
 
@@ -105,7 +112,7 @@ it.each([
   ['a node without a secret', {}, null],
 ])('%s: 421 with the address of the owner', async (_what, headers, secret) => {
   const node = await copyOf(['http://owner.example:9300'], { secret });
-  const refused = await node.call('tell', fact, headers);
+  const refused = await node.call('assertFact', fact, headers);
   expect([refused.status, refused.code, refused.problem.leader]).toEqual([
     421,
     'NotLeader',
@@ -155,17 +162,19 @@ async function copyOf(
   const atLeast = (): Promise<never> =>
     Promise.reject(new EngineError('NoOwner', 'behind', { retryAfterSeconds: 1 }));
   const forwarding = new Forwarding({ atLeast } as unknown as HttpHost, nodes, new Activity());
-  const app = fastify();
+  const app = fastify({ genReqId: requestIdOf, forceCloseConnections: true });
   for (const name of ['forwarded', 'showToken', 'crossOrigin', 'staleMs', 'identity'])
     app.decorateRequest(name, null);
   app.decorateRequest('isDemandMet', false);
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     request.identity = anonymous;
+    // As the whole application does: the client may be sending still.
+    reply.raw.on('close', () => discardRest(request.raw));
     done();
   });
   leaveBodiesUnread(app);
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
-  for (const name of ['tell', 'ask', 'optimizeContext'] satisfies OperationName[]) {
+  for (const name of ['assertFact', 'ask', 'optimizeContext'] satisfies OperationName[]) {
     const spec = operations[name];
     app.post(spec.path, async (request, reply) => {
       if (await forwarding.passesOn(spec, request, reply)) return reply;
@@ -178,7 +187,7 @@ async function copyOf(
     await app.close();
   });
   return {
-    call: async (name: 'tell' | 'ask' | 'optimizeContext', body: object, headers: HeadersInit = {}) => {
+    call: async (name: 'assertFact' | 'ask' | 'optimizeContext', body: object, headers: HeadersInit = {}) => {
       const response = await fetch(`${address}${operations[name].path}`, {
         method: 'POST',
         headers: { 'x-tenant-id': 'default', 'content-type': 'application/json', ...headers },

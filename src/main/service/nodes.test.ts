@@ -94,6 +94,29 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
     expect((await owner.call('POST', '/ask', question)).body.results).toEqual(['p(agent)', 'p(pending)']);
   });
 
+  it('a session of MCP goes on when the owner is gone', async () => {
+    const [owner, copy] = await nodes(2);
+    const accept = { accept: 'application/json, text/event-stream' };
+    const send = (method: string, params: object, session?: string) =>
+      copy.call<string>(
+        'POST',
+        '/mcp',
+        { jsonrpc: '2.0', method, params, ...(method.startsWith('notifications/') ? {} : { id: 1 }) },
+        { headers: { ...accept, ...(session === undefined ? {} : { 'mcp-session-id': session }) } },
+      );
+    const capabilities = { protocolVersion: '2025-06-18', capabilities: {} };
+    const begun = await send('initialize', { ...capabilities, clientInfo: { name: 'test', version: '1' } });
+    const session = begun.headers.get('mcp-session-id') ?? '';
+    expect([begun.status, session.length > 0]).toEqual([200, true]);
+    await send('notifications/initialized', {}, session);
+    await owner.close();
+    services.splice(services.indexOf(owner), 1);
+    const told = async () =>
+      (await send('tools/call', { name: 'tell', arguments: { text: 'p(agent)' } }, session)).status;
+    await expect.poll(told).toBe(200);
+    expect((await copy.call('POST', '/ask', question)).body.results).toEqual(['p(agent)']);
+  });
+
   it('X-Route: direct, and a request that another node passed on, are 421 at a copy', async () => {
     const [owner, copy] = await nodes(2);
     const direct = await copy.call('POST', '/tell', fact('a'), { headers: { 'x-route': 'direct' } });
