@@ -9,11 +9,12 @@
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { encodeRecord, type HistoryParent, type LogRecord } from './codec.ts';
-import { type FrameStore, noOwner, outcomeUnknown, type SharedStore } from './frame-store.ts';
+import { type FrameStore, noOwner, outcomeUnknown } from './frame-store.ts';
 import type { AppendOptions, FsyncMode, Log, LogPosition, LogStatistics, ReceivedSnapshot } from './log.ts';
 import type { StoredRecords } from './log-reader.ts';
 import type { RetainedLog } from './retained.ts';
 import type { Group } from './segment-writer.ts';
+import type { SharedStore } from './shared-store.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
 

@@ -9,11 +9,11 @@
 import type { EngineError } from '../base/errors.ts';
 import type { FolderKey } from './cipher.ts';
 import type { HistoryParent, LogRecord } from './codec.ts';
-import type { SharedStore } from './frame-store.ts';
 import type { StoredRecords } from './log-reader.ts';
 import type { RetainedLog } from './retained.ts';
 import type { HistoryUsage } from './retention.ts';
 import type { Branch } from './segment-writer.ts';
+import type { SharedStore } from './shared-store.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
 

@@ -20,19 +20,12 @@ import {
   sealingOf,
 } from './cipher.ts';
 import { encodeFrame, frameBytes, type LogRecord, recordChecksum, SALT_BYTES } from './codec.ts';
-import {
-  type FrameStore,
-  noOwner,
-  outcomeUnknown,
-  type SharedFrame,
-  type SharedPosition,
-  type SharedStore,
-  type StoreSizes,
-} from './frame-store.ts';
+import { type FrameStore, noOwner, outcomeUnknown, type StoreSizes } from './frame-store.ts';
 import { frameRecords, type StoredRecords } from './log-reader.ts';
 import { StatementFailed } from './postgres-connection.ts';
 import type { LogRow, PostgresLog, SnapshotRow, StoredFrame } from './postgres-log.ts';
 import { type Branch, type Group, unavailable } from './segment-writer.ts';
+import type { SharedFrame, SharedPosition, SharedStore } from './shared-store.ts';
 import { encodeSnapshotHeader, SNAPSHOT_PAYLOAD_BYTES, snapshotSections } from './snapshot-codec.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';

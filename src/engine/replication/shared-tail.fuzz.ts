@@ -116,12 +116,14 @@ async function played(seed: number): Promise<{ seen: Seen; server: SimulatedServ
       resume();
       stopped.splice(stopped.indexOf(at), 1);
       server.living.add(`node ${at}`);
-    } else for (let turns = prng.below(8); turns > 0; turns--) await turn();
+    } else if (choice === 19)
+      // Its lease runs out while it goes on.
+      server.living.delete(`node ${at}`);
+    else if (choice === 20 && !stopped.includes(at)) server.living.add(`node ${at}`);
+    else for (let turns = prng.below(8); turns > 0; turns--) await turn();
   }
-  for (const at of stopped) {
-    nodes[at]?.resume();
-    server.living.add(`node ${at}`);
-  }
+  for (const at of stopped) nodes[at]?.resume();
+  for (const at of nodes.keys()) server.living.add(`node ${at}`);
   await Promise.all(calls);
   server.settle();
   server.odds = 0;

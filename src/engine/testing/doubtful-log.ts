@@ -13,6 +13,8 @@ export interface DoubtfulLog {
   fail(carriedOut: boolean): void;
   /** Lets the server be asked again. */
   answer(): void;
+  /** Another node takes the log, and is gone. */
+  lose(): void;
 }
 
 /** Opens it; closed when the test has finished. */
@@ -46,6 +48,9 @@ export async function doubtfulLog(): Promise<DoubtfulLog> {
   return {
     log,
     answer: () => answer(),
+    lose: () => {
+      server.row = { ...server.row, epoch: server.row.epoch + 1, owner: 'another node' };
+    },
     fail: (carriedOut) => {
       failing = { carriedOut };
     },
