@@ -121,7 +121,10 @@ async function startProxy(port, targets) {
     client.on('error', () => client.destroy());
     /** @param {number} tries */
     const pass = (tries) => {
-      if (tries === targets.length) return client.destroy();
+      if (tries === targets.length) {
+        client.destroy();
+        return;
+      }
       const node = connect(targets[next++ % targets.length] ?? 0, '127.0.0.1');
       node.once('error', () => {
         if (node.connecting || node.bytesRead === 0) pass(tries + 1);
