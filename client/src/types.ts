@@ -20,6 +20,7 @@ export type ProblemCode =
   | 'KeyConflict'
   | 'HistoryGone'
   | 'HistoryChanged'
+  | 'TransactionLost'
   | 'PreconditionFailed'
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
@@ -1905,6 +1906,24 @@ export type MomentQuery = {
   asKnown?: string | undefined;
 };
 
+export type NodeStatus = {
+  id: string;
+  /** The owner stores writes; a copy applies what the owner stores. */
+  role: 'owner' | 'copy';
+  /** The id of the owner, as last seen; null: there is none. */
+  owner: string | null;
+  /** Where the owner is reached; null: there is none, or this is it. */
+  ownerAddress: string | null;
+  /** Records that are stored and not yet applied here, as last seen. */
+  lagRecords: number;
+  /** This node shows everything that was stored so many milliseconds ago. */
+  staleMs: number;
+  /** How often this node has taken the log since its start. */
+  takes: number;
+  /** Why the log cannot be followed; null: it can. */
+  problem: string | null;
+};
+
 export type OptimizeInput = {
   /** Maximum number of facts. Default: 100. */
   maxFacts?: number | null | undefined;
@@ -2315,6 +2334,17 @@ export type Readiness = {
   clock?:
     | {
         offsetMs: number;
+      }
+    | undefined;
+  /** With `STORE_URL`, this node. */
+  node?:
+    | {
+        /** The owner stores writes; a copy applies what the owner stores. */
+        role: 'owner' | 'copy';
+        /** Records that are stored and not yet applied here, as last seen. */
+        lagRecords: number;
+        /** This node shows everything that was stored so many milliseconds ago. */
+        staleMs: number;
       }
     | undefined;
 };
@@ -2849,6 +2879,8 @@ export type StorageState = {
     bytes: number;
     takenAt: number;
   } | null;
+  /** With `STORE_URL`, this node; null: without. */
+  node: NodeStatus | null;
 };
 
 export type StoredConstraint = {

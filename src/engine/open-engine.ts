@@ -31,8 +31,8 @@ export interface EngineOptions {
    * only keeps journals. null or absent: the folder keeps everything.
    */
   readonly storeUrl?: string | null;
-  /** Told once that another node has taken the log over: nothing more is stored. Default: a warning. */
-  readonly onStoreLost?: (message: string) => void;
+  /** Where other nodes of the store reach this one; default: `address`. */
+  readonly nodeAddress?: string | null;
   /** Encrypts the files: 64 hexadecimal digits; null or absent: no encryption. */
   readonly encryptionKey?: string | null;
   /** When a write counts as durable; default `always`. */
@@ -165,13 +165,12 @@ async function openStore(url: string, options: Omit<EngineOptions, 'storageDir'>
   const { clock = systemClock, onWarn = () => {}, onSync } = options;
   return openPostgres({
     url,
-    address: options.address ?? '',
+    address: options.nodeAddress ?? options.address ?? '',
     readsVersion: operationVersion,
     key: folderKeyOf(options.encryptionKey),
     now: () => clock.now(),
     random: options.random ?? systemRandom,
     onWarn,
-    onLost: options.onStoreLost ?? onWarn,
     ...(onSync === undefined ? {} : { onSync }),
   });
 }
@@ -234,18 +233,38 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
   };
   const log = frames === undefined ? (await openLog(backend, inFolder)).log : openLogOver(await frames());
   try {
-    const restored = await stateOf(log, options.pause, progressOf(log, options.onOpening));
+    const restored = await restoredOf(log, options);
     const { state, tallies, clearedAt = null } = restored;
     if (clearedAt !== null) log.eraseHistory(clearedAt);
     if (!leads) await markFollowing(backend);
     else if (following !== null) await promote(backend, following, log, onWarn);
-    if (state.sequence === 0 && leads) await begin(state, log, clock);
+    if (state.sequence === 0 && leads && log.shared?.role !== 'copy') await begin(state, log, clock);
     return { log, state, tallies };
   } catch (error) {
     // The log may keep probing for free space, which must not happen in a folder that is being released.
     await log.close().catch((failed: unknown) => onWarn(`The log could not be closed: ${String(failed)}`));
     throw error;
   }
+}
+
+/** The state in the log. Of a shared log, other nodes can trim what is being read: then it is read once more. */
+async function restoredOf(
+  log: Log,
+  { pause, onOpening }: Pick<StoredOptions, 'pause' | 'onOpening'>,
+): Promise<RestoredState> {
+  const { shared } = log;
+  if (shared?.role !== 'copy') return stateOf(log, pause, progressOf(log, onOpening));
+  const snapshot = log.snapshot();
+  let restored: RestoredState;
+  try {
+    restored = await stateOf(log, pause, progressOf(log, onOpening));
+  } catch (error) {
+    await shared.restart(false);
+    if (log.snapshot()?.sequence === snapshot?.sequence) throw error;
+    restored = await stateOf(log, pause);
+  }
+  shared.loaded(restored.state.sequence);
+  return restored;
 }
 
 function progressOf(log: Log, report: StoredOptions['onOpening']): OpeningProgress | null {

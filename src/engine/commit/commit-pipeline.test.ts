@@ -5,6 +5,7 @@ import { unshared } from '../base/scheduler.ts';
 import { factToStore } from './prepare-facts.ts';
 import { apply } from '../state/apply.ts';
 import type { Operation } from '../state/operation.ts';
+import { present } from '../base/assert.ts';
 import { State } from '../state/state.ts';
 import type { Log } from '../log/log.ts';
 import { openLog } from '../log/open-log.ts';
@@ -307,4 +308,39 @@ test('leaves out a check that is not needed, also if the write is exclusive for 
   await pipeline.write(write('needed', true));
   expect(checked).toEqual(['needed']);
   expect(judged).toEqual(['assert', 'assert']);
+  await pipeline.close();
+});
+
+test('a write that was judged before another node had the log is not appended after', async () => {
+  const { log, lose } = await doubtfulLog();
+  const state = new State();
+  const first = { ...logRecord(1, { kind: 'createDatabase', name: 'default' }), time: startTime };
+  await log.append([first], () => void apply(state, first));
+  const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const observer = { applying: () => {}, applied: () => {} };
+  const pipeline = new CommitPipeline(state, log, new ManualClock(startTime), unshared(pause), observer);
+  let judged = (): void => {};
+  const judging = new Promise<void>((resolve) => {
+    judged = resolve;
+  });
+  let isJudging = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    isJudging = resolve;
+  });
+  const check = (): Promise<void> => {
+    isJudging();
+    return judging;
+  };
+  const refused = refusal(pipeline.write(tell('a', { check })));
+  await begun;
+  lose();
+  expect((await refusal(log.confirm())).code).toBe('NoOwner');
+  const shared = present(log.shared, 'the log is in a store');
+  expect(shared.role).toBe('copy');
+  expect(await shared.own(await shared.look())).toBe(true);
+  judged();
+  expect((await refused).code).toBe('NoOwner');
+  expect(log.lastSequence).toBe(1);
+  await pipeline.write(tell('b'));
+  expect(log.lastSequence).toBe(2);
 });

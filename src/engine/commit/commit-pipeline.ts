@@ -12,6 +12,7 @@ import { type Operation, versionOf } from '../state/operation.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { RuleStore } from '../store/rule-store.ts';
+import { noOwner } from '../log/frame-store.ts';
 import type { AppendOptions, Log } from '../log/log.ts';
 import { type GrowthGate, type Reservation, openGate } from './write-admission.ts';
 import { type Exclusion, WriteQueue } from './write-queue.ts';
@@ -170,6 +171,7 @@ export class CommitPipeline {
   ): Promise<Report> {
     if (this.isClosed) throw closed();
     const time = this.#clock.now();
+    const term = this.#log.shared?.term;
     this.#state.database(databaseOf(write));
     this.#underWay++;
     try {
@@ -187,6 +189,8 @@ export class CommitPipeline {
         const isJudged = decided.isUnjudged !== true && this.#judge.concerns(caller, decided.operation);
         if (isJudged) await this.#judge.judge(caller, decided.operation, time);
       }
+      // Judged before another node had the log, it was judged against a state without that node's records.
+      if (this.#log.shared?.term !== term) throw noOwner('Another node had the log meanwhile.');
       return await this.#commit(write, time, decided, doubted);
     } finally {
       this.#ended();
@@ -207,6 +211,26 @@ export class CommitPipeline {
         for (const record of records) applied.push(Promise.resolve(this.#apply(asItIs, record)));
       });
       await Promise.all(applied);
+    } finally {
+      for (const { database } of records) this.#forget(database);
+      this.#ended();
+    }
+  }
+
+  /**
+   * Applies records that another node has stored in the shared log, in order and in slices; resolves when all are applied.
+   * They must continue the state, and no other write may run.
+   */
+  async applyStored(records: readonly LogRecord[]): Promise<void> {
+    if (this.isClosed) throw closed();
+    const slices = new Slices(this.#scheduler.pauseOf(null, 'apply stored records'));
+    this.#underWay++;
+    try {
+      for (const record of records) {
+        const applied = this.#apply(asItIs, record);
+        if (applied instanceof Promise) await applied;
+        await slices.breathe();
+      }
     } finally {
       for (const { database } of records) this.#forget(database);
       this.#ended();

@@ -3,6 +3,7 @@ import type { SnapshotTaken, StorageState } from '../contract/administration.ts'
 import type { Tallies } from '../datalog/model/program.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 import { pinState } from '../state/state-snapshot.ts';
+import { noOwner } from '../log/frame-store.ts';
 import type { Log } from '../log/log.ts';
 import type { CommitPipeline } from './commit-pipeline.ts';
 
@@ -78,6 +79,7 @@ export class Snapshots {
   take(): Promise<SnapshotTaken> {
     if (this.#isClosing)
       return Promise.reject(new EngineError('NotReady', 'the service is shutting down: nothing is lost'));
+    if (this.#isCopy) return Promise.reject(noOwner('Snapshots are written by the node that has the log.'));
     return this.#takeNext();
   }
 
@@ -112,14 +114,19 @@ export class Snapshots {
       // The next snapshot becomes the current one when that has ended.
       for (let taken = this.#running ?? this.#next; taken !== null; taken = this.#running ?? this.#next)
         await this.#settled(taken);
-      if (this.#isWanted && this.#hasChanged()) await this.#settled(this.#takeNext());
+      if (this.#isWanted && !this.#isCopy && this.#hasChanged()) await this.#settled(this.#takeNext());
     } finally {
       clearTimeout(timer);
     }
   }
 
+  /** True if another node has the log, and writes the snapshots. */
+  get #isCopy(): boolean {
+    return this.#host.log.shared?.role === 'copy';
+  }
+
   #takeIfDue(): void {
-    if (this.#running !== null || performance.now() - this.#failedAt < retryMs) return;
+    if (this.#isCopy || this.#running !== null || performance.now() - this.#failedAt < retryMs) return;
     const { uncoveredBytes, snapshotBytes } = this.#host.log.statistics();
     const isLong = uncoveredBytes > Math.max(minLogBytes, 2 * snapshotBytes);
     const since = performance.now() - this.#lastAt;

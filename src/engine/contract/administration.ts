@@ -48,6 +48,22 @@ export const snapshotTakenSchema = z.object({
 });
 export type SnapshotTaken = z.output<typeof snapshotTakenSchema>;
 
+/** A node of a store that several share, as it sees itself. */
+export const nodeStatusSchema = z.object({
+  id: z.string(),
+  role: z.enum(['owner', 'copy']).describe('The owner stores writes; a copy applies what the owner stores'),
+  owner: z.string().nullable().describe('The id of the owner, as last seen; null: there is none'),
+  ownerAddress: z
+    .string()
+    .nullable()
+    .describe('Where the owner is reached; null: there is none, or this is it'),
+  lagRecords: z.int().describe('Records that are stored and not yet applied here, as last seen'),
+  staleMs: z.int().describe('This node shows everything that was stored so many milliseconds ago'),
+  takes: z.int().describe('How often this node has taken the log since its start'),
+  problem: z.string().nullable().describe('Why the log cannot be followed; null: it can'),
+});
+export type NodeStatus = z.output<typeof nodeStatusSchema>;
+
 export const storageStateSchema = z.object({
   status: z.enum(['ready', 'failed']).describe('failed: writes are refused'),
   encrypted: z.boolean().describe('Whether the log and the snapshots are encrypted'),
@@ -83,6 +99,7 @@ export const storageStateSchema = z.object({
     .object({ position: z.int(), bytes: z.int(), takenAt: z.int() })
     .nullable()
     .describe('The last complete backup since the start'),
+  node: nodeStatusSchema.nullable().describe('With `STORE_URL`, this node; null: without'),
 });
 export type StorageState = z.output<typeof storageStateSchema>;
 
@@ -109,6 +126,10 @@ export const readinessSchema = z.object({
     .object({ offsetMs: z.int() })
     .optional()
     .describe('By how far the wall clock was set while the service runs; absent while it is right'),
+  node: nodeStatusSchema
+    .pick({ role: true, lagRecords: true, staleMs: true })
+    .optional()
+    .describe('With `STORE_URL`, this node'),
 });
 export type Readiness = z.output<typeof readinessSchema>;
 

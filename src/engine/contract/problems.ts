@@ -65,6 +65,11 @@ export const problems = {
     title: 'The history has changed',
     when: 'with STORE_URL: PostgreSQL has lost the state that the token in X-At-Least was given for',
   },
+  TransactionLost: {
+    status: 409,
+    title: 'The transaction is lost',
+    when: 'with STORE_URL: another node has taken the log since the transaction began; nothing of it was stored',
+  },
   PreconditionFailed: {
     status: 412,
     title: 'Precondition failed',
@@ -80,7 +85,11 @@ export const problems = {
     title: 'Unsupported media type',
     when: 'the endpoint does not accept the media type of the body',
   },
-  NotLeader: { status: 421, title: 'Not the leader', when: 'a write sent to a follower' },
+  NotLeader: {
+    status: 421,
+    title: 'Not the leader',
+    when: 'a write sent to a follower, or, with STORE_URL, to a node that does not have the log and may not forward it',
+  },
   RuleException: {
     status: 422,
     title: 'The rule cannot be accepted',
@@ -133,8 +142,8 @@ export const problems = {
   },
   NoOwner: {
     status: 503,
-    title: 'The store takes no write now',
-    when: 'with STORE_URL: PostgreSQL cannot be reached, or another node continues the log; nothing of the write was stored',
+    title: 'The store cannot be used now',
+    when: 'with STORE_URL: PostgreSQL cannot be reached, or no node has the log; nothing of the write was stored, or no recent state can be shown',
   },
   OutcomeUnknown: {
     status: 504,

@@ -10,6 +10,7 @@ import type { LogRecord } from './codec.ts';
 import type { FsyncMode, LogPosition, ReceivedSnapshot } from './log.ts';
 import type { HistoryRewrite } from './rewriting.ts';
 import type { StoredRecords } from './log-reader.ts';
+import type { SharedStore } from './shared-store.ts';
 import type { RetainedLog } from './retained.ts';
 import type { HistoryUsage } from './retention.ts';
 import type { Branch, Group } from './segment-writer.ts';
@@ -45,11 +46,13 @@ export interface FrameStore {
   readonly fsync: FsyncMode;
   /** True if `append` may reject with OutcomeUnknown, after which `settle` tells the outcome. */
   readonly isRemote: boolean;
+  /** null: only one process can have the log. */
+  readonly shared: SharedStore | null;
   readonly firstSequence: number;
   readonly lastSequence: number;
   /** Maximum bytes of one append's encoded records. */
   readonly maxAppendBytes: number;
-  /** Why nothing is stored any more until a restart; null: it is. */
+  /** Why nothing is stored: until a restart, or while another node has the log; null: it is. */
   readonly latched: EngineError | null;
   status(): 'ready' | 'failed';
   sizes(): StoreSizes;

@@ -15,6 +15,7 @@ import type { StoredRecords } from './log-reader.ts';
 import type { HistoryRewrite } from './rewriting.ts';
 import type { RetainedLog } from './retained.ts';
 import type { Group } from './segment-writer.ts';
+import type { SharedStore } from './shared-store.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
 
@@ -105,12 +106,17 @@ export class GroupCommit implements Log {
     return this.#store.isRemote;
   }
 
+  get shared(): SharedStore | null {
+    return this.#store.shared;
+  }
+
   get firstSequence(): number {
     return this.#store.firstSequence;
   }
 
+  /** A copy of a shared log goes on after what it has applied. */
   get nextSequence(): number {
-    return this.#nextSequence;
+    return this.#queue.length === 0 ? this.#store.lastSequence + 1 : this.#nextSequence;
   }
 
   get lastSequence(): number {
@@ -125,6 +131,7 @@ export class GroupCommit implements Log {
     if (this.#closing !== null) throw new EngineError('NotReady', 'The service is shutting down.');
     if (this.#store.latched !== null) throw this.#store.latched;
     if (this.#unsettled !== null) throw this.#unsettled;
+    this.#nextSequence = this.nextSequence;
     const operation = options?.operation;
     assert(records.length > 0, 'an append has records');
     assert(operation === undefined || records.length === 1, 'one record has the operation');
@@ -155,6 +162,10 @@ export class GroupCommit implements Log {
 
   confirm(): Promise<void> {
     return this.#store.confirm();
+  }
+
+  settled(): Promise<void> {
+    return this.#between(() => Promise.resolve());
   }
 
   read(after: number): AsyncGenerator<LogRecord, void, undefined> {
@@ -219,14 +230,14 @@ export class GroupCommit implements Log {
         this.#between(async () => {
           assert(this.#queue.length === 0, 'nothing is written while the log is replaced');
           await received.install();
-          this.#nextSequence = this.#store.lastSequence + 1;
         }),
       discard: () => received.discard(),
     };
   }
 
   status(): 'ready' | 'failed' {
-    return this.#store.latched !== null || this.#unsettled !== null ? 'failed' : this.#store.status();
+    const isLatched = this.#store.latched !== null && this.shared?.role !== 'copy';
+    return isLatched || this.#unsettled !== null ? 'failed' : this.#store.status();
   }
 
   statistics(): LogStatistics {

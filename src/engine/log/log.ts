@@ -14,6 +14,7 @@ import type { StoredRecords } from './log-reader.ts';
 import type { RetainedLog } from './retained.ts';
 import type { HistoryUsage } from './retention.ts';
 import type { Branch } from './segment-writer.ts';
+import type { SharedStore } from './shared-store.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
 
@@ -113,6 +114,8 @@ export interface Log {
   readonly isEncrypted: boolean;
   /** True if other nodes can take the log over, and appends can be in doubt; see `AppendOptions.doubted`. */
   readonly isRemote: boolean;
+  /** null: only this process can have the log. */
+  readonly shared: SharedStore | null;
   readonly fsync: FsyncMode;
   /** Sequence of the first readable record; if there is none, of the next record. */
   readonly firstSequence: number;
@@ -135,6 +138,8 @@ export interface Log {
   room(): Promise<void>;
   /** Resolves if nothing was appended elsewhere since the call; rejects with NoOwner. */
   confirm(): Promise<void>;
+  /** Resolves when all appends so far have ended. */
+  settled(): Promise<void>;
   /**
    * The committed records with a sequence above `after`, in order, including those committed while reading. Records up
    * to the snapshot's may be gone; all later ones are present.

@@ -1,5 +1,6 @@
 /**
- * Opens a log in PostgreSQL for this node: checks the server, makes the tables, joins as a node, takes the log.
+ * Opens a log in PostgreSQL for this node: checks the server, makes the tables, joins as a node, takes the log, or holds a
+ * copy of it while another node has it.
  *
  * A node is a row with a lease that it renews; leases decide when another node may take a log, and only the server's clock
  * counts. What is wrong with the server is refused in one line, before anything of the knowledge is read.
@@ -23,7 +24,7 @@ import { StartupError } from './startup-error.ts';
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string;
-  /** Address of this node's service, shown to a node that waits for it. */
+  /** Where other nodes reach this node's service. */
   readonly address: string;
   /** The highest version of operations that this program reads. */
   readonly readsVersion: number;
@@ -32,8 +33,6 @@ export interface PostgresOptions {
   readonly random: (bytes: number) => Uint8Array;
   readonly onWarn: (message: string) => void;
   readonly onSync?: (elapsedMs: number) => void;
-  /** See `PostgresStoreOptions`. */
-  readonly onLost: (message: string) => void;
   /** How long a node is believed to live after its last sign of life, in milliseconds; default 3,000. */
   readonly leaseMs?: number;
 }
@@ -48,24 +47,26 @@ const OLDEST_SERVER = 130_000;
 const CREATION_LOCK = 7_263_549_127;
 
 /**
- * Opens the store; waits while another node that is alive has the log. Rejects with a StartupError, having changed nothing
- * but, at most, created the tables.
+ * Opens the store: as its owner, or as a copy if another node that is alive has the log. Rejects with a StartupError, having
+ * changed nothing but, at most, created the tables.
  */
 export async function openPostgres(options: PostgresOptions): Promise<FrameStore> {
   const writer = new PostgresConnection(options.url);
   const reader = new PostgresConnection(options.url);
+  const poller = new PostgresConnection(options.url);
   const node = new LivingNode(options);
   const close = async (): Promise<void> => {
     await node.close();
-    await Promise.all([writer.close(), reader.close()]);
+    await Promise.all([writer.close(), reader.close(), poller.close()]);
   };
   try {
     await checkServer(writer, options);
     await refusable(() => createTables(writer, options));
     await refusable(() => checkStore(writer, options));
     await refusable(() => node.join());
-    const log = new PostgresLog(await refusable(() => logNamed(writer, '')), writer, reader);
-    const store = await refusable(() => takeInTurn(log, { ...node.asStoreNode(), close }, options));
+    const id = await refusable(() => logNamed(writer, ''));
+    const log = new PostgresLog(id, { writer, reader, poller });
+    const store = await refusable(() => openStore(log, node.asStoreNode(close), options));
     node.onBeat = () => store.beaten();
     return store;
   } catch (error) {
@@ -74,20 +75,22 @@ export async function openPostgres(options: PostgresOptions): Promise<FrameStore
   }
 }
 
-/** Waits for its turn: until no other living node has the log. */
-async function takeInTurn(
+/**
+ * Takes the log if no other living node has it, else opens a copy. A copy of nothing would show a service without
+ * databases, so it waits until the owner has begun the log.
+ */
+async function openStore(
   log: PostgresLog,
   node: StoreNode,
   options: PostgresOptions,
 ): Promise<PostgresStore> {
-  const { key, now, random, onWarn, onSync = () => {}, onLost } = options;
-  let isTold = false;
+  const { key, now, random, onWarn, onSync = () => {} } = options;
+  const storeOptions = { key, now, random, onWarn, onSync, pause };
   for (;;) {
-    const store = await PostgresStore.take(log, node, { key, now, random, onWarn, onSync, onLost, pause });
+    const store = await PostgresStore.take(log, node, storeOptions);
     if (store !== null) return store;
-    if (!isTold)
-      onWarn('Another node has the log of STORE_URL. This one waits, and takes over when that one ends.');
-    isTold = true;
+    const { lastSequence } = await log.row();
+    if (lastSequence > 0) return PostgresStore.copy(log, node, storeOptions);
     await pause();
   }
 }
@@ -109,13 +112,15 @@ class LivingNode {
     this.#leaseMs = options.leaseMs ?? LEASE_MS;
   }
 
-  asStoreNode(): Omit<StoreNode, 'close'> {
+  /** `close` ends the node. */
+  asStoreNode(close: () => Promise<void>): StoreNode {
     const trouble = (): string | null => this.#trouble;
     return {
       id: this.#id,
       get trouble() {
         return trouble();
       },
+      close,
     };
   }
 

@@ -47,6 +47,14 @@ export interface LogRow {
   readonly lastChecksum: number;
 }
 
+/** The row of a log beside what is known of its owner. */
+export interface LogLook extends LogRow {
+  /** Where other nodes reach the owner; null: there is none. */
+  readonly ownerAddress: string | null;
+  /** True if the owner's lease has not run out by the server's clock. */
+  readonly isOwned: boolean;
+}
+
 /** A frame as stored: its payload is sealed under the key of its epoch. */
 export interface StoredFrame {
   readonly first: number;
@@ -81,6 +89,8 @@ export interface Chunk {
 /** Maximum bytes of frames, or of chunks, that one answer brings, unless one alone has more. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 const READ_MS = 60_000;
+/** A look that takes longer is repeated: the server is gone, or the connection. */
+const LOOK_MS = 2000;
 const LOG_COLUMNS =
   "l.epoch, l.owner, replace(l.history::text, '-', '') AS history, l.first_sequence, l.last_sequence, l.last_checksum";
 
@@ -88,18 +98,23 @@ const LOG_COLUMNS =
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
- * One log by its id. `writer` carries what must not wait, `reader` everything that may take long. All methods reject with
- * a StatementFailed; any other answer is one that the server committed.
+ * One log by its id. `writer` carries what must not wait, `reader` everything that may take long, `poller` looks at where
+ * the log is. All methods reject with a StatementFailed; any other answer is one that the server committed.
  */
 export class PostgresLog {
   readonly id: number;
   readonly #writer: PostgresConnection;
   readonly #reader: PostgresConnection;
+  readonly #poller: PostgresConnection;
 
-  constructor(id: number, writer: PostgresConnection, reader: PostgresConnection) {
+  constructor(
+    id: number,
+    { writer, reader, poller }: Readonly<Record<'writer' | 'reader' | 'poller', PostgresConnection>>,
+  ) {
     this.id = id;
     this.#writer = writer;
     this.#reader = reader;
+    this.#poller = poller;
   }
 
   /** Appends after the record `last`; false: the log has another epoch or end, and nothing changed. */
@@ -171,9 +186,32 @@ SELECT * FROM mine`,
     );
   }
 
+  /** Where the log is now, and who has it. */
+  async look(): Promise<LogLook> {
+    const { rows } = await this.#poller.run<Raw>(
+      `SELECT ${LOG_COLUMNS}, n.address, coalesce(n.lease_until > clock_timestamp(), false) AS owned
+FROM corollary.log l LEFT JOIN corollary.node n ON n.id = l.owner WHERE l.id = $1`,
+      [this.id],
+      LOOK_MS,
+    );
+    const row = present(rows[0], 'a log keeps its row');
+    const ownerAddress = (row['address'] as string | null) ?? null;
+    return { ...logRow(row), ownerAddress, isOwned: row['owned'] === true };
+  }
+
+  /** Checksum of the frame whose last record is this one; null: no frame ends there. */
+  async checksumOfEnd(sequence: number): Promise<number | null> {
+    const { rows } = await this.#poller.run<Raw>(
+      `SELECT checksum FROM (SELECT first_sequence, count, checksum FROM corollary.frame
+  WHERE log = $1 AND first_sequence <= $2 ORDER BY first_sequence DESC LIMIT 1) f WHERE first_sequence + count - 1 = $2`,
+      [this.id, sequence],
+    );
+    return rows[0] === undefined ? null : Number(rows[0]['checksum']);
+  }
+
   /** The node that has the log, asked of the server now. */
   async ownerNow(): Promise<string | null> {
-    const { rows } = await this.#reader.run<Raw>('SELECT owner FROM corollary.log WHERE id = $1', [this.id]);
+    const { rows } = await this.#poller.run<Raw>('SELECT owner FROM corollary.log WHERE id = $1', [this.id]);
     return (present(rows[0], 'a log keeps its row')['owner'] as string | null) ?? null;
   }
 
@@ -260,11 +298,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     );
   }
 
-  /** Makes an attempt a snapshot, if `me` still has the log; false: it has not. */
-  async putSnapshot(me: string, row: SnapshotRow): Promise<boolean> {
+  /** Makes an attempt a snapshot, if `me` still has the log with this history; false: it has not. */
+  async putSnapshot(me: string, history: string, row: SnapshotRow): Promise<boolean> {
     const { count, isWarned } = await this.#reader.run(
       `INSERT INTO corollary.snapshot SELECT $1::bigint, $2::bigint, $3::uuid, $4::bigint, $5::bigint, $6::bigint, $7::bigint,
-  $8::int, $9::int, $10::bigint FROM corollary.log WHERE id = $1 AND owner = $11::uuid`,
+  $8::int, $9::int, $10::bigint FROM corollary.log WHERE id = $1 AND owner = $11::uuid AND history = $12::uuid`,
       [
         this.id,
         row.sequence,
@@ -277,6 +315,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7)`,
         row.chunks[2] ?? 0,
         row.createdAt,
         me,
+        history,
       ],
     );
     requireCalm(isWarned);

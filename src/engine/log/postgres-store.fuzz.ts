@@ -96,7 +96,6 @@ async function startNode(server: SimulatedServer, number: number, prng: Prng): P
     random: (bytes: number) => new Uint8Array(bytes),
     onWarn: () => {},
     onSync: () => {},
-    onLost: () => {},
     pause: turn,
   };
   const node = { id, trouble: null, close: () => Promise.resolve() };

@@ -3,8 +3,9 @@
  *
  * Invariant: this node appends only to the end that it has applied, under the epoch of its own last take, so a frame is
  * stored once, and none after another node took the log. What it cannot know it asks the server: after a statement whose
- * answer was lost it takes the log again, which ends every earlier attempt, and looks. Payloads are sealed under a data
- * key of the epoch; log, epoch and sequence are authenticated with them.
+ * answer was lost it takes the log again, which ends every earlier attempt, and looks. Fenced, or after the end that it
+ * had applied was lost, the node becomes a copy in the same turn, and appends nothing until it takes the log again. Payloads
+ * are sealed under a data key of the epoch; log, epoch and sequence are authenticated with them.
  */
 import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -24,6 +25,7 @@ import { frameRecords, type StoredRecords } from './log-reader.ts';
 import { StatementFailed } from './postgres-connection.ts';
 import type { LogRow, PostgresLog, SnapshotRow, StoredFrame } from './postgres-log.ts';
 import { type Branch, type Group, unavailable } from './segment-writer.ts';
+import type { SharedFrame, SharedPosition, SharedStore } from './shared-store.ts';
 import { encodeSnapshotHeader, SNAPSHOT_PAYLOAD_BYTES, snapshotSections } from './snapshot-codec.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
@@ -50,8 +52,6 @@ export interface PostgresStoreOptions {
   readonly onWarn: (message: string) => void;
   /** Receives how long an append took, in milliseconds. */
   readonly onSync: (elapsedMs: number) => void;
-  /** Called once if another node has taken the log, or its end was lost: nothing more is stored until a restart. */
-  readonly onLost: (message: string) => void;
   /** Waits before the store is asked again. */
   readonly pause: () => Promise<void>;
 }
@@ -60,21 +60,32 @@ export interface PostgresStoreOptions {
 const MAX_APPEND_BYTES = 48 * 1024 * 1024;
 /** Attempts of an append that finds another epoch of its own, or that the server asks to repeat. */
 const MAX_TRIES = 5;
+/** In place of a frame's checksum; checksums are not negative. */
+const UNKNOWN = -1;
 const SECTIONS = ['state', 'observed'] as const;
 
-/** The store over a log that this node has taken. */
+/** The store over a log that this node has taken, or holds a copy of. */
 export class PostgresStore implements FrameStore {
   readonly isRemote = true;
   readonly fsync = 'always';
   readonly maxAppendBytes = MAX_APPEND_BYTES;
   readonly isEncrypted: boolean;
+  readonly shared: SharedStore;
   readonly #log: RemoteLog;
   readonly #node: StoreNode;
   readonly #options: PostgresStoreOptions;
   readonly #openers = new Map<number, Opener>();
   #sealing: FileSealing = plainFile;
+  /** The log as of this node's last take or look; its end is the end of what this node has applied. */
   #row: LogRow;
-  #latched: EngineError | null = null;
+  #role: 'owner' | 'copy' = 'copy';
+  #term = 0;
+  /** What this node had applied is gone from the log: its next take begins a new history. */
+  #isEndLost = false;
+  /** What this node had applied is no part of the log. */
+  #mustRestart = false;
+  /** End of the last frame that was read. */
+  #read: SharedFrame['end'] | null = null;
   /** Why the last append failed; null: it did not. */
   #failure: string | null = null;
   /** The frame whose outcome is unknown. */
@@ -90,6 +101,7 @@ export class PostgresStore implements FrameStore {
     this.#row = row;
     this.#options = options;
     this.isEncrypted = options.key !== null;
+    this.shared = this.#shared();
   }
 
   /**
@@ -103,10 +115,15 @@ export class PostgresStore implements FrameStore {
   ): Promise<PostgresStore | null> {
     const store = new PostgresStore(log, node, await log.row(), options);
     if (!(await store.#take())) return null;
-    store.#snapshots = await log.snapshots();
-    store.#sizes = { ...(await log.frameBytes(store.#covered())), atSegment: 0 };
-    if (store.#row.firstSequence > store.#covered() + 1)
-      throw damaged('the records after the newest snapshot are incomplete', store.#covered() + 1);
+    store.#become();
+    await store.#refresh();
+    return store;
+  }
+
+  /** The store of a copy, which has applied nothing yet. Rejects like `take`. */
+  static async copy(log: RemoteLog, node: StoreNode, options: PostgresStoreOptions): Promise<PostgresStore> {
+    const store = new PostgresStore(log, node, await log.row(), options);
+    await store.#refresh();
     return store;
   }
 
@@ -122,14 +139,14 @@ export class PostgresStore implements FrameStore {
     return this.#row.lastSequence;
   }
 
+  /** A copy stores nothing. */
   get latched(): EngineError | null {
-    return this.#latched;
+    return this.#role === 'owner' ? null : noOwner('Another node has the log, and this one holds a copy.');
   }
 
+  /** Of a copy, whether it can reach the server. */
   status(): 'ready' | 'failed' {
-    return this.#latched !== null || this.#failure !== null || this.#node.trouble !== null
-      ? 'failed'
-      : 'ready';
+    return this.#failure !== null || this.#node.trouble !== null ? 'failed' : 'ready';
   }
 
   sizes(): StoreSizes {
@@ -155,7 +172,7 @@ export class PostgresStore implements FrameStore {
   }
 
   async append(group: Group): Promise<number> {
-    if (this.#latched !== null) throw this.#latched;
+    if (this.latched !== null) throw this.latched;
     const { trouble } = this.#node;
     if (trouble !== null) throw noOwner(trouble);
     const startedAt = performance.now();
@@ -194,11 +211,11 @@ export class PostgresStore implements FrameStore {
   }
 
   async confirm(): Promise<void> {
-    if (this.#latched !== null) throw this.#latched;
+    if (this.latched !== null) throw this.latched;
     const owner = await this.#log.ownerNow().catch((error: unknown) => {
       throw noOwner('PostgreSQL cannot be asked whether this answer is the latest.', error);
     });
-    if (owner !== this.#node.id && !this.#isClosed) throw this.#lost(taken);
+    if (owner !== this.#node.id && !this.#isClosed) throw this.#demoted(taken);
   }
 
   async *read(after: number): AsyncGenerator<LogRecord, void, undefined> {
@@ -289,7 +306,7 @@ export class PostgresStore implements FrameStore {
   }
 
   async beginSegment(): Promise<void> {
-    if (this.#latched !== null) throw this.#latched;
+    if (this.latched !== null) throw this.latched;
     this.#sizes.atSegment = this.#sizes.uncovered;
   }
 
@@ -298,7 +315,8 @@ export class PostgresStore implements FrameStore {
     parts: AsyncIterable<SnapshotPart>,
     neededAfter: () => number,
   ): Promise<Snapshot> {
-    const { epoch } = this.#row;
+    if (this.latched !== null) throw this.latched;
+    const { epoch, history } = this.#row;
     const sealing = this.#sealing;
     const attempt = randomUUID();
     const createdAt = this.#options.now();
@@ -306,7 +324,7 @@ export class PostgresStore implements FrameStore {
       const checksum = await this.checksumAt(sequence);
       const written = await this.#putChunks(attempt, epoch, sealing, parts);
       const row: SnapshotRow = { attempt, epoch, sequence, time, checksum, createdAt, ...written };
-      if (!(await this.#log.putSnapshot(this.#node.id, row))) throw this.#lost(taken);
+      if (!(await this.#log.putSnapshot(this.#node.id, history, row))) throw this.#demoted(taken);
       this.#snapshots = [row, ...this.#snapshots];
     } catch (error) {
       // What remains of it is swept after an hour.
@@ -321,11 +339,109 @@ export class PostgresStore implements FrameStore {
   async close(): Promise<void> {
     this.#isClosed = true;
     try {
-      if (this.#latched === null) await this.#log.release(this.#node.id);
+      if (this.#role === 'owner') await this.#log.release(this.#node.id);
     } catch (error) {
       this.#options.onWarn(`The log could not be given up; its lease ends by itself: ${String(error)}`);
     }
     await this.#node.close();
+  }
+
+  #shared(): SharedStore {
+    const role = (): 'owner' | 'copy' => this.#role;
+    const term = (): number => this.#term;
+    const trouble = (): string | null => this.#node.trouble;
+    return {
+      node: this.#node.id,
+      get role() {
+        return role();
+      },
+      get term() {
+        return term();
+      },
+      get trouble() {
+        return trouble();
+      },
+      onDemoted: () => {},
+      look: () => this.#log.look(),
+      continues: (seen) => this.#continues(seen),
+      frames: (through) => this.#framesThrough(through),
+      reached: ({ sequence, checksum }) => {
+        this.#row = { ...this.#row, lastSequence: sequence, lastChecksum: checksum };
+      },
+      own: (seen) => this.#own(seen),
+      restart: async (isLost) => {
+        this.#isEndLost ||= isLost;
+        this.#mustRestart = true;
+        this.#row = await this.#log.row();
+        await this.#refresh();
+      },
+      loaded: (sequence) => {
+        this.#mustRestart = false;
+        const isRead = this.#read?.sequence === sequence;
+        const lastChecksum = isRead ? (this.#read?.checksum ?? UNKNOWN) : UNKNOWN;
+        if (sequence !== this.#row.lastSequence)
+          this.#row = { ...this.#row, lastSequence: sequence, lastChecksum };
+      },
+    };
+  }
+
+  async #continues(seen: SharedPosition): Promise<boolean> {
+    const { history, epoch, lastSequence, lastChecksum } = this.#row;
+    if (this.#mustRestart) return false;
+    if (seen.history !== history || seen.lastSequence < lastSequence) return false;
+    if (seen.lastSequence === lastSequence)
+      return lastChecksum === UNKNOWN || seen.lastChecksum === lastChecksum;
+    if (seen.firstSequence > lastSequence + 1) return false;
+    if (seen.epoch === epoch || lastSequence === 0) return true;
+    const there = lastChecksum === UNKNOWN ? null : await this.#log.checksumOfEnd(lastSequence);
+    if (there !== null && there !== lastChecksum) return false;
+    this.#row = { ...this.#row, epoch: seen.epoch };
+    return true;
+  }
+
+  async *#framesThrough(through: number): AsyncGenerator<SharedFrame, void, undefined> {
+    const after = this.#row.lastSequence;
+    for await (const { frame, payload } of this.#frames(after, through)) {
+      const { first: firstSequence, count, checksum } = frame;
+      const fail = (what: string): Error => damaged(what, firstSequence);
+      const records = [...frameRecords({ firstSequence, count }, payload, fail)];
+      yield { records, end: { sequence: firstSequence + count - 1, checksum } };
+      if (firstSequence + count > through) return;
+    }
+  }
+
+  async #own(seen: SharedPosition): Promise<boolean> {
+    assert(this.#role === 'copy', 'an owner has the log');
+    const { lastSequence, lastChecksum } = this.#row;
+    if (seen.lastSequence !== lastSequence) return false;
+    await this.#refresh();
+    if (!(await this.#take({ ...this.#row, epoch: seen.epoch }, this.#isEndLost))) return false;
+    if (this.#row.lastSequence !== lastSequence) {
+      // The last owner appended once more before the take, and nobody can any more: that is applied first.
+      this.#row = { ...this.#row, lastSequence, lastChecksum };
+      return false;
+    }
+    if (lastChecksum !== UNKNOWN && this.#row.lastChecksum !== lastChecksum) {
+      this.#mustRestart = this.#isEndLost = true;
+      return false;
+    }
+    this.#become();
+    return true;
+  }
+
+  #become(): void {
+    this.#role = 'owner';
+    this.#isEndLost = false;
+    this.#failure = null;
+    this.#term++;
+  }
+
+  /** Reads which snapshots there are, and how much is stored. */
+  async #refresh(): Promise<void> {
+    this.#snapshots = await this.#log.snapshots();
+    this.#sizes = { ...(await this.#log.frameBytes(this.#covered())), atSegment: 0 };
+    if (this.#row.firstSequence > this.#covered() + 1)
+      throw damaged('the records after the newest snapshot are incomplete', this.#covered() + 1);
   }
 
   /** The outcome of a frame in doubt: its bytes, null if it is not stored and never will be, or still unknown. */
@@ -334,7 +450,7 @@ export class PostgresStore implements FrameStore {
     if (row.owner !== this.#node.id) {
       // A later epoch ends every attempt of ours, so what is stored now is all that ever will be.
       const there = await this.#log.frameAt(frame.first);
-      this.#lost(taken);
+      this.#demoted(taken);
       return there?.epoch === frame.epoch && there.checksum === frame.checksum ? this.#advance(frame) : null;
     }
     const before = this.#row;
@@ -345,25 +461,17 @@ export class PostgresStore implements FrameStore {
       this.#row = { ...this.#row, lastSequence: before.lastSequence };
       return this.#advance(frame);
     }
-    await this.#beginHistory();
-    throw this.#lost(cutOff);
+    throw this.#demoted(cutOff);
   }
 
   /** After an append that changed nothing: goes on if the log is still this node's and ends where it was left. */
   async #takeAgain(): Promise<void> {
     const before = this.#row;
     const row = await this.#log.row();
-    if (row.owner !== this.#node.id) throw this.#lost(taken);
-    if (row.lastSequence !== before.lastSequence || row.lastChecksum !== before.lastChecksum) {
-      await this.#beginHistory(row);
-      throw this.#lost(cutOff);
-    }
+    if (row.owner !== this.#node.id) throw this.#demoted(taken);
+    if (row.lastSequence !== before.lastSequence || row.lastChecksum !== before.lastChecksum)
+      throw this.#demoted(cutOff);
     await this.#take(row);
-  }
-
-  /** Marks for everybody that records which were confirmed are gone. */
-  async #beginHistory(row: LogRow = this.#row): Promise<void> {
-    await this.#take(row, true);
   }
 
   /** Takes the log at the epoch that was seen; false: it could not be had at that epoch. */
@@ -430,7 +538,7 @@ export class PostgresStore implements FrameStore {
 
   /** The node's lease was renewed, so the server can be reached and takes writes. Looks who has the log. */
   beaten(): void {
-    if (this.#latched === null && !this.#isClosed)
+    if (this.#role === 'owner' && !this.#isClosed)
       this.confirm().catch(() => {
         // A lost log was reported; whether the server can be reached, the next beat tells.
       });
@@ -439,23 +547,29 @@ export class PostgresStore implements FrameStore {
     this.#options.onWarn('Writes work again.');
   }
 
-  /** Stores nothing more until a restart. Returns the refusal of writes. */
-  #lost(why: string): EngineError {
-    if (this.#latched !== null) return this.#latched;
-    this.#latched = noOwner(why);
-    this.#options.onLost(why);
-    return this.#latched;
+  /** Becomes a copy. Returns the refusal of writes. */
+  #demoted(why: string): EngineError {
+    if (this.#role === 'owner') {
+      this.#role = 'copy';
+      this.#isEndLost = why === cutOff;
+      this.#mustRestart = why === cutOff;
+      this.#failure = null;
+      this.#options.onWarn(why);
+      this.shared.onDemoted();
+    }
+    return noOwner(why);
   }
 
   async *#frames(
     after: number,
+    last = this.lastSequence,
   ): AsyncGenerator<{ frame: StoredFrame; payload: Uint8Array }, void, undefined> {
-    const last = this.lastSequence;
     let next: number | null = null;
     for await (const frame of this.#log.frames(after)) {
       const { first, count } = frame;
       if (next === null ? first > after + 1 : first !== next) throw damaged('records are missing', after + 1);
       next = first + count;
+      this.#read = { sequence: next - 1, checksum: frame.checksum };
       yield { frame, payload: await this.#opened(frame) };
     }
     if ((next ?? after + 1) <= last) throw damaged('records are missing', next ?? after + 1);
@@ -573,11 +687,10 @@ export class PostgresStore implements FrameStore {
   }
 }
 
-const taken =
-  'Another node has taken the log over. This one stores nothing more; restart it, and it waits for its turn.';
+const taken = 'Another node has taken the log over. This one goes on with a copy.';
 const cutOff =
   'PostgreSQL has lost records that it had confirmed, as after the promotion of an asynchronous standby or the restore of ' +
-  'a backup. This node stores nothing more; restart it, and it serves what is left.';
+  'a backup. This node reads again what is left, and a new history begins.';
 
 function damaged(what: string, sequence: number): StartupError {
   return new StartupError(

@@ -44,6 +44,7 @@ const PROBE_BYTES = { least: 4096, most: MEBIBYTE };
 /** The store over the files of a folder that was recovered. */
 export class SegmentStore implements FrameStore {
   readonly isRemote = false;
+  readonly shared = null;
   readonly maxAppendBytes = MAX_APPEND_BYTES;
   readonly fsync: FsyncMode;
   readonly isEncrypted: boolean;

@@ -1,8 +1,8 @@
 /**
  * What a reader may demand of the state that answers: no older than a token that an earlier answer had, or the latest.
  *
- * A log in a folder has one reader, so both are always true there. With the log in a store another node can have taken it
- * over meanwhile.
+ * A log in a folder has one reader, so both are always true there. With the log in a store other nodes hold copies, and the
+ * owner can have been replaced meanwhile.
  */
 import { EngineError, invalid } from '../base/errors.ts';
 import { noOwner } from '../log/frame-store.ts';
@@ -30,8 +30,12 @@ export async function atLeast(context: EngineContext, database: string, token: s
   const [, history = '', generation = '', instant = ''] = PATTERN.exec(token) ?? [];
   if (history === '') throw badToken('must be the X-Token of an earlier answer');
   const { log, state } = context.parts;
+  const { tail } = context;
   const known = (): number => state.databases.get(database)?.generation ?? Number.POSITIVE_INFINITY;
   if (!log.isRemote) return;
+  const isBehind =
+    !log.historyId.startsWith(history) || !state.databases.has(database) || known() < Number(generation);
+  if (isBehind && tail?.role === 'copy') await tail.confirm(WAIT_MS);
   if (!log.historyId.startsWith(history))
     throw new EngineError(
       'HistoryChanged',

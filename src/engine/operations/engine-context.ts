@@ -1,8 +1,8 @@
 import type { StoredImport } from '../write/importing.ts';
-import type { SnapshotTaken, StorageState } from '../contract/administration.ts';
+import type { NodeStatus, SnapshotTaken, StorageState } from '../contract/administration.ts';
 import type { Caller } from '../base/caller.ts';
 import { present } from '../base/assert.ts';
-import { notLeader } from '../base/errors.ts';
+import { type EngineError, notLeader } from '../base/errors.ts';
 import { steady } from '../base/clock.ts';
 import { Slices } from '../base/slices.ts';
 import { Databases } from '../write/databases.ts';
@@ -17,6 +17,7 @@ import { Leader } from '../replication/leader.ts';
 import { HistoryErasures } from '../history/erasures.ts';
 import { Replays } from '../history/replay.ts';
 import { EngineReplica } from '../replication/follower.ts';
+import { SharedTail } from '../replication/shared-tail.ts';
 import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/program.ts';
 import type { DatabaseState } from '../state/state.ts';
@@ -25,6 +26,8 @@ import { erasesHistory } from '../state/state-snapshot.ts';
 import { repeatedReport, type Report } from '../state/report.ts';
 import type { Journal, JournalName } from '../log/journal.ts';
 import type { FolderLock } from '../log/lock-file.ts';
+import { noOwner } from '../log/frame-store.ts';
+import type { SharedStore } from '../log/shared-store.ts';
 import type { Log } from '../log/log.ts';
 import { Transactions } from '../write/transactions.ts';
 import { type Embedder, Meaning, type MeaningState } from '../search/meaning.ts';
@@ -141,6 +144,10 @@ export type ReadingEngine = Pick<EngineContext, 'transactions' | 'slices' | 'thr
   readonly live: KnowledgeReader;
 };
 
+function notOwner(): EngineError {
+  return noOwner('This node holds a copy, and another one stores the writes.');
+}
+
 /** Milliseconds between two looks at the clock. */
 const clockLookMs = 1000;
 /** Scheduled decay, which is final, waits this long after the clock was set: it may be put right again. */
@@ -175,6 +182,8 @@ export class EngineContext implements Writer {
   readonly replays: Replays;
   readonly erasures: HistoryErasures;
   readonly replica: EngineReplica | null;
+  /** null: only this process can have the log. */
+  readonly tail: SharedTail | null;
   readonly snapshots: Snapshots;
   readonly backups: Backups;
   readonly windows: Windows;
@@ -184,6 +193,15 @@ export class EngineContext implements Writer {
   /** null: nothing decays by the clock. */
   readonly decaySchedule: DecaySchedule | null;
   readonly newId = (): string => crypto.randomUUID();
+  readonly newTransactionId = (): string => {
+    const { shared, epoch } = this.parts.log;
+    return shared === null ? this.newId() : `${epoch}-${this.newId()}`;
+  };
+  readonly isOfEarlierOwner = (id: string): boolean => {
+    const [, epoch = null] = /^(\d{1,15})-[0-9a-f]{8}-/.exec(id) ?? [];
+    const { log } = this.parts;
+    return log.shared !== null && epoch !== null && Number(epoch) < log.epoch;
+  };
   readonly journals: Journal[] = [];
   /** Notices a clock that was set even if nobody asks. */
   readonly #clockTimer: ReturnType<typeof setInterval>;
@@ -192,7 +210,8 @@ export class EngineContext implements Writer {
   constructor(parts: EngineParts) {
     this.parts = parts;
     this.meaning = this.#meaningBy(parts.embeddings ?? null);
-    this.live = new LiveState({ ...parts, meaning: this.meaning });
+    const feed = parts.log.shared === null ? '' : `@${this.newId().slice(0, 8)}`;
+    this.live = new LiveState({ ...parts, meaning: this.meaning, feed });
     const { state, log, clock, scheduler, snapshotIntervalMs: intervalMs, onWarn } = parts;
     const pause = scheduler.pauseOf(null, 'snapshot');
     const memory = new HighWaterMark(parts.memoryGauge ?? null, () => this.live.freeMemory());
@@ -233,9 +252,7 @@ export class EngineContext implements Writer {
     const [live, snapshots] = [this.live, this.snapshots];
     const follows = parts.leaderUrl !== null;
     this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;
-    const { decayIntervalMs, onBug } = parts;
-    const run = (signal: AbortSignal): Promise<void> =>
-      decayEverywhere({ writer: this, onWarn, onBug }, signal);
+    this.tail = this.#tailOf(log.shared, pause);
     this.#clockTimer = setInterval(() => this.live.showTime(), clockLookMs);
     this.#clockTimer.unref();
     this.#words = new IndexAtStart({
@@ -244,13 +261,38 @@ export class EngineContext implements Writer {
       pause: scheduler.pauseOf(null, 'index words'),
       quietForMs: () => this.live.quietForMs,
       wait,
+      onBug: parts.onBug,
+    });
+    this.decaySchedule = follows ? null : this.#decayScheduleOf(parts);
+  }
+
+  #decayScheduleOf({ decayIntervalMs, clock, log, onWarn, onBug }: EngineParts): DecaySchedule | null {
+    if (decayIntervalMs === null) return null;
+    const run = (signal: AbortSignal): Promise<void> =>
+      decayEverywhere({ writer: this, onWarn, onBug }, signal);
+    const mayRun = (): boolean =>
+      log.shared?.role !== 'copy' && this.live.clockOffset.steadyForMs >= decayWaitsMs;
+    return new DecaySchedule({ clock, intervalMs: decayIntervalMs, mayRun, run });
+  }
+
+  #tailOf(shared: SharedStore | null, pause: () => Promise<void>): SharedTail | null {
+    if (shared === null) return null;
+    const { state, log, onWarn, onBug } = this.parts;
+    const { pipeline, live, snapshots } = this;
+    const onReplaced = (): void => this.past.forget();
+    shared.onDemoted = () => this.transactions.loseAll();
+    return new SharedTail({
+      state,
+      log,
+      shared,
+      pipeline,
+      live,
+      snapshots,
+      pause,
+      onReplaced,
+      onWarn,
       onBug,
     });
-    const mayRun = (): boolean => this.live.clockOffset.steadyForMs >= decayWaitsMs;
-    this.decaySchedule =
-      decayIntervalMs === null || follows
-        ? null
-        : new DecaySchedule({ clock, intervalMs: decayIntervalMs, mayRun, run });
   }
 
   #observer(memory: HighWaterMark): CommitObserver {
@@ -352,6 +394,7 @@ export class EngineContext implements Writer {
   refuseWrites(): void {
     this.live.refuseClosed();
     if (this.parts.leaderUrl !== null) throw notLeader(this.parts.leaderUrl);
+    if (this.parts.log.shared?.role === 'copy') throw notOwner();
   }
 
   readonly refuseUnfit = async (caller: Caller, operation: Operation): Promise<void> => {
@@ -409,6 +452,7 @@ export class EngineContext implements Writer {
       },
       history: { days: this.parts.historyDays ?? 0, ...history },
       backup: this.backups.last,
+      node: this.node(),
     };
   }
 
@@ -422,7 +466,18 @@ export class EngineContext implements Writer {
    * Rejects with NoOwner.
    */
   confirm(): Promise<void> {
-    return this.parts.log.confirm();
+    const { tail } = this;
+    return tail === null || tail.role === 'owner' ? this.parts.log.confirm() : tail.confirm();
+  }
+
+  /** Looks now which node has the log, and applies what is new. */
+  async look(): Promise<void> {
+    await this.tail?.look();
+  }
+
+  /** This node of a shared log; null: only this process can have the log. */
+  node(): NodeStatus | null {
+    return this.tail?.status() ?? null;
   }
 
   /**
@@ -511,6 +566,7 @@ export class EngineContext implements Writer {
     if (this.live.isClosed) return;
     clearInterval(this.#clockTimer);
     this.transactions.close();
+    await this.tail?.close();
     // First, so that no write is stored behind one that is refused because it cannot read any more.
     const written = this.pipeline.close();
     const decayed = this.decaySchedule?.close();

@@ -216,22 +216,24 @@ export const maxChangesPublished = 1000;
 
 /**
  * Assigns the event ids of one generation of a database. It is their only source; ids ascend in order of publication
- * and are never reused.
+ * and are never reused. `feed` ends each id: nodes that publish the same generation do not publish the same events.
  */
 export class EventIds {
   readonly database: string;
   readonly generation: number;
+  readonly #feed: string;
   #next: number;
 
-  /** The first id ends in `first`. */
-  constructor(database: string, generation: number, first = 0) {
+  /** `first` is the number of the first id. */
+  constructor(database: string, generation: number, first = 0, feed = '') {
+    this.#feed = feed;
     this.database = database;
     this.generation = generation;
     this.#next = first;
   }
 
   nextId(): string {
-    return `${this.generation}.${this.#next++}`;
+    return `${this.generation}.${this.#next++}${this.#feed}`;
   }
 }
 

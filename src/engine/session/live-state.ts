@@ -54,6 +54,8 @@ export interface LiveParts {
   readonly onClockStep?: ((by: number, offset: number) => void) | undefined;
   /** Receives internal errors that no caller sees: bugs. */
   readonly onBug: (error: unknown) => void;
+  /** Ends the ids of this node's events; absent: no other node publishes the same. */
+  readonly feed?: string | undefined;
 }
 
 /** The limits of a read. */
@@ -157,7 +159,7 @@ export class LiveState implements CommitObserver {
     }
     // Start with ids that an earlier process cannot have assigned.
     for (const database of parts.state.databases.values())
-      this.#eventIds.set(database, new EventIds(database.name, database.generation, start));
+      this.#eventIds.set(database, new EventIds(database.name, database.generation, start, parts.feed));
     this.#timer = new ValidityTimer({
       clock: parts.clock,
       next: () => this.#nextBoundary(),
@@ -612,7 +614,7 @@ export class LiveState implements CommitObserver {
       this.#timer.expect(tenant.facts.boundaries.next);
     }
     for (const database of databases.values())
-      this.#eventIds.set(database, new EventIds(database.name, database.generation, time));
+      this.#eventIds.set(database, new EventIds(database.name, database.generation, time, this.#parts.feed));
     const names = new Set([...before.map(({ name }) => name), ...databases.keys()]);
     for (const name of names) {
       const generation = databases.get(name)?.generation ?? goneDatabases.get(name) ?? 0;
@@ -659,7 +661,7 @@ export class LiveState implements CommitObserver {
     let ids = this.#eventIds.get(database);
     if (ids?.generation !== generation) {
       // A recreated database begins with the generation in which its predecessor was deleted.
-      ids = new EventIds(database.name, generation, ids === undefined ? time : 0);
+      ids = new EventIds(database.name, generation, ids === undefined ? time : 0, this.#parts.feed);
       this.#eventIds.set(database, ids);
     }
     const origin = { ids, time, requestId };

@@ -81,6 +81,10 @@ export interface Writer {
   earlierOutcome(caller: Caller): Outcome | null;
   /** The slices of one operation of the caller. */
   slices(caller: Caller): Slices;
-  /** A new, unguessable id for a transaction, a session or an import. */
+  /** A new, unguessable id for a session or an import. */
   readonly newId: () => string;
+  /** One for a transaction. With a shared log it says in which epoch the transaction began. */
+  readonly newTransactionId: () => string;
+  /** True if a transaction with this id can have been lost with the node that it began at. */
+  readonly isOfEarlierOwner: (id: string) => boolean;
 }

@@ -13,6 +13,8 @@ export interface DoubtfulLog {
   fail(carriedOut: boolean): void;
   /** Lets the server be asked again. */
   answer(): void;
+  /** Another node takes the log, and is gone. */
+  lose(): void;
 }
 
 /** Opens it; closed when the test has finished. */
@@ -38,7 +40,7 @@ export async function doubtfulLog(): Promise<DoubtfulLog> {
   const nothing = (): void => {};
   const random = (bytes: number): Uint8Array => new Uint8Array(bytes);
   const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  const told = { onWarn: nothing, onSync: nothing, onLost: nothing };
+  const told = { onWarn: nothing, onSync: nothing };
   const store = await PostgresStore.take(remote, node, { key: null, now: () => 0, random, pause, ...told });
   if (store === null) throw new Error('the log can be had');
   const log = new GroupCommit(store, { doubtMs: 1 });
@@ -46,6 +48,9 @@ export async function doubtfulLog(): Promise<DoubtfulLog> {
   return {
     log,
     answer: () => answer(),
+    lose: () => {
+      server.row = { ...server.row, epoch: server.row.epoch + 1, owner: 'another node' };
+    },
     fail: (carriedOut) => {
       failing = { carriedOut };
     },

@@ -7,10 +7,11 @@ import type { LogRow, StoredFrame } from '../log/postgres-log.ts';
 import type { RemoteLog } from '../log/postgres-store.ts';
 import type { Prng } from './prng.ts';
 
-/** The server that all nodes of a run share. Odds are of 100 statements. */
+/** The server that all nodes of a run share. */
 export class SimulatedServer {
   readonly #prng: Prng;
-  readonly #odds: number;
+  /** How many of 100 statements fail. */
+  odds: number;
   readonly #late: (() => void)[] = [];
   readonly frames = new Map<number, StoredFrame>();
   readonly living = new Set<string>();
@@ -27,7 +28,7 @@ export class SimulatedServer {
 
   constructor(prng: Prng, odds: number) {
     this.#prng = prng;
-    this.#odds = odds;
+    this.odds = odds;
   }
 
   /** The log as one node reaches it. While `gate` is pending, its statements do not reach the server. */
@@ -41,6 +42,16 @@ export class SimulatedServer {
       row: () => this.#statement(gate, false, () => this.row),
       take: (seen, me, _key, isNewHistory) =>
         this.#statement(gate, true, () => this.#take(seen, me, isNewHistory)),
+      look: () =>
+        this.#statement(gate, false, () => {
+          const { owner } = this.row;
+          return { ...this.row, ownerAddress: owner, isOwned: owner !== null && this.living.has(owner) };
+        }),
+      checksumOfEnd: (sequence) =>
+        this.#statement(gate, false, () => {
+          const ended = [...this.frames.values()].find(({ first, count }) => first + count - 1 === sequence);
+          return ended?.checksum ?? null;
+        }),
       frameAt: (first) => this.#statement(gate, false, () => this.frames.get(first) ?? null),
       release: (me) =>
         this.#statement(gate, true, () => {
@@ -88,7 +99,7 @@ export class SimulatedServer {
     await this.#delay();
     await gate();
     if (this.#prng.below(100) < 20 && this.#late.length > 0) this.settle();
-    if (this.#prng.below(100) >= this.#odds) {
+    if (this.#prng.below(100) >= this.odds) {
       const result = run();
       await this.#delay();
       await gate();

@@ -1,6 +1,6 @@
 /**
  * A process that tells facts `wrote(NAME, N)` to the engine of a store (arguments: its URL, NAME) with eight writers until
- * it is killed or loses the store. It prints `open`, and for each fact, by the outcome: `+N` stored, `-N` refused, `?N`
+ * it is killed or another node has the log. It prints `open` once it has the log, and for each fact, by the outcome: `+N` stored, `-N` refused, `?N`
  * unknown.
  */
 import { systemClock } from '../base/clock.ts';
@@ -25,15 +25,13 @@ const caller: Caller = {
   origin: systemOrigin,
   signal: new AbortController().signal,
 };
-let isLost = false;
 const engine = await openEngine({
   storageDir: null,
   storeUrl,
   clock: systemClock,
-  onStoreLost: () => {
-    isLost = true;
-  },
 });
+const isOwner = (): boolean => engine.node()?.role === 'owner';
+while (!isOwner()) await new Promise((resolve) => setTimeout(resolve, 20));
 process.stdout.write('open\n');
 let next = 0;
 const outcomeOf = (error: unknown): string => {
@@ -42,7 +40,7 @@ const outcomeOf = (error: unknown): string => {
   throw error;
 };
 const write = async (): Promise<void> => {
-  while (!isLost) {
+  while (isOwner()) {
     const number = next++;
     const fact = factSchema.parse({ predicate: 'wrote', args: [name, number] });
     const outcome = await engine.tellAll(caller, [fact]).then(() => '+', outcomeOf);

@@ -93,6 +93,8 @@ export class OpenTransactions {
   #bytes = 0;
   #now = 0;
 
+  /** True for the id of a transaction that can have been lost with the node that it began at. */
+  isOfEarlierOwner: (id: string) => boolean = () => false;
   /** Called in the turn in which a transaction ended. */
   onEnded: (space: Pick<TransactionSpace, 'database' | 'tenant'>) => void = () => {};
 
@@ -158,13 +160,26 @@ export class OpenTransactions {
     return transaction;
   }
 
-  /** The open transaction of the caller. Throws TransactionNotFound, or Conflict if it has ended. */
+  /** Ends all: another node continues the log, and would not see their writes. */
+  loseAll(): void {
+    for (const transaction of this.#open.values()) {
+      this.end(transaction, 'rolled_back');
+      this.#ended.delete(transaction.id);
+    }
+  }
+
+  /** The open transaction of the caller. Throws TransactionNotFound, TransactionLost, or Conflict if it has ended. */
   require(caller: Caller, id: string): OpenTransaction {
     this.#expire();
     const open = this.#open.get(id);
     if (open !== undefined && isBoundTo(open.space, caller)) return open;
     const ended = this.#ended.get(id);
     if (ended !== undefined && isBoundTo(ended.space, caller)) throw hasEnded(id, ended.how);
+    if (this.isOfEarlierOwner(id))
+      throw new EngineError(
+        'TransactionLost',
+        'another node has taken the log since this transaction began: nothing of it was stored. Begin again',
+      );
     throw new EngineError(
       'TransactionNotFound',
       'there is no such transaction of this database, tenant and credential: begin one with POST /tx/begin',

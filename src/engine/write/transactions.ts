@@ -71,12 +71,18 @@ export class Transactions {
 
   constructor(writer: Writer, clock: Clock) {
     this.#writer = writer;
-    this.#open = new OpenTransactions(clock, writer.newId);
+    this.#open = new OpenTransactions(clock, writer.newTransactionId);
+    this.#open.isOfEarlierOwner = writer.isOfEarlierOwner;
     this.#open.onEnded = (space) => writer.live.compactSoon(space);
   }
 
   close(): void {
     this.#open.close();
+  }
+
+  /** Rolls all back, since this node stores nothing any more. */
+  loseAll(): void {
+    this.#open.loseAll();
   }
 
   /** Number of open transactions. */

@@ -139,6 +139,9 @@ describe('the configuration', () => {
       'STORE_URL',
     ],
     [{ STORE_URL: 'mysql://a/b' }, 'STORE_URL'],
+    [{ NODE_ADDRESS: 'http://a.example:9300' }, 'NODE_ADDRESS'],
+    [{ NODE_SECRET_FILE: '/secret' }, 'NODE_SECRET_FILE'],
+    [{ NODE_SECRET_FILE: '/secret', STORE_URL: 'postgres://a/b' }, 'NODE_SECRET_FILE'],
     [{ TLS_ENABLED: 'true' }, 'TLS_KEYSTORE_PATH'],
     [{ TLS_ENABLED: 'true', TLS_KEYSTORE_PATH: '/k.p12', TLS_PORT: '9300' }, 'TLS_PORT'],
   ])('rejects a setting that it cannot honour: %j', (environment, name) => {
@@ -225,6 +228,12 @@ describe('a bad value of any variable', () => {
   const free = ['text', 'a path'];
 
   it.each(described)('refuses the start and says that $name takes $takes', ({ name, also, takes }) => {
+    if (name === 'NODE_SECRET_FILE') {
+      expect(refusal({ [name]: bad, STORE_URL: 'postgres://a/b' })).toMatch(
+        /^NODE_SECRET_FILE: got ".+", which cannot be read \(ENOENT\)$/,
+      );
+      return;
+    }
     if (name === 'STORE_URL_FILE') {
       expect(refusal({ [name]: bad })).toMatch(/^STORE_URL_FILE: got ".+", which cannot be read \(ENOENT\)$/);
       return;
@@ -245,6 +254,7 @@ describe('a bad value of any variable', () => {
     expect(described.filter(({ takes }) => free.includes(takes)).map(({ name }) => name)).toEqual([
       'STORAGE_DIR',
       'STORE_URL_FILE',
+      'NODE_SECRET_FILE',
       'SERVICE_ADMIN_USER',
       'SERVICE_ADMIN_PASS',
       'TLS_KEYSTORE_PATH',
@@ -313,6 +323,9 @@ const contractVariables = [
   'LLM_TEMPERATURE',
   'STORE_URL',
   'STORE_URL_FILE',
+  'NODE_ADDRESS',
+  'NODE_SECRET_FILE',
+  'STALE_READS_MS',
   'REPLICATION_MODE',
   'LEADER_URL',
   'REPLICATION_POLL_INTERVAL_MS',

@@ -88,6 +88,26 @@ const variables = {
     'File that contains STORE_URL, so that it does not appear in the environment',
     'none',
   ),
+  nodeAddress: variable(
+    'NODE_ADDRESS',
+    nullable(apiAddress),
+    null,
+    'With STORE_URL: where the other nodes reach this one',
+    'the address that this one listens on',
+  ),
+  nodeSecretFile: variable(
+    'NODE_SECRET_FILE',
+    nullable(filePath),
+    null,
+    'With STORE_URL: file with a secret that all nodes share, at least 32 characters; with it, nodes forward writes to the one that has the log',
+    'none: only the node that has the log takes writes',
+  ),
+  staleReadsMs: variable(
+    'STALE_READS_MS',
+    integer(1000, day),
+    60_000,
+    'With STORE_URL: how old the knowledge may be that a node shows while it cannot reach PostgreSQL; then it answers 503',
+  ),
   fsync: variable(
     'FSYNC',
     choice(['always', 'interval', 'never']),
@@ -348,6 +368,9 @@ type Variables = typeof variables;
 /** Every setting, with the type that its variable parses to. */
 export type Config = {
   readonly [Name in keyof Variables]: Variables[Name] extends Variable<infer Value> ? Value : never;
+} & {
+  /** What the file of NODE_SECRET_FILE contains; null: there is none. */
+  readonly nodeSecret: string | null;
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -386,7 +409,11 @@ export function parseConfig(environment: Environment, defaults: Defaults = {}): 
   });
   if (complaints.length > 0) throw new StartRefusal('configuration', complaints.join('\n'));
   const given = Object.fromEntries(entries) as Config;
-  const config = { ...given, storeUrl: given.storeUrl ?? urlIn(given.storeUrlFile, complaints) };
+  const config = {
+    ...given,
+    storeUrl: given.storeUrl ?? urlIn(given.storeUrlFile, complaints),
+    nodeSecret: isInStore(given) ? secretIn(given.nodeSecretFile, complaints) : null,
+  };
   complaints.push(...contradictions(given));
   if (complaints.length > 0) throw new StartRefusal('configuration', complaints.join('\n'));
   const isFolderGiven = settingOf(variables.storageDir.names, environment) !== null;
@@ -427,12 +454,40 @@ function urlIn(file: string | null, complaints: string[]): string | null {
   return null;
 }
 
+/** Fewest characters of a secret that is not to be guessed. */
+const MIN_SECRET = 32;
+
+/** The secret in the file; null: there is none, and a complaint if there should be. */
+function secretIn(file: string | null, complaints: string[]): string | null {
+  if (file === null) return null;
+  try {
+    const found = readFileSync(file, 'utf8').trim();
+    if (found.length >= MIN_SECRET) return found;
+    complaints.push(
+      `NODE_SECRET_FILE: the file ${shownValue(file)} has ${found.length} characters, takes at least ${MIN_SECRET}`,
+    );
+  } catch (error) {
+    const { code = 'an error' } = error as NodeJS.ErrnoException;
+    complaints.push(`NODE_SECRET_FILE: got ${shownValue(file)}, which cannot be read (${code})`);
+  }
+  return null;
+}
+
+function isInStore({ storeUrl, storeUrlFile }: Pick<Config, 'storeUrl' | 'storeUrlFile'>): boolean {
+  return storeUrl !== null || storeUrlFile !== null;
+}
+
 function contradictions(config: Config): string[] {
   const complaints: string[] = [];
-  const isInStore = config.storeUrl !== null || config.storeUrlFile !== null;
   if (config.storeUrl !== null && config.storeUrlFile !== null)
     complaints.push('STORE_URL_FILE: got a file beside STORE_URL; set one of them');
-  if (isInStore && config.replicationMode === 'FOLLOWER')
+  for (const [name, value] of [
+    ['NODE_ADDRESS', config.nodeAddress],
+    ['NODE_SECRET_FILE', config.nodeSecretFile],
+  ] as const)
+    if (!isInStore(config) && value !== null)
+      complaints.push(`${name}: got ${shownValue(value)}, and only nodes of a store have one; set STORE_URL`);
+  if (isInStore(config) && config.replicationMode === 'FOLLOWER')
     complaints.push(
       'STORE_URL: got an address, and a follower keeps its log in STORAGE_DIR; set one of them',
     );

@@ -121,12 +121,11 @@ async function serve(): Promise<number> {
     { address, ...(secureAddress === null ? {} : { secureAddress }), version: findInstallation().version },
     config.replicationMode === 'FOLLOWER' ? 'listening; ready when the leader was caught up with' : 'ready',
   );
-  const signal = await Promise.race([told, service.storeLost]);
+  const signal = await told;
   log.info({ signal }, 'shutting down');
   await stop(service, log);
   log.info('stopped');
-  // Whoever watches the program starts it again, and it waits for its turn.
-  return signal === 'store lost' ? 1 : 0;
+  return 0;
 }
 
 /** The store's server and database, without user and password. */

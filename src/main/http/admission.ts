@@ -13,6 +13,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { HttpHost } from './host.ts';
 import { sendProblem, setStandingHeaders } from './answers.ts';
+import { forwardedFor } from './node-requests.ts';
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -48,6 +49,7 @@ const requestHeaders = [
   'X-Database',
   'X-Reason',
   'X-Request-ID',
+  'X-Route',
   'X-Tenant-ID',
   'X-Transaction-ID',
 ].join(', ');
@@ -72,6 +74,9 @@ export function createAdmission(host: HttpHost): Admission {
         'NotReady',
         phase === 'starting' ? 'the service is starting: try again soon' : 'the service is shutting down',
       );
+    if (host.nodes !== null) request.forwarded = forwardedFor(request, host.nodes.secret, Date.now());
+    // That node has looked where the request comes from.
+    if (request.forwarded !== null) return;
     const crossOrigin = policy.admit(request.raw);
     if (crossOrigin !== sameOrigin) request.crossOrigin = crossOrigin;
   };
@@ -85,6 +90,9 @@ export function createAdmission(host: HttpHost): Admission {
       app.decorateRequest('crossOrigin', null);
       app.decorateRequest('showToken', null);
       app.decorateRequest('knownGeneration', null);
+      app.decorateRequest('forwarded', null);
+      app.decorateRequest('isDemandMet', false);
+      app.decorateRequest('staleMs', null);
       app.addHook('onRoute', ({ method, url }) => {
         routes.add(typeof method === 'string' ? [method] : method, url);
       });
@@ -180,7 +188,8 @@ interface OriginPolicy {
 /** The headers of an answer to the service's own pages and to programs: none. */
 const sameOrigin: Readonly<Record<string, string>> = {};
 
-const exposedHeaders = 'X-Request-ID, X-API-Version, X-Token, X-Knowledge-Generation, Retry-After, ETag';
+const exposedHeaders =
+  'X-Request-ID, X-API-Version, X-Token, X-Knowledge-Generation, X-Stale-Ms, Retry-After, ETag';
 
 /** Creates the policy for the allowed origins and hosts, of a service whose authentication is on or off. */
 export function createOriginPolicy(

@@ -60,6 +60,8 @@ function standingPairs(request: FastifyRequest): string[] {
   const { knownGeneration } = request;
   if (knownGeneration !== null && knownGeneration !== undefined)
     pairs.push('x-knowledge-generation', String(knownGeneration));
+  // Null or, on a request with a malformed address, absent.
+  if (typeof request.staleMs === 'number') pairs.push('x-stale-ms', String(request.staleMs));
   // A request with a malformed address has passed no hook and may lack what they add.
   const crossOrigin: FastifyRequest['crossOrigin'] | undefined = request.crossOrigin;
   if (crossOrigin === null || crossOrigin === undefined) return pairs;

@@ -29,6 +29,7 @@ import {
 import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';
+import { Forwarding } from './forwarding.ts';
 import { addFiles } from './files.ts';
 import type { HttpHost } from './host.ts';
 import { requestIdOf, sendJson, sendProblem, setStandingHeaders } from './answers.ts';
@@ -66,17 +67,19 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   const traffic = new ConnectionTraffic();
   const unread = new UnreadAnswers(limits.unreadBytes, host.log);
   const identify = createIdentify(host);
+  const forwarding = host.nodes === null ? null : new Forwarding(host, host.nodes, activity);
   const app = createApp(host, admission, traffic, unread);
   const stopLooking = unread.lookEvery(limits.unreadLookMs);
   app.addHook('onClose', (_app, done) => {
     stopLooking();
+    forwarding?.close();
     done();
   });
   logRequests(app, host);
   admission.install(app);
   await app.register(async (scope) => {
     leaveBodiesUnread(scope);
-    addOperationRoutes(scope, host, identify, activity);
+    addOperationRoutes(scope, host, identify, activity, forwarding);
     addDescription(scope, host, identify);
     await addFiles(scope, {
       workbench: host.workbenchFolder,
@@ -96,22 +99,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   for (const mount of mounts)
     await app.register(async (scope) => {
       leaveBodiesUnread(scope);
-      scope.addHook('onRequest', (request, reply, done) => {
-        // Mounted surfaces write to the raw response.
-        setStandingHeaders(request, reply);
-        const { isPublic = false, readsBody = false } = mountedRoute(request);
-        if (!isPublic) {
-          const identity = identify(request);
-          requirePermission(identity, { role: 'reader' });
-          if (readsBody) requireCovered(identity, withDefaults(namedSpace(request)));
-          requireJson(request.raw);
-        }
-        done();
-      });
-      scope.addHook('preHandler', async (request) => {
-        if (mountedRoute(request).readsBody !== true && hasBody(request.raw))
-          request.body = await (await bodies.read(request))();
-      });
+      guardSurface(scope, identify, bodies, forwarding);
       await mount(scope, bodies);
     });
   await app.ready();
@@ -126,6 +114,37 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
         unread.watch(server, 'secureConnection');
       }),
   };
+}
+
+/** Adds the refusals that the routes of a mounted surface share, and lets the owner of a shared log answer them. */
+function guardSurface(
+  scope: FastifyInstance,
+  identify: Identify,
+  bodies: JsonBodies,
+  forwarding: Forwarding | null,
+): void {
+  scope.addHook('onRequest', (request, reply, done) => {
+    // Mounted surfaces write to the raw response.
+    setStandingHeaders(request, reply);
+    const { isPublic = false, readsBody = false } = mountedRoute(request);
+    if (!isPublic) {
+      const identity = identify(request);
+      requirePermission(identity, { role: 'reader' });
+      if (readsBody) requireCovered(identity, withDefaults(namedSpace(request)));
+      requireJson(request.raw);
+    }
+    done();
+  });
+  if (forwarding !== null)
+    scope.addHook('onRequest', async (request, reply) => {
+      const isAnswered =
+        mountedRoute(request).isPublic !== true && (await forwarding.passesOnSurface(request, reply));
+      return isAnswered ? reply : undefined;
+    });
+  scope.addHook('preHandler', async (request) => {
+    if (mountedRoute(request).readsBody !== true && hasBody(request.raw))
+      request.body = await (await bodies.read(request))();
+  });
 }
 
 function mountedRoute(request: FastifyRequest): MountedRoute {

@@ -26,6 +26,10 @@ declare module 'fastify' {
     crossOrigin: Readonly<Record<string, string>> | null;
     /** The path pattern of the operation; null until an operation is found, and for other routes. */
     route: string | null;
+    /** The state that the headers demand was reached before the operation began. */
+    isDemandMet: boolean;
+    /** How old what the answer shows may be, in milliseconds; null: it is fresh. */
+    staleMs: number | null;
     /** The token of the database that the request is about, as it is now; null: it is about none, or was refused before. */
     showToken: (() => string | null) | null;
     /** The generation whose knowledge answers a question about a moment; null: not known yet, or of the present. */
@@ -51,10 +55,13 @@ export function createIdentify(host: HttpHost): Identify {
     request.identity = identity;
     return identity;
   };
-  if (rateLimitPerMinute === null) return (request) => noted(request, host.authenticate(request.headers));
+  if (rateLimitPerMinute === null)
+    return (request) => noted(request, passedOn(request) ?? host.authenticate(request.headers));
   const limit = createRateLimit(rateLimitPerMinute, () => performance.now());
   const accepted = new RecentNames(maxAccepted);
   return (request) => {
+    const passed = passedOn(request);
+    if (passed !== null) return noted(request, passed);
     const address = `address ${networkOf(request.ip)}`;
     const identity = authenticated(host, request, () => limit.take(address));
     const { credential } = identity;
@@ -67,6 +74,13 @@ export function createIdentify(host: HttpHost): Identify {
     }
     return noted(request, identity);
   };
+}
+
+/** The identity of the client for whom another node, which has checked it, passed the request on; null: none did. */
+function passedOn({ forwarded }: FastifyRequest): Identity | null {
+  if (forwarded === null) return null;
+  if (forwarded.identity !== null) return forwarded.identity;
+  throw new EngineError('Unauthenticated', 'the other node passed the request on without a credential');
 }
 
 /** The identity of the caller; calls `failed` before it refuses one with Unauthenticated. */
@@ -235,8 +249,9 @@ function originOf(request: FastifyRequest, keyName: string | null): WriteOrigin 
   return { surface, keyName, client, session: null, reason: text || null };
 }
 
-/** The peer's address; undefined if the connection is closed. */
+/** The client's address; undefined if the connection is closed. */
 export function peerOf(request: FastifyRequest): string | undefined {
+  if (request.forwarded !== null) return request.forwarded.peer ?? undefined;
   return request.raw.socket.remoteAddress;
 }
 

@@ -239,6 +239,7 @@ describe('a restricted credential', () => {
         headers['x-api-key'] === 'reader' ? { ...limited, role: 'reader' } : limited,
       holds: () => true,
       admitTry: () => {},
+      nodes: null,
       needsCredential: false,
     });
     await http.app.listen({ host: '127.0.0.1', port: 0 });

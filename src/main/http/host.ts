@@ -6,6 +6,7 @@
  */
 import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { NodeStatus } from '../../engine/contract/administration.ts';
 import type { Caller, StoredImport } from '../../engine/index.ts';
 import type { Dispatcher, Identity } from '../base/dispatch.ts';
 
@@ -30,7 +31,20 @@ export interface HttpObserver {
   eventSubscribers(change: 1 | -1): void;
 }
 
+/** This node of a store that several share. */
+export interface NodeHost {
+  /** null: the engine is not open. */
+  status(): NodeStatus | null;
+  /** Looks now which node has the log. */
+  look(): Promise<void>;
+  /** What all nodes share; null: requests are not passed on. */
+  readonly secret: string | null;
+  readonly staleReadsMs: number;
+}
+
 export interface HttpHost {
+  /** null: this process alone has its log. */
+  readonly nodes: NodeHost | null;
   readonly version: string;
   readonly log: FastifyBaseLogger;
   readonly settings: HttpSettings;

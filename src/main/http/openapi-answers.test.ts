@@ -440,7 +440,7 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
     .map((name) => `${name} InferenceLimitExceeded`),
   'it takes a store in PostgreSQL, as in ../service/store.test.ts': subjects.flatMap(([name, spec]) =>
     codesOf(described(spec))
-      .filter((code) => ['NoOwner', 'OutcomeUnknown', 'HistoryChanged'].includes(code))
+      .filter((code) => ['NoOwner', 'OutcomeUnknown', 'HistoryChanged', 'TransactionLost'].includes(code))
       .map((code) => `${name} ${code}`),
   ),
   'there is no follower yet that would refuse a write': table

@@ -53,6 +53,13 @@ export const headerParameters = {
       '`strong`: the answer shows every write that was answered anywhere before the request came. Without `STORE_URL` that is always so.',
     schema: { type: 'string', enum: ['default', 'strong'] },
   },
+  Route: {
+    name: 'X-Route',
+    in: 'header',
+    description:
+      'With `STORE_URL`: `direct` asks a node that would pass the request on to answer 421 with the address of the node that has the log.',
+    schema: { type: 'string', enum: ['direct'] },
+  },
   Transaction: {
     name: 'X-Transaction-ID',
     in: 'header',
@@ -129,6 +136,11 @@ export const answerHeaders = {
     description: 'Of answers about a moment (`asOf`, `asKnown`): the generation whose knowledge was used.',
     schema: { type: 'integer', minimum: 0 },
   },
+  StaleMs: {
+    description:
+      'With `STORE_URL`, of answers of a node that has not reached PostgreSQL for a second: the age of what it shows, in milliseconds.',
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
   ETag: {
     description: 'The entity tag of the current rule, for `If-Match`. Absent if the write is pending.',
     schema: { type: 'string', pattern: '^"[\\x21\\x23-\\x7e]+"$' },
@@ -167,6 +179,7 @@ const headerNames: Readonly<Record<AnswerHeader, string>> = {
   ApiVersion: 'X-API-Version',
   Token: 'X-Token',
   KnowledgeGeneration: 'X-Knowledge-Generation',
+  StaleMs: 'X-Stale-Ms',
   ETag: 'ETag',
   Replayed: 'Idempotent-Replayed',
   RetryAfter: 'Retry-After',
@@ -177,7 +190,7 @@ const headerNames: Readonly<Record<AnswerHeader, string>> = {
 
 /** The headers of every answer, plus these. */
 export function headersOf(...more: readonly AnswerHeader[]): Described {
-  const all: AnswerHeader[] = ['RequestId', 'ApiVersion', 'Token', ...more];
+  const all: AnswerHeader[] = ['RequestId', 'ApiVersion', 'Token', 'StaleMs', ...more];
   return Object.fromEntries(
     all.map((header) => [headerNames[header], { $ref: `#/components/headers/${header}` }]),
   );
@@ -193,6 +206,7 @@ export function headerParametersOf(spec: OperationSpec): Described[] {
         : (['Tenant'] as const)),
     ...(spec.database ? (['Database'] as const) : []),
     ...(spec.database ? (['AtLeast', 'Consistency'] as const) : []),
+    ...(spec.kind === 'write' ? (['Route'] as const) : []),
     ...(spec.transaction === undefined ? [] : (['Transaction'] as const)),
     ...(takesKey(spec) ? (['IdempotencyKey'] as const) : []),
     ...(spec.kind === 'write' && spec.database ? (['Client', 'Reason'] as const) : []),
@@ -228,7 +242,7 @@ function problemCodesOf(spec: OperationSpec): ProblemCode[] {
   if (spec.kind === 'write') codes.add('NotLeader');
   if (spec.problems.includes('StorageUnavailable')) codes.add('NoOwner').add('OutcomeUnknown');
   if (takesKey(spec)) codes.add('Conflict').add('IdempotencyMismatch');
-  if (spec.transaction !== undefined) codes.add('TransactionNotFound').add('Conflict');
+  if (spec.transaction !== undefined) codes.add('TransactionNotFound').add('TransactionLost').add('Conflict');
   if (spec.isJudged === true) codes.add('ConstraintViolated').add('InferenceLimitExceeded');
   return [...codes];
 }
@@ -517,6 +531,9 @@ const examples: Readonly<Record<ProblemCode, readonly [detail: string, members?:
   InferenceLimitExceeded: [
     'the question needs more than 10000 ms: ask for less, or give it more time (timeoutMs)',
     { limit: 'timeoutMs', elapsedMs: 10_000 },
+  ],
+  TransactionLost: [
+    'another node has taken the log since this transaction began: nothing of it was stored. Begin again',
   ],
   HistoryChanged: [
     'PostgreSQL has lost what this token was given for. Drop the token, and read again what you rely on.',

@@ -260,7 +260,7 @@ const errorsTable: Readonly<Record<number, readonly ProblemCode[]>> = {
     'FactNotFound',
   ],
   405: ['MethodNotAllowed'],
-  409: ['HistoryChanged', 'Conflict', 'KeyConflict'],
+  409: ['HistoryChanged', 'Conflict', 'KeyConflict', 'TransactionLost'],
   410: ['HistoryGone'],
   412: ['PreconditionFailed'],
   413: ['PayloadTooLarge'],

@@ -55,6 +55,7 @@ import {
   type TargetSpace,
 } from './caller.ts';
 import { sendFile, sendLines, streamEvents, uploadOf } from './streams.ts';
+import type { Forwarding } from './forwarding.ts';
 import type { HttpHost } from './host.ts';
 import {
   IdempotencyCache,
@@ -78,6 +79,8 @@ interface Surroundings {
   readonly identify: Identify;
   readonly activity: Activity;
   readonly answers: IdempotencyCache;
+  /** null: this process alone has its log. */
+  readonly forwarding: Forwarding | null;
 }
 
 /** Adds the routes of all operations. */
@@ -86,9 +89,10 @@ export function addOperationRoutes(
   host: HttpHost,
   identify: Identify,
   activity: Activity,
+  forwarding: Forwarding | null,
 ): void {
   const answers = new IdempotencyCache(() => performance.now(), maxBytesOfAnswers);
-  const surroundings = { host, identify, activity, answers };
+  const surroundings = { host, identify, activity, answers, forwarding };
   for (const [key, spec] of Object.entries<OperationSpec>(operations)) {
     const name = key as OperationName;
     for (const path of [spec.path, ...(spec.aliases ?? [])])
@@ -101,7 +105,7 @@ export function addOperationRoutes(
           request.route = path;
           const call = new OperationCall(surroundings, name, request, reply);
           call.guard();
-          call.answer().catch((error: unknown) => {
+          call.answerHereOrElsewhere().catch((error: unknown) => {
             if (!reply.sent) reply.send(error);
             else request.log.error({ err: error }, 'a bug: the request failed after its answer');
           });
@@ -179,7 +183,14 @@ class OperationCall {
     }
   }
 
-  async answer(): Promise<void> {
+  /** Lets another node answer what is its own. */
+  async answerHereOrElsewhere(): Promise<void> {
+    const { forwarding } = this.#of;
+    if (forwarding !== null && (await forwarding.passesOn(this.#spec, this.#request, this.#reply))) return;
+    await this.#answer();
+  }
+
+  async #answer(): Promise<void> {
     const request = this.#request;
     const spec = this.#spec;
     let head: Head;
@@ -295,8 +306,8 @@ class OperationCall {
       const { host } = this.#of;
       this.#request.showToken = () => host.token(place.database);
       const { headers } = this.#request;
-      if (headers['x-at-least'] !== undefined || headers['x-consistency'] !== undefined)
-        await demandedState(this.#request, place.database, host);
+      const isDemanding = headers['x-at-least'] !== undefined || headers['x-consistency'] !== undefined;
+      if (isDemanding && !this.#request.isDemandMet) await demandedState(this.#request, place.database, host);
     }
     const conditions = conditionsOf(this.#spec, this.#request, place, bytes);
     return {

@@ -101,6 +101,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
     authenticate: (headers) => state.authentication.authenticate(headers),
     holds: () => state.engine,
     admitTry: () => {},
+    nodes: null,
     needsCredential: false,
   });
   await made.app.listen({ host: '127.0.0.1', port: 0 });

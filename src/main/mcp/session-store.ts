@@ -52,14 +52,18 @@ export class SessionStore {
     this.#now = now;
   }
 
-  /** Loads the data from the engine's folder. Without a key it creates one, and all earlier sessions have ended. */
-  async open(engine: Pick<Engine, 'journal'>): Promise<void> {
+  /**
+   * Loads the data from the engine's folder. Without a key it creates one, and all earlier sessions have ended. With the
+   * secret of a store's nodes the key follows from it, so that any node goes on with a session of another.
+   */
+  async open(engine: Pick<Engine, 'journal'>, nodeSecret: string | null = null): Promise<void> {
     const random = (bytes: number): Uint8Array => crypto.getRandomValues(new Uint8Array(bytes));
     const keyJournal = engine.journal('session-key');
     let key: Uint8Array = random(sessionKeyBytes);
     const [kept] = await keyJournal.load(() => [key]);
     if (kept?.length === sessionKeyBytes) key = kept;
     else await keyJournal.flush(true);
+    if (nodeSecret !== null) key = createHmac('sha256', nodeSecret).update('mcp session key').digest();
     this.#tokens = new SessionTokens(key, random);
     const journal = engine.journal('mcp-sessions');
     for (const record of await journal.load(() => this.#notes())) this.#read(record);

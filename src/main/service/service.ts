@@ -7,7 +7,7 @@
  * desktop app's thread both call `startService`.
  */
 import type { AddressInfo } from 'node:net';
-import type { Readiness } from '../../engine/contract/administration.ts';
+import type { NodeStatus, Readiness } from '../../engine/contract/administration.ts';
 import type { AgentSetup } from '../../engine/contract/agents.ts';
 import { type OperationInput, type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
@@ -52,7 +52,7 @@ import {
   requireSameSpace,
 } from '../http/caller.ts';
 import { bundlePath } from '../http/files.ts';
-import type { ServicePhase } from '../http/host.ts';
+import type { NodeHost, ServicePhase } from '../http/host.ts';
 import { isLoopbackAddress } from '../http/admission.ts';
 import { findInstallation } from '../base/installation.ts';
 import { createLanguage, type Language } from '../llm/language.ts';
@@ -86,8 +86,6 @@ export interface Service {
   readonly connectedAgents: number;
   /** Resolves when warming up has ended, with true if it was completed; at once with false if there is none. */
   readonly warmedUp: Promise<boolean>;
-  /** Resolves if another node has taken the log of STORE_URL over: this service stores nothing more, and should end. */
-  readonly storeLost: Promise<'store lost'>;
   /** Ends the service within ten seconds. May be called again. */
   close(): Promise<void>;
   /** True if it has ended without waiting for a disk that does not answer: a thread of the process may hang in it. */
@@ -187,8 +185,6 @@ class RunningService implements Service, ServiceState {
   #closing: Promise<void> | null = null;
   readonly #ending = new AbortController();
   warmedUp: Promise<boolean> = Promise.resolve(false);
-  readonly storeLost: Promise<'store lost'>;
-  #loseStore: (as: 'store lost') => void = () => {};
   isDiskStuck = false;
   address = '';
   secureAddress: string | null = null;
@@ -199,9 +195,6 @@ class RunningService implements Service, ServiceState {
     const { log, checkOutputs = false, endLimits = defaultEndLimits } = options;
     const { keystorePollMs = defaultKeystorePollMs } = options;
     this.#config = config;
-    this.storeLost = new Promise((resolve) => {
-      this.#loseStore = resolve;
-    });
     this.#endLimits = endLimits;
     this.#mcpSurface = { surface: options.mcpSurface ?? knowledgeSurfaceWith(config.mcpTools) };
     this.#clock = options.clock === undefined ? {} : { clock: options.clock };
@@ -301,12 +294,13 @@ class RunningService implements Service, ServiceState {
 
   readiness(): Readiness {
     const isOpen = this.#phase === 'ready';
-    const storage = this.#engine === null ? 'off' : this.#engine.storage();
+    const storage = this.#storageReadiness();
     const replication = this.#replicationReadiness();
     const offsetMs = this.#engine?.clockOffsetMs() ?? 0;
     const embeddings = this.#engine?.embeddingsState() ?? 'off';
+    const node = this.#engine?.node() ?? null;
     return {
-      status: isOpen && storage === 'ready' && replication !== 'failed' ? 'ready' : 'not_ready',
+      status: isOpen && storage !== 'failed' && replication !== 'failed' ? 'ready' : 'not_ready',
       subsystems: {
         engine: isOpen ? 'ready' : 'off',
         storage,
@@ -316,7 +310,23 @@ class RunningService implements Service, ServiceState {
         ...(embeddings === 'off' ? {} : { embeddings }),
       },
       ...(offsetMs === 0 ? {} : { clock: { offsetMs } }),
+      ...(node === null ? {} : { node: nodeReadiness(node) }),
     };
+  }
+
+  /**
+   * `stale`: the store cannot be reached, and reads go on. A node is ready then, else a load balancer would find none; when
+   * it answers no reads any more, it is not.
+   */
+  #storageReadiness(): Readiness['subsystems']['storage'] {
+    const engine = this.#engine;
+    if (engine === null) return 'off';
+    const node = engine.node();
+    if (node === null) return engine.storage();
+    if (node.staleMs > this.#config.staleReadsMs) return 'failed';
+    return engine.storage() === 'failed' || node.problem !== null || node.staleMs > freshMs
+      ? 'stale'
+      : 'ready';
   }
 
   #replicationReadiness(): Readiness['subsystems']['replication'] {
@@ -378,6 +388,7 @@ class RunningService implements Service, ServiceState {
         token: (database) => this.#engine?.token(database) ?? null,
         atLeast: (database, token) => this.engine.atLeast(database, token),
         confirm: () => this.engine.confirm(),
+        nodes: this.#nodeHost(),
         remembers: (caller) => this.engine.remembers(caller),
         keptImport: (caller, key) => this.engine.keptImport(caller, key),
         abandon: (caller) => this.engine.abandon(caller),
@@ -392,6 +403,18 @@ class RunningService implements Service, ServiceState {
     );
     this.#http = http;
     return http;
+  }
+
+  /** null: this process alone has its log. */
+  #nodeHost(): NodeHost | null {
+    const { storeUrl, nodeSecret: secret, staleReadsMs } = this.#config;
+    if (storeUrl === null) return null;
+    return {
+      status: () => this.#engine?.node() ?? null,
+      look: () => this.engine.look(),
+      secret,
+      staleReadsMs,
+    };
   }
 
   /** Begins to warm up; `warmedUp` resolves when that has ended. */
@@ -461,10 +484,7 @@ class RunningService implements Service, ServiceState {
       this.#engine = await openEngine({
         storageDir,
         storeUrl,
-        onStoreLost: (message) => {
-          this.#log.error(message);
-          this.#loseStore('store lost');
-        },
+        nodeAddress: this.#config.nodeAddress,
         encryptionKey,
         fsync,
         snapshotIntervalMs,
@@ -487,6 +507,7 @@ class RunningService implements Service, ServiceState {
       throw openFailure(error, storageDir);
     }
     await this.#openJournals(this.#engine);
+    await this.#engine.look();
     if (this.#leaderUrl === null) this.#phase = 'ready';
     else this.#follow(this.#engine, this.#leaderUrl);
     if (endpointFile === null) return;
@@ -514,7 +535,7 @@ class RunningService implements Service, ServiceState {
   /** Opens the journals that the service stores beside the log. */
   async #openJournals(engine: Engine): Promise<void> {
     await Promise.all([
-      this.#sessionStore.open(engine),
+      this.#sessionStore.open(engine, this.#config.nodeSecret),
       this.agents.open(engine),
       this.#metricsHistory.open(engine.journal('metrics-history')),
     ]);
@@ -668,6 +689,13 @@ const connecting = {
   lastContactAt: null,
   lastError: null,
 } as const;
+
+/** A node that shows nothing older is fresh. */
+const freshMs = 2000;
+
+function nodeReadiness({ role, lagRecords, staleMs }: NodeStatus): Readiness['node'] {
+  return { role, lagRecords, staleMs };
+}
 
 const unknownPosition = { position: 0, historyId: null, epoch: 0 };
 

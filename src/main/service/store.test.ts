@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Readiness, StorageState } from '../../engine/contract/administration.ts';
 import type { Environment } from '../base/config.ts';
 import { StartRefusal } from '../base/start-refusal.ts';
 import {
@@ -75,29 +76,39 @@ describe.skipIf(postgresMissing !== null)(`with STORE_URL${postgresNotice}`, () 
     const strong = { headers: { 'x-consistency': 'strong' } };
     expect((await service.call('POST', '/ask', { text: 'p(?x)' }, strong)).body.code).toBe('NoOwner');
     expect(await service.call('POST', '/ask', { text: 'p(?x)' })).toMatchObject({ status: 200 });
-    expect(await service.call('GET', '/health/ready')).toMatchObject({
-      status: 503,
-      body: { subsystems: { storage: 'failed' } },
+    expect(await service.call<Readiness>('GET', '/health/ready')).toMatchObject({
+      status: 200,
+      body: { status: 'ready', subsystems: { storage: 'stale' } },
     });
+    await expect
+      .poll(async () => (await service.call('GET', '/facts')).headers.get('x-stale-ms'))
+      .toMatch(/^\d{4,}$/);
     await server.start();
-    await expect.poll(async () => (await service.call('GET', '/health/ready')).status).toBe(200);
-    expect((await service.call('POST', '/tell', fact('b'))).status).toBe(200);
+    await expect.poll(async () => (await service.call('POST', '/tell', fact('b'))).status).toBe(200);
+    await expect
+      .poll(async () => (await service.call<Readiness>('GET', '/health/ready')).body.subsystems.storage)
+      .toBe('ready');
+    expect((await service.call('GET', '/facts')).headers.get('x-stale-ms')).toBeNull();
     await service.close();
   });
 
-  it('a second service waits, and serves when the first has ended', async () => {
+  it('a second service serves what the first stores, and takes over when that one has ended', async () => {
     const first = await startServiceUnderTest(environment);
     await first.call('POST', '/tell', fact('c'));
-    let isReady = false;
-    const starting = startServiceUnderTest(environment).then((service) => {
-      isReady = true;
-      return service;
+    const second = await startServiceUnderTest(environment);
+    expect((await second.call<StorageState>('GET', '/admin/storage')).body.node).toMatchObject({
+      role: 'copy',
+      ownerAddress: first.address,
     });
-    const waiting = async (): Promise<boolean> => (await nodes()) === 2;
-    await expect.poll(waiting).toBe(true);
-    expect(isReady).toBe(false);
+    expect((await second.call<Readiness>('GET', '/health/ready')).body.subsystems.storage).toBe('ready');
+    const token = (await first.call('POST', '/tell', fact('later'))).headers.get('x-token') ?? '';
+    for (const headers of [{ 'x-at-least': token }, { 'x-consistency': 'strong' }])
+      expect(await second.call('POST', '/ask', { text: 'p(later)' }, { headers })).toMatchObject({
+        body: { results: ['p(later)'] },
+      });
+    expect((await second.call('POST', '/tell', fact('d'))).body.leader).toBe(first.address);
     await first.close();
-    const second = await starting;
+    await expect.poll(async () => (await second.call('POST', '/tell', fact('d'))).status).toBe(200);
     expect(await second.call('POST', '/ask', { text: 'p(c)' })).toMatchObject({
       body: { results: ['p(c)'] },
     });
@@ -105,15 +116,29 @@ describe.skipIf(postgresMissing !== null)(`with STORE_URL${postgresNotice}`, () 
     expect(await nodes()).toBe(0);
   });
 
-  it('stores nothing more once another node has the log, and says that it should end', async () => {
+  it('becomes a copy once another node has the log, and takes it again when that one is gone', async () => {
     const service = await startServiceUnderTest(environment);
-    await query("UPDATE corollary.log SET owner = gen_random_uuid(), epoch = epoch + 1 WHERE name = ''");
-    // Without any write: it looks with each sign of life.
-    expect(await service.storeLost).toBe('store lost');
-    expect((await service.call('POST', '/tell', fact('d'))).body.code).toBe('NoOwner');
+    await query(
+      `WITH node AS (INSERT INTO corollary.node VALUES (gen_random_uuid(), 'http://127.0.0.1:1', 'x', 1,
+  now() + interval '1 hour') RETURNING id)
+UPDATE corollary.log SET owner = (SELECT id FROM node), epoch = epoch + 1 WHERE name = ''`,
+    );
+    // Without any write: it looks.
+    const role = async () => (await service.call<Readiness>('GET', '/health/ready')).body.node?.role;
+    await expect.poll(role).toBe('copy');
+    const refused = await service.call('POST', '/tell', fact('d'));
+    expect([refused.status, refused.body.code, refused.body.leader]).toEqual([
+      421,
+      'NotLeader',
+      'http://127.0.0.1:1',
+    ]);
+    expect((await service.call('POST', '/ask', { text: 'p(?x)' })).status).toBe(200);
     expect(service.logged.map(({ msg }) => msg)).toContainEqual(
       expect.stringContaining('Another node has taken the log over'),
     );
+    await query("UPDATE corollary.node SET lease_until = now() - interval '1 s' WHERE program = 'x'");
+    await expect.poll(role).toBe('owner');
+    expect((await service.call('POST', '/tell', fact('d'))).status).toBe(200);
     await service.close();
   });
 

@@ -54,7 +54,6 @@ export async function startServiceUnderTest(
     port: service.port,
     engine: service.engine,
     warmedUp: service.warmedUp,
-    storeLost: service.storeLost,
     close: () => service.close(),
     get connectedAgents() {
       return service.connectedAgents;

@@ -61,6 +61,7 @@ export const serviceOperations = {
         snapshot: { position: 38, bytes: 6124, createdAt: 1782900000000 },
         history: { days: 30, bytes: 21350, segments: 3, snapshots: 1, since: null },
         backup: { position: 38, bytes: 6124, takenAt: 1782900000000 },
+        node: null,
       },
     },
   },

@@ -1,0 +1,294 @@
+/**
+ * A node's part in a log that several nodes share: it applies what the owner stores, takes the log when the owner's lease
+ * has run out, and says how old the state is.
+ *
+ * Invariant: the state changes only by records that the store has committed, in order. A copy applies them as it sees them;
+ * it becomes the owner between two records, when it has applied all of them, and only by a take that the store decided. If
+ * what it has applied turns out to be no part of the log, or the log was trimmed past it, it reads everything again.
+ */
+import type { NodeStatus } from '../contract/administration.ts';
+import { EngineError } from '../base/errors.ts';
+import { Slices } from '../base/slices.ts';
+import type { CommitPipeline } from '../commit/commit-pipeline.ts';
+import type { Snapshots } from '../commit/snapshots.ts';
+import { noOwner } from '../log/frame-store.ts';
+import type { Log, ReadableLog } from '../log/log.ts';
+import type { SharedFrame, SharedPosition, SharedStore } from '../log/shared-store.ts';
+import { StartupError } from '../log/startup-error.ts';
+import type { LiveState } from '../session/live-state.ts';
+import { operationVersion } from '../state/operation.ts';
+import type { DatabaseState, State } from '../state/state.ts';
+import { stateOf } from '../state/state-snapshot.ts';
+
+/** What the tail needs of its engine. */
+interface TailParts {
+  readonly state: State;
+  readonly log: Log;
+  readonly shared: SharedStore;
+  readonly pipeline: CommitPipeline;
+  readonly live: LiveState;
+  readonly snapshots: Snapshots;
+  readonly pause: () => Promise<void>;
+  /** Called in the turn in which another state replaced the present one. */
+  readonly onReplaced: () => void;
+  /** Receives warnings for the operator, in plain language. */
+  readonly onWarn: (message: string) => void;
+  /** Receives internal errors: bugs. */
+  readonly onBug: (error: unknown) => void;
+}
+
+/** Milliseconds between two looks: after something moved, and when nothing does. */
+const BUSY_MS = 50;
+const IDLE_MS = 250;
+/** After a look that failed, and while this node cannot read the log. */
+const FAILED_MS = 500;
+/** A strong read waits this long for the records that it must show. */
+const CONFIRM_MS = 5000;
+
+/** One wait for the next look to be applied. */
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Keeps the node's state up to date with the log, and its role with the leases. */
+export class SharedTail {
+  readonly #parts: TailParts;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #running: Promise<void> | null = null;
+  #isClosed = false;
+  /** What the last answered look saw. */
+  #seen: SharedPosition | null = null;
+  /** When the look was sent whose records are all applied, by `performance.now`. */
+  #freshAt = performance.now();
+  /** Why the log cannot be followed, in plain language; null: it can. */
+  #problem: string | null = null;
+  /** Those who wait for a look that is sent from now on. */
+  #waiters: Waiter[] = [];
+
+  constructor(parts: TailParts) {
+    this.#parts = parts;
+    this.#schedule(0);
+  }
+
+  get role(): SharedStore['role'] {
+    return this.#parts.shared.role;
+  }
+
+  /** Role, owner and age of the state. */
+  status(): NodeStatus {
+    const { shared, log } = this.#parts;
+    const isOwner = shared.role === 'owner';
+    const last = this.#seen?.lastSequence ?? log.lastSequence;
+    return {
+      id: shared.node,
+      role: shared.role,
+      owner: isOwner ? shared.node : (this.#seen?.owner ?? null),
+      ownerAddress: this.ownerAddress,
+      lagRecords: isOwner ? 0 : Math.max(0, last - log.lastSequence),
+      staleMs: this.staleMs,
+      takes: shared.term,
+      problem: this.#problem,
+    };
+  }
+
+  /** Where the owner is reached; null: this node is the owner, or there is none that is alive. */
+  get ownerAddress(): string | null {
+    const { shared } = this.#parts;
+    const seen = this.#seen;
+    if (shared.role === 'owner' || seen === null || !seen.isOwned || seen.owner === shared.node) return null;
+    return seen.ownerAddress;
+  }
+
+  /** The state lacks nothing that was stored so many milliseconds ago. */
+  get staleMs(): number {
+    return Math.round(performance.now() - this.#freshAt);
+  }
+
+  /**
+   * Resolves when everything that was stored before the call is applied. One look serves all that wait. Rejects with NoOwner
+   * if the store cannot be asked, or after `limitMs`.
+   */
+  confirm(limitMs: number = CONFIRM_MS): Promise<void> {
+    if (this.#isClosed) return Promise.reject(closing());
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(noOwner('This node could not catch up in time.')), limitMs);
+      this.#waiters.push({
+        resolve: () => {
+          clearTimeout(timer);
+          resolve();
+        },
+        reject: (error) => {
+          clearTimeout(timer);
+          reject(error);
+        },
+      });
+      this.#schedule(0);
+    });
+  }
+
+  /** Looks now, rather than when it is time. */
+  async look(): Promise<void> {
+    this.#schedule(0);
+    await this.#running;
+  }
+
+  /** Ends the looks; resolves when none runs. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#running;
+    for (const { reject } of this.#waiters.splice(0)) reject(closing());
+  }
+
+  #schedule(afterMs: number): void {
+    if (this.#isClosed || this.#running !== null) return;
+    if (afterMs === 0) {
+      if (this.#timer !== null) clearTimeout(this.#timer);
+      this.#begin();
+      return;
+    }
+    this.#timer = setTimeout(() => this.#begin(), afterMs);
+    this.#timer.unref();
+  }
+
+  #begin(): void {
+    this.#timer = null;
+    const waiters = this.#waiters.splice(0);
+    this.#running = this.#step(waiters).then((nextMs) => {
+      this.#running = null;
+      // Who came while this look was under way waits for the next one.
+      this.#schedule(this.#waiters.length > 0 ? 0 : nextMs);
+    });
+  }
+
+  /** One look and what follows from it; resolves with the milliseconds until the next. Never rejects. */
+  async #step(waiters: readonly Waiter[]): Promise<number> {
+    try {
+      const nextMs = await this.#looked();
+      if (this.#problem !== null) this.#parts.onWarn('This node follows the log again.');
+      this.#problem = null;
+      for (const { resolve } of waiters) resolve();
+      return nextMs;
+    } catch (error) {
+      const refusal = noOwner('PostgreSQL cannot be asked whether this answer is the latest.', error);
+      for (const { reject } of waiters) reject(refusal);
+      this.#failed(error);
+      return FAILED_MS;
+    }
+  }
+
+  async #looked(): Promise<number> {
+    const { shared, log } = this.#parts;
+    const askedAt = performance.now();
+    const seen = await shared.look();
+    this.#seen = seen;
+    if (shared.role === 'owner') {
+      if (seen.owner !== shared.node) await this.#noticeLoss();
+      else this.#freshAt = askedAt;
+      if (shared.role === 'owner') return IDLE_MS;
+    }
+    // What this node stored as the owner is applied first.
+    await log.settled();
+    const before = log.lastSequence;
+    if (!(await shared.continues(seen))) await this.#readAgain(seen);
+    await this.#catchUp(seen.lastSequence);
+    if (log.lastSequence >= seen.lastSequence) this.#freshAt = askedAt;
+    const isMine = seen.owner === shared.node;
+    if ((isMine || !seen.isOwned) && shared.trouble === null && (await this.#taken(seen))) return IDLE_MS;
+    return log.lastSequence === before ? IDLE_MS : BUSY_MS;
+  }
+
+  /** Makes the owner a copy, if it is the owner no more. */
+  async #noticeLoss(): Promise<void> {
+    try {
+      await this.#parts.log.confirm();
+    } catch (error) {
+      // The store has reported it.
+      if (!(error instanceof EngineError && error.code === 'NoOwner')) throw error;
+    }
+  }
+
+  async #taken(seen: SharedPosition): Promise<boolean> {
+    const { shared, onWarn } = this.#parts;
+    if (!(await shared.own(seen))) return false;
+    onWarn('The owner of the log is gone: this node has taken it, and writes go on here.');
+    return true;
+  }
+
+  async #catchUp(through: number): Promise<void> {
+    const { shared, log } = this.#parts;
+    if (log.lastSequence >= through) return;
+    for await (const frame of shared.frames(through)) {
+      if (this.#isClosed) return;
+      await this.#apply(frame);
+      shared.reached(frame.end);
+    }
+  }
+
+  async #apply({ records }: SharedFrame): Promise<void> {
+    const { pipeline, state } = this.#parts;
+    const newer = records.find(({ version }) => version > operationVersion);
+    if (newer !== undefined)
+      throw new StartupError(
+        `The owner of the log writes operations of version ${newer.version}, and this program reads up to ` +
+          `${operationVersion}: run the newer version here too.`,
+        {},
+      );
+    await pipeline.applyStored(records.filter(({ sequence }) => !state.hasApplied(sequence)));
+  }
+
+  /** Replaces the state by one read from the newest snapshot and the frames after it. */
+  async #readAgain(seen: SharedPosition): Promise<void> {
+    const { shared, log, snapshots, onWarn } = this.#parts;
+    const isTrimmed = seen.history === log.historyId && seen.firstSequence > log.lastSequence + 1;
+    const isLost = seen.history === log.historyId && !isTrimmed;
+    onWarn(
+      isTrimmed
+        ? 'The log was trimmed past what this node has applied: it reads the newest snapshot.'
+        : 'PostgreSQL does not have what this node has applied, as after the promotion of an asynchronous standby or the ' +
+            'restore of a backup: this node reads everything again.',
+    );
+    await snapshots.without(async () => {
+      await shared.restart(isLost);
+      await this.#become();
+    });
+  }
+
+  async #become(): Promise<void> {
+    const { state, log, shared, pipeline, live, pause, onReplaced } = this.#parts;
+    const slices = new Slices(pause);
+    const inSlices: ReadableLog = {
+      snapshot: () => log.snapshot(),
+      readSnapshot: (section) => log.readSnapshot(section),
+      read: async function* (after) {
+        for await (const record of log.read(after)) {
+          yield record;
+          await slices.breathe();
+        }
+      },
+    };
+    const { state: next } = await stateOf(inSlices, pause);
+    await pipeline.between(() => {
+      const before = [...state.databases.values()];
+      shared.loaded(next.sequence);
+      state.become(next);
+      live.replaced(before);
+      onReplaced();
+    });
+  }
+
+  #failed(error: unknown): void {
+    const { onWarn, onBug } = this.#parts;
+    const isOfStore = error instanceof Error && error.name === 'StatementFailed';
+    const isKnown = isOfStore || error instanceof StartupError || error instanceof EngineError;
+    if (!isKnown) onBug(error);
+    const problem = isKnown ? error.message : "an internal error; see this service's log";
+    if (this.#problem === null) onWarn(`This node cannot follow the log: ${problem}`);
+    this.#problem = problem;
+  }
+}
+
+function closing(): EngineError {
+  return new EngineError('NotReady', 'the service is shutting down');
+}

@@ -1,0 +1,213 @@
+/** A node with a copy, and owners that answer, refuse, or break off. The nodes of a real store: ../service/nodes.test.ts. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fastify from 'fastify';
+import { expect, it, onTestFinished } from 'vitest';
+import type { NodeStatus } from '../../engine/contract/administration.ts';
+import { type OperationName, operations } from '../../engine/contract/operations.ts';
+import { EngineError } from '../../engine/index.ts';
+import { anonymous } from '../base/dispatch.ts';
+import { startServiceUnderTest } from '../testing/service-under-test.ts';
+import { requestIdOf, sendProblem } from './answers.ts';
+import { discardRest } from './body.ts';
+import { Forwarding } from './forwarding.ts';
+import type { HttpHost, NodeHost } from './host.ts';
+import { Activity } from './limits.ts';
+import { nodeHeader } from './node-requests.ts';
+import { leaveBodiesUnread } from './routes.ts';
+
+const fact = { predicate: 'p', args: ['a'] };
+
+it('writes go to the owner with the client signed, and its answer comes back', async () => {
+  const owner = await startServiceUnderTest();
+  onTestFinished(() => owner.close());
+  const node = await copyOf([owner.address]);
+  const told = await node.call('assertFact', fact, { 'x-request-id': 'mine' });
+  expect([told.status, told.headers.get('x-request-id')]).toEqual([200, 'mine']);
+  expect(told.headers.get('x-token')).toMatch(/\.1\.\d+$/);
+  expect((await owner.call('POST', '/ask', { text: 'p(?x)' })).body.results).toEqual(['p(a)']);
+});
+
+it('reads stay, unless the copy cannot show what they demand', async () => {
+  const owner = await ownerThat((request, response) => {
+    response.setHeader('x-here', String(nodeHeader in request.headers)).end('{"results": ["p(a)"]}');
+  });
+  const node = await copyOf([owner]);
+  expect((await node.call('ask', { text: 'p(?x)' })).text).toBe('{"here":true,"staleMs":null}');
+  const demanding = await node.call('ask', { text: 'p(?x)' }, { 'x-at-least': 'behind' });
+  expect([demanding.text, demanding.headers.get('x-here')]).toEqual(['{"results": ["p(a)"]}', 'true']);
+  expect((await node.call('ask', {}, { 'x-transaction-id': 't' })).headers.get('x-here')).toBe('true');
+  expect((await node.call('optimizeContext', {})).headers.get('x-here')).toBe('true');
+});
+
+it('a credential is not passed on, nor what belongs to the connection or to the page', async () => {
+  let seen: IncomingMessage['headers'] = {};
+  const owner = await ownerThat((request, response) => {
+    seen = request.headers;
+    response.setHeader('access-control-allow-origin', '*').end('{}');
+  });
+  const node = await copyOf([owner]);
+  const headers = { 'x-api-key': 'secret', authorization: 'Bearer secret', origin: 'http://page.example' };
+  const told = await node.call('assertFact', fact, {
+    ...headers,
+    'idempotency-key': 'k',
+    'x-database': 'default',
+  });
+  expect(seen).toMatchObject({ 'idempotency-key': 'k', 'x-database': 'default' });
+  for (const name of Object.keys(headers)) expect(seen, name).not.toHaveProperty(name);
+  expect(told.headers.get('access-control-allow-origin')).toBeNull();
+});
+
+it('an owner that is none any more has done nothing: the next one is asked, once', async () => {
+  const former = await ownerThat((_request, response) => {
+    response.writeHead(421).end('{}');
+  });
+  const owner = await ownerThat((_request, response) => void response.end('{"status": "asserted"}'));
+  expect((await (await copyOf([former, owner])).call('assertFact', fact)).text).toBe(
+    '{"status": "asserted"}',
+  );
+  const refused = await (await copyOf([former, former, owner])).call('assertFact', fact);
+  expect([refused.status, refused.code]).toEqual([503, 'NoOwner']);
+});
+
+it('one that nobody reaches is looked up once more; then it is 503', async () => {
+  const owner = await ownerThat((_request, response) => void response.end('{}'));
+  const nowhere = 'http://127.0.0.1:1';
+  expect((await (await copyOf([nowhere, owner])).call('assertFact', fact)).status).toBe(200);
+  const refused = await (await copyOf([nowhere, nowhere])).call('assertFact', fact);
+  expect([refused.status, refused.code, refused.headers.get('retry-after')]).toEqual([503, 'NoOwner', '1']);
+  expect((await (await copyOf([null, owner])).call('assertFact', fact)).status).toBe(200);
+  expect((await (await copyOf([null, null])).call('assertFact', fact)).code).toBe('NoOwner');
+});
+
+it('a connection that breaks after sending is 504, or repeated with an Idempotency-Key or for a read', async () => {
+  const broken = await ownerThat((request) => void request.socket.destroy());
+  const owner = await ownerThat((_request, response) => void response.end('{}'));
+  const unknown = await (await copyOf([broken, owner])).call('assertFact', fact);
+  expect([unknown.status, unknown.code]).toEqual([504, 'OutcomeUnknown']);
+  expect(
+    (await (await copyOf([broken, owner])).call('assertFact', fact, { 'idempotency-key': 'k' })).status,
+  ).toBe(200);
+  expect((await (await copyOf([broken, owner])).call('optimizeContext', {})).status).toBe(200);
+  expect((await (await copyOf([broken, broken])).call('optimizeContext', {})).code).toBe('NoOwner');
+});
+
+it('a long body is sent as it comes, and not repeated', async () => {
+  let bytes = 0;
+  const owner = await ownerThat((request, response) => {
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    request.on('end', () => response.end('{}'));
+  });
+  const long = { ...fact, metadata: { note: 'x'.repeat(3_000_000) } };
+  expect((await (await copyOf([owner])).call('assertFact', long)).status).toBe(200);
+  expect(bytes).toBeGreaterThan(3_000_000);
+  const refused = await (await copyOf(['http://127.0.0.1:1', owner])).call('assertFact', long);
+  expect([refused.status, refused.code]).toEqual([503, 'NoOwner']);
+});
+
+it.each([
+  ['X-Route: direct', { 'x-route': 'direct' }, 'a secret of at least 32 characters'],
+  ['a node without a secret', {}, null],
+])('%s: 421 with the address of the owner', async (_what, headers, secret) => {
+  const node = await copyOf(['http://owner.example:9300'], { secret });
+  const refused = await node.call('assertFact', fact, headers);
+  expect([refused.status, refused.code, refused.problem.leader]).toEqual([
+    421,
+    'NotLeader',
+    'http://owner.example:9300',
+  ]);
+});
+
+it.each([
+  [900, '{"here":true,"staleMs":null}'],
+  [1500, '{"here":true,"staleMs":1500}'],
+])('a copy that is %d ms old answers %s', async (staleMs, expected) => {
+  expect((await (await copyOf([null], { staleMs })).call('ask', {})).text).toBe(expected);
+});
+
+it('a copy that is older than STALE_READS_MS refuses to read', async () => {
+  const refused = await (await copyOf([null], { staleMs: 60_001 })).call('ask', {});
+  expect([refused.status, refused.code]).toEqual([503, 'NoOwner']);
+});
+
+/** A node whose looks find these owners in turn; null: none. */
+async function copyOf(
+  owners: readonly (string | null)[],
+  {
+    secret = 'a secret of at least 32 characters',
+    staleMs = 0,
+  }: { secret?: string | null; staleMs?: number } = {},
+) {
+  let looks = 0;
+  const status = (): NodeStatus => ({
+    id: 'node',
+    role: 'copy',
+    owner: 'owner',
+    ownerAddress: owners[Math.min(looks, owners.length - 1)] ?? null,
+    lagRecords: 0,
+    staleMs,
+    takes: 0,
+    problem: null,
+  });
+  const nodes: NodeHost = {
+    status,
+    secret,
+    staleReadsMs: 60_000,
+    look: async () => {
+      looks++;
+    },
+  };
+  const atLeast = (): Promise<never> =>
+    Promise.reject(new EngineError('NoOwner', 'behind', { retryAfterSeconds: 1 }));
+  const forwarding = new Forwarding({ atLeast } as unknown as HttpHost, nodes, new Activity());
+  const app = fastify({ genReqId: requestIdOf, forceCloseConnections: true });
+  for (const name of ['forwarded', 'showToken', 'crossOrigin', 'staleMs', 'identity'])
+    app.decorateRequest(name, null);
+  app.decorateRequest('isDemandMet', false);
+  app.addHook('onRequest', (request, reply, done) => {
+    request.identity = anonymous;
+    // As the whole application does: the client may be sending still.
+    reply.raw.on('close', () => discardRest(request.raw));
+    done();
+  });
+  leaveBodiesUnread(app);
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
+  for (const name of ['assertFact', 'ask', 'optimizeContext'] satisfies OperationName[]) {
+    const spec = operations[name];
+    app.post(spec.path, async (request, reply) => {
+      if (await forwarding.passesOn(spec, request, reply)) return reply;
+      return { here: true, staleMs: request.staleMs };
+    });
+  }
+  const address = await app.listen({ host: '127.0.0.1', port: 0 });
+  onTestFinished(async () => {
+    forwarding.close();
+    await app.close();
+  });
+  return {
+    call: async (name: 'assertFact' | 'ask' | 'optimizeContext', body: object, headers: HeadersInit = {}) => {
+      const response = await fetch(`${address}${operations[name].path}`, {
+        method: 'POST',
+        headers: { 'x-tenant-id': 'default', 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+      const text = await response.text();
+      const problem = (response.ok ? {} : JSON.parse(text)) as { code?: string; leader?: string };
+      return { status: response.status, headers: response.headers, text, problem, code: problem.code };
+    },
+  };
+}
+
+async function ownerThat(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

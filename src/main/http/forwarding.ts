@@ -1,0 +1,322 @@
+/**
+ * What a node that holds a copy does with a request: it answers reads from its copy, and passes everything else on to the
+ * node that has the log.
+ *
+ * A request makes one hop at most. What certainly did not reach the owner is sent once more to whoever has the log then.
+ * If the connection broke after sending, nobody knows whether a write was stored: a request with an Idempotency-Key is
+ * repeated, any other is answered with OutcomeUnknown.
+ */
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as requestHttp,
+} from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
+import { EngineError } from '../../engine/index.ts';
+import { setStandingHeaders } from './answers.ts';
+import { readBody } from './body.ts';
+import { demandedState, namedSpace, namedTransaction, peerOf } from './caller.ts';
+import type { HttpHost, NodeHost } from './host.ts';
+import type { Activity } from './limits.ts';
+import { nodeHeader, signedFor } from './node-requests.ts';
+
+/** Operations that read what only the owner remembers or may write. */
+const ofOwner: ReadonlySet<string> = new Set([
+  '/admin/backup',
+  '/admin/snapshot',
+  '/context/diff',
+  '/context/optimize',
+  '/context/session/clear',
+  '/mcp/calls',
+  '/mcp/clients',
+  '/replication/snapshot',
+  '/replication/wal',
+]);
+
+/** Headers that belong to a connection, or that the other node must not see. */
+const notPassed: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'origin',
+  'proxy-authorization',
+  'referer',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-api-key',
+  'x-request-id',
+  'x-route',
+  nodeHeader,
+]);
+/** The same of answers. */
+const notPassedBack = /^(access-control-|connection$|keep-alive$|transfer-encoding$|vary$)/;
+
+/** A body up to this size is kept, so that it can be sent once more. */
+const maxKeptBytes = 1024 * 1024;
+const maxSockets = 256;
+const connectMs = 2000;
+/** A node that lost the log is given this long to end what it answers. */
+const graceMs = 5000;
+const lookMs = 500;
+/** From this age on answers say how old they are. */
+const freshMs = 1000;
+
+/** How sending a request to the owner ended. */
+type Sent = 'answered' | 'not reached' | 'unknown';
+
+/** Passes requests on, and says how old answers are. */
+export class Forwarding {
+  readonly #host: HttpHost;
+  readonly #nodes: NodeHost;
+  readonly #activity: Activity;
+  readonly #agents = {
+    'http:': new HttpAgent({ keepAlive: true, maxSockets }),
+    'https:': new HttpsAgent({ keepAlive: true, maxSockets }),
+  };
+
+  constructor(host: HttpHost, nodes: NodeHost, activity: Activity) {
+    this.#host = host;
+    this.#nodes = nodes;
+    this.#activity = activity;
+  }
+
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+
+  /** Resolves with true once the owner has answered the request of an operation, with false if it is answered here. */
+  async passesOn(spec: OperationSpec, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const node = this.#nodes.status();
+    if (node === null || spec.role === 'public') return false;
+    const isOwners = spec.kind === 'write' || ofOwner.has(spec.path) || namedTransaction(request) !== null;
+    if (node.role === 'copy' && (isOwners || !(await this.#meets(spec, request))))
+      return this.#passOn(request, reply, spec.kind === 'read');
+    if (spec.database && !isOwners) this.#judgeAge(request, this.#nodes.status()?.staleMs ?? 0);
+    return false;
+  }
+
+  /** The same for a request of another surface, whose sessions live at the owner. */
+  async passesOnSurface(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    if (this.#nodes.status()?.role !== 'copy') return false;
+    return this.#passOn(request, reply, request.method === 'GET');
+  }
+
+  /** True if the copy shows what the headers of a read demand. */
+  async #meets(spec: OperationSpec, request: FastifyRequest): Promise<boolean> {
+    const { headers } = request;
+    if (!spec.database || (headers['x-at-least'] === undefined && headers['x-consistency'] === undefined))
+      return true;
+    try {
+      await demandedState(request, namedSpace(request).database ?? 'default', this.#host);
+      request.isDemandMet = true;
+      return true;
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.code !== 'NoOwner' || !this.#canPassOn(request))
+        throw error;
+      return false;
+    }
+  }
+
+  /** Says how old the answer is; refuses with NoOwner if that is too old. */
+  #judgeAge(request: FastifyRequest, staleMs: number): void {
+    if (staleMs <= freshMs) return;
+    const { staleReadsMs } = this.#nodes;
+    if (staleMs > staleReadsMs)
+      throw new EngineError(
+        'NoOwner',
+        `this node has not reached PostgreSQL for ${Math.round(staleMs / 1000)} s, and shows nothing older than ` +
+          `${staleReadsMs / 1000} s (STALE_READS_MS): ask another node, or try again`,
+        { retryAfterSeconds: 1 },
+      );
+    request.staleMs = staleMs;
+  }
+
+  #canPassOn(request: FastifyRequest): boolean {
+    return (
+      this.#nodes.secret !== null && request.forwarded === null && request.headers['x-route'] !== 'direct'
+    );
+  }
+
+  async #passOn(request: FastifyRequest, reply: FastifyReply, isRead: boolean): Promise<boolean> {
+    if (!this.#canPassOn(request)) throw await this.#notLeader();
+    const task = this.#activity.startCall();
+    reply.raw.on('close', () => task.done());
+    // The service ends.
+    task.toSignal().addEventListener('abort', () => reply.raw.destroy());
+    const body = await keptBody(request);
+    const isRepeatable = body !== 'stream' && (isRead || request.headers['idempotency-key'] !== undefined);
+    for (let tries = 0; ; tries++) {
+      const address = await this.#ownerAddress();
+      const sent = await this.#send(address, request, reply, body);
+      if (sent === 'answered') return true;
+      const mayRepeat = tries === 0 && (isRepeatable || (sent === 'not reached' && body !== 'stream'));
+      if (!mayRepeat) throw sent === 'unknown' && !isRead ? outcomeUnknown() : noOwner();
+      await this.#nodes.look();
+    }
+  }
+
+  async #notLeader(): Promise<EngineError> {
+    const leader = await this.#ownerAddress();
+    return new EngineError('NotLeader', `this node does not have the log: send the request to ${leader}`, {
+      leader,
+    });
+  }
+
+  /** Refuses with NoOwner if no other node has the log. */
+  async #ownerAddress(): Promise<string> {
+    const known = this.#nodes.status()?.ownerAddress ?? null;
+    if (known !== null) return known;
+    await this.#nodes.look();
+    const address = this.#nodes.status()?.ownerAddress ?? null;
+    if (address === null) throw noOwner();
+    return address;
+  }
+
+  #send(
+    address: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    body: Buffer | 'stream' | null,
+  ): Promise<Sent> {
+    const target = new URL(address);
+    const protocol = target.protocol === 'https:' ? 'https:' : 'http:';
+    const open = protocol === 'https:' ? requestHttps : requestHttp;
+    const { method, raw } = request;
+    const path = `${target.pathname.replace(/\/$/, '')}${raw.url ?? '/'}`;
+    const upstream = open(target, {
+      method,
+      path,
+      agent: this.#agents[protocol],
+      headers: this.#headersOf(request, path, body),
+    });
+    return this.#sent(upstream, address, request, reply, () => {
+      if (body === 'stream') raw.pipe(upstream);
+      else upstream.end(body ?? undefined);
+    });
+  }
+
+  /** Resolves when the answer of the owner has begun, or with how sending failed. `begin` sends the body. */
+  #sent(
+    upstream: ClientRequest,
+    address: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    begin: () => void,
+  ): Promise<Sent> {
+    let resolve: (sent: Sent) => void = () => {};
+    const promise = new Promise<Sent>((settle) => {
+      resolve = settle;
+    });
+    let isConnected = false;
+    upstream.on('socket', (socket) => {
+      isConnected = !socket.connecting;
+      socket.once('connect', () => {
+        isConnected = true;
+      });
+    });
+    const connecting = setTimeout(() => {
+      if (!isConnected) upstream.destroy();
+    }, connectMs);
+    const stopWatching = this.#watch(address, () => upstream.destroy());
+    const gone = (): void => void upstream.destroy();
+    const { raw: answer } = reply;
+    answer.once('close', gone);
+    const ended = (sent: Sent): void => {
+      clearTimeout(connecting);
+      resolve(sent);
+    };
+    upstream.on('error', () => {
+      if (answer.headersSent) answer.destroy();
+      ended(isConnected ? 'unknown' : 'not reached');
+    });
+    upstream.on('close', () => {
+      stopWatching();
+      ended(isConnected ? 'unknown' : 'not reached');
+    });
+    upstream.on('response', (response) => {
+      // The owner is none any more, and has done nothing.
+      if (response.statusCode === 421) {
+        answer.off('close', gone);
+        response.resume().once('end', () => ended('not reached'));
+        return;
+      }
+      ended('answered');
+      relay(response, request, reply);
+    });
+    begin();
+    return promise;
+  }
+
+  #headersOf(request: FastifyRequest, path: string, body: Buffer | 'stream' | null): Record<string, string> {
+    const headers: Record<string, string> = {};
+    for (const [name, value] of Object.entries(request.headers))
+      if (typeof value === 'string' && !notPassed.has(name)) headers[name] = value;
+    const { method, identity, id } = request;
+    const client = { identity, peer: peerOf(request) ?? null };
+    const { secret } = this.#nodes;
+    headers[nodeHeader] = signedFor(secret ?? '', { method, url: path }, client, Date.now());
+    headers['x-request-id'] = id;
+    const { 'content-length': length } = request.headers;
+    if (body instanceof Buffer) headers['content-length'] = String(body.length);
+    else if (body === 'stream' && length !== undefined) headers['content-length'] = length;
+    return headers;
+  }
+
+  /** Calls `give` when another node has had the log for a while; returns how to stop. */
+  #watch(address: string, give: () => void): () => void {
+    let lostFor = 0;
+    const timer = setInterval(() => {
+      const node = this.#nodes.status();
+      const isStill = node === null || (node.role === 'copy' && [address, null].includes(node.ownerAddress));
+      lostFor = isStill ? 0 : lostFor + lookMs;
+      if (lostFor >= graceMs) give();
+    }, lookMs);
+    timer.unref();
+    return () => clearInterval(timer);
+  }
+}
+
+/** The body, if it is short; `stream`: it is read while it is sent; null: there is none. */
+async function keptBody({ raw, method }: FastifyRequest): Promise<Buffer | 'stream' | null> {
+  if (method === 'GET' || method === 'HEAD') return null;
+  const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
+  if (length === undefined && encoding === undefined) return null;
+  if (length === undefined || Number(length) > maxKeptBytes) return 'stream';
+  return readBody(raw, maxKeptBytes);
+}
+
+/** Sends the owner's answer on as it comes. */
+function relay(response: IncomingMessage, request: FastifyRequest, reply: FastifyReply): void {
+  const { raw } = reply.hijack();
+  setStandingHeaders(request, reply);
+  for (const [name, value] of Object.entries(response.headers))
+    if (value !== undefined && !notPassedBack.test(name)) raw.setHeader(name, value);
+  raw.writeHead(response.statusCode ?? 502);
+  response.on('error', () => raw.destroy());
+  response.pipe(raw);
+}
+
+function noOwner(): EngineError {
+  return new EngineError(
+    'NoOwner',
+    'No node of the store can be reached that has the log; another one is about to take it. Nothing of this request was ' +
+      'stored; try again.',
+    { retryAfterSeconds: 1 },
+  );
+}
+
+function outcomeUnknown(): EngineError {
+  return new EngineError(
+    'OutcomeUnknown',
+    'The connection to the node that has the log broke after this request was sent. It is stored whole or not at all: read ' +
+      'it back, or repeat the request with an Idempotency-Key.',
+  );
+}

@@ -1,0 +1,237 @@
+/** Several services over one store in a real PostgreSQL server: any of them takes any request. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Readiness, StorageState } from '../../engine/contract/administration.ts';
+import {
+  type PrivatePostgres,
+  postgresMissing,
+  postgresNotice,
+  startPostgres,
+} from '../../engine/testing/private-postgres.ts';
+import type { Environment } from '../base/config.ts';
+import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
+
+const fact = (name: string) => ({ predicate: 'p', args: [name] });
+const question = { text: 'p(?x)' };
+
+describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, () => {
+  let server: PrivatePostgres;
+  let folder: string;
+  let environment: Environment;
+  let number = 0;
+  const services: ServiceUnderTest[] = [];
+  beforeAll(async () => {
+    server = await startPostgres();
+    folder = await mkdtemp(join(tmpdir(), 'corollary-nodes-'));
+    await writeFile(join(folder, 'secret'), 'a secret of at least 32 characters\n');
+  });
+  afterAll(async () => {
+    await server.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    const name = `nodes${number++}`;
+    await query(`CREATE DATABASE ${name}`);
+    environment = {
+      STORE_URL: server.url.replace(/postgres$/, name),
+      NODE_SECRET_FILE: join(folder, 'secret'),
+    };
+  });
+  afterEach(async () => {
+    for (const service of services.splice(0)) await service.close();
+  });
+
+  it('any node takes a write, and a token shows it everywhere', async () => {
+    const [owner, ...copies] = await nodes(3);
+    for (const [index, copy] of copies.entries()) {
+      const told = await copy.call('POST', '/tell', fact(`f${index}`));
+      expect([told.status, told.body.generation]).toEqual([200, index + 1]);
+      const headers = { 'x-at-least': told.headers.get('x-token') ?? '' };
+      for (const node of [owner, ...copies])
+        expect((await node.call('POST', '/ask', question, { headers })).body.results).toContain(
+          `p(f${index})`,
+        );
+    }
+  });
+
+  it('a long import goes through a copy as a stream, and its lines come back', async () => {
+    const [, copy] = await nodes(2);
+    const lines = Array.from({ length: 60_000 }, (_, index) => `long_constant_number_${index}\n`).join('');
+    expect(lines.length).toBeGreaterThan(1024 * 1024);
+    const imported = await fetch(`${copy.address}/import?predicate=p`, {
+      method: 'POST',
+      headers: { 'x-tenant-id': 'default', 'content-type': 'text/csv' },
+      body: lines,
+    });
+    expect(imported.status).toBe(200);
+    expect(await imported.text()).toMatch(/"asserted": ?60000/);
+    const headers = { 'x-consistency': 'strong' };
+    const listed = await copy.call('GET', '/predicates', undefined, { headers });
+    expect(JSON.stringify(listed.body)).toContain('60000');
+  });
+
+  it('transactions and MCP work at any node', async () => {
+    const [owner, copy] = await nodes(2);
+    const { id } = (await copy.call<{ id: string }>('POST', '/tx/begin', {})).body;
+    const headers = { 'x-transaction-id': id };
+    await copy.call('POST', '/tell', fact('pending'), { headers });
+    expect((await copy.call('POST', '/ask', question, { headers })).body.results).toEqual(['p(pending)']);
+    expect((await owner.call('POST', '/ask', question)).body.results).toEqual([]);
+    expect((await copy.call('POST', `/tx/commit/${id}`, {})).status).toBe(200);
+    const call = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'tell', arguments: { text: 'p(agent)' } },
+    };
+    // Without a session, and without saying what it takes, a call is answered as it is.
+    expect((await copy.call('POST', '/mcp', call, { headers: { accept: '*/*' } })).status).toBe(200);
+    expect((await owner.call('POST', '/ask', question)).body.results).toEqual(['p(agent)', 'p(pending)']);
+  });
+
+  it('a session of MCP goes on when the owner is gone', async () => {
+    const [owner, copy] = await nodes(2);
+    const accept = { accept: 'application/json, text/event-stream' };
+    const send = (method: string, params: object, session?: string) =>
+      copy.call<string>(
+        'POST',
+        '/mcp',
+        { jsonrpc: '2.0', method, params, ...(method.startsWith('notifications/') ? {} : { id: 1 }) },
+        { headers: { ...accept, ...(session === undefined ? {} : { 'mcp-session-id': session }) } },
+      );
+    const capabilities = { protocolVersion: '2025-06-18', capabilities: {} };
+    const begun = await send('initialize', { ...capabilities, clientInfo: { name: 'test', version: '1' } });
+    const session = begun.headers.get('mcp-session-id') ?? '';
+    expect([begun.status, session.length > 0]).toEqual([200, true]);
+    await send('notifications/initialized', {}, session);
+    await owner.close();
+    services.splice(services.indexOf(owner), 1);
+    const told = async () =>
+      (await send('tools/call', { name: 'tell', arguments: { text: 'p(agent)' } }, session)).status;
+    await expect.poll(told).toBe(200);
+    expect((await copy.call('POST', '/ask', question)).body.results).toEqual(['p(agent)']);
+  });
+
+  it('X-Route: direct, and a request that another node passed on, are 421 at a copy', async () => {
+    const [owner, copy] = await nodes(2);
+    const direct = await copy.call('POST', '/tell', fact('a'), { headers: { 'x-route': 'direct' } });
+    expect([direct.status, direct.body.code, direct.body.leader]).toEqual([421, 'NotLeader', owner.address]);
+    const forged = await copy.call('POST', '/tell', fact('a'), {
+      headers: { 'x-corollary-node': 'e30.e30' },
+    });
+    expect([forged.status, forged.body.code]).toEqual([403, 'Forbidden']);
+  });
+
+  it('a key counts at every node, and who has none is refused before the hop', async () => {
+    environment = { ...environment, API_KEY: 'the-key-of-this-test' };
+    const [, copy] = await nodes(2);
+    expect((await copy.call('POST', '/tell', fact('a'))).status).toBe(401);
+    const headers = { 'x-api-key': 'the-key-of-this-test' };
+    expect((await copy.call('POST', '/tell', fact('a'), { headers })).status).toBe(200);
+  });
+
+  it('an owner that cannot be reached is 503, and one that dies after it got a write 504 without a key', async () => {
+    const [, copy] = await nodes(2);
+    let isDeaf = false;
+    const deaf = createServer((request) => {
+      isDeaf = true;
+      request.socket.destroy();
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => deaf.once('listening', resolve));
+    const { port } = deaf.address() as AddressInfo;
+    const atOwner = (address: string): Promise<unknown> =>
+      query(`UPDATE corollary.node SET address = '${address}' WHERE id = (SELECT owner FROM corollary.log)`);
+    await atOwner(`http://127.0.0.1:${port}`);
+    const ownerAddress = async () =>
+      (await copy.call<StorageState>('GET', '/admin/storage')).body.node?.ownerAddress;
+    await expect.poll(ownerAddress).toBe(`http://127.0.0.1:${port}`);
+    const unknown = await copy.call('POST', '/tell', fact('a'));
+    expect([unknown.status, unknown.body.code, isDeaf]).toEqual([504, 'OutcomeUnknown', true]);
+    await new Promise((resolve) => deaf.close(resolve));
+    await atOwner('http://127.0.0.1:1');
+    await expect.poll(ownerAddress).toBe('http://127.0.0.1:1');
+    const refused = await copy.call('POST', '/tell', fact('a'));
+    expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
+      503,
+      'NoOwner',
+      '1',
+    ]);
+  });
+
+  it('one that reads while PostgreSQL is away says how old that is, and stops at STALE_READS_MS', async () => {
+    environment = { ...environment, STALE_READS_MS: '2000' };
+    const [, copy] = await nodes(2);
+    await server.stop();
+    await expect
+      .poll(async () => (await copy.call('GET', '/facts')).headers.get('x-stale-ms'))
+      .toMatch(/^\d{4}$/);
+    await expect.poll(async () => (await copy.call('GET', '/facts')).body.code).toBe('NoOwner');
+    expect((await copy.call<Readiness>('GET', '/health/ready')).status).toBe(503);
+    await server.start();
+    await expect.poll(async () => (await copy.call('GET', '/facts')).status).toBe(200);
+  });
+
+  it('events go on at a copy, and a client that comes from another node is told to read again', async () => {
+    const [owner, copy] = await nodes(2);
+    const events = await eventsOf(copy);
+    await owner.call('POST', '/tell', fact('seen'));
+    const { id, kind } = await events.next();
+    expect([kind, /^1\.0@[0-9a-f]{8}$/.test(id)]).toEqual(['fact.asserted', true]);
+    await events.end();
+    const elsewhere = await eventsOf(owner, id);
+    expect((await elsewhere.next()).kind).toBe('reset');
+    await elsewhere.end();
+  });
+
+  async function nodes(count: number): Promise<[ServiceUnderTest, ServiceUnderTest, ...ServiceUnderTest[]]> {
+    for (let started = 0; started < count; started++) services.push(await startServiceUnderTest(environment));
+    return services as [ServiceUnderTest, ServiceUnderTest, ...ServiceUnderTest[]];
+  }
+
+  async function query(text: string): Promise<void> {
+    const client = new Client({ connectionString: environment?.['STORE_URL'] ?? server.url });
+    await client.connect();
+    try {
+      await client.query(text);
+    } finally {
+      await client.end();
+    }
+  }
+});
+
+async function eventsOf({ address }: ServiceUnderTest, lastEventId?: string) {
+  const gone = new AbortController();
+  const response = await fetch(`${address}/events`, {
+    headers: {
+      'x-tenant-id': 'default',
+      ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+    },
+    signal: gone.signal,
+  });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  let text = '';
+  return {
+    async next(): Promise<{ id: string; kind: string }> {
+      for (;;) {
+        const found = /id: (\S+)\nevent: (\S+)\n/.exec(text);
+        if (found !== null) {
+          text = text.slice(found.index + found[0].length);
+          return { id: found[1] ?? '', kind: found[2] ?? '' };
+        }
+        const { value } = await reader.read();
+        text += new TextDecoder().decode(value);
+      }
+    },
+    async end(): Promise<void> {
+      gone.abort();
+      await reader.cancel().catch(() => {
+        // It was aborted.
+      });
+    },
+  };
+}
