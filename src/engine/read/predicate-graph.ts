@@ -4,11 +4,12 @@
  *
  * Facts are those of the tenant; rules, constraints and declarations belong to the database.
  */
+import { EngineError } from '../base/errors.ts';
 import { compareText } from '../base/text-order.ts';
 import type { ArgumentType, DeclaredArgument } from '../contract/declarations.ts';
 import { type Atom, isVariable } from '../contract/language.ts';
 import type { PredicateGraph, PredicateGraphQuery } from '../contract/predicate-graph.ts';
-import { dependenciesOf, negativeCycles, strataOf } from '../language/stratify.ts';
+import { dependenciesOf, strataOf } from '../language/stratify.ts';
 import { relationKey, relationOf, wildcard } from '../language/terms.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
@@ -169,11 +170,10 @@ class GraphBuilding {
 
   /** Sets strata and recursion. Where all rules together have no strata, only those without scope count. */
   addStrata(rules: readonly RuleRecord[]): void {
-    const asOne = rules.map(({ rule, id }) => ({ rule, scope: null, id }));
-    const isWhole = negativeCycles(asOne).length === 0;
-    const counted = isWhole ? rules : rules.filter(({ scope }) => scope === null);
-    const { components, stratumOf } = strataOf(counted.map(({ rule }) => rule));
-    if (!isWhole)
+    const whole = strataOfAll(rules);
+    const counted = whole === null ? rules.filter(({ scope }) => scope === null) : rules;
+    const { components, stratumOf } = whole ?? strataOf(counted.map(({ rule }) => rule));
+    if (whole === null)
       for (const { rule } of rules)
         for (const atom of [rule.head, ...dependenciesOf(rule.body).map((each) => each.atom)])
           this.#nodeOf(atom).stratum = null;
@@ -201,6 +201,17 @@ class GraphBuilding {
       edge.positions.sort((a, b) => a.from - b.from || a.to - b.to);
     edges.sort((a, b) => at(a.from) - at(b.from) || at(a.to) - at(b.to) || positionOf(a) - positionOf(b));
     return { nodes, edges };
+  }
+}
+
+/** The strata of all rules together; null: those of several scopes have none. */
+function strataOfAll(rules: readonly RuleRecord[]): ReturnType<typeof strataOf> | null {
+  try {
+    return strataOf(rules.map(({ rule }) => rule));
+  } catch (error) {
+    // A stored program can be stratified scope by scope: only rules of two scopes can make a cycle.
+    if (error instanceof EngineError && error.code === 'RuleException') return null;
+    throw error;
   }
 }
 
