@@ -1,4 +1,4 @@
-import { Enlarging, firstStepOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
+import { Enlarging, firstStepOf, maxRowsAtOnce, roomFor, stepAfter } from './enlarging.ts';
 import { finish, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 
@@ -439,7 +439,7 @@ export class Dictionary implements ConstantIds {
     const offsets = this.#offsets;
     const used = this.#count + 1;
     if (this.#largerOffsets === null) {
-      const room = Math.max(offsets.length * 2, this.#expected + 1);
+      const room = roomFor(offsets.length, this.#expected + 1);
       this.#memory?.take(room * Uint32Array.BYTES_PER_ELEMENT);
       this.#largerOffsets = new Enlarging(new Uint32Array(room));
     }
@@ -459,7 +459,7 @@ export class Dictionary implements ConstantIds {
     this.#move(this.#count, Number.POSITIVE_INFINITY);
     const old = this.#slots;
     this.#memory?.take(old.bytes * 2);
-    this.#slots = new HashSlots(Math.max(this.#count * 2, this.#expected));
+    this.#slots = new HashSlots(roomFor(this.#count, this.#expected));
     this.#oldSlots = old;
     this.#moved = 0;
     this.#toMove = this.#count;

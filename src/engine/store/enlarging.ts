@@ -15,6 +15,11 @@ export function nextCapacityOf(capacity: number): number {
   return Math.max(16, capacity * (capacity < smallCapacity ? 4 : 2));
 }
 
+/** The room after this one, where so many rows are expected; twice as much if no more are. */
+export function roomFor(room: number, expected: number): number {
+  return expected > room ? Math.max(expected, room + (room >>> 2)) : room * 2;
+}
+
 /** The number of rows at which a column of this capacity, with `count` rows, must next be looked after. */
 export function firstStepOf(capacity: number, count: number): number {
   if (capacity <= maxRowsAtOnce) return capacity;

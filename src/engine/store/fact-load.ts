@@ -74,6 +74,7 @@ function storeBlock(write: LoadingWrite, block: FactBlock, { from, end }: FactRa
   /** Facts after these, for each of these. */
   const further = (block.length - end + block.following) / (end - from);
   dictionary.expect(expected(dictionary.size, (dictionary.size - known) * further));
+  const rowsBefore = new Map<StoredRelation, number>();
   for (let at = from; at < end; ) {
     const frame = block.frameOf[at];
     const { predicate, arity, truthVal, scope } = block.frameAt(at);
@@ -84,21 +85,21 @@ function storeBlock(write: LoadingWrite, block: FactBlock, { from, end }: FactRa
     const run = at;
     const given = (one: number): FactToStore | null =>
       block.isPlainAt(run + one) ? null : block.at(run + one);
-    const rows = relation.count;
+    if (!rowsBefore.has(relation)) rowsBefore.set(relation, relation.count);
     storeRun(write, { relation, ids, start: (block.firstText[at] as number) - first, count, given });
     at += count;
-    // As many more as of these facts were new, if all others are of this relation too.
-    const isOnly = block.frames.length === 1;
-    if (isOnly)
-      relation.expect(expected(relation.count, ((relation.count - rows) / count) * (end - from) * further));
   }
+  for (const [relation, rows] of rowsBefore)
+    relation.expect(expected(relation.count, (relation.count - rows) * further));
 }
 
 /** The number to prepare for: estimates come from clients, so they are trusted only so far. */
 function expected(count: number, more: number): number {
-  return Math.min(count + Math.min(Math.ceil(more), maxAhead), count * maxGrowth);
+  return Math.min(count + Math.min(Math.ceil(more * margin), maxAhead), count * maxGrowth);
 }
 
+/** An estimate that is a little too low would have the table grow once more at the end. */
+const margin = 1.06;
 const maxGrowth = 8;
 const maxAhead = 0x20_0000;
 

@@ -322,10 +322,10 @@ test('returns all facts visible in a generation and at a time, whatever came lat
   }
 });
 
-function blockOf(facts: readonly FactToStore[]): FactBlock {
+function blockOf(facts: readonly FactToStore[], following = 0): FactBlock {
   const builder = new FactBlockBuilder();
   for (const each of facts) builder.add(each);
-  return builder.built();
+  return builder.built(following);
 }
 
 test.each([false, true])('stores facts together as it stores them one by one, in columns: %s', (isBlock) => {
@@ -431,4 +431,26 @@ test('stores so many facts in columns that tables grow between them', () => {
   for (const [number, { args }] of facts.entries())
     if (number % 97 === 0) expect(other.find('p', args, true, null)).not.toBeNull();
   expect(other.dictionary.size).toBe(one.dictionary.size);
+});
+
+test('tables of a load get the room that it says it needs, and not much more than there is', () => {
+  const facts = Array.from({ length: 70_000 }, (_, at) => fact(at % 3 === 0 ? 'q' : 'p', [`a${at}`, 'b']));
+  const sink: StoreSink = { stored: () => {}, asserted: () => {} };
+  const loaded = (following: (left: number) => number): FactStore => {
+    const store = new FactStore(0);
+    for (let from = 0; from < facts.length; from += 5000) {
+      const some = facts.slice(from, from + 5000);
+      const block = blockOf(some, following(facts.length - from - some.length));
+      for (let at = 0; at < some.length; at += 250)
+        storeAll({ store, generation: 1, time: 1, sink }, block, { from: at, end: at + 250 });
+    }
+    return store;
+  };
+  const [unknown, known, wrong] = [loaded(() => 0), loaded((left) => left), loaded(() => 1e9)];
+  expect(known.bytes).toBeLessThan(unknown.bytes);
+  expect(wrong.bytes).toBeLessThan(unknown.bytes * 10);
+  for (const store of [unknown, known, wrong]) {
+    expect(store.relation('p', 2, false)?.count).toBe(46_666);
+    expect(store.find('q', ['a69999', 'b'], true, null)).not.toBeNull();
+  }
 });

@@ -4,7 +4,7 @@ import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
-import { Enlarging, firstStepOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
+import { Enlarging, firstStepOf, maxRowsAtOnce, roomFor, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import { KeyIndex } from './key-index.ts';
 import { SortedRuns } from './sorted-runs.ts';
@@ -532,7 +532,7 @@ export class StoredRelation {
     const { count } = this;
     const ints = [...this.columns, this.number];
     const floats = [this.birth, this.death, this.validFrom, this.validUntil];
-    this.#enlarging ??= enlargingTo(Math.max(this.#capacity * 2, this.#expected), ints, floats);
+    this.#enlarging ??= enlargingTo(roomFor(this.#capacity, this.#expected), ints, floats);
     const larger = this.#enlarging;
     if (count < this.#capacity) {
       for (const [at, column] of ints.entries()) larger.ints[at]?.step(column, count);
@@ -559,7 +559,7 @@ export class StoredRelation {
   #rehash(): void {
     this.#move(this.#unmoved);
     const known = this.#slots;
-    this.#slots = new HashSlots(Math.max(known.count * 2, this.#expected));
+    this.#slots = new HashSlots(roomFor(known.count, this.#expected));
     this.#oldSlots = known;
     this.#unmoved = this.count;
     // With many versions of each fact too, the rows are moved before the new slots are full.
