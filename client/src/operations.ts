@@ -48,6 +48,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   listFacts: {
     method: 'GET',
@@ -57,6 +58,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+    moments: 'both',
   },
   getFact: { method: 'GET', path: '/facts/:id', tenant: true, database: true, role: 'reader', kind: 'read' },
   deleteFact: {
@@ -75,6 +77,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+    moments: 'both',
   },
   aggregate: {
     method: 'POST',
@@ -84,6 +87,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   entity: {
     method: 'GET',
@@ -210,6 +214,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+    moments: 'both',
   },
   getRule: { method: 'GET', path: '/rules/:id', tenant: true, database: true, role: 'reader', kind: 'read' },
   updateRule: {
@@ -285,6 +290,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   plan: {
     method: 'POST',
@@ -294,6 +300,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   explain: {
     method: 'POST',
@@ -303,6 +310,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   whatIf: {
     method: 'POST',
@@ -312,6 +320,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   trace: {
     method: 'POST',
@@ -321,6 +330,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   historyDiff: {
     method: 'POST',
@@ -364,6 +374,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+    moments: 'both',
   },
   forkScope: {
     method: 'POST',
@@ -382,6 +393,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   mergeScopes: {
     method: 'POST',
@@ -408,6 +420,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+    moments: 'both',
   },
   recall: {
     method: 'POST',
@@ -417,6 +430,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   memoryStats: {
     method: 'GET',
@@ -462,6 +476,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'asOf',
   },
   optimizeContext: {
     method: 'POST',
@@ -471,6 +486,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   diffContext: {
     method: 'POST',
@@ -564,6 +580,7 @@ export const operations = {
     kind: 'read',
     stream: 'file',
     fields: 'query',
+    moments: 'both',
   },
   listDatabases: {
     method: 'GET',

@@ -85,22 +85,30 @@ export function noteGeneration(generation: number): void {
   );
 }
 
-/** Returns the prefix of a query key: topic, service and space, then `more`. */
+/**
+ * Returns the part of a query key that says of which knowledge: database, tenant and moment. That of a moment of the past
+ * is no continuation of that of the present, so changes of the present do not concern it.
+ */
+export function knowledgeKeyOf({ database, tenant, moment = null }: ApiEndpoint): readonly unknown[] {
+  return [database, moment === null ? tenant : { tenant, ...moment }];
+}
+
+/** Returns the prefix of a query key: topic and knowledge, then `more`. */
 export function queryKeyOf(
   topic: Topic,
   endpoint: ApiEndpoint,
   ...more: readonly unknown[]
 ): readonly unknown[] {
-  return [topic, endpoint.database, endpoint.tenant, ...more];
+  return [topic, ...knowledgeKeyOf(endpoint), ...more];
 }
 
-/** Invalidates the topics, so that visible data is fetched again. */
+/** Invalidates the topics of the endpoint's present, so that visible data is fetched again. */
 export function invalidate(client: QueryClient, endpoint: ApiEndpoint, stale: Iterable<Topic>): void {
   const versions = { ...useLive.getState().versions };
   for (const topic of stale) {
     versions[topic] += 1;
     void client.invalidateQueries({
-      queryKey: topic === 'databases' ? [topic] : queryKeyOf(topic, endpoint),
+      queryKey: topic === 'databases' ? [topic] : [topic, endpoint.database, endpoint.tenant],
     });
   }
   useLive.setState({ versions });

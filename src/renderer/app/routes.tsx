@@ -20,7 +20,8 @@ import { usePredicates, useRules } from '../api/queries.ts';
 import { questionSearchOf } from '../api/question-search.ts';
 import { useCredential } from '../api/credential.ts';
 import { SessionProvider, useSession } from '../api/session.tsx';
-import { searchOf, type Space, spaceOfSearch, spaceSearchOf } from '../api/space.ts';
+import { momentOfSearch, type MomentSearch, momentSearchOf, presentSearch } from '../api/moment.ts';
+import { searchOf, type Space, spaceOfSearch, type SpaceSearch, spaceSearchOf } from '../api/space.ts';
 import { useCommands } from './commands.tsx';
 import { adminSearchOf } from '../features/admin/admin-search.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
@@ -102,14 +103,16 @@ export const lastAddressKey = 'corollary.last-address';
 function Frame() {
   const search = rootRoute.useSearch();
   const key = JSON.stringify(spaceSearchOf(search));
-  // Keeps the identity of the space while its value is the same.
+  // Keeps the identity of the space and the moment while their values are the same.
   const space = useMemo(
     () => spaceOfSearch(spaceSearchOf(JSON.parse(key) as Record<string, unknown>)),
     [key],
   );
+  const { asOf, asKnown } = search;
+  const moment = useMemo(() => momentOfSearch({ asOf, asKnown }), [asOf, asKnown]);
   const person = useCredential((credential) => credential.person);
   return (
-    <SessionProvider space={space}>
+    <SessionProvider space={space} moment={moment}>
       {/* Remounted after a sign-out: the previous user's view is not for the next one. */}
       <Framed key={person} />
     </SessionProvider>
@@ -117,6 +120,7 @@ function Frame() {
 }
 
 const nowhere = { database: undefined, tenant: undefined, scope: undefined, unscoped: undefined };
+const spaceAndMoment = ['database', 'tenant', 'scope', 'unscoped', 'asOf', 'asKnown'] as const;
 
 /** Returns a function that switches to another database, tenant or scope in the current view. */
 function useGoTo(): (next: Space) => void {
@@ -127,7 +131,10 @@ function useGoTo(): (next: Space) => void {
       // Another scope shows the same knowledge; elsewhere the ids in the address mean nothing.
       const isSameKnowledge = next.database === database && next.tenant === tenant;
       const search = { ...nowhere, ...searchOf(next) };
-      void navigate({ to: '.', search: (before) => (isSameKnowledge ? { ...before, ...search } : search) });
+      void navigate({
+        to: '.',
+        search: (before) => (isSameKnowledge ? { ...before, ...search } : { ...presentSearch, ...search }),
+      });
     },
     [navigate, database, tenant],
   );
@@ -174,15 +181,16 @@ function onPlace(place: string): void {
 }
 
 function Framed() {
-  const { database, tenant } = useSession().space;
+  const { space, moment } = useSession();
+  const { database, tenant } = space;
   const goTo = useGoTo();
   const commands = useCommands(goTo);
   const onImport = useImportDialog();
   return (
     <WorkbenchShell commands={commands} goTo={goTo} desktop={{ onPlace, onFile: onImport }} aside={<Tour />}>
       <DropArea onFile={onImport}>
-        {/* Another knowledge base remounts the view: no open item or draft is carried over. */}
-        <Suspense fallback={null} key={`${database} ${tenant}`}>
+        {/* Another knowledge base or moment remounts the view: no open item or draft is carried over. */}
+        <Suspense fallback={null} key={JSON.stringify([database, tenant, moment])}>
           <Outlet />
         </Suspense>
       </DropArea>
@@ -196,8 +204,11 @@ function NotFound() {
 }
 
 const rootRoute = createRootRoute({
-  validateSearch: spaceSearchOf,
-  search: { middlewares: [retainSearchParams(['database', 'tenant', 'scope', 'unscoped'])] },
+  validateSearch: (search: Record<string, unknown>): SpaceSearch & MomentSearch => ({
+    ...spaceSearchOf(search),
+    ...momentSearchOf(search),
+  }),
+  search: { middlewares: [retainSearchParams([...spaceAndMoment])] },
   component: Frame,
   notFoundComponent: NotFound,
 });

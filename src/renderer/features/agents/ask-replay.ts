@@ -7,6 +7,7 @@ import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
 import { type AskInput, askInputSchema } from '../../../engine/contract/inference.ts';
 import { readAs } from '../../../engine/contract/validation.ts';
 import { renderAtom, renderBody } from '../../../engine/language/print.ts';
+import { presentSearch } from '../../api/moment.ts';
 import { type SpaceSearch, searchOf } from '../../api/space.ts';
 
 /** The question of a call, or why it has none. */
@@ -45,8 +46,14 @@ export function replayOf(call: AskedCall): Replay | null {
   return { kind: 'question', question: questionOf(asked.data), space: { ...nowhere, ...space } };
 }
 
-/** Clears the space that the address carries from view to view. */
-const nowhere = { database: undefined, tenant: undefined, scope: undefined, unscoped: undefined } as const;
+/** Clears the space and the moment that the address carries from view to view. */
+const nowhere = {
+  database: undefined,
+  tenant: undefined,
+  scope: undefined,
+  unscoped: undefined,
+  ...presentSearch,
+} as const;
 
 /** The space of a call, instead of the workbench's own. */
 export function spaceOfCall({ database, tenant }: Pick<ToolCallRecord, 'database' | 'tenant'>): SpaceSearch {

@@ -7,7 +7,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import type { Answer, Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { parseAtom } from '../../../engine/language/parse.ts';
 import type { OutlineRow, ProofTree } from '../../../proof/proof-tree.ts';
-import { noteGeneration } from '../../api/live.ts';
+import { knowledgeKeyOf, noteGeneration } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { refuseUnreadable } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
@@ -47,9 +47,8 @@ interface ShownProof {
 /** Fetches the proof. `allProofs` includes the alternatives; the proof without them stays until they arrive. */
 function useProof(question: string, allProofs: boolean): ShownProof {
   const { call, endpoint, space } = useSession();
-  const { database, tenant } = endpoint;
   // Not under the topic of answers: changes must not refetch it.
-  const key = ['proof', database, tenant, scopeKey(space.scope), question];
+  const key = ['proof', ...knowledgeKeyOf(endpoint), scopeKey(space.scope), question];
   const query = useQuery({
     queryKey: [...key, allProofs],
     queryFn: async ({ signal }) => {

@@ -1,0 +1,119 @@
+/** The band above every view that shows the past: which moment, the way to its neighbours, and back. */
+import { ActionIcon, Button } from '@mantine/core';
+import { IconArrowBackUp, IconChevronLeft, IconChevronRight, IconHistory } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { parseTime } from '../../../engine/contract/time-text.ts';
+import type { GenerationEntry } from '../../../engine/contract/history.ts';
+import { generationOf, type Moment } from '../../api/moment.ts';
+import { useSession } from '../../api/session.tsx';
+import {
+  actorInWords,
+  knownInWords,
+  useGeneration,
+  useKnowledgeGeneration,
+  useShowMoment,
+} from '../../api/timeline.ts';
+import { formatCount, formatTime } from '../../ui/format.ts';
+import { Tooltip } from '../../ui/tooltip.tsx';
+import styles from './shell.module.css';
+
+/** The moment in a sentence. */
+function Words({
+  moment: { asOf, asKnown },
+  generation,
+  entry,
+}: {
+  moment: Moment;
+  generation: number | undefined;
+  entry: GenerationEntry | null | undefined;
+}) {
+  const valid = asOf === null ? null : formatTime(parseTime(asOf) ?? 0);
+  if (asKnown === null)
+    return (
+      <>
+        What was true at <strong>{valid}</strong>, as far as it is known now
+      </>
+    );
+  const isInstant = generationOf(asKnown) === null;
+  return (
+    <>
+      What was known at <strong>{knownInWords(asKnown)}</strong>
+      {isInstant && generation !== undefined && ` (generation ${formatCount(generation)})`}
+      {!isInstant && entry !== null && entry !== undefined && (
+        <>
+          , {formatTime(entry.time)}, after a change by {actorInWords(entry)}
+        </>
+      )}
+      {valid !== null && (
+        <>
+          {' '}
+          of what was true at <strong>{valid}</strong>
+        </>
+      )}
+    </>
+  );
+}
+
+/** The neighbours of a generation. They may have changed nothing of this tenant. */
+function Steps({ generation }: { generation: number }) {
+  const show = useShowMoment();
+  return (
+    <span className="flex-row gap-4">
+      <Tooltip label="One generation earlier">
+        <ActionIcon
+          aria-label="One generation earlier"
+          disabled={generation === 0}
+          onClick={() => show({ asKnown: String(generation - 1) })}
+        >
+          <IconChevronLeft size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="One generation later">
+        <ActionIcon
+          aria-label="One generation later"
+          onClick={() => show({ asKnown: String(generation + 1) })}
+        >
+          <IconChevronRight size={16} aria-hidden />
+        </ActionIcon>
+      </Tooltip>
+    </span>
+  );
+}
+
+/** The band; nothing in the present. */
+export function PastBand() {
+  const { moment } = useSession();
+  const show = useShowMoment();
+  const generation = useKnowledgeGeneration();
+  const entry = useGeneration(generation ?? null).data;
+  if (moment === null) return null;
+  const { asKnown } = moment;
+  return (
+    <section className={`flex-row gap-8 ${styles.past}`} aria-label="The past is shown">
+      <IconHistory size={17} aria-hidden />
+      <span className="rest-width" role="status">
+        <span className={styles.pastWord}>Past</span>
+        <Words moment={moment} generation={generation} entry={entry} />. Nothing can be changed.
+      </span>
+      {asKnown !== null && generation !== undefined && <Steps generation={generation} />}
+      {asKnown !== null && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          renderRoot={(props) => (
+            <Link to="/history" search={{ part: 'compare', from: asKnown }} {...props} />
+          )}
+        >
+          Compare with now
+        </Button>
+      )}
+      <Button
+        size="compact-sm"
+        leftSection={<IconArrowBackUp size={14} aria-hidden />}
+        onClick={() => show(null)}
+      >
+        Back to now
+      </Button>
+    </section>
+  );
+}
