@@ -124,6 +124,9 @@ export const commandTable = {
     menu: 'go',
   },
   // No menu shortcuts: in a text field these keys belong to the field.
+  'go.history': { title: 'History: who changed what, and when', group: 'Go to', menu: 'go' },
+  'history.compare': { title: 'Compare two moments…', group: 'Workbench', menu: 'knowledge' },
+  'history.now': { title: 'Back to now', group: 'Workbench', menu: 'view' },
   'history.undo': { title: 'Undo', group: 'Workbench', menu: 'knowledge' },
   'history.redo': { title: 'Redo', group: 'Workbench', menu: 'knowledge' },
   'history.show': { title: 'History: what was done, step by step…', group: 'Workbench', menu: 'knowledge' },

@@ -51,6 +51,11 @@ export function momentOfSearch({ asOf, asKnown }: MomentSearch): Moment | null {
   return { asOf: asOf ?? null, asKnown: asKnown ?? null };
 }
 
+/** Returns the search parameters that show the moment, whichever the address has. */
+export function searchOfMoment(moment: Moment | null): Required<MomentSearch> {
+  return { asOf: moment?.asOf ?? undefined, asKnown: moment?.asKnown ?? undefined };
+}
+
 /** A moment of knowledge as bodies have it: an integer is a generation, text an instant. */
 export function knownInBody(asKnown: string): number | string {
   return generationOf(asKnown) ?? asKnown;

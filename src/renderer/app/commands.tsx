@@ -1,5 +1,6 @@
 /** The commands of the palette: the tools, and each predicate, rule, question, scope and database by name. */
 import {
+  IconArrowsDiff,
   IconBook2,
   IconBook,
   IconBrain,
@@ -12,6 +13,7 @@ import {
   IconFrame,
   IconGitFork,
   IconHelpCircle,
+  IconHistory,
   IconKey,
   IconLayoutSidebar,
   IconLink,
@@ -42,6 +44,7 @@ import type { KnownQuestion } from '../api/known-questions.ts';
 import { useQuestions } from '../api/questions.ts';
 import { useSession, useSignOut, type WorkbenchSession } from '../api/session.tsx';
 import { allScopes, type Space } from '../api/space.ts';
+import { useShowMoment } from '../api/timeline.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
 import { newTab } from '../features/ask/ask-search.ts';
 import { contextSearchOf } from '../features/context/context-search.ts';
@@ -238,6 +241,24 @@ function useMemoryCommands(): AppCommand[] {
   }, [navigate, last]);
 }
 
+/** Commands for the history and the moment that is shown. */
+function useMomentCommands(): AppCommand[] {
+  const navigate = useNavigate();
+  const show = useShowMoment();
+  return useMemo(
+    () => [
+      command('go.history', IconHistory, () => void navigate({ to: '/history' })),
+      command(
+        'history.compare',
+        IconArrowsDiff,
+        () => void navigate({ to: '/history', search: { part: 'compare' } }),
+      ),
+      command('history.now', IconHistory, () => show(null)),
+    ],
+    [navigate, show],
+  );
+}
+
 /** Commands for agents: their calls, connecting one, trying tools by hand. */
 function useAgentCommands(): AppCommand[] {
   const navigate = useNavigate();
@@ -419,6 +440,7 @@ export function useCommands(goTo: (space: Space) => void): AppCommand[] {
   const scopeTools = useScopeToolCommands();
   const memory = useMemoryCommands();
   const agents = useAgentCommands();
+  const moments = useMomentCommands();
   const keys = useKeyCommands();
   const tour = useTourCommands();
   const explaining = useExplainingCommands();
@@ -450,6 +472,7 @@ export function useCommands(goTo: (space: Space) => void): AppCommand[] {
       ...scopeTools,
       ...memory,
       ...agents,
+      ...moments,
       ...keys,
       ...tour,
       ...explaining,
@@ -467,6 +490,7 @@ export function useCommands(goTo: (space: Space) => void): AppCommand[] {
     scopeTools,
     memory,
     agents,
+    moments,
     keys,
     tour,
     explaining,

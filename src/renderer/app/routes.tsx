@@ -21,7 +21,7 @@ import { questionSearchOf } from '../api/question-search.ts';
 import { useCredential } from '../api/credential.ts';
 import { SessionProvider, useSession } from '../api/session.tsx';
 import { momentOfSearch, type MomentSearch, momentSearchOf, presentSearch } from '../api/moment.ts';
-import { searchOf, type Space, spaceOfSearch, type SpaceSearch, spaceSearchOf } from '../api/space.ts';
+import { allScopes, searchOf, type Space, spaceOfSearch, type SpaceSearch, spaceSearchOf } from '../api/space.ts';
 import { useCommands } from './commands.tsx';
 import { adminSearchOf } from '../features/admin/admin-search.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
@@ -31,6 +31,7 @@ import { entitySearchOf } from '../features/entity/entity-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { FactsView } from '../features/facts/facts-view.tsx';
 import type { StagedChanges } from '../features/facts/stage-changes.ts';
+import { historySearchOf } from '../features/history/history-search.ts';
 import { keysSearchOf } from '../features/keys/keys-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { proofSearchOf } from '../features/proof/proof-search.ts';
@@ -81,6 +82,9 @@ const ExportDialog = lazyComponent(
 );
 const EntityView = lazyComponent(async () => (await import('../features/entity/entity-view.tsx')).EntityView);
 
+const HistoryView = lazyComponent(
+  async () => (await import('../features/history/history-view.tsx')).HistoryView,
+);
 const WhyNotView = lazyComponent(
   async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView,
 );
@@ -560,6 +564,51 @@ const memoryRoute = createRoute({
   },
 });
 
+/** The proof of a question as it was at a moment, in all scopes, whatever moment the workbench shows. */
+function ProofThen({ question, asOf, asKnown, onClose }: ProofThenProps) {
+  const { space } = useSession();
+  const whole = useMemo(() => ({ ...space, scope: allScopes }), [space]);
+  const moment = useMemo(() => momentOfSearch({ asOf, asKnown }), [asOf, asKnown]);
+  return (
+    <SessionProvider space={whole} moment={moment}>
+      <ProofPanel question={question} onClose={onClose} />
+    </SessionProvider>
+  );
+}
+
+interface ProofThenProps extends MomentSearch {
+  question: string;
+  onClose: () => void;
+}
+
+const historyRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/history',
+  validateSearch: historySearchOf,
+  component: function History() {
+    const search = historyRoute.useSearch();
+    const navigate = historyRoute.useNavigate();
+    const { part, from, to } = search;
+    const onSearch = useCallback(
+      (next: typeof search) => {
+        // Another comparison is a new history entry.
+        const isSame = next.part === part && next.from === from && next.to === to;
+        void navigate({ search: next, replace: isSame });
+      },
+      [navigate, part, from, to],
+    );
+    return (
+      <HistoryView
+        search={search}
+        onSearch={onSearch}
+        renderProof={(question, moment, onClose) => (
+          <ProofThen question={question} {...moment} onClose={onClose} />
+        )}
+      />
+    );
+  },
+});
+
 const agentsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents',
@@ -617,6 +666,7 @@ export const router = createRouter({
     schemaRoute,
     scopesRoute,
     memoryRoute,
+    historyRoute,
     agentsRoute,
     settingsRoute,
   ]),

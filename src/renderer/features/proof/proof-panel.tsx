@@ -8,6 +8,7 @@ import type { Answer, Proof, ProofStep } from '../../../engine/contract/inferenc
 import { parseAtom } from '../../../engine/language/parse.ts';
 import type { OutlineRow, ProofTree } from '../../../proof/proof-tree.ts';
 import { knowledgeKeyOf, noteGeneration } from '../../api/live.ts';
+import { searchOfMoment } from '../../api/moment.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { refuseUnreadable } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
@@ -142,13 +143,15 @@ function TraceButton({ question }: { question: string }) {
 /** Opens the fact or rule of a step in its view. */
 function useOpenStep(): (row: OutlineRow) => void {
   const navigate = useNavigate();
+  const moment = searchOfMoment(useSession().moment);
   return ({ step }) => {
     if (step.factId !== undefined)
       void navigate({
         to: '/facts',
-        search: { predicate: parseAtom(step.atom).predicate, fact: step.factId },
+        search: { ...moment, predicate: parseAtom(step.atom).predicate, fact: step.factId },
       });
-    else if (step.ruleId !== null) void navigate({ to: '/rules', search: { rule: step.ruleId } });
+    else if (step.ruleId !== null)
+      void navigate({ to: '/rules', search: { ...moment, rule: step.ruleId } });
   };
 }
 
@@ -318,9 +321,17 @@ export function ProofPane({ question, look, onLook, onClose }: PanelProps) {
   const shown = useProof(question, areWanted);
   const { answer, error, isOld, again, isLoading } = shown;
   const proof = answer?.proof;
+  // The moment of the proof, which is not that of the address where two moments are compared.
+  const moment = searchOfMoment(useSession().moment);
   const actions =
     onClose === undefined ? null : (
-      <BesideActions what="the proof" to="/proof" question={question} look={{ ...look }} onClose={onClose} />
+      <BesideActions
+        what="the proof"
+        to="/proof"
+        question={question}
+        look={{ ...look, ...moment }}
+        onClose={onClose}
+      />
     );
   const want = (next: boolean) => onLook({ ...look, ways: next ? 'true' : undefined });
   return (
