@@ -126,7 +126,14 @@ export function recordStuck(space: Pick<Space, 'database' | 'tenant'>, label: st
 }
 
 /** Permanent refusals: the step's subject has changed. */
-const lasting = new Set(['Conflict', 'PreconditionFailed', 'FactNotFound', 'RuleNotFound', 'ScopeNotFound']);
+const lasting = new Set([
+  'Conflict',
+  'HistoryGone',
+  'PreconditionFailed',
+  'FactNotFound',
+  'RuleNotFound',
+  'ScopeNotFound',
+]);
 
 /** The last requested step of each history. */
 const turns = new WeakMap<HistoryStore, Promise<HistoryStep | null>>();

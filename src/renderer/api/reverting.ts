@@ -7,11 +7,7 @@ import type { WorkbenchSession } from './session.tsx';
  * Returns the act that takes back one generation, with its rules, declarations and constraints if `rules`. Its inverse takes
  * back the revert.
  */
-export function takingBack(
-  session: Pick<WorkbenchSession, 'call'>,
-  generation: number,
-  rules: boolean,
-): Act {
+export function takingBack(session: Pick<WorkbenchSession, 'call'>, generation: number, rules: boolean): Act {
   return async () => {
     const reverted = await session.call('revert', { body: { generation, rules } }, { isWanted: true });
     noteGeneration(reverted.generation);

@@ -44,6 +44,18 @@ export function useGeneration(generation: number | null) {
   });
 }
 
+/** The last change of a rule that is kept; null if none is. `rule` null asks for none. */
+export function useRuleChange(rule: string | null) {
+  const { call, endpoint } = useSession();
+  return useQuery({
+    queryKey: queryKeyOf('rules', endpoint, 'change', rule),
+    queryFn: async ({ signal }): Promise<GenerationEntry | null> =>
+      (await call('history', { query: { rule: rule ?? '', limit: '1' } }, { signal })).generations[0] ?? null,
+    enabled: rule !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
 /** The generation whose knowledge is shown; undefined in the present and until it is known. */
 export function useKnowledgeGeneration(): number | undefined {
   const { call, endpoint, moment } = useSession();
@@ -92,7 +104,9 @@ export function changesInWords(entry: GenerationEntry): string {
   ] as const;
   for (const [count, word] of amounts)
     if (count > 0)
-      parts.push(parts.length === 0 ? `${formatAmount(count, 'fact')} ${word}` : `${formatCount(count)} ${word}`);
+      parts.push(
+        parts.length === 0 ? `${formatAmount(count, 'fact')} ${word}` : `${formatCount(count)} ${word}`,
+      );
   if (rules.length > 0) parts.push(formatAmount(rules.length, 'rule'));
   for (const kind of ['declaration', 'constraint', 'alias'] as const) {
     const count = declarations.filter((each) => each.kind === kind).length;
@@ -118,8 +132,7 @@ export function momentInWords({ asOf, asKnown }: Moment): string {
 export function useShowMoment(): (moment: MomentSearch | null) => void {
   const navigate = useNavigate();
   return useCallback(
-    (moment) =>
-      void navigate({ to: '.', search: (before) => ({ ...before, ...presentSearch, ...moment }) }),
+    (moment) => void navigate({ to: '.', search: (before) => ({ ...before, ...presentSearch, ...moment }) }),
     [navigate],
   );
 }

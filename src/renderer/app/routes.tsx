@@ -21,7 +21,14 @@ import { questionSearchOf } from '../api/question-search.ts';
 import { useCredential } from '../api/credential.ts';
 import { SessionProvider, useSession } from '../api/session.tsx';
 import { momentOfSearch, type MomentSearch, momentSearchOf, presentSearch } from '../api/moment.ts';
-import { allScopes, searchOf, type Space, spaceOfSearch, type SpaceSearch, spaceSearchOf } from '../api/space.ts';
+import {
+  allScopes,
+  searchOf,
+  type Space,
+  spaceOfSearch,
+  type SpaceSearch,
+  spaceSearchOf,
+} from '../api/space.ts';
 import { useCommands } from './commands.tsx';
 import { adminSearchOf } from '../features/admin/admin-search.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';

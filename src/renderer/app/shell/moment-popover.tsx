@@ -165,8 +165,8 @@ function Instants({ onDone }: { onDone: () => void }) {
         />
       </div>
       <p className="small-print no-margin">
-        The first alone shows what the service answered then. The second judges validity at another instant, which may
-        lie in the future.
+        The first alone shows what the service answered then. The second judges validity at another instant,
+        which may lie in the future.
       </p>
       <div className="flex-row spread gap-8">
         <Button
@@ -192,7 +192,7 @@ export function MomentPopover() {
   const target = useRef<HTMLButtonElement>(null);
   const [isOpen, setIsOpen] = useOpenAtOnce(target);
   return (
-    <Popover position="bottom-end" width={440} opened={isOpen} onChange={setIsOpen} trapFocus returnFocus>
+    <Popover position="bottom-end" width={500} opened={isOpen} onChange={setIsOpen} trapFocus returnFocus>
       <Popover.Target>
         <MomentButton ref={target} onClick={() => setIsOpen(!isOpen)} />
       </Popover.Target>

@@ -7,7 +7,7 @@ import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
 import { type AskInput, askInputSchema } from '../../../engine/contract/inference.ts';
 import { readAs } from '../../../engine/contract/validation.ts';
 import { renderAtom, renderBody } from '../../../engine/language/print.ts';
-import { presentSearch } from '../../api/moment.ts';
+import { type MomentSearch, presentSearch } from '../../api/moment.ts';
 import { type SpaceSearch, searchOf } from '../../api/space.ts';
 
 /** The question of a call, or why it has none. */
@@ -54,6 +54,14 @@ const nowhere = {
   unscoped: undefined,
   ...presentSearch,
 } as const;
+
+/**
+ * The moment of a call, as search parameters: what was known when it began, as far as its time says so. That of the log is
+ * the end of the call, in whole milliseconds.
+ */
+export function momentOfCall({ time, elapsedMs }: Pick<ToolCallRecord, 'time' | 'elapsedMs'>): MomentSearch {
+  return { asOf: undefined, asKnown: new Date(time - Math.floor(elapsedMs)).toISOString() };
+}
 
 /** The space of a call, instead of the workbench's own. */
 export function spaceOfCall({ database, tenant }: Pick<ToolCallRecord, 'database' | 'tenant'>): SpaceSearch {

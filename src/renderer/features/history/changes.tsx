@@ -31,10 +31,7 @@ export function ChangeLine({ change, children }: ChangeLineProps) {
 }
 
 /** The changes of facts, rules and declarations, as an entry and a revert have them. */
-export type ListedChanges = Pick<
-  GenerationEntry,
-  'added' | 'removed' | 'changed' | 'rules' | 'declarations'
->;
+export type ListedChanges = Pick<GenerationEntry, 'added' | 'removed' | 'changed' | 'rules' | 'declarations'>;
 
 const kinds: readonly ChangeKindOfHistory[] = ['added', 'removed', 'changed'];
 
@@ -67,7 +64,12 @@ export function ChangeLists(props: ListedChanges) {
       })}
       {rules.map(({ id, rule, change }) => (
         <ChangeLine key={id} change={change}>
-          <Link to="/history" search={{ rule: id }} className={styles.rule ?? ''} title="Changes of this rule">
+          <Link
+            to="/history"
+            search={{ rule: id }}
+            className={styles.rule ?? ''}
+            title="Changes of this rule"
+          >
             <CodeText text={rule} />
           </Link>
         </ChangeLine>

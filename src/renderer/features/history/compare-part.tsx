@@ -102,7 +102,8 @@ function useDiff({ from, to }: HistorySearch) {
     queryKey: ['history diff', endpoint.database, endpoint.tenant, from, to],
     queryFn: async ({ signal }) => {
       const now = () =>
-        useLive.getState().generation ?? newestGeneration(call('history', { query: { limit: '1' } }, { signal }));
+        useLive.getState().generation ??
+        newestGeneration(call('history', { query: { limit: '1' } }, { signal }));
       const body = {
         from: knownInBody(from ?? '0'),
         to: to === undefined ? await now() : knownInBody(to),
@@ -147,7 +148,8 @@ function differenceOf(from: DatedFact, to: DatedFact): string {
   return [
     ...(before === after ? [] : [`valid ${before}, then ${after}`]),
     ...differing.map(
-      (name) => `${name}: ${JSON.stringify(from.metadata[name] ?? null)}, then ${JSON.stringify(to.metadata[name] ?? null)}`,
+      (name) =>
+        `${name}: ${JSON.stringify(from.metadata[name] ?? null)}, then ${JSON.stringify(to.metadata[name] ?? null)}`,
     ),
   ].join('; ');
 }
@@ -205,7 +207,15 @@ function Rules({ rules: { added, removed, changed } }: Pick<HistoryDiff, 'rules'
   );
 }
 
-function lengthsOf({ added, removed, changed }: { added: unknown[]; removed: unknown[]; changed: unknown[] }) {
+function lengthsOf({
+  added,
+  removed,
+  changed,
+}: {
+  added: unknown[];
+  removed: unknown[];
+  changed: unknown[];
+}) {
   const parts = [
     ...(added.length > 0 ? [`+${formatCount(added.length)}`] : []),
     ...(removed.length > 0 ? [`−${formatCount(removed.length)}`] : []),
@@ -337,8 +347,8 @@ export function ComparePart(props: PartProps) {
               </Button>
             }
           >
-            Give a generation or a time: you see the facts and rules that came and went, and the conclusions that became
-            true or untrue, with their proofs.
+            Give a generation or a time: you see the facts and rules that came and went, and the conclusions
+            that became true or untrue, with their proofs.
           </EmptyState>
         ) : (
           <Result {...props} />

@@ -62,11 +62,7 @@ function Actions({ entry, onRevert }: { entry: GenerationEntry; onRevert: () => 
         Compare with now
       </Button>
       <Permitted operation="revert">
-        <Button
-          variant="default"
-          leftSection={<IconArrowBackUp size={14} aria-hidden />}
-          onClick={onRevert}
-        >
+        <Button variant="default" leftSection={<IconArrowBackUp size={14} aria-hidden />} onClick={onRevert}>
           Take back…
         </Button>
       </Permitted>

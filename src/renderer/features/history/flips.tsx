@@ -23,7 +23,9 @@ export function FlipList({ diff: { flips, complete }, open, onProof }: FlipListP
   return (
     <>
       {ordered.length === 0 && (
-        <p className="dim no-margin">{complete ? 'No conclusion became true or untrue.' : 'None was found.'}</p>
+        <p className="dim no-margin">
+          {complete ? 'No conclusion became true or untrue.' : 'None was found.'}
+        </p>
       )}
       <ul className="plain-list flex-column gap-2">
         {ordered.map((flip) => (
@@ -48,7 +50,8 @@ export function FlipList({ diff: { flips, complete }, open, onProof }: FlipListP
       </ul>
       {!complete && (
         <p className="dim no-margin">
-          {formatAmount(ordered.length, 'conclusion')} listed; there are more, or some could not be worked out in time.
+          {formatAmount(ordered.length, 'conclusion')} listed; there are more, or some could not be worked out
+          in time.
         </p>
       )}
     </>

@@ -8,10 +8,7 @@ export interface EntryGroup {
 }
 
 /** Returns the groups of the entries, both newest first. `dayOf` names the day of an instant. */
-export function groupsOf(
-  entries: readonly GenerationEntry[],
-  dayOf: (time: number) => string,
-): EntryGroup[] {
+export function groupsOf(entries: readonly GenerationEntry[], dayOf: (time: number) => string): EntryGroup[] {
   const groups: { key: string; by: string; entries: GenerationEntry[] }[] = [];
   for (const entry of entries) {
     const { actor, surface, client, session, time, generation } = entry;
@@ -24,7 +21,9 @@ export function groupsOf(
 }
 
 /** The facts that the generations of a group added, removed and changed, together. */
-export function totalsOf(entries: readonly GenerationEntry[]): Record<'added' | 'removed' | 'changed', number> {
+export function totalsOf(
+  entries: readonly GenerationEntry[],
+): Record<'added' | 'removed' | 'changed', number> {
   const totals = { added: 0, removed: 0, changed: 0 };
   for (const { added, removed, changed } of entries) {
     totals.added += added.count;

@@ -1,7 +1,6 @@
 /** Search parameters of the History view: its part, the filters, the open generation, and the moments compared. */
 import { momentSearchOf } from '../../api/moment.ts';
 
-
 /** Ways by which a change can have come. */
 export const surfaces = ['http', 'mcp', 'a2a', 'workbench', 'cli', 'system'] as const;
 type Surface = (typeof surfaces)[number];

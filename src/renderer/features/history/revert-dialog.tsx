@@ -20,7 +20,9 @@ function Preview({ tried }: { tried: Reverted }) {
   const { left } = tried;
   const parts = [
     ...(left.rules > 0 ? [formatAmount(left.rules, 'rule')] : []),
-    ...(left.declarations > 0 ? [formatAmount(left.declarations, 'declaration or constraint', 'declarations and constraints')] : []),
+    ...(left.declarations > 0
+      ? [formatAmount(left.declarations, 'declaration or constraint', 'declarations and constraints')]
+      : []),
   ];
   return (
     <section className="flex-column gap-8" aria-label="What it changes">
@@ -79,8 +81,8 @@ export function RevertDialog({ generation, onClose }: RevertDialogProps) {
     <Modal opened onClose={onClose} title={`Take back generation ${formatCount(generation)}`} size={620}>
       <div className="flex-column gap-12">
         <p className="no-margin">
-          One new transaction undoes what it changed. If a later change touched any of it, nothing is taken back. Ctrl+Z
-          undoes this.
+          One new transaction undoes what it changed. If a later change touched any of it, nothing is taken
+          back. Ctrl+Z undoes this.
         </p>
         <Switch
           label="Rules, declarations and constraints too, for all tenants"

@@ -47,7 +47,7 @@ interface ShownProof {
 
 /** Fetches the proof. `allProofs` includes the alternatives; the proof without them stays until they arrive. */
 function useProof(question: string, allProofs: boolean): ShownProof {
-  const { call, endpoint, space } = useSession();
+  const { call, endpoint, space, moment } = useSession();
   // Not under the topic of answers: changes must not refetch it.
   const key = ['proof', ...knowledgeKeyOf(endpoint), scopeKey(space.scope), question];
   const query = useQuery({
@@ -63,7 +63,7 @@ function useProof(question: string, allProofs: boolean): ShownProof {
         timeoutMs: 60_000,
       };
       const answer = await call('ask', { body }, { signal });
-      noteGeneration(answer.generation);
+      noteGeneration(answer.generation, moment);
       return answer;
     },
     staleTime: Number.POSITIVE_INFINITY,
@@ -150,8 +150,7 @@ function useOpenStep(): (row: OutlineRow) => void {
         to: '/facts',
         search: { ...moment, predicate: parseAtom(step.atom).predicate, fact: step.factId },
       });
-    else if (step.ruleId !== null)
-      void navigate({ to: '/rules', search: { ...moment, rule: step.ruleId } });
+    else if (step.ruleId !== null) void navigate({ to: '/rules', search: { ...moment, rule: step.ruleId } });
   };
 }
 

@@ -4,6 +4,7 @@ import type { Rule } from '../../../engine/contract/language.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderRule } from '../../../engine/language/print.ts';
 import { apiFailureOf } from '../../api/problem.ts';
+import { RuleBlame } from '../../api/blame.tsx';
 import { useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
@@ -258,6 +259,9 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
     >
       <div className="flex-column full-height">
         <Names edited={edited} onChange={change} />
+        <p className={`small-print no-margin ${styles.blame}`}>
+          <RuleBlame rule={rule.id} />
+        </p>
         <EditorBody
           label="Rule"
           text={text}
