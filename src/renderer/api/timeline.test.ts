@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { GenerationEntry } from '../../engine/contract/history.ts';
+import { call } from './client.ts';
 import { queryKeyOf } from './live.ts';
-import { actorInWords, changesInWords, knownInWords, surfaceInWords } from './timeline.ts';
+import { endScriptedServices, scriptedService } from './testing/scripted-service.ts';
+import { actorInWords, changesInWords, knownInWords, newestOf, surfaceInWords } from './timeline.ts';
+
+endScriptedServices();
 
 const none = { count: 0, facts: [] };
 const entry: GenerationEntry = {
@@ -70,4 +74,28 @@ test('answers about the past are cached apart: no key of theirs continues one of
   expect(key.slice(0, 3)).not.toEqual(prefix);
   expect(key).not.toEqual(queryKeyOf('facts', { ...past, moment: { asOf: null, asKnown: '8' } }, 'one'));
   expect(queryKeyOf('facts', { ...present, moment: null }, 'one')).toEqual([...prefix, 'one']);
+});
+
+test('an empty page of the history with a next one is no answer: that is asked too', async () => {
+  const urls: string[] = [];
+  const pages = [
+    { generations: [], nextCursor: 's9', since: null },
+    { generations: [], nextCursor: 's5', since: null },
+    { generations: [entry], nextCursor: null, since: null },
+  ];
+  const endpoint = await scriptedService((request, response) => {
+    urls.push(request.url ?? '');
+    response.end(JSON.stringify(pages.shift() ?? { generations: [], nextCursor: null, since: null }));
+  });
+  const session = {
+    call: (name, request) => call(endpoint, name, request),
+  } as Parameters<typeof newestOf>[0];
+  const { signal } = new AbortController();
+  expect(await newestOf(session, { rule: 'r1' }, signal)).toEqual(entry);
+  expect(urls).toEqual([
+    '/history?rule=r1&limit=1',
+    '/history?rule=r1&limit=1&cursor=s9',
+    '/history?rule=r1&limit=1&cursor=s5',
+  ]);
+  expect(await newestOf(session, {}, signal)).toBe(null);
 });

@@ -8,12 +8,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import type { GenerationEntry, LifeBound } from '../../engine/contract/history.ts';
+import type { GenerationEntry, History, LifeBound } from '../../engine/contract/history.ts';
+import type { OperationRequest } from '../../engine/contract/operations.ts';
 import { parseTime } from '../../engine/contract/time-text.ts';
 import { formatAmount, formatCount, formatTime } from '../ui/format.ts';
 import { queryKeyOf } from './live.ts';
 import { generationOf, type Moment, type MomentSearch, presentSearch } from './moment.ts';
-import { useSession } from './session.tsx';
+import { useSession, type WorkbenchSession } from './session.tsx';
 
 /** Generations that the time line has. */
 export const timelineLength = 200;
@@ -29,15 +30,34 @@ export function useTimeline(isWanted: boolean) {
   });
 }
 
+/**
+ * Returns the newest generation that the query selects; null if there is none. A page can be empty and have a next one, so
+ * it is asked until one is not.
+ */
+export async function newestOf(
+  { call }: Pick<WorkbenchSession, 'call'>,
+  query: OperationRequest<'history'>['query'],
+  signal: AbortSignal,
+): Promise<GenerationEntry | null> {
+  let cursor: string | null = null;
+  do {
+    const page: History = await call('history', { query: { ...query, limit: '1', cursor } }, { signal });
+    const [found] = page.generations;
+    if (found !== undefined) return found;
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return null;
+}
+
 /** One generation by its number; null if it changed nothing of this tenant. `generation` null asks for none. */
 export function useGeneration(generation: number | null) {
-  const { call, endpoint } = useSession();
+  const session = useSession();
+  const { database, tenant } = session.endpoint;
   return useQuery({
-    queryKey: ['generation', endpoint.database, endpoint.tenant, generation],
-    queryFn: async ({ signal }): Promise<GenerationEntry | null> => {
+    queryKey: ['generation', database, tenant, generation],
+    queryFn: ({ signal }) => {
       const at = generation ?? 0;
-      const query = { after: String(at - 1), before: String(at + 1), limit: '1' };
-      return (await call('history', { query }, { signal })).generations[0] ?? null;
+      return newestOf(session, { after: String(at - 1), before: String(at + 1) }, signal);
     },
     enabled: generation !== null && generation > 0,
     staleTime: Number.POSITIVE_INFINITY,
@@ -46,11 +66,10 @@ export function useGeneration(generation: number | null) {
 
 /** The last change of a rule that is kept; null if none is. `rule` null asks for none. */
 export function useRuleChange(rule: string | null) {
-  const { call, endpoint } = useSession();
+  const session = useSession();
   return useQuery({
-    queryKey: queryKeyOf('rules', endpoint, 'change', rule),
-    queryFn: async ({ signal }): Promise<GenerationEntry | null> =>
-      (await call('history', { query: { rule: rule ?? '', limit: '1' } }, { signal })).generations[0] ?? null,
+    queryKey: queryKeyOf('rules', session.endpoint, 'change', rule),
+    queryFn: ({ signal }) => newestOf(session, { rule: rule ?? '' }, signal),
     enabled: rule !== null,
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -8,7 +8,7 @@ import { AnswerOrFailure } from '../../api/answered.tsx';
 import { useLive } from '../../api/live.ts';
 import { knownInBody, type MomentSearch } from '../../api/moment.ts';
 import { useSession } from '../../api/session.tsx';
-import { actorInWords, changesInWords, useTimeline } from '../../api/timeline.ts';
+import { actorInWords, changesInWords, newestOf, useTimeline } from '../../api/timeline.ts';
 import { useIsOld } from '../../api/use-run.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { LinkedAtom } from '../../editor/linked-atom.tsx';
@@ -97,13 +97,13 @@ const patience = 30_000;
 
 /** The comparison; `to` absent: with the latest generation when it was made. */
 function useDiff({ from, to }: HistorySearch) {
-  const { call, endpoint } = useSession();
+  const session = useSession();
+  const { call, endpoint } = session;
   return useQuery({
     queryKey: ['history diff', endpoint.database, endpoint.tenant, from, to],
     queryFn: async ({ signal }) => {
-      const now = () =>
-        useLive.getState().generation ??
-        newestGeneration(call('history', { query: { limit: '1' } }, { signal }));
+      const now = async () =>
+        useLive.getState().generation ?? (await newestOf(session, {}, signal))?.generation ?? 0;
       const body = {
         from: knownInBody(from ?? '0'),
         to: to === undefined ? await now() : knownInBody(to),
@@ -116,12 +116,6 @@ function useDiff({ from, to }: HistorySearch) {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-}
-
-async function newestGeneration(
-  asked: Promise<{ generations: readonly { generation: number }[] }>,
-): Promise<number> {
-  return (await asked).generations[0]?.generation ?? 0;
 }
 
 function FactLine({ fact, change }: { fact: DatedFact; change: 'added' | 'removed' }) {
