@@ -112,7 +112,7 @@ const asking = [
   '/schema?part=violations',
   '/admin/databases',
   '/history',
-  '/history?part=compare&from=1',
+  '/history?part=compare&from=0',
   '/agents',
   '/agents?part=clients',
 ];

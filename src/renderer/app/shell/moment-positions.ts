@@ -23,6 +23,31 @@ export function positionOf(
   return Math.max(0, entries.findLastIndex(isKnown));
 }
 
+/** Generations before and after the one that is shown: null if there is none; after the last one comes the present. */
+export interface Neighbours {
+  readonly earlier: number | null;
+  readonly later: number | 'now';
+}
+
+/**
+ * Returns the neighbours among the entries, newest first. Before the oldest of them, if there are older ones (`isWhole`
+ * false), generations are counted: they may have changed nothing of this tenant.
+ */
+export function neighboursOf(
+  entries: readonly Pick<GenerationEntry, 'generation'>[],
+  isWhole: boolean,
+  generation: number,
+): Neighbours {
+  const generations = entries.map((entry) => entry.generation);
+  const oldest = generations.at(-1) ?? 0;
+  const isBefore = !isWhole && generation < oldest;
+  const counted = isWhole || generation === 0 ? null : generation - 1;
+  return {
+    earlier: generations.find((each) => each < generation) ?? counted,
+    later: isBefore ? generation + 1 : (generations.findLast((each) => each > generation) ?? 'now'),
+  };
+}
+
 /** Returns an instant as a field of the type `datetime-local` has it, in local time; empty for a generation or null. */
 export function timeField(text: string | null): string {
   const time = text === null ? null : parseTime(text);

@@ -12,9 +12,11 @@ import {
   useGeneration,
   useKnowledgeGeneration,
   useShowMoment,
+  useTimeline,
 } from '../../api/timeline.ts';
 import { formatCount, formatTime } from '../../ui/format.ts';
 import { Tooltip } from '../../ui/tooltip.tsx';
+import { neighboursOf } from './moment-positions.ts';
 import styles from './shell.module.css';
 
 /** The moment in a sentence. */
@@ -54,24 +56,29 @@ function Words({
   );
 }
 
-/** The neighbours of a generation. They may have changed nothing of this tenant. */
+/** The changes before and after the generation that is shown; after the last one comes the present. */
 function Steps({ generation }: { generation: number }) {
   const show = useShowMoment();
+  const { data } = useTimeline(true);
+  if (data === undefined) return null;
+  const { earlier, later } = neighboursOf(data.generations, data.nextCursor === null, generation);
   return (
     <span className="flex-row gap-4">
-      <Tooltip label="One generation earlier">
+      <Tooltip label="Earlier change">
         <ActionIcon
-          aria-label="One generation earlier"
-          disabled={generation === 0}
-          onClick={() => show({ asKnown: String(generation - 1) })}
+          aria-label="Earlier change"
+          disabled={earlier === null}
+          onClick={() => {
+            if (earlier !== null) show({ asKnown: String(earlier) });
+          }}
         >
           <IconChevronLeft size={16} aria-hidden />
         </ActionIcon>
       </Tooltip>
-      <Tooltip label="One generation later">
+      <Tooltip label={later === 'now' ? 'Now' : 'Later change'}>
         <ActionIcon
-          aria-label="One generation later"
-          onClick={() => show({ asKnown: String(generation + 1) })}
+          aria-label="Later change"
+          onClick={() => show(later === 'now' ? null : { asKnown: String(later) })}
         >
           <IconChevronRight size={16} aria-hidden />
         </ActionIcon>
