@@ -98,7 +98,7 @@ test('the history says who changed what with which consequences, compares, prove
   const proof = page.getByRole('region', { name: 'Proof' });
   await expect(proof.getByRole('treeitem').first()).toContainText('needs(shop, disk)');
   await expect(page.getByRole('group', { name: 'Differences' })).toContainText('depends(cart, database)');
-  await expectNothingGrave(page);
+  await expectNothingGrave(page, 'a comparison');
   await page.getByRole('combobox', { name: 'From' }).fill('4');
   await page.getByRole('combobox', { name: 'From' }).press('Enter');
   await expect(page.getByRole('group', { name: 'Differences' })).toContainText('depends(database, disk)');
@@ -154,7 +154,7 @@ test('the workbench shows the past, read-only, and the proof of what an agent wa
     .first()
     .click();
   await expect(pane(page)).toContainText('Ended or changed by local');
-  await expectNothingGrave(page);
+  await expectNothingGrave(page, 'facts of the past');
   await page.goto(`${service.url}/#/memory?asKnown=5`);
   await expect(page.getByText('Only of the present').first()).toBeVisible();
   await band.getByRole('button', { name: 'Back to now' }).click();

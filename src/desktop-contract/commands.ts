@@ -129,7 +129,11 @@ export const commandTable = {
   'history.now': { title: 'Back to now', group: 'Workbench', menu: 'view' },
   'history.undo': { title: 'Undo', group: 'Workbench', menu: 'knowledge' },
   'history.redo': { title: 'Redo', group: 'Workbench', menu: 'knowledge' },
-  'history.show': { title: 'Undo history: what was done, step by step…', group: 'Workbench', menu: 'knowledge' },
+  'history.show': {
+    title: 'Undo history: what was done, step by step…',
+    group: 'Workbench',
+    menu: 'knowledge',
+  },
   'help.documentation': { title: 'Documentation', group: 'Workbench', menu: 'help' },
   'help.shortcuts': { title: 'Show keyboard shortcuts', group: 'Workbench', keys: '?', menu: 'help' },
   palette: { title: 'Search everything', group: 'Workbench', keys: 'Mod+K', menu: 'view' },

@@ -16,7 +16,7 @@ import {
 } from '../../../client/src/request.ts';
 import { VERSION } from '../../../client/src/version.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
-import { type Moment, requestAt } from './moment.ts';
+import { type PastMoment, requestAt } from './moment.ts';
 import { apiErrorOf } from './problem.ts';
 
 /**
@@ -25,7 +25,7 @@ import { apiErrorOf } from './problem.ts';
  */
 export interface ApiEndpoint extends Connection {
   /** null or absent: the present. */
-  readonly moment?: Moment | null;
+  readonly moment?: PastMoment | null;
 }
 
 /** Options of a call. */
@@ -59,7 +59,7 @@ export function addressOf<Name extends OperationName>(
   name: Name,
   request: Omit<OperationRequest<Name>, 'body'>,
 ): string {
-  const parts = requestAt(endpoint.moment ?? null, name, request as Parts);
+  const parts = requestAt(endpoint.moment ?? null, name, request);
   return addressOfOperation(endpoint.origin, operations[name], parts);
 }
 

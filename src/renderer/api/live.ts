@@ -11,7 +11,7 @@ import type { ChangeKind } from '../../engine/contract/administration.ts';
 import type { ApiEndpoint } from './client.ts';
 import { noteRefused } from './credential.ts';
 import { type EventStream, openEventStream, type StreamedChange, type StreamState } from './event-stream.ts';
-import type { Moment } from './moment.ts';
+import type { PastMoment } from './moment.ts';
 import { ApiError } from './problem.ts';
 
 const knowledgeTopics = ['facts', 'predicates', 'rules', 'answers', 'databases'] as const;
@@ -80,7 +80,7 @@ export function noteGone(ids: readonly string[]): void {
 }
 
 /** Records the generation of an answer; that of an answer about the past says nothing about the present. */
-export function noteGeneration(generation: number, moment: Moment | null = null): void {
+export function noteGeneration(generation: number, moment: PastMoment | null = null): void {
   if (moment !== null) return;
   useLive.setState((state) =>
     state.generation !== null && state.generation >= generation ? state : { generation },

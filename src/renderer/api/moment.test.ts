@@ -4,7 +4,7 @@ import { operations as table } from '../../../client/src/operations.ts';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import {
-  type Moment,
+  type PastMoment,
   momentOfSearch,
   momentSearchOf,
   presentSearch,
@@ -15,8 +15,8 @@ import {
 import { ApiError } from './problem.ts';
 
 const names = Object.keys(table) as OperationName[];
-const generation: Moment = { asOf: null, asKnown: '412' };
-const bitemporal: Moment = { asOf: '2026-07-01T10:00:00Z', asKnown: '2026-11-20T08:00:00Z' };
+const generation: PastMoment = { asOf: null, asKnown: '412' };
+const bitemporal: PastMoment = { asOf: '2026-07-01T10:00:00Z', asKnown: '2026-11-20T08:00:00Z' };
 
 function specOf(name: OperationName): OperationSpec {
   return operations[name];

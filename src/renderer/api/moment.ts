@@ -12,7 +12,7 @@ import { parseTime } from '../../engine/contract/time-text.ts';
 import { ApiError, type ApiFailure } from './problem.ts';
 
 /** A moment of the past, as the service takes it; at least one of the two. */
-export interface Moment {
+export interface PastMoment {
   /** What was true at this instant, as ISO 8601 text; null: that of `asKnown`. */
   readonly asOf: string | null;
   /** What was known then: a generation in digits, or an instant as ISO 8601 text; null: what is known now. */
@@ -35,7 +35,7 @@ function isInstant(value: unknown): value is string {
 }
 
 /** Returns the generation of a moment of knowledge; null if it is an instant. */
-export function generationOf(asKnown: string | null): number | null {
+export function asGeneration(asKnown: string | null): number | null {
   return asKnown !== null && generation.test(asKnown) ? Number(asKnown) : null;
 }
 
@@ -46,19 +46,19 @@ export function momentSearchOf({ asOf, asKnown }: Record<string, unknown>): Mome
 }
 
 /** Returns the moment of search parameters; null for the present. */
-export function momentOfSearch({ asOf, asKnown }: MomentSearch): Moment | null {
+export function momentOfSearch({ asOf, asKnown }: MomentSearch): PastMoment | null {
   if (asOf === undefined && asKnown === undefined) return null;
   return { asOf: asOf ?? null, asKnown: asKnown ?? null };
 }
 
 /** Returns the search parameters that show the moment, whichever the address has. */
-export function searchOfMoment(moment: Moment | null): Required<MomentSearch> {
+export function searchOfMoment(moment: PastMoment | null): Required<MomentSearch> {
   return { asOf: moment?.asOf ?? undefined, asKnown: moment?.asKnown ?? undefined };
 }
 
 /** A moment of knowledge as bodies have it: an integer is a generation, text an instant. */
 export function knownInBody(asKnown: string): number | string {
-  return generationOf(asKnown) ?? asKnown;
+  return asGeneration(asKnown) ?? asKnown;
 }
 
 /** Operations about all times, or about no stored knowledge: the moment makes no difference to them. */
@@ -89,7 +89,7 @@ function presentOnly(detail: string): ApiFailure {
 }
 
 /** Returns why the operation cannot be performed while the workbench shows that moment; null if it can. */
-export function reasonInPast(moment: Moment | null, name: OperationName): string | null {
+export function reasonInPast(moment: PastMoment | null, name: OperationName): string | null {
   if (moment === null || timeless.has(name)) return null;
   const { kind, role, tenant, moments }: Operation = operations[name];
   if (role === 'public') return null;
@@ -102,7 +102,7 @@ export function reasonInPast(moment: Moment | null, name: OperationName): string
 }
 
 /** Returns the request with the moment in it. Throws an ApiError if the operation cannot be performed there. */
-export function requestAt(moment: Moment | null, name: OperationName, request: Parts): Parts {
+export function requestAt(moment: PastMoment | null, name: OperationName, request: Parts): Parts {
   if (moment === null) return request;
   const reason = reasonInPast(moment, name);
   const { fields, kind, moments }: Operation = operations[name];

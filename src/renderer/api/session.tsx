@@ -9,7 +9,7 @@ import { operations } from '../../../client/src/operations.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
 import { type ApiEndpoint, call, type CallOptions } from './client.ts';
 import { asSignedIn, currentKey, signOut } from './credential.ts';
-import type { Moment } from './moment.ts';
+import type { PastMoment } from './moment.ts';
 import type { Space } from './space.ts';
 
 /** `isWanted`: as in `asSignedIn`. */
@@ -23,7 +23,7 @@ export interface WorkbenchSession {
   readonly present: ApiEndpoint;
   readonly space: Space;
   /** The moment of the past that is shown; null: the present. */
-  readonly moment: Moment | null;
+  readonly moment: PastMoment | null;
   /**
    * Performs an operation in the session's space. After a refused key the call is retried with the next key, once the
    * user has signed in. Errors as in `client.ts`.
@@ -40,7 +40,7 @@ const SessionContext = createContext<WorkbenchSession | null>(null);
 interface SessionProviderProps {
   space: Space;
   /** Absent: the present. */
-  moment?: Moment | null;
+  moment?: PastMoment | null;
   children: ReactNode;
 }
 
@@ -70,7 +70,7 @@ export function SessionProvider({ space, moment = null, children }: SessionProvi
   return <SessionContext value={session}>{children}</SessionContext>;
 }
 
-function endpointOf(database: string, tenant: string, moment: Moment | null): ApiEndpoint {
+function endpointOf(database: string, tenant: string, moment: PastMoment | null): ApiEndpoint {
   return {
     origin: window.location.origin,
     database,

@@ -13,7 +13,7 @@ import type { OperationRequest } from '../../engine/contract/operations.ts';
 import { parseTime } from '../../engine/contract/time-text.ts';
 import { formatAmount, formatCount, formatTime } from '../ui/format.ts';
 import { queryKeyOf } from './live.ts';
-import { generationOf, type Moment, type MomentSearch, presentSearch } from './moment.ts';
+import { asGeneration, type MomentSearch, presentSearch } from './moment.ts';
 import { useSession, type WorkbenchSession } from './session.tsx';
 
 /** Generations that the time line has. */
@@ -137,14 +137,8 @@ export function changesInWords(entry: GenerationEntry): string {
 
 /** The moment of knowledge in words: a generation, or a time. */
 export function knownInWords(asKnown: string): string {
-  const generation = generationOf(asKnown);
+  const generation = asGeneration(asKnown);
   return generation === null ? formatTime(parseTime(asKnown) ?? 0) : `generation ${formatCount(generation)}`;
-}
-
-/** The moment in a few words, for the title bar. */
-export function momentInWords({ asOf, asKnown }: Moment): string {
-  if (asKnown !== null) return knownInWords(asKnown);
-  return `valid ${formatTime(parseTime(asOf ?? '') ?? 0)}`;
 }
 
 /** Returns a function that shows the current view at another moment; null: now. */

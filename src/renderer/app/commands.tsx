@@ -85,10 +85,12 @@ function useRuleCommands(): AppCommand[] {
   );
 }
 
+/** Commands for the tools, and for the moment that they show. */
 function useToolCommands(): AppCommand[] {
   const navigate = useNavigate();
+  const show = useShowMoment();
   return useMemo(() => {
-    const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/admin' | '/settings') => () =>
+    const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/history' | '/admin' | '/settings') => () =>
       void navigate({ to });
     return [
       command('go.facts', IconTable, go('/facts')),
@@ -97,8 +99,15 @@ function useToolCommands(): AppCommand[] {
       command('go.start', IconBook2, go('/start')),
       command('go.admin', IconDatabaseCog, go('/admin')),
       command('go.settings', IconSettings, go('/settings')),
+      command('go.history', IconHistory, go('/history')),
+      command(
+        'history.compare',
+        IconArrowsDiff,
+        () => void navigate({ to: '/history', search: { part: 'compare' } }),
+      ),
+      command('history.now', IconHistory, () => show(null)),
     ];
-  }, [navigate]);
+  }, [navigate, show]);
 }
 
 /** Commands for declarations, constraints and what violates them. */
@@ -239,24 +248,6 @@ function useMemoryCommands(): AppCommand[] {
       ),
     ];
   }, [navigate, last]);
-}
-
-/** Commands for the history and the moment that is shown. */
-function useMomentCommands(): AppCommand[] {
-  const navigate = useNavigate();
-  const show = useShowMoment();
-  return useMemo(
-    () => [
-      command('go.history', IconHistory, () => void navigate({ to: '/history' })),
-      command(
-        'history.compare',
-        IconArrowsDiff,
-        () => void navigate({ to: '/history', search: { part: 'compare' } }),
-      ),
-      command('history.now', IconHistory, () => show(null)),
-    ],
-    [navigate, show],
-  );
 }
 
 /** Commands for agents: their calls, connecting one, trying tools by hand. */
@@ -440,7 +431,6 @@ export function useCommands(goTo: (space: Space) => void): AppCommand[] {
   const scopeTools = useScopeToolCommands();
   const memory = useMemoryCommands();
   const agents = useAgentCommands();
-  const moments = useMomentCommands();
   const keys = useKeyCommands();
   const tour = useTourCommands();
   const explaining = useExplainingCommands();
@@ -472,7 +462,6 @@ export function useCommands(goTo: (space: Space) => void): AppCommand[] {
       ...scopeTools,
       ...memory,
       ...agents,
-      ...moments,
       ...keys,
       ...tour,
       ...explaining,
@@ -490,7 +479,6 @@ export function useCommands(goTo: (space: Space) => void): AppCommand[] {
     scopeTools,
     memory,
     agents,
-    moments,
     keys,
     tour,
     explaining,

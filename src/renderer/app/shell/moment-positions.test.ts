@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { instantOfField, neighboursOf, positionOf, timeField } from './moment-positions.ts';
+import { instantOfField, stepsFrom, positionOf, timeField } from './moment-positions.ts';
 
 const entries = [
   { generation: 3, time: 1000 },
@@ -37,12 +37,12 @@ test('fields have the time of this place, and instants the one everywhere', () =
 
 test('from a moment one steps by the changes of this tenant; beyond the known ones by generations', () => {
   const newest = entries.toReversed();
-  expect(neighboursOf(newest, true, 5)).toEqual({ earlier: 3, later: 9 });
-  expect(neighboursOf(newest, true, 7)).toEqual({ earlier: 5, later: 9 });
-  expect(neighboursOf(newest, true, 9)).toEqual({ earlier: 5, later: 'now' });
-  expect(neighboursOf(newest, true, 3)).toEqual({ earlier: null, later: 5 });
-  expect(neighboursOf(newest, false, 3)).toEqual({ earlier: 2, later: 5 });
-  expect(neighboursOf(newest, false, 1)).toEqual({ earlier: 0, later: 2 });
-  expect(neighboursOf(newest, false, 0)).toEqual({ earlier: null, later: 1 });
-  expect(neighboursOf([], true, 4)).toEqual({ earlier: null, later: 'now' });
+  expect(stepsFrom(newest, true, 5)).toEqual({ earlier: 3, later: 9 });
+  expect(stepsFrom(newest, true, 7)).toEqual({ earlier: 5, later: 9 });
+  expect(stepsFrom(newest, true, 9)).toEqual({ earlier: 5, later: 'now' });
+  expect(stepsFrom(newest, true, 3)).toEqual({ earlier: null, later: 5 });
+  expect(stepsFrom(newest, false, 3)).toEqual({ earlier: 2, later: 5 });
+  expect(stepsFrom(newest, false, 1)).toEqual({ earlier: 0, later: 2 });
+  expect(stepsFrom(newest, false, 0)).toEqual({ earlier: null, later: 1 });
+  expect(stepsFrom([], true, 4)).toEqual({ earlier: null, later: 'now' });
 });

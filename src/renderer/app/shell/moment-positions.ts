@@ -1,7 +1,7 @@
 /** Where a moment lies among the latest changes, and instants as the fields of a form have them. */
 import type { GenerationEntry } from '../../../engine/contract/history.ts';
 import { parseTime } from '../../../engine/contract/time-text.ts';
-import type { Moment } from '../../api/moment.ts';
+import type { PastMoment } from '../../api/moment.ts';
 
 /**
  * Returns the position of the moment among the entries, oldest first: that of the last one known then, 0 if all are later,
@@ -10,7 +10,7 @@ import type { Moment } from '../../api/moment.ts';
  */
 export function positionOf(
   entries: readonly Pick<GenerationEntry, 'generation' | 'time'>[],
-  moment: Moment | null,
+  moment: PastMoment | null,
   generation: number | undefined,
 ): number {
   const asKnown = moment?.asKnown ?? null;
@@ -24,7 +24,7 @@ export function positionOf(
 }
 
 /** Generations before and after the one that is shown: null if there is none; after the last one comes the present. */
-export interface Neighbours {
+interface Neighbours {
   readonly earlier: number | null;
   readonly later: number | 'now';
 }
@@ -33,7 +33,7 @@ export interface Neighbours {
  * Returns the neighbours among the entries, newest first. Before the oldest of them, if there are older ones (`isWhole`
  * false), generations are counted: they may have changed nothing of this tenant.
  */
-export function neighboursOf(
+export function stepsFrom(
   entries: readonly Pick<GenerationEntry, 'generation'>[],
   isWhole: boolean,
   generation: number,

@@ -4,7 +4,7 @@ import { IconArrowBackUp, IconChevronLeft, IconChevronRight, IconHistory } from 
 import { Link } from '@tanstack/react-router';
 import { parseTime } from '../../../engine/contract/time-text.ts';
 import type { GenerationEntry } from '../../../engine/contract/history.ts';
-import { generationOf, type Moment } from '../../api/moment.ts';
+import { asGeneration, type PastMoment } from '../../api/moment.ts';
 import { useSession } from '../../api/session.tsx';
 import {
   actorInWords,
@@ -16,7 +16,7 @@ import {
 } from '../../api/timeline.ts';
 import { formatCount, formatTime } from '../../ui/format.ts';
 import { Tooltip } from '../../ui/tooltip.tsx';
-import { neighboursOf } from './moment-positions.ts';
+import { stepsFrom } from './moment-positions.ts';
 import styles from './shell.module.css';
 
 /** The moment in a sentence. */
@@ -25,7 +25,7 @@ function Words({
   generation,
   entry,
 }: {
-  moment: Moment;
+  moment: PastMoment;
   generation: number | undefined;
   entry: GenerationEntry | null | undefined;
 }) {
@@ -36,7 +36,7 @@ function Words({
         What was true at <strong>{valid}</strong>, as far as it is known now
       </>
     );
-  const isInstant = generationOf(asKnown) === null;
+  const isInstant = asGeneration(asKnown) === null;
   return (
     <>
       What was known at <strong>{knownInWords(asKnown)}</strong>
@@ -61,7 +61,7 @@ function Steps({ generation }: { generation: number }) {
   const show = useShowMoment();
   const { data } = useTimeline(true);
   if (data === undefined) return null;
-  const { earlier, later } = neighboursOf(data.generations, data.nextCursor === null, generation);
+  const { earlier, later } = stepsFrom(data.generations, data.nextCursor === null, generation);
   return (
     <span className="flex-row gap-4">
       <Tooltip label="Earlier change">

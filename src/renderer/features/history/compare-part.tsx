@@ -34,7 +34,7 @@ interface PartProps {
 
 interface MomentFieldProps {
   label: string;
-  /** As `Moment.asKnown`; undefined: empty. */
+  /** As `PastMoment.asKnown`; undefined: empty. */
   value: string | undefined;
   placeholder: string;
   onValue: (asKnown: string | undefined) => void;

@@ -7,7 +7,7 @@ import { actorInWords, changesInWords, surfaceInWords } from '../../api/timeline
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount, formatTime } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
-import { type EntryGroup, groupsOf, totalsOf } from './groups.ts';
+import { type EntryGroup, groupsOf, changedFactsOf } from './groups.ts';
 import styles from './history.module.css';
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
@@ -81,7 +81,7 @@ function GroupHead({ entries }: EntryGroup) {
   const [first] = entries;
   if (first === undefined) return null;
   const Icon = icons[first.surface ?? ''] ?? IconUser;
-  const { added, removed, changed } = totalsOf(entries);
+  const { added, removed, changed } = changedFactsOf(entries);
   const surface = surfaceInWords(first);
   return (
     <h2 className={`flex-row gap-8 ${styles.groupHead}`}>

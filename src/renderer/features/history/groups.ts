@@ -21,7 +21,7 @@ export function groupsOf(entries: readonly GenerationEntry[], dayOf: (time: numb
 }
 
 /** The facts that the generations of a group added, removed and changed, together. */
-export function totalsOf(
+export function changedFactsOf(
   entries: readonly GenerationEntry[],
 ): Record<'added' | 'removed' | 'changed', number> {
   const totals = { added: 0, removed: 0, changed: 0 };

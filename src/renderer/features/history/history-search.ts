@@ -19,7 +19,7 @@ export interface HistorySearch {
   surface?: Surface | undefined;
   /** The open generation, in digits. */
   open?: string | undefined;
-  /** The earlier moment of a comparison, as `Moment.asKnown`. */
+  /** The earlier moment of a comparison, as `PastMoment.asKnown`. */
   from?: string | undefined;
   /** The later one; absent: now. */
   to?: string | undefined;
@@ -53,11 +53,11 @@ export function historySearchOf(search: Record<string, unknown>): HistorySearch 
 }
 
 /** The filters alone. */
-export function filterOf({ entity, predicate, rule, actor, surface }: HistorySearch): HistoryFilter {
+export function historyFilterOf({ entity, predicate, rule, actor, surface }: HistorySearch): HistoryFilter {
   return { entity, predicate, rule, actor, surface };
 }
 
 /** True if anything is filtered. */
 export function isFiltered(search: HistorySearch): boolean {
-  return Object.values(filterOf(search)).some((value) => value !== undefined);
+  return Object.values(historyFilterOf(search)).some((value) => value !== undefined);
 }

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { GenerationEntry } from '../../../engine/contract/history.ts';
 import { problems } from '../../../engine/contract/problems.ts';
-import { groupsOf, totalsOf } from './groups.ts';
-import { filterOf, historySearchOf, isFiltered } from './history-search.ts';
+import { groupsOf, changedFactsOf } from './groups.ts';
+import { historyFilterOf, historySearchOf, isFiltered } from './history-search.ts';
 import { readMoment, writeMoment } from './moment-text.ts';
 import { whyEmpty, whyGone } from './why-empty.ts';
 
@@ -44,7 +44,7 @@ describe('the address', () => {
       flip: 'p(a)',
     } as const;
     expect(historySearchOf({ ...search, other: 'x' })).toEqual(search);
-    expect(filterOf(search)).toEqual({
+    expect(historyFilterOf(search)).toEqual({
       entity: 'anna',
       predicate: 'p',
       rule: 'r1',
@@ -95,7 +95,7 @@ describe('groups', () => {
   test('add up the facts of their entries, also those that are not listed', () => {
     const some = (count: number) => ({ count, facts: [] });
     expect(
-      totalsOf([entry(2, { added: some(1000), changed: some(2) }), entry(1, { removed: some(3) })]),
+      changedFactsOf([entry(2, { added: some(1000), changed: some(2) }), entry(1, { removed: some(3) })]),
     ).toEqual({ added: 1001, removed: 3, changed: 2 });
   });
 });

@@ -1,14 +1,14 @@
 /** The pages of the history that pass the filters, and whether there is something newer. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useSession } from '../../api/session.tsx';
-import { filterOf, type HistorySearch } from './history-search.ts';
+import { historyFilterOf, type HistorySearch } from './history-search.ts';
 
 const pageLength = 50;
 
 /** The generations, newest first, page by page. Changes do not ask again: a page costs the service a replay. */
 export function useChanges(search: HistorySearch) {
   const { call, endpoint } = useSession();
-  const filter = filterOf(search);
+  const filter = historyFilterOf(search);
   return useInfiniteQuery({
     queryKey: ['history', endpoint.database, endpoint.tenant, filter],
     queryFn: ({ pageParam, signal }) =>

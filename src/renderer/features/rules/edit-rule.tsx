@@ -120,23 +120,35 @@ function useEdited(rule: StoredRule) {
 
 type Editing = ReturnType<typeof useEdited>;
 
-function Names({ edited, onChange }: { edited: RuleFields; onChange: (part: Partial<RuleFields>) => void }) {
+interface NamesProps {
+  rule: string;
+  edited: RuleFields;
+  onChange: (part: Partial<RuleFields>) => void;
+}
+
+/** Name, description, and who taught it. */
+function Names({ rule, edited, onChange }: NamesProps) {
   return (
-    <div className={styles.names}>
-      <TextInput
-        aria-label="Name"
-        placeholder="Name"
-        value={edited.name}
-        onChange={(event) => onChange({ name: event.currentTarget.value })}
-      />
-      <TextInput
-        aria-label="Description"
-        spellCheck
-        placeholder="Description"
-        value={edited.description}
-        onChange={(event) => onChange({ description: event.currentTarget.value })}
-      />
-    </div>
+    <>
+      <div className={styles.names}>
+        <TextInput
+          aria-label="Name"
+          placeholder="Name"
+          value={edited.name}
+          onChange={(event) => onChange({ name: event.currentTarget.value })}
+        />
+        <TextInput
+          aria-label="Description"
+          spellCheck
+          placeholder="Description"
+          value={edited.description}
+          onChange={(event) => onChange({ description: event.currentTarget.value })}
+        />
+      </div>
+      <p className={`small-print no-margin ${styles.blame}`}>
+        <RuleBlame rule={rule} />
+      </p>
+    </>
   );
 }
 
@@ -258,10 +270,7 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
       }
     >
       <div className="flex-column full-height">
-        <Names edited={edited} onChange={change} />
-        <p className={`small-print no-margin ${styles.blame}`}>
-          <RuleBlame rule={rule.id} />
-        </p>
+        <Names rule={rule.id} edited={edited} onChange={change} />
         <EditorBody
           label="Rule"
           text={text}
