@@ -42,7 +42,7 @@ import type { GoTo } from './go-to.ts';
 import { OutOfReach } from './view-failed.tsx';
 import { Rail, viewTitleOf } from './rail.tsx';
 import styles from './shell.module.css';
-import { MomentSwitcher } from './moment-button.tsx';
+import { MomentSwitcher } from './moment-switcher.tsx';
 import { NotSignedIn, SignIn } from './sign-in.tsx';
 import { SpaceSwitchers } from './space-switchers.tsx';
 import { WhoMenu } from './who-menu.tsx';
