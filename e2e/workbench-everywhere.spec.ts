@@ -18,6 +18,11 @@ async function walkTo(page: Page, address: string): Promise<void> {
 const parts: readonly Screen[] = [
   { name: 'import', address: '/facts?transfer=import', ready: (page) => page.getByRole('dialog') },
   { name: 'export', address: '/facts?transfer=export', ready: (page) => page.getByRole('dialog') },
+  {
+    name: 'history',
+    address: '/history?open=1',
+    ready: (page) => page.getByRole('heading', { name: 'Consequences' }),
+  },
   { name: 'declare', address: '/schema?predicate=-', ready: (page) => page.getByRole('dialog') },
   { name: 'fork', address: '/scopes?tenant=plans&fork=', ready: (page) => page.getByRole('dialog') },
   {
@@ -76,6 +81,8 @@ const withoutKnowledge: readonly (readonly [address: string, says: string])[] = 
   ['/schema', 'No predicates yet'],
   ['/schema?part=constraints', 'No constraints yet'],
   ['/schema?part=violations', 'Nothing is violated'],
+  ['/history', 'Nothing has changed yet'],
+  ['/history?part=compare', 'Compare two moments'],
   ['/agents', 'No agent has called yet'],
   ['/agents?part=clients', 'No client is connected'],
 ];
@@ -103,6 +110,8 @@ const asking = [
   '/schema?part=constraints',
   '/schema?part=violations',
   '/admin/databases',
+  '/history',
+  '/history?part=compare&from=0',
   '/agents',
   '/agents?part=clients',
 ];

@@ -65,7 +65,7 @@ test('asserted, disabled and deleted items are undone step by step, from any vie
     await page.getByPlaceholder('Commands, predicates, rules').fill('undo');
     await expect(page.getByRole('option', { name: 'Undo: deleted the rule grand' })).toBeVisible();
     await page.getByPlaceholder('Commands, predicates, rules').fill('history');
-    await page.getByRole('option', { name: /^History/ }).click();
+    await page.getByRole('option', { name: /^Undo history/ }).click();
     const steps = page.getByRole('list', { name: 'Steps, the newest first' }).getByRole('listitem');
     await expect(steps).toHaveText([
       'deleted the rule grand',
@@ -107,7 +107,7 @@ test("a step blocked by another user's change says why, and the one before it ca
   await press(page, 'ControlOrMeta+z');
   await press(page, 'ControlOrMeta+k');
   await page.getByPlaceholder('Commands, predicates, rules').fill('history');
-  await page.getByRole('option', { name: /^History/ }).click();
+  await page.getByRole('option', { name: /^Undo history/ }).click();
   const steps = page.getByRole('list', { name: 'Steps, the newest first' }).getByRole('listitem');
   await expect(steps.first()).toContainText('asserted p(b)');
   await expect(steps.first()).toContainText('Cannot be undone:');

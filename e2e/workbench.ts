@@ -78,6 +78,7 @@ export async function goTo(
     | 'Context'
     | 'Scopes'
     | 'Memory'
+    | 'History'
     | 'Agents'
     | 'Admin'
     | 'Settings',

@@ -96,6 +96,8 @@ function tableSource(operations) {
     if (spec.query !== undefined) row['fields'] = 'query';
     else if (spec.body !== undefined) row['fields'] = 'body';
     if (spec.takes !== undefined) row['takesStream'] = true;
+    const moments = momentsOf(spec);
+    if (moments !== null) row['moments'] = moments;
     return `  ${name}: ${JSON.stringify(row)},`;
   });
   return [
@@ -104,6 +106,31 @@ function tableSource(operations) {
     '/** Every operation: its address, its arguments and the required permission. */',
     `export const operations = {\n${rows.join('\n')}\n} as const satisfies Record<string, Operation>;\n`,
   ].join('\n');
+}
+
+/**
+ * How the operation can be asked about the past; null: not at all.
+ * @param {OperationSpec} spec
+ */
+function momentsOf({ kind, query, body }) {
+  const fields = query ?? body;
+  if (kind !== 'read' || fields === undefined) return null;
+  const properties = momentProbe(fields);
+  if (!properties.has('asOf')) return null;
+  return properties.has('asKnown') ? 'both' : 'asOf';
+}
+
+/**
+ * The names among `asOf` and `asKnown` that a schema knows: those about whose values it complains.
+ * @param {import('zod').ZodType} fields
+ */
+function momentProbe(fields) {
+  const tried = fields.safeParse({ asOf: {}, asKnown: {} });
+  return new Set(
+    (tried.error?.issues ?? [])
+      .filter(({ code, path }) => code !== 'unrecognized_keys' && path.length > 0)
+      .map(({ path }) => path[0]),
+  );
 }
 
 /**

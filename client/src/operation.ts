@@ -22,6 +22,8 @@ export interface Operation {
   readonly takesStream?: true;
   /** Absent: JSON. */
   readonly answer?: 'text';
+  /** How it can be asked about the past: at an instant (`asOf`), also by what was known then (`both`); absent: not at all. */
+  readonly moments?: 'asOf' | 'both';
   /** The kind of a streamed answer: server-sent events, a line of JSON each, or bytes. Absent: one answer. */
   readonly stream?: 'events' | 'lines' | 'file';
 }

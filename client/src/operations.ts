@@ -48,6 +48,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   listFacts: {
     method: 'GET',
@@ -57,6 +58,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+    moments: 'both',
   },
   getFact: { method: 'GET', path: '/facts/:id', tenant: true, database: true, role: 'reader', kind: 'read' },
   deleteFact: {
@@ -75,6 +77,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+    moments: 'both',
   },
   aggregate: {
     method: 'POST',
@@ -84,6 +87,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   entity: {
     method: 'GET',
@@ -219,6 +223,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+    moments: 'both',
   },
   getRule: { method: 'GET', path: '/rules/:id', tenant: true, database: true, role: 'reader', kind: 'read' },
   updateRule: {
@@ -294,6 +299,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   plan: {
     method: 'POST',
@@ -303,6 +309,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   explain: {
     method: 'POST',
@@ -312,6 +319,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   whatIf: {
     method: 'POST',
@@ -321,6 +329,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   trace: {
     method: 'POST',
@@ -330,6 +339,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   historyDiff: {
     method: 'POST',
@@ -373,6 +383,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+    moments: 'both',
   },
   forkScope: {
     method: 'POST',
@@ -391,6 +402,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   mergeScopes: {
     method: 'POST',
@@ -417,6 +429,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+    moments: 'both',
   },
   recall: {
     method: 'POST',
@@ -426,6 +439,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   memoryStats: {
     method: 'GET',
@@ -471,6 +485,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'asOf',
   },
   optimizeContext: {
     method: 'POST',
@@ -480,6 +495,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'body',
+    moments: 'both',
   },
   diffContext: {
     method: 'POST',
@@ -573,6 +589,7 @@ export const operations = {
     kind: 'read',
     stream: 'file',
     fields: 'query',
+    moments: 'both',
   },
   listDatabases: {
     method: 'GET',

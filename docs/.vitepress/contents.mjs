@@ -10,6 +10,7 @@ const guides = [
   ['Give knowledge a shape', '/how-to/shape'],
   ['Scopes, and merging them', '/how-to/scopes'],
   ['Why not, and what if', '/how-to/why-not'],
+  ['See the past', '/how-to/history'],
   ['Read a plan', '/how-to/read-a-plan'],
   ['Back up, restore, encrypt', '/how-to/backup'],
   ['Run a follower', '/how-to/follower'],

@@ -124,9 +124,16 @@ export const commandTable = {
     menu: 'go',
   },
   // No menu shortcuts: in a text field these keys belong to the field.
+  'go.history': { title: 'History: who changed what, and when', group: 'Go to', menu: 'go' },
+  'history.compare': { title: 'Compare two moments…', group: 'Workbench', menu: 'knowledge' },
+  'history.now': { title: 'Back to now', group: 'Workbench', menu: 'view' },
   'history.undo': { title: 'Undo', group: 'Workbench', menu: 'knowledge' },
   'history.redo': { title: 'Redo', group: 'Workbench', menu: 'knowledge' },
-  'history.show': { title: 'History: what was done, step by step…', group: 'Workbench', menu: 'knowledge' },
+  'history.show': {
+    title: 'Undo history: what was done, step by step…',
+    group: 'Workbench',
+    menu: 'knowledge',
+  },
   'help.documentation': { title: 'Documentation', group: 'Workbench', menu: 'help' },
   'help.shortcuts': { title: 'Show keyboard shortcuts', group: 'Workbench', keys: '?', menu: 'help' },
   palette: { title: 'Search everything', group: 'Workbench', keys: 'Mod+K', menu: 'view' },

@@ -118,6 +118,9 @@ describe('a link', () => {
   it('names its database, and the view that it can be reduced to', () => {
     expect(databaseOfPlace('/facts')).toBe('default');
     expect(databaseOfPlace('/facts?database=ships&q=x')).toBe('ships');
+    expect(placeOfLink('corollary://facts?predicate=p&asKnown=412')).toBe('/facts?predicate=p&asKnown=412');
+    expect(placeOfLink('corollary://history?part=compare&from=3')).toBe('/history?part=compare&from=3');
+    expect(barePlace('/history?open=3&asKnown=412')).toBe('/history?asKnown=412');
     expect(barePlace('/ask?question=p&database=ships&scope=s')).toBe('/ask?database=ships&scope=s');
     expect(linkablePlace('/ask?tab=7&database=ships')).toBe('/ask?database=ships');
   });

@@ -6,7 +6,8 @@
  * completely. A question of a link is filled in, not asked: its place has the parameter `unasked`.
  */
 
-const space = ['database', 'tenant', 'scope', 'unscoped'];
+/** The space, and the moment that is shown. */
+const space = ['database', 'tenant', 'scope', 'unscoped', 'asOf', 'asKnown'];
 const defaultDatabase = 'default';
 const defaultTenant = 'default';
 
@@ -44,6 +45,7 @@ const linkedPlaces: Readonly<Record<string, readonly string[]>> = {
   '/what-if': ['add', 'retract', 'without', 'goals'],
   '/scopes': ['source', 'target', 'base', 'strategy', 'part', 'kind', 'q', 'fact'],
   '/memory': ['part', 'threshold', 'within', 'predicates', 'episodes', 'least', 'fact'],
+  '/history': ['part', 'entity', 'predicate', 'rule', 'actor', 'surface', 'open', 'from', 'to', 'flip'],
   '/agents': ['part', 'client', 'tool', 'outcome', 'q', 'call', 'program'],
   '/admin': [],
   '/admin/databases': ['of', 'tenantOf', 'databases', 'tenants'],

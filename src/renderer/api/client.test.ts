@@ -43,6 +43,22 @@ describe('a call', () => {
     });
   });
 
+  test('is about the moment of its endpoint, and a write is not sent while that is in the past', async () => {
+    const sent: string[] = [];
+    const endpoint = await scriptedService((request, response, body) => {
+      sent.push(`${request.method} ${request.url} ${body}`);
+      response.end('{}');
+    });
+    const past = { ...endpoint, moment: { asOf: null, asKnown: '7' } };
+    await call(past, 'ask', { body: { text: 'p(?x)' } });
+    await call(past, 'listFacts', { query: { predicate: 'p' } });
+    const error = await failureOfCall(call(past, 'assertFact', { body: { predicate: 'p', args: ['a'] } }));
+    expect(error).toMatchObject({ code: 'ReadOnlyPast', status: null });
+    expect(sent).toEqual(['POST /ask {"text":"p(?x)","asKnown":7}', 'GET /facts?predicate=p&asKnown=7 ']);
+    expect(addressOf(past, 'exportKnowledge', { query: {} })).toMatch(/\/export\?asKnown=7$/);
+    expect(() => addressOf(past, 'importKnowledge', { query: {} })).toThrow(/cannot be changed/);
+  });
+
   test('omits absent query parameters and encodes the others', () => {
     const endpoint = { origin: 'http://x', database: 'db', tenant: 'acme', key: null };
     const url = addressOf(endpoint, 'listFacts', {

@@ -16,10 +16,17 @@ import {
 } from '../../../client/src/request.ts';
 import { VERSION } from '../../../client/src/version.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
+import { type PastMoment, requestAt } from './moment.ts';
 import { apiErrorOf } from './problem.ts';
 
-/** Service and credentials. `origin` has no trailing slash; `key` is present if the service requires one. */
-export type ApiEndpoint = Connection;
+/**
+ * Service and credentials, and the moment that calls are about. `origin` has no trailing slash; `key` is present if the
+ * service requires one.
+ */
+export interface ApiEndpoint extends Connection {
+  /** null or absent: the present. */
+  readonly moment?: PastMoment | null;
+}
 
 /** Options of a call. */
 export interface CallOptions {
@@ -46,13 +53,14 @@ export function newRequestId(): string {
   return newRequestIdOf('workbench');
 }
 
-/** Returns the URL of an operation; absent and null query parameters are omitted. */
+/** Returns the URL of an operation; absent and null query parameters are omitted. Throws as `call` in the past. */
 export function addressOf<Name extends OperationName>(
   endpoint: ApiEndpoint,
   name: Name,
   request: Omit<OperationRequest<Name>, 'body'>,
 ): string {
-  return addressOfOperation(endpoint.origin, operations[name], request);
+  const parts = requestAt(endpoint.moment ?? null, name, request);
+  return addressOfOperation(endpoint.origin, operations[name], parts);
 }
 
 async function answerOf(
@@ -86,12 +94,16 @@ export async function fetchText(
   return String(await answerOf(endpoint, { ...file, path, answer: 'text' }, {}, options));
 }
 
-/** Performs an operation. Errors: ApiError; AbortError if `signal` aborted. */
+/**
+ * Performs an operation, at the moment of the endpoint. Errors: ApiError, without a request if the operation cannot be
+ * performed in the past; AbortError if `signal` aborted.
+ */
 export async function call<Name extends OperationName>(
   endpoint: ApiEndpoint,
   name: Name,
   request: OperationRequest<Name>,
   options: CallOptions = {},
 ): Promise<OperationOutput<Name>> {
-  return (await answerOf(endpoint, operations[name], request as Parts, options)) as OperationOutput<Name>;
+  const parts = requestAt(endpoint.moment ?? null, name, request as Parts);
+  return (await answerOf(endpoint, operations[name], parts, options)) as OperationOutput<Name>;
 }

@@ -9,6 +9,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { create, type StoreApi, type UseBoundStore } from 'zustand';
 import { notifyDone } from '../ui/notify.tsx';
 import { invalidate, topics } from './live.ts';
+import { pastFailure } from './moment.ts';
 import { ApiError, type ApiFailure, apiFailureOf } from './problem.ts';
 import { useSession } from './session.tsx';
 import type { Space } from './space.ts';
@@ -125,7 +126,14 @@ export function recordStuck(space: Pick<Space, 'database' | 'tenant'>, label: st
 }
 
 /** Permanent refusals: the step's subject has changed. */
-const lasting = new Set(['Conflict', 'PreconditionFailed', 'FactNotFound', 'RuleNotFound', 'ScopeNotFound']);
+const lasting = new Set([
+  'Conflict',
+  'HistoryGone',
+  'PreconditionFailed',
+  'FactNotFound',
+  'RuleNotFound',
+  'ScopeNotFound',
+]);
 
 /** The last requested step of each history. */
 const turns = new WeakMap<HistoryStore, Promise<HistoryStep | null>>();
@@ -170,7 +178,7 @@ async function take(
 
 /** History and the actions on it. */
 export interface HistoryActions extends History {
-  /** The step to undo or redo; null if there is none. */
+  /** The step to undo or redo; null if there is none, or the past is shown. */
   readonly next: Readonly<Record<HistoryDirection, HistoryStep | null>>;
   /** Takes a step; returns the refusal, or null on success. */
   readonly take: (way: HistoryDirection) => Promise<ApiFailure | null>;
@@ -182,23 +190,27 @@ const refreshMs = 250;
 
 /** Returns the history of the current space. */
 export function useHistory(): HistoryActions {
-  const { space, endpoint } = useSession();
+  const { space, present, moment } = useSession();
   const client = useQueryClient();
   const useStore = historyOf(space);
   const history = useStore();
 
   async function take(way: HistoryDirection): Promise<ApiFailure | null> {
+    if (moment !== null) return pastFailure;
     const step = await move(useStore, way);
     if (step?.kind === 'stored') {
       notifyDone(`${way === 'undo' ? 'Undone' : 'Redone'}: ${step.label}`);
-      setTimeout(() => invalidate(client, endpoint, topics), refreshMs);
+      setTimeout(() => invalidate(client, present, topics), refreshMs);
     }
     return useStore.getState().failure;
   }
 
   return {
     ...history,
-    next: { undo: nextStep(history, 'undo'), redo: nextStep(history, 'redo') },
+    next:
+      moment === null
+        ? { undo: nextStep(history, 'undo'), redo: nextStep(history, 'redo') }
+        : { undo: null, redo: null },
     take,
     dismissFailure: () => useStore.setState({ failure: null }),
   };

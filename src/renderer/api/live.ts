@@ -11,6 +11,7 @@ import type { ChangeKind } from '../../engine/contract/administration.ts';
 import type { ApiEndpoint } from './client.ts';
 import { noteRefused } from './credential.ts';
 import { type EventStream, openEventStream, type StreamedChange, type StreamState } from './event-stream.ts';
+import type { PastMoment } from './moment.ts';
 import { ApiError } from './problem.ts';
 
 const knowledgeTopics = ['facts', 'predicates', 'rules', 'answers', 'databases'] as const;
@@ -78,29 +79,38 @@ export function noteGone(ids: readonly string[]): void {
   if (ids.length > 0) useLive.setState(({ gone }) => ({ gone: new Set([...gone, ...ids]) }));
 }
 
-/** Records the generation of an answer. */
-export function noteGeneration(generation: number): void {
+/** Records the generation of an answer; that of an answer about the past says nothing about the present. */
+export function noteGeneration(generation: number, moment: PastMoment | null = null): void {
+  if (moment !== null) return;
   useLive.setState((state) =>
     state.generation !== null && state.generation >= generation ? state : { generation },
   );
 }
 
-/** Returns the prefix of a query key: topic, service and space, then `more`. */
+/**
+ * Returns the part of a query key that says of which knowledge: database, tenant and moment. That of a moment of the past
+ * is no continuation of that of the present, so changes of the present do not concern it.
+ */
+export function knowledgeKeyOf({ database, tenant, moment = null }: ApiEndpoint): readonly unknown[] {
+  return [database, moment === null ? tenant : { tenant, ...moment }];
+}
+
+/** Returns the prefix of a query key: topic and knowledge, then `more`. */
 export function queryKeyOf(
   topic: Topic,
   endpoint: ApiEndpoint,
   ...more: readonly unknown[]
 ): readonly unknown[] {
-  return [topic, endpoint.database, endpoint.tenant, ...more];
+  return [topic, ...knowledgeKeyOf(endpoint), ...more];
 }
 
-/** Invalidates the topics, so that visible data is fetched again. */
+/** Invalidates the topics of the endpoint's present, so that visible data is fetched again. */
 export function invalidate(client: QueryClient, endpoint: ApiEndpoint, stale: Iterable<Topic>): void {
   const versions = { ...useLive.getState().versions };
   for (const topic of stale) {
     versions[topic] += 1;
     void client.invalidateQueries({
-      queryKey: topic === 'databases' ? [topic] : queryKeyOf(topic, endpoint),
+      queryKey: topic === 'databases' ? [topic] : [topic, endpoint.database, endpoint.tenant],
     });
   }
   useLive.setState({ versions });

@@ -6,8 +6,11 @@
 import { CorollaryError } from '../../../client/src/failure.ts';
 import { problems, type ProblemCode, type ProblemDetail } from '../../engine/contract/problems.ts';
 
-/** `Unreachable`: no response. `Unreadable`: a response that is not this service's. */
-type FailureCode = ProblemCode | 'Unreachable' | 'Unreadable';
+/**
+ * `Unreachable`: no response. `Unreadable`: a response that is not this service's. `ReadOnlyPast`, `PresentOnly`: not sent,
+ * since the workbench shows the past.
+ */
+type FailureCode = ProblemCode | 'Unreachable' | 'Unreadable' | 'ReadOnlyPast' | 'PresentOnly';
 
 /** A failed call. */
 export interface ApiFailure {

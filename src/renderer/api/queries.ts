@@ -113,7 +113,7 @@ export function useScopesOf(
 ) {
   const { endpoint } = useSession();
   return useQuery({
-    queryKey: ['databases', where?.database, where?.tenant, 'scopes'],
+    queryKey: ['databases', where?.database, where?.tenant, 'scopes', endpoint.moment],
     queryFn: async ({ signal }) =>
       (
         await asSignedIn(

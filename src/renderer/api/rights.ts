@@ -10,6 +10,7 @@ import { operations } from '../../../client/src/operations.ts';
 import type { OperationName } from '../../engine/contract/operations.ts';
 import type { Role } from '../../engine/contract/operation-spec.ts';
 import { useServiceReadiness, useReplication, useWhoAmI } from './queries.ts';
+import { reasonInPast } from './moment.ts';
 import { useSession } from './session.tsx';
 import type { Space } from './space.ts';
 
@@ -80,10 +81,10 @@ function reasonOfFollower(leader: Followed, name: OperationName): string | null 
 /** Returns why the current user may not perform the operation, by default in the session's space; null if allowed. */
 export function useReason(name: OperationName, place?: ActionTarget): string | null {
   const rights = useWhoAmI().data;
-  const { space } = useSession();
+  const { space, moment } = useSession();
   const followed = useFollowed();
   const reason = rights === undefined ? null : reasonAgainst(rights, name, place ?? space);
-  return reason ?? reasonOfFollower(followed, name);
+  return reason ?? reasonOfFollower(followed, name) ?? reasonInPast(moment, name);
 }
 
 /**

@@ -9,6 +9,7 @@ import { operations } from '../../../client/src/operations.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
 import { type ApiEndpoint, call, type CallOptions } from './client.ts';
 import { asSignedIn, currentKey, signOut } from './credential.ts';
+import type { PastMoment } from './moment.ts';
 import type { Space } from './space.ts';
 
 /** `isWanted`: as in `asSignedIn`. */
@@ -16,9 +17,13 @@ type SessionCallOptions = CallOptions & { readonly isWanted?: boolean };
 
 /** What views need to call the service. */
 export interface WorkbenchSession {
-  /** Its `key` is read at the moment of use. */
+  /** At the moment that is shown. Its `key` is read at the moment of use. */
   readonly endpoint: ApiEndpoint;
+  /** The same space in the present; its identity outlives a look at the past. */
+  readonly present: ApiEndpoint;
   readonly space: Space;
+  /** The moment of the past that is shown; null: the present. */
+  readonly moment: PastMoment | null;
   /**
    * Performs an operation in the session's space. After a refused key the call is retried with the next key, once the
    * user has signed in. Errors as in `client.ts`.
@@ -32,24 +37,27 @@ export interface WorkbenchSession {
 
 const SessionContext = createContext<WorkbenchSession | null>(null);
 
-/** Provides the session of a space. */
-export function SessionProvider({ space, children }: { space: Space; children: ReactNode }) {
+interface SessionProviderProps {
+  space: Space;
+  /** Absent: the present. */
+  moment?: PastMoment | null;
+  children: ReactNode;
+}
+
+/** Provides the session of a space, at a moment. */
+export function SessionProvider({ space, moment = null, children }: SessionProviderProps) {
   const { database, tenant } = space;
-  const endpoint = useMemo<ApiEndpoint>(
-    () => ({
-      origin: window.location.origin,
-      database,
-      tenant,
-      get key() {
-        return currentKey();
-      },
-    }),
-    [database, tenant],
+  const present = useMemo(() => endpointOf(database, tenant, null), [database, tenant]);
+  const endpoint = useMemo(
+    () => (moment === null ? present : endpointOf(database, tenant, moment)),
+    [database, tenant, moment, present],
   );
   const session = useMemo<WorkbenchSession>(
     () => ({
       endpoint,
+      present,
       space,
+      moment,
       call: (name, request, { isWanted = false, ...options } = {}) => {
         const work = () => call(endpoint, name, request, options);
         // An operation without a key requirement says nothing about the current key.
@@ -57,9 +65,21 @@ export function SessionProvider({ space, children }: { space: Space; children: R
         return asSignedIn(work, { signal: options.signal, isWanted });
       },
     }),
-    [endpoint, space],
+    [endpoint, present, space, moment],
   );
   return <SessionContext value={session}>{children}</SessionContext>;
+}
+
+function endpointOf(database: string, tenant: string, moment: PastMoment | null): ApiEndpoint {
+  return {
+    origin: window.location.origin,
+    database,
+    tenant,
+    moment,
+    get key() {
+      return currentKey();
+    },
+  };
 }
 
 /** Returns the session of the view. Throws outside a `SessionProvider`. */

@@ -7,6 +7,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useLive } from './live.ts';
 import { type ApiFailure, apiFailureOf, isCancelled } from './problem.ts';
+import { useSession } from './session.tsx';
 
 /** State of a task. */
 export interface RunState<Result> {
@@ -85,10 +86,12 @@ export function useRunAtOnce<Result>(
   return { ...run, again };
 }
 
-/** Returns true once conclusions may have changed since `shown`, compared by identity, appeared. */
+/** Returns true once conclusions may have changed since `shown`, compared by identity, appeared. The past never changes. */
 export function useIsOld(shown: unknown): boolean {
+  const { moment } = useSession();
   const version = useLive((live) => live.versions.answers);
   const [seen, setSeen] = useState({ shown, version });
   if (seen.shown !== shown) setSeen({ shown, version });
+  if (moment !== null) return false;
   return seen.shown === shown && shown !== null && shown !== undefined && version !== seen.version;
 }

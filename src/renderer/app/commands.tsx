@@ -1,5 +1,6 @@
 /** The commands of the palette: the tools, and each predicate, rule, question, scope and database by name. */
 import {
+  IconArrowsDiff,
   IconBook2,
   IconBook,
   IconBrain,
@@ -12,6 +13,7 @@ import {
   IconFrame,
   IconGitFork,
   IconHelpCircle,
+  IconHistory,
   IconKey,
   IconLayoutSidebar,
   IconLink,
@@ -42,6 +44,7 @@ import type { KnownQuestion } from '../api/known-questions.ts';
 import { useQuestions } from '../api/questions.ts';
 import { useSession, useSignOut, type WorkbenchSession } from '../api/session.tsx';
 import { allScopes, type Space } from '../api/space.ts';
+import { useShowMoment } from '../api/timeline.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
 import { newTab } from '../features/ask/ask-search.ts';
 import { contextSearchOf } from '../features/context/context-search.ts';
@@ -82,10 +85,12 @@ function useRuleCommands(): AppCommand[] {
   );
 }
 
+/** Commands for the tools, and for the moment that they show. */
 function useToolCommands(): AppCommand[] {
   const navigate = useNavigate();
+  const show = useShowMoment();
   return useMemo(() => {
-    const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/admin' | '/settings') => () =>
+    const go = (to: '/facts' | '/rules' | '/ask' | '/start' | '/history' | '/admin' | '/settings') => () =>
       void navigate({ to });
     return [
       command('go.facts', IconTable, go('/facts')),
@@ -94,8 +99,15 @@ function useToolCommands(): AppCommand[] {
       command('go.start', IconBook2, go('/start')),
       command('go.admin', IconDatabaseCog, go('/admin')),
       command('go.settings', IconSettings, go('/settings')),
+      command('go.history', IconHistory, go('/history')),
+      command(
+        'history.compare',
+        IconArrowsDiff,
+        () => void navigate({ to: '/history', search: { part: 'compare' } }),
+      ),
+      command('history.now', IconHistory, () => show(null)),
     ];
-  }, [navigate]);
+  }, [navigate, show]);
 }
 
 /** Commands for declarations, constraints and what violates them. */

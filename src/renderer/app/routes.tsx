@@ -19,7 +19,15 @@ import { usePredicates, useRules } from '../api/queries.ts';
 import { questionSearchOf } from '../api/question-search.ts';
 import { useCredential } from '../api/credential.ts';
 import { SessionProvider, useSession } from '../api/session.tsx';
-import { searchOf, type Space, spaceOfSearch, spaceSearchOf } from '../api/space.ts';
+import { momentOfSearch, type MomentSearch, momentSearchOf, presentSearch } from '../api/moment.ts';
+import {
+  allScopes,
+  searchOf,
+  type Space,
+  spaceOfSearch,
+  type SpaceSearch,
+  spaceSearchOf,
+} from '../api/space.ts';
 import { useCommands } from './commands.tsx';
 import { adminSearchOf } from '../features/admin/admin-search.ts';
 import { agentsSearchOf } from '../features/agents/agents-search.ts';
@@ -29,6 +37,7 @@ import { entitySearchOf } from '../features/entity/entity-search.ts';
 import { factsSearchOf } from '../features/facts/facts-search.ts';
 import { FactsView } from '../features/facts/facts-view.tsx';
 import type { StagedChanges } from '../features/facts/stage-changes.ts';
+import { historySearchOf } from '../features/history/history-search.ts';
 import { keysSearchOf } from '../features/keys/keys-search.ts';
 import { memorySearchOf } from '../features/memory/memory-search.ts';
 import { proofSearchOf } from '../features/proof/proof-search.ts';
@@ -79,6 +88,9 @@ const ExportDialog = lazyComponent(
 );
 const EntityView = lazyComponent(async () => (await import('../features/entity/entity-view.tsx')).EntityView);
 
+const HistoryView = lazyComponent(
+  async () => (await import('../features/history/history-view.tsx')).HistoryView,
+);
 const WhyNotView = lazyComponent(
   async () => (await import('../features/why-not/why-not-panel.tsx')).WhyNotView,
 );
@@ -101,14 +113,16 @@ export const lastAddressKey = 'corollary.last-address';
 function Frame() {
   const search = rootRoute.useSearch();
   const key = JSON.stringify(spaceSearchOf(search));
-  // Keeps the identity of the space while its value is the same.
+  // Keeps the identity of the space and the moment while their values are the same.
   const space = useMemo(
     () => spaceOfSearch(spaceSearchOf(JSON.parse(key) as Record<string, unknown>)),
     [key],
   );
+  const { asOf, asKnown } = search;
+  const moment = useMemo(() => momentOfSearch({ asOf, asKnown }), [asOf, asKnown]);
   const person = useCredential((credential) => credential.person);
   return (
-    <SessionProvider space={space}>
+    <SessionProvider space={space} moment={moment}>
       {/* Remounted after a sign-out: the previous user's view is not for the next one. */}
       <Framed key={person} />
     </SessionProvider>
@@ -116,6 +130,7 @@ function Frame() {
 }
 
 const nowhere = { database: undefined, tenant: undefined, scope: undefined, unscoped: undefined };
+const spaceAndMoment = ['database', 'tenant', 'scope', 'unscoped', 'asOf', 'asKnown'] as const;
 
 /** Returns a function that switches to another database, tenant or scope in the current view. */
 function useGoTo(): (next: Space) => void {
@@ -126,7 +141,10 @@ function useGoTo(): (next: Space) => void {
       // Another scope shows the same knowledge; elsewhere the ids in the address mean nothing.
       const isSameKnowledge = next.database === database && next.tenant === tenant;
       const search = { ...nowhere, ...searchOf(next) };
-      void navigate({ to: '.', search: (before) => (isSameKnowledge ? { ...before, ...search } : search) });
+      void navigate({
+        to: '.',
+        search: (before) => (isSameKnowledge ? { ...before, ...search } : { ...presentSearch, ...search }),
+      });
     },
     [navigate, database, tenant],
   );
@@ -173,15 +191,16 @@ function onPlace(place: string): void {
 }
 
 function Framed() {
-  const { database, tenant } = useSession().space;
+  const { space, moment } = useSession();
+  const { database, tenant } = space;
   const goTo = useGoTo();
   const commands = useCommands(goTo);
   const onImport = useImportDialog();
   return (
     <WorkbenchShell commands={commands} goTo={goTo} desktop={{ onPlace, onFile: onImport }} aside={<Tour />}>
       <DropArea onFile={onImport}>
-        {/* Another knowledge base remounts the view: no open item or draft is carried over. */}
-        <Suspense fallback={null} key={`${database} ${tenant}`}>
+        {/* Another knowledge base or moment remounts the view: no open item or draft is carried over. */}
+        <Suspense fallback={null} key={JSON.stringify([database, tenant, moment])}>
           <Outlet />
         </Suspense>
       </DropArea>
@@ -195,8 +214,11 @@ function NotFound() {
 }
 
 const rootRoute = createRootRoute({
-  validateSearch: spaceSearchOf,
-  search: { middlewares: [retainSearchParams(['database', 'tenant', 'scope', 'unscoped'])] },
+  validateSearch: (search: Record<string, unknown>): SpaceSearch & MomentSearch => ({
+    ...spaceSearchOf(search),
+    ...momentSearchOf(search),
+  }),
+  search: { middlewares: [retainSearchParams([...spaceAndMoment])] },
   component: Frame,
   notFoundComponent: NotFound,
 });
@@ -556,6 +578,51 @@ const memoryRoute = createRoute({
   },
 });
 
+/** The proof of a question as it was at a moment, in all scopes, whatever moment the workbench shows. */
+function ProofThen({ question, asOf, asKnown, onClose }: ProofThenProps) {
+  const { space } = useSession();
+  const whole = useMemo(() => ({ ...space, scope: allScopes }), [space]);
+  const moment = useMemo(() => momentOfSearch({ asOf, asKnown }), [asOf, asKnown]);
+  return (
+    <SessionProvider space={whole} moment={moment}>
+      <ProofPanel question={question} onClose={onClose} />
+    </SessionProvider>
+  );
+}
+
+interface ProofThenProps extends MomentSearch {
+  question: string;
+  onClose: () => void;
+}
+
+const historyRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/history',
+  validateSearch: historySearchOf,
+  component: function History() {
+    const search = historyRoute.useSearch();
+    const navigate = historyRoute.useNavigate();
+    const { part, from, to } = search;
+    const onSearch = useCallback(
+      (next: typeof search) => {
+        // Another comparison is a new history entry.
+        const isSame = next.part === part && next.from === from && next.to === to;
+        void navigate({ search: next, replace: isSame });
+      },
+      [navigate, part, from, to],
+    );
+    return (
+      <HistoryView
+        search={search}
+        onSearch={onSearch}
+        renderProof={(question, moment, onClose) => (
+          <ProofThen question={question} {...moment} onClose={onClose} />
+        )}
+      />
+    );
+  },
+});
+
 const agentsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/agents',
@@ -613,6 +680,7 @@ export const router = createRouter({
     schemaRoute,
     scopesRoute,
     memoryRoute,
+    historyRoute,
     agentsRoute,
     settingsRoute,
   ]),

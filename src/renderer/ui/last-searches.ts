@@ -24,9 +24,10 @@ export function noteSearch(path: string, search: Search): void {
   }));
 }
 
-/** Returns the last search of the tool at `path`, without the space, which is the current one. */
+/** Returns the last search of the tool at `path`, without the space and the moment, which are the current ones. */
 export function useLastSearch(path: string): Search {
   const search = useStore((state) => state.searches[path]) ?? {};
-  const { database: _database, tenant: _tenant, scope: _scope, unscoped: _unscoped, ...rest } = search;
+  const { database: _database, tenant: _tenant, scope: _scope, unscoped: _unscoped, ...own } = search;
+  const { asOf: _asOf, asKnown: _asKnown, ...rest } = own;
   return rest;
 }

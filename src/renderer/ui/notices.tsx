@@ -22,14 +22,20 @@ export interface ShownFailure {
   readonly errors: readonly { readonly path: string; readonly message: string }[];
   /** Where the action is possible instead; null for nowhere. */
   readonly leader?: string | null;
+  readonly code?: string;
 }
+
+/** Codes of what was not tried, since the workbench shows the past: nothing failed, and nothing can be tried again. */
+const ofThePast: ReadonlySet<string> = new Set(['PresentOnly', 'ReadOnlyPast']);
 
 /** Shows a failure: what happened, what to do, and the request id for the service's log. */
 export function ProblemNotice({ failure, onRetry }: { failure: ShownFailure; onRetry?: () => void }) {
   const errors = failure.errors.filter((error) => !failure.detail.includes(error.message));
+  const isOfThePast = ofThePast.has(failure.code ?? '');
+  const Icon = isOfThePast ? IconInfoCircle : IconAlertTriangle;
   return (
-    <div className={styles.problem} role="alert">
-      <IconAlertTriangle size={18} className={styles.icon} aria-hidden />
+    <div className={styles.problem} data-quiet={isOfThePast} role={isOfThePast ? 'status' : 'alert'}>
+      <Icon size={18} className={styles.icon} aria-hidden />
       <div style={{ minWidth: 0, flex: 1 }}>
         <h3>{failure.title}</h3>
         <p>{failure.detail}</p>
@@ -57,7 +63,7 @@ export function ProblemNotice({ failure, onRetry }: { failure: ShownFailure; onR
             <CopyButton text={failure.requestId} label="Copy the request id" />
           </div>
         )}
-        {onRetry !== undefined && (
+        {onRetry !== undefined && !isOfThePast && (
           <Button mt={8} variant="default" onClick={onRetry}>
             Try again
           </Button>

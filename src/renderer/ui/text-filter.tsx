@@ -9,6 +9,8 @@ const delay = 250;
 interface TextFilterProps {
   /** Accessible name. */
   label: string;
+  /** Absent: that it filters by text. */
+  placeholder?: string;
   /** In pixels, or relative to the container. */
   width: number | '100%';
   value: string;
@@ -16,7 +18,13 @@ interface TextFilterProps {
 }
 
 /** Shows a field that filters a list; it reports shortly after typing stops, or at once on Enter. */
-export function TextFilter({ label, width, value, onValue }: TextFilterProps) {
+export function TextFilter({
+  label,
+  placeholder = 'Filter by text',
+  width,
+  value,
+  onValue,
+}: TextFilterProps) {
   const [typed, setTyped] = useState(value);
   const report = useDebouncedCallback(onValue, delay);
   useEffect(() => setTyped(value), [value]);
@@ -30,7 +38,7 @@ export function TextFilter({ label, width, value, onValue }: TextFilterProps) {
       style={{ flex: `99 1 ${width === '100%' ? '100%' : `${Math.min(width, 84)}px`}` }}
       maw={width}
       aria-label={label}
-      placeholder="Filter by text"
+      placeholder={placeholder}
       leftSection={<IconSearch size={14} aria-hidden />}
       rightSection={
         typed === '' ? null : (

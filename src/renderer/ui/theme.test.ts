@@ -59,6 +59,7 @@ function failuresOf(theme: 'light' | 'dark' | 'contrast', least: number): string
   };
   const pairs = [
     ...surfaces.flatMap((surface) => texts.map((text) => [text, surface] as const)),
+    ['--past-text', '--past'] as const,
     ...tints.flatMap((tint) => ['--text', `--${tint}`].map((text) => [text, `--${tint}-surface`] as const)),
   ];
   return pairs

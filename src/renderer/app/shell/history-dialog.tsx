@@ -10,7 +10,7 @@ import styles from './shell.module.css';
 export function HistoryDialog({ onClose }: { onClose: () => void }) {
   const { done, undone, next, running, failure, take } = useHistory();
   return (
-    <Modal opened onClose={onClose} title="History" size="md">
+    <Modal opened onClose={onClose} title="Undo history" size="md">
       <p className="dim">
         What you did in this window to the knowledge of this database and tenant. Every step back is a change
         of its own, and refused where somebody else changed the same since.

@@ -4,6 +4,7 @@ import {
   IconFlask,
   IconFrame,
   IconHelpCircle,
+  IconHistory,
   IconListSearch,
   IconPlugConnected,
   IconRoute,
@@ -44,6 +45,7 @@ const tools: readonly Tool[] = [
   { to: '/context', title: 'Context', icon: <IconFrame size={20} stroke={1.6} aria-hidden /> },
   { to: '/scopes', title: 'Scopes', icon: <IconStack2 size={20} stroke={1.6} aria-hidden /> },
   { to: '/memory', title: 'Memory', icon: <IconBrain size={20} stroke={1.6} aria-hidden /> },
+  { to: '/history', title: 'History', icon: <IconHistory size={20} stroke={1.6} aria-hidden /> },
   { to: '/agents', title: 'Agents', icon: <IconPlugConnected size={20} stroke={1.6} aria-hidden /> },
 ];
 

@@ -42,6 +42,7 @@ import type { GoTo } from './go-to.ts';
 import { OutOfReach } from './view-failed.tsx';
 import { Rail, viewTitleOf } from './rail.tsx';
 import styles from './shell.module.css';
+import { MomentSwitcher } from './moment-switcher.tsx';
 import { NotSignedIn, SignIn } from './sign-in.tsx';
 import { SpaceSwitchers } from './space-switchers.tsx';
 import { WhoMenu } from './who-menu.tsx';
@@ -49,6 +50,7 @@ import { Tooltip } from '../../ui/tooltip.tsx';
 
 const Palette = later(async () => (await import('./palette.tsx')).Palette, <TypedAhead />);
 const ShortcutsDialog = later(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
+const PastBand = later(async () => (await import('./past-band.tsx')).PastBand);
 const HistoryDialog = later(async () => (await import('./history-dialog.tsx')).HistoryDialog);
 
 /** Handlers for requests of the desktop application other than commands. */
@@ -191,10 +193,11 @@ const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;
 /** Returns undo, redo and the history as commands; each title names its step. */
 function useHistoryCommands(onShow: () => void): AppCommand[] {
   const { next, running, take } = useHistory();
+  const { moment } = useSession();
 
   async function run(way: HistoryDirection): Promise<void> {
     // While a step runs, the next one waits; whether there is one is known only then.
-    if (next[way] === null && running === null) {
+    if (moment === null && next[way] === null && running === null) {
       notifyHint(way === 'undo' ? 'There is nothing to undo.' : 'There is nothing to redo.');
       return;
     }
@@ -273,6 +276,7 @@ function TitleBar({ goTo, onSearch }: { goTo: GoTo; onSearch: () => void }) {
       </Tooltip>
       <div className={styles.end}>
         <FollowedLeader />
+        <MomentSwitcher />
         <ConnectionStatus />
         <WhoMenu />
       </div>
@@ -297,11 +301,14 @@ function useIsMissing(): boolean {
 /** Shows the view, with connection and sign-in banners above it. */
 function Content({ goTo, onRetry, children }: { goTo: GoTo; onRetry: () => void; children: ReactNode }) {
   const isMissing = useIsMissing();
-  const isReached = useReaches(useSession().space);
+  const { space, moment } = useSession();
+  const isReached = useReaches(space);
+  const isPast = moment !== null;
   return (
-    <div className={styles.content}>
+    <div className={styles.content} data-past={isPast}>
       <NotSignedIn />
       {!isMissing && isReached && <ConnectionBanner onRetry={onRetry} />}
+      {isPast && <PastBand />}
       <main className={styles.view}>
         {!isReached ? <OutOfReach goTo={goTo} /> : isMissing ? <MissingDatabase goTo={goTo} /> : children}
       </main>
@@ -311,22 +318,22 @@ function Content({ goTo, onRetry, children }: { goTo: GoTo; onRetry: () => void;
 
 /** Follows the changes of the shown space as the current user. */
 function useFollowing(): { retryNow: () => void } {
-  const { endpoint } = useSession();
+  const { present } = useSession();
   const client = useQueryClient();
   const turn = useCredential((credential) => credential.turn);
   const stream = useRef<EventStream | null>(null);
   const seen = useRef(turn);
   useEffect(() => {
-    const opened = followChanges(client, endpoint);
+    const opened = followChanges(client, present);
     stream.current = opened;
     if (seen.current !== turn) {
       // Results of the previous key, refusals included, are fetched again.
       seen.current = turn;
       void client.invalidateQueries();
-      invalidate(client, endpoint, topics);
+      invalidate(client, present, topics);
     }
     return () => opened.close();
-  }, [client, endpoint, turn]);
+  }, [client, present, turn]);
   return { retryNow: () => stream.current?.retryNow() };
 }
 

@@ -2,7 +2,7 @@ import { ActionIcon, Button } from '@mantine/core';
 import { IconCheck, IconCircle, IconCircleCheck, IconCircleDot, IconX } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { invalidate, topics, useLive } from '../../api/live.ts';
+import { invalidate, knowledgeKeyOf, topics, useLive } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -104,7 +104,7 @@ function useIsDone(step: TourStep, shown: ShownPage) {
   const { call, endpoint } = useSession();
   const versions = useLive((state) => state.versions);
   return useQuery({
-    queryKey: ['tour', endpoint.database, endpoint.tenant, step.id, shown, versions],
+    queryKey: ['tour', ...knowledgeKeyOf(endpoint), step.id, shown, versions],
     queryFn: () => step.isDone(call, shown),
     // A completed step stays so during the next check.
     placeholderData: (before, query) => (query?.queryKey[3] === step.id ? before : undefined),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type AskedCall, spaceOfCall, replayOf } from './ask-replay.ts';
+import { type AskedCall, momentOfCall, spaceOfCall, replayOf } from './ask-replay.ts';
 
 function asked(given: Record<string, unknown>, part: Partial<AskedCall> = {}): AskedCall {
   return {
@@ -74,4 +74,18 @@ describe('replay into Ask', () => {
       kind: 'none',
     });
   });
+});
+
+test('the moment of a call is when it began: a write right before it is known, one while it worked is not', () => {
+  const end = Date.UTC(2026, 6, 1, 10, 0, 5);
+  expect(momentOfCall({ time: end, elapsedMs: 0.4 }).asKnown).toBe('2026-07-01T10:00:05.000Z');
+  expect(momentOfCall({ time: end, elapsedMs: 1500.9 }).asKnown).toBe('2026-07-01T10:00:03.500Z');
+});
+
+test('the space of a call ends the moment that the address has', () => {
+  expect(spaceOfCall({ database: 'shop', tenant: 'acme' })).toMatchObject({
+    asOf: undefined,
+    asKnown: undefined,
+  });
+  expect(Object.keys(spaceOfCall({ database: 'shop', tenant: 'acme' }))).toContain('asKnown');
 });

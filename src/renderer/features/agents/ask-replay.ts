@@ -8,6 +8,7 @@ import { type AskInput, askInputSchema } from '../../../engine/contract/inferenc
 import { searchInputSchema } from '../../../engine/contract/search.ts';
 import { readAs } from '../../../engine/contract/validation.ts';
 import { renderAtom, renderBody } from '../../../engine/language/print.ts';
+import { type MomentSearch, presentSearch } from '../../api/moment.ts';
 import { type SpaceSearch, searchOf } from '../../api/space.ts';
 
 /** The question of a call, or its plain words, or why it has none. */
@@ -66,8 +67,22 @@ function spaceWith(
   return { ...nowhere, ...searchOf({ database, tenant, scope: chosen }) };
 }
 
-/** Clears the space that the address carries from view to view. */
-const nowhere = { database: undefined, tenant: undefined, scope: undefined, unscoped: undefined } as const;
+/** Clears the space and the moment that the address carries from view to view. */
+const nowhere = {
+  database: undefined,
+  tenant: undefined,
+  scope: undefined,
+  unscoped: undefined,
+  ...presentSearch,
+} as const;
+
+/**
+ * The moment of a call, as search parameters: what was known when it began, as far as its time says so. That of the log is
+ * the end of the call, in whole milliseconds.
+ */
+export function momentOfCall({ time, elapsedMs }: Pick<ToolCallRecord, 'time' | 'elapsedMs'>): MomentSearch {
+  return { asOf: undefined, asKnown: new Date(time - Math.floor(elapsedMs)).toISOString() };
+}
 
 /** The space of a call, instead of the workbench's own. */
 export function spaceOfCall({ database, tenant }: Pick<ToolCallRecord, 'database' | 'tenant'>): SpaceSearch {

@@ -1,6 +1,14 @@
 /** One tool call: its arguments, its result, and the ways to repeat it. */
 import { Button } from '@mantine/core';
-import { IconAlertTriangle, IconCheck, IconFilter, IconListSearch, IconTool } from '@tabler/icons-react';
+import {
+  IconAlertTriangle,
+  IconCheck,
+  IconFilter,
+  IconHistory,
+  IconListSearch,
+  IconRoute,
+  IconTool,
+} from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import type { ToolCallRecord } from '../../../engine/contract/agents.ts';
@@ -14,7 +22,7 @@ import { DetailPane } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
 import type { AgentsSearch } from './agents-search.ts';
 import styles from './agents.module.css';
-import { replayOf, spaceOfCall } from './ask-replay.ts';
+import { momentOfCall, replayOf, spaceOfCall } from './ask-replay.ts';
 import { argumentsLine, clientNameOf } from './call-log.ts';
 
 const clock = new Intl.DateTimeFormat('en-GB', {
@@ -139,9 +147,38 @@ function AskAgain({ call }: { call: ToolCallRecord }) {
     );
   const asWords = replay.kind === 'words' ? ({ asWords: 'true' } as const) : {};
   const search = { ...replay.space, question: replay.question, ...asWords };
+  const then = { ...search, ...momentOfCall(call), why: replay.question };
   return (
-    <Button leftSection={icon} renderRoot={(props) => <Link to="/ask" search={search} {...props} />}>
-      Open in Ask
+    <>
+      {replay.kind !== 'words' && (
+        <Button
+          leftSection={<IconRoute size={14} aria-hidden />}
+          renderRoot={(props) => <Link to="/ask" search={then} {...props} />}
+        >
+          Why was this answered then
+        </Button>
+      )}
+      <Button
+        variant="default"
+        leftSection={icon}
+        renderRoot={(props) => <Link to="/ask" search={search} {...props} />}
+      >
+        Open in Ask
+      </Button>
+    </>
+  );
+}
+
+/** The knowledge as it was when the call began. */
+function KnowledgeThen({ call }: { call: ToolCallRecord }) {
+  const search = { ...spaceOfCall(call), ...momentOfCall(call) };
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconHistory size={14} aria-hidden />}
+      renderRoot={(props) => <Link to="/facts" search={search} {...props} />}
+    >
+      The knowledge then
     </Button>
   );
 }
@@ -178,6 +215,7 @@ function Actions({ call, onSearch }: { call: ToolCallRecord; onSearch: CallDetai
   return (
     <div className="flex-wrap flex gap-6">
       <AskAgain call={call} />
+      <KnowledgeThen call={call} />
       <TryAgain call={call} />
       <Button variant="default" leftSection={icon} onClick={() => onSearch({ client: clientNameOf(call) })}>
         This client

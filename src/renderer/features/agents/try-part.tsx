@@ -13,6 +13,7 @@ import { type ToolCallRecord, workbenchClientName } from '../../../engine/contra
 import type { OperationName, Operations, ToolOperation } from '../../../engine/contract/operations.ts';
 import { AnswerOrFailure } from '../../api/answered.tsx';
 import { asSignedIn } from '../../api/credential.ts';
+import { Guarded } from '../../api/permitted.tsx';
 import { useWhoAmI } from '../../api/queries.ts';
 import { reasonAgainst } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
@@ -320,10 +321,12 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
   const [draft, setDraft] = useTryDraft(tool, fields, from, onTaken);
   const { given, problems, problem } = givenOf(fields, draft);
   const calling = useCalling(tool);
+  const inPast =
+    useSession().moment === null ? null : 'Tools work in the present. Go back to now to run one.';
   const { run, asked, isRunning } = calling;
 
   function onRun(): void {
-    if (given !== null && !isRunning && asked === null) calling.start(given);
+    if (inPast === null && given !== null && !isRunning && asked === null) calling.start(given);
   }
   useSubmitKey(onRun);
 
@@ -338,14 +341,16 @@ function TriedTool({ tool, from, onTaken }: TriedToolProps) {
       <Introduction tool={tool} />
       <Arguments fields={fields} draft={draft} onDraft={setDraft} problems={problems} problem={problem} />
       <div className="flex-row gap-6-12 flex-wrap">
-        <Button
-          type="submit"
-          leftSection={<IconPlayerPlay size={14} aria-hidden />}
-          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
-          disabled={given === null || isRunning}
-        >
-          Run
-        </Button>
+        <Guarded reason={inPast}>
+          <Button
+            type="submit"
+            leftSection={<IconPlayerPlay size={14} aria-hidden />}
+            rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
+            disabled={given === null || isRunning}
+          >
+            Run
+          </Button>
+        </Guarded>
         <span className="dim">Called as “{workbenchClientName}”, as an agent would.</span>
       </div>
     </form>

@@ -141,7 +141,7 @@ function rowsOf(
 
 /** Returns the reader of a question's answers, with or without inference. */
 export function pagesOf(
-  { call, space }: WorkbenchSession,
+  { call, space, moment }: WorkbenchSession,
   question: ParsedQuestion,
   isStoredOnly: boolean,
   { timeoutMs, maxDerivations }: Allowance,
@@ -150,8 +150,8 @@ export function pagesOf(
   const { atom } = question;
   if (isStoredOnly && atom !== null)
     return async (offset, signal) => {
-      // This endpoint answers with a bare array: the stream of changes says whether anything changed.
-      const state = useLive.getState().versions.answers;
+      // This endpoint answers with a bare array: the stream of changes says whether anything changed. The past does not.
+      const state = moment === null ? useLive.getState().versions.answers : 0;
       const { predicate, args, negated } = atom;
       const body = { predicate, args, truthVal: !negated, ...scope, limit: PAGE_ANSWERS, offset };
       const facts = await call('query', { body }, { signal });

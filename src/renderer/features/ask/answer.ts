@@ -163,13 +163,13 @@ async function askInferred(
   known: ShownAnswer | null,
   signal: AbortSignal,
 ): Promise<ShownAnswer> {
-  const { call, space } = session;
+  const { call, space, moment } = session;
   const offset = known === null ? 0 : known.results.length;
   const page = { ...allowance, offset, limit: allowance.limit - offset };
   const body = { text: question.text, ...scopeFieldsOf(space.scope), ...page };
   const found = await call('ask', { body }, { signal });
   const { results, bindings, truncated, total, generation, elapsedMs, hints = [] } = found;
-  noteGeneration(generation);
+  noteGeneration(generation, moment);
   if (known !== null && (known.generation !== generation || known.total !== total))
     return askInferred(session, question, allowance, null, signal);
   return {

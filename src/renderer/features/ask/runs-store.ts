@@ -242,9 +242,11 @@ export interface Asking {
 
 /** Repeats outdated answers, and questions that failed while the service was unreachable. */
 function useCurrency(runs: TabRuns, isLive: boolean, again: () => void): boolean {
+  const { moment } = useSession();
   const version = useLive((live) => live.versions.answers);
   const { result, failure, runningSince } = runs.state;
-  const isOld = result !== null && version !== runs.version;
+  // The past never changes.
+  const isOld = moment === null && result !== null && version !== runs.version;
   const wasAway = failure?.code === 'Unreachable' || failure?.code === 'NotReady';
   const onChange = useEffectEvent(() => {
     if (runningSince !== null) return;

@@ -30,7 +30,7 @@ const timeoutMs = 30_000;
 
 /** Runs plain words at once; null: none. */
 export function useWords(text: string | null): Run<WordsAnswer> & { again(): void } {
-  const { call, space } = useSession();
+  const { call, space, moment } = useSession();
   const work = useCallback(
     async (signal: AbortSignal): Promise<WordsAnswer> => {
       const wanted = text ?? '';
@@ -45,13 +45,13 @@ export function useWords(text: string | null): Run<WordsAnswer> & { again(): voi
         ),
       ]);
       const { goals, goalsLeftOut = 0, mentions = [], knowledgeGeneration: generation } = window;
-      noteGeneration(generation);
+      noteGeneration(generation, moment);
       const answers = goals.reduce((sum, goal) => sum + goal.answers.found, 0);
       noteAsked(space, wanted, answers);
       const elapsedMs = performance.now() - since;
       return { text: wanted, mentions, goals, goalsLeftOut, hits: found.hits, generation, elapsedMs };
     },
-    [call, space, text],
+    [call, space, moment, text],
   );
   return useRunAtOnce(text === null ? null : work);
 }

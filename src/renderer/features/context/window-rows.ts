@@ -209,7 +209,7 @@ export interface ChosenWindow {
 
 /** The window of the address, and its progress. */
 export function useWindow(search: ContextSearch): Run<ChosenWindow> & { again(): void } {
-  const { call, space } = useSession();
+  const { call, space, moment } = useSession();
   const { scope } = space;
   const run = useRun<ChosenWindow>();
   const { start, clear } = run;
@@ -231,13 +231,13 @@ export function useWindow(search: ContextSearch): Run<ChosenWindow> & { again():
         call('optimizeContext', { body: inspecting(request) }, { signal }),
         searched === null ? null : call('search', { body: searched }, { signal }),
       ]);
-      noteGeneration(answer.knowledgeGeneration);
+      noteGeneration(answer.knowledgeGeneration, moment);
       // It has entries, because no text was asked for.
       const window = answer as ContextWindow;
       const why = whyByAtom(found?.hits ?? []);
       return { window, request, fields, why, elapsedMs: performance.now() - since };
     });
-  }, [call, scope, start, clear, fields, waits]);
+  }, [call, scope, moment, start, clear, fields, waits]);
   useEffect(() => again(), [again]);
   return { ...run, again };
 }

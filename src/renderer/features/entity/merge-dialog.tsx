@@ -7,10 +7,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { EntitiesMerged, EntityPage } from '../../../engine/contract/entities.ts';
 import { renderAtom } from '../../../engine/language/print.ts';
-import { record, recordStuck } from '../../api/history.ts';
+import { record } from '../../api/history.ts';
 import { noteGeneration, queryKeyOf } from '../../api/live.ts';
-import { apiFailureOf } from '../../api/problem.ts';
+import { ApiError, apiFailureOf } from '../../api/problem.ts';
 import { useWrite } from '../../api/queries.ts';
+import { takingBack } from '../../api/reverting.ts';
 import { useSession } from '../../api/session.tsx';
 import { runTransaction } from '../../api/transaction.ts';
 import { CodeText } from '../../editor/code-text.tsx';
@@ -125,15 +126,19 @@ function Preview({ tried }: { tried: EntitiesMerged }) {
 
 /** Returns how a merge is recorded, so that it can be undone. */
 function useRecordMerge() {
-  const { call, endpoint, space } = useSession();
+  const session = useSession();
+  const { call, endpoint, space } = session;
   return (merged: EntitiesMerged, aliasesBefore: readonly string[]): void => {
     const { from, into, facts, rewritten, generation } = merged;
     const label = `merged ${from} into ${into}`;
-    if (facts > rewritten.length) {
-      recordStuck(space, label, `it rewrote more than ${formatCount(maxUndoneRewrites)} facts`);
-      return;
-    }
     record(space, label, async () => {
+      try {
+        return await takingBack(session, generation, false)();
+      } catch (error) {
+        // A service that keeps no history: fact by fact, as far as the answer to the merge has them.
+        const isGone = error instanceof ApiError && error.code === 'HistoryGone';
+        if (!isGone || facts > rewritten.length) throw error;
+      }
       const writes = undoOfMerge(merged, generation, Date.now());
       if (writes.length > 0) noteGeneration((await runTransaction(endpoint, writes)).generation);
       for (const alias of merged.aliases)

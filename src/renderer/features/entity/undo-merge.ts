@@ -1,5 +1,5 @@
 /**
- * The undo of a merge of entities as plain writes, each guarded by the generation of the merge: what was changed since is
+ * The undo of a merge of entities as plain writes, for services that keep no history to take it back from: each guarded by the generation of the merge: what was changed since is
  * refused and not overwritten.
  */
 import type { EntitiesMerged, RewrittenFact } from '../../../engine/contract/entities.ts';

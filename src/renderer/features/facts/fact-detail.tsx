@@ -6,8 +6,10 @@ import { Button } from '@mantine/core';
 import { IconFlask, IconMinus, IconPencil, IconRoute, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { FactDetail as Detail, StoredFact } from '../../../engine/contract/facts.ts';
+import { GenerationBlame } from '../../api/blame.tsx';
+import { AnswerOrFailure } from '../../api/answered.tsx';
 import { queryKeyOf, useLive } from '../../api/live.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { useReason } from '../../api/rights.ts';
@@ -24,6 +26,7 @@ import { Meter } from '../../ui/tags.tsx';
 import { EditFactForm } from './edit-fact-form.tsx';
 import { EditMark, OriginTag, TruthTag, Validity } from './fact-columns.tsx';
 import { fieldText, fieldWord, renderFact } from './render-fact.ts';
+import { FactLife, LifeList, useFactHistory } from './fact-life.tsx';
 import styles from './facts.module.css';
 import { addedRow, type FactGridRow, removeRow, revertRow, stageRow, storedRow } from './staged-rows.ts';
 import { fieldDifferences, type StagedEdit } from './staged-edits.ts';
@@ -239,8 +242,46 @@ function Content({
   );
 }
 
+/**
+ * A stored fact while the workbench shows the past: the service details only present facts, but it has the lives of all
+ * that are kept.
+ */
+function PastFact({ id, onClose }: { id: string; onClose: () => void }) {
+  const asked = useFactHistory(id);
+  return (
+    <DetailPane title="Fact" onClose={onClose}>
+      <div className={`flex-column gap-12 ${styles.detail}`}>
+        <AnswerOrFailure asked={asked}>
+          {({ atom, scope, lives }) => (
+            <>
+              <div className={`align-start flex gap-6 ${styles.atom}`}>
+                <LinkedAtom text={atom} />
+                <CopyButton text={atom} label="Copy the statement" />
+              </div>
+              <span className="dim">{scope === null ? 'no scope' : `scope ${scope}`}</span>
+              <div className="flex-row flex-wrap gap-8">
+                <Explaining statement={atom} derived={false} />
+              </div>
+              <Section title="Its whole life">
+                <LifeList lives={lives} />
+              </Section>
+            </>
+          )}
+        </AnswerOrFailure>
+      </div>
+    </DetailPane>
+  );
+}
+
 /** The detail pane of the selected row. */
 export function FactDetailPane(props: FactDetailProps) {
+  const { moment } = useSession();
+  const { shown, onClose } = props;
+  if (moment !== null && 'id' in shown) return <PastFact id={shown.id} onClose={onClose} />;
+  return <PresentFact {...props} />;
+}
+
+function PresentFact(props: FactDetailProps) {
   const { shown, staging, onClose } = props;
   const { call, endpoint } = useSession();
   const id = 'id' in shown ? shown.id : null;
@@ -300,6 +341,23 @@ function Breakdown({ breakdown }: { breakdown: Detail['salienceBreakdown'] }) {
   );
 }
 
+/** Who told the present version, and on demand every version with who told and ended it. */
+function Blame({ detail: { id, history } }: { detail: Detail }) {
+  const [isWhole, setIsWhole] = useState(false);
+  const last = history.at(-1);
+  if (isWhole && id !== null) return <FactLife id={id} />;
+  return (
+    <p className="flex-row flex-wrap gap-8">
+      {last !== undefined && <GenerationBlame generation={last.generation} word="Told" />}
+      {id !== null && (
+        <Button size="compact-xs" variant="default" onClick={() => setIsWhole(true)}>
+          Its whole life
+        </Button>
+      )}
+    </p>
+  );
+}
+
 /** Everything about a stored fact except its content. */
 function StoredParts({ detail }: { detail: Detail }) {
   const now = Date.now();
@@ -329,13 +387,19 @@ function StoredParts({ detail }: { detail: Detail }) {
         )}
       </Section>
       <Section title="History">
+        <Blame detail={detail} />
         <ol className={`plain-list flex-column gap-4 ${styles.history}`}>
           {detail.history.map((entry) => (
             <li key={`${entry.generation} ${entry.change}`}>
               <span>{entry.change}</span>
-              <span className="dim" title={formatTime(entry.time)}>
+              <Link
+                to="/history"
+                search={{ open: String(entry.generation) }}
+                className="dim"
+                title={formatTime(entry.time)}
+              >
                 {formatRelative(entry.time, now)} · generation {entry.generation}
-              </span>
+              </Link>
               <code className="mono dim truncate" title={entry.requestId}>
                 {entry.requestId}
               </code>

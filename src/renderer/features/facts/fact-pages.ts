@@ -241,6 +241,7 @@ export class FactPages {
 export function useFactPages(search: FactsSearch): { pages: FactPages; state: FactPagesState } {
   const {
     call,
+    moment,
     space: { scope },
   } = useSession();
   const { predicate, q, truth, derived, sort = 'predicate', order = 'asc' } = search;
@@ -275,8 +276,9 @@ export function useFactPages(search: FactsSearch): { pages: FactPages; state: Fa
   useEffect(() => {
     if (seen.current === version) return;
     seen.current = version;
-    pages.refresh();
-  }, [version, pages]);
+    // The past never changes.
+    if (moment === null) pages.refresh();
+  }, [version, pages, moment]);
   const state = useSyncExternalStore(pages.subscribe, pages.state);
   return { pages, state };
 }

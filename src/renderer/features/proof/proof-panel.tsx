@@ -7,7 +7,8 @@ import { type ReactNode, useRef, useState } from 'react';
 import type { Answer, Proof, ProofStep } from '../../../engine/contract/inference.ts';
 import { parseAtom } from '../../../engine/language/parse.ts';
 import type { OutlineRow, ProofTree } from '../../../proof/proof-tree.ts';
-import { noteGeneration } from '../../api/live.ts';
+import { knowledgeKeyOf, noteGeneration } from '../../api/live.ts';
+import { searchOfMoment } from '../../api/moment.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { refuseUnreadable } from '../../api/question-text.ts';
 import { useSession } from '../../api/session.tsx';
@@ -46,10 +47,9 @@ interface ShownProof {
 
 /** Fetches the proof. `allProofs` includes the alternatives; the proof without them stays until they arrive. */
 function useProof(question: string, allProofs: boolean): ShownProof {
-  const { call, endpoint, space } = useSession();
-  const { database, tenant } = endpoint;
+  const { call, endpoint, space, moment } = useSession();
   // Not under the topic of answers: changes must not refetch it.
-  const key = ['proof', database, tenant, scopeKey(space.scope), question];
+  const key = ['proof', ...knowledgeKeyOf(endpoint), scopeKey(space.scope), question];
   const query = useQuery({
     queryKey: [...key, allProofs],
     queryFn: async ({ signal }) => {
@@ -63,7 +63,7 @@ function useProof(question: string, allProofs: boolean): ShownProof {
         timeoutMs: 60_000,
       };
       const answer = await call('ask', { body }, { signal });
-      noteGeneration(answer.generation);
+      noteGeneration(answer.generation, moment);
       return answer;
     },
     staleTime: Number.POSITIVE_INFINITY,
@@ -143,13 +143,14 @@ function TraceButton({ question }: { question: string }) {
 /** Opens the fact or rule of a step in its view. */
 function useOpenStep(): (row: OutlineRow) => void {
   const navigate = useNavigate();
+  const moment = searchOfMoment(useSession().moment);
   return ({ step }) => {
     if (step.factId !== undefined)
       void navigate({
         to: '/facts',
-        search: { predicate: parseAtom(step.atom).predicate, fact: step.factId },
+        search: { ...moment, predicate: parseAtom(step.atom).predicate, fact: step.factId },
       });
-    else if (step.ruleId !== null) void navigate({ to: '/rules', search: { rule: step.ruleId } });
+    else if (step.ruleId !== null) void navigate({ to: '/rules', search: { ...moment, rule: step.ruleId } });
   };
 }
 
@@ -319,9 +320,17 @@ export function ProofPane({ question, look, onLook, onClose }: PanelProps) {
   const shown = useProof(question, areWanted);
   const { answer, error, isOld, again, isLoading } = shown;
   const proof = answer?.proof;
+  // The moment of the proof, which is not that of the address where two moments are compared.
+  const moment = searchOfMoment(useSession().moment);
   const actions =
     onClose === undefined ? null : (
-      <BesideActions what="the proof" to="/proof" question={question} look={{ ...look }} onClose={onClose} />
+      <BesideActions
+        what="the proof"
+        to="/proof"
+        question={question}
+        look={{ ...look, ...moment }}
+        onClose={onClose}
+      />
     );
   const want = (next: boolean) => onLook({ ...look, ways: next ? 'true' : undefined });
   return (

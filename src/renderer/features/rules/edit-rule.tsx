@@ -4,6 +4,7 @@ import type { Rule } from '../../../engine/contract/language.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { renderRule } from '../../../engine/language/print.ts';
 import { apiFailureOf } from '../../api/problem.ts';
+import { RuleBlame } from '../../api/blame.tsx';
 import { useWrite } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
@@ -119,23 +120,35 @@ function useEdited(rule: StoredRule) {
 
 type Editing = ReturnType<typeof useEdited>;
 
-function Names({ edited, onChange }: { edited: RuleFields; onChange: (part: Partial<RuleFields>) => void }) {
+interface NamesProps {
+  rule: string;
+  edited: RuleFields;
+  onChange: (part: Partial<RuleFields>) => void;
+}
+
+/** Name, description, and who taught it. */
+function Names({ rule, edited, onChange }: NamesProps) {
   return (
-    <div className={styles.names}>
-      <TextInput
-        aria-label="Name"
-        placeholder="Name"
-        value={edited.name}
-        onChange={(event) => onChange({ name: event.currentTarget.value })}
-      />
-      <TextInput
-        aria-label="Description"
-        spellCheck
-        placeholder="Description"
-        value={edited.description}
-        onChange={(event) => onChange({ description: event.currentTarget.value })}
-      />
-    </div>
+    <>
+      <div className={styles.names}>
+        <TextInput
+          aria-label="Name"
+          placeholder="Name"
+          value={edited.name}
+          onChange={(event) => onChange({ name: event.currentTarget.value })}
+        />
+        <TextInput
+          aria-label="Description"
+          spellCheck
+          placeholder="Description"
+          value={edited.description}
+          onChange={(event) => onChange({ description: event.currentTarget.value })}
+        />
+      </div>
+      <p className={`small-print no-margin ${styles.blame}`}>
+        <RuleBlame rule={rule} />
+      </p>
+    </>
   );
 }
 
@@ -257,7 +270,7 @@ export function EditRule({ rule, onClose }: { rule: StoredRule; onClose: () => v
       }
     >
       <div className="flex-column full-height">
-        <Names edited={edited} onChange={change} />
+        <Names rule={rule.id} edited={edited} onChange={change} />
         <EditorBody
           label="Rule"
           text={text}

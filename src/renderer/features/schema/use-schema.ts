@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import type { StoredConstraint } from '../../../engine/contract/constraints.ts';
 import type { Violation } from '../../../engine/contract/violations.ts';
 import type { PredicateRow } from '../../api/declared.ts';
-import { queryKeyOf, useLive } from '../../api/live.ts';
+import { knowledgeKeyOf, queryKeyOf, useLive } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';
 import { type NamedPredicate, predicateText, type SchemaSearch } from './schema-search.ts';
@@ -29,9 +29,9 @@ const lookAgainMs = 1000;
  * from others.
  */
 export function useSeldomKey(...what: readonly unknown[]): readonly unknown[] {
-  const { database, tenant } = useSession().endpoint;
+  const { endpoint } = useSession();
   const version = useLive(({ versions }) => versions.predicates + versions.facts);
-  return ['schema', database, tenant, ...what, useThrottledValue(version, lookAgainMs)];
+  return ['schema', ...knowledgeKeyOf(endpoint), ...what, useThrottledValue(version, lookAgainMs)];
 }
 
 /** All constraints of the database. */

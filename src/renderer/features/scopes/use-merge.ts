@@ -60,9 +60,9 @@ export function isRefused({ strategy, counts }: ScopeComparison): boolean {
 
 /** Dry-runs the merge shortly after the last choice, against the shown differences; reruns when these are refetched. */
 export function useDryRun(comparison: ScopeComparison) {
-  const { call, endpoint } = useSession();
+  const { call, endpoint, moment } = useSession();
   const { pair, strategy, resolutions, differences } = comparison;
-  const isWanted = differences.isSuccess && !isRefused(comparison);
+  const isWanted = moment === null && differences.isSuccess && !isRefused(comparison);
   const { dataUpdatedAt } = differences;
   const wanted = useMemo(
     // With nothing unresolved all strategies agree; if a conflict appears meanwhile, this one does not refuse.

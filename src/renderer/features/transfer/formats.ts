@@ -1,7 +1,9 @@
 /** Import formats, their detection by name or content, and what exports contain; what may be transferred. */
 import type { WhoAmI } from '../../../engine/contract/authentication.ts';
 import type { ExportFormat, ImportType } from '../../../engine/contract/transfer.ts';
+import { reasonInPast } from '../../api/moment.ts';
 import { useWhoAmI } from '../../api/queries.ts';
+import { useSession } from '../../api/session.tsx';
 
 /** An import format. */
 export type ImportFormat = 'ndjson' | 'csv' | 'tsv' | 'statements' | 'turtle' | 'ntriples';
@@ -139,6 +141,8 @@ export const exportFormatSpecs: Readonly<Record<ExportFormat, ExportFormatSpec>>
 interface TransferRights {
   /** Why nothing can be imported; null if it can. */
   readonly cannotImport: string | null;
+  /** True if a file cannot be checked either. */
+  readonly cannotCheck: boolean;
   /** True if the service will refuse every rule of a file. */
   readonly rulesAreRefused: boolean;
 }
@@ -150,14 +154,18 @@ export function rightsOf(who: WhoAmI): TransferRights {
     cannotImport: mayWrite
       ? null
       : `The key in use has the role ${who.role}: it may preview and check a file; importing needs the role writer or admin.`,
+    cannotCheck: false,
     rulesAreRefused: mayWrite && who.tenants.length > 0,
   };
 }
 
-const unknown: TransferRights = { cannotImport: null, rulesAreRefused: false };
+const unknown: TransferRights = { cannotImport: null, cannotCheck: false, rulesAreRefused: false };
 
 /** Returns what the current user may import; everything while unknown, since the service decides. */
 export function useRights(): TransferRights {
   const { data } = useWhoAmI();
-  return data === undefined ? unknown : rightsOf(data);
+  const { moment } = useSession();
+  const inPast = reasonInPast(moment, 'importKnowledge');
+  const rights = data === undefined ? unknown : rightsOf(data);
+  return inPast === null ? rights : { ...rights, cannotImport: inPast, cannotCheck: true };
 }

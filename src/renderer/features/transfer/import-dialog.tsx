@@ -280,7 +280,7 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
       {check !== null &&
         (isRunning(check) ? <ImportProgressView entry={check} /> : <ImportResult entry={check} />)}
       <div className={`${styles.actions} ${styles.stay}`}>
-        <Button variant="default" disabled={cannot} onClick={() => onBegin(true)}>
+        <Button variant="default" disabled={cannot || rights.cannotCheck} onClick={() => onBegin(true)}>
           Check
         </Button>
         <Button disabled={cannot || rights.cannotImport !== null} onClick={() => onBegin(false)}>

@@ -2,6 +2,7 @@
 import { Button } from '@mantine/core';
 import { IconArrowBackUp } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
+import { Permitted } from '../../api/permitted.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatRelative } from '../../ui/format.ts';
@@ -123,16 +124,18 @@ export function UndoButton({ entry, size }: { entry: ImportEntry; size?: 'compac
   const { undoing } = entry;
   if (idOf(entry) === null || undoing.kind === 'undone') return null;
   return (
-    <Button
-      variant="default"
-      {...(size === undefined ? {} : { size })}
-      leftSection={<IconArrowBackUp size={14} aria-hidden />}
-      loading={undoing.kind === 'running'}
-      aria-label={`Undo the import of ${entry.plan.file.name}`}
-      onClick={() => void undo(client, entry)}
-    >
-      {size === undefined ? 'Undo this import' : 'Undo'}
-    </Button>
+    <Permitted operation="undoImport">
+      <Button
+        variant="default"
+        {...(size === undefined ? {} : { size })}
+        leftSection={<IconArrowBackUp size={14} aria-hidden />}
+        loading={undoing.kind === 'running'}
+        aria-label={`Undo the import of ${entry.plan.file.name}`}
+        onClick={() => void undo(client, entry)}
+      >
+        {size === undefined ? 'Undo this import' : 'Undo'}
+      </Button>
+    </Permitted>
   );
 }
 

@@ -300,6 +300,10 @@ test('warns beforehand that a reader cannot import, and that rules fail for a te
     expiresAt: null,
   };
   expect(rightsOf(who).cannotImport).toMatch(/role reader/);
-  expect(rightsOf({ ...who, role: 'writer' })).toEqual({ cannotImport: null, rulesAreRefused: false });
+  expect(rightsOf({ ...who, role: 'writer' })).toEqual({
+    cannotImport: null,
+    cannotCheck: false,
+    rulesAreRefused: false,
+  });
   expect(rightsOf({ ...who, role: 'admin', tenants: ['t'] }).rulesAreRefused).toBe(true);
 });
