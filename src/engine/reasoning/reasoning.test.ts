@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { JsonText } from '../base/json-text.ts';
 import { type Answer, askInputSchema } from '../contract/inference.ts';
 import { ruleInputSchema } from '../contract/rules.ts';
@@ -156,6 +156,18 @@ test('a question on a thread sees every write that was answered before it', asyn
   expect((await askBoth(session, threads, 'known(?x)')).count).toBe(0);
   await session.tellAll(['trusted(a)', 'trusted(z)']);
   expect((await askBoth(session, threads, 'known(?x)')).results).toEqual(['known(a)']);
+});
+
+test('a question that names a constant waits for a copy that takes longer than its patience', async () => {
+  const { session, threads } = await openWithThreads();
+  await teachPath(session);
+  await session.tellAll(chainOf(3000));
+  // Every look at the clock ends a slice, so the wait is soon longer than 50 ms.
+  let now = performance.now();
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 7));
+  onTestFinished(() => void time.mockRestore());
+  expect((await session.ask('path(n2990, ?y)')).count).toBe(10);
+  expect(threads.asked).toBe(1);
 });
 
 test('validities begin and end on a thread as they do here', async () => {
