@@ -1,5 +1,5 @@
 /** Reads that also note uses, look into caches or transactions, or begin background work. */
-import { ask, askByPointLookup, bodyOf } from '../read/ask.ts';
+import { ask, askByPointLookup, bodyOf, hintsOf, namesOfAnswers } from '../read/ask.ts';
 import type { Caller } from '../base/caller.ts';
 import { JsonText } from '../base/json-text.ts';
 import { runInSlices } from '../base/slices.ts';
@@ -72,7 +72,7 @@ export async function askForText(
     const { threads } = engine;
     if (threads === null || isCounted) return here();
     const startedAt = timed.startedAt ?? performance.now();
-    const shape = shapeOfQuestion(input, body);
+    const shape = shapeOfQuestion(input, body, `ask ${input.withProof || input.allProofs}`);
     if (!threads.isHeavy(caller, shape)) {
       try {
         return await here(threads.afterMs);
@@ -82,11 +82,18 @@ export async function askForText(
       }
     }
     const elsewhere = await engine.live.reading(caller, { ...timed, startedAt }, async (context) => {
-      const asked = await threads.ask(caller, context, input, body, shape);
+      const task = (now: ReadContext) =>
+        ({ kind: 'answer', input, names: namesOfAnswers(now, body) }) as const;
+      const { timeoutMs, maxDerivations } = input;
+      const goals = relationsRead(body);
+      const asked = await threads.ask(caller, context, { task, timeoutMs, maxDerivations, goals, shape });
       if (asked === null) return null;
-      const { answer, used, context: then } = asked;
+      const { value, used, context: then } = asked;
       await engine.live.noteUses(then, used);
-      if (!(answer instanceof JsonText)) engine.live.keepAnswer(then, key, answer, used);
+      if (value instanceof JsonText) return value;
+      const inferred = value as Answer;
+      const answer = { ...inferred, ...hintsOf(then, input, body, inferred.results) };
+      engine.live.keepAnswer(then, key, answer, used);
       return answer;
     });
     return elsewhere ?? here();

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { JsonText } from '../base/json-text.ts';
 import { type Answer, askInputSchema } from '../contract/inference.ts';
+import { entityInputSchema } from '../contract/entities.ts';
+import { memoryStatsQuerySchema } from '../contract/memory.ts';
 import { ruleInputSchema } from '../contract/rules.ts';
 import { factInputSchema } from '../contract/facts.ts';
 import type { EngineOptions } from '../open-engine.ts';
@@ -28,6 +30,9 @@ async function openWithThreads(
   const session = await openSession({ threadHost: threads, onWarn, ...options });
   return { session, threads, warnings };
 }
+
+/** What two engines need not have in common. */
+const isOfNow = new Set(['id', 'ruleId']);
 
 const path = ['path(?x, ?y) :- edge(?x, ?y)', 'path(?x, ?z) :- path(?x, ?y), edge(?y, ?z)'];
 
@@ -228,6 +233,71 @@ test('what a thread concluded is withdrawn and depends as what was concluded her
   await session.engine.ask(session.caller, askInput('edge(n0, n1)'));
   await expect.poll(() => seen).toContain('path(n0, n2)');
   expect(new Set(seen).size).toBe(seen.length);
+});
+
+test('what a thread concluded is counted, and depends on facts, as what was concluded here', async () => {
+  const known = async (withThread: boolean): Promise<string> => {
+    const { session, threads } = await openWithThreads();
+    threads.afterMs = withThread ? 0 : Number.POSITIVE_INFINITY;
+    const { engine, caller } = session;
+    await teachPath(session);
+    await session.teach('far(?x, ?m) :- path(?x, ?_), weight(?x, ?n), ?m = ?n + 1');
+    await session.tellAll([...chainOf(6), 'weight(n1, 7)', 'weight(n2, 7)', 'edge(b, c)', 'path(n0, n1)']);
+    const { id } = await session.tell('edge(n2, n3)', { metadata: { from: 'here' } });
+    await session.ask('path(n1, ?y)', { withProof: true });
+    await session.ask('far(?x, ?m)');
+    const looked = async (): Promise<object> => ({
+      fact: (await engine.fact(caller, id)).dependents,
+      predicates: (await engine.predicates(caller)).predicates,
+      stats: await engine.memoryStats(caller, memoryStatsQuerySchema.parse({})),
+      entity: await engine.entity(caller, entityInputSchema.parse({ constant: 'n5' })),
+    });
+    const before = await looked();
+    await session.forget('edge(n4, n5)', { unscoped: true, dependents: 'known' });
+    await session.ask('path(?x, ?y)', { withProof: true });
+    const answer = { before, after: await looked() };
+    expect(threads.asked).toBe(withThread ? 3 : 0);
+    return JSON.stringify(answer, (key, value: unknown) => (isOfNow.has(key) ? 0 : value), 1);
+  };
+  const there = await known(true);
+  expect(there).toBe(await known(false));
+  expect(there).toContain('"path(n1, n6)"');
+});
+
+test('a thread that says nothing of its conclusions, or ends, leaves those that are known here', async () => {
+  const { session, threads } = await openWithThreads();
+  await teachPath(session);
+  await session.tellAll(chainOf(3));
+  const { id } = await session.tell('edge(n1, n2)');
+  await session.ask('path(?x, ?y)');
+  const dependents = async () => (await session.engine.fact(session.caller, id)).dependents;
+  expect(await dependents()).toHaveLength(4);
+  threads.filter = (message) => {
+    if (message.kind === 'ask') threads.kill();
+    return true;
+  };
+  expect(await dependents()).toEqual([]);
+  threads.filter = () => true;
+  expect(await dependents()).toEqual([]);
+  await session.ask('path(?x, ?y)', { limit: 70 });
+  expect(await dependents()).toHaveLength(4);
+  threads.filter = ({ kind }) => kind !== 'ask';
+  expect(await dependents()).toEqual([]);
+});
+
+test('a retraction says so if it cannot list what goes of the conclusions of a thread', async () => {
+  const { session, threads } = await openWithThreads();
+  await teachPath(session);
+  await session.tellAll(chainOf(150));
+  await session.ask('path(?x, ?y)');
+  const ways = { unscoped: true, dependents: 'known' };
+  expect(await session.forget('edge(n140, n141)', { ...ways, dryRun: true })).toMatchObject({
+    dependentsComplete: false,
+  });
+  expect(await session.forget('edge(n140, n141)', ways)).toMatchObject({ dependentsComplete: false });
+  threads.afterMs = Number.POSITIVE_INFINITY;
+  await session.ask('path(?x, ?y)');
+  expect(await session.forget('edge(n130, n131)', ways)).toMatchObject({ dependentsComplete: true });
 });
 
 test('conclusions of a thread that are too many to list make subscribers read again', async () => {
