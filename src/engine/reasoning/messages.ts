@@ -8,8 +8,7 @@ import type { AggregateInput } from '../contract/aggregation.ts';
 import type { ExplainInput } from '../contract/explanation.ts';
 import type { AskInput } from '../contract/inference.ts';
 import type { ProblemCode } from '../contract/problems.ts';
-import type { Program, RelationShape } from '../datalog/model/program.ts';
-import { relationKey } from '../language/terms.ts';
+import type { RelationShape } from '../datalog/model/program.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 
@@ -50,20 +49,6 @@ export type RemoteTask =
   /** Known conclusions of the view with one of these constants. */
   | { readonly kind: 'mentions'; readonly view: ScopeChoice; readonly names: readonly string[] };
 
-/** The relations that a question is about. */
-export function goalsOf(
-  task: Extract<RemoteTask, { readonly kind: 'proof' | 'aggregate' }>,
-  { program }: { readonly program: Program },
-): string[] {
-  const { predicate, args } = task.input;
-  if (task.kind === 'proof') return [relationKey(predicate, task.input.args.length, task.input.negated)];
-  if (args !== null) return [relationKey(predicate, args.length, false)];
-  return program
-    .conclusionsOf(predicate)
-    .filter(({ negated }) => !negated)
-    .map(({ arity }) => relationKey(predicate, arity, false));
-}
-
 /** A task for the copy. `askedAt` is in epoch milliseconds: threads do not share another clock. */
 export interface RemoteQuestion {
   readonly kind: 'ask';
@@ -72,6 +57,8 @@ export interface RemoteQuestion {
   readonly generation: number;
   readonly time: number;
   readonly task: RemoteTask;
+  /** The relations that it is about. */
+  readonly goals: readonly string[];
   readonly timeoutMs: number;
   readonly maxDerivations: number;
   readonly askedAt: number;

@@ -2,7 +2,6 @@ import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Pause } from '../base/slices.ts';
 import type { Scheduler } from '../base/scheduler.ts';
-import { relationsRead } from '../datalog/model/program.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 import { aggregateFacts } from '../read/aggregate-facts.ts';
@@ -14,7 +13,6 @@ import {
   type FromReasoningThread,
   type Post,
   type ThreadReply,
-  goalsOf,
   type RemoteQuestion,
   type RemoteTask,
   type ToReasoningThread,
@@ -104,7 +102,7 @@ export class ReasoningThread {
   }
 
   async #answer(
-    { id, task, timeoutMs, maxDerivations, askedAt, lightMs }: RemoteQuestion,
+    { id, task, goals, timeoutMs, maxDerivations, askedAt, lightMs }: RemoteQuestion,
     { copied, owner }: Held,
     reader: PinnedReader,
     signal: AbortSignal,
@@ -120,7 +118,7 @@ export class ReasoningThread {
     });
     scheduler.enter('ask', owner);
     try {
-      const { value, used, goals } = await this.#work(task, copied, { reasoner, reader, pacer, tenant });
+      const { value, used } = await this.#work(task, copied, { reasoner, reader, pacer, tenant });
       const isLight = pacer.derivations > 0 && pacer.workedMs < lightMs;
       const parts: Uint8Array[] = [];
       for await (const piece of write(value, scheduler.pauseOf(owner, 'write an answer'))) {
@@ -128,7 +126,7 @@ export class ReasoningThread {
         parts.push(encoder.encode(piece));
       }
       const facts = Int32Array.from(used, ({ relation, row }) => relation.number[row] as number);
-      const conclusions = goals === null ? [] : copied.conclusions(goals);
+      const conclusions = goals.length === 0 ? [] : copied.conclusions(goals);
       const transfer = [facts, ...parts].map(({ buffer }) => buffer as ArrayBuffer);
       post({ kind: 'answer', ...said(), parts, used: facts, conclusions, isLight }, transfer);
     } catch (error) {
@@ -139,40 +137,30 @@ export class ReasoningThread {
     }
   }
 
-  /** `goals`: the relations that a question is about; null: it is none, and concludes nothing. */
   async #work(task: RemoteTask, copied: CopiedTenant, context: InferenceContext): Promise<Worked> {
     const { reasoner, reader, pacer, tenant } = context;
     switch (task.kind) {
       case 'answer': {
-        const body = bodyOf(task.input);
-        const { answer, used } = await infer(context, task.input, body, { names: task.names });
-        return { value: answer, used, goals: relationsRead(body) };
+        const { input, names } = task;
+        const { answer, used } = await infer(context, input, bodyOf(input), { names });
+        return { value: answer, used };
       }
       case 'proof': {
         const { explanation, used } = await why(context, task.input);
-        return { value: explanation, used: new Set(used), goals: goalsOf(task, reader) };
+        return { value: explanation, used: new Set(used) };
       }
       case 'aggregate':
-        return {
-          value: await aggregateFacts(context, task.input),
-          used: nothing,
-          goals: goalsOf(task, reader),
-        };
+        return { value: await aggregateFacts(context, task.input), used: nothing };
       case 'dependents': {
-        const { numbers } = tenant.facts;
-        const fact = task.fact < numbers.count ? tenant.facts.versionOf(task.fact) : null;
+        const { facts } = tenant;
+        const fact = task.fact < facts.numbers.count ? facts.versionOf(task.fact) : null;
         const isCopied = fact !== null && fact.row >= 0;
-        const value = isCopied ? await reasoner.provedWith(fact, reader, pacer) : [];
-        return { value, used: nothing, goals: null };
+        return { value: isCopied ? await reasoner.provedWith(fact, reader, pacer) : [], used: nothing };
       }
       case 'counts':
-        return {
-          value: await reasoner.conclusionCounts(reader, pacer, task.view),
-          used: nothing,
-          goals: null,
-        };
+        return { value: await reasoner.conclusionCounts(reader, pacer, task.view), used: nothing };
       case 'mentions':
-        return { value: await copied.mentions(task, reader, pacer), used: nothing, goals: null };
+        return { value: await copied.mentions(task, reader, pacer), used: nothing };
     }
   }
 }
@@ -181,7 +169,6 @@ export class ReasoningThread {
 interface Worked {
   readonly value: unknown;
   readonly used: ReadonlySet<FactRow>;
-  readonly goals: readonly string[] | null;
 }
 
 const nothing: ReadonlySet<FactRow> = new Set();

@@ -413,7 +413,7 @@ export class ReasoningThreads implements FactCopies {
     { number: copy }: CopyFeed,
     caller: Pick<Caller, 'signal'>,
     now: ReadContext,
-    { task: taskOf, timeoutMs, maxDerivations }: Posted,
+    { task: taskOf, goals, timeoutMs, maxDerivations }: Posted,
   ): Promise<ThreadReply | typeof ended> {
     const id = this.#nextQuestion++;
     const { pacer } = now;
@@ -444,7 +444,7 @@ export class ReasoningThreads implements FactCopies {
       thread.asked.set(id, { settle });
       const askedAt = Date.now() - pacer.elapsedMs;
       const lightMs = this.afterMs;
-      const asked = { kind: 'ask', id, copy, generation, time, task, askedAt, lightMs } as const;
+      const asked = { kind: 'ask', id, copy, generation, time, task, goals, askedAt, lightMs } as const;
       thread.link.post({ ...asked, timeoutMs, maxDerivations }, []);
       if (signal.aborted) gone();
     });
