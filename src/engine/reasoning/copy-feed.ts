@@ -40,6 +40,8 @@ export class CopyFeed implements MemoryHolder {
   readonly tenant: TenantState;
   /** Of the copy, and of what is derived from it, as the thread last said. */
   bytes = 0;
+  /** Conclusions in tables of the copy, as the thread last said. */
+  derived = 0;
   /** Questions that use it. */
   users = 0;
   isDropped = false;

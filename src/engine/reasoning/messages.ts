@@ -122,6 +122,8 @@ interface Replied {
   readonly id: number;
   /** Bytes of the copy and of what is derived from it. */
   readonly bytes: number;
+  /** Number of conclusions in its answer tables. */
+  readonly derived: number;
   /** How often rules fired since the last reply. */
   readonly fired: readonly (readonly [string, number])[];
 }

@@ -111,9 +111,10 @@ export class ReasoningThread {
     const { reasoner, tenant } = copied;
     const startedAt = performance.now() - Math.max(0, Date.now() - askedAt);
     const pacer = reasoner.pacer({ timeoutMs, maxDerivations, startedAt, signal });
-    const said = (): { id: number; bytes: number; fired: [string, number][] } => ({
+    const said = (): { id: number; bytes: number; derived: number; fired: [string, number][] } => ({
       id,
       bytes: copied.bytes,
+      derived: reasoner.conclusions,
       fired: copied.fired(),
     });
     scheduler.enter('ask', owner);

@@ -52,7 +52,12 @@ export interface ThreadFigures {
   readonly copies: number;
   /** Bytes of copies, and of what is derived from them. */
   readonly bytes: number;
+  /** Number of conclusions in their answer tables. */
+  readonly conclusions: number;
 }
+
+/** Of no threads. */
+export const noFigures: ThreadFigures = { threads: 0, questions: 0, copies: 0, bytes: 0, conclusions: 0 };
 
 /** Totals since the start. */
 export interface ThreadCounters {
@@ -157,12 +162,15 @@ export class ReasoningThreads implements FactCopies {
   }
 
   figures(): ThreadFigures {
-    const figures = { threads: this.#threads.length, questions: 0, copies: 0, bytes: 0 };
+    const figures = { ...noFigures, threads: this.#threads.length };
     for (const thread of this.#threads) {
       if (thread === null) continue;
       figures.questions += thread.asked.size;
       figures.copies += thread.feeds.size;
-      for (const { bytes } of thread.feeds.values()) figures.bytes += bytes;
+      for (const { bytes, derived } of thread.feeds.values()) {
+        figures.bytes += bytes;
+        figures.conclusions += derived;
+      }
     }
     return figures;
   }
@@ -463,10 +471,16 @@ export class ReasoningThreads implements FactCopies {
     thread.givenUp.set(id, timer);
   }
 
-  #noteReply(feed: CopyFeed, thread: Thread, { bytes, fired }: ThreadReply, { database }: ReadContext): void {
+  #noteReply(
+    feed: CopyFeed,
+    thread: Thread,
+    { bytes, derived, fired }: ThreadReply,
+    { database }: ReadContext,
+  ): void {
     const { live, memory } = this.#parts;
     if (!feed.isDropped && thread.feeds.get(feed.tenant) === feed) {
       feed.bytes = bytes;
+      feed.derived = derived;
       memory.use(feed, bytes);
       memory.fits(bytes, feed);
     }

@@ -15,7 +15,9 @@ import {
   type Session,
   startTime,
 } from '../testing/engine-fixtures.ts';
+import { serving } from '../base/serving.ts';
 import { readGolden } from '../testing/golden.ts';
+import { rehearse } from './rehearsal.ts';
 import { type ThreadsInProcess, threadsInProcess } from '../testing/threads-in-process.ts';
 import { viewFields } from '../testing/twin.ts';
 
@@ -527,6 +529,18 @@ test('where the dead rows of a copy were dropped, it answers as before', async (
   }
   await session.forgetPattern('edge(n1, ?y)');
   expect((await askBoth(session, threads, 'held(?x, ?y), edge(?y, ?z)')).count).toBe(1);
+});
+
+test('a thread warms up with questions of each kind, one a turn, and says so if one is not answered', async () => {
+  const write = async function* write(value: unknown): AsyncGenerator<string> {
+    yield JSON.stringify(value);
+  };
+  const parts = { scheduler: serving, memoryBytes: 2 ** 24, questionBytes: 2 ** 22, write };
+  let turns = 0;
+  const turn = async (): Promise<void> => void turns++;
+  await rehearse(parts, turn);
+  expect(turns).toBe(40);
+  await expect(rehearse({ ...parts, questionBytes: 1 }, turn)).rejects.toThrow('warming up: ancestor');
 });
 
 test('questions of a service that ends are refused', async () => {
