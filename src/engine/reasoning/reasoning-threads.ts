@@ -230,7 +230,7 @@ export class ReasoningThreads implements FactCopies {
       if (replied === null) return null;
       const { reply, now } = replied;
       if (reply === ended) continue;
-      const taken = await this.#taken(reply, now);
+      const taken = await this.#taken(reply, now, question.goals);
       if (taken.isLight) this.#heavy.delete(context.tenant, question.shape);
       return { ...taken, context: now };
     }
@@ -496,8 +496,11 @@ export class ReasoningThreads implements FactCopies {
   async #taken(
     reply: ThreadReply,
     now: ReadContext,
+    goals: readonly string[],
   ): Promise<{ value: unknown; used: Set<FactRow>; isLight: boolean }> {
     if (reply.kind !== 'answer') throw errorOf(reply);
+    // Rows that tables here have too are known from now on, as if the question had been asked here.
+    if (now.reasoner.program === now.reader.program) now.reasoner.noteAsked(goals);
     await this.#takeConclusions(reply.conclusions, now);
     const { parts, isLight } = reply;
     const used = new Set<FactRow>();

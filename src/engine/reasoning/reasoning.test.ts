@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { JsonText } from '../base/json-text.ts';
 import { type Answer, askInputSchema } from '../contract/inference.ts';
 import { entityInputSchema } from '../contract/entities.ts';
+import { explainInputSchema } from '../contract/explanation.ts';
 import { memoryStatsQuerySchema } from '../contract/memory.ts';
 import { ruleInputSchema } from '../contract/rules.ts';
 import { factInputSchema } from '../contract/facts.ts';
@@ -300,6 +301,34 @@ test('a retraction says so if it cannot list what goes of the conclusions of a t
   threads.afterMs = Number.POSITIVE_INFINITY;
   await session.ask('path(?x, ?y)');
   expect(await session.forget('edge(n130, n131)', ways)).toMatchObject({ dependentsComplete: true });
+});
+
+test('after a change of rules, what a thread concluded again is known again, where tables here have it too', async () => {
+  const known = async (withThread: boolean): Promise<string[][]> => {
+    const { session, threads } = await openWithThreads();
+    const found: string[][] = [];
+    const look = async (): Promise<void> => {
+      const ways = { dryRun: true, dependents: 'known', unscoped: true };
+      found.push((await session.forget('edge(n1, n2)', ways)).dependents ?? []);
+    };
+    threads.afterMs = withThread ? 0 : Number.POSITIVE_INFINITY;
+    await teachPath(session);
+    await session.tellAll(chainOf(3));
+    await session.ask('path(n1, ?y)');
+    await look();
+    await session.engine.explain(
+      session.caller,
+      explainInputSchema.parse({ predicate: 'path', args: ['n1', 'n9'], mode: 'whyNot' }),
+    );
+    await session.teach('load(?x, ?n) :- edge(?x, ?_), ?n = count { ?y : path(?x, ?y) }');
+    await look();
+    await session.ask('load(n1, ?n)');
+    await look();
+    return found;
+  };
+  const there = await known(true);
+  expect(there).toEqual(await known(false));
+  expect(there.at(-1)).toContain('path(n1, n2)');
 });
 
 test('conclusions of a thread that are too many to list make subscribers read again', async () => {
