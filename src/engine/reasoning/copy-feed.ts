@@ -238,11 +238,13 @@ export class CopyFeed implements MemoryHolder {
       const all = rules.all();
       const known = this.#rules;
       const changed = all.filter((rule) => known.get(rule.id) !== rule);
-      for (let from = 0; from < changed.length; from += rulesInMessage) {
+      // Once they changed again, another question may have posted the newer ones: older ones must not follow.
+      for (let from = 0; from < changed.length && rules.version === version; from += rulesInMessage) {
         const some = changed.slice(from, from + rulesInMessage);
         this.#post({ kind: 'rules', copy: this.number, rules: some }, []);
         await pacer.breathe();
       }
+      if (rules.version !== version) continue;
       this.#post({ kind: 'order', copy: this.number, ids: all.map(({ id }) => id) }, []);
       this.#rules = new Map(all.map((rule) => [rule.id, rule]));
       this.#rulesVersion = version;

@@ -214,6 +214,24 @@ test('rules that are taught, disabled and forgotten count on a thread, and so do
   expect((await askBoth(session, threads, 'path(?x, ?y)')).count).toBe(3);
 });
 
+test('rules that change while they are posted for several questions are those of the last change', async () => {
+  const { session, threads } = await openWithThreads();
+  await session.tellAll(chainOf(2));
+  const ids: string[] = [];
+  for (let at = 0; at < 900; at++) ids.push((await session.teach(`p${at}(?x) :- edge(?x, ?_)`)).id);
+  let now = performance.now();
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 7));
+  onTestFinished(() => void time.mockRestore());
+  const first = session.ask('p10(?x)');
+  await expect.poll(() => threads.posted.some(({ kind }) => kind === 'rules'), { interval: 0 }).toBe(true);
+  const gone = session.engine.forgetRule(session.caller, ids[899] as string);
+  const others = [1, 2, 3, 4].map((at) => session.ask(`p${at}(?x)`));
+  for (const { count } of await Promise.all([first, ...others])) expect(count).toBe(2);
+  await gone;
+  expect((await askBoth(session, threads, 'p899(?x)', { withProof: false })).count).toBe(0);
+  expect(threads.started).toBe(1);
+});
+
 test('what a thread concluded is withdrawn and depends as what was concluded here', async () => {
   const { session, threads } = await openWithThreads();
   const seen: string[] = [];
