@@ -173,7 +173,7 @@ test('a question that names a constant waits for a copy that takes longer than i
   // Every look at the clock ends a slice, so the wait is soon longer than 50 ms.
   let now = performance.now();
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 7));
-  onTestFinished(() => void time.mockRestore());
+  onTestFinished(() => time.mockRestore());
   expect((await session.ask('path(n2990, ?y)')).count).toBe(10);
   expect(threads.asked).toBe(1);
 });
@@ -221,7 +221,7 @@ test('rules that change while they are posted for several questions are those of
   for (let at = 0; at < 900; at++) ids.push((await session.teach(`p${at}(?x) :- edge(?x, ?_)`)).id);
   let now = performance.now();
   const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 7));
-  onTestFinished(() => void time.mockRestore());
+  onTestFinished(() => time.mockRestore());
   const first = session.ask('p10(?x)');
   await expect.poll(() => threads.posted.some(({ kind }) => kind === 'rules'), { interval: 0 }).toBe(true);
   const gone = session.engine.forgetRule(session.caller, ids[899] as string);
