@@ -42,7 +42,7 @@ import { type ReadingEngine, EngineContext, type EngineParts } from './engine-co
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
 import {
-  aggregate,
+  aggregateAtoms,
   aggregateForText,
   askForText,
   askQuestion,
@@ -96,7 +96,7 @@ const readings = {
   ask: askQuestion,
   askForText,
   /** Aggregates over the matches of one atom. */
-  aggregate,
+  aggregate: aggregateAtoms,
   aggregateForText,
   explain: explainAtom,
   explainForText,

@@ -191,7 +191,7 @@ export async function explainForText(
 }
 
 /** One figure over the matches of an atom, as `aggregateForText` gives it, as an object. */
-export async function aggregate(
+export async function aggregateAtoms(
   engine: ReadingEngine,
   caller: Caller,
   input: AggregateInput,

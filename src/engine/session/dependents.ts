@@ -117,7 +117,7 @@ export function everKnown(
 }
 
 /** For a write whose dependents are found otherwise. */
-export const nothingKnown: KnownBefore = { candidates: [], losses: null, isListed: true };
+export const noneKnown: KnownBefore = { candidates: [], losses: null, isListed: true };
 
 /** How long to wait for tables that questions are using, in milliseconds. */
 const maxWaitMs = 1000;

@@ -19,7 +19,7 @@ import {
   type KnownBefore,
   knownBefore,
   noDependents,
-  nothingKnown,
+  noneKnown,
   patternOf,
   relationsAbout,
   relationsOf,
@@ -99,7 +99,7 @@ async function retract(
   const watch = live.watch(caller, limits, ({ reasoner, tenant }) =>
     ways.dependents === 'known'
       ? knownBefore(reasoner, reasoner.reached(relationsAbout(operation, tenant.facts)))
-      : nothingKnown,
+      : noneKnown,
   );
   try {
     const wanted = { caller, operation, before: watch.before };

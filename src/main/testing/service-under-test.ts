@@ -1,7 +1,7 @@
 /** For tests: the whole service over real HTTP on a free port, its engine in memory, every answer validated. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { bundleProgram } from '../../engine/testing/child-program.ts';
+import { fileURLToPath } from 'node:url';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { type Environment, parseConfig } from '../base/config.ts';
 import { type Service, type ServiceOptions, startService } from '../service/service.ts';
@@ -28,17 +28,12 @@ export interface Answered<Body> {
   readonly body: Body;
 }
 
-/** `EVERY_QUESTION_MOVES=1`: each question of each test is answered on a reasoning thread, which is to make no difference. */
+/**
+ * `EVERY_QUESTION_MOVES=1`: each question of each test is answered on a reasoning thread, of the built program, which is to
+ * make no difference.
+ */
 const everyQuestionMoves = process.env['EVERY_QUESTION_MOVES'] === '1';
-let program: Promise<string> | null = null;
-
-async function movingOptions(
-  environment: Environment,
-): Promise<Pick<ServiceOptions, 'reasoningFile' | 'reasoningAfterMs'>> {
-  if (!everyQuestionMoves || environment['REASONING_THREADS'] !== undefined) return {};
-  program ??= bundleProgram(new URL('../entry/reasoning-thread.ts', import.meta.url));
-  return { reasoningFile: await program, reasoningAfterMs: 0 };
-}
+const builtThread = fileURLToPath(new URL('../../../out/main/reasoning-thread.js', import.meta.url));
 
 export async function startServiceUnderTest(
   given: Environment = {},
@@ -55,8 +50,9 @@ export async function startServiceUnderTest(
       logged.push(JSON.parse(line) as Record<string, unknown>);
     },
   });
-  const moving = await movingOptions(given);
-  const environment = 'reasoningFile' in moving ? { ...given, REASONING_THREADS: '1' } : given;
+  const moves = everyQuestionMoves && given['REASONING_THREADS'] === undefined;
+  const moving = moves ? { reasoningFile: builtThread, reasoningAfterMs: 0 } : {};
+  const environment = moves ? { ...given, REASONING_THREADS: '1' } : given;
   const config = parseConfig(environment, { host: '127.0.0.1', port: 0 });
   const isInMemory = environment['STORAGE_DIR'] === undefined;
   const service = await startService(
