@@ -14,6 +14,7 @@ export { EngineError, invalid, notLeader } from './base/errors.ts';
 export { keyReused } from './state/idempotency.ts';
 export { JsonText } from './base/json-text.ts';
 export { ReasoningThread } from './reasoning/reasoning-thread.ts';
+export { rehearse } from './reasoning/rehearsal.ts';
 export type { FromReasoningThread, ToReasoningThread } from './reasoning/messages.ts';
 export type { ThreadHost } from './reasoning/reasoning-threads.ts';
 export { type Pause, runInSlices, Slices } from './base/slices.ts';

@@ -2,6 +2,7 @@
  * GET /memory/stats: salience histogram, expiring and fading facts of a view, from one scan of the visible facts in
  * slices.
  */
+import { conclusionCounts } from '../read/describe.ts';
 import { type ReadContext, scopeChoice, storedFact, visibleIn } from '../session/read-context.ts';
 import { entryOf, entryOfStored } from './recall.ts';
 import type { RenderedOrder } from '../store/rendered-order.ts';
@@ -31,7 +32,7 @@ const rowsBetweenBreaths = 0x3ff;
  * that are not stored; a lower bound unless `derivedComplete`.
  */
 export async function memoryStats(context: ReadContext, query: MemoryStatsQuery): Promise<MemoryStats> {
-  const { database, tenant, reader, reasoner, pacer } = context;
+  const { database, tenant, reader, pacer } = context;
   const view = scopeChoice(query);
   const isVisible = visibleIn(context, view);
   const timeOf = (generation: number): number => database.timeOf(generation);
@@ -60,7 +61,7 @@ export async function memoryStats(context: ReadContext, query: MemoryStatsQuery)
   }
   let derived = 0;
   let derivedComplete = true;
-  for (const { count, isComplete } of await reasoner.conclusionCounts(reader, pacer, view)) {
+  for (const { count, isComplete } of await conclusionCounts(context, view)) {
     derived += count;
     derivedComplete &&= isComplete;
   }

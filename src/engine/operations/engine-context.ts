@@ -38,6 +38,7 @@ import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/h
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
 import {
+  noFigures,
   ReasoningThreads,
   type ThreadCounters,
   type ThreadFigures,
@@ -523,9 +524,12 @@ export class EngineContext implements Writer {
   figures(): EngineFigures {
     const { log } = this.parts;
     const { storedBytes, segments, inFlightBytes } = log.statistics();
+    const live = this.live.figures();
+    const reasoning = this.threads?.figures() ?? noFigures;
     const snapshot = log.snapshot();
     return {
-      ...this.live.figures(),
+      ...live,
+      conclusions: live.conclusions + reasoning.conclusions,
       openTransactions: this.transactions.count,
       oldestTransactionMs: this.transactions.oldestMs,
       windowSessions: this.windows.sessions,
@@ -539,7 +543,7 @@ export class EngineContext implements Writer {
       isEncrypted: log.isEncrypted,
       memory: this.parts.memoryGauge?.read() ?? null,
       backupAt: this.backups.last?.takenAt ?? null,
-      reasoning: this.threads?.figures() ?? { threads: 0, questions: 0, copies: 0, bytes: 0 },
+      reasoning,
     };
   }
 

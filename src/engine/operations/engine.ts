@@ -12,7 +12,6 @@ import { type AboutInput, entitiesNamed, mentionedConstants, mentionedFacts } fr
 import { firstEntries, type ListLimits } from '../memory/fact-lines.ts';
 import { recall } from '../memory/recall.ts';
 import { restore } from '../memory/restore.ts';
-import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
 import { entityLimits, entityPage } from '../read/entity.ts';
@@ -46,9 +45,12 @@ import { forgetEntity } from '../history/erasures.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
 import {
+  aggregateAtoms,
+  aggregateForText,
   askForText,
   askQuestion,
   explainAtom,
+  explainForText,
   predicates,
   query,
   rule,
@@ -99,8 +101,10 @@ const readings = {
   ask: askQuestion,
   askForText,
   /** Aggregates over the matches of one atom. */
-  aggregate: asking(aggregateFacts, limitsGiven, anyConclusion),
+  aggregate: aggregateAtoms,
+  aggregateForText,
   explain: explainAtom,
+  explainForText,
   /** What would be true after hypothetical changes, beside what is. */
   whatIf: asking(whatIf, limitsGiven, anyConclusion),
   /** How a question is evaluated, rule by rule. */

@@ -1,5 +1,6 @@
+import type { InferenceContext } from './ask.ts';
 import { invalid } from '../base/errors.ts';
-import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import { scopeChoice } from '../session/read-context.ts';
 import type { AggregateInput, AggregateResult, AggregateValue } from '../contract/aggregation.ts';
 import { isVariable } from '../contract/language.ts';
 import { DistinctAtoms, tupleAt, Tuples } from '../store/tuples.ts';
@@ -15,7 +16,10 @@ import { rowsByText } from '../datalog/tables/sorted.ts';
  * are streamed in no particular order and not stored: memory holds the groups and, with `distinct`, the values.
  * `language/figure` defines the arithmetic.
  */
-export async function aggregateFacts(context: ReadContext, input: AggregateInput): Promise<AggregateResult> {
+export async function aggregateFacts(
+  context: InferenceContext,
+  input: AggregateInput,
+): Promise<AggregateResult> {
   context.pacer.look();
   const patterns = patternsOf(context, input);
   const tallies = new Tallies(context, input, patterns.length > 1);
@@ -29,7 +33,7 @@ export async function aggregateFacts(context: ReadContext, input: AggregateInput
 }
 
 /** The patterns to match: the given one, or a match-anything pattern for every arity of the predicate. */
-function patternsOf({ tenant, reader }: ReadContext, input: AggregateInput): string[][] {
+function patternsOf({ tenant, reader }: InferenceContext, input: AggregateInput): string[][] {
   const { predicate, args, argIndex, infer } = input;
   if (args !== null) return [args];
   const arities = new Set<number>();
@@ -53,7 +57,7 @@ type Visit = (ids: Int32Array, constants: Constants) => number;
 const workBetweenBreaths = 1024;
 
 /** Yields after a number of atoms, sooner if the atoms are long. */
-function breather({ pacer }: ReadContext): (characters: number) => Promise<void> | null {
+function breather({ pacer }: InferenceContext): (characters: number) => Promise<void> | null {
   let work = 0;
   return (characters) => {
     work += 1 + characters / 64;
@@ -64,7 +68,7 @@ function breather({ pacer }: ReadContext): (characters: number) => Promise<void>
 }
 
 async function eachStored(
-  context: ReadContext,
+  context: InferenceContext,
   input: AggregateInput,
   args: readonly string[],
   visit: Visit,
@@ -86,7 +90,7 @@ async function eachStored(
 }
 
 async function eachDerivable(
-  context: ReadContext,
+  context: InferenceContext,
   input: AggregateInput,
   args: readonly string[],
   visit: Visit,
@@ -118,7 +122,7 @@ interface Tally {
 
 /** The tally of all atoms and, by number, of each group. */
 class Tallies {
-  readonly #context: ReadContext;
+  readonly #context: InferenceContext;
   readonly #input: AggregateInput;
   readonly #refused: Refused;
   readonly #variables: readonly string[];
@@ -135,7 +139,7 @@ class Tallies {
   /** For atoms of several relations: one id per text. */
   readonly #shared: Constants | null;
 
-  constructor(context: ReadContext, input: AggregateInput, areSeveral: boolean) {
+  constructor(context: InferenceContext, input: AggregateInput, areSeveral: boolean) {
     this.#context = context;
     this.#input = input;
     this.#refused = (message) => invalid(input.variable === null ? 'argIndex' : 'variable', message);

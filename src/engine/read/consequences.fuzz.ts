@@ -101,6 +101,7 @@ class Written {
       listings: new ListingCache(0),
       meaning: null,
       tokens: shippedTokens,
+      elsewhere: null,
     };
   }
 

@@ -73,6 +73,7 @@ async function asked(
     listings: new ListingCache(0),
     meaning: null,
     tokens: shippedTokens,
+    elsewhere: null,
   };
   for (const text of questions) {
     const input = askInput(text);

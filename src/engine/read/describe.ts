@@ -7,6 +7,7 @@ import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { renderAtom } from '../language/print.ts';
 import { relationKey } from '../language/terms.ts';
+import type { RelationCount } from '../datalog/maintain/reasoner.ts';
 import { type Reader, sees } from '../datalog/model/reader.ts';
 
 /** The details of one fact, and the vocabulary of a tenant. */
@@ -55,8 +56,32 @@ export async function factDetail(context: ReadContext, fact: FactRow): Promise<F
 
 /** Known conclusions whose current proof needs the fact. */
 async function dependentsOf(context: ReadContext, fact: FactRow): Promise<string[]> {
-  const { reasoner, reader, pacer } = context;
-  return reasoner.provedWith(fact, reader, pacer);
+  const { reasoner, reader, pacer, elsewhere } = context;
+  const here = await reasoner.provedWith(fact, reader, pacer);
+  const there = (await elsewhere?.dependentsOf(context, fact)) ?? [];
+  return there.length === 0 ? here : [...new Set([...here, ...there])].sort(compareText);
+}
+
+/** The numbers of conclusions in the view, for each relation that rules conclude there, as far as they are known. */
+export async function conclusionCounts(
+  context: ReadContext,
+  view: ScopeChoice = { kind: 'all' },
+): Promise<RelationCount[]> {
+  const { reasoner, reader, pacer, elsewhere } = context;
+  const here = await reasoner.conclusionCounts(reader, pacer, view);
+  if (elsewhere === null || here.every(({ isComplete }) => isComplete)) return here;
+  const there = new Map<string, RelationCount>();
+  for (const each of await elsewhere.counts(context, view)) there.set(keyOf(each), each);
+  return here.map((each) => {
+    const other = there.get(keyOf(each));
+    if (other === undefined || each.isComplete) return each;
+    // Both are lower bounds, unless that one is complete.
+    return other.isComplete || other.count > each.count ? other : each;
+  });
+}
+
+function keyOf({ of: { predicate, arity, negated } }: RelationCount): string {
+  return relationKey(predicate, arity, negated);
 }
 
 interface Row {
@@ -73,7 +98,7 @@ interface Row {
 
 /** Every predicate and arity with its facts, known conclusions, rules, scopes and an example, by name and arity. */
 export async function listPredicates(context: ReadContext): Promise<PredicateList> {
-  const { database, tenant, reader, reasoner, pacer } = context;
+  const { database, tenant, reader, pacer } = context;
   const rows = new Map<string, Row>();
   const rowOf = (name: string, arity: number): Row => {
     const key = relationKey(name, arity, false);
@@ -108,7 +133,7 @@ export async function listPredicates(context: ReadContext): Promise<PredicateLis
     row.rules++;
     row.scopes.add(record.scope);
   }
-  for (const { of, count, example, isComplete } of await reasoner.conclusionCounts(reader, pacer)) {
+  for (const { of, count, example, isComplete } of await conclusionCounts(context)) {
     const row = rowOf(of.predicate, of.arity);
     row.derived += count;
     row.derivedComplete &&= isComplete;

@@ -194,7 +194,7 @@ class EntityKnowledge {
 
   /** Takes the conclusions that were derived before. */
   async collectKnown(): Promise<void> {
-    const { reasoner, reader, pacer } = this.#context;
+    const { reasoner, reader, pacer, elsewhere } = this.#context;
     const tables = await reasoner.knownConclusions(this.#view, reader, pacer);
     const isKnownHere = (relation: RelationShape): boolean => this.#isConcludedInView(relation);
     for (const { table, rows, count, dead } of tables) {
@@ -203,6 +203,18 @@ class EntityKnowledge {
       for (let row = 0; row < count; row++) {
         if ((row & (rowsBetweenBreaths - 1)) === rowsBetweenBreaths - 1) await pacer.breathe();
         if (isCandidate({ dead }, row)) this.#conclude(table, tupleAt(rows, row, tuple));
+      }
+    }
+    const there = (await elsewhere?.mentions(this.#context, this.#view, [...this.#names])) ?? [];
+    const { dictionary } = reasoner.facts;
+    for (const { atoms, ...relation } of there) {
+      if (!isKnownHere(relation)) continue;
+      for (const [at, args] of atoms.entries()) {
+        if ((at & (rowsBetweenBreaths - 1)) === rowsBetweenBreaths - 1) await pacer.breathe();
+        this.#conclude(
+          relation,
+          Int32Array.from(args, (text) => dictionary.intern(text)),
+        );
       }
     }
     this.#isComplete = reader.program.conclusions().every((relation) => !this.#isConcludedInView(relation));

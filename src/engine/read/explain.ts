@@ -1,4 +1,5 @@
 import { invalid } from '../base/errors.ts';
+import type { InferenceContext } from './ask.ts';
 import { type MissingAtom, BlockFinder } from './blocked-by.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { ExplainInput, Explanation, WhyNot, Trace, TraceInput } from '../contract/explanation.ts';
@@ -20,26 +21,28 @@ export async function explain(
   context: ReadContext,
   input: ExplainInput,
 ): Promise<{ explanation: Explanation; used: readonly FactRow[] }> {
-  const { predicate, args, negated, mode } = input;
-  const atom: AtomLiteral = { predicate, args, negated, naf: false };
-  const view = scopeChoice(input);
-  if (mode === 'why') return why(context, view, atom);
+  const { args, mode } = input;
+  if (mode === 'why') return why(context, input);
   const open = args.findIndex(isVariable);
   if (open >= 0)
     throw invalid(
       `args.${open}`,
       `whyNot is about one atom: replace ${args[open]} by a constant, or ask why`,
     );
-  return { explanation: await whyNot(context, view, atom), used: [] };
+  return { explanation: await whyNot(context, scopeChoice(input), atomOf(input)), used: [] };
+}
+
+function atomOf({ predicate, args, negated }: ExplainInput): AtomLiteral {
+  return { predicate, args, negated, naf: false };
 }
 
 /** The proof of the atom, or of every answer if it has variables, and the stored facts in it, which count as used. */
-async function why(
-  { reasoner, reader, pacer }: ReadContext,
-  view: ScopeChoice,
-  atom: AtomLiteral,
+export async function why(
+  { reasoner, reader, pacer }: InferenceContext,
+  input: ExplainInput,
 ): Promise<{ explanation: Explanation; used: readonly FactRow[] }> {
-  const { matches, proof } = await reasoner.answer(question(view, [atom]), reader, pacer, {
+  const atom = atomOf(input);
+  const { matches, proof } = await reasoner.answer(question(scopeChoice(input), [atom]), reader, pacer, {
     offset: 0,
     limit: null,
     withProof: true,

@@ -205,7 +205,17 @@ test('returns what tables answer, with the proofs, to the last byte', async () =
       const listings = new ListingCache(0);
       const tokens = shippedTokens;
       const pacer = reasoner.pacer(limits);
-      const context = { database, tenant, reasoner, reader, pacer, listings, meaning: null, tokens };
+      const context = {
+        database,
+        tenant,
+        reasoner,
+        reader,
+        pacer,
+        listings,
+        meaning: null,
+        tokens,
+        elsewhere: null,
+      };
       const whole = await ask(context, input, body);
       const kinds = whole.answer.proof?.steps.map(({ kind }) => kind) ?? [];
       if (few === null) {

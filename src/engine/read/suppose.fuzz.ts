@@ -167,6 +167,7 @@ class Live {
       listings: new ListingCache(0),
       meaning: null,
       tokens: shippedTokens,
+      elsewhere: null,
     };
   }
 

@@ -62,6 +62,7 @@ function contextOf(facts: readonly FactToStore[], rules: readonly string[] = [])
     listings: new ListingCache(0),
     meaning: null,
     tokens: shippedTokens,
+    elsewhere: null,
   };
 }
 

@@ -7,12 +7,20 @@ import { maxInDoubt } from '../datalog/maintain/withdrawals.ts';
 import { isCandidate } from '../datalog/model/known-conclusions.ts';
 import type { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program, type Tallies } from '../datalog/model/program.ts';
+import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { relationKey } from '../language/terms.ts';
+import type { KnownAtoms } from '../session/read-context.ts';
 import { newTenant, type TenantState } from '../state/state.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import { StoredRelation } from '../store/stored-relation.ts';
 import { tupleAt } from '../store/tuples.ts';
-import type { CopiedRelation, CopiedVersion, RemoteConclusions, ToReasoningThread } from './messages.ts';
+import type {
+  CopiedRelation,
+  CopiedVersion,
+  RemoteConclusions,
+  RemoteTask,
+  ToReasoningThread,
+} from './messages.ts';
 
 /** A message about the contents of a copy. */
 export type CopyMessage = Exclude<ToReasoningThread, { readonly kind: 'open' | 'drop' | 'ask' | 'cancel' }>;
@@ -21,6 +29,8 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const constantsBetweenBreaths = 256;
 /** Sets of goals, of each of which it is remembered what was said of their conclusions. */
 const maxGoalsRemembered = 100;
+/** Conclusions about a constant that are told. */
+const maxMentions = 100_000;
 
 /**
  * The copy of one tenant's facts on a reasoning thread: those of the relations that questions reached, under the numbers
@@ -161,6 +171,31 @@ export class CopiedTenant {
       );
       return { ...of, columns, count: tuples.length, texts };
     });
+  }
+
+  /** Known conclusions of the view with one of the constants, those first found if there are too many. */
+  async mentions(
+    { view, names }: Extract<RemoteTask, { readonly kind: 'mentions' }>,
+    reader: PinnedReader,
+    pacer: Pacer,
+  ): Promise<KnownAtoms[]> {
+    const { dictionary } = this.tenant.facts;
+    const ids = new Set(names.map((name) => dictionary.find(name)));
+    const found: KnownAtoms[] = [];
+    let left = maxMentions;
+    for (const { table, rows, count, dead } of await this.reasoner.knownConclusions(view, reader, pacer)) {
+      const { predicate, arity, negated } = table;
+      const atoms: string[][] = [];
+      const tuple = new Int32Array(arity);
+      for (let row = 0; row < count && left > 0; row++) {
+        if (row % rowsBetweenBreaths === rowsBetweenBreaths - 1) await pacer.breathe();
+        if (!isCandidate({ dead }, row) || !tupleAt(rows, row, tuple).some((id) => ids.has(id))) continue;
+        left--;
+        atoms.push(Array.from(tuple, (id) => dictionary.text(id)));
+      }
+      if (atoms.length > 0) found.push({ predicate, arity, negated, atoms });
+    }
+    return found;
   }
 
   #originalOr(id: number, texts: string[]): number {

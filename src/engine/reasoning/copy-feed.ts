@@ -13,7 +13,7 @@ import type { CopiedVersion, Post, ToReasoningThread } from './messages.ts';
 
 /** A relation of the copy. */
 interface Followed {
-  /** Resolves when it was posted, or could not be; null: it was posted. */
+  /** Resolves when it was posted, and rejects if it could not be; null: it was posted. */
   copying: Promise<void> | null;
   /** Facts that changed while it was copied. */
   readonly late: number[];
@@ -40,6 +40,8 @@ export class CopyFeed implements MemoryHolder {
   readonly tenant: TenantState;
   /** Of the copy, and of what is derived from it, as the thread last said. */
   bytes = 0;
+  /** Conclusions in tables of the copy, as the thread last said. */
+  derived = 0;
   /** Questions that use it. */
   users = 0;
   isDropped = false;
@@ -120,15 +122,20 @@ export class CopyFeed implements MemoryHolder {
         followed = { copying: null, late: [] };
         this.#relations.set(key, followed);
         const relation = this.tenant.facts.relations.get(key);
-        if (relation !== undefined) followed.copying = this.#copy(key, followed, relation, context);
+        if (relation !== undefined) {
+          followed.copying = this.#copy(key, followed, relation, context);
+          // The questions that wait for it may have left.
+          followed.copying.catch(context.reasoner.onBug);
+        }
       }
-      if (followed.copying !== null) await waitFor(followed.copying, pacer);
+      // However long that takes: without the relation the question cannot be posted, so patience is of no use here.
+      if (followed.copying !== null) await waitFor(followed.copying, pacer, Number.POSITIVE_INFINITY);
     }
     await this.#postRules(database, pacer);
     await this.#postChanges(database, pacer);
   }
 
-  /** Copies a relation, for this and later questions: no limit of the question ends it. Never rejects. */
+  /** Copies a relation, for this and later questions: no limit of the question ends it. It rejects only for a bug. */
   async #copy(
     key: string,
     followed: Followed,
@@ -144,7 +151,7 @@ export class CopyFeed implements MemoryHolder {
       for (const number of followed.late) this.#changed.push(number);
     } catch (error) {
       this.#relations.delete(key);
-      reasoner.onBug(error);
+      throw error;
     } finally {
       reasoner.readers--;
     }
@@ -231,11 +238,13 @@ export class CopyFeed implements MemoryHolder {
       const all = rules.all();
       const known = this.#rules;
       const changed = all.filter((rule) => known.get(rule.id) !== rule);
-      for (let from = 0; from < changed.length; from += rulesInMessage) {
+      // Once they changed again, another question may have posted the newer ones: older ones must not follow.
+      for (let from = 0; from < changed.length && rules.version === version; from += rulesInMessage) {
         const some = changed.slice(from, from + rulesInMessage);
         this.#post({ kind: 'rules', copy: this.number, rules: some }, []);
         await pacer.breathe();
       }
+      if (rules.version !== version) continue;
       this.#post({ kind: 'order', copy: this.number, ids: all.map(({ id }) => id) }, []);
       this.#rules = new Map(all.map((rule) => [rule.id, rule]));
       this.#rulesVersion = version;

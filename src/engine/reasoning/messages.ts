@@ -4,6 +4,8 @@
  * Constants, scopes and facts are named by the numbers of the serving thread's store, so that both mean the same by them.
  */
 import type { Metadata } from '../contract/facts.ts';
+import type { AggregateInput } from '../contract/aggregation.ts';
+import type { ExplainInput } from '../contract/explanation.ts';
 import type { AskInput } from '../contract/inference.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { RelationShape } from '../datalog/model/program.ts';
@@ -34,16 +36,31 @@ export interface CopiedVersion extends RelationShape {
   readonly metadata: Metadata | null;
 }
 
-/** A question for the copy. `askedAt` is in epoch milliseconds: threads do not share another clock. */
+/** What is asked of a copy: a question of a caller, or what earlier questions concluded there. */
+export type RemoteTask =
+  /** `names`: the declared names of an answer's arguments; null: see `namesOfAnswers`. */
+  | { readonly kind: 'answer'; readonly input: AskInput; readonly names: readonly string[] | null }
+  | { readonly kind: 'proof'; readonly input: ExplainInput }
+  | { readonly kind: 'aggregate'; readonly input: AggregateInput }
+  /** Conclusions whose canonical proof uses the fact with this number, as text. */
+  | { readonly kind: 'dependents'; readonly fact: number }
+  /** See `Reasoner.conclusionCounts`. */
+  | { readonly kind: 'counts'; readonly view: ScopeChoice }
+  /** Known conclusions of the view with one of these constants. */
+  | { readonly kind: 'mentions'; readonly view: ScopeChoice; readonly names: readonly string[] };
+
+/** A task for the copy. `askedAt` is in epoch milliseconds: threads do not share another clock. */
 export interface RemoteQuestion {
   readonly kind: 'ask';
   readonly id: number;
   readonly copy: number;
   readonly generation: number;
   readonly time: number;
-  readonly input: AskInput;
-  /** The declared names of an answer's arguments; null: see `namesOfAnswers`. */
-  readonly names: readonly string[] | null;
+  readonly task: RemoteTask;
+  /** The relations that it is about. */
+  readonly goals: readonly string[];
+  readonly timeoutMs: number;
+  readonly maxDerivations: number;
   readonly askedAt: number;
   /** Milliseconds of processor time: a question that takes less could be answered on the serving thread. */
   readonly lightMs: number;
@@ -105,6 +122,8 @@ interface Replied {
   readonly id: number;
   /** Bytes of the copy and of what is derived from it. */
   readonly bytes: number;
+  /** Number of conclusions in its answer tables. */
+  readonly derived: number;
   /** How often rules fired since the last reply. */
   readonly fired: readonly (readonly [string, number])[];
 }
@@ -116,7 +135,7 @@ export type FromReasoningThread = { readonly kind: 'started' } | ThreadReply;
 export type ThreadReply =
   | (Replied & {
       readonly kind: 'answer';
-      /** The answer as JSON in UTF-8. */
+      /** The answer, or what the task asks for, as JSON in UTF-8. */
       readonly parts: readonly Uint8Array[];
       /** Numbers of the facts that it used. */
       readonly used: Int32Array;

@@ -2,16 +2,19 @@ import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Pause } from '../base/slices.ts';
 import type { Scheduler } from '../base/scheduler.ts';
-import { relationsRead } from '../datalog/model/program.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
-import { bodyOf, infer } from '../read/ask.ts';
+import { aggregateFacts } from '../read/aggregate-facts.ts';
+import { bodyOf, infer, type InferenceContext } from '../read/ask.ts';
+import { why } from '../read/explain.ts';
+import type { FactRow } from '../store/fact-store.ts';
 import { type CopyMessage, CopiedTenant } from './copied-tenant.ts';
 import {
   type FromReasoningThread,
   type Post,
   type ThreadReply,
   type RemoteQuestion,
+  type RemoteTask,
   type ToReasoningThread,
 } from './messages.ts';
 
@@ -99,33 +102,32 @@ export class ReasoningThread {
   }
 
   async #answer(
-    { id, input, names, askedAt, lightMs }: RemoteQuestion,
+    { id, task, goals, timeoutMs, maxDerivations, askedAt, lightMs }: RemoteQuestion,
     { copied, owner }: Held,
     reader: PinnedReader,
     signal: AbortSignal,
   ): Promise<void> {
     const { scheduler, post, write } = this.#parts;
     const { reasoner, tenant } = copied;
-    const { timeoutMs, maxDerivations } = input;
     const startedAt = performance.now() - Math.max(0, Date.now() - askedAt);
     const pacer = reasoner.pacer({ timeoutMs, maxDerivations, startedAt, signal });
-    const said = (): { id: number; bytes: number; fired: [string, number][] } => ({
+    const said = (): { id: number; bytes: number; derived: number; fired: [string, number][] } => ({
       id,
       bytes: copied.bytes,
+      derived: reasoner.conclusions,
       fired: copied.fired(),
     });
     scheduler.enter('ask', owner);
     try {
-      const body = bodyOf(input);
-      const { answer, used } = await infer({ reasoner, reader, pacer, tenant }, input, body, { names });
+      const { value, used } = await this.#work(task, copied, { reasoner, reader, pacer, tenant });
       const isLight = pacer.derivations > 0 && pacer.workedMs < lightMs;
       const parts: Uint8Array[] = [];
-      for await (const piece of write(answer, scheduler.pauseOf(owner, 'write an answer'))) {
+      for await (const piece of write(value, scheduler.pauseOf(owner, 'write an answer'))) {
         pacer.look();
         parts.push(encoder.encode(piece));
       }
       const facts = Int32Array.from(used, ({ relation, row }) => relation.number[row] as number);
-      const conclusions = copied.conclusions(relationsRead(body));
+      const conclusions = goals.length === 0 ? [] : copied.conclusions(goals);
       const transfer = [facts, ...parts].map(({ buffer }) => buffer as ArrayBuffer);
       post({ kind: 'answer', ...said(), parts, used: facts, conclusions, isLight }, transfer);
     } catch (error) {
@@ -135,7 +137,42 @@ export class ReasoningThread {
       copied.settle();
     }
   }
+
+  async #work(task: RemoteTask, copied: CopiedTenant, context: InferenceContext): Promise<Worked> {
+    const { reasoner, reader, pacer, tenant } = context;
+    switch (task.kind) {
+      case 'answer': {
+        const { input, names } = task;
+        const { answer, used } = await infer(context, input, bodyOf(input), { names });
+        return { value: answer, used };
+      }
+      case 'proof': {
+        const { explanation, used } = await why(context, task.input);
+        return { value: explanation, used: new Set(used) };
+      }
+      case 'aggregate':
+        return { value: await aggregateFacts(context, task.input), used: nothing };
+      case 'dependents': {
+        const { facts } = tenant;
+        const fact = task.fact < facts.numbers.count ? facts.versionOf(task.fact) : null;
+        const isCopied = fact !== null && fact.row >= 0;
+        return { value: isCopied ? await reasoner.provedWith(fact, reader, pacer) : [], used: nothing };
+      }
+      case 'counts':
+        return { value: await reasoner.conclusionCounts(reader, pacer, task.view), used: nothing };
+      case 'mentions':
+        return { value: await copied.mentions(task, reader, pacer), used: nothing };
+    }
+  }
 }
+
+/** What a task came to, with the stored facts that it used. */
+interface Worked {
+  readonly value: unknown;
+  readonly used: ReadonlySet<FactRow>;
+}
+
+const nothing: ReadonlySet<FactRow> = new Set();
 
 const encoder = new TextEncoder();
 

@@ -2,20 +2,31 @@ import { type Caller, signalOf } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { JsonText } from '../base/json-text.ts';
 import { LruCache } from '../base/lru-cache.ts';
-import type { Answer, AskInput } from '../contract/inference.ts';
 import type { Literal } from '../contract/language.ts';
 import { isVariable } from '../contract/language.ts';
+import type { RelationCount } from '../datalog/maintain/reasoner.ts';
 import type { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { relationsRead } from '../datalog/model/program.ts';
 import { isPositiveAtom, relationOf } from '../language/terms.ts';
-import { hintsOf, namesOfAnswers } from '../read/ask.ts';
 import type { LiveState } from '../session/live-state.ts';
-import type { FactCopies, ReadContext } from '../session/read-context.ts';
+import type {
+  ConclusionsElsewhere,
+  FactCopies,
+  KnownAtoms,
+  ReadContext,
+  ViewFields,
+} from '../session/read-context.ts';
 import type { TenantState } from '../state/state.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import { Tuples } from '../store/tuples.ts';
 import { CopyFeed } from './copy-feed.ts';
-import type { FromReasoningThread, RemoteConclusions, ThreadReply, ToReasoningThread } from './messages.ts';
+import type {
+  FromReasoningThread,
+  RemoteConclusions,
+  RemoteTask,
+  ThreadReply,
+  ToReasoningThread,
+} from './messages.ts';
 
 /** A thread as its owner has it. After `terminate` it says nothing more. */
 export interface ThreadLink {
@@ -41,7 +52,12 @@ export interface ThreadFigures {
   readonly copies: number;
   /** Bytes of copies, and of what is derived from them. */
   readonly bytes: number;
+  /** Number of conclusions in their answer tables. */
+  readonly conclusions: number;
 }
+
+/** Of no threads. */
+export const noFigures: ThreadFigures = { threads: 0, questions: 0, copies: 0, bytes: 0, conclusions: 0 };
 
 /** Totals since the start. */
 export interface ThreadCounters {
@@ -63,6 +79,30 @@ const maxHeavyShapes = 10_000;
 const maxShapeBytes = 4 * 1024 * 1024;
 /** JSON up to this length is parsed at once: the answer is then like any other. */
 const maxParsedBytes = 64 * 1024;
+/** What earlier questions concluded has to be told within this time, in milliseconds. */
+const toldWithinMs = 2000;
+
+/** What is posted for a task. */
+interface Posted {
+  /** With what is known in the turn in which it is posted. */
+  readonly task: (now: ReadContext) => RemoteTask;
+  readonly timeoutMs: number;
+  readonly maxDerivations: number;
+  /** The relations that it reads, and with them all below. */
+  readonly goals: readonly string[];
+}
+
+/** A question that moves; see `shapeOfQuestion`. */
+export interface MovedQuestion extends Posted {
+  readonly shape: string;
+}
+
+/** `value`: an answer, `JsonText` if it is long. `context`: what it saw. */
+export interface MovedAnswer {
+  readonly value: unknown;
+  readonly used: Set<FactRow>;
+  readonly context: ReadContext;
+}
 
 type Reply = Extract<ThreadReply, { readonly kind: 'answer' }>;
 
@@ -122,12 +162,15 @@ export class ReasoningThreads implements FactCopies {
   }
 
   figures(): ThreadFigures {
-    const figures = { threads: this.#threads.length, questions: 0, copies: 0, bytes: 0 };
+    const figures = { ...noFigures, threads: this.#threads.length };
     for (const thread of this.#threads) {
       if (thread === null) continue;
       figures.questions += thread.asked.size;
       figures.copies += thread.feeds.size;
-      for (const { bytes } of thread.feeds.values()) figures.bytes += bytes;
+      for (const { bytes, derived } of thread.feeds.values()) {
+        figures.bytes += bytes;
+        figures.conclusions += derived;
+      }
     }
     return figures;
   }
@@ -178,50 +221,101 @@ export class ReasoningThreads implements FactCopies {
    * Answers the question on the tenant's thread; null: it cannot be asked there. The context is that of a running read.
    * Small answers are objects, and long ones text.
    */
-  async ask(
-    caller: Caller,
-    context: ReadContext,
-    input: AskInput,
-    body: readonly Literal[],
-    shape: string,
-  ): Promise<{ answer: Answer | JsonText; used: Set<FactRow>; context: ReadContext } | null> {
+  async ask(caller: Caller, context: ReadContext, question: MovedQuestion): Promise<MovedAnswer | null> {
     if (context.database.tenants.get(caller.tenant) !== context.tenant || this.#absent >= maxAbsent)
       return null;
     this.#counters.movedQuestions++;
     for (let starts = 0; starts < maxStarts; starts++) {
-      const ready = await this.#ready(caller, context, body);
-      if (ready === null) return null;
-      const { thread, feed, now } = ready;
-      feed.users++;
-      let reply: ThreadReply | typeof ended;
-      try {
-        reply = await this.#reply(thread, feed, caller, now, { input, body });
-      } finally {
-        feed.users--;
-      }
+      const replied = await this.#asked(caller, context, question);
+      if (replied === null) return null;
+      const { reply, now } = replied;
       if (reply === ended) continue;
-      this.#noteReply(feed, thread, reply, now);
-      const taken = await this.#taken(reply, now, input, body);
-      if (taken.isLight) this.#heavy.delete(context.tenant, shape);
+      const taken = await this.#taken(reply, now, question.goals);
+      if (taken.isLight) this.#heavy.delete(context.tenant, question.shape);
       return { ...taken, context: now };
     }
     if (this.#absent >= maxAbsent) return null;
     throw context.pacer.exceeded('memory', 'the thread that answered the question ended several times');
   }
 
+  /** Posts the task when the copy has what it needs, and takes the reply; null: it cannot be posted. */
+  async #asked(
+    caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
+    context: ReadContext,
+    posted: Posted,
+  ): Promise<{ reply: ThreadReply | typeof ended; now: ReadContext } | null> {
+    const ready = await this.#ready(caller, context, posted.goals);
+    if (ready === null) return null;
+    const { thread, feed, now } = ready;
+    feed.users++;
+    try {
+      const reply = await this.#reply(thread, feed, caller, now, posted);
+      if (reply !== ended) this.#noteReply(feed, thread, reply, now);
+      return { reply, now };
+    } finally {
+      feed.users--;
+    }
+  }
+
+  conclusionsOf(
+    caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
+    tenant: TenantState,
+  ): ConclusionsElsewhere | null {
+    if (!this.#threads.some((thread) => thread?.feeds.has(tenant))) return null;
+    const told = async <Told>(context: ReadContext, task: RemoteTask): Promise<readonly Told[]> =>
+      ((await this.#told(caller, context, task)) as readonly Told[] | null) ?? [];
+    return {
+      dependentsOf: async (context, { relation, row }) =>
+        told<string>(context, { kind: 'dependents', fact: relation.number[row] as number }),
+      counts: async (context, view) => told<RelationCount>(context, { kind: 'counts', view }),
+      mentions: async (context, view, names) => told<KnownAtoms>(context, { kind: 'mentions', view, names }),
+    };
+  }
+
+  /** What earlier questions concluded on the tenant's thread; null: it does not say in time, or of this state. */
+  async #told(
+    caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
+    context: ReadContext,
+    task: RemoteTask,
+  ): Promise<unknown> {
+    const { tenant, reader } = context;
+    if (context.database.tenants.get(caller.tenant) !== tenant || reader.overlay !== null) return null;
+    const pacer = context.pacer.within(toldWithinMs);
+    const limits = { timeoutMs: toldWithinMs, maxDerivations: context.pacer.limits.maxDerivations };
+    try {
+      const replied = await this.#asked(
+        caller,
+        { ...context, pacer },
+        {
+          task: () => task,
+          ...limits,
+          goals: [],
+        },
+      );
+      if (replied === null || replied.reply === ended) return null;
+      const { reply, now } = replied;
+      if (reply.kind !== 'answer') throw errorOf(reply);
+      return now.reader.version === reader.version ? new JsonText(reply.parts).value() : null;
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'InferenceLimitExceeded') return null;
+      throw error;
+    }
+  }
+
   /** The tenant's thread, with a copy that is up to date in this turn, and a reader of this turn. */
   async #ready(
-    caller: Caller,
+    caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
     context: ReadContext,
-    body: readonly Literal[],
+    goals: readonly string[],
   ): Promise<{ thread: Thread; feed: CopyFeed; now: ReadContext } | null> {
     const { live, memory } = this.#parts;
     for (;;) {
       live.refuseClosed();
+      context.pacer.look();
       const now = { ...live.pin(caller, context.pacer.limits), pacer: context.pacer };
       // Another tenant of this name may have come meanwhile.
       if (now.tenant !== context.tenant) return null;
-      const relations = now.reader.program.below(relationsRead(body));
+      const relations = now.reader.program.below(goals);
       const { thread, feed } = this.#homeOf(caller, now);
       if (feed.isOvergrown) {
         this.#drop(thread, now.tenant);
@@ -242,7 +336,10 @@ export class ReasoningThreads implements FactCopies {
   }
 
   /** The thread with the tenant's copy, else the one with the fewest questions and copies. */
-  #homeOf({ database, tenant: name }: Caller, { tenant }: ReadContext): { thread: Thread; feed: CopyFeed } {
+  #homeOf(
+    { database, tenant: name }: Pick<Caller, 'database' | 'tenant'>,
+    { tenant }: ReadContext,
+  ): { thread: Thread; feed: CopyFeed } {
     let best = 0;
     let least = Number.POSITIVE_INFINITY;
     for (const [at, thread] of this.#threads.entries()) {
@@ -322,13 +419,14 @@ export class ReasoningThreads implements FactCopies {
   #reply(
     thread: Thread,
     { number: copy }: CopyFeed,
-    caller: Caller,
-    { reader, pacer, database }: ReadContext,
-    { input, body }: { readonly input: AskInput; readonly body: readonly Literal[] },
+    caller: Pick<Caller, 'signal'>,
+    now: ReadContext,
+    { task: taskOf, goals, timeoutMs, maxDerivations }: Posted,
   ): Promise<ThreadReply | typeof ended> {
     const id = this.#nextQuestion++;
-    const { generation, time } = reader;
-    const { timeoutMs } = input;
+    const { pacer } = now;
+    const { generation, time } = now.reader;
+    const task = taskOf(now);
     const signal = signalOf(caller);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -354,8 +452,8 @@ export class ReasoningThreads implements FactCopies {
       thread.asked.set(id, { settle });
       const askedAt = Date.now() - pacer.elapsedMs;
       const lightMs = this.afterMs;
-      const names = namesOfAnswers({ database }, body);
-      thread.link.post({ kind: 'ask', id, copy, generation, time, input, names, askedAt, lightMs }, []);
+      const asked = { kind: 'ask', id, copy, generation, time, task, goals, askedAt, lightMs } as const;
+      thread.link.post({ ...asked, timeoutMs, maxDerivations }, []);
       if (signal.aborted) gone();
     });
   }
@@ -373,10 +471,16 @@ export class ReasoningThreads implements FactCopies {
     thread.givenUp.set(id, timer);
   }
 
-  #noteReply(feed: CopyFeed, thread: Thread, { bytes, fired }: ThreadReply, { database }: ReadContext): void {
+  #noteReply(
+    feed: CopyFeed,
+    thread: Thread,
+    { bytes, derived, fired }: ThreadReply,
+    { database }: ReadContext,
+  ): void {
     const { live, memory } = this.#parts;
     if (!feed.isDropped && thread.feeds.get(feed.tenant) === feed) {
       feed.bytes = bytes;
+      feed.derived = derived;
       memory.use(feed, bytes);
       memory.fits(bytes, feed);
     }
@@ -392,10 +496,11 @@ export class ReasoningThreads implements FactCopies {
   async #taken(
     reply: ThreadReply,
     now: ReadContext,
-    input: AskInput,
-    body: readonly Literal[],
-  ): Promise<{ answer: Answer | JsonText; used: Set<FactRow>; isLight: boolean }> {
+    goals: readonly string[],
+  ): Promise<{ value: unknown; used: Set<FactRow>; isLight: boolean }> {
     if (reply.kind !== 'answer') throw errorOf(reply);
+    // Rows that tables here have too are known from now on, as if the question had been asked here.
+    if (now.reasoner.program === now.reader.program) now.reasoner.noteAsked(goals);
     await this.#takeConclusions(reply.conclusions, now);
     const { parts, isLight } = reply;
     const used = new Set<FactRow>();
@@ -405,9 +510,7 @@ export class ReasoningThreads implements FactCopies {
       if (fact.row >= 0) used.add(fact);
     }
     const text = new JsonText(parts);
-    if (text.bytes > maxParsedBytes) return { answer: text, used, isLight };
-    const answer = text.value() as Answer;
-    return { answer: { ...answer, ...hintsOf(now, input, body, answer.results) }, used, isLight };
+    return { value: text.bytes > maxParsedBytes ? text : text.value(), used, isLight };
   }
 
   /** Makes the conclusions known here, as those of a question in tables of its own. */
@@ -462,13 +565,13 @@ function errorOf(reply: Exclude<ThreadReply, Reply>): Error {
   }
 }
 
-/** Equal for questions that differ in constants and in the names of variables at most. */
-export function shapeOfQuestion(input: AskInput, body: readonly Literal[]): string {
+/** Equal for questions that differ in constants and in the names of variables at most. `kind`: what is done with answers. */
+export function shapeOfQuestion(input: ViewFields, body: readonly Literal[], kind: string): string {
   const shape = body.map((each) =>
     isPositiveAtom(each)
       ? `${relationOf(each)} ${each.args.map((term) => (isVariable(term) ? '?' : '_')).join('')}`
       : `not ${relationsRead([each]).join(' ')}`,
   );
   const view = input.unscoped ? 'unscoped' : input.scope === null ? 'all' : `=${input.scope}`;
-  return JSON.stringify([shape, view, input.withProof || input.allProofs]);
+  return JSON.stringify([shape, view, kind]);
 }

@@ -1,6 +1,8 @@
 import { openEngine } from '../open-engine.ts';
 import { expect, test, vi } from 'vitest';
-import type { Literal } from '../contract/language.ts';
+import { aggregateInputSchema } from '../contract/aggregation.ts';
+import { explainInputSchema } from '../contract/explanation.ts';
+import { type Atom, isVariable, type Literal } from '../contract/language.ts';
 import { aggregateCase } from '../testing/aggregate-cases.ts';
 import { closureCase } from '../testing/closure-cases.ts';
 import {
@@ -17,8 +19,8 @@ import {
 import { type Knowledge, type ModelView, modelOf } from '../testing/naive-model.ts';
 import { Prng } from '../testing/prng.ts';
 import { randomPause } from '../testing/random-pause.ts';
-import { threadsInProcess } from '../testing/threads-in-process.ts';
-import { expectAnswer, overSeeds, Twin } from '../testing/twin.ts';
+import { type ThreadsInProcess, threadsInProcess } from '../testing/threads-in-process.ts';
+import { expectAnswer, fuzzCaller, overSeeds, Twin, viewFields } from '../testing/twin.ts';
 
 /** Random knowledge, random streams of updates: every answer of a thread equals that of the serving thread. */
 
@@ -63,11 +65,44 @@ async function compare(
       const here = await twin.ask(body, view, { limit: 99_998 });
       expect(JSON.stringify({ ...there, elapsedMs: 0 })).toBe(JSON.stringify({ ...here, elapsedMs: 0 }));
       expectAnswer(there, body, view, modelOf(twin.knowledge(), view));
+      if (prng.chance(0.4))
+        await compareOthers(prng, twin, threadHost, randomQuestion(prng, start.vocabulary, flavour), view);
     }
     crossed += threadHost.asked;
   } finally {
     await twin.engine.close();
   }
+}
+
+/** The same for a proof, and a figure over conclusions. */
+async function compareOthers(
+  prng: Prng,
+  { engine }: Twin,
+  threadHost: ThreadsInProcess,
+  { predicate, args, negated }: Atom,
+  view: ModelView,
+): Promise<void> {
+  const groupBy = args.filter((term) => isVariable(term) && term !== '?_').slice(0, prng.below(2));
+  const [aggregated] = groupBy;
+  const figure =
+    aggregated === undefined
+      ? { operation: 'COUNT' }
+      : { operation: prng.pick(['COUNT', 'MIN', 'SUM']), variable: aggregated, distinct: prng.chance(0.5) };
+  const explained = { predicate, args, negated, mode: 'why', ...viewFields(view) };
+  const counted = { predicate, args, infer: true, groupBy, ...figure, ...viewFields(view) };
+  const looked = async (): Promise<string> => {
+    const outcomes: unknown[] = [];
+    for (const look of [
+      () => engine.explain(fuzzCaller, explainInputSchema.parse(explained)),
+      () => engine.aggregate(fuzzCaller, aggregateInputSchema.parse(counted)),
+    ])
+      outcomes.push(await look().catch((error: unknown) => String(error)));
+    return JSON.stringify(outcomes);
+  };
+  threadHost.afterMs = 0;
+  const there = await looked();
+  threadHost.afterMs = Number.POSITIVE_INFINITY;
+  expect(there).toBe(await looked());
 }
 
 for (const [name, flavour] of Object.entries(flavours))

@@ -93,6 +93,8 @@ export interface KnownBefore {
   readonly candidates: readonly Candidates[];
   /** Losses of the shared tables; null if `candidates` includes all their rows. */
   readonly losses: Losses | null;
+  /** False if more may have been withdrawn: conclusions of another thread, too many to list. */
+  readonly isListed: boolean;
 }
 
 /**
@@ -100,8 +102,22 @@ export interface KnownBefore {
  * `losses`.
  */
 export function knownBefore(reasoner: Reasoner, relations: ReadonlySet<string>): KnownBefore {
-  return { candidates: reasoner.known.take(relations), losses: reasoner.watchLosses() };
+  const isListed = !reasoner.withdrawals.hasUnlisted(relations);
+  return { candidates: reasoner.known.take(relations), losses: reasoner.watchLosses(), isListed };
 }
+
+/** The same before a change of rules or one that is supposed: every row of the tables is a candidate. */
+export function everKnown(
+  reasoner: Reasoner,
+  relations: ReadonlySet<string>,
+  keepKnown = false,
+): KnownBefore {
+  const isListed = !reasoner.withdrawals.hasUnlisted(relations);
+  return { candidates: reasoner.candidates(relations, keepKnown), losses: null, isListed };
+}
+
+/** For a write whose dependents are found otherwise. */
+export const noneKnown: KnownBefore = { candidates: [], losses: null, isListed: true };
 
 /** How long to wait for tables that questions are using, in milliseconds. */
 const maxWaitMs = 1000;
@@ -113,13 +129,13 @@ const maxWaitMs = 1000;
 export async function dependentsAmong(
   after: ReadContext,
   before: ReadContext,
-  { candidates, losses }: KnownBefore,
+  { candidates, losses, isListed }: KnownBefore,
   retracted: readonly FactRow[],
   now: () => PinnedReader = () => after.reader,
 ): Promise<Dependents> {
   const { reasoner, reader, pacer, tenant } = after;
   return withinLimits(async () => {
-    const isComplete = losses === null || (await maintainedThrough(reasoner, reader.version, now, pacer));
+    const isMaintained = losses === null || (await maintainedThrough(reasoner, reader.version, now, pacer));
     const dropped = losses?.dropped ?? [];
     const lost = losses?.candidates() ?? [];
     const isOurs = losses === null || losses.through <= reader.version;
@@ -133,7 +149,7 @@ export async function dependentsAmong(
       candidates: [...candidates, ...dropped, ...(isOurs ? [] : lost)],
       lost: isOurs ? lost : [],
     };
-    return { atoms: await withdrawnBy(change, pacer), isComplete };
+    return { atoms: await withdrawnBy(change, pacer), isComplete: isMaintained && isListed };
   });
 }
 

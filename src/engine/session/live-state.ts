@@ -366,6 +366,7 @@ export class LiveState implements CommitObserver {
       listings: this.#listings,
       meaning: this.#meaning,
       tokens: shippedTokens,
+      elsewhere: this.copies?.conclusionsOf(caller, tenant) ?? null,
     };
   }
 

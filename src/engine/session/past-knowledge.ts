@@ -370,7 +370,8 @@ class PastReader implements KnowledgeReader {
     const release = hold();
     const { pacer, meaning, tokens } = live.pin(caller, limits);
     const { tenant, reasoner, listings } = this.#pinned.view();
-    const context = { ...this.#looked(), tenant, reasoner, pacer, listings, meaning, tokens };
+    const pinned = { ...this.#looked(), tenant, reasoner, pacer, listings, meaning, tokens };
+    const context = { ...pinned, elsewhere: null };
     try {
       return await read(context);
     } catch (error) {

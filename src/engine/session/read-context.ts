@@ -1,9 +1,11 @@
 import type { StoredFact } from '../contract/facts.ts';
+import type { Caller } from '../base/caller.ts';
 import type { TokenCounter } from '../base/token-counter.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import type { ListingCache } from './caches.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
-import type { PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
+import type { PinnedReader, Reasoner, RelationCount } from '../datalog/maintain/reasoner.ts';
+import type { RelationShape } from '../datalog/model/program.ts';
 import type { DatabaseState, TenantState } from '../state/state.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { sees } from '../datalog/model/reader.ts';
@@ -19,6 +21,25 @@ export interface ReadContext {
   /** null: no provider of embeddings is configured. */
   readonly meaning: FactMeaning | null;
   readonly tokens: TokenCounter;
+  /** null: what was concluded, the reasoner has. */
+  readonly elsewhere: ConclusionsElsewhere | null;
+}
+
+/**
+ * What questions of a tenant concluded on another thread. Empty if the state has changed since the context was pinned, or
+ * if the thread does not say in time: it is about what happens to be known.
+ */
+export interface ConclusionsElsewhere {
+  /** Conclusions whose canonical proof uses the fact, as text. */
+  dependentsOf(context: ReadContext, fact: FactRow): Promise<readonly string[]>;
+  counts(context: ReadContext, view: ScopeChoice): Promise<readonly RelationCount[]>;
+  /** Conclusions of the view that mention one of these constants. */
+  mentions(context: ReadContext, view: ScopeChoice, names: readonly string[]): Promise<readonly KnownAtoms[]>;
+}
+
+/** Conclusions of one relation, by the texts of their arguments. */
+export interface KnownAtoms extends RelationShape {
+  readonly atoms: readonly (readonly string[])[];
 }
 
 /** A fact and the cosine of its meaning and that of a text. */
@@ -39,6 +60,11 @@ export interface FactCopies {
   changed(tenant: TenantState, facts: readonly number[]): void;
   /** The tenant is gone, or its clock went back: what was copied is of no use. */
   forget(tenant: TenantState): void;
+  /** null: the tenant has no copy. */
+  conclusionsOf(
+    caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
+    tenant: TenantState,
+  ): ConclusionsElsewhere | null;
 }
 
 /** The context of a synchronous read, which begins and ends in one turn. */

@@ -74,6 +74,7 @@ export class FactWorld {
       listings: new ListingCache(0),
       meaning: null,
       tokens: shippedTokens,
+      elsewhere: null,
     };
   }
 

@@ -1,7 +1,7 @@
 /** Reasoning threads without threads: both ends in this process, between them a channel as between threads. */
 import { MessageChannel } from 'node:worker_threads';
 import { serving } from '../base/serving.ts';
-import type { FromReasoningThread, ToReasoningThread } from '../reasoning/messages.ts';
+import type { FromReasoningThread, RemoteTask, ToReasoningThread } from '../reasoning/messages.ts';
 import { ReasoningThread } from '../reasoning/reasoning-thread.ts';
 import type { ThreadHost } from '../reasoning/reasoning-threads.ts';
 
@@ -21,6 +21,10 @@ export interface ThreadsInProcess extends ThreadHost {
   kill(): void;
 }
 
+function isQuestion({ kind }: RemoteTask): boolean {
+  return kind === 'answer' || kind === 'proof' || kind === 'aggregate';
+}
+
 /** A host whose questions move at once. */
 export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28): ThreadsInProcess {
   let killLast = (): void => {};
@@ -29,7 +33,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
     count: 1,
     posted: [],
     get asked() {
-      return host.posted.filter(({ kind }) => kind === 'ask').length;
+      return host.posted.filter((each) => each.kind === 'ask' && isQuestion(each.task)).length;
     },
     started: 0,
     filter: () => true,

@@ -33,7 +33,7 @@ import {
   noConsequences,
   viewsOfWrites,
 } from '../session/consequences.ts';
-import { relationsOf } from '../session/dependents.ts';
+import { noneKnown, relationsOf } from '../session/dependents.ts';
 import { defaultLimits } from '../session/live-state.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { inExclusiveCommit, unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
@@ -413,10 +413,7 @@ export async function mergeEntities(
       decided = { plan, rewritten: await listed(context, plan, input.limit) };
       return commit === null ? null : encodeWrite(commit, context.pacer);
     });
-  const watch = live.watch(withoutCancellation(caller), defaultLimits, () => ({
-    candidates: [],
-    losses: null,
-  }));
+  const watch = live.watch(withoutCancellation(caller), defaultLimits, () => noneKnown);
   try {
     const { before } = watch;
     const report = await writer.write({ caller, operation, before });

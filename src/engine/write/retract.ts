@@ -15,9 +15,11 @@ import {
   dependentsAmong,
   dependentsPart,
   everyDependent,
+  everKnown,
   type KnownBefore,
   knownBefore,
   noDependents,
+  noneKnown,
   patternOf,
   relationsAbout,
   relationsOf,
@@ -97,7 +99,7 @@ async function retract(
   const watch = live.watch(caller, limits, ({ reasoner, tenant }) =>
     ways.dependents === 'known'
       ? knownBefore(reasoner, reasoner.reached(relationsAbout(operation, tenant.facts)))
-      : { candidates: [], losses: null },
+      : noneKnown,
   );
   try {
     const wanted = { caller, operation, before: watch.before };
@@ -140,8 +142,7 @@ async function tryRetract(
     const overlay = new FactOverlay(reader);
     // Synchronous like the write itself; the time limit covers only the search for dependents.
     const retracted = [...overlay.retract(operation.pattern)];
-    const candidates = reasoner.candidates(reasoner.reached(relationsOf(retracted)), true);
-    const known = { candidates, losses: null };
+    const known = everKnown(reasoner, reasoner.reached(relationsOf(retracted)), true);
     const after = { ...before, reader: { ...reader, overlay } };
     return {
       status: retracted.length > 0 ? 'retracted' : 'absent',

@@ -18,7 +18,7 @@ import {
   consequencesTimeoutMs,
   viewOfWrites,
 } from '../session/consequences.ts';
-import { dependentsAmong } from '../session/dependents.ts';
+import { dependentsAmong, everKnown } from '../session/dependents.ts';
 import { defaultLimits, type LiveState } from '../session/live-state.ts';
 import { withoutCancellation, type Writer } from '../session/writer.ts';
 import { changeRules } from '../state/apply-rules.ts';
@@ -66,7 +66,7 @@ export async function forgetRule(
   const operation: Operation = { kind: 'forgetRule', id };
   const watch = live.watch(caller, defaultLimits, ({ reasoner, database }) => {
     const concluded = relationOf(requireRule(database, id).rule.head);
-    return { candidates: reasoner.candidates(reasoner.reached([concluded])), losses: null };
+    return everKnown(reasoner, reasoner.reached([concluded]));
   });
   try {
     const check = (): void => requireMatch(caller, requireRule(live.database(caller), id));

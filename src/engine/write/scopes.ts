@@ -23,7 +23,7 @@ import type {
   ScopeList,
 } from '../contract/scopes.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
-import { relationsOf } from '../session/dependents.ts';
+import { noneKnown, relationsOf } from '../session/dependents.ts';
 import { defaultLimits } from '../session/live-state.ts';
 import { renderAtom, renderIdentity } from '../language/print.ts';
 import {
@@ -184,10 +184,7 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
       await checkedPlan(context, asked, time);
       return asked;
     });
-  const watch = live.watch(withoutCancellation(caller), defaultLimits, () => ({
-    candidates: [],
-    losses: null,
-  }));
+  const watch = live.watch(withoutCancellation(caller), defaultLimits, () => noneKnown);
   try {
     const { before } = watch;
     const report = await writer.write({ caller, operation, isOfTenant: true, before });

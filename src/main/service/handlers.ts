@@ -198,8 +198,8 @@ type QuestionHandlers = Pick<
 function questionHandlers(service: ServiceState): QuestionHandlers {
   return {
     ask: (caller, { body }) => service.engine.askForText(caller, body),
-    aggregate: (caller, { body }) => service.engine.aggregate(caller, body),
-    explain: (caller, { body }) => service.engine.explain(caller, body),
+    aggregate: (caller, { body }) => service.engine.aggregateForText(caller, body),
+    explain: (caller, { body }) => service.engine.explainForText(caller, body),
     whatIf: (caller, { body }) => service.engine.whatIf(caller, body),
     plan: (caller, { body }) => service.engine.plan(caller, body),
     trace: (caller, { body }) => service.engine.trace(caller, body),

@@ -7,7 +7,7 @@ import type { FromReasoningThread, ThreadHost } from '../../engine/index.ts';
 import type { ReasoningSettings } from '../base/reasoning-settings.ts';
 
 /** Processor time that a question has on the serving thread, in milliseconds. */
-const afterMs = 15;
+const defaultAfterMs = 15;
 /**
  * Heap of all threads together, in megabytes: what is large lies outside of it. In Electron all heaps of a process share 4 GB.
  */
@@ -20,10 +20,14 @@ export function reasoningFile(): string | null {
   return existsSync(file) ? file : null;
 }
 
-/** A host of `count` threads with these budgets in bytes. */
+/** A host of `count` threads with these budgets in bytes. `afterMs`: see `ThreadHost`. */
 export function reasoningHost(
   file: string,
-  { count, ...settings }: ReasoningSettings & { readonly count: number },
+  {
+    count,
+    afterMs = defaultAfterMs,
+    ...settings
+  }: ReasoningSettings & { readonly count: number; readonly afterMs?: number | undefined },
 ): ThreadHost {
   return {
     count,

@@ -108,6 +108,8 @@ export interface ServiceOptions {
   readonly onOpening?: (percent: number) => void;
   /** The built program of a reasoning thread; default: the one beside this program, if it was built. */
   readonly reasoningFile?: string;
+  /** Processor time that a question has on the serving thread if there are others, in milliseconds. For tests. */
+  readonly reasoningAfterMs?: number;
   /** Warms up once the service is ready and has had no call for this many milliseconds; absent: never. */
   readonly warmUpAfterMs?: number;
 }
@@ -176,6 +178,7 @@ class RunningService implements Service, ServiceState {
   readonly #clock: { readonly clock?: Clock };
   readonly #onOpening: (percent: number) => void;
   readonly #reasoningFile: string | null;
+  readonly #reasoningAfterMs: number | undefined;
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
@@ -200,6 +203,7 @@ class RunningService implements Service, ServiceState {
     this.#clock = options.clock === undefined ? {} : { clock: options.clock };
     this.#onOpening = options.onOpening ?? (() => undefined);
     this.#reasoningFile = options.reasoningFile ?? reasoningFile();
+    this.#reasoningAfterMs = options.reasoningAfterMs;
     this.#log = log;
     this.#keystorePollMs = keystorePollMs;
     this.authentication = new Authentication({
@@ -529,7 +533,8 @@ class RunningService implements Service, ServiceState {
     if (count === 0 || file === null) return null;
     const budget = memoryBudgetBytes ?? Math.floor(availableMemory() / 4);
     const questionBytes = questionMemoryBytes ?? Math.floor(budget / 4);
-    return reasoningHost(file, { count, memoryBytes: Math.max(budget / 2, questionBytes), questionBytes });
+    const memoryBytes = Math.max(budget / 2, questionBytes);
+    return reasoningHost(file, { count, afterMs: this.#reasoningAfterMs, memoryBytes, questionBytes });
   }
 
   /** Opens the journals that the service stores beside the log. */

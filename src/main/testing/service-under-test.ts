@@ -1,6 +1,7 @@
 /** For tests: the whole service over real HTTP on a free port, its engine in memory, every answer validated. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import type { Problem } from '../../engine/contract/problems.ts';
 import { type Environment, parseConfig } from '../base/config.ts';
 import { type Service, type ServiceOptions, startService } from '../service/service.ts';
@@ -27,8 +28,15 @@ export interface Answered<Body> {
   readonly body: Body;
 }
 
+/**
+ * `EVERY_QUESTION_MOVES=1`: each question of each test is answered on a reasoning thread, of the built program, which is to
+ * make no difference.
+ */
+const everyQuestionMoves = process.env['EVERY_QUESTION_MOVES'] === '1';
+const builtThread = fileURLToPath(new URL('../../../out/main/reasoning-thread.js', import.meta.url));
+
 export async function startServiceUnderTest(
-  environment: Environment = {},
+  given: Environment = {},
   options: Pick<
     ServiceOptions,
     'clock' | 'endLimits' | 'keystorePollMs' | 'mcpSurface' | 'reasoningFile' | 'warmUpAfterMs'
@@ -42,11 +50,14 @@ export async function startServiceUnderTest(
       logged.push(JSON.parse(line) as Record<string, unknown>);
     },
   });
+  const moves = everyQuestionMoves && given['REASONING_THREADS'] === undefined;
+  const moving = moves ? { reasoningFile: builtThread, reasoningAfterMs: 0 } : {};
+  const environment = moves ? { ...given, REASONING_THREADS: '1' } : given;
   const config = parseConfig(environment, { host: '127.0.0.1', port: 0 });
   const isInMemory = environment['STORAGE_DIR'] === undefined;
   const service = await startService(
     { ...config, endpointFile: null, ...(isInMemory ? { storageDir: null } : {}) },
-    { log, checkOutputs: true, ...options },
+    { log, checkOutputs: true, ...moving, ...options },
   );
   return {
     address: service.address,

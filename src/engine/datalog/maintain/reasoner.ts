@@ -451,7 +451,7 @@ export class Reasoner implements TableCacheHost {
     profile: Profile | null = null,
   ): Promise<Matches> {
     pacer.look();
-    if (reader.overlay === null) this.#noteAsked(asked);
+    if (reader.overlay === null) this.noteAsked(relationsRead(asked.body));
     // Started together, both sets become valid for the same state.
     if (withProof) for (const shared of this.#both) shared.begin(reader);
     const work = (set: TableSet): Promise<Matches> => matchesOf(asked, set, reader, pacer);
@@ -462,10 +462,10 @@ export class Reasoner implements TableCacheHost {
     );
   }
 
-  /** Makes the tables that the question needs known. */
-  #noteAsked(asked: Question): void {
+  /** Makes the tables that a question about these relations needs known, wherever it is answered. */
+  noteAsked(relations: readonly string[]): void {
     if (!this.#hasUnknown) return;
-    const below = this.#program.below(relationsRead(asked.body));
+    const below = this.#program.below(relations);
     this.#hasUnknown = false;
     for (const { set } of this.#both)
       for (const table of set.tables.values())

@@ -163,6 +163,12 @@ export class Withdrawals {
     this.#unlisted.add(relation);
   }
 
+  /** True if one of these relations has such conclusions. */
+  hasUnlisted(relations: ReadonlySet<string>): boolean {
+    for (const relation of this.#unlisted) if (relations.has(relation)) return true;
+    return false;
+  }
+
   /** Marks that a change may affect conclusions of these relations. */
   doubt(relations: ReadonlySet<string>): void {
     for (const relation of this.#unlisted) if (relations.has(relation)) this.#inDoubt.add(relation);

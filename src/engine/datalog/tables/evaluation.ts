@@ -120,10 +120,6 @@ export class Pacer {
     return performance.now() - this.#sliceStartedAt > sliceMs;
   }
 
-  get isPatient(): boolean {
-    return this.waitedMs < (this.limits.patienceMs ?? Number.POSITIVE_INFINITY);
-  }
-
   /** Throws if a limit is exceeded. */
   look(): void {
     const { signal, timeoutMs, maxDerivations } = this.limits;
@@ -185,18 +181,39 @@ export class Pacer {
   }
 }
 
-/** True once the work is done, false if patience runs out first; rejects if a limit is exceeded before. */
-export async function waitFor(work: Promise<void>, pacer: Pacer): Promise<boolean> {
-  let isOver = false;
-  const over = work.then(() => {
-    isOver = true;
-  });
-  while (!isOver && pacer.isPatient) {
+/**
+ * True once the work is done, false if the pacer has waited for so long in total before, by default its patience.
+ * Rejects as the work does, or if a limit is exceeded before.
+ */
+export async function waitFor(
+  work: Promise<void>,
+  pacer: Pacer,
+  patienceMs = pacer.limits.patienceMs ?? Number.POSITIVE_INFINITY,
+): Promise<boolean> {
+  const waited = { isOver: false, failures: [] as unknown[] };
+  let wake = (): void => {};
+  // One reaction for the whole wait: what looks at each pause would stay with the work until its end.
+  work.then(
+    () => {
+      waited.isOver = true;
+      wake();
+    },
+    (error: unknown) => {
+      waited.isOver = true;
+      waited.failures.push(error);
+      wake();
+    },
+  );
+  while (!waited.isOver && pacer.waitedMs < patienceMs) {
     const start = performance.now();
-    await Promise.race([over, pacer.rest()]);
+    await new Promise<void>((resolve, reject) => {
+      wake = resolve;
+      pacer.rest().then(resolve, reject);
+    });
     pacer.waitedMs += performance.now() - start;
   }
-  return isOver;
+  if (waited.failures.length > 0) throw waited.failures[0];
+  return waited.isOver;
 }
 
 /** Adds a tuple to a table's demand. True if it is new. */

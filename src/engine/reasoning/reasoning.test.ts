@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { JsonText } from '../base/json-text.ts';
 import { type Answer, askInputSchema } from '../contract/inference.ts';
+import { entityInputSchema } from '../contract/entities.ts';
+import { explainInputSchema } from '../contract/explanation.ts';
+import { memoryStatsQuerySchema } from '../contract/memory.ts';
 import { ruleInputSchema } from '../contract/rules.ts';
 import { factInputSchema } from '../contract/facts.ts';
 import type { EngineOptions } from '../open-engine.ts';
@@ -13,7 +16,9 @@ import {
   type Session,
   startTime,
 } from '../testing/engine-fixtures.ts';
+import { serving } from '../base/serving.ts';
 import { readGolden } from '../testing/golden.ts';
+import { rehearse } from './rehearsal.ts';
 import { type ThreadsInProcess, threadsInProcess } from '../testing/threads-in-process.ts';
 import { viewFields } from '../testing/twin.ts';
 
@@ -28,6 +33,9 @@ async function openWithThreads(
   const session = await openSession({ threadHost: threads, onWarn, ...options });
   return { session, threads, warnings };
 }
+
+/** What two engines need not have in common. */
+const isOfNow = new Set(['id', 'ruleId']);
 
 const path = ['path(?x, ?y) :- edge(?x, ?y)', 'path(?x, ?z) :- path(?x, ?y), edge(?y, ?z)'];
 
@@ -158,6 +166,18 @@ test('a question on a thread sees every write that was answered before it', asyn
   expect((await askBoth(session, threads, 'known(?x)')).results).toEqual(['known(a)']);
 });
 
+test('a question that names a constant waits for a copy that takes longer than its patience', async () => {
+  const { session, threads } = await openWithThreads();
+  await teachPath(session);
+  await session.tellAll(chainOf(3000));
+  // Every look at the clock ends a slice, so the wait is soon longer than 50 ms.
+  let now = performance.now();
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 7));
+  onTestFinished(() => time.mockRestore());
+  expect((await session.ask('path(n2990, ?y)')).count).toBe(10);
+  expect(threads.asked).toBe(1);
+});
+
 test('validities begin and end on a thread as they do here', async () => {
   const { session, threads } = await openWithThreads();
   await teachPath(session);
@@ -194,6 +214,24 @@ test('rules that are taught, disabled and forgotten count on a thread, and so do
   expect((await askBoth(session, threads, 'path(?x, ?y)')).count).toBe(3);
 });
 
+test('rules that change while they are posted for several questions are those of the last change', async () => {
+  const { session, threads } = await openWithThreads();
+  await session.tellAll(chainOf(2));
+  const ids: string[] = [];
+  for (let at = 0; at < 900; at++) ids.push((await session.teach(`p${at}(?x) :- edge(?x, ?_)`)).id);
+  let now = performance.now();
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 7));
+  onTestFinished(() => time.mockRestore());
+  const first = session.ask('p10(?x)');
+  await expect.poll(() => threads.posted.some(({ kind }) => kind === 'rules'), { interval: 0 }).toBe(true);
+  const gone = session.engine.forgetRule(session.caller, ids[899] as string);
+  const others = [1, 2, 3, 4].map((at) => session.ask(`p${at}(?x)`));
+  for (const { count } of await Promise.all([first, ...others])) expect(count).toBe(2);
+  await gone;
+  expect((await askBoth(session, threads, 'p899(?x)', { withProof: false })).count).toBe(0);
+  expect(threads.started).toBe(1);
+});
+
 test('what a thread concluded is withdrawn and depends as what was concluded here', async () => {
   const { session, threads } = await openWithThreads();
   const seen: string[] = [];
@@ -216,6 +254,100 @@ test('what a thread concluded is withdrawn and depends as what was concluded her
   await session.engine.ask(session.caller, askInput('edge(n0, n1)'));
   await expect.poll(() => seen).toContain('path(n0, n2)');
   expect(new Set(seen).size).toBe(seen.length);
+});
+
+test('what a thread concluded is counted, and depends on facts, as what was concluded here', async () => {
+  const known = async (withThread: boolean): Promise<string> => {
+    const { session, threads } = await openWithThreads();
+    threads.afterMs = withThread ? 0 : Number.POSITIVE_INFINITY;
+    const { engine, caller } = session;
+    await teachPath(session);
+    await session.teach('far(?x, ?m) :- path(?x, ?_), weight(?x, ?n), ?m = ?n + 1');
+    await session.tellAll([...chainOf(6), 'weight(n1, 7)', 'weight(n2, 7)', 'edge(b, c)', 'path(n0, n1)']);
+    const { id } = await session.tell('edge(n2, n3)', { metadata: { from: 'here' } });
+    await session.ask('path(n1, ?y)', { withProof: true });
+    await session.ask('far(?x, ?m)');
+    const looked = async (): Promise<object> => ({
+      fact: (await engine.fact(caller, id)).dependents,
+      predicates: (await engine.predicates(caller)).predicates,
+      stats: await engine.memoryStats(caller, memoryStatsQuerySchema.parse({})),
+      entity: await engine.entity(caller, entityInputSchema.parse({ constant: 'n5' })),
+    });
+    const before = await looked();
+    await session.forget('edge(n4, n5)', { unscoped: true, dependents: 'known' });
+    await session.ask('path(?x, ?y)', { withProof: true });
+    const answer = { before, after: await looked() };
+    expect(threads.asked).toBe(withThread ? 3 : 0);
+    return JSON.stringify(answer, (key, value: unknown) => (isOfNow.has(key) ? 0 : value), 1);
+  };
+  const there = await known(true);
+  expect(there).toBe(await known(false));
+  expect(there).toContain('"path(n1, n6)"');
+});
+
+test('a thread that says nothing of its conclusions, or ends, leaves those that are known here', async () => {
+  const { session, threads } = await openWithThreads();
+  await teachPath(session);
+  await session.tellAll(chainOf(3));
+  const { id } = await session.tell('edge(n1, n2)');
+  await session.ask('path(?x, ?y)');
+  const dependents = async () => (await session.engine.fact(session.caller, id)).dependents;
+  expect(await dependents()).toHaveLength(4);
+  threads.filter = (message) => {
+    if (message.kind === 'ask') threads.kill();
+    return true;
+  };
+  expect(await dependents()).toEqual([]);
+  threads.filter = () => true;
+  expect(await dependents()).toEqual([]);
+  await session.ask('path(?x, ?y)', { limit: 70 });
+  expect(await dependents()).toHaveLength(4);
+  threads.filter = ({ kind }) => kind !== 'ask';
+  expect(await dependents()).toEqual([]);
+});
+
+test('a retraction says so if it cannot list what goes of the conclusions of a thread', async () => {
+  const { session, threads } = await openWithThreads();
+  await teachPath(session);
+  await session.tellAll(chainOf(150));
+  await session.ask('path(?x, ?y)');
+  const ways = { unscoped: true, dependents: 'known' };
+  expect(await session.forget('edge(n140, n141)', { ...ways, dryRun: true })).toMatchObject({
+    dependentsComplete: false,
+  });
+  expect(await session.forget('edge(n140, n141)', ways)).toMatchObject({ dependentsComplete: false });
+  threads.afterMs = Number.POSITIVE_INFINITY;
+  await session.ask('path(?x, ?y)');
+  expect(await session.forget('edge(n130, n131)', ways)).toMatchObject({ dependentsComplete: true });
+});
+
+test('after a change of rules, what a thread concluded again is known again, where tables here have it too', async () => {
+  const known = async (withThread: boolean): Promise<string[][]> => {
+    const { session, threads } = await openWithThreads();
+    const found: string[][] = [];
+    const look = async (): Promise<void> => {
+      const ways = { dryRun: true, dependents: 'known', unscoped: true };
+      found.push((await session.forget('edge(n1, n2)', ways)).dependents ?? []);
+    };
+    threads.afterMs = withThread ? 0 : Number.POSITIVE_INFINITY;
+    await session.teach('path(?x, ?y) :- edge(?x, ?y)');
+    await session.teach('path(?x, ?z) :- edge(?x, ?y), path(?y, ?z)');
+    await session.tellAll([...chainOf(2), 'edge(n0, n3)']);
+    await session.ask('path(n0, n2)', { withProof: true });
+    await look();
+    await session.engine.explain(
+      session.caller,
+      explainInputSchema.parse({ predicate: 'path', args: ['n3', 'n2'], mode: 'whyNot' }),
+    );
+    await session.teach('load(?x, ?n) :- edge(?x, ?_), ?n = count { ?y : path(?x, ?y) }');
+    await look();
+    await session.ask('load(?x, ?n)');
+    await look();
+    return found;
+  };
+  const there = await known(true);
+  expect(there).toEqual(await known(false));
+  expect(there.at(-1)).toContain('path(n0, n2)');
 });
 
 test('conclusions of a thread that are too many to list make subscribers read again', async () => {
@@ -445,6 +577,18 @@ test('where the dead rows of a copy were dropped, it answers as before', async (
   }
   await session.forgetPattern('edge(n1, ?y)');
   expect((await askBoth(session, threads, 'held(?x, ?y), edge(?y, ?z)')).count).toBe(1);
+});
+
+test('a thread warms up with questions of each kind, one a turn, and says so if one is not answered', async () => {
+  const write = async function* write(value: unknown): AsyncGenerator<string> {
+    yield JSON.stringify(value);
+  };
+  const parts = { scheduler: serving, memoryBytes: 2 ** 24, questionBytes: 2 ** 22, write };
+  let turns = 0;
+  const turn = async (): Promise<void> => void turns++;
+  await rehearse(parts, turn);
+  expect(turns).toBe(40);
+  await expect(rehearse({ ...parts, questionBytes: 1 }, turn)).rejects.toThrow('warming up: ancestor');
 });
 
 test('questions of a service that ends are refused', async () => {
