@@ -256,8 +256,5 @@ export function rebased(
     bases.set(rule.id, rule);
     if (!written.has(identityOf(rule))) edits.add(rule);
   }
-  // In the order of the service; what it has no more, but the draft is still based on, last.
-  const order = [...stored.map(({ id }) => id), ...bases.keys()];
-  const base = [...new Set(order)].flatMap((id) => bases.get(id) ?? []);
-  return { draft: { text: edits.applied(), base }, conflicts };
+  return { draft: { text: edits.applied(), base: [...bases.values()] }, conflicts };
 }
