@@ -7,7 +7,7 @@ import { monospace } from '../ui/theme.ts';
 import styles from './code-editor.module.css';
 import { useKnowledge } from './knowledge.ts';
 import { useEditorTargets } from './editor-targets.ts';
-import { setMode } from './language-services.ts';
+import { setHoldsAllRules, setMode } from './language-services.ts';
 import { languageId, monaco } from './monaco.ts';
 import type { TextEdit, TextMode } from './read-text.ts';
 
@@ -20,6 +20,12 @@ export interface CodeEditorHandle {
   edit(edits: readonly TextEdit[]): void;
 }
 
+/** Words behind a line. */
+export interface LineNote {
+  readonly line: number;
+  readonly text: string;
+}
+
 interface CodeEditorProps {
   value: string;
   onChange: (value: string) => void;
@@ -28,6 +34,10 @@ interface CodeEditorProps {
   mode?: TextMode;
   placeholder?: string;
   diagnostics?: readonly Diagnostic[];
+  /** Words shown dimly behind lines, counted from 1. They are no part of the text. */
+  notes?: readonly LineNote[];
+  /** True if the text holds every stored rule, so that definitions and usages are found in it alone. */
+  holdsAllRules?: boolean;
   /**
    * Ctrl or Cmd with Enter, or Enter alone in a one-line question. Receives the editor's text, which `value` may trail
    * by a keystroke.
@@ -59,6 +69,20 @@ function markersOf(diagnostics: readonly Diagnostic[]): monaco.editor.IMarkerDat
     endLineNumber: diagnostic.endLine,
     endColumn: diagnostic.endColumn,
   }));
+}
+
+function noteOf(
+  model: monaco.editor.ITextModel,
+  { line, text }: LineNote,
+): monaco.editor.IModelDeltaDecoration {
+  const column = model.getLineMaxColumn(Math.min(line, model.getLineCount()));
+  return {
+    range: new monaco.Range(line, column, line, column),
+    options: {
+      showIfCollapsed: true,
+      after: { content: `  ${text}`, inlineClassName: styles.note ?? '' },
+    },
+  };
 }
 
 const fixedOptions: monaco.editor.IStandaloneEditorConstructionOptions = {
@@ -222,8 +246,19 @@ function isFocusTaken(host: HTMLElement, atFirst: Element | null): boolean {
 
 /** Replaces the text as one undo step. */
 function replaceText(model: monaco.editor.ITextModel, text: string): void {
-  if (model.getValue() !== text)
-    model.pushEditOperations([], [{ range: model.getFullModelRange(), text }], () => null);
+  const before = model.getValue();
+  if (before === text) return;
+  // Only what differs, so that cursor, folds and the shown lines stay with the rest.
+  let start = 0;
+  const shorter = Math.min(before.length, text.length);
+  while (start < shorter && before[start] === text[start]) start++;
+  let end = 0;
+  while (end < shorter - start && before[before.length - 1 - end] === text[text.length - 1 - end]) end++;
+  const range = monaco.Range.fromPositions(
+    model.getPositionAt(start),
+    model.getPositionAt(before.length - end),
+  );
+  model.pushEditOperations([], [{ range, text: text.slice(start, text.length - end) }], () => null);
 }
 
 /**
@@ -239,6 +274,8 @@ export function CodeEditor(props: CodeEditorProps) {
     mode = 'program',
     placeholder = '',
     diagnostics,
+    notes,
+    holdsAllRules = false,
     lines,
     autoFocus = false,
     handle,
@@ -261,6 +298,8 @@ export function CodeEditor(props: CodeEditorProps) {
     const escape = props.onEscape === undefined ? null : onEscape;
     const options = { text: value, label, mode, placeholder, lines, autoFocus, onText, onSubmit };
     const created = createEditor(element, { ...options, onEscape: escape });
+    const model = created.getModel();
+    if (holdsAllRules && model !== null) setHoldsAllRules(model);
     if (autoFocus && !isFocusTaken(element, props.focusedAtFirst)) created.focus();
     return created;
   });
@@ -288,6 +327,13 @@ export function CodeEditor(props: CodeEditorProps) {
     if (model !== null && model !== undefined)
       monaco.editor.setModelMarkers(model, 'corollary', markersOf(diagnostics ?? []));
   }, [diagnostics]);
+
+  useEffect(() => {
+    const model = editor.current?.getModel();
+    if (model === null || model === undefined || notes === undefined) return undefined;
+    const shown = editor.current?.createDecorationsCollection(notes.map((note) => noteOf(model, note)));
+    return () => shown?.clear();
+  }, [notes]);
 
   useEffect(() => editor.current?.updateOptions({ fontSize }), [fontSize]);
   useEffect(() => monaco.editor.setTheme(`corollary-${scheme}`), [scheme]);

@@ -15,7 +15,6 @@ import {
   type DocumentRule,
   gapBetween,
   groupsOf,
-  headingOf,
   headOf,
   identityOf,
   isAlike,
@@ -67,7 +66,8 @@ function matched(
     if (pairs.has(grouped[index] as BaseRule)) continue;
     let end = index;
     while (end < grouped.length && !pairs.has(grouped[end] as BaseRule)) end++;
-    const before = index === 0 ? -1 : (position.get(pairs.get(grouped[index - 1] as BaseRule) as DocumentEntry) ?? -1);
+    const before =
+      index === 0 ? -1 : (position.get(pairs.get(grouped[index - 1] as BaseRule) as DocumentEntry) ?? -1);
     const lost = grouped.slice(index, end);
     const found: DocumentEntry[] = [];
     for (let at = before + 1; at < entries.length && !taken.has(entries[at] as DocumentEntry); at++)
@@ -184,7 +184,10 @@ function withoutEmptyGroups(text: string): string {
     }
     kept.push(line);
   }
-  return kept.join('\n').replace(/\n{3,}/g, '\n\n').replace(/^\n+/, '');
+  return kept
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .replace(/^\n+/, '');
 }
 
 /** Returns the draft of unedited rules. */
@@ -203,10 +206,7 @@ type Resolution = 'mine' | 'theirs';
 /** What becomes of one rule of the base: its new base, null if it is gone; and whether the text takes the stored one. */
 type Outcome = { readonly base: BaseRule | null; readonly takes: boolean } | 'conflict';
 
-function outcomeOf(
-  { base, stored, mine }: DocumentConflict,
-  resolution: Resolution | null,
-): Outcome {
+function outcomeOf({ base, stored, mine }: DocumentConflict, resolution: Resolution | null): Outcome {
   const isTheirs = stored === null || !isAlike(base, stored);
   if (!isTheirs) return { base: stored, takes: false };
   const isMine = mine === null || !isAlike(base, mine);

@@ -8,12 +8,12 @@ import {
   IconInfoCircle,
 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useMemo, useRef } from 'react';
+import { type ReactNode, type RefObject, useMemo, useRef } from 'react';
 import type { Diagnostic } from '../../../engine/contract/rules.ts';
 import { queryKeyOf } from '../../api/live.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
-import type { CodeEditorHandle } from '../../editor/code-editor.tsx';
+import type { CodeEditorHandle, LineNote } from '../../editor/code-editor.tsx';
 import { editorHeight, LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { type Fix, fixerOf } from '../../editor/quick-fixes.ts';
 import type { TextEdit } from '../../editor/read-text.ts';
@@ -146,6 +146,11 @@ interface EditorBodyProps {
   diagnostics: readonly Diagnostic[];
   /** Receives the editor's text. */
   onSubmit: (text: string) => void;
+  /** Of an editor of all rules. */
+  document?: {
+    readonly handle: RefObject<CodeEditorHandle | null>;
+    readonly notes: readonly LineNote[];
+  };
   /** Shown between editor and problems. */
   notice?: ReactNode;
   /** Shown below the problems. */
@@ -154,8 +159,9 @@ interface EditorBodyProps {
 
 /** Shows the editor with its problems below, in a pane that grows with them. */
 export function EditorBody(props: EditorBodyProps) {
-  const { label, placeholder, text, onText, diagnostics, onSubmit, notice, below } = props;
-  const editor = useRef<CodeEditorHandle>(null);
+  const { label, placeholder, text, onText, diagnostics, onSubmit, document, notice, below } = props;
+  const own = useRef<CodeEditorHandle>(null);
+  const editor = document?.handle ?? own;
   return (
     <GrowingArea
       height={editorHeight(text)}
@@ -180,6 +186,7 @@ export function EditorBody(props: EditorBodyProps) {
         diagnostics={diagnostics}
         onSubmit={onSubmit}
         handle={editor}
+        {...(document === undefined ? {} : { notes: document.notes, holdsAllRules: true })}
         autoFocus
       />
     </GrowingArea>

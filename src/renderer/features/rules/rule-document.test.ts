@@ -80,7 +80,8 @@ describe('the text of all rules', () => {
   });
 
   it('reports comments that the service would not keep', () => {
-    const text = '% alone\n\np(?x) :- q(?x), % within\n  r(?x, a %b). % behind\n% kept\ns(?x) :- q(?x).\n% last';
+    const text =
+      '% alone\n\np(?x) :- q(?x), % within\n  r(?x, a %b). % behind\n% kept\ns(?x) :- q(?x).\n% last';
     const { dropped, entries } = readDocument(text);
     const reported = dropped.map(({ startLine, startColumn }) => `${startLine}:${startColumn}`);
     expect(reported.sort()).toEqual(['1:1', '3:17', '4:16', '7:1']);
@@ -121,7 +122,11 @@ describe('the changes of a document', () => {
 });
 
 describe('changes made elsewhere', () => {
-  const others = { ...further, text: 'reach(?x, ?z) :- path(?x, ?z)', rule: parseRule('reach(?x, ?z) :- path(?x, ?z)') };
+  const others = {
+    ...further,
+    text: 'reach(?x, ?z) :- path(?x, ?z)',
+    rule: parseRule('reach(?x, ?z) :- path(?x, ?z)'),
+  };
 
   it('are taken into a text where it is not touched', () => {
     const mine = streetsText.replace('%@ off\n', '');
@@ -137,7 +142,9 @@ describe('changes made elsewhere', () => {
     const mine = { text: streetsText.replace('street(?y, ?z)', 'road(?y, ?z)'), base: streets };
     const stored = [reach, apart, others];
     const open = rebased(mine, stored);
-    expect(open.conflicts.map(({ base, stored: now }) => [base.id, now?.text])).toEqual([['r2', others.text]]);
+    expect(open.conflicts.map(({ base, stored: now }) => [base.id, now?.text])).toEqual([
+      ['r2', others.text],
+    ]);
     expect(open.draft.text).toBe(mine.text);
     const kept = rebased(open.draft, stored, 'mine').draft;
     expect(changesOf(kept.text, [...kept.base])).toEqual(['r2 reach(?x, ?z) :- reach(?x, ?y), road(?y, ?z)']);
@@ -245,7 +252,9 @@ describe('random documents', () => {
       const conflicting = new Set(expected.conflicts);
       const added = mine.filter(({ id }) => id.startsWith('mine'));
       const settledByHand = [
-        ...mergedByHand(base, mine, theirs).result.filter(({ id }) => !conflicting.has(id) && !added.some((rule) => rule.id === id)),
+        ...mergedByHand(base, mine, theirs).result.filter(
+          ({ id }) => !conflicting.has(id) && !added.some((rule) => rule.id === id),
+        ),
         ...theirs.filter(({ id }) => conflicting.has(id)),
         ...added,
       ];

@@ -108,11 +108,6 @@ export function blockOf({ rule, scope, name, description, enabled }: DocumentRul
   ].join('\n');
 }
 
-/** Returns the line above the rules of a head. */
-export function headingOf(head: string): string {
-  return `%% ${head}`;
-}
-
 /** Text between the rules of a group: a blank line around what has several lines. */
 export function gapBetween(before: string, after: string): string {
   return before.includes('\n') || after.includes('\n') ? '\n\n' : '\n';
@@ -134,7 +129,7 @@ export function groupsOf<Of extends Pick<DocumentRule, 'rule'>>(rules: readonly 
 export function documentOf(rules: readonly DocumentRule[]): string {
   const parts: string[] = [];
   for (const [head, group] of groupsOf(rules)) {
-    let text = headingOf(head);
+    let text = `%% ${head}`;
     let before = '';
     for (const rule of group) {
       const block = blockOf(rule);
