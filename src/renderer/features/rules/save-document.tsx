@@ -138,12 +138,13 @@ export function SaveDialog({ changes, dropped, onSaved, onClose }: SaveDialogPro
             <li className={`dim ${styles.more}`}>and {formatCount(changes.length - maxShown)} more</li>
           )}
         </ul>
-        <div role="status" className="number">
-          {runningSince !== null && (
-            <Running what="Working out what would follow" since={runningSince} onCancel={trial.cancel} />
-          )}
-          {result !== null && consequencesInWords(result)}
-        </div>
+        {runningSince === null ? (
+          <p role="status" className="number no-margin">
+            {result !== null && consequencesInWords(result)}
+          </p>
+        ) : (
+          <Running what="Working out what would follow" since={runningSince} onCancel={trial.cancel} />
+        )}
         {save.error !== null ? (
           <ProblemNotice failure={apiFailureOf(save.error)} />
         ) : (
