@@ -105,6 +105,8 @@ const fixedOptions: monaco.editor.IStandaloneEditorConstructionOptions = {
   quickSuggestions: { other: true, strings: false, comments: false },
   unicodeHighlight: { ambiguousCharacters: false },
   scrollbar: { alwaysConsumeMouseWheel: false, verticalScrollbarSize: 10, horizontalScrollbarSize: 10 },
+  // The number of the last, empty line is as legible as the others.
+  renderFinalNewline: 'on',
   padding: { top: 8, bottom: 8 },
 };
 
