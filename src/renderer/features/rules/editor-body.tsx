@@ -49,6 +49,15 @@ export function useValidation(text: string, instead: string | null = null): Diag
   }, [told, local, instead, text]);
 }
 
+/** Longer texts are read a moment after the last keystroke, since that takes a noticeable time. */
+const shortText = 100_000;
+const pauseMs = 500;
+
+/** Returns the text, or that of a moment ago while a long one is typed. */
+export function useSettledText(text: string): string {
+  return useDebouncedValue(text, text.length < shortText ? 0 : pauseMs)[0];
+}
+
 const icons = {
   error: <IconCircleX size={15} aria-hidden className="text-bad" />,
   warning: <IconAlertTriangle size={15} aria-hidden className="text-warn" />,
@@ -104,9 +113,11 @@ interface ProblemListProps {
 }
 
 /** Lists the problems of the editor's text with links to their positions and fixes. */
-function ProblemList({ text, diagnostics, onGoTo, onFix }: ProblemListProps) {
+function ProblemList({ text: latest, diagnostics, onGoTo, onFix }: ProblemListProps) {
   const predicates = usePredicates().data;
+  const text = useSettledText(latest);
   const problems = useMemo(() => {
+    if (diagnostics.length === 0) return [];
     const fixesOf = fixerOf(text, 'program', predicates ?? []);
     return diagnostics.slice(0, maxShown).map((each) => ({ diagnostic: each, fixes: fixesOf(each) }));
   }, [text, diagnostics, predicates]);
@@ -125,7 +136,7 @@ function ProblemList({ text, diagnostics, onGoTo, onFix }: ProblemListProps) {
                 {startLine}:{startColumn}
               </span>
             </button>
-            <Fixes fixes={fixes} onFix={onFix} />
+            <Fixes fixes={text === latest ? fixes : []} onFix={onFix} />
           </li>
         );
       })}

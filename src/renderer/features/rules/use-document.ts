@@ -1,9 +1,9 @@
-import { useDebouncedValue } from '@mantine/hooks';
 import { useEffect, useMemo } from 'react';
 import { parseRule } from '../../../engine/language/parse.ts';
 import { useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
+import { useSettledText } from './editor-body.tsx';
 import { documentChangesOf, draftOfRules, rebased } from './document-changes.ts';
 import { type BaseRule, baseRuleOf, readDocument } from './rule-document.ts';
 
@@ -22,10 +22,6 @@ function readBase(text: string): BaseRule[] | null {
     return null;
   }
 }
-
-/** Longer texts are read a moment after the last keystroke, since that takes a noticeable time. */
-const shortText = 100_000;
-const pauseMs = 500;
 
 /** True if what is stored is not what the base has. */
 function differs(base: readonly BaseRule[], stored: readonly BaseRule[]): boolean {
@@ -51,7 +47,7 @@ export function useDocument() {
   const untouched = useMemo(() => draftOfRules(stored ?? []), [stored]);
   const text = kept === null ? untouched.text : written;
   const base = kept ?? untouched.base;
-  const [settled] = useDebouncedValue(text, text.length < shortText ? 0 : pauseMs);
+  const settled = useSettledText(text);
   const read = useMemo(() => readDocument(settled), [settled]);
   const changes = useMemo(() => documentChangesOf(base, read.entries), [base, read]);
   const following = useMemo(
