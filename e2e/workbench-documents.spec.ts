@@ -2,7 +2,7 @@
 import { expect, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import type { ServiceProcess } from './service.ts';
-import { open, rowsOf, test } from './workbench.ts';
+import { open, rowsOf, test, write } from './workbench.ts';
 
 const headers = { 'X-Tenant-ID': 'default' };
 
@@ -11,7 +11,10 @@ async function teach(page: Page, service: ServiceProcess, rule: object): Promise
   expect(response.ok()).toBe(true);
 }
 
-async function rulesOf(page: Page, service: ServiceProcess): Promise<{ id: string; text: string; description: string }[]> {
+async function rulesOf(
+  page: Page,
+  service: ServiceProcess,
+): Promise<{ id: string; text: string; description: string }[]> {
   const response = await page.request.get(`${service.url}/rules`, { headers });
   const { rules } = (await response.json()) as {
     rules: { id: string; text: string; description: string }[];
@@ -102,5 +105,64 @@ test('all rules are one text, saved as one step that undo takes back', async ({ 
     await expect(save).toBeDisabled();
     await conflict.getByRole('button', { name: 'Take what is stored' }).click();
     await expect(lines).toContainText('% Theirs.');
+  });
+});
+
+test('a question is composed without its syntax, and a name is replaced in rules and facts', async ({
+  page,
+  service,
+}) => {
+  await open(page, service, '/ask');
+  const question = page.locator('.view-lines').first();
+
+  await test.step('the form makes the text, and the text the form', async () => {
+    await page.getByRole('button', { name: 'Compose' }).click();
+    await page.getByRole('button', { name: 'Pattern', exact: true }).click();
+    const first = page.getByRole('group', { name: 'Condition 1' });
+    await first.getByRole('combobox', { name: 'Predicate' }).fill('reach');
+    await page.getByRole('option', { name: 'reach/2' }).click();
+    await expect(question).toContainText('reach(?x, ?y)');
+    await first.getByRole('combobox', { name: 'Argument 1' }).fill('');
+    await page.getByRole('option', { name: 'a', exact: true }).click();
+    await expect(question).toContainText('reach(a, ?y)');
+    await page.getByRole('button', { name: 'Pattern', exact: true }).click();
+    const second = page.getByRole('group', { name: 'Condition 2' });
+    await second.getByRole('combobox', { name: 'Predicate' }).fill('street');
+    await page.getByRole('option', { name: 'street/2' }).click();
+    await second.getByRole('combobox', { name: 'Argument 1' }).fill('?y');
+    await second.getByRole('combobox', { name: 'Argument 2' }).fill('');
+    await second.getByRole('combobox', { name: 'Which' }).click();
+    await page.getByRole('option', { name: 'not known' }).click();
+    await expect(question).toContainText('reach(a, ?y), not street(?y, ?_)');
+    await expectNothingGrave(page);
+    await page.getByRole('button', { name: /^Ask/ }).click();
+    await expect(rowsOf(page, 'Answers')).toHaveCount(1);
+    await write(page, 'Question', '?n = count { ?y : reach(a, ?y) }, ?m = ?n + 1');
+    await expect(page.getByRole('status').filter({ hasText: 'Arithmetic is beyond the form' })).toBeVisible();
+    await write(page, 'Question', '?n = count { ?y : reach(a, ?y) }');
+    await expect(page.getByRole('group', { name: 'Counted pattern 1' })).toBeVisible();
+  });
+
+  await test.step('hits are chosen one by one, and replaced as one step', async () => {
+    await open(page, service, '/rules?find=');
+    const dialog = page.getByRole('dialog', { name: 'Find and replace' });
+    await dialog.getByLabel('Find', { exact: true }).fill('street');
+    await dialog.getByLabel('Replace with').fill('road');
+    await expect(dialog.getByRole('status')).toContainText('Found in 3 rules and 3 facts');
+    await rowsOf(page, 'What would be replaced').filter({ hasText: 'street(d, e)' }).click();
+    await page.keyboard.press('Space');
+    await expectNothingGrave(page);
+    await dialog.getByRole('button', { name: 'Replace in 5' }).click();
+    await expect(dialog).toBeHidden();
+    const stored = await page.request.get(`${service.url}/facts`, { headers });
+    const { facts } = (await stored.json()) as { facts: { predicate: string; args: string[] }[] };
+    const rendered = facts.map(({ predicate, args }) => `${predicate}(${args.join(', ')})`).sort();
+    expect(rendered).toEqual(['road(a, b)', 'road(b, c)', 'street(d, e)']);
+    expect((await rulesOf(page, service)).filter(({ text }) => text.includes('road('))).toHaveLength(3);
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.keyboard.type('Undo: replaced street');
+    await page.getByRole('option', { name: /Undo: replaced street/ }).click();
+    await expect(rowsOf(page, 'Rules').filter({ hasText: 'road' })).toHaveCount(0);
+    expect((await rulesOf(page, service)).filter(({ text }) => text.includes('street('))).toHaveLength(3);
   });
 });

@@ -271,7 +271,7 @@ function CountFields({
       <MultiSelect
         size="xs"
         className={styles.predicate ?? ''}
-        label="counts different"
+        label="Counts different"
         placeholder={over.length === 0 ? 'variables' : ''}
         data={[...new Set([...inside, ...over])]}
         value={[...over]}

@@ -126,7 +126,7 @@ function Hits({ hits, left, onToggle }: HitsProps) {
         holds: 'controls',
         cell: (hit) => (
           <Checkbox
-            size="xs"
+            size="md"
             tabIndex={-1}
             aria-label={`Replace in ${hitTextsOf(hit).before}`}
             checked={hit.problem === null && !left.has(hit.key)}
