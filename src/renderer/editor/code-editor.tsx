@@ -1,4 +1,4 @@
-import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef } from 'react';
+import { type Ref, type RefObject, useEffect, useEffectEvent, useImperativeHandle, useRef } from 'react';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import { isTextField } from '../ui/keys.ts';
 import { useShownTheme } from '../ui/theme-choice.ts';
@@ -130,6 +130,7 @@ interface EditorOptions {
   placeholder: string;
   mode: TextMode;
   lines: readonly [number, number] | undefined;
+  holdsAllRules: boolean;
   autoFocus: boolean;
   onText: (text: string) => void;
   onSubmit: (text: string) => void;
@@ -153,12 +154,14 @@ const openWidgets = [
 let modelsMade = 0;
 
 function createEditor(host: HTMLElement, options: EditorOptions): Editor {
-  const { text, label, placeholder, mode, lines, autoFocus, onText, onSubmit, onEscape } = options;
+  const { text, label, placeholder, mode, lines, holdsAllRules, autoFocus } = options;
+  const { onText, onSubmit, onEscape } = options;
   modelsMade += 1;
   // Lists of positions show the model under the editor's label, beside the stored texts.
   const uri = monaco.Uri.from({ scheme: 'written', path: `/${modelsMade}/${label}` });
   const model = monaco.editor.createModel(text, languageId, uri);
   setMode(model, mode);
+  if (holdsAllRules) setHoldsAllRules(model);
   const editor = monaco.editor.create(host, {
     ...fixedOptions,
     model,
@@ -263,6 +266,16 @@ function replaceText(model: monaco.editor.ITextModel, text: string): void {
   model.pushEditOperations([], [{ range, text: text.slice(start, text.length - end) }], () => null);
 }
 
+/** Shows notes behind the lines of the editor's text. */
+function useNotes(editor: RefObject<Editor | null>, notes: readonly LineNote[] | undefined): void {
+  useEffect(() => {
+    const model = editor.current?.getModel();
+    if (model === null || model === undefined || notes === undefined) return undefined;
+    const shown = editor.current?.createDecorationsCollection(notes.map((note) => noteOf(model, note)));
+    return () => shown?.clear();
+  }, [editor, notes]);
+}
+
 /**
  * Shows an editor of our language.
  *
@@ -298,10 +311,8 @@ export function CodeEditor(props: CodeEditorProps) {
   const onEscape = useEffectEvent(() => props.onEscape?.());
   const create = useEffectEvent((element: HTMLElement) => {
     const escape = props.onEscape === undefined ? null : onEscape;
-    const options = { text: value, label, mode, placeholder, lines, autoFocus, onText, onSubmit };
-    const created = createEditor(element, { ...options, onEscape: escape });
-    const model = created.getModel();
-    if (holdsAllRules && model !== null) setHoldsAllRules(model);
+    const look = { text: value, label, mode, placeholder, lines, holdsAllRules, autoFocus };
+    const created = createEditor(element, { ...look, onText, onSubmit, onEscape: escape });
     if (autoFocus && !isFocusTaken(element, props.focusedAtFirst)) created.focus();
     return created;
   });
@@ -330,13 +341,7 @@ export function CodeEditor(props: CodeEditorProps) {
       monaco.editor.setModelMarkers(model, 'corollary', markersOf(diagnostics ?? []));
   }, [diagnostics]);
 
-  useEffect(() => {
-    const model = editor.current?.getModel();
-    if (model === null || model === undefined || notes === undefined) return undefined;
-    const shown = editor.current?.createDecorationsCollection(notes.map((note) => noteOf(model, note)));
-    return () => shown?.clear();
-  }, [notes]);
-
+  useNotes(editor, notes);
   useEffect(() => editor.current?.updateOptions({ fontSize }), [fontSize]);
   useEffect(() => monaco.editor.setTheme(`corollary-${scheme}`), [scheme]);
 

@@ -40,7 +40,7 @@ function columnsOf(session: AgentSession): Column<ToolCallRecord>[] {
       align: 'end',
       cell: (call) => (
         <span className="number" title={formatTime(startOf(call))}>
-          +{formatDuration(Math.max(0, startOf(call) - session.from))}
+          {startOf(call) <= session.from ? 'start' : `+${formatDuration(startOf(call) - session.from)}`}
         </span>
       ),
     },

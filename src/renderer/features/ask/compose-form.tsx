@@ -335,6 +335,37 @@ function useForm(text: string, onText: (text: string) => void) {
   return { reading, set };
 }
 
+interface AddButtonsProps {
+  conditions: readonly Condition[];
+  onAdd: (condition: Condition) => void;
+}
+
+/** The buttons that add a condition of each kind. */
+function AddButtons({ conditions, onAdd }: AddButtonsProps) {
+  const look = { size: 'compact-xs', variant: 'default', leftSection: <IconPlus size={12} aria-hidden /> };
+  const pattern: ComposedPattern = { predicate: '', terms: [], mode: 'is' };
+  const anything: ComposedTerm = { kind: 'anything' };
+  const [first] = variablesOfForm(conditions);
+  const left: ComposedTerm = first === undefined ? anything : { kind: 'variable', text: first };
+  const result = freshVariable(conditions, 'n');
+  return (
+    <div className="flex-row gap-6">
+      <Button {...look} onClick={() => onAdd({ kind: 'pattern', ...pattern })}>
+        Pattern
+      </Button>
+      <Button {...look} onClick={() => onAdd({ kind: 'comparison', operator: '=', left, right: anything })}>
+        Comparison
+      </Button>
+      <Button {...look} onClick={() => onAdd({ kind: 'count', result, over: [], patterns: [pattern] })}>
+        Count
+      </Button>
+      {conditions.length === 0 && (
+        <span className="small-print">Choose a predicate; leave an argument empty for anything.</span>
+      )}
+    </div>
+  );
+}
+
 interface ComposeFormProps {
   /** The question. */
   text: string;
@@ -354,7 +385,6 @@ export function ComposeForm({ text, onText }: ComposeFormProps) {
   function add(condition: Condition): void {
     set([...conditions, condition]);
   }
-  const plus = <IconPlus size={12} aria-hidden />;
   return (
     <section className={styles.compose} aria-label="Compose">
       {conditions.map((condition, at) => {
@@ -380,43 +410,7 @@ export function ComposeForm({ text, onText }: ComposeFormProps) {
           </div>
         );
       })}
-      <div className="flex-row gap-6">
-        <Button
-          size="compact-xs"
-          variant="default"
-          leftSection={plus}
-          onClick={() => add({ kind: 'pattern', predicate: '', terms: [], mode: 'is' })}
-        >
-          Pattern
-        </Button>
-        <Button
-          size="compact-xs"
-          variant="default"
-          leftSection={plus}
-          onClick={() => {
-            const [left] = variablesOfForm(conditions);
-            const anything = { kind: 'anything' } as const;
-            const first = left === undefined ? anything : ({ kind: 'variable', text: left } as const);
-            add({ kind: 'comparison', operator: '=', left: first, right: anything });
-          }}
-        >
-          Comparison
-        </Button>
-        <Button
-          size="compact-xs"
-          variant="default"
-          leftSection={plus}
-          onClick={() => {
-            const result = freshVariable(conditions, 'n');
-            add({ kind: 'count', result, over: [], patterns: [{ predicate: '', terms: [], mode: 'is' }] });
-          }}
-        >
-          Count
-        </Button>
-        {conditions.length === 0 && (
-          <span className="small-print">Choose a predicate; leave an argument empty for anything.</span>
-        )}
-      </div>
+      <AddButtons conditions={conditions} onAdd={add} />
     </section>
   );
 }

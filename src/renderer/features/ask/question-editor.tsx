@@ -166,16 +166,7 @@ function QuestionToolbar(props: QuestionToolbarProps) {
   return (
     <>
       {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
-      <Tooltip label="Compose the question from predicates and arguments, without its syntax">
-        <Button
-          variant={isComposing ? 'light' : 'default'}
-          leftSection={<IconForms size={15} aria-hidden />}
-          aria-pressed={isComposing}
-          onClick={() => onCompose(!isComposing)}
-        >
-          Compose
-        </Button>
-      </Tooltip>
+      <ComposeButton isComposing={isComposing} onCompose={onCompose} />
       <Tooltip label="Ask again when the knowledge changes, if the answer is quick">
         <Switch label="Refresh" checked={isLive} onChange={(event) => onLive(event.currentTarget.checked)} />
       </Tooltip>
@@ -223,6 +214,22 @@ function QuestionToolbar(props: QuestionToolbarProps) {
         <RunningActions since={runningSince} onCancel={run.cancel} />
       )}
     </>
+  );
+}
+
+/** Opens and closes the form. */
+function ComposeButton({ isComposing, onCompose }: Pick<QuestionToolbarProps, 'isComposing' | 'onCompose'>) {
+  return (
+    <Tooltip label="Compose the question from predicates and arguments, without its syntax">
+      <Button
+        variant={isComposing ? 'light' : 'default'}
+        leftSection={<IconForms size={15} aria-hidden />}
+        aria-pressed={isComposing}
+        onClick={() => onCompose(!isComposing)}
+      >
+        Compose
+      </Button>
+    </Tooltip>
   );
 }
 

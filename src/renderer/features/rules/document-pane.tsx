@@ -30,7 +30,7 @@ import {
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
 import { changesInWords, SaveDialog } from './save-document.tsx';
-import { useDocument } from './use-document.ts';
+import { type RulesDocument, useDocument } from './use-document.ts';
 
 /** Rules of one head in the document. */
 interface OutlineGroup {
@@ -158,19 +158,8 @@ function Conflicts({ conflicts, onResolve }: ConflictsProps) {
   );
 }
 
-interface DocumentPaneProps {
-  search: RulesSearch;
-  onSearch: (search: RulesSearch) => void;
-}
-
-/** Shows all rules as one text in an editor, with an outline by head. */
-export function DocumentPane({ search, onSearch }: DocumentPaneProps) {
-  const document = useDocument();
-  const { rules, text, read, changes, conflicts, isEdited, isSettled } = document;
-  const [isSaving, setIsSaving] = useState(false);
-  const editor = useRef<CodeEditorHandle>(null);
-  const isNarrow = useMediaQuery('(max-width: 1100px)') ?? false;
-  const reason = useReason('updateRule');
+/** What is known of the document's text: problems, outline, and notes behind its lines. */
+function useDocumentChecks({ text, read, rules }: RulesDocument) {
   const { diagnostics: found } = useDiagnostics(text, 'program', everyRule);
   const diagnostics = useMemo(
     () => [...read.errors, ...diagnosticsOf(found, read.entries), ...read.dropped],
@@ -185,11 +174,90 @@ export function DocumentPane({ search, onSearch }: DocumentPaneProps) {
       ),
     [read, neverFired],
   );
-  const isSound =
-    read.isWhole && read.errors.length === 0 && !diagnostics.some(({ severity }) => severity === 'error');
-  const canSave = isEdited && isSettled && isSound && changes.length > 0 && conflicts.length === 0;
+  const isSound = read.isWhole && diagnostics.every(({ severity }) => severity !== 'error');
+  return { diagnostics, groups, notes, isSound };
+}
 
-  if (rules === undefined)
+interface DocumentPaneProps {
+  search: RulesSearch;
+  onSearch: (search: RulesSearch) => void;
+}
+
+interface DocumentActionsProps extends DocumentPaneProps {
+  document: RulesDocument;
+  canSave: boolean;
+  reason: string | null;
+  onSave: () => void;
+}
+
+function DocumentActions({ document, canSave, reason, onSave, ...view }: DocumentActionsProps) {
+  const { isEdited, isSettled, changes, read, forget } = document;
+  return (
+    <>
+      <span className="dim number" role="status">
+        {isEdited && isSettled ? changesInWords(changes) : formatAmount(read.entries.length, 'rule')}
+      </span>
+      <ReplaceButton {...view} />
+      <ListOrGraph {...view} />
+      <Button
+        variant="default"
+        leftSection={<IconX size={14} aria-hidden />}
+        disabled={!isEdited}
+        onClick={forget}
+      >
+        Discard
+      </Button>
+      <Guarded reason={reason}>
+        <Button
+          leftSection={<IconDeviceFloppy size={14} aria-hidden />}
+          rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
+          disabled={!canSave}
+          onClick={onSave}
+        >
+          Save…
+        </Button>
+      </Guarded>
+    </>
+  );
+}
+
+function Legend() {
+  return (
+    <p className={`small-print ${styles.legend}`}>
+      Comments directly above a rule are its description; <code className="mono">%@ name:</code>,{' '}
+      <code className="mono">%@ scope:</code> and <code className="mono">%@ off</code> are its name, scope and
+      switch. The service keeps no other comments.
+    </p>
+  );
+}
+
+/** Whether the document can be saved, and the dialog that does. */
+function useSaving(document: RulesDocument, isSound: boolean) {
+  const [isSaving, setIsSaving] = useState(false);
+  const reason = useReason('updateRule');
+  const { isEdited, isSettled, changes, conflicts } = document;
+  const canSave = isEdited && isSettled && isSound && changes.length > 0 && conflicts.length === 0;
+  function onSave(): void {
+    if (canSave && reason === null) setIsSaving(true);
+  }
+  async function onSaved(): Promise<void> {
+    await document.refetch();
+    document.forget();
+    setIsSaving(false);
+  }
+  return { isSaving, setIsSaving, reason, canSave, onSave, onSaved };
+}
+
+/** Shows all rules as one text in an editor, with an outline by head. */
+export function DocumentPane(view: DocumentPaneProps) {
+  const document = useDocument();
+  const { changes, conflicts } = document;
+  const { diagnostics, groups, notes, isSound } = useDocumentChecks(document);
+  const editor = useRef<CodeEditorHandle>(null);
+  const isNarrow = useMediaQuery('(max-width: 1100px)') ?? false;
+  const { isSaving, setIsSaving, reason, canSave, onSave, onSaved } = useSaving(document, isSound);
+
+  if (document.rules === undefined)
     return document.failure === null ? null : (
       <PaneProblem failure={apiFailureOf(document.failure)} onRetry={() => void document.refetch()} />
     );
@@ -199,58 +267,30 @@ export function DocumentPane({ search, onSearch }: DocumentPaneProps) {
       label="Document"
       title={<h1 className="pane-title">Rules</h1>}
       actions={
-        <>
-          <span className="dim number" role="status">
-            {isEdited && isSettled ? changesInWords(changes) : formatAmount(read.entries.length, 'rule')}
-          </span>
-          <ReplaceButton search={search} onSearch={onSearch} />
-          <ListOrGraph search={search} onSearch={onSearch} />
-          <Button
-            variant="default"
-            leftSection={<IconX size={14} aria-hidden />}
-            disabled={!isEdited}
-            onClick={document.forget}
-          >
-            Discard
-          </Button>
-          <Guarded reason={reason}>
-            <Button
-              leftSection={<IconDeviceFloppy size={14} aria-hidden />}
-              rightSection={<KeyCaps keys="Mod+Enter" look="plain" />}
-              disabled={!canSave}
-              onClick={() => setIsSaving(true)}
-            >
-              Save…
-            </Button>
-          </Guarded>
-        </>
+        <DocumentActions {...view} document={document} canSave={canSave} reason={reason} onSave={onSave} />
       }
     >
       <div className="flex-column full-height">
         <EditorBody
           label="All rules"
           placeholder="grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)."
-          text={text}
+          text={document.text}
           onText={document.onText}
           diagnostics={diagnostics}
-          onSubmit={() => {
-            if (canSave && reason === null) setIsSaving(true);
-          }}
+          onSubmit={onSave}
           document={{ handle: editor, notes }}
           below={
             <>
               {conflicts.length > 0 && <Conflicts conflicts={conflicts} onResolve={document.resolve} />}
-              <p className={`small-print ${styles.legend}`}>
-                Comments directly above a rule are its description; <code className="mono">%@ name:</code>,{' '}
-                <code className="mono">%@ scope:</code> and <code className="mono">%@ off</code> are its name,
-                scope and switch. The service keeps no other comments.
-              </p>
+              <Legend />
             </>
           }
         />
       </div>
     </PaneFrame>
   );
+  const goTo = (line: number) => editor.current?.reveal(line, 1);
+  const outline = <Outline groups={groups} filter={view.search.q ?? ''} onGoTo={goTo} />;
   return (
     <>
       <Split
@@ -258,34 +298,15 @@ export function DocumentPane({ search, onSearch }: DocumentPaneProps) {
         orientation="horizontal"
         label="Resize"
         panes={[
-          ...(isNarrow
-            ? []
-            : [
-                {
-                  id: 'outline',
-                  size: '240px',
-                  least: '140px',
-                  content: (
-                    <Outline
-                      groups={groups}
-                      filter={search.q ?? ''}
-                      onGoTo={(line) => editor.current?.reveal(line, 1)}
-                    />
-                  ),
-                },
-              ]),
+          ...(isNarrow ? [] : [{ id: 'outline', size: '240px', least: '140px', content: outline }]),
           { id: 'document', least: '320px', content: pane },
         ]}
       />
       {isSaving && (
         <SaveDialog
           changes={changes}
-          dropped={read.dropped.length}
-          onSaved={async () => {
-            await document.refetch();
-            document.forget();
-            setIsSaving(false);
-          }}
+          dropped={document.read.dropped.length}
+          onSaved={onSaved}
           onClose={() => setIsSaving(false)}
         />
       )}

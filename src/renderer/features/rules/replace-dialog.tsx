@@ -183,17 +183,15 @@ const pauseMs = 300;
 function useReplacing(initial: string, onDone: () => void) {
   const session = useSession();
   const client = useQueryClient();
-  const [find, setFind] = useState(initial);
-  const [put, setPut] = useState('');
-  const [part, setPart] = useState<Part>('both');
-  const [matchesCase, setMatchesCase] = useState(false);
-  const [isWhole, setIsWhole] = useState(false);
+  const [form, setForm] = useState<Wanted>({
+    find: initial,
+    put: '',
+    part: 'both',
+    matchesCase: false,
+    isWhole: false,
+  });
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
   const [progress, setProgress] = useState(0);
-  const form = useMemo<Wanted>(
-    () => ({ find, put, part, matchesCase, isWhole }),
-    [find, put, part, matchesCase, isWhole],
-  );
   const [wanted] = useDebouncedValue(form, pauseMs);
   const work = useMemo(
     () => (wanted.find === '' ? null : (signal: AbortSignal) => search(session, wanted, signal)),
@@ -207,7 +205,7 @@ function useReplacing(initial: string, onDone: () => void) {
   );
   const replacing = useMutation({
     mutationFn: (change: KnowledgeChange) =>
-      changeKnowledge(session, `replaced ${find} by ${put}`, change, setProgress),
+      changeKnowledge(session, `replaced ${form.find} by ${form.put}`, change, setProgress),
     onSettled: () => {
       setProgress(0);
       invalidate(client, session.endpoint, topics);
@@ -236,8 +234,18 @@ function useReplacing(initial: string, onDone: () => void) {
     });
   }, []);
   return {
-    ...{ find, setFind, put, setPut, part, setPart, matchesCase, setMatchesCase, isWhole, setIsWhole },
-    ...{ left, setLeft, progress, run, found, chosen, replacing, isReady, onReplace, toggle },
+    form,
+    set: (part: Partial<Wanted>) => setForm((before) => ({ ...before, ...part })),
+    left,
+    setLeft,
+    progress,
+    run,
+    found,
+    chosen,
+    replacing,
+    isReady,
+    onReplace,
+    toggle,
   };
 }
 
@@ -248,7 +256,7 @@ function countsOf(hits: readonly ReplaceHit[]): { rules: number; facts: number }
 
 type Replacing = ReturnType<typeof useReplacing>;
 
-function Fields(form: Replacing) {
+function Fields({ form, set }: Pick<Replacing, 'form' | 'set'>) {
   return (
     <>
       <div className={styles.renameFields}>
@@ -257,20 +265,20 @@ function Fields(form: Replacing) {
           value={form.find}
           spellCheck={false}
           data-autofocus
-          onChange={(event) => form.setFind(event.currentTarget.value)}
+          onChange={(event) => set({ find: event.currentTarget.value })}
         />
         <TextInput
           label="Replace with"
           value={form.put}
           spellCheck={false}
-          onChange={(event) => form.setPut(event.currentTarget.value)}
+          onChange={(event) => set({ put: event.currentTarget.value })}
         />
       </div>
       <div className="flex-row flex-wrap gap-8-24">
         <SegmentedControl
           aria-label="Where"
           value={form.part}
-          onChange={(value) => form.setPart(value === 'rules' || value === 'facts' ? value : 'both')}
+          onChange={(value) => set({ part: value === 'rules' || value === 'facts' ? value : 'both' })}
           data={[
             { value: 'both', label: 'Rules and facts' },
             { value: 'rules', label: 'Rules' },
@@ -280,12 +288,12 @@ function Fields(form: Replacing) {
         <Checkbox
           label="Match case"
           checked={form.matchesCase}
-          onChange={(event) => form.setMatchesCase(event.currentTarget.checked)}
+          onChange={(event) => set({ matchesCase: event.currentTarget.checked })}
         />
         <Checkbox
           label="Whole names"
           checked={form.isWhole}
-          onChange={(event) => form.setIsWhole(event.currentTarget.checked)}
+          onChange={(event) => set({ isWhole: event.currentTarget.checked })}
         />
       </div>
     </>
@@ -293,7 +301,7 @@ function Fields(form: Replacing) {
 }
 
 /** What was found, or why nothing is shown. */
-function Results({ found, run, left, setLeft, chosen, toggle, replacing, progress, find }: Replacing) {
+function Results({ found, run, left, setLeft, chosen, toggle, replacing, progress, form }: Replacing) {
   const { failure, runningSince } = run.state;
   const possible = found?.hits.filter(({ problem }) => problem === null) ?? [];
   const { rules, facts } = countsOf(found?.hits ?? []);
@@ -329,7 +337,7 @@ function Results({ found, run, left, setLeft, chosen, toggle, replacing, progres
         </>
       )}
       {found !== null && found.hits.length === 0 && !found.isTooMuch && (
-        <EmptyState title="Nothing found">No name has {find}.</EmptyState>
+        <EmptyState title="Nothing found">No name has {form.find}.</EmptyState>
       )}
       {found === null && runningSince !== null && (
         <Running what="Looking through rules and facts" since={runningSince} onCancel={run.cancel} />
@@ -346,29 +354,29 @@ interface ReplaceDialogProps {
 
 /** Shows the dialog that finds and replaces in rules and facts, with a preview of every hit. */
 export function ReplaceDialog({ find, onClose }: ReplaceDialogProps) {
-  const form = useReplacing(find, onClose);
+  const replacing = useReplacing(find, onClose);
   const reason = useReason('updateRule');
   useReturnedFocus();
   function onSubmit(event: FormEvent): void {
     event.preventDefault();
-    if (reason === null) form.onReplace();
+    if (reason === null) replacing.onReplace();
   }
   return (
     <Modal opened onClose={onClose} title="Find and replace" size="min(1080px, 94vw)">
       <form onSubmit={onSubmit} className="flex-column gap-12">
-        <Fields {...form} />
+        <Fields {...replacing} />
         <p className="dim no-margin">
           In predicates, constants and variables, and in names and descriptions of rules; the facts are those
           of this tenant in every scope. All of it is one transaction, which undo takes back.
         </p>
-        <Results {...form} />
+        <Results {...replacing} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
           <Guarded reason={reason}>
-            <Button type="submit" loading={form.replacing.isPending} disabled={!form.isReady}>
-              {form.chosen.length > 0 ? `Replace in ${formatCount(form.chosen.length)}` : 'Replace'}
+            <Button type="submit" loading={replacing.replacing.isPending} disabled={!replacing.isReady}>
+              {replacing.chosen.length > 0 ? `Replace in ${formatCount(replacing.chosen.length)}` : 'Replace'}
             </Button>
           </Guarded>
         </Group>

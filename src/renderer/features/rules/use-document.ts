@@ -102,3 +102,6 @@ export function useDocument() {
     resolve,
   };
 }
+
+/** The document of all rules. */
+export type RulesDocument = ReturnType<typeof useDocument>;
