@@ -10,8 +10,9 @@ import { desktopSpecs } from './scripts/desktop-flows.mjs';
  */
 const executablePath = findChromium();
 const desktopFiles = [...desktopSpecs, 'desktop-pictures.spec.ts'].map((path) => `**/${basename(path)}`);
-// LONG=1 (npm run test:long) adds what takes longer.
-const untilLong = process.env['LONG'] === '1' ? [] : ['**/*.long.spec.ts'];
+// LONG=1 (npm run test:long) adds what takes longer, and what another test shows in another view.
+const isLong = process.env['LONG'] === '1';
+const untilLong = isLong ? [] : ['**/*.long.spec.ts'];
 
 export default defineConfig({
   testDir: 'e2e',
@@ -31,6 +32,7 @@ export default defineConfig({
   snapshotPathTemplate: 'docs/screenshots/{arg}{ext}',
   workers: 2,
   fullyParallel: true,
+  ...(isLong ? {} : { grepInvert: /@long/ }),
   forbidOnly: true,
   // On a shared machine one in thousands of steps meets a pause of seconds. What passed only the second time is told by
   // name, with how it failed the first time (scripts/test.mjs), and is looked into.

@@ -68,7 +68,7 @@ export interface Launch {
 const processes = new WeakMap<ElectronApplication, number>();
 
 /** Milliseconds after which an application that does not end is killed. */
-const patienceMs = 30_000;
+const patienceMs = 10_000;
 
 /**
  * Ends the application. Playwright waits for a page that it has lost for as long as the test may take, so its processes
@@ -159,6 +159,8 @@ export class Desktop {
     const app = await electron.launch({ ...this.start(options), chromiumSandbox: true });
     const { pid } = app.process();
     if (pid !== undefined) processes.set(app, pid);
+    // The configuration's reaches only the pages of Playwright's own browsers.
+    app.context().setDefaultTimeout(120_000);
     return app;
   }
 }

@@ -14,7 +14,7 @@ import type { ScopeList } from '../src/engine/contract/scopes.ts';
 import type { Committed, TransactionBegun } from '../src/engine/contract/transactions.ts';
 import { ServiceProcess } from './service.ts';
 
-const rounds = Number(process.env['ROUNDS'] ?? (process.env['LONG'] === '1' ? 100 : 5));
+const rounds = Number(process.env['ROUNDS'] ?? (process.env['LONG'] === '1' ? 100 : 3));
 const writers = 12;
 const batchSize = 50;
 /** Minimum number of answers per round. */

@@ -3,7 +3,10 @@ import { expect } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import { goTo, open, openSample, rowsOf, test, write } from './workbench.ts';
 
-test('has no serious accessibility finding in what views open', async ({ page, service }) => {
+test('has no serious accessibility finding in what views open', { tag: '@long' }, async ({
+  page,
+  service,
+}) => {
   await openSample(page, service);
   await expectNothingGrave(page, 'the start with a sample');
 
@@ -62,7 +65,10 @@ test('has no serious accessibility finding in what views open', async ({ page, s
   await expectNothingGrave(page, 'the events of a trace');
 });
 
-test('has no serious accessibility finding in the view of windows', async ({ page, service }) => {
+test('has no serious accessibility finding in the view of windows', { tag: '@long' }, async ({
+  page,
+  service,
+}) => {
   await openSample(page, service);
   await page.request.post(`${service.url}/tell`, {
     headers: { 'X-Tenant-ID': 'default' },

@@ -181,7 +181,10 @@ unwatched('a database that somebody else deletes is missed', async ({ page, serv
   await expect(page.getByRole('button', { name: 'Database: default' })).toBeVisible();
 });
 
-test('a snapshot can be taken, and the numbers are those of the service', async ({ page, service }) => {
+test('a snapshot can be taken, and the numbers are those of the service', { tag: '@long' }, async ({
+  page,
+  service,
+}) => {
   await createShop(service);
   await open(page, service, '/admin');
   const panel = page.getByRole('region', { name: 'Service' });
@@ -225,7 +228,7 @@ test('a backup is saved to a file that --restore accepts', async ({ page, servic
   }
 });
 
-test('the dashboard shows activity as charts and as a table', async ({ page, service }) => {
+test('the dashboard shows activity as charts and as a table', { tag: '@long' }, async ({ page, service }) => {
   await createShop(service);
   await open(page, service, '/admin');
   await expect(page.getByText('Nothing needs attention.')).toBeVisible();

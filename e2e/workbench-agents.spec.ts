@@ -270,7 +270,7 @@ test('Connect creates the database of a project, and an agent works in it', asyn
   await expect(page.getByText(/^10 tools answered/)).toBeVisible();
 });
 
-test('Agents has no serious accessibility finding', async ({ page, service }) => {
+test('Agents has no serious accessibility finding', { tag: '@long' }, async ({ page, service }) => {
   const agent = await connectAgent(service, 'Cursor');
   await agent('tell', { predicate: 'parent', args: ['ada', 'ben'] });
   await agent('ask', { predicate: 'parent' });

@@ -90,7 +90,10 @@ test('a question is saved in a folder, survives a reload, and is found by the pa
   await expect(page.getByRole('tab', { name: 'edge(a, ?x)' })).toHaveAttribute('aria-selected', 'true');
 });
 
-test('a run is pinned and compared with later answers, also after a reload', async ({ page, service }) => {
+test('a run is pinned and compared with later answers, also after a reload', { tag: '@long' }, async ({
+  page,
+  service,
+}) => {
   await tell(page, service, 'a b', 'a c');
   await open(page, service, '/ask?question=edge(a, ?x)');
   await expect(rowsOf(page, 'Answers')).toHaveCount(2);

@@ -165,10 +165,9 @@ test('buckets have shares by weight, with a bar each', async ({ page, service })
   await expect(used(page, 'items')).toHaveAttribute('aria-valuetext', '6 of 6');
 });
 
-test('a contradiction is shown side by side, and one side is retracted after a preview', async ({
-  page,
-  service,
-}) => {
+test('a contradiction is shown side by side, and one side is retracted after a preview', {
+  tag: '@long',
+}, async ({ page, service }) => {
   await openSample(page, service);
   await tell(page, service, {
     predicate: 'mother',

@@ -69,7 +69,7 @@ test('a file can be dropped onto any view', async ({ page, service }) => {
   await expect(page.getByRole('dialog')).toContainText('dropped.dl');
 });
 
-test('every place that a link may open is a view', async ({ page, service }) => {
+test('every place that a link may open is a view', { tag: '@long' }, async ({ page, service }) => {
   await openSample(page, service);
   for (const route of linkedRoutes) {
     await open(page, service, route);

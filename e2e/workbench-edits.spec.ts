@@ -186,120 +186,137 @@ test('the detail edits what is too long for a cell; a conclusion is read-only', 
   await expect(detail).toContainText('A conclusion cannot be edited');
 });
 
-test('a change made elsewhere is shown, not overwritten', async ({ page, service, watched }, testInfo) => {
-  await knowRoads(page, service);
-  await open(page, service, '/facts?predicate=road');
-  await test.step('a column in which all rows are alike is hidden until it is chosen', async () => {
-    const column = page.getByRole('columnheader', { name: 'Scope' });
-    await expect(page.getByRole('columnheader', { name: 'Updated' })).toBeVisible();
-    await expect(column).toBeHidden();
-    await page.getByRole('button', { name: 'Choose the columns' }).click();
-    await page.getByRole('menuitemcheckbox', { name: 'Scope' }).click();
-    await page.keyboard.press('Escape');
-    await expect(column).toBeVisible();
-  });
-  await editCell(page, row(page, 'ab').getByRole('gridcell').nth(2), 'plan');
-  await row(page, 'bc').click();
-  await page.getByRole('grid', { name: 'Facts' }).focus();
-  await page.keyboard.press('Delete');
-  await expect(staged(page)).toContainText('2 staged');
-  await expect(staged(page)).toContainText('conclusion');
+test(
+  'a change made elsewhere is shown, not overwritten',
+  { tag: '@long' },
+  async ({ page, service, watched }, testInfo) => {
+    await knowRoads(page, service);
+    await open(page, service, '/facts?predicate=road');
+    await test.step('a column in which all rows are alike is hidden until it is chosen', async () => {
+      const column = page.getByRole('columnheader', { name: 'Scope' });
+      await expect(page.getByRole('columnheader', { name: 'Updated' })).toBeVisible();
+      await expect(column).toBeHidden();
+      await page.getByRole('button', { name: 'Choose the columns' }).click();
+      await page.getByRole('menuitemcheckbox', { name: 'Scope' }).click();
+      await page.keyboard.press('Escape');
+      await expect(column).toBeVisible();
+    });
+    await editCell(page, row(page, 'ab').getByRole('gridcell').nth(2), 'plan');
+    await row(page, 'bc').click();
+    await page.getByRole('grid', { name: 'Facts' }).focus();
+    await page.keyboard.press('Delete');
+    await expect(staged(page)).toContainText('2 staged');
+    await expect(staged(page)).toContainText('conclusion');
 
-  await post(page, service, '/tell', { predicate: 'road', args: ['a', 'b'], metadata: { source: 'theirs' } });
-  await post(page, service, '/tell', { predicate: 'road', args: ['b', 'c'], metadata: { source: 'theirs' } });
-  const conflicts = page.getByRole('region', { name: 'Conflicts' });
-  await expect(conflicts).toContainText('2 staged rows met a change made elsewhere');
-  await expect(conflicts).toContainText('{"source":"theirs"}');
-  await expect(staged(page).getByRole('button', { name: 'Apply' })).toBeDisabled();
-  await page.keyboard.press('ControlOrMeta+Enter');
-  await expect(conflicts).toBeVisible();
-  expect(await roads(page, service)).toEqual(['a b theirs', 'b c theirs', 'c d map']);
-  await page.screenshot({ path: testInfo.outputPath('conflicts.png') });
-
-  await conflicts.getByRole('button', { name: 'Drop mine: road(b, c)' }).click();
-  await conflicts.getByRole('button', { name: 'Keep mine staged: road(a, b)' }).click();
-  await expect(conflicts).toBeHidden();
-  await expect(staged(page)).toContainText('1 staged');
-  await staged(page).getByRole('button', { name: 'Apply' }).click();
-  await expect(page.getByText('Applied: 1 added, 1 removed')).toBeVisible();
-  expect(await roads(page, service)).toEqual(['a b in plan theirs', 'b c theirs', 'c d map']);
-
-  await test.step('a change that others built on is not undone without their work', async () => {
     await post(page, service, '/tell', {
       predicate: 'road',
       args: ['a', 'b'],
-      scope: 'plan',
-      metadata: { source: 'again' },
+      metadata: { source: 'theirs' },
     });
+    await post(page, service, '/tell', {
+      predicate: 'road',
+      args: ['b', 'c'],
+      metadata: { source: 'theirs' },
+    });
+    const conflicts = page.getByRole('region', { name: 'Conflicts' });
+    await expect(conflicts).toContainText('2 staged rows met a change made elsewhere');
+    await expect(conflicts).toContainText('{"source":"theirs"}');
+    await expect(staged(page).getByRole('button', { name: 'Apply' })).toBeDisabled();
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await expect(conflicts).toBeVisible();
+    expect(await roads(page, service)).toEqual(['a b theirs', 'b c theirs', 'c d map']);
+    await page.screenshot({ path: testInfo.outputPath('conflicts.png') });
+
+    await conflicts.getByRole('button', { name: 'Drop mine: road(b, c)' }).click();
+    await conflicts.getByRole('button', { name: 'Keep mine staged: road(a, b)' }).click();
+    await expect(conflicts).toBeHidden();
+    await expect(staged(page)).toContainText('1 staged');
+    await staged(page).getByRole('button', { name: 'Apply' }).click();
+    await expect(page.getByText('Applied: 1 added, 1 removed')).toBeVisible();
+    expect(await roads(page, service)).toEqual(['a b in plan theirs', 'b c theirs', 'c d map']);
+
+    await test.step('a change that others built on is not undone without their work', async () => {
+      await post(page, service, '/tell', {
+        predicate: 'road',
+        args: ['a', 'b'],
+        scope: 'plan',
+        metadata: { source: 'again' },
+      });
+      await page.getByRole('grid', { name: 'Facts' }).focus();
+      await page.keyboard.press('ControlOrMeta+z');
+      await expect(staged(page).getByRole('alert')).toContainText('Request workbench-');
+      expect(await roads(page, service)).toEqual(['a b in plan again', 'b c theirs', 'c d map']);
+    });
+    forgive(watched, /409|404/);
+  },
+);
+
+test(
+  'staged edits have no serious accessibility finding',
+  { tag: '@long' },
+  async ({ page, service }, testInfo) => {
+    await knowRoads(page, service);
+    await open(page, service, '/facts?predicate=road');
+    await editCell(page, row(page, 'ab').getByRole('gridcell').nth(0), 'z');
+    await row(page, 'bc').click();
     await page.getByRole('grid', { name: 'Facts' }).focus();
-    await page.keyboard.press('ControlOrMeta+z');
-    await expect(staged(page).getByRole('alert')).toContainText('Request workbench-');
-    expect(await roads(page, service)).toEqual(['a b in plan again', 'b c theirs', 'c d map']);
-  });
-  forgive(watched, /409|404/);
-});
+    await page.keyboard.press('Delete');
+    await page.getByRole('button', { name: 'Add facts' }).click();
+    await write(page, 'Facts as statements', 'road(x, y).');
+    await page.getByRole('button', { name: 'Stage', exact: true }).click();
+    await expect(staged(page)).toContainText('conclusion');
+    await row(page, 'zb').click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await expectNothingGrave(page, 'staged rows and the form of one');
+    await page.screenshot({ path: testInfo.outputPath('form.png') });
+    await row(page, 'cd').getByRole('gridcell').nth(1).dblclick();
+    await expectNothingGrave(page, 'a cell that is edited');
+    await page.keyboard.press('Escape');
+    await staged(page).getByRole('button', { name: 'Steps' }).click();
+    await expect(page.getByRole('list', { name: 'Steps, the newest first' })).toBeVisible();
+    await expectNothingGrave(page, 'the steps');
+    await page.keyboard.press('Escape');
+    await post(page, service, '/tell', {
+      predicate: 'road',
+      args: ['a', 'b'],
+      metadata: { source: 'theirs' },
+    });
+    await expect(page.getByRole('region', { name: 'Conflicts' })).toBeVisible();
+    await expectNothingGrave(page, 'conflicts');
+    await page.screenshot({ path: testInfo.outputPath('conflicts.png') });
+  },
+);
 
-test('staged edits have no serious accessibility finding', async ({ page, service }, testInfo) => {
-  await knowRoads(page, service);
-  await open(page, service, '/facts?predicate=road');
-  await editCell(page, row(page, 'ab').getByRole('gridcell').nth(0), 'z');
-  await row(page, 'bc').click();
-  await page.getByRole('grid', { name: 'Facts' }).focus();
-  await page.keyboard.press('Delete');
-  await page.getByRole('button', { name: 'Add facts' }).click();
-  await write(page, 'Facts as statements', 'road(x, y).');
-  await page.getByRole('button', { name: 'Stage', exact: true }).click();
-  await expect(staged(page)).toContainText('conclusion');
-  await row(page, 'zb').click();
-  await page.getByRole('button', { name: 'Edit', exact: true }).click();
-  await expectNothingGrave(page, 'staged rows and the form of one');
-  await page.screenshot({ path: testInfo.outputPath('form.png') });
-  await row(page, 'cd').getByRole('gridcell').nth(1).dblclick();
-  await expectNothingGrave(page, 'a cell that is edited');
-  await page.keyboard.press('Escape');
-  await staged(page).getByRole('button', { name: 'Steps' }).click();
-  await expect(page.getByRole('list', { name: 'Steps, the newest first' })).toBeVisible();
-  await expectNothingGrave(page, 'the steps');
-  await page.keyboard.press('Escape');
-  await post(page, service, '/tell', {
-    predicate: 'road',
-    args: ['a', 'b'],
-    metadata: { source: 'theirs' },
-  });
-  await expect(page.getByRole('region', { name: 'Conflicts' })).toBeVisible();
-  await expectNothingGrave(page, 'conflicts');
-  await page.screenshot({ path: testInfo.outputPath('conflicts.png') });
-});
-
-test('consequences are shown and conclusions counted even if they were never requested', async ({
-  page,
-  service,
-}, testInfo) => {
-  const facts = [
-    ['bob', 'dan'],
-    ['dan', 'eve'],
-  ].map((args) => ({ predicate: 'parent', args }));
-  await post(page, service, '/assert/facts', { facts });
-  for (const text of [
-    'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
-    'ancestor(?x, ?y) :- parent(?x, ?y)',
-    'ancestor(?x, ?z) :- parent(?x, ?y), ancestor(?y, ?z)',
-    'n(?x) :- parent(eve, ?_), ?x = 1 + 0',
-    'n(?y) :- n(?x), ?y = ?x + 1',
-  ])
-    await post(page, service, '/teach', { text });
-  await open(page, service, '/facts?predicate=parent');
-  const predicate = (name: string): Locator =>
-    page.getByRole('listbox', { name: 'Predicates' }).getByRole('option').filter({ hasText: name });
-  await expect(predicate('ancestor')).toContainText('+3');
-  await page.getByRole('button', { name: 'Add facts' }).click();
-  await write(page, 'Facts as statements', 'parent(eve, fay).');
-  await page.getByRole('button', { name: 'Stage', exact: true }).click();
-  await expect(staged(page)).toContainText(/gain at least [1-4] conclusions?\. Not worked out: .*n\/1/);
-  await page.screenshot({ path: testInfo.outputPath('staged-unasked.png') });
-  await staged(page).getByRole('button', { name: 'Apply' }).click();
-  await expect(predicate('ancestor')).toContainText('+6');
-  await expect(predicate('grandparent')).toContainText('+2');
-  await expect(predicate('n/1')).toContainText('?');
-  await page.screenshot({ path: testInfo.outputPath('counted.png') });
-});
+test(
+  'consequences are shown and conclusions counted even if they were never requested',
+  { tag: '@long' },
+  async ({ page, service }, testInfo) => {
+    const facts = [
+      ['bob', 'dan'],
+      ['dan', 'eve'],
+    ].map((args) => ({ predicate: 'parent', args }));
+    await post(page, service, '/assert/facts', { facts });
+    for (const text of [
+      'grandparent(?x, ?z) :- parent(?x, ?y), parent(?y, ?z)',
+      'ancestor(?x, ?y) :- parent(?x, ?y)',
+      'ancestor(?x, ?z) :- parent(?x, ?y), ancestor(?y, ?z)',
+      'n(?x) :- parent(eve, ?_), ?x = 1 + 0',
+      'n(?y) :- n(?x), ?y = ?x + 1',
+    ])
+      await post(page, service, '/teach', { text });
+    await open(page, service, '/facts?predicate=parent');
+    const predicate = (name: string): Locator =>
+      page.getByRole('listbox', { name: 'Predicates' }).getByRole('option').filter({ hasText: name });
+    await expect(predicate('ancestor')).toContainText('+3');
+    await page.getByRole('button', { name: 'Add facts' }).click();
+    await write(page, 'Facts as statements', 'parent(eve, fay).');
+    await page.getByRole('button', { name: 'Stage', exact: true }).click();
+    await expect(staged(page)).toContainText(/gain at least [1-4] conclusions?\. Not worked out: .*n\/1/);
+    await page.screenshot({ path: testInfo.outputPath('staged-unasked.png') });
+    await staged(page).getByRole('button', { name: 'Apply' }).click();
+    await expect(predicate('ancestor')).toContainText('+6');
+    await expect(predicate('grandparent')).toContainText('+2');
+    await expect(predicate('n/1')).toContainText('?');
+    await page.screenshot({ path: testInfo.outputPath('counted.png') });
+  },
+);

@@ -89,10 +89,9 @@ test('the page shows facts, conclusions, places, rules and history, and links to
   });
 });
 
-test('every constant leads to its page: from the palette, the grid of facts, answers and proofs', async ({
-  page,
-  service,
-}) => {
+test('every constant leads to its page: from the palette, the grid of facts, answers and proofs', {
+  tag: '@long',
+}, async ({ page, service }) => {
   await knowAda(page, service);
   await open(page, service, '/facts?predicate=knows');
   await rowsOf(page, 'Facts').first().getByText('babbage').click({ button: 'right' });

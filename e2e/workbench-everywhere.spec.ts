@@ -37,10 +37,9 @@ const parts: readonly Screen[] = [
   },
 ];
 
-test('every part of a view with its own address has no serious accessibility finding', async ({
-  page,
-  service,
-}) => {
+test('every part of a view with its own address has no serious accessibility finding', {
+  tag: '@long',
+}, async ({ page, service }) => {
   await prepareKnowledge(page, service);
   for (const { name, address, ready } of parts)
     await test.step(name, async () => {
@@ -81,7 +80,7 @@ const withoutKnowledge: readonly (readonly [address: string, says: string])[] = 
   ['/agents?part=clients', 'No client is connected'],
 ];
 
-test('without knowledge every view says what to do', async ({ page, service }) => {
+test('without knowledge every view says what to do', { tag: '@long' }, async ({ page, service }) => {
   await open(page, service, '/settings');
   for (const [address, says] of withoutKnowledge) {
     await walkTo(page, address);
@@ -108,11 +107,9 @@ const asking = [
   '/agents?part=clients',
 ];
 
-test('every view reports an unreachable service with the request, and recovers when it is back', async ({
-  page,
-  service,
-  watched,
-}) => {
+test('every view reports an unreachable service with the request, and recovers when it is back', {
+  tag: '@long',
+}, async ({ page, service, watched }) => {
   await open(page, service, '/settings');
   // Each view has been open once, except the trace.
   for (const address of asking) {
@@ -152,10 +149,9 @@ test('every view reports an unreachable service with the request, and recovers w
   forgive(watched, /preload CSS/);
 });
 
-test('text typed in any view appears in another window two seconds later, without closing either', async ({
-  page,
-  service,
-}) => {
+test('text typed in any view appears in another window two seconds later, without closing either', {
+  tag: '@long',
+}, async ({ page, service }) => {
   await open(page, service, '/rules');
   await write(page, 'New rules and facts', 'odd(?x) :- parent(?x, ?x).');
   await goTo(page, 'Ask');
@@ -192,7 +188,10 @@ test('text typed in any view appears in another window two seconds later, withou
   );
 });
 
-test('panes are resized by keys, and keep their size after a restart', async ({ page, service }) => {
+test('panes are resized by keys, and keep their size after a restart', { tag: '@long' }, async ({
+  page,
+  service,
+}) => {
   await openSample(page, service);
   for (const address of ['/facts', '/rules', '/ask', '/context', '/scopes', '/admin', '/admin/databases']) {
     await walkTo(page, address);
@@ -210,7 +209,10 @@ test('panes are resized by keys, and keep their size after a restart', async ({ 
   }
 });
 
-test('a long question blocks no other view, and reports its cancellation', async ({ page, service }) => {
+test('a long question blocks no other view, and reports its cancellation', { tag: '@long' }, async ({
+  page,
+  service,
+}) => {
   const facts = Array.from({ length: 400 }, (_, index) => ({ predicate: 'n', args: [String(index)] }));
   await page.request.post(`${service.url}/assert/facts`, {
     headers: { 'X-Tenant-ID': 'default' },

@@ -81,7 +81,7 @@ test.describe('why not', () => {
     await expect(page.getByRole('heading', { name: 'Rule', exact: true })).toBeVisible();
   });
 
-  test('one of several conditions is selected, and a true one leads to its proof', async ({
+  test('one of several conditions is selected, and a true one leads to its proof', { tag: '@long' }, async ({
     page,
     service,
   }) => {
@@ -148,10 +148,9 @@ test.describe('alternatives', () => {
     await expect(page.getByRole('tab', { name: /^Rules \(2\)/ })).toBeVisible();
   });
 
-  test('an untrue step leads to "why not", and a fact of a proof to "what if it were absent"', async ({
-    page,
-    service,
-  }) => {
+  test('an untrue step leads to "why not", and a fact of a proof to "what if it were absent"', {
+    tag: '@long',
+  }, async ({ page, service }) => {
     await openSample(page, service);
     await open(page, service, '/proof?question=mother(ada, agnes)');
     await page.getByRole('main').getByRole('link', { name: 'Why not' }).click();
@@ -243,10 +242,9 @@ test.describe('what if', () => {
     await expect(page.getByText('does not hold')).toBeVisible();
   });
 
-  test('errors are shown in place, and a change of the staged edits marks the outcome as outdated', async ({
-    page,
-    service,
-  }) => {
+  test('errors are shown in place, and a change of the staged edits marks the outcome as outdated', {
+    tag: '@long',
+  }, async ({ page, service }) => {
     await openSample(page, service);
     await open(page, service, '/what-if?retract=mother(agnes, ruth).&goals=parent(agnes, ?who)');
     await expect(page.getByText('1 lost')).toBeVisible();
@@ -266,7 +264,10 @@ test.describe('what if', () => {
     await expect(page.getByRole('heading', { name: 'Try a change' })).toBeVisible();
   });
 
-  test('from a rule: left out, changed, or new and not taught yet', async ({ page, service }) => {
+  test('from a rule: left out, changed, or new and not taught yet', { tag: '@long' }, async ({
+    page,
+    service,
+  }) => {
     await openSample(page, service);
     await goTo(page, 'Rules');
     await page.getByRole('button', { name: /^More for grandparent/ }).click();

@@ -206,7 +206,11 @@ test('the second of two windows that edit the same fact is warned and overwrites
   expect(watched.complaints.splice(0).filter((text) => !refused.test(text))).toEqual([]);
 });
 
-test('a failed Apply changes nothing, says why, and can be retried', async ({ page, service, watched }) => {
+test('a failed Apply changes nothing, says why, and can be retried', { tag: '@long' }, async ({
+  page,
+  service,
+  watched,
+}) => {
   await know(page, service, 3);
   await open(page, service, '/facts?predicate=road');
   await editFirst(page, 'changed');

@@ -87,10 +87,9 @@ test('a dialog of a step leaves the tour beside it free, and the text to type ca
   await expect(dialog).toBeVisible();
 });
 
-test('a comparison opened again shows the current differences, without a notice of changes elsewhere', async ({
-  page,
-  service,
-}) => {
+test('a comparison opened again shows the current differences, without a notice of changes elsewhere', {
+  tag: '@long',
+}, async ({ page, service }) => {
   const tell = (scope: string, of: string) =>
     fetch(`${service.url}/tell`, {
       method: 'POST',

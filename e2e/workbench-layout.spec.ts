@@ -100,7 +100,9 @@ test('title bar items never overlap, however narrow the window', async ({ page, 
 });
 
 for (const density of ['normal', 'compact'] as const)
-  test(`rows contain and centre their content, in ${density} density`, async ({ page, service }) => {
+  test(`rows contain and centre their content, in ${density} density`, {
+    tag: density === 'compact' ? '@long' : [],
+  }, async ({ page, service }) => {
     test.setTimeout(600_000);
     await prepareKnowledge(page, service);
     await page.addInitScript((value) => localStorage.setItem('corollary.density', value), density);

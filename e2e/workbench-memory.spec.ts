@@ -64,7 +64,10 @@ test('an empty memory says so, and follows what others assert', async ({ page, s
   await expect(rowsOf(page, 'Most salient facts').last()).toContainText('seen(owl)');
 });
 
-test('the histogram shows how salient facts will be if none is used', async ({ page, service }) => {
+test('the histogram shows how salient facts will be if none is used', { tag: '@long' }, async ({
+  page,
+  service,
+}) => {
   await knowBirds(page, service);
   await post(page, service, '/tell', { predicate: 'seen', args: ['swift'], ttl: 2 * 24 * hourMs });
   await open(page, service, '/memory');
@@ -143,7 +146,7 @@ test('facts to be evicted are listed beforehand, and the run reports its effect'
   });
 });
 
-test('a fading fact is boosted, weighed and pinned, and its other metadata stays', async ({
+test('a fading fact is boosted, weighed and pinned, and its other metadata stays', { tag: '@long' }, async ({
   page,
   service,
 }) => {
@@ -180,7 +183,11 @@ test('a fading fact is boosted, weighed and pinned, and its other metadata stays
   });
 });
 
-test('a concurrent change is shown, not overwritten', async ({ page, service, watched }) => {
+test('a concurrent change is shown, not overwritten', { tag: '@long' }, async ({
+  page,
+  service,
+  watched,
+}) => {
   await knowBirds(page, service);
   await open(page, service, '/memory?part=fading');
   await row(page, 'Fading facts', 'owl').click();
@@ -369,7 +376,7 @@ test('a failure says what happened and where to look', async ({ page, service, w
   forgive(watched, /507/);
 });
 
-test('Memory has no serious accessibility finding', async ({ page, service }) => {
+test('Memory has no serious accessibility finding', { tag: '@long' }, async ({ page, service }) => {
   await knowBirds(page, service);
   await post(
     page,

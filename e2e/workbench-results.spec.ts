@@ -92,7 +92,7 @@ test('answers are drawn as a chart and summed in a pivot table, by columns that 
   await expectNothingGrave(page, 'a pivot table');
 });
 
-test('a picture of a part of the answers says so, and all of them are exported', async ({
+test('a picture of a part of the answers says so, and all of them are exported', { tag: '@long' }, async ({
   page,
   service,
 }) => {

@@ -175,11 +175,9 @@ test('the graph shows dependencies by strata, by keyboard and as a list', async 
   await expect(page.getByRole('heading', { name: 'Rule', exact: true })).toBeVisible();
 });
 
-test('the second of two windows that edit the same rule is warned, sees both versions, and chooses', async ({
-  page,
-  service,
-  watched,
-}) => {
+test('the second of two windows that edit the same rule is warned, sees both versions, and chooses', {
+  tag: '@long',
+}, async ({ page, service, watched }) => {
   const headers = { 'X-Tenant-ID': 'default' };
   const storedId = async (begin: string) => {
     const listed = await page.request.get(`${service.url}/rules`, { headers });

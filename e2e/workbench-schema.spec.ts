@@ -204,7 +204,10 @@ test('doubles of a key are mended by keeping one', async ({ page, service }) => 
   await expect(list.getByRole('listitem').first()).toContainText('years is old: it must be an integer');
 });
 
-test('columns and forms of a declared predicate have names and types', async ({ page, service }) => {
+test('columns and forms of a declared predicate have names and types', { tag: '@long' }, async ({
+  page,
+  service,
+}) => {
   await knowPeople(page, service);
   await send(page, service, 'PUT', '/predicates/born/3', declaration);
   await open(page, service, '/facts?predicate=born');

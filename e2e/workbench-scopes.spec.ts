@@ -341,10 +341,9 @@ test('with a base only changes on both sides are a conflict, and deletions in th
   expect(after).not.toContain('staff(dan) null {}');
 });
 
-test('a scope is forked and, after typing its name, deleted, whatever it is called', async ({
-  page,
-  service,
-}) => {
+test('a scope is forked and, after typing its name, deleted, whatever it is called', {
+  tag: '@long',
+}, async ({ page, service }) => {
   const name = 'a/b "c" ü 100%';
   await prepare(page, service);
   await open(page, service, '/scopes');
@@ -376,7 +375,7 @@ test('a scope is forked and, after typing its name, deleted, whatever it is call
   await expect(page.getByText('Choose two scopes')).toBeVisible();
 });
 
-test('Scopes has no serious accessibility finding', async ({ page, service }, testInfo) => {
+test('Scopes has no serious accessibility finding', { tag: '@long' }, async ({ page, service }, testInfo) => {
   await open(page, service, '/scopes');
   await expect(page.getByText('No scopes yet')).toBeVisible();
   await expectNothingGrave(page, 'Scopes without any');

@@ -191,10 +191,9 @@ test('without a mouse: assert, teach, ask, why, merge, decay', async ({ page, se
   });
 });
 
-test('another service opens its own workbench in a separate window, and is remembered', async ({
-  page,
-  service,
-}) => {
+test('another service opens its own workbench in a separate window, and is remembered', {
+  tag: '@long',
+}, async ({ page, service }) => {
   const other = new ServiceProcess();
   try {
     await other.start();

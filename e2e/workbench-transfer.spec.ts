@@ -163,7 +163,7 @@ test('an import continues when its dialog is closed, can be cancelled, and its p
   await expect(page.getByText('No facts yet')).toBeVisible();
 });
 
-test('the dialogs have no serious accessibility finding', async ({ page, service }) => {
+test('the dialogs have no serious accessibility finding', { tag: '@long' }, async ({ page, service }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await open(page, service, '/facts?transfer=import');
   const dialog = await choose(page, 'p.tsv', 'from\tto\tnote\na\tb\tx\nc\td\n');

@@ -80,11 +80,9 @@ test('the palette finds rules, predicates and entities by words, and says when n
   });
 });
 
-test('the palette shows only the hits of the last text, and reports a failed search', async ({
-  page,
-  service,
-  watched,
-}) => {
+test('the palette shows only the hits of the last text, and reports a failed search', {
+  tag: '@long',
+}, async ({ page, service, watched }) => {
   await openSample(page, service);
   const held: (() => void)[] = [];
   await page.route('**/search', async (route) => {
@@ -157,7 +155,10 @@ test('Ask shows which goals plain words become, and asks or edits one', async ({
   });
 });
 
-test('Ask reads a name alone, and on request a broken goal, as plain words', async ({ page, service }) => {
+test('Ask reads a name alone, and on request a broken goal, as plain words', { tag: '@long' }, async ({
+  page,
+  service,
+}) => {
   await openSample(page, service);
   await open(page, service, '/ask');
   const answers = page.getByRole('region', { name: 'Answers' });
@@ -223,7 +224,7 @@ test('Context chooses a window for a question, and says why each line is there',
   });
 });
 
-test('tokens limit a window for a question, and its text is what an agent reads', async ({
+test('tokens limit a window for a question, and its text is what an agent reads', { tag: '@long' }, async ({
   page,
   service,
 }) => {

@@ -60,7 +60,7 @@ test('a sample is opened, a rule taught, a question asked and explained, and a p
   });
 });
 
-test('a proof is folded, walked and followed by keyboard', async ({ page, service }) => {
+test('a proof is folded, walked and followed by keyboard', { tag: '@long' }, async ({ page, service }) => {
   await openSample(page, service);
   await open(page, service, '/proof?question=ancestor(agnes, ada)');
   const tree = page.getByRole('tree', { name: 'Proof' });
@@ -171,6 +171,22 @@ test('the editor diagnoses and completes; rules are disabled, edited and deleted
   await expect(page.getByText('No rule matches')).toBeVisible();
 });
 
+test('what is typed before the palette has loaded is not lost', async ({ page, service }) => {
+  await open(page, service, '/facts');
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
+  let release = (): void => undefined;
+  const isReleased = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/assets/palette-*.js', async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('settings');
+  await page.keyboard.press('Enter');
+  release();
+  await expect(page).toHaveURL(/\/settings/);
+});
+
 test('the palette finds commands and predicates, and ? shows the shortcuts', async ({ page, service }) => {
   await openSample(page, service);
   await page.keyboard.press('ControlOrMeta+k');
@@ -210,10 +226,9 @@ test('questions are saved, answered as text and JSON, and from stored facts only
   await expect(questions.getByRole('button', { name: /^cousin\(laura/ })).toBeVisible();
 });
 
-test('an unreadable or endless question says so, and a running one can be cancelled', async ({
-  page,
-  service,
-}) => {
+test('an unreadable or endless question says so, and a running one can be cancelled', {
+  tag: '@long',
+}, async ({ page, service }) => {
   const facts = Array.from({ length: 400 }, (_, index) => ({ predicate: 'n', args: [String(index)] }));
   await page.request.post(`${service.url}/assert/facts`, {
     headers: { 'X-Tenant-ID': 'default' },

@@ -52,6 +52,15 @@ test('tells facts and rules that came and went, and conclusions that flipped wit
   ]);
 });
 
+test('tells at once that a moment equals itself, even where its conclusions have no end', async () => {
+  const session = await openSession();
+  await session.teach('n(?y) :- n(?x), ?y = ?x + 1');
+  const { generation } = await session.tell('n(0)');
+  const found = await diff(session, { from: generation, to: generation });
+  expect(found).toMatchObject({ flips: [], complete: true });
+  expect(found.facts).toEqual({ added: [], removed: [], changed: [] });
+});
+
 test('compares in either order, and marks the start of a validity', async () => {
   const session = await office();
   const back = await diff(session, { from: 6, to: 3 });

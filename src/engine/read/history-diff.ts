@@ -220,6 +220,9 @@ async function flipsBetween(
 ): Promise<{ readonly list: Flip[]; readonly isComplete: boolean }> {
   const list: Flip[] = [];
   let isComplete = true;
+  // Of a moment and itself nothing needs to be derived, however much follows.
+  if (from.reader.generation === to.reader.generation && from.reader.time === to.reader.time)
+    return { list, isComplete };
   const taken = async (goal: string, atom: string, held: Flip['held'], by: Flip['by']): Promise<void> => {
     if (list.length === limit) {
       isComplete = false;

@@ -161,12 +161,12 @@ test('an answer with its plan is the answer without', async () => {
   }
 });
 
-test('a plan of ten thousand rules is bounded, and that of a question that reaches three shows three', async () => {
+test('a plan of thousands of rules is bounded, and that of a question that reaches three shows three', async () => {
   const session = await openSession();
   const { engine, caller } = session;
   const importing = engine.import(caller, false);
   const teach = (text: string): Promise<unknown> => importing.teach(ruleInputSchema.parse({ text }));
-  for (let at = 0; at < 5000; at++) {
+  for (let at = 0; at < 2500; at++) {
     await teach(`deep${at + 1}(?x) :- deep${at}(?x), link(?x, ?_)`);
     await teach(`wide(?x) :- link(?x, c${at})`);
   }
@@ -176,7 +176,7 @@ test('a plan of ten thousand rules is bounded, and that of a question that reach
     const { plan, text: shown, truncated } = await engine.plan(caller, askInputSchema.parse({ text }));
     return { steps: shown.split('\n').length, size: JSON.stringify(plan).length, truncated, shown };
   };
-  for (const question of ['deep5000(?x)', 'wide(?x)', 'wide(?x), deep5000(?x), not wide(?x)']) {
+  for (const question of ['deep2500(?x)', 'wide(?x)', 'wide(?x), deep2500(?x), not wide(?x)']) {
     const { steps, size, truncated, shown } = await planned(question);
     expect(truncated, question).toBe(true);
     expect(steps).toBeLessThan(maxPlanSteps + 100);

@@ -236,16 +236,21 @@ test('a violation that begins by the clock is listed and refuses nothing', async
   expect((await refusal(session.tell('open(door)'))).code).toBe('ConstraintViolated');
 });
 
-test('a check that exceeds its limits is refused, and nothing is stored', async () => {
-  const session = await openSession();
-  await session.teach('n(?y) :- n(?x), ?y = ?x + 1');
-  await constrain(session, '!- n(?x), stop(?x)', { scope: 's' });
-  await session.tell('stop(-1)', { scope: 's' });
-  const error = await refusal(session.tell('n(0)', { scope: 's' }));
-  expect(error.code).toBe('InferenceLimitExceeded');
-  expect(error.message).toContain('nothing was stored');
-  expect((await session.query('n(?x)')).length).toBe(0);
-}, 60_000);
+// Its limit is ten seconds of processor time.
+test.runIf(process.env['LONG'] === '1')(
+  'a check that exceeds its limits is refused, and nothing is stored',
+  async () => {
+    const session = await openSession();
+    await session.teach('n(?y) :- n(?x), ?y = ?x + 1');
+    await constrain(session, '!- n(?x), stop(?x)', { scope: 's' });
+    await session.tell('stop(-1)', { scope: 's' });
+    const error = await refusal(session.tell('n(0)', { scope: 's' }));
+    expect(error.code).toBe('InferenceLimitExceeded');
+    expect(error.message).toContain('nothing was stored');
+    expect((await session.query('n(?x)')).length).toBe(0);
+  },
+  60_000,
+);
 
 test('changes, keeps and deletes constraints', async () => {
   const session = await openSession();

@@ -9,13 +9,12 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  Navigate,
   Outlet,
   retainSearchParams,
   useLocation,
   useNavigate,
 } from '@tanstack/react-router';
-import { Suspense, useCallback, useMemo } from 'react';
+import { Suspense, useCallback, useEffect, useMemo } from 'react';
 import { usePredicates, useRules } from '../api/queries.ts';
 import { questionSearchOf } from '../api/question-search.ts';
 import { useCredential } from '../api/credential.ts';
@@ -202,18 +201,26 @@ const rootRoute = createRootRoute({
   notFoundComponent: NotFound,
 });
 
+/** Leaves the address without a view, unless another was opened since whose view is still being loaded. */
+function Redirect({ to }: { to: '/start' | '/facts' }) {
+  useEffect(() => {
+    if (router.history.location.pathname === '/') void router.navigate({ to, replace: true });
+  }, [to]);
+  return null;
+}
+
 /** Redirects an empty knowledge base to the samples, any other to its facts. */
 function Home() {
   const predicates = usePredicates();
   // A rule's head is a predicate too.
   const rules = useRules({ isWanted: predicates.data?.length === 0 });
-  if (predicates.isError || rules.isError) return <Navigate to="/facts" replace />;
+  if (predicates.isError || rules.isError) return <Redirect to="/facts" />;
   // The cache may be out of date.
   if (predicates.data === undefined || predicates.isFetching) return null;
-  if (predicates.data.length > 0) return <Navigate to="/facts" replace />;
+  if (predicates.data.length > 0) return <Redirect to="/facts" />;
   if (rules.data === undefined || rules.isFetching) return null;
   const isEmpty = rules.data.length === 0;
-  return <Navigate to={isEmpty ? '/start' : '/facts'} replace />;
+  return <Redirect to={isEmpty ? '/start' : '/facts'} />;
 }
 
 const homeRoute = createRoute({ getParentRoute: () => rootRoute, path: '/', component: Home });

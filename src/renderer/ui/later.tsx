@@ -1,4 +1,4 @@
-import { type ComponentType, lazy, Suspense } from 'react';
+import { type ComponentType, lazy, type ReactNode, Suspense } from 'react';
 
 /** React's `lazy` for a component that is a named export. */
 export function lazyComponent<Props>(fetch: () => Promise<ComponentType<Props>>) {
@@ -10,15 +10,16 @@ export type LaterComponent<Props> = ComponentType<Props> & { readonly load: () =
 
 /**
  * Makes a component whose code is fetched when it is first shown, so that the first page does without it; until it has
- * arrived, nothing is shown in its place.
+ * arrived, `meanwhile` is shown in its place.
  */
 export function later<Props extends object>(
   fetch: () => Promise<ComponentType<Props>>,
+  meanwhile: ReactNode = null,
 ): LaterComponent<Props> {
   const Loaded = lazyComponent(fetch);
   function Later(props: Props) {
     return (
-      <Suspense fallback={null}>
+      <Suspense fallback={meanwhile}>
         <Loaded {...props} />
       </Suspense>
     );

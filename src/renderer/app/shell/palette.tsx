@@ -1,12 +1,22 @@
 import { Button, Loader, Modal } from '@mantine/core';
 import { IconAlertTriangle, IconRefresh, IconSearch, IconSearchOff } from '@tabler/icons-react';
-import { type KeyboardEvent, useDeferredValue, useEffect, useId, useMemo, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  useDeferredValue,
+  useEffect,
+  useEffectEvent,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { readingsInWords } from '../../api/mentions.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import type { AppCommand } from '../../ui/command.ts';
 import { formatCount } from '../../ui/format.ts';
 import { KeyCaps } from '../../ui/tags.tsx';
 import { type KnowledgeFound, useFoundCommands, useKnowledgeFound } from '../found-knowledge.tsx';
+import { usePaletteState } from '../palette-state.ts';
 import styles from './palette.module.css';
 
 /** Groups commands, groups in order of first occurrence. */
@@ -224,6 +234,18 @@ function usePaletteList(commands: readonly AppCommand[], typed: string) {
   return { found, cut: matching.cut, knowledge };
 }
 
+/** Runs the first command if Enter was pressed before the palette could take it. */
+function useSentAhead(found: readonly AppCommand[], run: (command: AppCommand) => void): void {
+  const isSent = usePaletteState((state) => state.isSent);
+  const runFirst = useEffectEvent(() => {
+    const [first] = found;
+    if (first !== undefined) run(first);
+  });
+  useEffect(() => {
+    if (isSent && found.length > 0) runFirst();
+  }, [isSent, found.length]);
+}
+
 interface PaletteProps {
   commands: readonly AppCommand[];
   onClose: () => void;
@@ -239,7 +261,7 @@ interface PaletteProps {
 export function Palette({ commands, onClose }: PaletteProps) {
   const id = useId();
   const listRef = useRef<HTMLDivElement>(null);
-  const [typed, setTyped] = useState('');
+  const [typed, setTyped] = useState(() => usePaletteState.getState().typedAhead);
   const [chosen, setChosen] = useState<string | null>(null);
   const { found, cut, knowledge } = usePaletteList(commands, typed);
   const position = found.findIndex((command) => command.id === chosen);
@@ -254,6 +276,8 @@ export function Palette({ commands, onClose }: PaletteProps) {
     onClose();
     command.run();
   }
+
+  useSentAhead(found, run);
 
   function onKeyDown(event: KeyboardEvent): void {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -287,6 +311,7 @@ export function Palette({ commands, onClose }: PaletteProps) {
         onType={(text) => {
           setTyped(text);
           setChosen(null);
+          usePaletteState.setState({ isSent: false });
         }}
         onKeyDown={onKeyDown}
       />

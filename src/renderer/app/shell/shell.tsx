@@ -36,7 +36,7 @@ import { usePreferences } from '../../ui/preferences.ts';
 import { isMac, KeyCaps, Tag } from '../../ui/tags.tsx';
 import { useUnsavedLines } from '../../ui/unsaved.ts';
 import { useViewCommands } from '../../ui/view-commands.ts';
-import { usePaletteState } from '../palette-state.ts';
+import { showPalette, usePaletteState } from '../palette-state.ts';
 import { ConnectionBanner, ConnectionStatus } from './connection-status.tsx';
 import type { GoTo } from './go-to.ts';
 import { OutOfReach } from './view-failed.tsx';
@@ -47,7 +47,7 @@ import { SpaceSwitchers } from './space-switchers.tsx';
 import { WhoMenu } from './who-menu.tsx';
 import { Tooltip } from '../../ui/tooltip.tsx';
 
-const Palette = later(async () => (await import('./palette.tsx')).Palette);
+const Palette = later(async () => (await import('./palette.tsx')).Palette, <TypedAhead />);
 const ShortcutsDialog = later(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
 const HistoryDialog = later(async () => (await import('./history-dialog.tsx')).HistoryDialog);
 
@@ -330,8 +330,25 @@ function useFollowing(): { retryNow: () => void } {
   return { retryNow: () => stream.current?.retryNow() };
 }
 
-function showPalette(isOpen: boolean): void {
-  usePaletteState.setState({ isOpen });
+/** Takes what is typed after the shortcut of the palette until its code has arrived: it goes on from there. */
+function TypedAhead() {
+  const typed = usePaletteState(({ typedAhead }) => typedAhead);
+  return (
+    <div className={styles.typedAhead}>
+      <input
+        autoFocus
+        aria-label="Search everything"
+        value={typed}
+        onChange={(event) =>
+          usePaletteState.setState({ typedAhead: event.currentTarget.value, isSent: false })
+        }
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') usePaletteState.setState({ isSent: true });
+          else if (key === 'Escape') showPalette(false);
+        }}
+      />
+    </div>
+  );
 }
 
 const none: readonly AppCommand[] = [];
