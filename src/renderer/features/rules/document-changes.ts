@@ -16,7 +16,7 @@ import {
   gapBetween,
   groupsOf,
   headOf,
-  identityOf,
+  ruleKeyOf,
   isAlike,
   readDocument,
 } from './rule-document.ts';
@@ -53,9 +53,9 @@ function matched(
     pairs.set(rule, entry);
     taken.add(entry);
   }
-  const byIdentity = new Map(base.map((rule) => [identityOf(rule), rule]));
+  const byIdentity = new Map(base.map((rule) => [ruleKeyOf(rule), rule]));
   for (const entry of entries) {
-    const rule = byIdentity.get(identityOf(entry));
+    const rule = byIdentity.get(ruleKeyOf(entry));
     if (rule !== undefined && !pairs.has(rule)) pair(rule, entry);
   }
   if (pairs.size === base.length) return pairs;
@@ -250,11 +250,11 @@ export function rebased(
   }
   const known = new Set(draft.base.map(({ id }) => id));
   const matchedEntries = new Set(pairs.values());
-  const written = new Set(entries.filter((entry) => !matchedEntries.has(entry)).map(identityOf));
+  const written = new Set(entries.filter((entry) => !matchedEntries.has(entry)).map(ruleKeyOf));
   for (const rule of stored) {
     if (known.has(rule.id)) continue;
     bases.set(rule.id, rule);
-    if (!written.has(identityOf(rule))) edits.add(rule);
+    if (!written.has(ruleKeyOf(rule))) edits.add(rule);
   }
   return { draft: { text: edits.applied(), base: [...bases.values()] }, conflicts };
 }

@@ -25,11 +25,11 @@ import {
   type DocumentEntry,
   type DocumentRule,
   groupsOf,
-  identityOf,
+  ruleKeyOf,
 } from './rule-document.ts';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
-import { changesInWords, SaveDialog } from './save-document.tsx';
+import { changesInWords, SaveRulesDialog } from './save-document.tsx';
 import { type RulesDocument, useDocument } from './use-document.ts';
 
 /** Rules of one head in the document. */
@@ -43,7 +43,7 @@ interface OutlineGroup {
 /** Identities of enabled rules that no inference has used. */
 function neverFiredOf(rules: readonly StoredRule[]): ReadonlySet<string> {
   return new Set(
-    rules.filter(({ fired, enabled }) => enabled && fired === 0).map((rule) => identityOf(baseRuleOf(rule))),
+    rules.filter(({ fired, enabled }) => enabled && fired === 0).map((rule) => ruleKeyOf(baseRuleOf(rule))),
   );
 }
 
@@ -52,7 +52,7 @@ function outlineOf(entries: readonly DocumentEntry[], neverFired: ReadonlySet<st
     head,
     line: group[0]?.line ?? 1,
     count: group.length,
-    neverFired: group.filter((entry) => neverFired.has(identityOf(entry))).length,
+    neverFired: group.filter((entry) => neverFired.has(ruleKeyOf(entry))).length,
   }));
 }
 
@@ -170,7 +170,7 @@ function useDocumentChecks({ text, read, rules }: RulesDocument) {
   const notes = useMemo(
     () =>
       read.entries.flatMap((entry): LineNote[] =>
-        neverFired.has(identityOf(entry)) ? [{ line: entry.line, text: 'never fired' }] : [],
+        neverFired.has(ruleKeyOf(entry)) ? [{ line: entry.line, text: 'never fired' }] : [],
       ),
     [read, neverFired],
   );
@@ -303,7 +303,7 @@ export function DocumentPane(view: DocumentPaneProps) {
         ]}
       />
       {isSaving && (
-        <SaveDialog
+        <SaveRulesDialog
           changes={changes}
           dropped={document.read.dropped.length}
           onSaved={onSaved}

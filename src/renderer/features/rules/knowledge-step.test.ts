@@ -7,7 +7,7 @@ import { historyOf, move } from '../../api/history.ts';
 import type { WorkbenchSession } from '../../api/session.tsx';
 import { allScopes } from '../../api/space.ts';
 import { endScriptedServices, scriptedService } from '../../api/testing/scripted-service.ts';
-import { changeKnowledge, type FactContent, knowledgeWritesOf } from './knowledge-step.ts';
+import { changeKnowledge, type FactWhole, knowledgeWritesOf } from './knowledge-step.ts';
 import type { DocumentRule } from './rule-document.ts';
 
 endScriptedServices();
@@ -17,7 +17,7 @@ function ruleOf(text: string): DocumentRule {
   return { rule, text: renderRule(rule), scope: null, name: null, description: null, enabled: true };
 }
 
-function factOf(predicate: string): FactContent {
+function factOf(predicate: string): FactWhole {
   const times = { validFrom: null, validUntil: 1_900_000_000_000 };
   return { predicate, args: ['a'], truthVal: true, scope: null, ...times, metadata: { source: 'book' } };
 }

@@ -12,32 +12,32 @@ import { noteGeneration } from '../../api/live.ts';
 import type { WorkbenchSession } from '../../api/session.tsx';
 import { scopeFieldsOfStored } from '../../api/space.ts';
 import { runTransaction, type TransactionWrite } from '../../api/transaction.ts';
-import { baseRuleOf, type DocumentRule, identityOf, isAlike } from './rule-document.ts';
+import { baseRuleOf, type DocumentRule, ruleKeyOf, isAlike } from './rule-document.ts';
 import { placeNow, notePlace, type RulePlace } from './rule-steps.ts';
 
 /** A rule before and after; null: there is none. `place` is that of the rule before, or of one that is taught again. */
-export interface RuleChange {
+export interface RuleEdit {
   readonly place: RulePlace | null;
   readonly before: DocumentRule | null;
   readonly after: DocumentRule | null;
 }
 
 /** What is stored of a fact. */
-export type FactContent = Pick<
+export type FactWhole = Pick<
   StoredFact,
   'predicate' | 'args' | 'truthVal' | 'scope' | 'validFrom' | 'validUntil' | 'metadata'
 >;
 
 /** A fact before and after, of one identity; one of both is null. */
-export interface FactChange {
-  readonly before: FactContent | null;
-  readonly after: FactContent | null;
+export interface FactEdit {
+  readonly before: FactWhole | null;
+  readonly after: FactWhole | null;
 }
 
 /** Changes that are made together. */
 export interface KnowledgeChange {
-  readonly rules: readonly RuleChange[];
-  readonly facts: readonly FactChange[];
+  readonly rules: readonly RuleEdit[];
+  readonly facts: readonly FactEdit[];
   /** The generation at which the facts were read. */
   readonly since: number | null;
 }
@@ -61,7 +61,7 @@ function ruleBodyOf({ text, scope, name, description, enabled }: DocumentRule) {
   };
 }
 
-function ruleWriteOf({ place: now, before, after }: RuleChange): TransactionWrite | null {
+function ruleWriteOf({ place: now, before, after }: RuleEdit): TransactionWrite | null {
   if (after === null)
     return now === null
       ? null
@@ -74,7 +74,7 @@ function ruleWriteOf({ place: now, before, after }: RuleChange): TransactionWrit
   };
 }
 
-function factWriteOf({ before, after }: FactChange, since: number | null): TransactionWrite | null {
+function factWriteOf({ before, after }: FactEdit, since: number | null): TransactionWrite | null {
   const guard = since === null ? {} : { ifGeneration: since };
   const fact = after ?? before;
   if (fact === null) return null;
@@ -108,16 +108,16 @@ export function knowledgeWritesOf({ rules, facts, since }: KnowledgeChange): Tra
 }
 
 /** Finds the rules after a change among those stored; null if one is not stored as it was written. */
-function placed(changes: readonly RuleChange[], stored: readonly StoredRule[]): RuleChange[] | null {
+function placed(changes: readonly RuleEdit[], stored: readonly StoredRule[]): RuleEdit[] | null {
   const rules = stored.map(baseRuleOf);
-  const byIdentity = new Map(rules.map((rule) => [identityOf(rule), rule]));
-  const result: RuleChange[] = [];
+  const byIdentity = new Map(rules.map((rule) => [ruleKeyOf(rule), rule]));
+  const result: RuleEdit[] = [];
   for (const change of changes) {
     if (change.after === null) {
       result.push(change);
       continue;
     }
-    const found = byIdentity.get(identityOf(change.after));
+    const found = byIdentity.get(ruleKeyOf(change.after));
     if (found === undefined || !isAlike(found, change.after)) return null;
     const place = { id: found.id, etag: found.etag };
     if (change.place !== null) notePlace(change.place.id, place);

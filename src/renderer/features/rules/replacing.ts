@@ -16,8 +16,8 @@ import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { ruleProblems } from '../../../engine/language/check.ts';
 import { renderConstant, renderIdentity, renderRule } from '../../../engine/language/print.ts';
 import { isAggregate, isBuiltin } from '../../../engine/language/terms.ts';
-import type { FactChange, FactContent, RuleChange } from './knowledge-step.ts';
-import { type BaseRule, baseRuleOf, type DocumentRule, identityOf } from './rule-document.ts';
+import type { FactEdit, FactWhole, RuleEdit } from './knowledge-step.ts';
+import { type BaseRule, baseRuleOf, type DocumentRule, ruleKeyOf } from './rule-document.ts';
 
 /** What to find, and what to put in its place. */
 export interface Replacement {
@@ -42,8 +42,8 @@ export interface RuleHit {
 export interface FactHit {
   readonly kind: 'fact';
   readonly key: string;
-  readonly base: FactContent;
-  readonly after: FactContent;
+  readonly base: FactWhole;
+  readonly after: FactWhole;
   readonly problem: string | null;
   /** True if the fact that it becomes is stored already. */
   readonly isMerged: boolean;
@@ -156,9 +156,9 @@ export function ruleHitsOf(rules: readonly StoredRule[], replacement: Replacemen
     return isSame ? [] : [{ base, after, problems: replacer.problems }];
   });
   const changed = new Set(found.map(({ base }) => base.id));
-  const taken = new Set(bases.filter(({ id }) => !changed.has(id)).map(identityOf));
+  const taken = new Set(bases.filter(({ id }) => !changed.has(id)).map(ruleKeyOf));
   return found.map(({ base, after, problems }) => {
-    const identity = identityOf(after);
+    const identity = ruleKeyOf(after);
     const [problem = ruleProblems(after.rule)[0]?.message ?? null] = problems;
     const doubled = problem === null && taken.has(identity) ? 'There is this rule already' : null;
     taken.add(identity);
@@ -167,7 +167,7 @@ export function ruleHitsOf(rules: readonly StoredRule[], replacement: Replacemen
 }
 
 /** Equal for facts of one identity. */
-export function factIdentityOf({ predicate, args, truthVal, scope }: FactContent): string {
+export function factIdentityOf({ predicate, args, truthVal, scope }: FactWhole): string {
   return JSON.stringify([predicate, args, truthVal, scope]);
 }
 
@@ -212,10 +212,10 @@ export function hitTextsOf(hit: ReplaceHit): { readonly before: string; readonly
 }
 
 /** Returns the changes of hits; facts that become one are asserted once, with what the first of them has. */
-export function replaceChangesOf(hits: readonly ReplaceHit[]): { rules: RuleChange[]; facts: FactChange[] } {
-  const rules: RuleChange[] = [];
-  const retracted: FactChange[] = [];
-  const asserted = new Map<string, FactChange>();
+export function replaceChangesOf(hits: readonly ReplaceHit[]): { rules: RuleEdit[]; facts: FactEdit[] } {
+  const rules: RuleEdit[] = [];
+  const retracted: FactEdit[] = [];
+  const asserted = new Map<string, FactEdit>();
   for (const hit of hits) {
     if (hit.kind === 'rule') {
       const { id, etag } = hit.base;

@@ -56,7 +56,7 @@ export function headOf({ rule: { head } }: Pick<DocumentRule, 'rule'>): string {
 }
 
 /** Equal for two rules that the service takes for the same. */
-export function identityOf({ rule, scope }: Pick<DocumentRule, 'rule' | 'scope'>): string {
+export function ruleKeyOf({ rule, scope }: Pick<DocumentRule, 'rule' | 'scope'>): string {
   return `${scope === null ? '' : JSON.stringify(scope)} ${ruleIdentity(rule)}`;
 }
 
@@ -234,7 +234,7 @@ function entriesIn(text: string, read: ParsedText) {
     const { start, ...said } = above;
     const line = lines.range(span).startLine;
     const entry = { rule, text: renderRule(rule), ...said, block: { start, end: span.end }, line };
-    const identity = identityOf(entry);
+    const identity = ruleKeyOf(entry);
     const other = seen.get(identity);
     if (other !== undefined) report('duplicate', `This is the rule of line ${other} again`, span);
     seen.set(identity, other ?? line);

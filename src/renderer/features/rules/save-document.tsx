@@ -94,7 +94,7 @@ interface SaveDialogProps {
 }
 
 /** Shows what saving the document would do, with its consequences, and saves it. */
-export function SaveDialog({ changes, dropped, onSaved, onClose }: SaveDialogProps) {
+export function SaveRulesDialog({ changes, dropped, onSaved, onClose }: SaveDialogProps) {
   const session = useSession();
   const client = useQueryClient();
   const reason = useReason('updateRule');
