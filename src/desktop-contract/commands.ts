@@ -47,6 +47,8 @@ export const commandTable = {
   'schema.declare': { title: 'Declare a predicate…', group: 'Workbench', menu: 'knowledge' },
   'schema.constrain': { title: 'Add a constraint…', group: 'Workbench', menu: 'knowledge' },
   'schema.violations': { title: 'List violations', group: 'Workbench', menu: 'knowledge' },
+  'rules.document': { title: 'All rules as one document', group: 'Workbench', menu: 'knowledge' },
+  'rules.replace': { title: 'Find and replace in rules and facts…', group: 'Workbench', menu: 'knowledge' },
   'rules.graph': { title: 'Graph of rules by strata', group: 'Workbench', menu: 'knowledge' },
   'rules.rename': {
     title: 'Rename a predicate in rules and facts…',

@@ -78,6 +78,12 @@ function useRuleCommands(): AppCommand[] {
   const navigate = useNavigate();
   return useMemo(
     () => [
+      command(
+        'rules.document',
+        IconRoute2,
+        () => void navigate({ to: '/rules', search: { view: 'document' } }),
+      ),
+      command('rules.replace', IconRoute2, () => void navigate({ to: '/rules', search: { find: '' } })),
       command('rules.graph', IconRoute2, () => void navigate({ to: '/rules', search: { view: 'graph' } })),
       command('rules.rename', IconRoute2, () => void navigate({ to: '/rules', search: { rename: '-' } })),
     ],

@@ -1,4 +1,4 @@
-import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef } from 'react';
+import { type Ref, type RefObject, useEffect, useEffectEvent, useImperativeHandle, useRef } from 'react';
 import type { Diagnostic } from '../../engine/contract/rules.ts';
 import { isTextField } from '../ui/keys.ts';
 import { useShownTheme } from '../ui/theme-choice.ts';
@@ -7,7 +7,7 @@ import { monospace } from '../ui/theme.ts';
 import styles from './code-editor.module.css';
 import { useKnowledge } from './knowledge.ts';
 import { useEditorTargets } from './editor-targets.ts';
-import { setMode } from './language-services.ts';
+import { setHoldsAllRules, setMode } from './language-services.ts';
 import { languageId, monaco } from './monaco.ts';
 import type { TextEdit, TextMode } from './read-text.ts';
 
@@ -20,6 +20,12 @@ export interface CodeEditorHandle {
   edit(edits: readonly TextEdit[]): void;
 }
 
+/** Words behind a line. */
+export interface LineNote {
+  readonly line: number;
+  readonly text: string;
+}
+
 interface CodeEditorProps {
   value: string;
   onChange: (value: string) => void;
@@ -28,6 +34,10 @@ interface CodeEditorProps {
   mode?: TextMode;
   placeholder?: string;
   diagnostics?: readonly Diagnostic[];
+  /** Words shown dimly behind lines, counted from 1. They are no part of the text. */
+  notes?: readonly LineNote[];
+  /** True if the text holds every stored rule, so that definitions and usages are found in it alone. */
+  holdsAllRules?: boolean;
   /**
    * Ctrl or Cmd with Enter, or Enter alone in a one-line question. Receives the editor's text, which `value` may trail
    * by a keystroke.
@@ -61,6 +71,20 @@ function markersOf(diagnostics: readonly Diagnostic[]): monaco.editor.IMarkerDat
   }));
 }
 
+function noteOf(
+  model: monaco.editor.ITextModel,
+  { line, text }: LineNote,
+): monaco.editor.IModelDeltaDecoration {
+  const column = model.getLineMaxColumn(Math.min(line, model.getLineCount()));
+  return {
+    range: new monaco.Range(line, column, line, column),
+    options: {
+      showIfCollapsed: true,
+      after: { content: `  ${text}`, inlineClassName: styles.note ?? '' },
+    },
+  };
+}
+
 const fixedOptions: monaco.editor.IStandaloneEditorConstructionOptions = {
   automaticLayout: true,
   fixedOverflowWidgets: true,
@@ -81,6 +105,8 @@ const fixedOptions: monaco.editor.IStandaloneEditorConstructionOptions = {
   quickSuggestions: { other: true, strings: false, comments: false },
   unicodeHighlight: { ambiguousCharacters: false },
   scrollbar: { alwaysConsumeMouseWheel: false, verticalScrollbarSize: 10, horizontalScrollbarSize: 10 },
+  // The number of the last, empty line is as legible as the others.
+  renderFinalNewline: 'on',
   padding: { top: 8, bottom: 8 },
 };
 
@@ -104,6 +130,7 @@ interface EditorOptions {
   placeholder: string;
   mode: TextMode;
   lines: readonly [number, number] | undefined;
+  holdsAllRules: boolean;
   autoFocus: boolean;
   onText: (text: string) => void;
   onSubmit: (text: string) => void;
@@ -127,12 +154,14 @@ const openWidgets = [
 let modelsMade = 0;
 
 function createEditor(host: HTMLElement, options: EditorOptions): Editor {
-  const { text, label, placeholder, mode, lines, autoFocus, onText, onSubmit, onEscape } = options;
+  const { text, label, placeholder, mode, lines, holdsAllRules, autoFocus } = options;
+  const { onText, onSubmit, onEscape } = options;
   modelsMade += 1;
   // Lists of positions show the model under the editor's label, beside the stored texts.
   const uri = monaco.Uri.from({ scheme: 'written', path: `/${modelsMade}/${label}` });
   const model = monaco.editor.createModel(text, languageId, uri);
   setMode(model, mode);
+  if (holdsAllRules) setHoldsAllRules(model);
   const editor = monaco.editor.create(host, {
     ...fixedOptions,
     model,
@@ -222,8 +251,29 @@ function isFocusTaken(host: HTMLElement, atFirst: Element | null): boolean {
 
 /** Replaces the text as one undo step. */
 function replaceText(model: monaco.editor.ITextModel, text: string): void {
-  if (model.getValue() !== text)
-    model.pushEditOperations([], [{ range: model.getFullModelRange(), text }], () => null);
+  const before = model.getValue();
+  if (before === text) return;
+  // Only what differs, so that cursor, folds and the shown lines stay with the rest.
+  let start = 0;
+  const shorter = Math.min(before.length, text.length);
+  while (start < shorter && before[start] === text[start]) start++;
+  let end = 0;
+  while (end < shorter - start && before[before.length - 1 - end] === text[text.length - 1 - end]) end++;
+  const range = monaco.Range.fromPositions(
+    model.getPositionAt(start),
+    model.getPositionAt(before.length - end),
+  );
+  model.pushEditOperations([], [{ range, text: text.slice(start, text.length - end) }], () => null);
+}
+
+/** Shows notes behind the lines of the editor's text. */
+function useNotes(editor: RefObject<Editor | null>, notes: readonly LineNote[] | undefined): void {
+  useEffect(() => {
+    const model = editor.current?.getModel();
+    if (model === null || model === undefined || notes === undefined) return undefined;
+    const shown = editor.current?.createDecorationsCollection(notes.map((note) => noteOf(model, note)));
+    return () => shown?.clear();
+  }, [editor, notes]);
 }
 
 /**
@@ -239,6 +289,8 @@ export function CodeEditor(props: CodeEditorProps) {
     mode = 'program',
     placeholder = '',
     diagnostics,
+    notes,
+    holdsAllRules = false,
     lines,
     autoFocus = false,
     handle,
@@ -259,8 +311,8 @@ export function CodeEditor(props: CodeEditorProps) {
   const onEscape = useEffectEvent(() => props.onEscape?.());
   const create = useEffectEvent((element: HTMLElement) => {
     const escape = props.onEscape === undefined ? null : onEscape;
-    const options = { text: value, label, mode, placeholder, lines, autoFocus, onText, onSubmit };
-    const created = createEditor(element, { ...options, onEscape: escape });
+    const look = { text: value, label, mode, placeholder, lines, holdsAllRules, autoFocus };
+    const created = createEditor(element, { ...look, onText, onSubmit, onEscape: escape });
     if (autoFocus && !isFocusTaken(element, props.focusedAtFirst)) created.focus();
     return created;
   });
@@ -289,6 +341,7 @@ export function CodeEditor(props: CodeEditorProps) {
       monaco.editor.setModelMarkers(model, 'corollary', markersOf(diagnostics ?? []));
   }, [diagnostics]);
 
+  useNotes(editor, notes);
   useEffect(() => editor.current?.updateOptions({ fontSize }), [fontSize]);
   useEffect(() => monaco.editor.setTheme(`corollary-${scheme}`), [scheme]);
 

@@ -10,6 +10,9 @@ import { diagnose, diagnosis } from '../../engine/language/diagnose.ts';
 import type { Range } from '../../engine/language/source.ts';
 import { questionHead, type TextMode, withoutQuestionMark } from './read-text.ts';
 
+/** In place of the id of a rule: the text replaces all of them. */
+export const everyRule = '*';
+
 /** Vocabulary and rules that the text is checked against. */
 export interface CheckedAgainst {
   /** `names`: of the declared arguments; null: they have none. */
@@ -29,7 +32,7 @@ export type DiagnoseRequest =
       readonly id: number;
       readonly text: string;
       readonly mode: TextMode;
-      /** Id of the stored rule that the text would replace, which is ignored in the check. */
+      /** Id of the stored rule that the text would replace, which is ignored in the check; or `everyRule`. */
       readonly instead: string | null;
     };
 
@@ -120,7 +123,7 @@ function namesIn({ predicates }: CheckedAgainst): ArgumentNames {
   );
 }
 
-/** Returns the problems of a text. `instead` is the id of the rule that the text replaces. */
+/** Returns the problems of a text. `instead` is the id of the rule that the text replaces, or `everyRule`. */
 export function diagnoseText(
   text: string,
   mode: TextMode,
@@ -130,7 +133,8 @@ export function diagnoseText(
   if (text.trim() === '') return [];
   if (mode === 'question') return diagnoseQuestion(text, knowledge);
   if (mode === 'constraint') return diagnoseConstraint(text, knowledge);
-  const others = instead === null ? knowledge.rules : knowledge.rules.filter(({ id }) => id !== instead);
+  const others =
+    instead === everyRule ? [] : knowledge.rules.filter(({ id }) => instead === null || id !== instead);
   const { predicates } = knowledge;
   const { diagnostics } = diagnose(text, { predicates, rules: others, names: namesIn(knowledge) });
   return diagnostics.map(inWorkbench);

@@ -42,6 +42,13 @@ export function setMode(model: Model, mode: TextMode): void {
   modes.set(model, mode);
 }
 
+const complete = new WeakSet<Model>();
+
+/** Declares that a model's text holds every stored rule: those are not offered beside it. */
+export function setHoldsAllRules(model: Model): void {
+  complete.add(model);
+}
+
 function modeOf(model: Model): TextMode {
   return modes.get(model) ?? 'program';
 }
@@ -135,6 +142,7 @@ function storedPlaces(
   symbol: PredicateUse,
   isWanted: (use: PredicateUse) => boolean,
   held: ParsedText,
+  holdsAllRules: boolean,
 ): Monaco.languages.Location[] {
   const own = new Set(held.statements.map(({ rule }) => (rule === null ? '' : renderRule(rule))));
   const { rules, facts } = stored.texts();
@@ -146,7 +154,8 @@ function storedPlaces(
         return rule === null || !own.has(renderRule(rule));
       })
       .map(({ span }) => ({ uri: model().uri, range: rangeOf(model(), span) }));
-  return [...of(rules, () => stored.rules()), ...of(facts, () => stored.facts())];
+  const ofRules = holdsAllRules ? [] : of(rules, () => stored.rules());
+  return [...ofRules, ...of(facts, () => stored.facts())];
 }
 
 function placesIn(model: Model, uses: readonly SymbolUse[]): Monaco.languages.Location[] {
@@ -175,7 +184,7 @@ function registerNavigation(monaco: Kit, language: string): void {
           uses.filter((use) => use.kind === 'predicate' && isWanted(use)),
         );
     const held = stored.isStored(model) ? { ...text, statements: [] } : text;
-    return [...own, ...storedPlaces(stored, symbol, isWanted, held)];
+    return [...own, ...storedPlaces(stored, symbol, isWanted, held, complete.has(model))];
   }
   monaco.languages.registerDefinitionProvider(language, {
     provideDefinition: (model, position) => places(model, position, true),

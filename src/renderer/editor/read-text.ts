@@ -169,12 +169,23 @@ function readConstraint(
   return { kind: 'constraint', span: uses.span(span), atom: null, rule: null, body };
 }
 
-let last: { readonly text: string; readonly mode: TextMode; readonly read: ParsedText } | null = null;
+interface CachedRead {
+  readonly text: string;
+  readonly mode: TextMode;
+  readonly read: ParsedText;
+}
 
-/** Parses what can be parsed of a text. Caches the last result, which several callers need after each keystroke. */
+/** The latest first: an editor, a view beside it that trails it, and the stored texts take turns. */
+let cached: readonly CachedRead[] = [];
+const maxCached = 3;
+
+/** Parses what can be parsed of a text. Caches the last results, which several callers need after each keystroke. */
 export function parseEditorText(text: string, mode: TextMode): ParsedText {
-  if (last?.text !== text || last.mode !== mode) last = { text, mode, read: readAnew(text, mode) };
-  return last.read;
+  const known = cached.find((each) => each.mode === mode && each.text === text);
+  const current = known ?? { text, mode, read: readAnew(text, mode) };
+  if (cached[0] !== current)
+    cached = [current, ...cached.filter((each) => each !== current)].slice(0, maxCached);
+  return current.read;
 }
 
 function readAnew(text: string, mode: TextMode): ParsedText {

@@ -558,6 +558,9 @@ function useGridActs<Row>(
 
   function onKeyDown(event: KeyboardEvent<HTMLElement>): void {
     if (count === 0 || event.target !== event.currentTarget) return;
+    // Rows that are ticked one by one take Space themselves.
+    if (event.key === ' ' && onRanges === undefined) onKey?.(event, active.row);
+    if (event.defaultPrevented) return;
     const next = nextCell(event, active, { rows: count, columns: columns.length, page: virtual.pageSize });
     const isMod = event.ctrlKey || event.metaKey;
     const isPlain = !isMod && !event.altKey;

@@ -15,6 +15,10 @@ export interface AgentsSearch {
   tool?: string | undefined;
   outcome?: 'ok' | 'error' | undefined;
   q?: string | undefined;
+  /** `time` shows the calls of one session along the time. */
+  as?: 'time' | undefined;
+  /** Id of the first call of the session shown along the time; absent: the newest session. */
+  session?: string | undefined;
   /** Id of the call shown beside the log. */
   call?: string | undefined;
   /** The program being configured; absent: the first. */
@@ -56,6 +60,8 @@ export function agentsSearchOf(search: Record<string, unknown>): AgentsSearch {
     tool: text(search['tool']),
     outcome: oneOf(['ok', 'error'] as const, search['outcome']),
     q: text(search['q']),
+    as: oneOf(['time'] as const, search['as']),
+    session: text(search['session']),
     call: text(search['call']),
     program: programOf(search['program']),
     trying: text(search['trying']),

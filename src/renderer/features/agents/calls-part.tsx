@@ -3,7 +3,7 @@
  *
  * A search covers everything the service remembers: it loads older calls until there are none left.
  */
-import { Button, Menu, Select } from '@mantine/core';
+import { Button, Menu, SegmentedControl, Select } from '@mantine/core';
 import {
   IconDownload,
   IconFilterOff,
@@ -38,6 +38,7 @@ import {
   pausedCalls,
 } from './call-log.ts';
 import styles from './agents.module.css';
+import { TimeLine } from './time-line.tsx';
 
 /** The calls loaded when the log was paused; null: not paused. */
 export type Paused = readonly ToolCallRecord[] | null;
@@ -182,6 +183,15 @@ function Toolbar({ held, shown, ...props }: CallsPartProps & { held: HeldCalls; 
         {isFiltered && !held.isWhole && 'Looking further back… '}
         {countText(held, shown.rows.length, isFiltered)}
       </span>
+      <SegmentedControl
+        aria-label="Show calls as"
+        value={search.as ?? 'list'}
+        onChange={(value) => onSearch({ as: value === 'time' ? 'time' : undefined, session: undefined })}
+        data={[
+          { value: 'list', label: 'List' },
+          { value: 'time', label: 'Time line' },
+        ]}
+      />
       {paused === null ? (
         <Button
           variant="default"
@@ -261,6 +271,7 @@ function Rows({ held, shown, ...props }: CallsPartProps & { held: HeldCalls; sho
     ) : (
       <NoCalls onSearch={onSearch} isPaused={paused !== null} />
     );
+  if (search.as === 'time') return <TimeLine calls={rows} search={search} onSearch={onSearch} />;
   const position = search.call === undefined ? -1 : rows.findIndex(({ id }) => id === search.call);
   const open = (index: number) => {
     const id = rows[index]?.id;

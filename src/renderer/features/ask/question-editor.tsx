@@ -3,12 +3,13 @@ import { ActionIcon, Button, SegmentedControl, Switch } from '@mantine/core';
 import {
   type Icon,
   IconBinaryTree,
+  IconForms,
   IconPlayerPlay,
   IconStar,
   IconStarFilled,
   IconTimeline,
 } from '@tabler/icons-react';
-import type { Ref } from 'react';
+import { type Ref, useState } from 'react';
 import { bareQuestion, readingOf } from '../../api/question-text.ts';
 import { useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
@@ -21,7 +22,11 @@ import { CancelledNote, RunningActions } from '../../ui/notices.tsx';
 import { KeyCaps, Tag } from '../../ui/tags.tsx';
 import type { AskBeside } from './ask-search.ts';
 import type { AskTab } from './ask-tabs.ts';
+import { later } from '../../ui/later.tsx';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { Tooltip } from '../../ui/tooltip.tsx';
+
+const ComposeForm = later(async () => (await import('./compose-form.tsx')).ComposeForm);
 
 interface QuestionEditorProps {
   tab: AskTab;
@@ -49,6 +54,7 @@ export function QuestionEditor(props: QuestionEditorProps) {
   const text = draft.trim();
   const isWords =
     text !== '' && (readingOf(draft) === 'words' || (shown.words === 'true' && text === shown.question));
+  const [isComposing, setIsComposing] = useComposing();
   const isEvaluated = shown.stored !== 'true' && !isWords;
   return (
     <PaneFrame
@@ -68,12 +74,17 @@ export function QuestionEditor(props: QuestionEditorProps) {
           onTrace={isEvaluated ? () => onAsk(draft, { trace: 'true' }) : null}
           onPlan={isEvaluated ? () => onAsk(draft, { plan: 'true' }) : null}
           onSave={draft.trim() === '' ? null : () => onSave(draft)}
+          isComposing={isComposing}
+          onCompose={setIsComposing}
           isSaved={questions.some(({ text, kind }) => kind === 'saved' && text === bareQuestion(draft))}
         />
       }
     >
       <div className="flex-column full-height">
-        <GrowingArea height={editorHeight(draft)}>
+        <GrowingArea
+          height={editorHeight(draft)}
+          below={isComposing && <ComposeForm key={tab.id} text={draft} onText={onDraft} />}
+        >
           <LazyCodeEditor
             key={tab.id}
             label="Question"
@@ -91,6 +102,22 @@ export function QuestionEditor(props: QuestionEditorProps) {
       </div>
     </PaneFrame>
   );
+}
+
+const composingKey = 'corollary.ask-form';
+
+/** Whether the form is open, remembered in this browser. */
+function useComposing(): [boolean, (isComposing: boolean) => void] {
+  const [isComposing, setIsComposing] = useState(() =>
+    readStoredState(composingKey, (value) => (typeof value === 'boolean' ? value : null), false),
+  );
+  return [
+    isComposing,
+    (next) => {
+      writeStored(composingKey, next);
+      setIsComposing(next);
+    },
+  ];
 }
 
 /** True if the focus is on a tab: moving along the tabs must not move it to the editor. */
@@ -111,6 +138,9 @@ interface QuestionToolbarProps {
   /** Saves the question; null if there is nothing to save. */
   onSave: (() => void) | null;
   isSaved: boolean;
+  /** True if the form is open. */
+  isComposing: boolean;
+  onCompose: (isComposing: boolean) => void;
   /** True if a pane is open beside the answers: the toolbar stays on one line. */
   isNarrow: boolean;
 }
@@ -128,12 +158,15 @@ function QuestionToolbar(props: QuestionToolbarProps) {
     onPlan,
     onSave,
     isSaved,
+    isComposing,
+    onCompose,
     isNarrow,
   } = props;
   const { runningSince, cancelledAfter } = run.state;
   return (
     <>
       {cancelledAfter !== null && <CancelledNote after={cancelledAfter} />}
+      <ComposeButton isComposing={isComposing} onCompose={onCompose} />
       <Tooltip label="Ask again when the knowledge changes, if the answer is quick">
         <Switch label="Refresh" checked={isLive} onChange={(event) => onLive(event.currentTarget.checked)} />
       </Tooltip>
@@ -181,6 +214,22 @@ function QuestionToolbar(props: QuestionToolbarProps) {
         <RunningActions since={runningSince} onCancel={run.cancel} />
       )}
     </>
+  );
+}
+
+/** Opens and closes the form. */
+function ComposeButton({ isComposing, onCompose }: Pick<QuestionToolbarProps, 'isComposing' | 'onCompose'>) {
+  return (
+    <Tooltip label="Compose the question from predicates and arguments, without its syntax">
+      <Button
+        variant={isComposing ? 'light' : 'default'}
+        leftSection={<IconForms size={15} aria-hidden />}
+        aria-pressed={isComposing}
+        onClick={() => onCompose(!isComposing)}
+      >
+        Compose
+      </Button>
+    </Tooltip>
   );
 }
 

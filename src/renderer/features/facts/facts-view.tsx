@@ -7,6 +7,7 @@
  */
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { Skeleton, TextInput } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { IconFilter } from '@tabler/icons-react';
 import type { PredicateList as PredicateRows, StoredFact } from '../../../engine/contract/facts.ts';
 import { pastedName, type PastedTable } from '../../api/delimited.ts';
@@ -16,8 +17,9 @@ import { conclusionsInWords, type CountedConclusions, countOfConclusions } from 
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { isInDialog, matchesKeys } from '../../ui/keys.ts';
 import { later } from '../../ui/later.tsx';
-import { ProblemNotice } from '../../ui/notices.tsx';
-import { type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
+import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
+import { DetailPane, type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
+import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { isMac } from '../../ui/tags.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import type { ShownFact } from './fact-detail.tsx';
@@ -137,14 +139,47 @@ function isStagedBarShown({ edits, history: { done, undone }, failure }: Staging
   return edits.length + done.length + undone.length > 0 || failure !== null;
 }
 
-function detailOf(row: ShownRow, staging: Staging, onRetract: (fact: StoredFact) => void): ReactNode {
-  return row.shown === null ? null : (
+const wideKey = 'corollary.facts.wide-detail';
+
+/** From this width on, the details have room beside the rows. */
+const wideQuery = '(min-width: 1600px)';
+
+/** The details of the shown row; on a wide screen the pane stays for the next row until it is closed. */
+function useDetail(row: ShownRow, staging: Staging, onRetract: (fact: StoredFact) => void): ReactNode {
+  const isWide = useMediaQuery(wideQuery) ?? false;
+  const [stays, setStays] = useState(() =>
+    readStoredState(wideKey, (value) => (typeof value === 'boolean' ? value : null), true),
+  );
+  function setAndStore(next: boolean): void {
+    writeStored(wideKey, next);
+    setStays(next);
+  }
+  const isShown = row.shown !== null;
+  // Opening a row brings the pane back.
+  useEffect(() => {
+    if (!isShown || !isWide) return;
+    writeStored(wideKey, true);
+    setStays(true);
+  }, [isShown, isWide]);
+  function onClose(): void {
+    setAndStore(false);
+    row.close();
+  }
+  if (row.shown === null)
+    return isWide && stays ? (
+      <DetailPane title="Fact" onClose={onClose}>
+        <EmptyState title="No fact is chosen">
+          Choose a row to see its metadata, its history, and what follows from it.
+        </EmptyState>
+      </DetailPane>
+    ) : null;
+  return (
     <FactDetailPane
       shown={row.shown}
       staging={staging}
       form={row.form}
       onForm={row.setForm}
-      onClose={row.close}
+      onClose={isWide ? onClose : row.close}
       onRetract={onRetract}
     />
   );
@@ -195,7 +230,7 @@ export function FactsView(props: FactsViewProps) {
       }
     />
   );
-  const detail = detailOf(row, staging, setRetracting);
+  const detail = useDetail(row, staging, setRetracting);
 
   return (
     <>

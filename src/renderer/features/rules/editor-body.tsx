@@ -8,12 +8,12 @@ import {
   IconInfoCircle,
 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useMemo, useRef } from 'react';
+import { type ReactNode, type RefObject, useMemo, useRef } from 'react';
 import type { Diagnostic } from '../../../engine/contract/rules.ts';
 import { queryKeyOf } from '../../api/live.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
-import type { CodeEditorHandle } from '../../editor/code-editor.tsx';
+import type { CodeEditorHandle, LineNote } from '../../editor/code-editor.tsx';
 import { editorHeight, LazyCodeEditor } from '../../editor/lazy-editors.tsx';
 import { type Fix, fixerOf } from '../../editor/quick-fixes.ts';
 import type { TextEdit } from '../../editor/read-text.ts';
@@ -47,6 +47,15 @@ export function useValidation(text: string, instead: string | null = null): Diag
     ];
     return { diagnostics, of: text };
   }, [told, local, instead, text]);
+}
+
+/** Longer texts are read a moment after the last keystroke, since that takes a noticeable time. */
+const shortText = 100_000;
+const pauseMs = 500;
+
+/** Returns the text, or that of a moment ago while a long one is typed. */
+export function useSettledText(text: string): string {
+  return useDebouncedValue(text, text.length < shortText ? 0 : pauseMs)[0];
 }
 
 const icons = {
@@ -104,9 +113,11 @@ interface ProblemListProps {
 }
 
 /** Lists the problems of the editor's text with links to their positions and fixes. */
-function ProblemList({ text, diagnostics, onGoTo, onFix }: ProblemListProps) {
+function ProblemList({ text: latest, diagnostics, onGoTo, onFix }: ProblemListProps) {
   const predicates = usePredicates().data;
+  const text = useSettledText(latest);
   const problems = useMemo(() => {
+    if (diagnostics.length === 0) return [];
     const fixesOf = fixerOf(text, 'program', predicates ?? []);
     return diagnostics.slice(0, maxShown).map((each) => ({ diagnostic: each, fixes: fixesOf(each) }));
   }, [text, diagnostics, predicates]);
@@ -125,7 +136,7 @@ function ProblemList({ text, diagnostics, onGoTo, onFix }: ProblemListProps) {
                 {startLine}:{startColumn}
               </span>
             </button>
-            <Fixes fixes={fixes} onFix={onFix} />
+            <Fixes fixes={text === latest ? fixes : []} onFix={onFix} />
           </li>
         );
       })}
@@ -146,6 +157,11 @@ interface EditorBodyProps {
   diagnostics: readonly Diagnostic[];
   /** Receives the editor's text. */
   onSubmit: (text: string) => void;
+  /** Of an editor of all rules. */
+  document?: {
+    readonly handle: RefObject<CodeEditorHandle | null>;
+    readonly notes: readonly LineNote[];
+  };
   /** Shown between editor and problems. */
   notice?: ReactNode;
   /** Shown below the problems. */
@@ -154,8 +170,9 @@ interface EditorBodyProps {
 
 /** Shows the editor with its problems below, in a pane that grows with them. */
 export function EditorBody(props: EditorBodyProps) {
-  const { label, placeholder, text, onText, diagnostics, onSubmit, notice, below } = props;
-  const editor = useRef<CodeEditorHandle>(null);
+  const { label, placeholder, text, onText, diagnostics, onSubmit, document, notice, below } = props;
+  const own = useRef<CodeEditorHandle>(null);
+  const editor = document?.handle ?? own;
   return (
     <GrowingArea
       height={editorHeight(text)}
@@ -180,6 +197,7 @@ export function EditorBody(props: EditorBodyProps) {
         diagnostics={diagnostics}
         onSubmit={onSubmit}
         handle={editor}
+        {...(document === undefined ? {} : { notes: document.notes, holdsAllRules: true })}
         autoFocus
       />
     </GrowingArea>

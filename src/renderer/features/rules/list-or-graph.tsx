@@ -1,5 +1,6 @@
-import { SegmentedControl, TextInput } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
+import { ActionIcon, SegmentedControl, TextInput } from '@mantine/core';
+import { IconReplace, IconSearch } from '@tabler/icons-react';
+import { Tooltip } from '../../ui/tooltip.tsx';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
 
@@ -8,7 +9,7 @@ interface ListOrGraphProps {
   onSearch: (search: RulesSearch) => void;
 }
 
-/** Shows the filter of the lower pane and the switch between list and graph. */
+/** Shows the filter of the lower pane and the switch between list, graph and document. */
 export function ListOrGraph({ search, onSearch }: ListOrGraphProps) {
   const { view, q = '' } = search;
   return (
@@ -27,12 +28,31 @@ export function ListOrGraph({ search, onSearch }: ListOrGraphProps) {
       <SegmentedControl
         aria-label="Show rules as"
         value={view ?? 'list'}
-        onChange={(value) => onSearch({ ...search, view: value === 'graph' ? 'graph' : undefined })}
+        onChange={(value) =>
+          onSearch({ ...search, view: value === 'graph' || value === 'document' ? value : undefined })
+        }
         data={[
           { value: 'list', label: 'List' },
           { value: 'graph', label: 'Graph' },
+          { value: 'document', label: 'Document' },
         ]}
       />
     </>
+  );
+}
+
+/** Shows the button that opens the dialog that finds and replaces. */
+export function ReplaceButton({ search, onSearch }: ListOrGraphProps) {
+  return (
+    <Tooltip label="Find and replace in rules and facts">
+      <ActionIcon
+        size={26}
+        variant="default"
+        aria-label="Find and replace"
+        onClick={() => onSearch({ ...search, find: '' })}
+      >
+        <IconReplace size={15} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
   );
 }

@@ -31,7 +31,7 @@ import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
 import { PaneFrame } from '../../ui/pane.tsx';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
-import { ListOrGraph } from './list-or-graph.tsx';
+import { ListOrGraph, ReplaceButton } from './list-or-graph.tsx';
 import { type RuleActions, ruleColumns, rulesInOrder, type RuleSort, ruleSortOf } from './rule-columns.tsx';
 import { recordChanged, recordDeleted } from './rule-steps.ts';
 import type { RulesSearch } from './rules-search.ts';
@@ -297,6 +297,7 @@ export function RuleList({ search, onSearch }: RuleListProps) {
               <IconCursorText size={15} aria-hidden />
             </ActionIcon>
           </Tooltip>
+          <ReplaceButton search={search} onSearch={onSearch} />
           <ListOrGraph search={search} onSearch={onSearch} />
         </>
       }

@@ -13,18 +13,26 @@ import { scopeFieldsOfStored } from '../../api/space.ts';
 /** The content of a rule that a step restores. */
 type RuleContent = Pick<StoredRule, 'text' | 'scope' | 'name' | 'description' | 'enabled'>;
 
-interface Placed {
+/** A rule by id, and its entity tag. */
+export interface RulePlace {
   readonly id: string;
   readonly etag: string;
 }
 
 /** The new ids of restored rules, and their entity tags, by previous id. */
-const followed = new Map<string, Placed>();
+const followed = new Map<string, RulePlace>();
 
-function now(rule: Placed): Placed {
+/** Returns where a rule is after the steps since. */
+export function placeNow(rule: RulePlace): RulePlace {
   const next = followed.get(rule.id);
   if (next === undefined) return rule;
-  return next.id === rule.id ? next : now(next);
+  return next.id === rule.id ? next : placeNow(next);
+}
+
+/** Notes where the rule that had an id is now. */
+export function notePlace(id: string, place: RulePlace): void {
+  followed.set(id, place);
+  if (place.id !== id) followed.set(place.id, place);
 }
 
 function bodyOf({ text, scope, name, description, enabled }: RuleContent) {
@@ -39,16 +47,16 @@ function ruleLabel({ name, text }: Pick<RuleContent, 'name' | 'text'>): string {
   return label.length > longest ? `${label.slice(0, longest - 1)}…` : label;
 }
 
-function deleting(session: WorkbenchSession, rule: Placed, content: RuleContent): Act {
+function deleting(session: WorkbenchSession, rule: RulePlace, content: RuleContent): Act {
   return async () => {
-    const { id, etag } = now(rule);
+    const { id, etag } = placeNow(rule);
     noteGeneration((await session.call('deleteRule', { params: { id } }, { ifMatch: etag })).generation);
     return teaching(session, { id, etag }, content);
   };
 }
 
 /** Returns the act that teaches the rule again. `before` is its previous id and tag. */
-function teaching(session: WorkbenchSession, before: Placed, content: RuleContent): Act {
+function teaching(session: WorkbenchSession, before: RulePlace, content: RuleContent): Act {
   return async () => {
     const { id, etag, generation } = await session.call('assertRule', { body: bodyOf(content) });
     noteGeneration(generation);
@@ -58,9 +66,9 @@ function teaching(session: WorkbenchSession, before: Placed, content: RuleConten
   };
 }
 
-function changing(session: WorkbenchSession, rule: Placed, to: RuleContent, from: RuleContent): Act {
+function changing(session: WorkbenchSession, rule: RulePlace, to: RuleContent, from: RuleContent): Act {
   return async () => {
-    const { id, etag: guard } = now(rule);
+    const { id, etag: guard } = placeNow(rule);
     const outcome = await session.call(
       'updateRule',
       { params: { id }, body: bodyOf(to) },
@@ -78,7 +86,7 @@ export function recordDeleted(session: WorkbenchSession, rule: StoredRule): void
 }
 
 /** Records a taught rule. */
-export function recordTaught(session: WorkbenchSession, rule: Placed, content: RuleContent): void {
+export function recordTaught(session: WorkbenchSession, rule: RulePlace, content: RuleContent): void {
   record(session.space, `taught the rule ${ruleLabel(content)}`, deleting(session, rule, content));
 }
 
@@ -87,7 +95,7 @@ export function recordChanged(
   session: WorkbenchSession,
   word: string,
   before: StoredRule,
-  after: RuleContent & Placed,
+  after: RuleContent & RulePlace,
 ): void {
   followed.set(before.id, { id: after.id, etag: after.etag });
   record(session.space, `${word} the rule ${ruleLabel(before)}`, changing(session, after, before, after));

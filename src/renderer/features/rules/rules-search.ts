@@ -6,18 +6,24 @@ export interface RulesSearch {
   q?: string | undefined;
   /** Order of the list, as in `rule-order.ts`; absent: by creation. */
   sort?: string | undefined;
-  /** `graph` shows the dependency graph instead of the list. */
-  view?: 'graph' | undefined;
+  /** `graph` shows the dependency graph instead of the list, `document` all rules as one text. */
+  view?: 'graph' | 'document' | undefined;
   /** Selected relation of the graph, as `name/arity`. */
   at?: string | undefined;
   /** The predicate to rename, as `name/arity`; opens the dialog. */
   rename?: string | undefined;
   /** Its new name. */
   to?: string | undefined;
+  /** Opens the dialog that finds and replaces; what it finds at first, possibly empty. */
+  find?: string | undefined;
 }
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function viewOf(value: unknown): RulesSearch['view'] {
+  return value === 'graph' || value === 'document' ? value : undefined;
 }
 
 /** Reads the search parameters; invalid ones are dropped. */
@@ -26,10 +32,11 @@ export function rulesSearchOf(search: Record<string, unknown>): RulesSearch {
     rule: textOf(search['rule']),
     q: textOf(search['q']),
     sort: textOf(search['sort']),
-    view: search['view'] === 'graph' ? ('graph' as const) : undefined,
+    view: viewOf(search['view']),
     at: textOf(search['at']),
     rename: textOf(search['rename']),
     to: textOf(search['to']),
+    find: typeof search['find'] === 'string' ? search['find'] : undefined,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

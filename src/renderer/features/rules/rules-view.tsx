@@ -4,6 +4,7 @@ import { useRules } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { renameInText } from '../../editor/read-text.ts';
+import { lazyComponent } from '../../ui/later.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { Split } from '../../ui/pane.tsx';
 import { dropDraft, storedDraft, useDraft } from '../../ui/use-draft.ts';
@@ -60,6 +61,8 @@ function DeletedRule({ id, onNew }: GoneRuleProps) {
   );
 }
 
+const DocumentPane = lazyComponent(async () => (await import('./document-pane.tsx')).DocumentPane);
+const ReplaceDialog = lazyComponent(async () => (await import('./replace-dialog.tsx')).ReplaceDialog);
 const GraphPane = lazy(async () => ({ default: (await import('./graph-pane.tsx')).GraphPane }));
 
 interface RulesViewProps {
@@ -67,7 +70,7 @@ interface RulesViewProps {
   onSearch: (search: RulesSearch) => void;
 }
 
-/** Shows the Rules view: an editor above, and the rules below as a list or dependency graph. */
+/** Shows the Rules view: an editor above, and the rules below as a list or dependency graph; or all rules as one document. */
 export function RulesView(props: RulesViewProps) {
   const { space } = useSession();
   const place = `${space.database}.${space.tenant}`;
@@ -110,15 +113,26 @@ function RulesOfTenant({ place, search, onSearch }: RulesViewProps & { place: st
   );
   return (
     <>
-      <Split
-        id="rules"
-        orientation="vertical"
-        label="Resize"
-        panes={[
-          { id: 'editor', size: '160px', least: '108px', content: editor },
-          { id: 'list', least: '120px', content: list },
-        ]}
-      />
+      {search.view === 'document' ? (
+        <Suspense fallback={null}>
+          <DocumentPane search={search} onSearch={onSearch} />
+        </Suspense>
+      ) : (
+        <Split
+          id="rules"
+          orientation="vertical"
+          label="Resize"
+          panes={[
+            { id: 'editor', size: '160px', least: '108px', content: editor },
+            { id: 'list', least: '120px', content: list },
+          ]}
+        />
+      )}
+      <Suspense fallback={null}>
+        {search.find !== undefined && (
+          <ReplaceDialog find={search.find} onClose={() => onSearch({ ...search, find: undefined })} />
+        )}
+      </Suspense>
       {search.rename !== undefined && (
         <RenameDialog
           key={search.rename}
