@@ -34,8 +34,7 @@ export type {
   ExportedFact,
   ExportedRule,
 } from './read/export-knowledge.ts';
-export type { Import, StoredImport } from './write/importing.ts';
-export { type FactBlock, FactBlockBuilder } from './store/fact-block.ts';
+export { type FactBlock, FactBlockBuilder, type Import, type StoredImport } from './write/importing.ts';
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
 export { ReplicationError } from './replication/wire.ts';

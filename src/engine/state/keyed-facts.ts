@@ -46,7 +46,11 @@ export class KeyedFacts {
   }
 
   /** Stores a range of the facts in order. Where a key may supersede facts, those of its relation are stored one by one. */
-  *storeAll(facts: FactsToStore, { from, end }: FactRange, sink: StoreSink): Generator<'more', void, undefined> {
+  *storeAll(
+    facts: FactsToStore,
+    { from, end }: FactRange,
+    sink: StoreSink,
+  ): Generator<'more', void, undefined> {
     const write = { store: this.#facts, generation: this.#generation, time: this.#time, sink };
     for (let at = from; at < end; ) {
       let free = at;

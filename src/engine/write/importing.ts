@@ -47,6 +47,8 @@ import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
 import { additionOf, constraintToStore } from './constraints.ts';
 import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
 
+export { type FactBlock, FactBlockBuilder } from '../store/fact-block.ts';
+
 type Batch = { -readonly [Key in keyof ImportedBatch]: ImportedBatch[Key] } & {
   refused: { index: number; message: string }[];
 };
