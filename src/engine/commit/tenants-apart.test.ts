@@ -216,7 +216,7 @@ test('in whatever order checks end, what excludes each other never overlaps, and
     await Promise.all(writes);
     const told = applied.flatMap(({ operation }) => {
       const about = operation as Operation;
-      return about.kind === 'assert' ? [`${about.tenant} ${about.facts[0]?.args[0]}`] : [];
+      return about.kind === 'assert' ? [`${about.tenant} ${about.facts.at(0)?.args[0]}`] : [];
     });
     for (const tenant of ['a', 'b', 'c']) {
       const of = (list: readonly string[]): string[] => list.filter((each) => each.startsWith(tenant));

@@ -17,7 +17,7 @@ import type { SharedFrame, SharedPosition, SharedStore } from '../log/shared-sto
 import { StartupError } from '../log/startup-error.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { operationVersion } from '../state/operation.ts';
-import type { DatabaseState, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import { stateOf } from '../state/state-snapshot.ts';
 
 /** What the tail needs of its engine. */

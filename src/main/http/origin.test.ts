@@ -163,7 +163,7 @@ describe('Origin', () => {
     expect(headers.get('access-control-allow-origin')).toBe('http://localhost:5173');
     expect(headers.get('access-control-allow-credentials')).toBe('true');
     expect(headers.get('access-control-expose-headers')).toBe(
-      'X-Request-ID, X-API-Version, X-Token, X-Knowledge-Generation, Retry-After, ETag',
+      'X-Request-ID, X-API-Version, X-Token, X-Knowledge-Generation, X-Stale-Ms, Retry-After, ETag',
     );
     expect(headers.get('vary')).toBe('Origin');
   });
@@ -227,6 +227,7 @@ describe('Origin', () => {
       'x-database',
       'x-reason',
       'x-request-id',
+      'x-route',
       'x-tenant-id',
       'x-transaction-id',
     ]);

@@ -13,7 +13,7 @@ const predicate = {
   recursive: false,
   declared: false,
   key: [],
-} as const;
+};
 
 const graph: PredicateGraph = {
   nodes: [
