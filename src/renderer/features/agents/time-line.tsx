@@ -48,8 +48,7 @@ function columnsOf(session: AgentSession): Column<ToolCallRecord>[] {
     {
       id: 'place',
       title: 'Time',
-      width: 160,
-      grow: 2,
+      width: 300,
       cell: (call) => <Place call={call} session={session} />,
     },
     {
