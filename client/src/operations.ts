@@ -168,6 +168,7 @@ export const operations = {
     role: 'reader',
     kind: 'read',
     fields: 'query',
+    moments: 'both',
   },
   declarePredicate: {
     method: 'PUT',

@@ -40,7 +40,8 @@ async function bench(): Promise<Bench> {
     applying: () => {},
     applied: (record) => {
       const operation = record.operation as Operation;
-      if (operation.kind === 'assert') applied.push(Array.from(operation.facts, (fact) => fact.args[0]).join(' '));
+      if (operation.kind === 'assert')
+        applied.push(Array.from(operation.facts, (fact) => fact.args[0]).join(' '));
     },
   });
   return { pipeline, state, log, clock, backend, applied };
@@ -70,7 +71,9 @@ test('applies and logs writes in the order of the calls', async () => {
   expect(applied).toEqual(names(200));
   expect(reports.map((report) => report.generation)).toEqual(names(200).map((_, index) => index + 1));
   const logged = (await allRecords(log)).slice(1).map(({ operation }) => operation as Operation);
-  expect(logged.map((each) => (each.kind === 'assert' ? each.facts.at(0)?.args[0] : null))).toEqual(names(200));
+  expect(logged.map((each) => (each.kind === 'assert' ? each.facts.at(0)?.args[0] : null))).toEqual(
+    names(200),
+  );
 });
 
 test('groups writes that cannot fail on the state into one commit', async () => {

@@ -27,7 +27,17 @@ export const predicateGraphQuerySchema = z
   });
 export type PredicateGraphQuery = z.output<typeof predicateGraphQuerySchema>;
 
-const typeWords = ['any', 'text', 'integer', 'number', 'boolean', 'date', 'instant', 'entity', 'oneOf'];
+const typeWords = [
+  'any',
+  'text',
+  'integer',
+  'number',
+  'boolean',
+  'date',
+  'instant',
+  'entity',
+  'oneOf',
+] as const;
 
 const predicateNodeSchema = z.object({
   kind: z.literal('predicate'),

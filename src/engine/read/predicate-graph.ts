@@ -18,6 +18,7 @@ import { countsByRelation } from './describe.ts';
 type GraphNode = PredicateGraph['nodes'][number];
 type GraphEdge = PredicateGraph['edges'][number];
 type PredicateNode = Extract<GraphNode, { kind: 'predicate' }>;
+type ArgumentNode = Extract<GraphNode, { kind: 'argument' }>;
 type RuleEdge = Extract<GraphEdge, { kind: 'rule' }>;
 
 /** Rules, constraints and declarations between two breaths. */
@@ -219,7 +220,7 @@ function positionOf(edge: GraphEdge): number {
   return edge.kind === 'argument' ? edge.position : 0;
 }
 
-function typeWord(type: ArgumentType): string {
+function typeWord(type: ArgumentType): ArgumentNode['type'] {
   return typeof type === 'string' ? type : 'oneOf';
 }
 

@@ -53,7 +53,9 @@ async function serve(initial: readonly string[]) {
   const space = { database: `d${Math.random()}`, tenant: 't', scope: allScopes };
   const session: WorkbenchSession = {
     endpoint,
+    present: endpoint,
     space,
+    moment: null,
     call: (name, request, options) => call(endpoint, name, request, options),
   };
   return { session, asked, rules, texts: () => [...rules.values()].map(({ text }) => text).sort() };

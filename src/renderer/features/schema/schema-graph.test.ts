@@ -3,7 +3,7 @@ import type { PredicateGraph } from '../../../engine/contract/predicate-graph.ts
 import { layOutBands } from '../../ui/layout/band-layout.ts';
 import { connectionsOf, schemaInBands } from './schema-graph.ts';
 
-const predicate = {
+const predicate: Omit<Extract<PredicateGraph['nodes'][number], { kind: 'predicate' }>, 'id' | 'name'> = {
   kind: 'predicate',
   arity: 1,
   negated: false,
