@@ -159,7 +159,8 @@ export class Types {
         return this.#object(schema, direction);
       case 'array': {
         const items = this.#text(schema.items ?? {}, direction);
-        return /[ &|]/.test(items) && !items.startsWith('{') ? `(${items})[]` : `${items}[]`;
+        // The formatter takes the parentheses away that are not needed.
+        return /^\w+$/.test(items) ? `${items}[]` : `(${items})[]`;
       }
       case 'integer':
         return 'number';

@@ -2074,7 +2074,7 @@ export type PredicateGraph = {
   /** With asOf or asKnown: the generation whose knowledge was used. */
   knowledgeGeneration?: number | undefined;
   /** Predicates by name, arity and truth value; constraints, oldest first; declared arguments by name and type. */
-  nodes:
+  nodes: (
     | {
         kind: 'predicate';
         /** name/arity, with - before it if negated. */
@@ -2109,9 +2109,10 @@ export type PredicateGraph = {
         id: string;
         name: string;
         type: 'any' | 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'instant' | 'entity' | 'oneOf';
-      }[];
+      }
+  )[];
   /** Between nodes of the answer. */
-  edges:
+  edges: (
     | {
         kind: 'rule';
         /** Id of the predicate that is read. */
@@ -2146,7 +2147,8 @@ export type PredicateGraph = {
         /** From 0. */
         position: number;
         inKey: boolean;
-      }[];
+      }
+  )[];
   /** Number of nodes, whatever the limit. */
   total: number;
   /** Nodes were left out for the limit. */

@@ -43,7 +43,7 @@ import type { StoredAmounts } from './stored-amounts.ts';
 
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
 export type { FactIdentity, FactToStore } from './fact-to-store.ts';
-export { areAlike, boundsAfter, openBounds, sameJson } from './fact-to-store.ts';
+export { boundsAfter, openBounds } from './fact-to-store.ts';
 export type { Bounds } from './stored-relation.ts';
 export type { FactVersion } from './version-archive.ts';
 

@@ -14,7 +14,7 @@ import {
   type DocumentEntry,
   type DocumentRule,
   gapBetween,
-  groupsOf,
+  rulesByHead,
   headOf,
   ruleKeyOf,
   isAlike,
@@ -60,7 +60,7 @@ function matched(
   }
   if (pairs.size === base.length) return pairs;
   // Between the same neighbours, one for one.
-  const grouped = [...groupsOf(base).values()].flat();
+  const grouped = [...rulesByHead(base).values()].flat();
   const position = new Map(entries.map((entry, index) => [entry, index]));
   for (let index = 0; index < grouped.length; index++) {
     if (pairs.has(grouped[index] as BaseRule)) continue;

@@ -24,12 +24,12 @@ import {
   blockOf,
   type DocumentEntry,
   type DocumentRule,
-  groupsOf,
+  rulesByHead,
   ruleKeyOf,
 } from './rule-document.ts';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
-import { changesInWords, SaveRulesDialog } from './save-document.tsx';
+import { ruleChangesInWords, SaveRulesDialog } from './save-document.tsx';
 import { type RulesDocument, useDocument } from './use-document.ts';
 
 /** Rules of one head in the document. */
@@ -48,7 +48,7 @@ function neverFiredOf(rules: readonly StoredRule[]): ReadonlySet<string> {
 }
 
 function outlineOf(entries: readonly DocumentEntry[], neverFired: ReadonlySet<string>): OutlineGroup[] {
-  return [...groupsOf(entries)].map(([head, group]) => ({
+  return [...rulesByHead(entries)].map(([head, group]) => ({
     head,
     line: group[0]?.line ?? 1,
     count: group.length,
@@ -195,7 +195,7 @@ function DocumentActions({ document, canSave, reason, onSave, ...view }: Documen
   return (
     <>
       <span className="dim number" role="status">
-        {isEdited && isSettled ? changesInWords(changes) : formatAmount(read.entries.length, 'rule')}
+        {isEdited && isSettled ? ruleChangesInWords(changes) : formatAmount(read.entries.length, 'rule')}
       </span>
       <ReplaceButton {...view} />
       <ListOrGraph {...view} />

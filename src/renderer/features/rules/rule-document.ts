@@ -114,7 +114,7 @@ export function gapBetween(before: string, after: string): string {
 }
 
 /** Returns rules by head, the heads in the order of their first rule. */
-export function groupsOf<Of extends Pick<DocumentRule, 'rule'>>(rules: readonly Of[]): Map<string, Of[]> {
+export function rulesByHead<Of extends Pick<DocumentRule, 'rule'>>(rules: readonly Of[]): Map<string, Of[]> {
   const groups = new Map<string, Of[]>();
   for (const rule of rules) {
     const head = headOf(rule);
@@ -128,7 +128,7 @@ export function groupsOf<Of extends Pick<DocumentRule, 'rule'>>(rules: readonly 
 /** Returns rules as a text. */
 export function documentOf(rules: readonly DocumentRule[]): string {
   const parts: string[] = [];
-  for (const [head, group] of groupsOf(rules)) {
+  for (const [head, group] of rulesByHead(rules)) {
     let text = `%% ${head}`;
     let before = '';
     for (const rule of group) {

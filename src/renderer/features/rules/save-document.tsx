@@ -38,7 +38,7 @@ export function ruleChangesOf(changes: readonly DocumentChange[]): KnowledgeChan
 }
 
 /** Returns `2 new, 1 changed and 1 removed`. */
-export function changesInWords(changes: readonly DocumentChange[]): string {
+export function ruleChangesInWords(changes: readonly DocumentChange[]): string {
   const kinds = ['taught', 'changed', 'removed'] as const;
   const parts = kinds.flatMap((kind) => {
     const count = changes.filter((change) => change.kind === kind).length;
@@ -107,14 +107,14 @@ export function SaveRulesDialog({ changes, dropped, onSaved, onClose }: SaveDial
   );
   const save = useMutation({
     mutationFn: () =>
-      changeKnowledge(session, `saved rules: ${changesInWords(changes)}`, ruleChangesOf(changes)),
+      changeKnowledge(session, `saved rules: ${ruleChangesInWords(changes)}`, ruleChangesOf(changes)),
     onSettled: () => invalidate(client, session.endpoint, topics),
   });
   const { result, failure, runningSince } = trial.state;
   function onSave(): void {
     save.mutate(undefined, {
       onSuccess: () => {
-        notifyDone(`Saved: ${changesInWords(changes)}`);
+        notifyDone(`Saved: ${ruleChangesInWords(changes)}`);
         void onSaved();
       },
     });
@@ -123,7 +123,7 @@ export function SaveRulesDialog({ changes, dropped, onSaved, onClose }: SaveDial
     <Modal opened onClose={onClose} title="Save the rules" size="xl">
       <div className="flex-column gap-12">
         <p className="no-margin">
-          <strong>{changesInWords(changes)}</strong>, in one transaction. Undo takes all of it back.
+          <strong>{ruleChangesInWords(changes)}</strong>, in one transaction. Undo takes all of it back.
           {dropped > 0 &&
             ` ${formatAmount(dropped, 'comment')} that ${dropped === 1 ? 'is' : 'are'} not directly above a rule will be lost.`}
         </p>
