@@ -100,7 +100,7 @@ async function startNode(number, folder, storeUrl) {
     },
   });
   child.stderr.on('data', (/** @type {Buffer} */ bytes) => {
-    process.stderr.write(`node ${number}: ${bytes}`);
+    process.stderr.write(`node ${number}: ${bytes.toString()}`);
   });
   await new Promise((resolve, reject) => {
     child.stdout.once('data', resolve);

@@ -103,6 +103,11 @@ export class FactNumbers {
     this.#passed = [...runs];
   }
 
+  /** Whether numbers are left that the write under way passes over: its facts are numbered one by one. */
+  get isPassing(): boolean {
+    return this.#passed.length > 0;
+  }
+
   /** Passes over the numbers that come after the last fact of the write. */
   passRest(generation: number): void {
     while (this.#passed[0]?.[0] === this.#count) this.#passNext(generation);

@@ -290,6 +290,7 @@ export class FactStore {
     generation: number,
     time: number,
   ): number {
+    if (this.numbers.isPassing) return 0;
     this.#settle(time);
     this.numbers.reserve(end - from);
     const row = relation.count;
