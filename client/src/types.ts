@@ -1347,7 +1347,7 @@ export type ForgetEntity = {
 };
 
 export type ForgottenEntity = {
-  status: 'forgotten' | 'preview';
+  status: 'forgotten';
   /** Stored facts that were erased, those whose validity has ended too. */
   facts: number;
   /** Facts of the retained history that were no longer stored. */
@@ -1359,6 +1359,7 @@ export type ForgottenEntity = {
   /** Where the names may still be: rules and constraints, texts in metadata, earlier backups. */
   notChanged: ('rules' | 'metadata' | 'reasons' | 'backups')[];
   generation: number;
+  dryRun?: boolean | undefined;
 };
 
 export type ForkInput = {

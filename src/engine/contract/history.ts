@@ -204,7 +204,7 @@ export const forgetEntitySchema = z.strictObject({
 export type ForgetEntityInput = z.output<typeof forgetEntitySchema>;
 
 export const forgottenEntitySchema = z.object({
-  status: z.enum(['forgotten', 'preview']),
+  status: z.literal('forgotten'),
   facts: z.int().describe('Stored facts that were erased, those whose validity has ended too'),
   pastFacts: z.int().describe('Facts of the retained history that were no longer stored'),
   generationsRewritten: z.int().describe('Generations in the retained history that lost changes'),
@@ -213,5 +213,6 @@ export const forgottenEntitySchema = z.object({
     .array(z.enum(['rules', 'metadata', 'reasons', 'backups']))
     .describe('Where the names may still be: rules and constraints, texts in metadata, earlier backups'),
   generation: generationSchema,
+  dryRun: z.boolean().optional(),
 });
 export type ForgottenEntity = z.output<typeof forgottenEntitySchema>;

@@ -179,13 +179,14 @@ async function wouldForget(
     erasures.wouldFind(retained, through, planned),
   );
   return {
-    status: 'preview',
+    status: 'forgotten',
     facts,
     pastFacts: found.pastFacts,
     generationsRewritten: found.generations,
     rulesMentioning,
     notChanged: [...notChanged],
     generation,
+    dryRun: true,
   };
 }
 

@@ -92,7 +92,7 @@ test('a preview finds the same and changes nothing', async () => {
   const at = await withSecret(backend);
   const position = at.engine.position();
   const preview = await forgetting(at, 'alice', { dryRun: true });
-  expect(preview).toMatchObject({ status: 'preview', facts: 3, pastFacts: 1, generationsRewritten: 5 });
+  expect(preview).toMatchObject({ dryRun: true, facts: 3, pastFacts: 1, generationsRewritten: 5 });
   expect(at.engine.position()).toEqual(position);
   expect(await filesWith(backend, 'alice')).not.toEqual([]);
   const { facts, pastFacts, generationsRewritten } = await forgetting(at, 'alice');

@@ -20,10 +20,10 @@ export function roomFor(room: number, expected: number): number {
   return expected > room ? Math.max(expected, room + (room >>> 2)) : room * 2;
 }
 
-/** The number of rows at which a column of this capacity, with `count` rows, must next be looked after. */
+/** The number of rows, more than `count`, at which a column of this capacity with `count` rows must next be looked after. */
 export function firstStepOf(capacity: number, count: number): number {
   if (capacity <= maxRowsAtOnce) return capacity;
-  return Math.min(capacity, Math.max(count, capacity - (capacity >>> 2)));
+  return Math.min(capacity, Math.max(count + 1, capacity - (capacity >>> 2)));
 }
 
 /** The number of rows at which the step after the one at `count` is due. */

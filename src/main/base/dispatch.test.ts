@@ -30,7 +30,12 @@ describe('permissions', () => {
     const expected =
       rank < 0
         ? [false, false, true, true]
-        : [rank <= 1 || spec.dryRun !== undefined, rank <= 2, true, spec.role === 'public'];
+        : [
+            rank <= 1 || spec.dryRun !== undefined,
+            rank <= 2 || spec.dryRun !== undefined,
+            true,
+            spec.role === 'public',
+          ];
     expect([allowed(reader), allowed(writer), allowed(anonymous), allowed(replica)]).toEqual(expected);
     if (allowed(reader)) expect(requirePermission(reader, spec)).toBe(rank <= 1 ? 'call' : 'dryRun');
   });

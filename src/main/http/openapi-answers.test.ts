@@ -466,6 +466,8 @@ const notProvoked: Readonly<Record<string, readonly string[]>> = {
   'rebuilding the past takes longer than a test may': ['historyDiff InferenceLimitExceeded'],
   'it takes more facts than are read within ten seconds': [
     'memoryStats InferenceLimitExceeded',
+    'diffContext InferenceLimitExceeded',
+    'ingest InferenceLimitExceeded',
     'summarizeContext InferenceLimitExceeded',
     'search InferenceLimitExceeded',
     'entity InferenceLimitExceeded',

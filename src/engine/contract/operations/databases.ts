@@ -145,6 +145,7 @@ export const databaseOperations = {
     ...write,
     method: 'POST',
     path: '/admin/forget',
+    dryRun: 'body',
     summary: 'Erase all facts about an entity, present and past',
     description:
       'Erases every fact with the entity, or one of its aliases, as an argument: what is stored, and what the retained ' +

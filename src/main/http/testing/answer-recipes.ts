@@ -473,11 +473,7 @@ const memory = {
       return { body: { sessionId, maxFacts: 3 } };
     },
     SessionNotFound: () => ({ body: { sessionId: nowhere } }),
-    InferenceLimitExceeded: async (world) => {
-      const sessionId = world.fresh();
-      await world.callSmall('POST', '/context/optimize', { sessionId });
-      return { isAtSmall: true, body: { sessionId, goals: [endless] } };
-    },
+    InferenceLimitExceeded: null,
   },
   summarizeContext: { success: none, InferenceLimitExceeded: null },
   clearContextSession: { success: () => ({ body: { sessionId: nowhere } }) },
@@ -497,10 +493,7 @@ const memory = {
     }),
     success: (world) => ({ body: { text: `${world.fresh()}(a).`, maxFacts: 2 } }),
     RuleException: () => ({ body: { text: `${unsafeRule}.` } }),
-    InferenceLimitExceeded: (world) => ({
-      isAtSmall: true,
-      body: { text: `${world.fresh()}(a).`, goals: [endless] },
-    }),
+    InferenceLimitExceeded: null,
     LlmProviderException: () => ({ body: { text: failingLanguage } }),
     LlmUnavailable: () => ({ isAtSmall: true, body: { text: naturalLanguage } }),
   },
