@@ -391,6 +391,7 @@ export async function openScreen(page: Page, service: ServiceProcess, screen: Sc
   await open(page, service, screen.address);
   await screen.prepare?.(page);
   await expect.soft(screen.ready(page)).toBeVisible();
+  await expect.soft(page.getByText('Looking who did it')).toHaveCount(0);
   await page.mouse.move(0, 0);
 }
 
