@@ -192,8 +192,8 @@ export const callOf: { readonly [Name in OperationName]: Make } = {
   deleteTenant: async (at) => ({ method: 'DELETE', path: await tenant(at) }),
   nukeTenant: async (at) => post(`${await tenant(at)}/nuke`),
   forgetEntity: async (at) => {
-    await tenant(at);
-    return post('/admin/forget', { tenant: 'default', entity: at.word(), dryRun: true });
+    const [, , , inDatabase, , name] = (await tenant(at)).split('/');
+    return post('/admin/forget', { database: inDatabase, tenant: name, entity: at.word() });
   },
   databaseQuota: async (at) => ({ method: 'GET', path: `/admin/databases/${await database(at)}/quota` }),
   setDatabaseQuota: async (at) => ({
