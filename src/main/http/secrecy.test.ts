@@ -176,7 +176,11 @@ describe('every log line of a request', () => {
     const isLogged = (id: string) => all.service.logged.some(({ requestId }) => requestId === id);
     await expect.poll(() => isLogged(`request ${requests}`)).toBe(true);
     const started = all.service.logged.findIndex((line) => line['requestId'] !== undefined);
-    const without = all.service.logged.slice(started).filter((line) => typeof line['requestId'] !== 'string');
+    // A slow machine has long turns, which are no request's.
+    const ofRequests = all.service.logged
+      .slice(started)
+      .filter(({ msg }) => !String(msg).startsWith('a long turn'));
+    const without = ofRequests.filter((line) => typeof line['requestId'] !== 'string');
     expect(without).toEqual([]);
     const ids = new Set(all.service.logged.map((line) => line['requestId']));
     for (let n = 1; n <= requests; n++) expect(ids).toContain(`request ${n}`);
