@@ -30,7 +30,7 @@ test('all tools are visible in a small window', async ({ page, service }) => {
   await page.setViewportSize({ width: 960, height: 640 });
   await open(page, service, '/facts');
   const tools = page.getByRole('navigation', { name: 'Tools' }).getByRole('link');
-  await expect(tools).toHaveCount(14);
+  await expect(tools).toHaveCount(15);
   for (const tool of await tools.all()) await expect(tool).toBeInViewport({ ratio: 0.95 });
 });
 

@@ -45,7 +45,7 @@ export const test = base.extend<{ watched: Watch }>({
 
 /** The browser's messages about a service that is stopped or not ready. */
 export const outage =
-  /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|status of 503/;
+  /ERR_CONNECTION_REFUSED|ERR_SOCKET_NOT_CONNECTED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|status of 503/;
 
 /** Removes expected errors, during a test or at its end. */
 export function forgive(watched: { readonly complaints: string[] }, expected: RegExp): void {

@@ -1,10 +1,6 @@
 /** Buttons of operations that the user may not be allowed to perform. */
-import { Button, type ButtonProps } from '@mantine/core';
 import { cloneElement, type ComponentProps, type MouseEvent, type ReactElement } from 'react';
 import type { OperationName } from '../../engine/contract/operations.ts';
-import { notifyFailure } from '../ui/notify.tsx';
-import { apiFailureOf } from './problem.ts';
-import { useWrite } from './queries.ts';
 import { useReason } from './rights.ts';
 import { Tooltip } from '../ui/tooltip.tsx';
 
@@ -45,23 +41,5 @@ export function Guarded({ reason, children }: GuardedProps) {
         },
       })}
     </Tooltip>
-  );
-}
-
-/** Shows a button that creates a database of a given name; nothing if the user may not create one. */
-export function CreateDatabase({ name, ...props }: { name: string } & ButtonProps) {
-  const create = useWrite('createDatabase', ['databases']);
-  return (
-    <Permitted operation="createDatabase">
-      <Button
-        {...props}
-        loading={create.isPending}
-        onClick={() =>
-          create.mutate({ body: { name } }, { onError: (error) => notifyFailure(apiFailureOf(error)) })
-        }
-      >
-        Create {name}
-      </Button>
-    </Permitted>
   );
 }

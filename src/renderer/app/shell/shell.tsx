@@ -4,13 +4,7 @@
  * It follows the change stream of the shown space; views only name the topics they need.
  */
 import { Button, UnstyledButton } from '@mantine/core';
-import {
-  IconArrowBackUp,
-  IconArrowForwardUp,
-  IconDatabaseX,
-  IconHistory,
-  IconSearch,
-} from '@tabler/icons-react';
+import { IconArrowBackUp, IconArrowForwardUp, IconHistory, IconSearch } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
@@ -23,13 +17,11 @@ import { desktopShell } from '../../api/desktop.ts';
 import type { EventStream, StreamState } from '../../api/event-stream.ts';
 import { type HistoryDirection, useHistory } from '../../api/history.ts';
 import { followChanges, invalidate, topics, useLive } from '../../api/live.ts';
-import { CreateDatabase } from '../../api/permitted.tsx';
 import { useFollowed, useReaches } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { allScopes, defaultName } from '../../api/space.ts';
 import type { AppCommand } from '../../ui/command.ts';
 import { isInDialog, isSingleCharacter, isTextField, matchesKeys } from '../../ui/keys.ts';
-import { EmptyState } from '../../ui/notices.tsx';
 import { notifyFailure, notifyHint, notifyTrouble, notifyWaiting } from '../../ui/notify.tsx';
 import { later } from '../../ui/later.tsx';
 import { usePreferences } from '../../ui/preferences.ts';
@@ -50,6 +42,7 @@ import { Tooltip } from '../../ui/tooltip.tsx';
 
 const Palette = later(async () => (await import('./palette.tsx')).Palette, <TypedAhead />);
 const ShortcutsDialog = later(async () => (await import('./shortcuts-dialog.tsx')).ShortcutsDialog);
+const MissingDatabase = later(async () => (await import('./missing-database.tsx')).MissingDatabase);
 const PastBand = later(async () => (await import('./past-band.tsx')).PastBand);
 const HistoryDialog = later(async () => (await import('./history-dialog.tsx')).HistoryDialog);
 
@@ -165,27 +158,6 @@ function useCommandKeys(commands: readonly AppCommand[]): void {
     window.addEventListener('keydown', listener, { capture: true });
     return () => window.removeEventListener('keydown', listener, { capture: true });
   }, []);
-}
-
-/** Replaces every view when the database of the address does not exist. */
-function MissingDatabase({ goTo }: { goTo: GoTo }) {
-  const { space } = useSession();
-  return (
-    <EmptyState
-      icon={<IconDatabaseX size={30} stroke={1.3} aria-hidden />}
-      title={`There is no database ${space.database}`}
-      actions={
-        <>
-          <Button onClick={() => goTo({ ...space, database: defaultName, scope: allScopes })}>
-            Open the default database
-          </Button>
-          <CreateDatabase name={space.database} variant="default" />
-        </>
-      }
-    >
-      It may be on another service, or the address may be misspelt.
-    </EmptyState>
-  );
 }
 
 const small = { size: 16, stroke: 1.6, 'aria-hidden': true } as const;

@@ -20,7 +20,8 @@ import {
 import type { AgentSetup } from '../../../engine/contract/agents.ts';
 import { databaseNameSchema, tenantNameSchema } from '../../../engine/contract/fields.ts';
 import { AnswerOrFailure } from '../../api/answered.tsx';
-import { CreateDatabase, Guarded } from '../../api/permitted.tsx';
+import { CreateDatabase } from '../../api/create-database.tsx';
+import { Guarded } from '../../api/permitted.tsx';
 import { typedKey } from '../../api/key-text.ts';
 import type { ApiFailure } from '../../api/problem.ts';
 import { useAuthentication, useDatabases, useTenants } from '../../api/queries.ts';
