@@ -3,7 +3,7 @@
  *
  * It follows the change stream of the shown space; views only name the topics they need.
  */
-import { Button, UnstyledButton } from '@mantine/core';
+import { UnstyledButton } from '@mantine/core';
 import { IconArrowBackUp, IconArrowForwardUp, IconHistory, IconSearch } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
@@ -19,7 +19,7 @@ import { type HistoryDirection, useHistory } from '../../api/history.ts';
 import { followChanges, invalidate, topics, useLive } from '../../api/live.ts';
 import { useFollowed, useReaches } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
-import { allScopes, defaultName } from '../../api/space.ts';
+import { defaultName } from '../../api/space.ts';
 import type { AppCommand } from '../../ui/command.ts';
 import { isInDialog, isSingleCharacter, isTextField, matchesKeys } from '../../ui/keys.ts';
 import { notifyFailure, notifyHint, notifyTrouble, notifyWaiting } from '../../ui/notify.tsx';
