@@ -17,6 +17,8 @@ import { openOn, RecordedRun, tellingsOf } from '../testing/recorded-run.ts';
 import { loggedTold } from '../testing/told-state.ts';
 
 const isLong = process.env['LONG'] === '1';
+/** Every so many bytes of a file are tried. */
+const stride = isLong ? 1 : 3;
 const timeout = 3_600_000;
 
 /** Cases covered: changed bytes or bits, truncated lengths, failed operations, and power cuts after those. */
@@ -98,7 +100,7 @@ test('loses at most the last write to a changed byte, or refuses the start with 
   const newest = tellings.length - 1;
   let torn = 0;
   for (const [name, whole] of files)
-    for (let offset = 0; offset < whole.length; offset++)
+    for (let offset = 0; offset < whole.length; offset += stride)
       for (const bit of isLong ? [0, 1, 2, 3, 4, 5, 6, 7] : [offset % 8]) {
         const bytes = whole.slice();
         bytes[offset] = (bytes[offset] as number) ^ (1 << bit);
@@ -115,7 +117,7 @@ test('loses at most the last write to a changed byte, or refuses the start with 
           });
         }
       }
-  expect(torn).toBeGreaterThan(100);
+  expect(torn).toBeGreaterThan(100 / stride);
 });
 
 test('opens a truncated file with a whole prefix of the last segment, or refuses the start', {

@@ -30,7 +30,7 @@ interface Outcomes {
   doubted: number;
 }
 
-const seeds = Number(process.env['STORE_SEEDS'] ?? 1000);
+const seeds = Number(process.env['STORE_SEEDS'] ?? (process.env['LONG'] === '1' ? 1000 : 300));
 
 it(`whatever fails, ${seeds} runs store what they acknowledged, once, and nothing else`, async () => {
   const totals = { acknowledged: 0, refused: 0, doubted: 0, takes: 0 };
