@@ -12,6 +12,9 @@ export const maxDeclarationCharacters = 262_144;
 const maxChoices = 1000;
 
 const typeNames = ['any', 'text', 'integer', 'number', 'boolean', 'date', 'instant', 'entity'] as const;
+
+/** The types in words: a type that lists its values is `oneOf`. */
+export const typeWords = [...typeNames, 'oneOf'] as const;
 const descriptionSchema = optional(
   z.string().max(10_000).refine(isWellFormed, 'the text holds a lone surrogate'),
 ).describe('For people and models');

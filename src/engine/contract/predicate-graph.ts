@@ -1,5 +1,6 @@
 /** How predicates depend on each other, by rules, constraints and declared arguments: GET /predicates/graph. */
 import { z } from 'zod';
+import { typeWords } from './declarations.ts';
 import { defaulted, oneScopeChoice, optional, queryInteger, scopeParameters } from './fields.ts';
 import { maxArguments } from './language.ts';
 import { predicateSchema } from './language-schemas.ts';
@@ -26,18 +27,6 @@ export const predicateGraphQuerySchema = z
       context.addIssue({ code: 'custom', path: ['arity'], message: 'give the predicate too' });
   });
 export type PredicateGraphQuery = z.output<typeof predicateGraphQuerySchema>;
-
-const typeWords = [
-  'any',
-  'text',
-  'integer',
-  'number',
-  'boolean',
-  'date',
-  'instant',
-  'entity',
-  'oneOf',
-] as const;
 
 const predicateNodeSchema = z.object({
   kind: z.literal('predicate'),

@@ -1,23 +1,15 @@
 /** The form of a declaration: what is declared as fields, fields as a declaration, and their problems. Pure. */
-import { type DeclarationInput, declarationInputSchema } from '../../../engine/contract/declarations.ts';
+import {
+  type DeclarationInput,
+  declarationInputSchema,
+  typeWords,
+} from '../../../engine/contract/declarations.ts';
 import { validate } from '../../../engine/contract/validation.ts';
 import type { ShownDeclaration } from '../../api/declared.ts';
 import type { ArgumentProfile } from './stored-sample.ts';
 
-/** The types that the form offers; `oneOf` has choices. */
-export const offeredTypes = [
-  'any',
-  'text',
-  'integer',
-  'number',
-  'boolean',
-  'date',
-  'instant',
-  'entity',
-  'oneOf',
-] as const;
 /** A type of the form. */
-type OfferedType = (typeof offeredTypes)[number];
+type OfferedType = (typeof typeWords)[number];
 
 /** One argument as fields. */
 export interface ArgumentFields {
@@ -180,7 +172,7 @@ function areFields(value: unknown, arity: number): value is DeclarationFields {
     named.every(
       (each: unknown) =>
         isObject(each) &&
-        isAmong(offeredTypes, each['type']) &&
+        isAmong(typeWords, each['type']) &&
         ['name', 'choices', 'description'].every((field) => typeof each[field] === 'string'),
     ) &&
     Array.isArray(key) &&

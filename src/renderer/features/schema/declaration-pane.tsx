@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import type { PredicateRow, ShownDeclaration } from '../../api/declared.ts';
+import { typeWords } from '../../../engine/contract/declarations.ts';
 import { Guarded } from '../../api/permitted.tsx';
 import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates, useRules, useWrite } from '../../api/queries.ts';
@@ -29,7 +30,6 @@ import {
   declaredFields,
   filledFields,
   isSameDeclaration,
-  offeredTypes,
   readFields,
 } from './declaration-form.ts';
 import { recordDeclared } from './schema-steps.ts';
@@ -59,7 +59,7 @@ interface ArgumentRowProps extends FieldsProps {
   profile: ArgumentProfile | undefined;
 }
 
-const typeLabels = offeredTypes.map((value) => ({ value, label: value === 'oneOf' ? 'one of…' : value }));
+const typeLabels = typeWords.map((value) => ({ value, label: value === 'oneOf' ? 'one of…' : value }));
 
 interface ChoicesProps {
   title: string;
@@ -115,7 +115,7 @@ function ArgumentRow({ fields, problems, onFields, argument, position, profile }
         allowDeselect={false}
         value={argument.type}
         onChange={(value) => {
-          const type = offeredTypes.find((each) => each === value);
+          const type = typeWords.find((each) => each === value);
           if (type !== undefined) set({ type });
         }}
       />
