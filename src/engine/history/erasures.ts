@@ -55,7 +55,14 @@ export class HistoryErasures implements HistoryRewrite {
   async *pieces(retained: RetainedLog, through: number): AsyncGenerator<RewrittenPiece, void, undefined> {
     const { forgotten, pieces } = this.#rewriter(retained, through, []);
     yield* pieces();
-    for (const [sequence, found] of forgotten()) keep(this.#found, sequence, found);
+    // A snapshot that came in between may have erased it before this one, which then finds nothing.
+    for (const [sequence, { pastFacts, generations }] of forgotten()) {
+      const before = this.#found.get(sequence) ?? nothing;
+      keep(this.#found, sequence, {
+        pastFacts: Math.max(before.pastFacts, pastFacts),
+        generations: before.generations + generations,
+      });
+    }
   }
 
   /** What was read of the history as it was before is out of date. */
