@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
+import { texts } from './scripts/texts/plugin.mjs';
 
 /**
  * The workbench's code in few files: what the first page runs is one; what several later views share is another; each
@@ -53,7 +54,7 @@ export default defineConfig({
   renderer: {
     root: 'src/renderer',
     base: './',
-    plugins: [react(), apiViewer()],
+    plugins: [texts(), react(), apiViewer()],
     worker: { format: 'es' },
     build: {
       target: 'es2023',

@@ -37,8 +37,10 @@ export default defineConfig({
   // On a shared machine one in thousands of steps meets a pause of seconds. What passed only the second time is told by
   // name, with how it failed the first time (scripts/test.mjs), and is looked into.
   retries: 1,
-  // No test is about how long something takes: these are for what hangs, on a machine that is busy with other things.
-  timeout: 1_200_000,
+  // No test is about how long something takes: these are for what hangs, on a machine that is busy with other things. A test
+  // takes seconds; one that hangs must leave time to see the others.
+  timeout: isLong ? 1_200_000 : 300_000,
+  maxFailures: isLong ? 0 : 10,
   expect: { timeout: 120_000 },
   reporter: [['list']],
   use: {

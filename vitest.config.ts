@@ -15,8 +15,14 @@ const include = [
   ...(long ? ['src/**/*.long.ts'] : []),
 ];
 
-/** What looks into work that is under way: where the code ran often before, it is done before anybody looks. */
-const alone = ['src/engine/write/large-{scopes,writes}.test.ts', 'src/engine/read/list-facts.test.ts'];
+/**
+ * In processes of their own: what looks into work that is under way, which is done before anybody looks where the code ran
+ * often before; and what collects all garbage, which takes ten times as long in a process with everything loaded.
+ */
+const alone = [
+  'src/engine/write/large-{scopes,writes}.test.ts',
+  'src/engine/read/{explosions,list-facts}.test.ts',
+];
 
 export default defineConfig({
   test: {

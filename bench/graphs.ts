@@ -1,12 +1,17 @@
 /** Seeded inputs of the workloads: the same seed gives the same rows on every machine. */
 import { Prng } from '../src/engine/testing/prng.ts';
 
-export type Row = readonly [string, string];
+/** At least two columns. */
+export type Row = readonly [string, string, ...string[]];
 
 export interface Relation {
   readonly name: string;
   readonly rows: readonly Row[];
+  /** The names of the columns in SQL; default x and y. */
+  readonly columns?: readonly string[];
 }
+
+export const columnsOf = ({ columns }: Relation): readonly string[] => columns ?? ['x', 'y'];
 
 /** `edges` distinct random edges between `nodes` nodes n0, n1, … */
 export function randomGraph(nodes: number, edges: number, seed: number): Row[] {
@@ -128,7 +133,7 @@ export function classChain(classes: number): Row[] {
  * Numbers below `count`, each with a frequency proportional to `rank + 1` to the power of minus `exponent` (Zipf's
  * law): 0 is the most frequent.
  */
-function zipf(count: number, exponent: number, prng: Prng): () => number {
+export function zipf(count: number, exponent: number, prng: Prng): () => number {
   const sums = new Float64Array(count);
   let sum = 0;
   for (let rank = 0; rank < count; rank++) {

@@ -55,7 +55,7 @@ test('gives N3 positive rules of triples only', () => {
 });
 
 test('declares input and derived relations in a program for Soufflé, and outputs the answers of a bound goal by a rule', () => {
-  expect(souffleProgram(['edge'], [step], ['tc', 'n0', '?y']).split('\n')).toEqual([
+  expect(souffleProgram([['edge', 2]], [step], ['tc', 'n0', '?y']).split('\n')).toEqual([
     '.decl edge(c0: symbol, c1: symbol)',
     '.input edge',
     '.decl tc(c0: symbol, c1: symbol)',
@@ -66,13 +66,13 @@ test('declares input and derived relations in a program for Soufflé, and output
     '.printsize answer_of_the_question',
     '',
   ]);
-  expect(souffleProgram(['edge'], [reaches], ['reaches', '?x', '?n'])).toContain(
+  expect(souffleProgram([['edge', 2]], [reaches], ['reaches', '?x', '?n'])).toContain(
     '.decl reaches(c0: symbol, c1: number)\n',
   );
 });
 
 test('reads the facts and counts them in a program for Soufflé without rules', () => {
-  expect(souffleProgram(['edge'], [], ['tc', '?x', '?y'])).toBe(
+  expect(souffleProgram([['edge', 2]], [], ['tc', '?x', '?y'])).toBe(
     '.decl edge(c0: symbol, c1: symbol)\n.input edge\n.printsize edge\n',
   );
 });

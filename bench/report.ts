@@ -129,6 +129,7 @@ export function report(contestants: readonly string[], lines: readonly Line[]): 
     ['One cold question, CPU seconds', solveRows(lines, 'ask')],
     ['After one fact was taken away, the question again, CPU seconds', solveRows(lines, 'change')],
     ['After the first question, look-ups in what was derived, CPU seconds', solveRows(lines, 'look-up')],
+    ['Questions with a key each, CPU seconds', solveRows(lines, 'reads')],
     ['The same proof again, CPU seconds', solveRows(lines, 'proof')],
     ['Loading', lines.filter(({ kind }) => kind === 'load').flatMap(loadRows)],
     ['Peak memory of the process, MB', lines.map(memoryRow)],

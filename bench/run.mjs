@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark named by the first argument (storage, memory, space, shape, packages, context, import, http, fairness,
+ * Starts the benchmark named by the first argument (storage, memory, space, large, shape, past, packages, context, import, http, fairness,
  * mcp, turns, ui, desktop), or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So
  * it measures what ships, code that went through the bundler, and not a development server.
  */
@@ -30,7 +30,9 @@ await build({
         memory: join(root, 'bench', 'memory.ts'),
         import: join(root, 'bench', 'import.ts'),
         space: join(root, 'bench', 'space.ts'),
+        large: join(root, 'bench', 'large.ts'),
         shape: join(root, 'bench', 'shape.ts'),
+        past: join(root, 'bench', 'past.ts'),
         packages: join(root, 'bench', 'packages.ts'),
         http: join(root, 'bench', 'http', 'main.ts'),
         fairness: join(root, 'bench', 'fairness', 'main.ts'),
@@ -58,7 +60,9 @@ const others = [
   'storage',
   'memory',
   'space',
+  'large',
   'shape',
+  'past',
   'packages',
   'context',
   'import',

@@ -2,7 +2,7 @@
  * `npm run bench -- shape`: what a key and two constraints cost writes over a million facts, beside the same without.
  *
  * Single writes follow one another, each durable, on an engine in this process: CPU time of the process for one write, the median of
- * rounds that take turns between the three databases, so that a busy machine slows them alike.
+ * rounds that take turns between the databases, so that a busy machine slows them alike.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     facts: { type: 'string', default: '1000000' },
     writes: { type: 'string', default: '2000' },
     rounds: { type: 'string', default: '7' },
+    writers: { type: 'string', default: '1' },
     memory: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -28,17 +29,16 @@ const help = `npm run bench -- shape [options]
   --facts N    facts of the keyed predicate before the writes (1000000)
   --writes N   writes of a round (2000)
   --rounds N   rounds (7)
+  --writers N  writes under way together (1)
   --memory     without a disk, and the fastest round: what the engine itself takes, also on a busy machine`;
 
-const databases = ['plain', 'key', 'constraints', 'both'] as const;
+const databases = ['plain', 'key', 'reject', 'constraints', 'both'] as const;
 type Name = (typeof databases)[number];
 
 async function main(): Promise<void> {
-  const [facts, writes, rounds] = [values.facts, values.writes, values.rounds].map(Number) as [
-    number,
-    number,
-    number,
-  ];
+  const [facts, writes, rounds, writers] = [values.facts, values.writes, values.rounds, values.writers].map(
+    Number,
+  ) as [number, number, number, number];
   const storageDir = mkdtempSync(join(tmpdir(), 'corollary-shape-'));
   const engine = await openEngine({
     storageDir: values.memory ? null : storageDir,
@@ -59,14 +59,14 @@ async function main(): Promise<void> {
           ),
         );
       await engine.tell(caller, factOf('closed', 'nowhere'));
-      if (name === 'key' || name === 'both')
+      if (name === 'key' || name === 'reject' || name === 'both')
         await engine.declare(caller, {
           name: 'lives_in',
           arity: 2,
           ...declarationInputSchema.parse({
             arguments: [{ name: 'person' }, { name: 'city' }],
             key: ['person'],
-            onConflict: 'supersede',
+            onConflict: name === 'reject' ? 'reject' : 'supersede',
           }),
         });
       if (name === 'constraints' || name === 'both')
@@ -77,30 +77,47 @@ async function main(): Promise<void> {
           );
     }
     const times = new Map<string, number[]>();
+    const waits = new Map<string, number[]>();
     let written = 0;
+    // A short turn of each, so that what else the machine does slows all of them alike; the order changes.
     for (let round = 0; round < rounds; round++)
       for (const kind of ['new', 'moved', 'unread'] as const)
-        for (const name of databases) {
+        for (const at of databases.keys()) {
+          const name = databases[(at + round) % databases.length] as Name;
+          if (kind === 'moved' && name === 'reject') continue;
           const caller = callers.get(name) as Caller;
           const before = process.cpuUsage();
-          for (let count = 0; count < writes; count++) {
-            const id = ++written;
-            const fact =
-              kind === 'unread'
-                ? factOf('likes', `p${id}`, 'tea')
-                : factOf('lives_in', kind === 'new' ? `n${id}` : `p${id % facts}`, `d${id % 1000}`);
-            await engine.tell(caller, fact);
-          }
+          const startedAt = performance.now();
+          for (let count = 0; count < writes; count += writers)
+            await Promise.all(
+              Array.from({ length: Math.min(writers, writes - count) }, () => {
+                const id = ++written;
+                const fact =
+                  kind === 'unread'
+                    ? factOf('likes', `p${id}`, 'tea')
+                    : factOf('lives_in', kind === 'new' ? `n${id}` : `p${id % facts}`, `d${id % 1000}`);
+                return engine.tell(caller, fact);
+              }),
+            );
+          const elapsed = performance.now() - startedAt;
           const { user, system } = process.cpuUsage(before);
           const key = `${kind} ${name}`;
           times.set(key, [...(times.get(key) ?? []), (user + system) / writes]);
+          waits.set(key, [...(waits.get(key) ?? []), (elapsed * 1000) / writes]);
         }
-    console.log('| write | database | CPU microseconds a write | beside plain |\n|---|---|---|---|');
+    console.log(
+      '| write | database | CPU microseconds a write | beside plain | elapsed | beside plain |\n|---|---|---|---|---|---|',
+    );
     for (const kind of ['new', 'moved', 'unread'])
       for (const name of databases) {
         const time = typical(times.get(`${kind} ${name}`) ?? []);
         const plain = typical(times.get(`${kind} plain`) ?? []);
-        console.log(`| ${kind} | ${name} | ${time.toFixed(0)} | ${(time / plain).toFixed(2)} |`);
+        const elapsed = typical(waits.get(`${kind} ${name}`) ?? []);
+        const plainElapsed = typical(waits.get(`${kind} plain`) ?? []);
+        if (Number.isNaN(time)) continue;
+        const numbers = [time.toFixed(0), (time / plain).toFixed(2)];
+        const besides = [elapsed.toFixed(0), (elapsed / plainElapsed).toFixed(2)];
+        console.log(`| ${[kind, name, ...numbers, ...besides].join(' | ')} |`);
       }
   } finally {
     await engine.close();

@@ -3,7 +3,8 @@
  * facts.
  *
  * Each line is a process of its own with its log in a folder that is removed at the end. "Bytes" is the growth of the
- * process, heap and buffers after a full collection; a conclusion is a row of a table with its justification, of the
+ * process, heap and buffers after a full collection, first as loaded, then with the index that the first question by key
+ * makes; a conclusion is a row of a table with its justification, of the
  * rule `held(?v, ?k) :- item(?k, ?v)`. Peak is that of the whole process.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -36,6 +37,8 @@ type Variant = keyof typeof variants;
 
 interface Weighed {
   readonly bytesPerFact: number;
+  /** With an index of the first argument. */
+  readonly bytesIndexed: number;
   readonly bytesPerConclusion: number;
 }
 
@@ -52,6 +55,20 @@ async function tell(engine: Engine, count: number, variant: Variant): Promise<vo
     }));
     await engine.tellAll(caller, facts);
   }
+}
+
+/** Asks for facts by their first argument, until the store has a whole index of it. */
+async function lookUp(engine: Engine): Promise<void> {
+  for (let number = 0; number < 10_000; number++)
+    await engine.query(caller, {
+      predicate: 'item',
+      args: [`key_${number}`, '?value'],
+      scope: null,
+      unscoped: false,
+      truthVal: true,
+      limit: 10,
+      offset: 0,
+    });
 }
 
 async function derive(engine: Engine): Promise<void> {
@@ -90,9 +107,15 @@ async function weigh(count: number, variant: Variant): Promise<Weighed> {
     const empty = await settledBytes();
     await tell(engine, count, variant);
     const stored = await settledBytes();
+    await lookUp(engine);
+    const indexed = await settledBytes();
     await derive(engine);
     const derived = await settledBytes();
-    return { bytesPerFact: (stored - empty) / count, bytesPerConclusion: (derived - stored) / count };
+    return {
+      bytesPerFact: (stored - empty) / count,
+      bytesIndexed: (indexed - empty) / count,
+      bytesPerConclusion: (derived - indexed) / count,
+    };
   } finally {
     await engine.close();
     rmSync(folder, { recursive: true });
@@ -103,11 +126,12 @@ async function lineOf(count: number, variant: Variant): Promise<string[]> {
   const self = fileURLToPath(import.meta.url);
   const args = ['--expose-gc', self, '--weigh', variant, '--facts', String(count)];
   const measured = await complete(process.execPath, args, { timeoutMs: 120_000 });
-  const { bytesPerFact, bytesPerConclusion } = JSON.parse(measured.stdout) as Weighed;
+  const { bytesPerFact, bytesIndexed, bytesPerConclusion } = JSON.parse(measured.stdout) as Weighed;
   const peak = measured.peakBytes === null ? '-' : figure(measured.peakBytes / 1e6);
   return [
     `${count.toLocaleString('en-US')}, ${variant}`,
     figure(bytesPerFact),
+    figure(bytesIndexed),
     figure(bytesPerConclusion),
     peak,
   ];
@@ -132,5 +156,5 @@ else if (values.weigh !== undefined) {
 } else {
   const lines: string[][] = [];
   for (const count of counts) for (const variant of names) lines.push(await lineOf(count, variant));
-  console.log(table(['facts', 'bytes a fact', 'bytes a conclusion', 'peak, MB'], lines));
+  console.log(table(['facts', 'bytes a fact', 'with an index', 'bytes a conclusion', 'peak, MB'], lines));
 }

@@ -200,3 +200,24 @@ test('aliases are added, found and removed, and a merge is previewed, made and u
     await expect(rowsOf(page, 'Facts')).toHaveCount(2);
   });
 });
+
+test('an entity is forgotten after a preview, once its name is typed', async ({ page, service }) => {
+  await knowAda(page, service);
+  await open(page, service, '/entity/ada');
+  await page.getByRole('button', { name: 'Forget…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Forget this entity' });
+  await expect(dialog.getByRole('status')).toContainText('3 stored facts and 0 facts of the past go');
+  await expect(dialog).toContainText('1 rule names it and stays');
+  await expectNothingGrave(page, 'forgetting an entity');
+  if (process.env['PICTURE'] !== undefined) await page.screenshot({ path: process.env['PICTURE'] });
+  const confirm = dialog.getByRole('button', { name: 'Forget' });
+  await expect(confirm).toBeDisabled();
+  await dialog.getByRole('textbox').fill('ada');
+  await confirm.click();
+  await expect(dialog).toBeHidden();
+  const asked = await page.request.post(`${service.url}/query`, {
+    headers,
+    data: { predicate: 'knows', args: ['?x', '?y'] },
+  });
+  expect(await asked.json()).toEqual([]);
+});

@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 
 /**
  * The last part of a build: beside every file of the workbench that benefits, the file compressed, once by Brotli and
- * once by gzip. The service sends what a browser accepts (src/main/http/files.ts) and compresses nothing itself.
+ * once by gzip. The service sends what a browser accepts (src/main/http/files.ts) and compresses none of them itself.
  *
  * The build is reproducible: the same files give the same bytes.
  */

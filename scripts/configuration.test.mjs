@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
+import { variableNames } from '../src/main/base/config.ts';
 import { isOpenedFile } from '../src/desktop-contract/files.ts';
 import { isLink } from '../src/desktop-contract/places.ts';
 import { root } from './prepare.mjs';
@@ -128,5 +129,35 @@ describe('packaging/compose.yaml', () => {
       cap_drop: ['ALL'],
       volumes: ['knowledge:/data'],
     });
+  });
+});
+
+describe('packaging/nodes', () => {
+  const known = new Set([...variableNames(), 'POD_IP']);
+
+  it('composes three nodes that reach each other by name, over one store, and publishes only the proxy', () => {
+    const text = readFileSync(join(root, 'packaging/nodes/compose.yaml'), 'utf8');
+    const { services } = parse(text, { merge: true });
+    for (const name of ['node-1', 'node-2', 'node-3']) {
+      const { environment, ports, read_only: isReadOnly } = services[name];
+      expect(environment.NODE_ADDRESS).toBe(`http://${name}:9300`);
+      expect(environment.STORE_URL).toContain('@postgres/corollary');
+      expect(Object.keys(environment).filter((variable) => !known.has(variable))).toEqual([]);
+      expect([ports, isReadOnly]).toEqual([undefined, true]);
+    }
+    expect(services.proxy.ports).toEqual(['127.0.0.1:9300:9300']);
+  });
+
+  it('deploys three nodes to Kubernetes that keep two alive, with settings that exist', () => {
+    const text = readFileSync(join(root, 'packaging/nodes/kubernetes.yaml'), 'utf8');
+    const [deployment, service, budget] = parseAllDocuments(text).map((document) => document.toJS());
+    expect([deployment.kind, deployment.spec.replicas]).toEqual(['Deployment', 3]);
+    const [{ env, readinessProbe, livenessProbe, ports }] = deployment.spec.template.spec.containers;
+    const named = env.map((/** @type {{ name: string }} */ { name }) => name);
+    expect(named.filter((/** @type {string} */ name) => !known.has(name))).toEqual([]);
+    expect(readinessProbe.httpGet.path).toBe('/health/ready');
+    expect(livenessProbe.httpGet.path).toBe('/health');
+    expect(service.spec.ports[0].port).toBe(ports[0].containerPort);
+    expect(budget.spec.minAvailable).toBe(2);
   });
 });

@@ -420,7 +420,10 @@ const generalRules = [
     'end-to-end-from-outside',
     'end-to-end tests use the product from outside, and its contract',
     { path: '^e2e/' },
-    { path: '^src/', pathNot: '^src/(engine/contract|desktop-contract)/' },
+    {
+      path: '^src/',
+      pathNot: '^src/(engine/contract|desktop-contract)/|^src/engine/testing/private-postgres',
+    },
   ),
 ];
 

@@ -24,7 +24,7 @@ export interface Outcome {
   /** Reading facts and rules. */
   readonly load: number;
   /**
-   * The question; with changes, the median over (remove a fact, ask again); all look-ups; for a proof, the median over
+   * The question; all questions with a key each; with changes, the median over (remove a fact, ask again); all look-ups; for a proof, the median over
    * its repetitions.
    */
   readonly solve: number;

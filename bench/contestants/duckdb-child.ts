@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { present } from '../../src/engine/base/assert.ts';
 import { type ChildReport, median } from './contestant.ts';
-import { cpuSeconds, readTask } from './rows.ts';
+import { type ChildTask, cpuSeconds, readTask } from './rows.ts';
 
 /** The part of the downloaded package that is used here. */
 interface DuckDb {
@@ -23,9 +23,10 @@ async function numberOf(connection: Connection, sql: string): Promise<number> {
   return Number(rows[0]?.[0] ?? 0);
 }
 
-async function load(connection: Connection, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    await connection.runAndReadAll(`CREATE TABLE ${name}(x VARCHAR, y VARCHAR)`);
+async function load(connection: Connection, { relations, columns }: ChildTask): Promise<void> {
+  for (const [index, name] of [...relations, 'probe'].entries()) {
+    const names = columns[index] ?? ['x', 'y'];
+    await connection.runAndReadAll(`CREATE TABLE ${name}(${names.join(' VARCHAR, ')} VARCHAR)`);
     const file = join(folder, `${name}.tsv`);
     // Without sniffing the file first, which rejects an empty one.
     const format = "FORMAT csv, DELIMITER '\t', HEADER false, AUTO_DETECT false";
@@ -38,7 +39,7 @@ async function run(): Promise<ChildReport> {
   const task = readTask(folder);
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   const start = cpuSeconds();
-  await load(connection, [...task.relations, 'probe']);
+  await load(connection, task);
   const loaded = cpuSeconds() - start;
   const bytes = await numberOf(connection, 'SELECT sum(memory_usage_bytes) FROM duckdb_memory()');
   const facts = await numberOf(

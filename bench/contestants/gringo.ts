@@ -28,7 +28,7 @@ export const gringo: Contestant = {
     const { workload, rules, folder, relations, timeoutMs } = task;
     const facts = join(folder, 'facts.lp');
     const program = join(folder, 'rules.lp');
-    const lines = relations.flatMap(({ name, rows }) => rows.map(([x, y]) => `${name}(${x}, ${y}).`));
+    const lines = relations.flatMap(({ name, rows }) => rows.map((row) => `${name}(${row.join(', ')}).`));
     writeFileSync(facts, `${lines.join('\n')}\n`);
     writeFileSync(program, `${rules.map(gringoRule).join('\n')}\n`);
     const reading = await complete('gringo', ['--text', facts], { timeoutMs });

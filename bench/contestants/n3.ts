@@ -16,6 +16,7 @@ export function n3(program: string, version: string | null): Contestant {
       if (needsDemand) return 'derives the whole closure';
       if (kind === 'change') return 'no way to withdraw conclusions';
       if (kind === 'proof') return 'tells no proof';
+      if (kind === 'reads') return 'no questions with a key';
       return goal.length === 3 && rules.every(fitsN3) ? null : 'no such rules in it';
     },
     async run(task) {

@@ -112,6 +112,8 @@ function program({ workload, relations }: Task): string {
       return changeProgram(before, goal, relation);
     case 'look-up':
       return lookUpProgram(goal, `${workload.goal[0]}(K, _)`);
+    case 'reads':
+      return lookUpProgram('fail', `${workload.goal[0]}(K, _)`);
     case 'load':
       return loadProgram(goal, `${relation}(K, _)`);
     case 'proof':
@@ -127,7 +129,7 @@ export interface PrologHome {
 
 /** Writes `facts.pl`, `rules.pl` and `main.pl`, whose `main` prints the report. */
 export function writePrologProgram(task: Task, { folder, clock }: PrologHome): void {
-  const facts = task.relations.flatMap(({ name, rows }) => rows.map(([x, y]) => `${name}(${x}, ${y}).`));
+  const facts = task.relations.flatMap(({ name, rows }) => rows.map((row) => `${name}(${row.join(', ')}).`));
   const write = (name: string, lines: readonly string[]): void =>
     writeFileSync(join(task.folder, name), `${lines.join('\n')}\n`);
   write('facts.pl', [...declarations(task), ...facts]);

@@ -1,7 +1,7 @@
 /** The input of the Node contestants: one TSV file for each relation, written by the runner, read by the child. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Row } from '../graphs.ts';
+import { columnsOf, type Row } from '../graphs.ts';
 import type { BenchAtom } from '../program.ts';
 import type { Kind } from '../workloads/workload.ts';
 import type { Task } from './contestant.ts';
@@ -11,6 +11,8 @@ import type { Section } from './sql.ts';
 export interface ChildTask {
   readonly kind: Kind;
   readonly relations: readonly string[];
+  /** The columns of each relation, in the same order. */
+  readonly columns: readonly (readonly string[])[];
   readonly scopes: number;
   /** In the contestant's own language. */
   readonly rules: readonly string[];
@@ -36,6 +38,7 @@ export function writeTask(task: Task, rules: readonly string[], sections: readon
   const told: ChildTask = {
     kind: workload.kind,
     relations: relations.map(({ name }) => name),
+    columns: relations.map(columnsOf),
     scopes,
     rules,
     goal: workload.goal,
@@ -54,8 +57,8 @@ export function readRows(folder: string, name: string): Row[] {
   const lines = readFileSync(join(folder, `${name}.tsv`), 'utf8').split('\n');
   lines.pop();
   return lines.map((line): Row => {
-    const tab = line.indexOf('\t');
-    return [line.slice(0, tab), line.slice(tab + 1)];
+    const [first = '', second = '', ...others] = line.split('\t');
+    return [first, second, ...others];
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { columnsOf } from '../graphs.ts';
 import { type BenchAtom, type BenchRule, souffleRule } from '../program.ts';
 import { complete, type Contestant, RunFailure, versionOf } from './contestant.ts';
 import { writeRows } from './rows.ts';
@@ -27,19 +28,22 @@ function declaration(name: string, arity: number, rules: readonly BenchRule[]): 
   return `.decl ${name}(${columns.join(', ')})`;
 }
 
+/** A relation of facts and how many columns it has. */
+type Input = readonly [name: string, arity: number];
+
 /** The part of the facts that is read: all existing ones. */
-function reading(relations: readonly string[]): string[] {
-  return relations.flatMap((name) => [declaration(name, 2, []), `.input ${name}`]);
+function reading(relations: readonly Input[]): string[] {
+  return relations.flatMap(([name, arity]) => [declaration(name, arity, []), `.input ${name}`]);
 }
 
 /** The whole program, for facts in `<relation>.facts`; without rules it only reads the facts. */
 export function souffleProgram(
-  relations: readonly string[],
+  relations: readonly Input[],
   rules: readonly BenchRule[],
   goal: BenchAtom,
 ): string {
   if (rules.length === 0)
-    return [...reading(relations), ...relations.map((name) => `.printsize ${name}`), ''].join('\n');
+    return [...reading(relations), ...relations.map(([name]) => `.printsize ${name}`), ''].join('\n');
   const heads = new Map(rules.map(({ head }) => [head[0], head.length - 1]));
   const variables = goal.slice(1).filter((arg) => arg.startsWith('?'));
   const isBound = variables.length < goal.length - 1;
@@ -62,7 +66,7 @@ export const souffle: Contestant = {
   async run(task) {
     const { folder, relations, workload, rules, timeoutMs } = task;
     writeRows(task, 'facts');
-    const names = relations.map(({ name }) => name);
+    const names = relations.map((each): Input => [each.name, columnsOf(each).length]);
     const run = async (file: string, text: string) => {
       writeFileSync(join(folder, file), text);
       return complete('souffle', ['-j1', '-F', folder, '-D', folder, join(folder, file)], { timeoutMs });

@@ -22,7 +22,7 @@ export function sectionsOf({ workload, probes, relations }: Task): Section[] {
   if (sql === null) throw new Error(`${workload.name} cannot be expressed in SQL`);
   const recursive = `WITH RECURSIVE ${sql.with}`;
   const question = counting(`${recursive} SELECT count(*) FROM ${sql.from}`);
-  if (kind === 'ask') return [{ name: 'solve', statements: [question] }];
+  if (kind === 'ask' || kind === 'reads') return [{ name: 'solve', statements: [question] }];
   const relation = relations[0]?.name ?? '';
   if (kind === 'change')
     return [

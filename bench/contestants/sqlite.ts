@@ -3,6 +3,7 @@
  * by hand with the workload; times are the user and system times that `.timer` prints.
  */
 import { join } from 'node:path';
+import { columnsOf } from '../graphs.ts';
 import type { Measured } from '../measure.ts';
 import {
   complete,
@@ -31,9 +32,9 @@ function script(task: Task): string {
     '.mode tabs',
     // Everything in memory, as for the others: intermediate tables would go to files.
     'PRAGMA temp_store = MEMORY;',
-    ...[...relations.map(({ name }) => name), 'probe'].flatMap((name) => [
-      `CREATE TABLE ${name}(x TEXT, y TEXT);`,
-      `.import ${join(folder, `${name}.tsv`)} ${name}`,
+    ...[...relations, { name: 'probe', rows: [] }].flatMap((relation) => [
+      `CREATE TABLE ${relation.name}(${columnsOf(relation).join(' TEXT, ')} TEXT);`,
+      `.import ${join(folder, `${relation.name}.tsv`)} ${relation.name}`,
     ]),
     ...(workload.sql?.indexes ?? []).map((columns, index) => `CREATE INDEX i${index} ON ${columns};`),
     ...(workload.kind === 'load' ? [size] : []),

@@ -42,7 +42,7 @@ export function builtService(
     COROLLARY_ENDPOINT_FILE: join(folder, `${fsync}.json`),
     FSYNC: fsync,
     // For the same benchmark with and without them.
-    REASONING_THREADS: process.env['REASONING_THREADS'] ?? '0',
+    REASONING_THREADS: process.env['REASONING_THREADS'] ?? '1',
   };
   return { name, command: process.execPath, args: [program, 'serve'], environment };
 }

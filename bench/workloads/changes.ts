@@ -1,5 +1,6 @@
 /** Operations after the first question: changes, look-ups in derived tuples, proofs; and loading. */
-import { chain, keyed, type Relation, type Row, shuffled } from '../graphs.ts';
+import { chain, keyed, type Relation, type Row, shuffled, skewedGraph, turned } from '../graphs.ts';
+import { not, rule } from '../program.ts';
 import { closureLeft, closureLeftSql, randomEdges, reachSql } from './closures.ts';
 import { type BySize, type Size, type Workload } from './workload.ts';
 
@@ -64,6 +65,39 @@ export const changing: readonly Workload[] = [
     needsDemand: false,
     build: randomEdges({ tiny: 60, small: 300, full: 800 }, 3),
     probes: someKeys({ tiny: 20, small: 100, full: 500 }),
+  },
+];
+
+const knows = rule(
+  ['suggested', '?x', '?z'],
+  ['knows', '?x', '?y'],
+  ['knows', '?y', '?z'],
+  not('knows', '?x', '?z'),
+);
+
+export const reads: readonly Workload[] = [
+  {
+    name: 'friends-of-friends',
+    title: 'whom the friends of one person after the other know, and that person does not',
+    kind: 'reads',
+    rules: [knows],
+    goal: ['suggested', '?x', '?y'],
+    sql: {
+      with:
+        'suggested AS (SELECT DISTINCT a.x, b.y FROM probe p JOIN knows a ON a.x = p.x JOIN knows b ON b.x = a.y ' +
+        'WHERE NOT EXISTS (SELECT 1 FROM knows c WHERE c.x = a.x AND c.y = b.y))',
+      from: 'suggested',
+      indexes: ['knows(x, y)'],
+    },
+    needsDemand: true,
+    build: (size) => {
+      const people = { tiny: 40, small: 3_000, full: 100_000 }[size];
+      const rows = skewedGraph(people, people * 5, 0.5, 127);
+      // Who knows somebody is known by them.
+      const both = [...rows, ...turned(rows)].filter(([x, y]) => x !== y);
+      return [{ name: 'knows', rows: [...new Map(both.map((row) => [row.join(' '), row])).values()] }];
+    },
+    probes: someKeys({ tiny: 10, small: 200, full: 5_000 }),
   },
 ];
 

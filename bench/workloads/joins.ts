@@ -84,6 +84,22 @@ const recursiveJoins: readonly Workload[] = [
   },
 ];
 
+const deepHierarchy: Workload = {
+  ...coldQuestion,
+  name: 'deep-hierarchy',
+  title: 'type inheritance in a hierarchy 2,000 levels deep, all free',
+  rules: inheritance,
+  goal: ['type', '?x', '?c'],
+  sql: inheritanceSql,
+  build: (size) => {
+    const classes = { tiny: 30, small: 300, full: 2_000 }[size];
+    return [
+      { name: 'subclass', rows: classChain(classes) },
+      { name: 'instance', rows: instances(classes, classes, 31) },
+    ];
+  },
+};
+
 const triangle = rule(
   ['triangle', '?x', '?y', '?z'],
   ['edge', '?x', '?y'],
@@ -133,6 +149,25 @@ const cyclicJoins: readonly Workload[] = [
       const nodes = { tiny: 40, small: 400, full: 2_000 }[size];
       return [{ name: 'edge', rows: skewedGraph(nodes, nodes * 8, 0.8, 71) }];
     },
+  },
+  {
+    ...coldQuestion,
+    name: 'triangles-derived',
+    title: 'triangles of a derived copy of a random graph, 100,000 edges',
+    rules: [
+      rule(['link', '?x', '?y'], ['edge', '?x', '?y']),
+      rule(['triangle', '?x', '?y', '?z'], ['link', '?x', '?y'], ['link', '?y', '?z'], ['link', '?z', '?x']),
+    ],
+    goal: ['triangle', '?x', '?y', '?z'],
+    sql: {
+      with:
+        'link AS (SELECT DISTINCT x, y FROM edge), ' +
+        'triangle AS (SELECT a.x, b.x AS y, c.x AS z FROM link a JOIN link b ON a.y = b.x ' +
+        'JOIN link c ON b.y = c.x AND c.y = a.x)',
+      from: 'triangle',
+      indexes: ['edge(x, y)'],
+    },
+    build: randomEdges({ tiny: 40, small: 500, full: 5_000 }, 20),
   },
   {
     ...coldQuestion,
@@ -372,6 +407,7 @@ const plainJoins: readonly Workload[] = [
 
 export const joins: readonly Workload[] = [
   ...recursiveJoins,
+  deepHierarchy,
   ...plainJoins,
   ...cyclicJoins,
   ...patternsInLargeGraphs,

@@ -8,7 +8,7 @@ export type Size = (typeof sizes)[number];
 /** The parameters of each size. */
 export type BySize = Readonly<Record<Size, number>>;
 
-/** Everything after `SELECT count(*) FROM`; relations are tables with columns x and y. */
+/** Everything after `SELECT count(*) FROM`; relations are tables with the columns x and y, unless they name others. */
 export interface Sql {
   readonly with: string;
   readonly from: string;
@@ -19,10 +19,11 @@ export interface Sql {
  * - `ask`: one cold question.
  * - `change`: after it, remove one fact, ask again, put it back.
  * - `look-up`: after it, the same with its first argument bound to one key after the other.
+ * - `reads`: the same with nothing asked before; its SQL reads the keys from the table `probe`.
  * - `load`: facts alone, and look-ups in them.
  * - `proof`: the proof of the goal, which has no variables.
  */
-export type Kind = 'ask' | 'change' | 'look-up' | 'load' | 'proof';
+export type Kind = 'ask' | 'change' | 'look-up' | 'reads' | 'load' | 'proof';
 
 export interface Workload {
   readonly name: string;

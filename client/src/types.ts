@@ -51,6 +51,7 @@ export type ChangeKind =
   | 'constraint.violated'
   | 'constraint.satisfied'
   | 'declaration.changed'
+  | 'alias.changed'
   | 'scope.changed'
   | 'memory.evicted'
   | 'mcp.call'
@@ -248,6 +249,8 @@ export type Change = {
   time: number;
   requestId: string | null;
   atom?: string | undefined;
+  /** The arguments by name; absent unless all have a declared name. */
+  named?: Record<string, string> | undefined;
   id?: string | undefined;
   scope?: string | null | undefined;
   rule?: string | undefined;
@@ -257,6 +260,10 @@ export type Change = {
   bindings?: Record<string, string> | undefined;
   /** name/arity of a declaration. */
   predicate?: string | undefined;
+  /** alias.changed: the entity. */
+  entity?: string | undefined;
+  /** alias.changed: the name that it got or lost. */
+  alias?: string | undefined;
 };
 
 export type ChosenWindow = {
@@ -823,6 +830,8 @@ export type DiffAnswer = {
     | {
         predicate: string;
         args: string[];
+        /** The arguments by name; absent unless all have a declared name. */
+        named?: Record<string, string> | undefined;
         negated: boolean;
         salience: number;
         category:
@@ -843,6 +852,8 @@ export type DiffAnswer = {
         key: string;
         predicate: string;
         args: string[];
+        /** The arguments by name; absent unless all have a declared name. */
+        named?: Record<string, string> | undefined;
         negated: boolean;
         scope: string | null;
       }[]
@@ -1484,6 +1495,8 @@ export type HistoryDiff = {
   facts: {
     added: {
       atom: string;
+      /** The arguments by name; absent unless all have a declared name. */
+      named?: Record<string, string> | undefined;
       scope: string | null;
       validFrom: number | null;
       validUntil: number | null;
@@ -1491,6 +1504,8 @@ export type HistoryDiff = {
     }[];
     removed: {
       atom: string;
+      /** The arguments by name; absent unless all have a declared name. */
+      named?: Record<string, string> | undefined;
       scope: string | null;
       validFrom: number | null;
       validUntil: number | null;
@@ -1499,6 +1514,8 @@ export type HistoryDiff = {
     changed: {
       from: {
         atom: string;
+        /** The arguments by name; absent unless all have a declared name. */
+        named?: Record<string, string> | undefined;
         scope: string | null;
         validFrom: number | null;
         validUntil: number | null;
@@ -1506,6 +1523,8 @@ export type HistoryDiff = {
       };
       to: {
         atom: string;
+        /** The arguments by name; absent unless all have a declared name. */
+        named?: Record<string, string> | undefined;
         scope: string | null;
         validFrom: number | null;
         validUntil: number | null;
@@ -1549,6 +1568,8 @@ export type HistoryDiff = {
   flips: {
     goal: string;
     atom: string;
+    /** The arguments by name; absent unless all have a declared name. */
+    named?: Record<string, string> | undefined;
     /** The side where it was true. */
     held: 'from' | 'to';
     /** validity: the time that passed alone made it true or untrue; change: facts or rules did. */
@@ -1785,6 +1806,15 @@ export type LiteralOutput =
       body: LiteralOutput[];
     };
 
+export type LogMoved = {
+  from: string;
+  to: string;
+  /** Of the node that stores the writes now. */
+  address: string;
+  /** For how long writes waited. */
+  heldMs: number;
+};
+
 export type MemoryStats = {
   facts: number;
   /** Known conclusions; a lower bound unless derivedComplete. */
@@ -1907,6 +1937,51 @@ export type MomentQuery = {
   asKnown?: string | undefined;
 };
 
+export type MoveLog = {
+  /** The id of the node that is to store the writes. */
+  to: string;
+};
+
+export type NodeList = {
+  /** The log that the nodes share, with all databases; null: without `STORE_URL`. */
+  log: {
+    /** Sequence number of the last record that is stored. */
+    position: number;
+    historyId: string;
+    /** Counts how often the log was taken. */
+    epoch: number;
+    /** The id of the node that stores writes; null: none. */
+    owner: string | null;
+    /** When it took the log; null: not known. */
+    ownedSince: number | null;
+  } | null;
+  /** By address; without `STORE_URL` none. */
+  nodes: {
+    id: string;
+    /** Where other nodes reach it: `NODE_ADDRESS`. */
+    address: string;
+    /** True of the node that answers. */
+    self: boolean;
+    role: 'owner' | 'copy';
+    /** False: its lease has run out. It is forgotten within an hour. */
+    alive: boolean;
+    /** Sequence number of the last record that it has applied. */
+    position: number;
+    /** Records that are stored and that it has not applied. */
+    lagRecords: number;
+    /** It shows everything that was stored so many milliseconds ago. */
+    staleMs: number;
+    /** How often it has taken the log since its start. */
+    takes: number;
+    /** Resident memory of its process; null: not known yet. */
+    usedBytes: number | null;
+    /** At which it stores no more knowledge; null: not known yet. */
+    memoryBytes: number | null;
+    /** Why it cannot follow the log; null: it can. */
+    problem: string | null;
+  }[];
+};
+
 export type NodeStatus = {
   id: string;
   /** The owner stores writes; a copy applies what the owner stores. */
@@ -1985,6 +2060,9 @@ export type Pending = {
   predicate?: string | undefined;
   /** The constraint, as text. */
   constraint?: string | undefined;
+  /** The entity of the alias. */
+  entity?: string | undefined;
+  alias?: string | undefined;
   /** Number of facts given. */
   facts?: number | undefined;
   /** Number of facts that match and will be retracted. */
@@ -2239,6 +2317,8 @@ export type Proof = {
 export type ProofStep = {
   id: number;
   atom: string;
+  /** Of a fact or conclusion: its arguments by their declared names. */
+  named?: Record<string, string> | undefined;
   kind: 'fact' | 'rule' | 'absence' | 'builtin' | 'aggregate';
   rule: string | null;
   ruleId: string | null;
@@ -2696,6 +2776,8 @@ export type ScopeDiff = {
     id: string;
     predicate: string;
     args: string[];
+    /** The arguments by name; absent unless all have a declared name. */
+    named?: Record<string, string> | undefined;
     truthVal: boolean;
     scope: string | null;
     validFrom: number | null;
@@ -2711,6 +2793,8 @@ export type ScopeDiff = {
     id: string;
     predicate: string;
     args: string[];
+    /** The arguments by name; absent unless all have a declared name. */
+    named?: Record<string, string> | undefined;
     truthVal: boolean;
     scope: string | null;
     validFrom: number | null;
@@ -2756,6 +2840,8 @@ export type ScopeFact = {
   id: string;
   predicate: string;
   args: string[];
+  /** The arguments by name; absent unless all have a declared name. */
+  named?: Record<string, string> | undefined;
   truthVal: boolean;
   scope: string | null;
   validFrom: number | null;
@@ -3177,6 +3263,8 @@ export type ViolationList = {
         facts: {
           id: string;
           atom: string;
+          /** The arguments by name; absent unless all have a declared name. */
+          named?: Record<string, string> | undefined;
           validFrom: number | null;
           validUntil: number | null;
         }[];
@@ -3382,7 +3470,11 @@ export interface Operations {
   /** What is known about any constant: `POST /entities`. */
   describeEntity(fields: EntityInput, options?: CallOptions): Promise<EntityPage>;
   /** Give an entity another name: `POST /entities/alias`. */
+  addAlias(fields: AliasInput, options: WriteOptions & InTransaction): Promise<Pending>;
+  /** Give an entity another name: `POST /entities/alias`. */
   addAlias(fields: AliasInput, options?: WriteOptions): Promise<AliasAdded>;
+  /** Take an alias away: `DELETE /entities/alias`. */
+  removeAlias(fields: AliasInput, options: WriteOptions & InTransaction): Promise<Pending>;
   /** Take an alias away: `DELETE /entities/alias`. */
   removeAlias(fields: AliasInput, options?: WriteOptions): Promise<AliasRemoved>;
   /** Make one entity of two: `POST /entities/merge`. */
@@ -3755,6 +3847,10 @@ export interface Operations {
   takeBackup(options?: CallOptions): AsyncIterable<Uint8Array>;
   /** The state of the storage: log, snapshot, history and encryption: `GET /admin/storage`. */
   storageState(options?: CallOptions): Promise<StorageState>;
+  /** The nodes of the store: which has the log, and how far each is behind: `GET /admin/nodes`. */
+  listNodes(options?: CallOptions): Promise<NodeList>;
+  /** Let another node store the writes: `POST /admin/nodes/move`. */
+  moveLog(fields: MoveLog, options?: WriteOptions): Promise<LogMoved>;
   /** Whether the process is alive: `GET /health`. */
   health(options?: CallOptions): Promise<Health>;
   /** Whether the service is ready; if not, 503 with the same body: `GET /health/ready`. */

@@ -287,6 +287,13 @@ const joining = [
     by: ['cycles'],
   },
   {
+    clause: 'an intersection meets no dead row of a derived relation',
+    file: 'datalog/join/derived-steps.ts',
+    from: 'return row < done && !rows.isDead(row);',
+    to: 'return row < done;',
+    by: ['cycles'],
+  },
+  {
     clause: 'a sorted run that lacks rows of the reader is sorted anew',
     file: 'store/sorted-runs.ts',
     from: 'return run !== null && run.count >= limit ? run : null;',

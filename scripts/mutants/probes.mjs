@@ -16,7 +16,7 @@ export const probes = {
     flavours: 3,
   },
   bits: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'bitset relations', flavours: 4 },
-  cycles: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'intersects neighbours', flavours: 2 },
+  cycles: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'intersects neighbours', flavours: 4 },
   chains: { file: 'datalog/tables/delete-rederive.fuzz.ts', titles: 'joins continue once', flavours: 2 },
   answers: { file: 'read/engine.fuzz.ts', titles: 'returns the answers and proofs', flavours: 10 },
   written: { file: 'read/engine.fuzz.ts', titles: 'answers as of the generation', flavours: 6 },

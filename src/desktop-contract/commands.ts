@@ -125,6 +125,11 @@ export const commandTable = {
     group: 'Administration',
     menu: 'go',
   },
+  'admin.nodes': {
+    title: 'Look at the nodes of the store: which has the log, and how far each is behind',
+    group: 'Administration',
+    menu: 'go',
+  },
   // No menu shortcuts: in a text field these keys belong to the field.
   'go.history': { title: 'History: who changed what, and when', group: 'Go to', menu: 'go' },
   'history.compare': { title: 'Compare two moments…', group: 'Workbench', menu: 'knowledge' },

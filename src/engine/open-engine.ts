@@ -57,6 +57,8 @@ export interface EngineOptions {
   readonly snapshotIntervalMs?: number;
   /** Milliseconds between two decay runs over every database and tenant; null or absent: none. */
   readonly decayIntervalMs?: number | null;
+  /** Milliseconds between two looks for ended facts that need not be kept any longer; null or absent: none. */
+  readonly endedIntervalMs?: number | null;
   /**
    * Address of the leader to follow: the engine then accepts no writes, and its `replica` receives the leader's
    * records. null or absent: the engine leads; if the folder was a follower's, a new history branches off that includes
@@ -129,7 +131,7 @@ export async function openEngineOn(
   const memoryBytes = options.memoryBudgetBytes ?? defaultMemoryBytes;
   const { storeUrl = null } = options;
   const frames = storeUrl === null ? options.frames : () => openStore(storeUrl, options);
-  const { log, state, tallies } = await openStored(backend, {
+  const { log, state, tallies, isErasing } = await openStored(backend, {
     ...options,
     ...(frames === undefined ? {} : { frames }),
     pause,
@@ -149,13 +151,16 @@ export async function openEngineOn(
     threadHost: options.threadHost ?? null,
     snapshotIntervalMs: options.snapshotIntervalMs ?? defaultSnapshotIntervalMs,
     historyDays: options.historyDays ?? 0,
+    isErasing,
     decayIntervalMs: options.decayIntervalMs ?? null,
+    endedIntervalMs: options.endedIntervalMs ?? null,
     leaderUrl: options.leaderUrl ?? null,
     onWarn,
     onClockStep: (by, offset) => onWarn(clockStepWarning(by, offset)),
     onBug: options.onBug ?? ((error) => onWarn(`a bug: ${String(error)}`)),
     scheduler,
   });
+  await log.resumeErasing();
   return { engine, state };
 }
 
@@ -189,6 +194,8 @@ function clockStepWarning(by: number, offset: number): string {
 
 /** A log and the state recovered from it. */
 export interface Stored extends RestoredState {
+  /** True if something was erased that no snapshot covers yet. */
+  readonly isErasing: boolean;
   readonly log: Log;
 }
 
@@ -239,7 +246,7 @@ export async function openStored(backend: StorageBackend, options: StoredOptions
     if (!leads) await markFollowing(backend);
     else if (following !== null) await promote(backend, following, log, onWarn);
     if (state.sequence === 0 && leads && log.shared?.role !== 'copy') await begin(state, log, clock);
-    return { log, state, tallies };
+    return { log, state, tallies, isErasing: clearedAt !== null };
   } catch (error) {
     // The log may keep probing for free space, which must not happen in a folder that is being released.
     await log.close().catch((failed: unknown) => onWarn(`The log could not be closed: ${String(failed)}`));

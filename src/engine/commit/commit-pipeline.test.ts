@@ -300,6 +300,7 @@ test('leaves out a check that is not needed, also if the write is exclusive for 
   const judged: string[] = [];
   const judge = {
     concerns: () => true,
+    admit: () => null,
     judge: (_: unknown, operation: Operation) => Promise.resolve(void judged.push(operation.kind)),
   };
   const observer = { applying: () => {}, applied: () => {} };

@@ -14,7 +14,7 @@ import type { LogRecord } from '../log/codec.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { noOwner } from '../log/frame-store.ts';
 import type { AppendOptions, Log } from '../log/log.ts';
-import { type GrowthGate, type Reservation, openGate } from './write-admission.ts';
+import { type GrowthGate, openGate } from './write-admission.ts';
 import { type Exclusion, WriteQueue } from './write-queue.ts';
 
 /** One write to the state. */
@@ -42,6 +42,11 @@ export interface Write {
    * it is left out, also when the commit is exclusive for another reason.
    */
   readonly needsCheck?: () => boolean;
+  /**
+   * What of the tenant its check reads and its operation changes, by name, as the declarations are when it is called; then
+   * the commit excludes only those of the tenant that do not say so, or say the same.
+   */
+  readonly claim?: () => string;
   /** Called right before the write becomes visible, in the same turn. */
   readonly before?: (time: number) => void;
   /** The operation's JSON in UTF-8, if already encoded. */
@@ -58,14 +63,23 @@ export interface DecidedWrite {
 
 /** Judges what a write would make of the knowledge, before it is logged. */
 export interface WriteJudge {
-  /** True if the write must be judged, in an exclusive commit. */
+  /** True if the write must be judged. */
   concerns(caller: Caller, operation: Operation): boolean;
+  /**
+   * Lets a write without a check go beside others, at this time of the wall clock: null if it must be judged alone, in an
+   * exclusive commit. Call the result once it is applied or has failed. What it lets go must be logged in this order.
+   */
+  admit(caller: Caller, operation: Operation, time: number): (() => void) | null;
   /** Throws if the write is refused at this time of the wall clock. */
   judge(caller: Caller, operation: Operation, time: number): Promise<void>;
 }
 
 /** Refuses no write. */
-const acceptingJudge: WriteJudge = { concerns: () => false, judge: () => Promise.resolve() };
+const acceptingJudge: WriteJudge = {
+  concerns: () => false,
+  admit: () => () => {},
+  judge: () => Promise.resolve(),
+};
 
 /** The callback of a write that runs when it becomes visible. */
 type Showing = Pick<Write, 'before'>;
@@ -110,6 +124,8 @@ export class CommitPipeline {
   #cut: Promise<void> | null = null;
   #underWay = 0;
   #closing: (() => void)[] = [];
+  /** While `quiet` runs its step; null: writes begin at once. */
+  #quiet: Promise<void> | null = null;
   #stamp: number;
   isClosed = false;
 
@@ -137,23 +153,37 @@ export class CommitPipeline {
   async write(write: Write): Promise<Report> {
     const { operation, encoded } = write;
     const database = databaseOf(write);
-    const reserved: Reservation[] = [];
-    const excludes = (): Exclusion => exclusionOf(write, this.#state.databases.get(database));
-    const becomesExclusive = (): boolean => {
+    /** Called when the write has ended. */
+    const ends: (() => void)[] = [];
+    let admittedAt: number | null = null;
+    const stored = (): DatabaseState | undefined => this.#state.databases.get(database);
+    const excludes = (): Exclusion => exclusionOf(write, stored());
+    const strengthened = (has: 'nothing' | 'claim'): Exclusion => {
       assert(typeof operation !== 'function', 'what is decided is exclusive');
-      if (this.#judge.concerns(callerIn(write), operation)) return true;
+      if (has === 'claim') {
+        if (this.#judge.concerns(callerIn(write), operation)) return alone(operation, stored());
+      } else {
+        const time = this.#clock.now();
+        const end = this.#judge.admit(callerIn(write), operation, time);
+        if (end === null) return alone(operation, stored());
+        admittedAt = time;
+        ends.push(end);
+      }
       const reservation = this.#admission.reserve(database, operation, encoded);
-      if (reservation !== null) reserved.push(reservation);
-      return reservation === null;
+      if (reservation === null) return 'database';
+      ends.push(() => reservation.release());
+      return has;
     };
+    const claim = (): string | null => write.claim?.() ?? null;
     const room = (): Promise<void> => this.#log.room();
     const tenant = tenantOf(write);
     const run = async (doubted?: (error: EngineError) => void): Promise<Report> => {
-      const start = (isExclusive: boolean): Promise<Report> => this.#seal(write, isExclusive, doubted);
+      const start = (excluded: Exclusion): Promise<Report> =>
+        this.#seal(write, excluded, excluded === 'nothing' ? admittedAt : null, doubted);
       try {
-        return await this.#queueOf(database).run({ tenant, excludes, room, becomesExclusive, start });
+        return await this.#queueOf(database).run({ tenant, excludes, claim, room, strengthened, start });
       } finally {
-        for (const reservation of reserved) reservation.release();
+        for (const end of ends) end();
         this.#forget(database);
       }
     };
@@ -166,23 +196,25 @@ export class CommitPipeline {
 
   async #seal(
     write: Write,
-    isExclusive: boolean,
+    excluded: Exclusion,
+    admittedAt: number | null,
     doubted: ((error: EngineError) => void) | undefined,
   ): Promise<Report> {
+    while (this.#quiet !== null) await this.#quiet;
     if (this.isClosed) throw closed();
-    const time = this.#clock.now();
+    const time = admittedAt ?? this.#clock.now();
     const term = this.#log.shared?.term;
     this.#state.database(databaseOf(write));
     this.#underWay++;
     try {
       // It may be exclusive for its judge or for its growth alone.
-      const isChecked = isExclusive && write.needsCheck?.() !== false;
+      const isChecked = excluded !== 'nothing' && write.needsCheck?.() !== false;
       const checked = isChecked ? write.check?.(time) : undefined;
       if (checked !== undefined) await checked;
       const { operation } = write;
       const decided = typeof operation === 'function' ? await operation(time) : { ...write, operation };
       if (decided === null) return nothingWritten(this.#state.database(databaseOf(write)));
-      if (isExclusive) {
+      if (excluded === 'tenant' || excluded === 'database') {
         const judged = this.#admission.judge(databaseOf(write), decided.operation, time, decided.encoded);
         if (judged !== undefined) await judged;
         const caller = callerIn(write);
@@ -263,9 +295,29 @@ export class CommitPipeline {
     }
   }
 
+  /** Runs the step when no write is in progress; those that come meanwhile wait for it. One at a time. */
+  async quiet<Result>(step: () => Promise<Result>): Promise<Result> {
+    assert(this.#quiet === null, 'one step at a time');
+    let release = (): void => {};
+    this.#quiet = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    try {
+      await this.#idle();
+      return await step();
+    } finally {
+      this.#quiet = null;
+      release();
+    }
+  }
+
   /** Refuses later writes; resolves when no write is in progress. */
   async close(): Promise<void> {
     this.isClosed = true;
+    await this.#idle();
+  }
+
+  async #idle(): Promise<void> {
     while (this.#underWay > 0) await new Promise<void>((resolve) => this.#closing.push(resolve));
   }
 
@@ -403,20 +455,27 @@ function tenantOf({ caller, operation, isOfTenant = false }: Write): string | nu
 }
 
 /**
- * What the write excludes while it is checked, logged and applied: nothing if it cannot fail on the state; writes of its
- * tenant if it concerns nothing but facts of that tenant; else all of its database, such as a change of rules. A quota of
+ * What the write excludes while it is checked, logged and applied: nothing if it cannot fail on the state; what it claims, or
+ * writes of its tenant, if it concerns nothing but facts of that tenant; else all of its database, such as a change of rules. A quota of
  * the database makes every checked write exclude all, since their growth together is judged.
  */
 function exclusionOf(
-  { operation, check, needsCheck, isOfTenant }: Write,
+  { operation, check, needsCheck, isOfTenant, claim }: Write,
   database: DatabaseState | undefined,
 ): Exclusion {
   const isDecided = typeof operation === 'function';
   const isChecked = check !== undefined && needsCheck?.() !== false;
   if (!isChecked && !isDecided) return 'nothing';
   if (database === undefined || database.quota !== null) return 'database';
-  const isOfFacts = isDecided ? isOfTenant === true : changesOnlyFacts(operation, database);
-  return isOfFacts ? 'tenant' : 'database';
+  if (isDecided) return isOfTenant === true ? 'tenant' : 'database';
+  const excluded = alone(operation, database);
+  return excluded === 'tenant' && claim !== undefined ? 'claim' : excluded;
+}
+
+/** What an operation excludes that is judged against the state. */
+function alone(operation: Operation, database: DatabaseState | undefined): 'tenant' | 'database' {
+  if (database === undefined || database.quota !== null) return 'database';
+  return changesOnlyFacts(operation, database) ? 'tenant' : 'database';
 }
 
 /** True if the operation changes only facts of one tenant, also together with writes of others that do. */

@@ -54,16 +54,21 @@ async function inColumns(operation: Operation, slices: Pick<Slices, 'breathe'>):
 /** Writes the list of the facts of a block. */
 async function writeBlock(json: JsonBytes, block: FactBlock, slices: Pick<Slices, 'breathe'>): Promise<void> {
   json.write('[');
-  const before = json.bytes.length;
+  json.expect(Math.min(maxExpectedBytes, bytesOfBlock(block)));
   for (let start = 0; start < block.length; ) {
     const end = endOfSlice(block, start);
     for (let at = start; at < end; at++) json.writeFact(block, at);
-    if (start === 0)
-      json.expect(Math.min(maxExpectedBytes, ((json.bytes.length - before) * block.length) / end));
     start = end;
     await slices.breathe();
   }
   json.write(']');
+}
+
+/** About the bytes of the list of these facts: exactly, if all are like the first, and no character is escaped. */
+function bytesOfBlock(block: FactBlock): number {
+  const { predicate, truthVal, scope } = block.frameAt(0);
+  const around = JSON.stringify({ predicate, args: [], truthVal, scope }).length + 1;
+  return block.bytes.length + block.ends.length * 3 + block.length * around;
 }
 
 /** Writes a list; `write` writes some items, separated by commas. */
@@ -81,7 +86,7 @@ async function writeList<Item>(
     write(items.slice(start, end));
     // Estimates the total from the first items; a bad estimate wastes little.
     if (start === 0)
-      json.expect(Math.min(maxExpectedBytes, ((json.bytes.length - before) * items.length) / end));
+      json.expect(Math.min(maxExpectedBytes, ((json.bytes.length - before) * items.length * 1.1) / end));
     start = end;
     await slices.breathe();
   }
@@ -117,7 +122,7 @@ function isLong(operation: Operation): boolean {
 
 /** A growing buffer of JSON in UTF-8. */
 class JsonBytes {
-  #bytes = new Uint8Array(0x1_0000);
+  #bytes = new Uint8Array(0x400);
   #end = 0;
   readonly #encoder = new TextEncoder();
   /** The bytes before and after the arguments of facts of one relation and scope. */
@@ -129,7 +134,7 @@ class JsonBytes {
 
   /** Reserves room for about this many more bytes. */
   expect(count: number): void {
-    this.#reserve(Math.ceil(count * 1.1));
+    this.#reserve(Math.ceil(count) + 0x400);
   }
 
   /** Writes JSON. */
@@ -218,9 +223,10 @@ const backslash = 0x5c;
 function itemsOf(operation: Operation): number {
   switch (operation.kind) {
     case 'assert':
-    case 'decay':
     case 'restore':
       return operation.facts.length;
+    case 'decay':
+      return operation.facts.length + (operation.ended?.length ?? 0) + (operation.dropped?.length ?? 0);
     case 'commit':
       return operation.retract.length + operation.assert.length + operation.rules.length;
     case 'consolidate':

@@ -14,7 +14,7 @@ import { renderAtom } from '../language/print.ts';
 
 /** Converts a client's fact to its logged form: resolves times and includes only the given fields. */
 export function factToStore(input: FactInput, now: number): FactToStore {
-  const { predicate, args, truthVal, scope, validFrom, metadata } = input;
+  const { predicate, args, truthVal, scope, validFrom, metadata, ttl } = input;
   const validUntil = endOf(input, now);
   if (validFrom === null && validUntil === null && metadata === null)
     return { predicate, args, truthVal, scope };
@@ -25,6 +25,7 @@ export function factToStore(input: FactInput, now: number): FactToStore {
     scope,
     ...(validFrom === null ? {} : { validFrom }),
     ...(validUntil === null ? {} : { validUntil }),
+    ...(ttl !== null && validUntil === now + ttl ? { endsByTtl: true } : {}),
     ...(metadata === null ? {} : { metadata }),
   };
 }
@@ -111,7 +112,7 @@ export function checkNoneChanged(
   let isStored = false;
   for (const fact of facts.match(pattern, now.generation, now.time, true)) {
     isStored = true;
-    if ((fact.relation.birth[fact.row] as number) > generation)
+    if (fact.relation.bornIn(fact.row) > generation)
       checkUnchanged(facts, facts.identityOf(fact), generation);
   }
   if (args.some((term) => term.startsWith('?'))) return;

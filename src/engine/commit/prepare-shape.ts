@@ -67,6 +67,14 @@ export function mayConflict(declarations: DeclarationStore, fact: FactToStore): 
   return key.onConflict === 'reject' || fact.validFrom !== undefined || fact.validUntil !== undefined;
 }
 
+/** Names what a fact shares with those that a key lets it contradict: its value of the key, or the fact itself. */
+export function keyClaim(declarations: DeclarationStore | null, fact: FactIdentity): string {
+  const key = declarations === null ? null : StrictKeys.of(declarations).keyOf(fact);
+  const { predicate, args, truthVal, scope } = fact;
+  if (key !== null) return nameOf(fact, key);
+  return JSON.stringify([predicate, args.length, scope, truthVal, ...args]);
+}
+
 /** A fact that holds a value of a key, as stored or as an earlier fact of the same request leaves it. */
 interface Holder extends Bounds {
   readonly args: readonly string[];
@@ -148,7 +156,7 @@ function isSame(left: readonly string[], right: readonly string[]): boolean {
   return left.every((text, at) => text === right[at]);
 }
 
-function nameOf({ predicate, args, scope }: FactToStore, { positions }: StrictKey): string {
+function nameOf({ predicate, args, scope }: FactIdentity, { positions }: StrictKey): string {
   return JSON.stringify([predicate, args.length, scope, ...positions.map((position) => args[position])]);
 }
 

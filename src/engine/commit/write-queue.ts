@@ -4,8 +4,11 @@
  */
 const maxBehind = 64;
 
-/** Which other writes of the database may not be in progress beside one: none, those of its tenant, or all. */
-export type Exclusion = 'nothing' | 'tenant' | 'database';
+/**
+ * Which other writes of the database may not be in progress beside one: none, those of its tenant that have no claim or the
+ * same one, those of its tenant, or all.
+ */
+export type Exclusion = 'nothing' | 'claim' | 'tenant' | 'database';
 
 /** A write in the queue of its database. */
 interface QueuedWrite<Result> {
@@ -15,18 +18,21 @@ interface QueuedWrite<Result> {
   readonly excludes: () => Exclusion;
   /** Resolves when the log has room. */
   readonly room: () => Promise<void>;
-  /** Whether a write that excludes nothing has to be alone in the database after all; called when it is its turn. */
-  readonly becomesExclusive: () => boolean;
-  /** `isExclusive`: its operation can be judged exactly. */
-  readonly start: (isExclusive: boolean) => Promise<Result>;
+  /** What of the tenant it reads and changes, by name: writes with other claims do not contradict it; null: anything. */
+  readonly claim: () => string | null;
+  /** What a write that excludes nothing or a claim has to exclude after all; called when it is its turn. */
+  readonly strengthened: (excludes: 'nothing' | 'claim') => Exclusion;
+  /** `excludes`: what it excludes meanwhile. */
+  readonly start: (excludes: Exclusion) => Promise<Result>;
 }
 
-type Asked = Pick<QueuedWrite<unknown>, 'excludes' | 'becomesExclusive'>;
+type Asked = Pick<QueuedWrite<unknown>, 'excludes' | 'strengthened'>;
 
 /** A write whose turn in its tenant has come. */
 interface Candidate {
   readonly tenant: string | null;
   excludes: Exclusion;
+  readonly claim: () => string | null;
   isUnderWay: boolean;
   /** null: it does not wait. */
   admitted: (() => void) | null;
@@ -53,7 +59,9 @@ export class WriteQueue {
   #writes = 0;
   #underWay = 0;
   /** Writes under way of each tenant. */
-  readonly #ofTenant = new Map<string | null, number>();
+  readonly #ofTenant = new Map<string | null, Set<Candidate>>();
+  /** Number of writes under way that exclude a claim. */
+  #claiming = 0;
   /** Tenants with an exclusive write under way. */
   readonly #exclusiveTenants = new Set<string | null>();
   #isExclusive = false;
@@ -67,10 +75,10 @@ export class WriteQueue {
 
   /**
    * Calls `start` when it is this write's turn in its tenant, there is `room`, and no write that it excludes, or that
-   * excludes it, is in progress. Then one that excludes nothing is asked whether it becomes exclusive.
+   * excludes it, is in progress. Then one that excludes nothing or a claim is asked whether it has to exclude more.
    */
   async run<Result>(write: QueuedWrite<Result>): Promise<Result> {
-    const { tenant, room, start } = write;
+    const { tenant, claim, room, start } = write;
     const before = this.#turnAfter(tenant);
     let pass = (): void => {};
     const turn = new Promise<void>((resolve) => {
@@ -79,7 +87,7 @@ export class WriteQueue {
     if (tenant === null) this.#everyone = turn;
     else this.#turns.set(tenant, turn);
     this.#writes++;
-    const candidate: Candidate = { tenant, excludes: 'nothing', admitted: null, isUnderWay: false };
+    const candidate: Candidate = { tenant, excludes: 'nothing', claim, admitted: null, isUnderWay: false };
     try {
       let started: Promise<Result>;
       try {
@@ -87,7 +95,7 @@ export class WriteQueue {
         await room();
         const admission = this.#admit(candidate, write);
         if (admission !== null) await admission;
-        started = start(candidate.excludes !== 'nothing');
+        started = start(candidate.excludes);
       } finally {
         pass();
         if (tenant !== null && this.#turns.get(tenant) === turn) this.#turns.delete(tenant);
@@ -109,16 +117,17 @@ export class WriteQueue {
   }
 
   /** Admits the write by what it excludes at that moment; null: it need not wait. */
-  #admit(candidate: Candidate, { excludes, becomesExclusive }: Asked): Promise<void> | null {
+  #admit(candidate: Candidate, { excludes, strengthened }: Asked): Promise<void> | null {
     candidate.excludes = excludes();
     const admitted = this.#enterInTurn(candidate, false);
     const settle = (): Promise<void> | null => {
       // What it excludes can have grown by a write that it waited for.
-      const isTooWeak =
-        candidate.excludes !== excludes() || (candidate.excludes === 'nothing' && becomesExclusive());
-      if (!isTooWeak || candidate.excludes === 'database') return null;
+      const has = candidate.excludes;
+      const isWeak = has === 'nothing' || has === 'claim';
+      const wanted = has !== excludes() ? 'database' : isWeak ? strengthened(has) : has;
+      if (wanted === has || has === 'database') return null;
       this.#leave(candidate);
-      candidate.excludes = 'database';
+      candidate.excludes = wanted;
       return this.#enterInTurn(candidate, true);
     };
     return admitted === null ? settle() : admitted.then(async () => (await settle()) ?? undefined);
@@ -156,17 +165,28 @@ export class WriteQueue {
     this.#waiting = left;
   }
 
-  #isFree({ tenant, excludes }: Candidate): boolean {
+  #isFree({ tenant, excludes, claim }: Candidate): boolean {
     if (this.#isExclusive || this.#exclusiveTenants.has(tenant)) return false;
     if (excludes === 'database') return this.#underWay === 0;
-    return excludes === 'nothing' || !this.#ofTenant.has(tenant);
+    const others = this.#ofTenant.get(tenant);
+    if (others === undefined || (excludes === 'nothing' && this.#claiming === 0)) return true;
+    if (excludes === 'tenant') return false;
+    const own = claim();
+    for (const other of others) {
+      if (excludes === 'nothing' && other.excludes !== 'claim') continue;
+      if (own === null || other.claim() === null || other.claim() === own) return false;
+    }
+    return true;
   }
 
   #enter(candidate: Candidate): void {
     const { tenant, excludes, admitted } = candidate;
     candidate.isUnderWay = true;
     this.#underWay++;
-    this.#ofTenant.set(tenant, (this.#ofTenant.get(tenant) ?? 0) + 1);
+    const others = this.#ofTenant.get(tenant);
+    if (others === undefined) this.#ofTenant.set(tenant, new Set([candidate]));
+    else others.add(candidate);
+    if (excludes === 'claim') this.#claiming++;
     if (excludes === 'tenant') this.#exclusiveTenants.add(tenant);
     if (excludes === 'database') this.#isExclusive = true;
     admitted?.();
@@ -177,9 +197,10 @@ export class WriteQueue {
     const { tenant, excludes } = candidate;
     candidate.isUnderWay = false;
     this.#underWay--;
-    const others = (this.#ofTenant.get(tenant) ?? 0) - 1;
-    if (others > 0) this.#ofTenant.set(tenant, others);
-    else this.#ofTenant.delete(tenant);
+    const others = this.#ofTenant.get(tenant);
+    others?.delete(candidate);
+    if (others?.size === 0) this.#ofTenant.delete(tenant);
+    if (excludes === 'claim') this.#claiming--;
     if (excludes === 'tenant') this.#exclusiveTenants.delete(tenant);
     if (excludes === 'database') this.#isExclusive = false;
   }

@@ -1,6 +1,6 @@
 /** Wire schemas of databases, health, storage and the change stream. */
 import { z } from 'zod';
-import { databaseNameSchema, generationSchema, tenantNameSchema, timeSchema } from './fields.ts';
+import { databaseNameSchema, generationSchema, namedSchema, tenantNameSchema, timeSchema } from './fields.ts';
 
 export const createDatabaseSchema = z.strictObject({ name: databaseNameSchema });
 export const createdDatabaseSchema = z.object({ name: z.string(), createdAt: timeSchema });
@@ -63,6 +63,48 @@ export const nodeStatusSchema = z.object({
   problem: z.string().nullable().describe('Why the log cannot be followed; null: it can'),
 });
 export type NodeStatus = z.output<typeof nodeStatusSchema>;
+
+/** A node of a store, as it told with its last sign of life, twice a second. */
+const listedNodeSchema = z.object({
+  id: z.string(),
+  address: z.string().describe('Where other nodes reach it: `NODE_ADDRESS`'),
+  self: z.boolean().describe('True of the node that answers'),
+  role: z.enum(['owner', 'copy']),
+  alive: z.boolean().describe('False: its lease has run out. It is forgotten within an hour'),
+  position: z.int().describe('Sequence number of the last record that it has applied'),
+  lagRecords: z.int().describe('Records that are stored and that it has not applied'),
+  staleMs: z.int().describe('It shows everything that was stored so many milliseconds ago'),
+  takes: z.int().describe('How often it has taken the log since its start'),
+  usedBytes: z.int().nullable().describe('Resident memory of its process; null: not known yet'),
+  memoryBytes: z.int().nullable().describe('At which it stores no more knowledge; null: not known yet'),
+  problem: z.string().nullable().describe('Why it cannot follow the log; null: it can'),
+});
+
+export const nodeListSchema = z.object({
+  log: z
+    .object({
+      position: z.int().describe('Sequence number of the last record that is stored'),
+      historyId: z.string(),
+      epoch: z.int().describe('Counts how often the log was taken'),
+      owner: z.string().nullable().describe('The id of the node that stores writes; null: none'),
+      ownedSince: timeSchema.nullable().describe('When it took the log; null: not known'),
+    })
+    .nullable()
+    .describe('The log that the nodes share, with all databases; null: without `STORE_URL`'),
+  nodes: z.array(listedNodeSchema).describe('By address; without `STORE_URL` none'),
+});
+export type NodeList = z.output<typeof nodeListSchema>;
+
+export const moveLogSchema = z.strictObject({
+  to: z.string().min(1).max(64).describe('The id of the node that is to store the writes'),
+});
+export const logMovedSchema = z.object({
+  from: z.string(),
+  to: z.string(),
+  address: z.string().describe('Of the node that stores the writes now'),
+  heldMs: z.number().describe('For how long writes waited'),
+});
+export type LogMoved = z.output<typeof logMovedSchema>;
 
 export const storageStateSchema = z.object({
   status: z.enum(['ready', 'failed']).describe('failed: writes are refused'),
@@ -143,6 +185,7 @@ export const changeKinds = [
   'constraint.violated',
   'constraint.satisfied',
   'declaration.changed',
+  'alias.changed',
   'scope.changed',
   'memory.evicted',
   'mcp.call',
@@ -156,6 +199,7 @@ export const changeSchema = z.object({
   time: timeSchema,
   requestId: z.string().nullable(),
   atom: z.string().optional(),
+  named: namedSchema.optional(),
   id: z.string().optional(),
   scope: z.string().nullable().optional(),
   rule: z.string().optional(),
@@ -168,5 +212,7 @@ export const changeSchema = z.object({
     .optional()
     .describe('constraint.violated and .satisfied: the values that identify the violation'),
   predicate: z.string().optional().describe('name/arity of a declaration'),
+  entity: z.string().optional().describe('alias.changed: the entity'),
+  alias: z.string().optional().describe('alias.changed: the name that it got or lost'),
 });
 export type ChangeData = z.output<typeof changeSchema>;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   defaulted,
   generationSchema,
+  namedSchema,
   oneScopeChoice,
   optional,
   scopeFields,
@@ -205,6 +206,7 @@ export const windowDiffSchema = z.object({
     contextEntrySchema.pick({
       predicate: true,
       args: true,
+      named: true,
       negated: true,
       salience: true,
       category: true,
@@ -216,6 +218,7 @@ export const windowDiffSchema = z.object({
       key: z.string().describe('predicate/arg1/arg2'),
       predicate: z.string(),
       args: z.array(z.string()),
+      named: namedSchema.optional(),
       negated: z.boolean(),
       scope: z.string().nullable(),
     }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { predicatesSchema } from './memory.ts';
 import { goalSchema } from './explanation.ts';
-import { defaulted, generationSchema, timeoutSchema, timeSchema } from './fields.ts';
+import { defaulted, generationSchema, namedSchema, timeoutSchema, timeSchema } from './fields.ts';
 import { defaultMaxDerivations, proofSchema } from './inference.ts';
 import { momentSchema } from './moments.ts';
 
@@ -33,6 +33,7 @@ const momentOfSchema = z.object({
 
 const comparedFactSchema = z.object({
   atom: z.string(),
+  named: namedSchema.optional(),
   scope: z.string().nullable(),
   validFrom: timeSchema.nullable(),
   validUntil: timeSchema.nullable(),
@@ -60,6 +61,7 @@ function comparisonOf<Side extends z.ZodType>(side: Side) {
 const flipSchema = z.object({
   goal: z.string(),
   atom: z.string(),
+  named: namedSchema.optional(),
   held: z.enum(['from', 'to']).describe('The side where it was true'),
   by: z
     .enum(['change', 'validity'])

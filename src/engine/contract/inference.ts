@@ -102,6 +102,7 @@ export const proofStepKinds = ['fact', 'rule', 'absence', 'builtin', 'aggregate'
 export const proofStepSchema = z.object({
   id: z.int(),
   atom: z.string(),
+  named: namedSchema.optional().describe('Of a fact or conclusion: its arguments by their declared names'),
   kind: z.enum(proofStepKinds),
   rule: z.string().nullable(),
   ruleId: z.string().nullable(),

@@ -20,6 +20,8 @@ export const pendingSchema = z.object({
   rule: z.string().optional().describe('The rule'),
   predicate: z.string().optional().describe('The declared predicate, as name/arity'),
   constraint: z.string().optional().describe('The constraint, as text'),
+  entity: z.string().optional().describe('The entity of the alias'),
+  alias: z.string().optional(),
   facts: z.int().optional().describe('Number of facts given'),
   retracted: z.int().optional().describe('Number of facts that match and will be retracted'),
   dryRun: z.literal(true).optional().describe('Nothing was written to the transaction'),

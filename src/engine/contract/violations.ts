@@ -1,7 +1,15 @@
 /** What violates declarations and constraints: the wire schemas of GET /violations. */
 import { z } from 'zod';
 import { constraintViolationSchema } from './constraints.ts';
-import { optional, defaulted, queryFlag, queryInteger, generationSchema, timeSchema } from './fields.ts';
+import {
+  optional,
+  defaulted,
+  queryFlag,
+  queryInteger,
+  generationSchema,
+  namedSchema,
+  timeSchema,
+} from './fields.ts';
 import { proofSchema } from './inference.ts';
 import { predicateSchema } from './language-schemas.ts';
 
@@ -32,6 +40,7 @@ const declarationViolationSchema = z.object({
       z.object({
         id: z.string(),
         atom: z.string(),
+        named: namedSchema.optional(),
         validFrom: timeSchema.nullable(),
         validUntil: timeSchema.nullable(),
       }),

@@ -196,7 +196,7 @@ export async function openBackup(
 }
 
 /** Refuses a folder with files other than those of a lock or an interrupted restore. */
-async function requireEmpty(backend: StorageBackend): Promise<void> {
+export async function requireEmpty(backend: StorageBackend): Promise<void> {
   const names = await backend.list();
   const found = names.find((name) => !/^lock\b|\.snapshot\.tmp$/.test(name));
   if (found === undefined) return;

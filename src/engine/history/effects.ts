@@ -32,8 +32,12 @@ export function* factEffects({ database, tenant, changes }: Report): Generator<F
       const before = removedRow(facts, change, database.generation);
       if (before !== null) removed.set(keyOf(before), before);
     }
-  for (const { fact } of changes) {
+  for (const { kind, fact } of changes) {
     if (!fact.relation.isAlive(fact.row)) continue;
+    if (kind === 'memory.evicted') {
+      yield { kind: 'removed', before: fact, after: null };
+      continue;
+    }
     const before = versionBefore(facts, fact, database.generation);
     if (before !== null) {
       yield { kind: 'changed', before, after: fact };

@@ -18,7 +18,7 @@ import type { Writer } from '../session/writer.ts';
 import { withoutCancellation } from '../session/writer.ts';
 import { type ForgottenPast, HistoryRewriter } from '../state/history-rewriter.ts';
 import { type Operation, outcomeAs } from '../state/operation.ts';
-import type { ErasingRecord } from '../state/redaction.ts';
+import { type ErasingRecord, erasureOf } from '../state/redaction.ts';
 import type { DatabaseState, TenantState } from '../state/state.ts';
 import { ErasedFacts } from '../store/erased-facts.ts';
 import { namesOfEntity } from '../store/alias-store.ts';
@@ -63,6 +63,14 @@ export class HistoryErasures implements HistoryRewrite {
         generations: before.generations + generations,
       });
     }
+  }
+
+  async hasErasures(retained: RetainedLog, through: number): Promise<boolean> {
+    const [first] = retained.bases;
+    if (first === undefined) return false;
+    for await (const record of retained.records(first.sequence, through))
+      if (erasureOf(record) !== null) return true;
+    return false;
   }
 
   /** What was read of the history as it was before is out of date. */

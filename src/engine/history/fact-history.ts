@@ -45,8 +45,8 @@ export async function factHistory(
     const now = find(report.database, tenant, identity);
     if (now === null) continue;
     const { generation } = report;
-    const { birth, death } = now.fact.relation;
-    const isTouched = birth[now.fact.row] === generation || death?.[now.fact.row] === generation;
+    const { relation, row } = now.fact;
+    const isTouched = relation.bornIn(row) === generation || relation.death?.[row] === generation;
     if (!isTouched) continue;
     const bound = boundOf(record, generation);
     for (const { before, after } of factEffects(report)) {
@@ -108,7 +108,7 @@ function isSame(facts: FactStore, fact: FactRow, { args, scope }: FactIdentity):
 
 /** Of what the oldest retained state has already: the write is known, but not who made it. */
 function earlierBound(database: DatabaseState, { relation, row }: FactRow): LifeBound {
-  const generation = relation.birth[row] as number;
+  const generation = relation.bornIn(row);
   return { generation, time: database.timeOf(generation), actor: null, surface: null };
 }
 

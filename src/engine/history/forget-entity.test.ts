@@ -225,7 +225,7 @@ test('if the history cannot be rewritten, it ends', async () => {
   await at.engine.close();
 });
 
-test('a power cut at any moment of it leaves all or nothing in the history, and nothing after the next snapshot', async () => {
+test('after a power cut at any moment of it, the start completes it, and the history of others stays', async () => {
   const disk = crashBackend();
   const recorded = await opened(disk as unknown as MemoryBackend);
   await recorded.session.tell('knows(alice, bob)');
@@ -249,6 +249,8 @@ test('a power cut at any moment of it leaves all or nothing in the history, and 
       if (isForgotten) {
         await again.engine.snapshot();
         expect(await filesWith(left, 'alice')).toEqual([]);
+        const others = await generationsOf(again, { predicate: 'knows' });
+        expect(others.map(({ added }) => added.facts)).toEqual([['knows(carol, dave)']]);
         completed++;
       } else expect(await then.results('knows(alice, ?x)')).toEqual(['knows(alice, bob)']);
       // What is left of the history can be read.
@@ -334,4 +336,24 @@ test('a full disk leaves the present without it, and the next snapshot erases th
   expect(await filesWith(left, 'alice')).toEqual([]);
   expect((await generationsOf(again)).map(({ redacted }) => redacted)).toEqual([1, 0, 1]);
   await again.engine.close();
+});
+
+test('two at once, with a snapshot between: each counts what it erased, and both are complete', async () => {
+  const backend = memoryBackend();
+  const at = await withSecret(backend);
+  const preview = await forgetting(at, 'alice', { dryRun: true });
+  const [first, , second] = await Promise.all([
+    forgetting(at, 'alice'),
+    at.engine.snapshot(),
+    forgetting(at, 'bob'),
+  ]);
+  for (const name of ['alice', 'bob']) expect(await filesWith(backend, name)).toEqual([]);
+  expect(first).toMatchObject({ facts: 3, pastFacts: preview.pastFacts });
+  expect(first.generationsRewritten).toBe(preview.generationsRewritten);
+  expect(second).toMatchObject({ facts: 1 });
+  expect(second.generationsRewritten).toBeGreaterThan(0);
+  expect((await generationsOf(at, { predicate: 'knows' })).map(({ added }) => added.facts)).toEqual([
+    ['knows(carol, dave)'],
+  ]);
+  await at.engine.close();
 });

@@ -10,7 +10,7 @@ import { NamedTerms } from '../contract/language.ts';
 import { wildcard } from './terms.ts';
 
 /** What of a declaration names its arguments. */
-interface DeclaredArguments {
+export interface NamedArguments {
   readonly name: string;
   readonly arity: number;
   readonly arguments: readonly { readonly name: string }[];
@@ -43,7 +43,7 @@ export class ArgumentNames {
   /** By predicate, the names for each arity, ascending. */
   readonly #byPredicate = new Map<string, (readonly string[])[]>();
 
-  constructor(declarations: Iterable<DeclaredArguments>) {
+  constructor(declarations: Iterable<NamedArguments>) {
     for (const { name, arity, arguments: declared } of declarations) {
       if (declared.length !== arity) continue;
       const known = this.#byPredicate.get(name) ?? [];
@@ -63,6 +63,12 @@ export class ArgumentNames {
     const names = this.of(predicate, args.length);
     return names === null || names.length === 0 ? {} : { named: namedBy(names, args) };
   }
+
+  /** True if no argument has a name. */
+  get isEmpty(): boolean {
+    return this.#byPredicate.size === 0;
+  }
+
   /** The declared arities of the predicate, as the names of their arguments. */
   arities(predicate: string): readonly (readonly string[])[] {
     return this.#byPredicate.get(predicate) ?? [];

@@ -112,13 +112,28 @@ type SegmentHeaderReading =
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * Encodes a record as one line of JSON in UTF-8, including the line feed. Throws what JSON.stringify throws.
- * `operation` is the record's operation, already encoded as JSON in UTF-8; the result is the same.
- */
-export function encodeRecord(record: LogRecord, operation?: Uint8Array): Uint8Array {
+/** Encodes a record as one line of JSON in UTF-8, including the line feed. Throws what JSON.stringify throws. */
+export function encodeRecord(record: LogRecord): Uint8Array {
   assert(record.operation !== undefined, 'a record has an operation');
-  const fields = {
+  return encoder.encode(
+    `${JSON.stringify({ ...fieldsBefore(record), operation: record.operation, origin: record.origin })}\n`,
+  );
+}
+
+/**
+ * The same bytes in parts, where `operation` is the record's operation, already encoded as JSON in UTF-8: it may be large,
+ * and is not copied.
+ */
+export function recordParts(record: LogRecord, operation: Uint8Array): Uint8Array[] {
+  const { origin } = record;
+  const before = encoder.encode(`${JSON.stringify(fieldsBefore(record)).slice(0, -1)},"operation":`);
+  const after = encoder.encode(origin === undefined ? '}\n' : `,"origin":${JSON.stringify(origin)}}\n`);
+  return [before, operation, after];
+}
+
+/** The fields before the operation. */
+function fieldsBefore(record: LogRecord): object {
+  return {
     sequence: record.sequence,
     time: record.time,
     wall: record.wall,
@@ -129,16 +144,6 @@ export function encodeRecord(record: LogRecord, operation?: Uint8Array): Uint8Ar
     generation: record.generation,
     version: record.version,
   };
-  const { origin } = record;
-  if (operation === undefined)
-    return encoder.encode(`${JSON.stringify({ ...fields, operation: record.operation, origin })}\n`);
-  const before = encoder.encode(`${JSON.stringify(fields).slice(0, -1)},"operation":`);
-  const after = encoder.encode(origin === undefined ? '}\n' : `,"origin":${JSON.stringify(origin)}}\n`);
-  const line = new Uint8Array(before.length + operation.length + after.length);
-  line.set(before);
-  line.set(operation, before.length);
-  line.set(after, before.length + operation.length);
-  return line;
 }
 
 /**
@@ -248,14 +253,33 @@ export function frameMarker(salt: Uint8Array): Uint8Array {
   return salt.subarray(0, 4);
 }
 
+/**
+ * Memory for frames, one after the other: the bytes of one are valid until the next is encoded there. A load writes many
+ * large frames, and memory of its own for each would have the collector look through everything, again and again.
+ */
+export class FrameRoom {
+  #bytes = new Uint8Array(0);
+
+  /** So many bytes, of any content. */
+  take(length: number): Uint8Array {
+    if (length > maxKeptBytes) return new Uint8Array(length);
+    if (length > this.#bytes.length)
+      this.#bytes = new Uint8Array(Math.min(maxKeptBytes, Math.max(length, this.#bytes.length * 2)));
+    return this.#bytes.subarray(0, length);
+  }
+}
+
+/** A larger frame has memory of its own. */
+const maxKeptBytes = 1024 * 1024;
+
 /** Bytes of a whole frame for a payload of this length, as stored. */
 export function frameBytes(payloadBytes: number): number {
   return FRAME_HEADER_BYTES + payloadBytes + FRAME_TRAILER_BYTES;
 }
 
 /**
- * Encodes a whole frame for `offset` of the segment with this salt. `parts` are its payload in order, which the file's
- * sealer seals.
+ * Encodes a whole frame for `offset` of the segment with this salt, in this room. `parts` are its payload in order, which
+ * the file's sealer seals.
  */
 export function encodeFrame(
   salt: Uint8Array,
@@ -263,12 +287,13 @@ export function encodeFrame(
   frame: Omit<FrameHeader, 'payloadBytes' | 'nonce'>,
   parts: readonly Uint8Array[],
   sealer: Sealer = plainSealer,
+  room = new FrameRoom(),
 ): Uint8Array {
   const payloadBytes = parts.reduce((sum, part) => sum + part.length, sealer.overhead);
   assert(payloadBytes > 0 && payloadBytes <= MAX_PAYLOAD_BYTES, 'a payload has a legal length');
   const nonce = sealer.nextNonce();
-  const bytes = new Uint8Array(frameBytes(payloadBytes));
-  const view = new DataView(bytes.buffer);
+  const bytes = room.take(frameBytes(payloadBytes));
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   bytes.set(frameMarker(salt), 0);
   view.setUint32(4, payloadBytes, true);
   view.setUint32(8, frame.flags | sealer.flags, true);

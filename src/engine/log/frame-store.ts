@@ -80,7 +80,9 @@ export interface FrameStore {
   snapshot(): Snapshot | null;
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
   retained(): Promise<RetainedLog>;
-  eraseHistory(through: number): void;
+  eraseHistory(sequence: number): void;
+  /** See `Log`. */
+  resumeErasing(): Promise<void>;
   /** See `Log`. */
   rewriteHistoryBy(rewrite: HistoryRewrite): void;
   copySnapshot(): Promise<SnapshotCopy>;

@@ -8,7 +8,7 @@
  */
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
-import { encodeRecord, type HistoryParent, type LogRecord } from './codec.ts';
+import { encodeRecord, type HistoryParent, type LogRecord, recordParts } from './codec.ts';
 import { type FrameStore, noOwner, outcomeUnknown } from './frame-store.ts';
 import type { AppendOptions, FsyncMode, Log, LogPosition, LogStatistics, ReceivedSnapshot } from './log.ts';
 import type { StoredRecords } from './log-reader.ts';
@@ -30,6 +30,8 @@ interface GroupLimits {
 /** The encoded records of one append. */
 interface EncodedRecords {
   readonly parts: readonly Uint8Array[];
+  /** The line of the last record, or its part before the operation. */
+  readonly last: Uint8Array;
   readonly bytes: number;
 }
 
@@ -192,8 +194,12 @@ export class GroupCommit implements Log {
     return this.#store.retained();
   }
 
-  eraseHistory(through: number): void {
-    this.#store.eraseHistory(through);
+  eraseHistory(sequence: number): void {
+    this.#store.eraseHistory(sequence);
+  }
+
+  resumeErasing(): Promise<void> {
+    return this.#store.resumeErasing();
   }
 
   rewriteHistoryBy(rewrite: HistoryRewrite): void {
@@ -290,7 +296,9 @@ export class GroupCommit implements Log {
   async #commitGroup(): Promise<void> {
     const appends = this.#nextGroup();
     const parts = appends.flatMap(({ encoded }) => encoded?.parts ?? []);
-    const group = { firstSequence: this.#store.lastSequence + 1, count: parts.length, parts };
+    const count = appends.reduce((sum, { records }) => sum + records.length, 0);
+    const last = present(appends.at(-1)?.encoded, 'a group has encoded appends').last;
+    const group = { firstSequence: this.#store.lastSequence + 1, count, parts, last };
     let written: number | null;
     try {
       written = await this.#store.append(group);
@@ -299,7 +307,7 @@ export class GroupCommit implements Log {
     }
     if (written === null) return;
     this.#totals.commits++;
-    this.#totals.records += parts.length;
+    this.#totals.records += count;
     this.#totals.bytes += written;
     this.#queue.splice(0, appends.length);
     this.#encoded -= appends.length;
@@ -383,11 +391,16 @@ export class GroupCommit implements Log {
   }
 
   #encode(records: readonly LogRecord[], operation: Uint8Array | undefined): EncodedRecords {
-    const parts = records.map((record) => encodeRecord(record, operation));
+    const [first] = records;
+    const parts =
+      operation !== undefined && first !== undefined
+        ? recordParts(first, operation)
+        : records.map((record) => encodeRecord(record));
+    const last = operation === undefined ? parts.at(-1) : parts[0];
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     if (bytes > this.#store.maxAppendBytes)
       throw new EngineError('PayloadTooLarge', 'The write is too large for the log.');
-    return { parts, bytes };
+    return { parts, last: present(last, 'an append has records'), bytes };
   }
 }
 

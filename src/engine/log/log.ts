@@ -155,8 +155,10 @@ export interface Log {
   readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined>;
   /** What is retained of the past. Rejects with HistoryGone, the system's error or a StartupError. */
   retained(): Promise<RetainedLog>;
-  /** What was erased up to this record leaves the history with the next snapshot that covers it. */
-  eraseHistory(through: number): void;
+  /** What this record erased leaves the history with the next snapshot that covers it. */
+  eraseHistory(sequence: number): void;
+  /** Completes what a power cut interrupted; call it before anybody reads the past, after `rewriteHistoryBy`. */
+  resumeErasing(): Promise<void>;
   /** How the history is rewritten then; without this, what is retained goes. */
   rewriteHistoryBy(rewrite: HistoryRewrite): void;
   /** Opens the newest snapshot's file for copying; a snapshot must exist. Rejects with the system's error. */

@@ -9,14 +9,13 @@ import { randomUUID } from 'node:crypto';
 import { assert, present } from '../base/assert.ts';
 import { type FolderKey, sealingOf } from './cipher.ts';
 import { SALT_BYTES } from './codec.ts';
-import type { FrameStore } from './frame-store.ts';
 import {
   PostgresConnection,
   type SessionSettings,
   StatementFailed,
   unsafeSetting,
 } from './postgres-connection.ts';
-import { PostgresLog, STORE_FORMAT, tables } from './postgres-log.ts';
+import { PostgresLog, STORE_FORMAT, tables, upgrades } from './postgres-log.ts';
 import { PostgresStore, type StoreNode } from './postgres-store.ts';
 import { StartupError } from './startup-error.ts';
 
@@ -50,7 +49,7 @@ const CREATION_LOCK = 7_263_549_127;
  * Opens the store: as its owner, or as a copy if another node that is alive has the log. Rejects with a StartupError, having
  * changed nothing but, at most, created the tables.
  */
-export async function openPostgres(options: PostgresOptions): Promise<FrameStore> {
+export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   const writer = new PostgresConnection(options.url);
   const reader = new PostgresConnection(options.url);
   const poller = new PostgresConnection(options.url);
@@ -63,11 +62,13 @@ export async function openPostgres(options: PostgresOptions): Promise<FrameStore
     await checkServer(writer, options);
     await refusable(() => createTables(writer, options));
     await refusable(() => checkStore(writer, options));
+    await refusable(() => upgradeTables(writer));
     await refusable(() => node.join());
     const id = await refusable(() => logNamed(writer, ''));
     const log = new PostgresLog(id, { writer, reader, poller });
     const store = await refusable(() => openStore(log, node.asStoreNode(close), options));
     node.onBeat = () => store.beaten();
+    node.store = store;
     return store;
   } catch (error) {
     await close();
@@ -105,6 +106,8 @@ class LivingNode {
   #trouble: string | null = null;
   #isClosed = false;
   onBeat: () => void = () => {};
+  /** What it tells of itself; null: the store is being opened. */
+  store: PostgresStore | null = null;
 
   constructor(options: PostgresOptions) {
     this.#options = options;
@@ -163,13 +166,28 @@ class LivingNode {
 
   async #beat(): Promise<void> {
     const { address, readsVersion, now } = this.#options;
+    const report = this.store?.shared.report();
     const before = now();
     const { rows } = await this.#connection.run<{ now: number }>(
-      `INSERT INTO corollary.node (id, address, program, reads_version, lease_until)
-VALUES ($1, $2, 'corollary', $3, clock_timestamp() + $4 * interval '1 ms')
-ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
+      `INSERT INTO corollary.node (id, address, program, reads_version, lease_until, position, stale_ms, takes, used_bytes,
+  memory_bytes, problem)
+VALUES ($1, $2, 'corollary', $3, clock_timestamp() + $4 * interval '1 ms', $5, $6, $7, $8, $9, $10)
+ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until, position = excluded.position,
+  stale_ms = excluded.stale_ms, takes = excluded.takes, used_bytes = excluded.used_bytes,
+  memory_bytes = excluded.memory_bytes, problem = excluded.problem
 RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
-      [this.#id, address, readsVersion, this.#leaseMs],
+      [
+        this.#id,
+        address,
+        readsVersion,
+        this.#leaseMs,
+        this.store?.lastSequence ?? 0,
+        report?.staleMs ?? 0,
+        this.store?.shared.term ?? 0,
+        report?.usedBytes ?? null,
+        report?.memoryBytes ?? null,
+        report === undefined ? 'It reads what is stored.' : report.problem,
+      ],
       BEAT_LIMIT_MS,
     );
     const skew = skewOf(present(rows[0], 'the node has a row').now, before, now());
@@ -242,6 +260,22 @@ END $create$`,
   );
 }
 
+/** Brings the tables of an earlier format to this one. */
+async function upgradeTables(connection: PostgresConnection): Promise<void> {
+  const { rows } = await connection.run<{ format: number }>('SELECT format FROM corollary.store');
+  for (let format = rows[0]?.format ?? STORE_FORMAT; format < STORE_FORMAT; format++) {
+    const block = (upgrades[format] ?? []).map((statement) => `  EXECUTE ${quoted(statement)};`).join('\n');
+    await connection.run(
+      `DO $upgrade$ BEGIN
+  PERFORM pg_advisory_xact_lock(${CREATION_LOCK});
+  IF (SELECT format FROM corollary.store) <> ${format} THEN RETURN; END IF;
+${block}
+  UPDATE corollary.store SET format = ${format + 1};
+END $upgrade$`,
+    );
+  }
+}
+
 /** The bytes by which a store recognises its key, as SQL. */
 function keyCheck({ key, random }: PostgresOptions): string {
   const salt = random(SALT_BYTES);
@@ -266,10 +300,10 @@ async function checkStore(
   );
   const [store] = rows;
   if (store === undefined) throw refusal('The schema "corollary" there is not a store of Corollary.');
-  if (store.format !== STORE_FORMAT || store.writes > readsVersion)
+  if (store.format > STORE_FORMAT || store.writes > readsVersion)
     throw refusal(
-      `The store there has format ${store.format} and operations of version ${store.writes}; this program reads format ` +
-        `${STORE_FORMAT} and operations up to ${readsVersion}. Use the newer program that wrote it.`,
+      `The store there has format ${store.format} and operations of version ${store.writes}; this program reads formats up ` +
+        `to ${STORE_FORMAT} and operations up to ${readsVersion}. Use the newer program that wrote it.`,
     );
   const check = store.key_check;
   if (check === null && key !== null)

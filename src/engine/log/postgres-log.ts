@@ -6,10 +6,11 @@
  * after which no append of an earlier one can commit.
  */
 import { assert, present } from '../base/assert.ts';
+import type { SharedNode } from './shared-store.ts';
 import { type PostgresConnection, StatementFailed } from './postgres-connection.ts';
 
 /** Version of the tables. */
-export const STORE_FORMAT = 1;
+export const STORE_FORMAT = 2;
 
 /** The statements that create the tables. They run in one transaction. */
 export const tables: readonly string[] = [
@@ -17,7 +18,9 @@ export const tables: readonly string[] = [
   `CREATE TABLE corollary.store (one bool PRIMARY KEY DEFAULT true CHECK (one), id uuid NOT NULL, format int NOT NULL,
   writes_version int NOT NULL, key_check bytea)`,
   `CREATE TABLE corollary.node (id uuid PRIMARY KEY, address text NOT NULL, program text NOT NULL,
-  reads_version int NOT NULL, lease_until timestamptz NOT NULL)`,
+  reads_version int NOT NULL, lease_until timestamptz NOT NULL, position bigint NOT NULL DEFAULT 0,
+  stale_ms bigint NOT NULL DEFAULT 0, takes int NOT NULL DEFAULT 0, used_bytes bigint, memory_bytes bigint,
+  problem text)`,
   `CREATE TABLE corollary.log (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE,
   history uuid NOT NULL, epoch bigint NOT NULL, owner uuid, first_sequence bigint NOT NULL, last_sequence bigint NOT NULL,
   last_checksum bigint NOT NULL) WITH (fillfactor = 50)`,
@@ -34,6 +37,14 @@ export const tables: readonly string[] = [
   PRIMARY KEY (log, attempt, section, n))`,
   'ALTER TABLE corollary.chunk ALTER bytes SET STORAGE EXTERNAL',
 ];
+
+/** The statements that bring tables of an earlier format to the next one. Nodes of the earlier program go on with them. */
+export const upgrades: Readonly<Record<number, readonly string[]>> = {
+  1: [
+    `ALTER TABLE corollary.node ADD position bigint NOT NULL DEFAULT 0, ADD stale_ms bigint NOT NULL DEFAULT 0,
+  ADD takes int NOT NULL DEFAULT 0, ADD used_bytes bigint, ADD memory_bytes bigint, ADD problem text`,
+  ],
+};
 
 /** The row of a log. `owner` null: no node has it. */
 export interface LogRow {
@@ -186,6 +197,52 @@ SELECT * FROM mine`,
     );
   }
 
+  /**
+   * Names `to` as the owner, if the log is `from`'s at this epoch and `to` is alive; it then takes the log at its next look.
+   * False: nothing changed.
+   */
+  async give(from: string, to: string, epoch: number): Promise<boolean> {
+    const { count, isWarned } = await this.#writer.run(
+      `UPDATE corollary.log SET owner = $3::uuid WHERE id = $1 AND owner = $2::uuid AND epoch = $4
+  AND EXISTS (SELECT FROM corollary.node n WHERE n.id = $3::uuid AND n.lease_until > clock_timestamp())`,
+      [this.id, from, to, epoch],
+      LOOK_MS,
+    );
+    requireCalm(isWarned);
+    return count === 1;
+  }
+
+  /** The nodes of the store, as each told with its last beat, by address. */
+  async nodes(): Promise<readonly SharedNode[]> {
+    const { rows } = await this.#poller.run<Raw>(
+      `SELECT id, address, lease_until > clock_timestamp() AS alive, position, stale_ms, takes, used_bytes, memory_bytes, problem
+FROM corollary.node ORDER BY address, id`,
+      [],
+      LOOK_MS,
+    );
+    return rows.map((row) => ({
+      id: row['id'] as string,
+      address: row['address'] as string,
+      isAlive: row['alive'] === true,
+      position: Number(row['position']),
+      staleMs: Number(row['stale_ms']),
+      takes: Number(row['takes']),
+      usedBytes: row['used_bytes'] === null ? null : Number(row['used_bytes']),
+      memoryBytes: row['memory_bytes'] === null ? null : Number(row['memory_bytes']),
+      problem: (row['problem'] as string | null) ?? null,
+    }));
+  }
+
+  /** When an epoch began, by the server's clock, in epoch milliseconds; null: there was no such epoch. */
+  async beganAt(epoch: number): Promise<number | null> {
+    const { rows } = await this.#poller.run<Raw>(
+      `SELECT floor(extract(epoch FROM began) * 1000)::bigint AS began FROM corollary.epoch WHERE log = $1 AND epoch = $2`,
+      [this.id, epoch],
+      LOOK_MS,
+    );
+    return rows[0] === undefined ? null : Number(rows[0]['began']);
+  }
+
   /** Where the log is now, and who has it. */
   async look(): Promise<LogLook> {
     const { rows } = await this.#poller.run<Raw>(
@@ -316,6 +373,34 @@ VALUES ($1, $2, $3, $4, $5, $6, $7)`,
         row.createdAt,
         me,
         history,
+      ],
+    );
+    requireCalm(isWarned);
+    return count === 1;
+  }
+
+  /**
+   * Makes an attempt the snapshot with which an empty log begins, if `me` has it at this epoch; false: it is not empty, or
+   * not `me`'s.
+   */
+  async beginWith(me: string, row: SnapshotRow): Promise<boolean> {
+    const { count, isWarned } = await this.#writer.run(
+      `WITH mine AS (UPDATE corollary.log SET first_sequence = $2::bigint + 1, last_sequence = $2::bigint,
+  last_checksum = coalesce($6::bigint, 1) WHERE id = $1 AND owner = $11::uuid AND epoch = $4 AND last_sequence = 0 RETURNING 1)
+INSERT INTO corollary.snapshot SELECT $1::bigint, $2::bigint, $3::uuid, $4::bigint, $5::bigint, $6::bigint, $7::bigint,
+  $8::int, $9::int, $10::bigint FROM mine`,
+      [
+        this.id,
+        row.sequence,
+        row.attempt,
+        row.epoch,
+        row.time,
+        row.checksum,
+        row.bytes,
+        row.chunks[1] ?? 0,
+        row.chunks[2] ?? 0,
+        row.createdAt,
+        me,
       ],
     );
     requireCalm(isWarned);

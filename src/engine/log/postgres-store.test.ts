@@ -53,6 +53,23 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
     await third.engine.close();
   });
 
+  it('brings the tables of format 1 to this one, with what is in them', async () => {
+    const storeUrl = await newDatabase();
+    const first = await open(storeUrl);
+    await first.tell('p(a)');
+    await first.engine.close(0);
+    await run(
+      storeUrl,
+      `ALTER TABLE corollary.node DROP position, DROP stale_ms, DROP takes, DROP used_bytes, DROP memory_bytes,
+      DROP problem; UPDATE corollary.store SET format = 1`,
+    );
+    const second = await open(storeUrl);
+    expect(await second.results('p(?x)')).toEqual(['p(a)']);
+    expect((await second.engine.nodes()).nodes).toHaveLength(1);
+    await second.engine.close();
+    await (await open(storeUrl)).engine.close();
+  });
+
   it('keeps two snapshots, and the frames since the older one', async () => {
     const storeUrl = await newDatabase();
     const session = await open(storeUrl);

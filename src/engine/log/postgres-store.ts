@@ -25,7 +25,7 @@ import { frameRecords, type StoredRecords } from './log-reader.ts';
 import { StatementFailed } from './postgres-connection.ts';
 import type { LogRow, PostgresLog, SnapshotRow, StoredFrame } from './postgres-log.ts';
 import { type Branch, type Group, unavailable } from './segment-writer.ts';
-import type { SharedFrame, SharedPosition, SharedStore } from './shared-store.ts';
+import type { SharedFrame, SharedPosition, SharedStore, SharedTotals } from './shared-store.ts';
 import { encodeSnapshotHeader, SNAPSHOT_PAYLOAD_BYTES, snapshotSections } from './snapshot-codec.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
@@ -93,6 +93,7 @@ export class PostgresStore implements FrameStore {
   #snapshots: readonly SnapshotRow[] = [];
   #sizes = { all: 0, uncovered: 0, atSegment: 0 };
   #commits = 0;
+  #totals = { fenced: 0, inDoubt: 0, endsLost: 0 };
   #isClosed = false;
 
   private constructor(log: RemoteLog, node: StoreNode, row: LogRow, options: PostgresStoreOptions) {
@@ -263,6 +264,10 @@ export class PostgresStore implements FrameStore {
     // There is none; see `retained`.
   }
 
+  async resumeErasing(): Promise<void> {
+    // There is none; see `retained`.
+  }
+
   rewriteHistoryBy(): void {
     // There is none; see `retained`.
   }
@@ -335,6 +340,35 @@ export class PostgresStore implements FrameStore {
     return present(this.#snapshots[0], 'it was stored');
   }
 
+  /**
+   * Begins an empty log with a snapshot that covers the records of another one up to this sequence. `verify` reads it back
+   * before it counts, and rejects if it is not what was meant; nothing of it counts then. Rejects with a StatementFailed, or
+   * with NoOwner if another node took the log meanwhile.
+   */
+  async beginWith(
+    of: { readonly sequence: number; readonly time: number; readonly checksum: number | null },
+    parts: AsyncIterable<SnapshotPart>,
+    verify: (
+      readSnapshot: (section: SnapshotPart['section']) => AsyncGenerator<Uint8Array, void, undefined>,
+    ) => Promise<void>,
+  ): Promise<void> {
+    assert(this.lastSequence === 0 && this.#role === 'owner', 'the log is empty, and this node has it');
+    const { epoch } = this.#row;
+    const attempt = randomUUID();
+    const createdAt = this.#options.now();
+    const written = await this.#putChunks(attempt, epoch, this.#sealing, parts);
+    const row: SnapshotRow = { ...of, attempt, epoch, createdAt, ...written };
+    await verify((section) => this.#pieces(row, section));
+    if (!(await this.#log.beginWith(this.#node.id, row))) throw this.#demoted(taken);
+    this.#snapshots = [row];
+    this.#row = {
+      ...this.#row,
+      firstSequence: of.sequence + 1,
+      lastSequence: of.sequence,
+      lastChecksum: of.checksum ?? 1,
+    };
+  }
+
   /** Gives the log and the lease up, so that the next node need not wait. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -350,6 +384,7 @@ export class PostgresStore implements FrameStore {
     const role = (): 'owner' | 'copy' => this.#role;
     const term = (): number => this.#term;
     const trouble = (): string | null => this.#node.trouble;
+    const totals = (): SharedTotals => this.#totals;
     return {
       node: this.#node.id,
       get role() {
@@ -361,7 +396,15 @@ export class PostgresStore implements FrameStore {
       get trouble() {
         return trouble();
       },
+      get totals() {
+        return totals();
+      },
       onDemoted: () => {},
+      report: () => ({ staleMs: 0, usedBytes: null, memoryBytes: null, problem: null }),
+      nodes: () => this.#log.nodes(),
+      ownedSince: () => this.#log.beganAt(this.#row.epoch),
+      give: (to) => this.#give(to),
+      takeBack: (from) => this.#log.give(from, this.#node.id, this.#row.epoch),
       look: () => this.#log.look(),
       continues: (seen) => this.#continues(seen),
       frames: (through) => this.#framesThrough(through),
@@ -383,6 +426,13 @@ export class PostgresStore implements FrameStore {
           this.#row = { ...this.#row, lastSequence: sequence, lastChecksum };
       },
     };
+  }
+
+  async #give(to: string): Promise<boolean> {
+    if (this.latched !== null) throw this.latched;
+    if (!(await this.#log.give(this.#node.id, to, this.#row.epoch))) return false;
+    this.#demoted(given);
+    return true;
   }
 
   async #continues(seen: SharedPosition): Promise<boolean> {
@@ -423,6 +473,7 @@ export class PostgresStore implements FrameStore {
     }
     if (lastChecksum !== UNKNOWN && this.#row.lastChecksum !== lastChecksum) {
       this.#mustRestart = this.#isEndLost = true;
+      this.#totals.endsLost++;
       return false;
     }
     this.#become();
@@ -517,6 +568,7 @@ export class PostgresStore implements FrameStore {
     switch (error.failure) {
       case 'unknown':
         this.#doubtful = frame;
+        this.#totals.inDoubt++;
         return outcomeUnknown(error);
       case 'unreachable':
         return noOwner('PostgreSQL cannot be reached.', error);
@@ -551,6 +603,8 @@ export class PostgresStore implements FrameStore {
   #demoted(why: string): EngineError {
     if (this.#role === 'owner') {
       this.#role = 'copy';
+      if (why !== given) this.#totals.fenced++;
+      if (why === cutOff) this.#totals.endsLost++;
       this.#isEndLost = why === cutOff;
       this.#mustRestart = why === cutOff;
       this.#failure = null;
@@ -688,6 +742,7 @@ export class PostgresStore implements FrameStore {
 }
 
 const taken = 'Another node has taken the log over. This one goes on with a copy.';
+const given = 'This node has given the log to another one, and goes on with a copy.';
 const cutOff =
   'PostgreSQL has lost records that it had confirmed, as after the promotion of an asynchronous standby or the restore of ' +
   'a backup. This node reads again what is left, and a new history begins.';

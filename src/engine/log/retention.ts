@@ -50,8 +50,10 @@ export class RetainedHistory {
   readonly #days: number;
   readonly #now: () => number;
   readonly #onWarn: (message: string) => void;
-  /** Sequence of the last record that erased something; null: the history has nothing that was erased. */
-  #eraseThrough: number | null = null;
+  /** Sequences of the records whose erasures are still in the history. */
+  #erasures: number[] = [];
+  /** True if the history has what was erased up to the newest snapshot: a power cut interrupted its rewriting. */
+  isInterrupted = false;
   usage: HistoryUsage = { bytes: 0, snapshots: 0, segments: 0, since: null };
 
   constructor(
@@ -68,21 +70,23 @@ export class RetainedHistory {
   /** What stays beside the newest snapshot when the folder is opened. Rejects with the system's error. */
   async atStart(newest: SnapshotHeader): Promise<RetainedFiles> {
     await completeRewriting(this.#backend);
+    const erasing = await readErasing(this.#backend);
     // A mark of what the snapshot does not cover is set again when the record is replayed.
-    const erasing = (await readErasing(this.#backend)) ?? Number.POSITIVE_INFINITY;
-    const retained = await this.#retained(newest, erasing <= newest.sequence);
+    this.isInterrupted = erasing !== null && erasing <= newest.sequence;
+    if (erasing !== null && this.isInterrupted) this.erase(erasing);
+    const retained = await this.#retained(newest, false);
     this.usage = await usageOf(this.#backend, retained);
     return retained;
   }
 
-  /** What was to go has gone, or goes again once its record is replayed. Rejects with the system's error. */
-  opened(): Promise<void> {
-    return unmarkErasing(this.#backend);
+  /** What was to go has gone, goes again once its record is replayed, or waits. Rejects with the system's error. */
+  async opened(): Promise<void> {
+    if (!this.isInterrupted) await unmarkErasing(this.#backend);
   }
 
-  /** What was erased up to this record leaves the history with the next snapshot that covers it. */
-  erase(through: number): void {
-    this.#eraseThrough = Math.max(through, this.#eraseThrough ?? 0);
+  /** What this record erased leaves the history with the next snapshot that covers it. */
+  erase(sequence: number): void {
+    this.#erasures.push(sequence);
   }
 
   /** Call it before the snapshot gets its name. Rejects with the system's error. */
@@ -116,7 +120,9 @@ export class RetainedHistory {
     this.usage = await usageOf(this.#backend, retained);
     if (!isErasing) return;
     await unmarkErasing(this.#backend);
-    this.#eraseThrough = null;
+    // What was erased since is in the history until the next snapshot.
+    this.#erasures = this.#erasures.filter((each) => each > header.sequence);
+    this.isInterrupted = false;
   }
 
   /** Another log's snapshot with this stamp replaced everything. */
@@ -126,7 +132,7 @@ export class RetainedHistory {
 
   /** True if the history is rewritten, or goes, with the snapshot. */
   erases({ sequence }: SnapshotHeader): boolean {
-    return this.#eraseThrough !== null && this.#eraseThrough <= sequence;
+    return this.#erasures.some((each) => each <= sequence);
   }
 
   #retained(newest: SnapshotHeader, isErasing: boolean): Promise<RetainedFiles> {

@@ -37,6 +37,8 @@ export type RewrittenPiece =
 export interface HistoryRewrite {
   /** The history up to the record `through` as it shall be, in order. */
   pieces(retained: RetainedLog, through: number): AsyncIterable<RewrittenPiece>;
+  /** True if a record up to this one erased something, and has not been rewritten itself. */
+  hasErasures(retained: RetainedLog, through: number): Promise<boolean>;
   /** Called once the files are replaced, or gone. */
   ended(): void;
 }

@@ -207,8 +207,23 @@ export class SegmentStore implements FrameStore {
     this.#rewrite = rewrite;
   }
 
-  eraseHistory(through: number): void {
-    this.#history.erase(through);
+  eraseHistory(sequence: number): void {
+    this.#history.erase(sequence);
+  }
+
+  async resumeErasing(): Promise<void> {
+    const snapshot = this.#snapshot;
+    const rewrite = this.#rewrite;
+    if (!this.#history.isInterrupted || snapshot === null || rewrite === null) return;
+    try {
+      const hasErasures = await rewrite.hasErasures(await this.retained(), snapshot.header.sequence);
+      if (!hasErasures) this.#rewrite = null;
+    } catch (error) {
+      this.#onWarn(`The history ends, since it could not be read to be rewritten: ${reason(error)}`);
+      this.#rewrite = null;
+    }
+    await this.#removeCovered(snapshot, Number.POSITIVE_INFINITY);
+    this.#rewrite = rewrite;
   }
 
   copySnapshot(): Promise<SnapshotCopy> {

@@ -7,7 +7,7 @@
  * are durable before its first frame is written, and the whole segment before the next one is created, so only the last
  * segment can be torn. The caller runs one method at a time.
  */
-import { assert, present } from '../base/assert.ts';
+import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { systemError, systemErrorCode, type StorageBackend, type StorageFile } from './backend.ts';
 import { type FolderKey, type Sealer, sealingOf } from './cipher.ts';
@@ -15,6 +15,7 @@ import {
   encodeFrame,
   encodeSegmentHeader,
   FOLLOWS_UNSYNCED,
+  FrameRoom,
   type HistoryParent,
   recordChecksum,
   SALT_BYTES,
@@ -49,8 +50,11 @@ export interface Branch {
 /** One group commit: the encoded records in order, and the sequence of the first. */
 export interface Group {
   readonly firstSequence: number;
+  /** Number of records, of which each is one part or several. */
   readonly count: number;
   readonly parts: readonly Uint8Array[];
+  /** The line of the last record, or its part before the operation. */
+  readonly last: Uint8Array;
 }
 
 /** The segment being written. */
@@ -78,6 +82,7 @@ export class SegmentWriter {
   #syncedEnd = 0;
   #latched: EngineError | null = null;
   #syncs = 0;
+  readonly #room = new FrameRoom();
 
   constructor(backend: StorageBackend, contents: LogContents, options: SegmentWriterOptions) {
     this.#backend = backend;
@@ -116,6 +121,7 @@ export class SegmentWriter {
       { flags, historyId, epoch, firstSequence, count },
       group.parts,
       sealer,
+      this.#room,
     );
     await this.#put(file, frame, segment.end);
     // The folder's place is looked up while the disk works.
@@ -130,7 +136,7 @@ export class SegmentWriter {
     markFrame(segment, segment.end, firstSequence);
     segment.end += frame.length;
     segment.lastSequence += count;
-    segment.lastChecksum = recordChecksum(present(group.parts.at(-1), 'a group has records'));
+    segment.lastChecksum = recordChecksum(group.last);
     if (durable) this.#syncedEnd = segment.end;
     return frame.length;
   }

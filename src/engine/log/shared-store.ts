@@ -15,6 +15,40 @@ export interface SharedPosition {
   readonly isOwned: boolean;
 }
 
+/** What a node says of itself with each beat. */
+export interface NodeReport {
+  /** The state lacks nothing that was stored so many milliseconds ago. */
+  readonly staleMs: number;
+  /** Memory of the process, and the mark at which no more knowledge is stored; null: not measured, or no limit. */
+  readonly usedBytes: number | null;
+  readonly memoryBytes: number | null;
+  /** Why it cannot follow the log, in plain language; null: it can. */
+  readonly problem: string | null;
+}
+
+/** A node of the store, as it told with its last beat. */
+export interface SharedNode extends NodeReport {
+  readonly id: string;
+  /** Where other nodes reach it. */
+  readonly address: string;
+  /** True if its lease has not run out. */
+  readonly isAlive: boolean;
+  /** Sequence of the last record that it has applied. */
+  readonly position: number;
+  /** How often it has taken the log since its start. */
+  readonly takes: number;
+}
+
+/** What happened to a node's part of the log since its start. */
+export interface SharedTotals {
+  /** Times that another node had taken the log, or its end was lost. */
+  readonly fenced: number;
+  /** Appends whose outcome was unknown at first. */
+  readonly inDoubt: number;
+  /** Times that PostgreSQL had lost what this node had applied. */
+  readonly endsLost: number;
+}
+
 /** Records of one frame of a shared log, in order, and the frame's end. */
 export interface SharedFrame {
   readonly records: readonly LogRecord[];
@@ -35,6 +69,20 @@ export interface SharedStore {
   readonly trouble: string | null;
   /** Called in the turn in which the owner becomes a copy: another node has taken the log, or its end was lost. */
   onDemoted: () => void;
+  /** Asked for with each beat, and shown to all nodes. */
+  report: () => NodeReport;
+  readonly totals: SharedTotals;
+  /** The nodes of the store, also those that ended without a word within the last hour. Rejects with a StatementFailed. */
+  nodes(): Promise<readonly SharedNode[]>;
+  /** When the present epoch began, in epoch milliseconds by PostgreSQL's clock; null: not known. */
+  ownedSince(): Promise<number | null>;
+  /**
+   * The owner gives the log to another node, and is a copy from then on; false: that node is not alive, and nothing changed.
+   * No append may be under way. Rejects with a StatementFailed, or NoOwner if the log was lost.
+   */
+  give(to: string): Promise<boolean>;
+  /** Takes back what was given to a node that has not taken it yet; false: it has. Rejects with a StatementFailed. */
+  takeBack(from: string): Promise<boolean>;
   /** Asks the store. Rejects with a StatementFailed. */
   look(): Promise<SharedPosition>;
   /**

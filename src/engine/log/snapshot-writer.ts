@@ -9,7 +9,7 @@
 import { assert } from '../base/assert.ts';
 import type { StorageBackend, StorageFile } from './backend.ts';
 import { type FileSealing, type Opener, type Sealer } from './cipher.ts';
-import { encodeFrame } from './codec.ts';
+import { encodeFrame, FrameRoom } from './codec.ts';
 import {
   encodeSnapshotHeader,
   SNAPSHOT_PAYLOAD_BYTES,
@@ -98,6 +98,7 @@ class FrameWriter {
   #frames = 0;
   #end = 0;
   #unsynced = 0;
+  readonly #room = new FrameRoom();
 
   constructor(file: StorageFile, header: SnapshotHeader, sealer: Sealer) {
     this.#file = file;
@@ -140,7 +141,7 @@ class FrameWriter {
     const frame = { flags: 0, historyId, epoch, firstSequence: ++this.#frames, count: this.#section };
     const payload = this.#payload.subarray(0, this.#filled);
     this.#filled = 0;
-    await this.#put(encodeFrame(salt, this.#end, frame, [payload], this.#sealer));
+    await this.#put(encodeFrame(salt, this.#end, frame, [payload], this.#sealer, this.#room));
   }
 
   async #put(bytes: Uint8Array): Promise<void> {

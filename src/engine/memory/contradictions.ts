@@ -68,7 +68,7 @@ async function* contradictedIn(
       const newest = large.find(identity);
       if (newest < 0) continue;
       // The newest version is the visible one, unless it was born after the reader's generation.
-      if ((large.birth[newest] as number) <= reader.generation) {
+      if (large.bornIn(newest) <= reader.generation) {
         if (isVisible(large, newest))
           yield asPair([{ relation: small, row }], [{ relation: large, row: newest }]);
         continue;

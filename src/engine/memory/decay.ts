@@ -5,7 +5,7 @@ import { TextComparisons } from '../base/text-order.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { type Decayed, type DecayInput, decayInputSchema } from '../contract/memory.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
-import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
+import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
 import { isPinned, factNumberOf } from './patterns.ts';
 import { renderIdentity } from '../language/print.ts';
 import type { Decay } from '../state/operation.ts';
@@ -19,6 +19,11 @@ import type { Clock } from '../base/clock.ts';
  *
  * The long scan runs before the write takes its turn; the exclusive commit checks only the facts found. So other writes
  * wait only in proportion to what is evicted, and facts used, changed or pinned meanwhile stay.
+ */
+
+/**
+ * What becomes of an evicted fact: it is retracted if it faded. One whose validity has ended leaves the present, and the past
+ * keeps it: by a `ttl` for as long as the history, else until it is retracted by its id.
  */
 
 /** A fact to evict, and why. */
@@ -64,7 +69,7 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
     return { tenant: context.tenant, facts };
   });
   return decideAndWrite(writer, caller, 'decayed', (context, logical) =>
-    decide(context, caller, wanted, found, logical),
+    decide(context, caller, wanted, found, logical, writer.historyMs),
   );
 }
 
@@ -75,6 +80,7 @@ async function decide(
   wanted: Wanted,
   found: Found,
   logical: number,
+  historyMs: number,
 ): Promise<Decision<Answer>> {
   const { tenant, pacer } = context;
   const time = Math.max(logical, context.reader.time);
@@ -90,18 +96,67 @@ async function decide(
     const storesAnswer = caller.idempotency !== null;
     if (evictions.length === 0 && !tenant.facts.hasEnds(wanted.view) && !storesAnswer)
       return { answer, write: null };
-    const facts = evictions.map(({ fact }) => factNumberOf(fact));
+    const isKept = endedKept(tenant.facts, time - historyMs);
+    const [kept, retracted] = [evictions.filter(isKept), evictions.filter((each) => !isKept(each))];
     const operation: Decay = {
       kind: 'decay',
       tenant: caller.tenant,
       scope: wanted.view,
-      facts,
+      facts: retracted.map(({ fact }) => factNumberOf(fact)),
+      ...(kept.length === 0 ? {} : { ended: kept.map(({ fact }) => factNumberOf(fact)) }),
       answer: storesAnswer ? answer : null,
     };
     const write = await encodeWrite(operation, pacer);
     if (tenant.uses.version === version || attempt === maxAttempts) return { answer, write };
-    evictions = await again(facts);
+    evictions = await again(evictions.map(({ fact }) => factNumberOf(fact)));
   }
+}
+
+/** Whether the past keeps an evicted fact. Ended by a `ttl` up to `through`, it is kept no longer. */
+function endedKept(facts: FactStore, through: number): (eviction: Eviction) => boolean {
+  return ({ fact, fate }) =>
+    fate === 'expired' && (untilOf(fact) > through || !facts.past.endsByTtl(factNumberOf(fact)));
+}
+
+function untilOf({ relation, row }: FactRow): number {
+  return relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Retracts the facts whose validity ended by a `ttl` longer ago than the history goes back, in every tenant. Nobody sees
+ * them any more but at instants before that.
+ */
+export async function dropEnded(host: ScheduledDecayHost, signal: AbortSignal): Promise<void> {
+  const { writer } = host;
+  await everywhere(host, signal, async (caller) => {
+    const facts = writer.live.storeOf(caller);
+    if (facts === null || oldByTtl(facts, writer.live.showTime() - writer.historyMs).length === 0) return;
+    await decideAndWrite(writer, caller, 'decayed', async ({ tenant, reader, pacer }, logical) => {
+      const dropped = oldByTtl(tenant.facts, Math.max(logical, reader.time) - writer.historyMs);
+      const answer = { evicted: 0, expired: 0, lowSalience: 0, remaining: 0, atoms: [] };
+      if (dropped.length === 0) return { answer, write: null };
+      const scope = { kind: 'all' } as const;
+      const operation: Decay = {
+        kind: 'decay',
+        tenant: caller.tenant,
+        scope,
+        facts: [],
+        dropped,
+        answer: null,
+      };
+      return { answer, write: await encodeWrite(operation, pacer) };
+    });
+  });
+}
+
+/** The numbers of the facts that a `ttl` ended up to this time. */
+function oldByTtl(facts: FactStore, through: number): number[] {
+  const found: number[] = [];
+  for (const number of facts.past.allByTtl()) {
+    const fact = facts.versionOf(number);
+    if (fact.row >= 0 && fact.relation.isAlive(fact.row) && untilOf(fact) <= through) found.push(number);
+  }
+  return found;
 }
 
 /** The facts to evict in the view as the reader sees it, each in the form that `of` gives it. */
@@ -120,6 +175,7 @@ async function evictionsIn<Form>(
       if (scope !== null && (relation.columns[relation.arity] as Int32Array)[row] !== scope) continue;
       if (!relation.wasAlive(row, reader.generation)) continue;
       const fact = { relation, row };
+      if (tenant.facts.past.has(factNumberOf(fact))) continue;
       const salience = salienceOf(context, fact, reader.time);
       const fate = fateOf(fact, reader.time, threshold, salience);
       if (fate !== null) evictions.push(of(context, fact, fate, salience));
@@ -140,6 +196,7 @@ async function stillEvicted(
     if (at % rowsInSlice === rowsInSlice - 1) await context.pacer.breathe();
     const fact = context.tenant.facts.versionOf(number);
     if (fact.row < 0 || !fact.relation.isAlive(fact.row)) continue;
+    if (context.tenant.facts.past.has(number)) continue;
     const salience = salienceOf(context, fact, time);
     const fate = fateOf(fact, time, threshold, salience);
     if (fate !== null) evictions.push(evictionWith(context, fact, fate, salience));
@@ -232,7 +289,7 @@ function fateOf(
   threshold: number,
   salience: () => number,
 ): Fate | null {
-  if ((relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) <= time) return 'expired';
+  if (untilOf({ relation, row }) <= time) return 'expired';
   if ((relation.validFrom?.[row] ?? Number.NEGATIVE_INFINITY) > time) return null;
   if (isPinned(relation.metadata.get(row))) return null;
   return salience() < threshold ? 'faded' : null;
@@ -252,9 +309,16 @@ interface ScheduledDecayHost {
  * Runs decay with default settings in every database and tenant, one after the other, until the signal. If the log
  * cannot be written, it warns and ends the run; the next run tries again.
  */
-export async function decayEverywhere(
+export async function decayEverywhere(host: ScheduledDecayHost, signal: AbortSignal): Promise<void> {
+  await everywhere(host, signal, async (caller) => {
+    await decay(host.writer, caller, decayInputSchema.parse({}));
+  });
+}
+
+async function everywhere(
   { writer, onWarn, onBug }: ScheduledDecayHost,
   signal: AbortSignal,
+  run: (caller: Caller) => Promise<void>,
 ): Promise<void> {
   const places = Array.from(
     writer.live.everyTenant(),
@@ -263,7 +327,7 @@ export async function decayEverywhere(
   for (const [database, tenant] of places) {
     if (signal.aborted) return;
     try {
-      await decay(writer, callerAt(database, tenant, signal), decayInputSchema.parse({}));
+      await run(callerAt(database, tenant, signal));
     } catch (error) {
       // The service is shutting down.
       if (signal.aborted) return;

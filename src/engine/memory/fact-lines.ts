@@ -40,7 +40,8 @@ function timed(word: string, time: number | null): string[] {
 }
 
 /** An entry as far as lines need it. */
-export type LinedEntry = Pick<ContextEntry, 'predicate' | 'args' | 'negated' | 'provenance'> & LineNotes;
+export type LinedEntry = Pick<ContextEntry, 'predicate' | 'args' | 'named' | 'negated' | 'provenance'> &
+  LineNotes;
 
 /** The line of an entry. */
 export function lineOf(entry: LinedEntry): string {
@@ -90,12 +91,30 @@ export async function firstEntries<Entry extends LinedEntry>(
   return [...taken.values()];
 }
 
-/** The entries as a text: in their order, but each conclusion after those of its premises that are among them. */
+/**
+ * Headings that say the declared names of arguments, such as `% lives_in(person, city)`: one for each relation, in the order
+ * of the entries. They are comments of the language, and no tokens of a window.
+ */
+export function headingsOf(entries: Iterable<Pick<LinedEntry, 'predicate' | 'args' | 'named'>>): string[] {
+  const headings = new Set<string>();
+  for (const { predicate, named } of entries) {
+    const names = named === undefined ? [] : Object.keys(named);
+    // Fields that look like integers come first, whatever the order of the arguments.
+    if (names.length > 0 && !names.some((name) => /^\d+$/.test(name)))
+      headings.add(`% ${predicate}(${names.join(', ')})`);
+  }
+  return [...headings];
+}
+
+/**
+ * The entries as a text: the headings, then the entries in their order, but each conclusion after those of its premises that
+ * are among them.
+ */
 export async function linesOfFacts(
   entries: readonly LinedEntry[],
   breathe: () => Promise<void>,
 ): Promise<string> {
-  const lines: string[] = [];
+  const lines = headingsOf(entries);
   for (const entry of await readingOrder(entries, breathe)) {
     lines.push(lineOf(entry));
     if ((lines.length & 0xff) === 0) await breathe();

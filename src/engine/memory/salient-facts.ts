@@ -195,8 +195,8 @@ class TopFacts {
     time: number,
   ): number {
     if (bounds === null || relation.hasDiedSince(block, generation)) return 1;
-    const first = relation.birth[block * rowsInBlock] as number;
-    const last = relation.birth[Math.min(count, (block + 1) * rowsInBlock) - 1] as number;
+    const first = relation.bornIn(block * rowsInBlock);
+    const last = relation.bornIn(Math.min(count, (block + 1) * rowsInBlock) - 1);
     const plain = this.#saliences.ofGeneration(last);
     // Of several times the latest gives the greatest salience, apart from rounding.
     const ofPlain = first === last ? plain : Math.min(1, plain + roundingSlack);
@@ -229,10 +229,7 @@ class TopFacts {
     let max = 0;
     for (let row = start; row < end; row++) {
       const isPlain = isExact && bounds.isPlain(row);
-      if (
-        isPlain &&
-        this.#isBelow(this.#saliences.ofGeneration(relation.birth[row] as number) + roundingSlack)
-      )
+      if (isPlain && this.#isBelow(this.#saliences.ofGeneration(relation.bornIn(row)) + roundingSlack))
         continue;
       const isVisible = this.#isVisible(relation, row);
       if (!isVisible && (isPlain || !learns || !relation.isAlive(row))) continue;

@@ -71,6 +71,7 @@ test('reports a run that meets a full disk, and a later one evicts once there is
     questionBytes: 1e9,
     snapshotIntervalMs: 3_600_000,
     decayIntervalMs: 20,
+    endedIntervalMs: null,
     leaderUrl: null,
     onWarn: (message) => void warnings.push(message),
     tallies: new Map(),

@@ -1,12 +1,18 @@
 import type { StoredImport } from '../write/importing.ts';
-import type { NodeStatus, SnapshotTaken, StorageState } from '../contract/administration.ts';
+import type {
+  LogMoved,
+  NodeList,
+  NodeStatus,
+  SnapshotTaken,
+  StorageState,
+} from '../contract/administration.ts';
 import type { Caller } from '../base/caller.ts';
 import { present } from '../base/assert.ts';
-import { type EngineError, notLeader } from '../base/errors.ts';
+import { EngineError, notLeader } from '../base/errors.ts';
 import { steady } from '../base/clock.ts';
 import { Slices } from '../base/slices.ts';
 import { Databases } from '../write/databases.ts';
-import { DecaySchedule, decayEverywhere } from '../memory/decay.ts';
+import { DecaySchedule, decayEverywhere, dropEnded } from '../memory/decay.ts';
 import { markOf, outcomeOf, spaceOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
 import type { LiveCounters, LiveFigures } from '../session/live-figures.ts';
@@ -27,7 +33,7 @@ import { repeatedReport, type Report } from '../state/report.ts';
 import type { Journal, JournalName } from '../log/journal.ts';
 import type { FolderLock } from '../log/lock-file.ts';
 import { noOwner } from '../log/frame-store.ts';
-import type { SharedStore } from '../log/shared-store.ts';
+import type { SharedStore, SharedTotals } from '../log/shared-store.ts';
 import type { Log } from '../log/log.ts';
 import { Transactions } from '../write/transactions.ts';
 import { type Embedder, Meaning, type MeaningState } from '../search/meaning.ts';
@@ -66,6 +72,8 @@ export interface EngineCounters extends LiveCounters {
   questionsOverQuota: number;
   /** Of the reasoning threads. */
   reasoning: ThreadCounters;
+  /** Of a log that several nodes share. */
+  shared: SharedTotals & { readonly takes: number };
 }
 
 /** The engine's current figures, for gauges. */
@@ -132,8 +140,12 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
   readonly embeddings?: Embeddings | null;
   /** Starts threads for heavy questions; null or absent: there are none. */
   readonly threadHost?: ThreadHost | null;
+  /** True if something was erased before the start, and the history still has it: the next snapshot is due at once. */
+  readonly isErasing?: boolean;
   /** null: nothing decays by the clock. */
   readonly decayIntervalMs: number | null;
+  /** null: ended facts are not dropped by the clock. */
+  readonly endedIntervalMs: number | null;
   /** Address of the leader whose records these are; null: callers write. */
   readonly leaderUrl: string | null;
   /** Told, in words for people, what an operator should know. */
@@ -153,6 +165,7 @@ function notOwner(): EngineError {
 const clockLookMs = 1000;
 /** Scheduled decay, which is final, waits this long after the clock was set: it may be put right again. */
 const decayWaitsMs = 3_600_000;
+const dayMs = 86_400_000;
 
 /** After these there may be much less than there was. */
 const clearing: ReadonlySet<Operation['kind']> = new Set([
@@ -193,6 +206,8 @@ export class EngineContext implements Writer {
   readonly threads: ReasoningThreads | null;
   /** null: nothing decays by the clock. */
   readonly decaySchedule: DecaySchedule | null;
+  /** null: ended facts are not dropped by the clock. */
+  readonly endedSchedule: DecaySchedule | null;
   readonly newId = (): string => crypto.randomUUID();
   readonly newTransactionId = (): string => {
     const { shared, epoch } = this.parts.log;
@@ -265,15 +280,36 @@ export class EngineContext implements Writer {
       onBug: parts.onBug,
     });
     this.decaySchedule = follows ? null : this.#decayScheduleOf(parts);
+    this.endedSchedule = follows ? null : this.#endedScheduleOf(parts);
   }
 
-  #decayScheduleOf({ decayIntervalMs, clock, log, onWarn, onBug }: EngineParts): DecaySchedule | null {
+  get historyMs(): number {
+    return (this.parts.historyDays ?? 0) * dayMs;
+  }
+
+  /** Drops ended facts that the past need not keep any longer. */
+  #endedScheduleOf({ endedIntervalMs, clock }: EngineParts): DecaySchedule | null {
+    if (endedIntervalMs === null) return null;
+    const run = (signal: AbortSignal): Promise<void> => this.dropEnded(signal);
+    return new DecaySchedule({ clock, intervalMs: endedIntervalMs, mayRun: () => this.#mayForget(), run });
+  }
+
+  /** Drops the ended facts that the past need not keep any longer, until the signal. */
+  dropEnded(signal: AbortSignal): Promise<void> {
+    const { onWarn, onBug } = this.parts;
+    return dropEnded({ writer: this, onWarn, onBug }, signal);
+  }
+
+  /** True unless the node is a copy, or the clock was set a short while ago. */
+  #mayForget(): boolean {
+    return this.parts.log.shared?.role !== 'copy' && this.live.clockOffset.steadyForMs >= decayWaitsMs;
+  }
+
+  #decayScheduleOf({ decayIntervalMs, clock, onWarn, onBug }: EngineParts): DecaySchedule | null {
     if (decayIntervalMs === null) return null;
     const run = (signal: AbortSignal): Promise<void> =>
       decayEverywhere({ writer: this, onWarn, onBug }, signal);
-    const mayRun = (): boolean =>
-      log.shared?.role !== 'copy' && this.live.clockOffset.steadyForMs >= decayWaitsMs;
-    return new DecaySchedule({ clock, intervalMs: decayIntervalMs, mayRun, run });
+    return new DecaySchedule({ clock, intervalMs: decayIntervalMs, mayRun: () => this.#mayForget(), run });
   }
 
   #tailOf(shared: SharedStore | null, pause: () => Promise<void>): SharedTail | null {
@@ -290,6 +326,11 @@ export class EngineContext implements Writer {
       live,
       snapshots,
       pause,
+      memory: () => {
+        const read = this.parts.memoryGauge?.read();
+        const { resident: usedBytes = null, residentMark: memoryBytes = null } = read ?? {};
+        return { usedBytes, memoryBytes };
+      },
       onReplaced,
       onWarn,
       onBug,
@@ -330,15 +371,14 @@ export class EngineContext implements Writer {
       },
     );
     log.rewriteHistoryBy(erasures);
+    if (this.parts.isErasing === true) this.snapshots.soon();
     return erasures;
   }
 
   #threadsOf(host: ThreadHost | null): ReasoningThreads | null {
     if (host === null) return null;
     const { onBug, onWarn } = this.parts;
-    const threads = new ReasoningThreads({ live: this.live, host, memory: this.live.memory, onBug, onWarn });
-    threads.start();
-    return threads;
+    return new ReasoningThreads({ live: this.live, host, memory: this.live.memory, onBug, onWarn });
   }
 
   #meaningBy(embeddings: Embeddings | null): Meaning | null {
@@ -476,6 +516,21 @@ export class EngineContext implements Writer {
     await this.tail?.look();
   }
 
+  /** The nodes that share the log; none: only this process can have it. Rejects with NoOwner. */
+  async nodes(): Promise<NodeList> {
+    return (await this.tail?.nodes()) ?? { log: null, nodes: [] };
+  }
+
+  /** Lets another node store the writes; see `SharedTail.handOver`. Rejects with Conflict if nodes share no log. */
+  async handOver(to: string): Promise<Omit<LogMoved, 'heldMs'>> {
+    if (this.tail === null)
+      throw new EngineError(
+        'Conflict',
+        'this service keeps its knowledge by itself: only the nodes of a store (STORE_URL) can take it from each other',
+      );
+    return this.tail.handOver(to);
+  }
+
   /** This node of a shared log; null: only this process can have the log. */
   node(): NodeStatus | null {
     return this.tail?.status() ?? null;
@@ -506,6 +561,7 @@ export class EngineContext implements Writer {
   /** Totals since the start, for metrics. */
   counters(): EngineCounters {
     const { records, commits, bytes: logBytes } = this.parts.log.statistics();
+    const { shared } = this.parts.log;
     return {
       ...this.live.counters(),
       records,
@@ -517,6 +573,7 @@ export class EngineContext implements Writer {
       writesOutOfMemory: this.admission.refused.memory,
       questionsOverQuota: this.questions.refused,
       reasoning: this.threads?.counters() ?? { movedQuestions: 0, replacedThreads: 0 },
+      shared: { takes: shared?.term ?? 0, ...(shared?.totals ?? { fenced: 0, inDoubt: 0, endsLost: 0 }) },
     };
   }
 
@@ -573,7 +630,7 @@ export class EngineContext implements Writer {
     await this.tail?.close();
     // First, so that no write is stored behind one that is refused because it cannot read any more.
     const written = this.pipeline.close();
-    const decayed = this.decaySchedule?.close();
+    const decayed = Promise.all([this.decaySchedule?.close(), this.endedSchedule?.close()]);
     this.threads?.close();
     await Promise.all([this.live.close(), this.#words.close(), this.violations.close()]);
     await decayed;

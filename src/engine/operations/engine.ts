@@ -26,7 +26,6 @@ import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/ex
 import { historyDiff } from '../read/history-diff.ts';
 import { listFacts } from '../read/list-facts.ts';
 import { listViolations, storedConstraint } from '../read/violations.ts';
-import { whatIf } from '../read/what-if.ts';
 import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
 import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
@@ -45,17 +44,16 @@ import { forgetEntity } from '../history/erasures.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
 import {
-  aggregateAtoms,
   aggregateForText,
   askForText,
-  askQuestion,
-  explainAtom,
+  asObject,
   explainForText,
   predicates,
-  query,
+  queryForText,
   rule,
   rules,
   validateRules,
+  whatIfForText,
 } from './questions.ts';
 
 /**
@@ -79,7 +77,6 @@ function asking<Input, Result>(...operation: Parameters<typeof reading<Input, Re
     );
 }
 
-const limitsGiven = (input: ReadLimits): ReadLimits => input;
 const anyConclusion = (): null => null;
 
 /** The operations that can be asked about the past, by name: see `EngineContext.atMoment`. */
@@ -91,22 +88,22 @@ const readings = {
       live.reading(caller, limits, (context) => planOf(context, input, body)),
     );
   },
-  query,
+  query: asObject(queryForText),
+  queryForText,
   /** How predicates depend on each other. */
   predicateGraph: reading(predicateGraph, () => ({ ...defaultLimits, isAside: true })),
   /** A page of the facts and conclusions of a tenant, filtered and ordered. */
   facts: asking(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
   predicates,
   rules,
-  ask: askQuestion,
+  ask: asObject(askForText),
   askForText,
-  /** Aggregates over the matches of one atom. */
-  aggregate: aggregateAtoms,
+  aggregate: asObject(aggregateForText),
   aggregateForText,
-  explain: explainAtom,
+  explain: asObject(explainForText),
   explainForText,
-  /** What would be true after hypothetical changes, beside what is. */
-  whatIf: asking(whatIf, limitsGiven, anyConclusion),
+  whatIf: asObject(whatIfForText),
+  whatIfForText,
   /** How a question is evaluated, rule by rule. */
   trace: async ({ live }: ReadingEngine, caller: Caller, input: TraceInput) => {
     const body = bodyOf(input);
@@ -287,10 +284,13 @@ export function createEngine(parts: EngineParts) {
       'position',
       'snapshot',
       'backup',
+      'dropEnded',
       'storageState',
       'storage',
       'confirm',
       'node',
+      'nodes',
+      'handOver',
       'look',
       'remembers',
     ),

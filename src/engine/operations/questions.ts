@@ -1,37 +1,42 @@
 /** Reads that also note uses, look into caches or transactions, or begin background work. */
-import { ask, askByPointLookup, bodyOf, hintsOf, namesOfAnswers } from '../read/ask.ts';
+import { ask, askByPointLookup, bodyOf, hintsOf } from '../read/ask.ts';
 import type { Caller } from '../base/caller.ts';
+import { EngineError } from '../base/errors.ts';
 import { JsonText } from '../base/json-text.ts';
 import { runInSlices } from '../base/slices.ts';
-import { requireRule, storedRule } from '../commit/prepare-rules.ts';
+import { requireRule, ruleToStore, storedRule } from '../commit/prepare-rules.ts';
 import type { AggregateInput, AggregateResult } from '../contract/aggregation.ts';
-import type { ExplainInput, Explanation } from '../contract/explanation.ts';
+import type { ExplainInput, Explanation, WhatIfInput, WhatIfResult } from '../contract/explanation.ts';
 import type { PredicateList, QueryInput, QueryResult } from '../contract/facts.ts';
 import type { Answer, AskInput } from '../contract/inference.ts';
-import { isVariable } from '../contract/language.ts';
+import { isVariable, type Rule } from '../contract/language.ts';
 import type { StoredRule, ValidateResult } from '../contract/rules.ts';
-import { relationsRead } from '../datalog/model/program.ts';
-import { HandOver } from '../datalog/tables/evaluation.ts';
-import type { RemoteTask } from '../reasoning/messages.ts';
-import { type MovedAnswer, shapeOfQuestion } from '../reasoning/reasoning-threads.ts';
+import { Program, relationsRead } from '../datalog/model/program.ts';
+import { type Reach, shapeOfQuestion } from '../reasoning/reasoning-threads.ts';
 import { diagnosis } from '../language/diagnose.ts';
-import { isPositiveAtom } from '../language/terms.ts';
+import { isPositiveAtom, relationKey, relationOf } from '../language/terms.ts';
 import { listPredicates } from '../read/describe.ts';
-import { aggregateFacts } from '../read/aggregate-facts.ts';
+import { aggregateFacts, relationsAggregated } from '../read/aggregate-facts.ts';
 import { explain } from '../read/explain.ts';
 import { queryByPointLookup, queryFacts } from '../read/query.ts';
+import { whatIf } from '../read/what-if.ts';
 import { askedKey } from '../session/caches.ts';
 import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { ReadingEngine } from './engine-context.ts';
+import { hereOrThere, usedBy } from './moving.ts';
 
 /** A question that names a constant is likely to be answered sooner than long maintenance ends. */
 const patienceOfBoundMs = 50;
 
-/** Answers a question as `askForText` does, with an object. */
-export async function askQuestion(engine: ReadingEngine, caller: Caller, input: AskInput): Promise<Answer> {
-  const answer = await askForText(engine, caller, input);
-  return answer instanceof JsonText ? (answer.value() as Answer) : answer;
+/** The operation with an object as its answer, however long. */
+export function asObject<Input, Result>(
+  operation: (engine: ReadingEngine, caller: Caller, input: Input) => Promise<Result | JsonText>,
+) {
+  return async (engine: ReadingEngine, caller: Caller, input: Input): Promise<Result> => {
+    const answer = await operation(engine, caller, input);
+    return answer instanceof JsonText ? (answer.value() as Result) : answer;
+  };
 }
 
 /**
@@ -65,78 +70,34 @@ export async function askForText(
   const isBound = body.some((each) => isPositiveAtom(each) && !each.args.every(isVariable));
   const limits: ReadLimits = isBound ? { ...input, patienceMs: patienceOfBoundMs } : input;
   const proofs = input.withProof || input.allProofs;
+  const goals = relationsRead(body);
+  const here = (context: ReadContext): Promise<Answer> => answered(context);
   return engine.live.asQuestion(caller, limits, (timed) =>
-    hereOrThere<Answer | JsonText>(engine, caller, timed, {
-      about: relationsRead(body),
-      here: (context) => answered(context),
-      moving: isCounted
-        ? null
-        : {
-            goals: relationsRead(body),
-            shape: shapeOfQuestion(input, body, proofs ? 'proof' : 'answer'),
-            task: (now) => ({ kind: 'answer', input, names: namesOfAnswers(now, body) }),
-            taken: ({ value, used, context }) => {
-              if (value instanceof JsonText) return value;
-              const inferred = value as Answer;
-              const answer = { ...inferred, ...hintsOf(context, input, body, inferred.results) };
-              engine.live.keepAnswer(context, key, answer, used);
-              return answer;
-            },
+    isCounted
+      ? engine.live.reading(caller, timed, here, goals)
+      : hereOrThere(engine, caller, timed, {
+          kind: 'ask',
+          input,
+          shape: shapeOfQuestion(input, body, proofs ? 'proof' : 'answer'),
+          about: goals,
+          reach: (now) => cone(now, goals),
+          here,
+          taken: (inferred, moved) => {
+            const { context } = moved;
+            const answer = { ...inferred, ...hintsOf(context, input, body, inferred.results) };
+            engine.live.keepAnswer(context, key, answer, new Set(usedBy(moved)));
+            return answer;
           },
-    }),
+        }),
   );
 }
 
-/** A question that can move to a reasoning thread. */
-interface Movable<Result> {
-  /** The relations whose conclusions it needs; null: any. */
-  readonly about: readonly string[] | null;
-  readonly here: (context: ReadContext) => Promise<Result>;
-  /** null: it stays here. */
-  readonly moving: {
-    readonly goals: readonly string[];
-    readonly shape: string;
-    readonly task: (now: ReadContext) => RemoteTask;
-    readonly taken: (moved: MovedAnswer) => Result;
-  } | null;
-}
-
-/**
- * Answers a question here and, if that takes long or questions of its shape did, on a reasoning thread, where it begins
- * again.
- */
-async function hereOrThere<Result>(
+/** Stored facts that match, without inference; many may come from a reasoning thread, as text. */
+export async function queryForText(
   engine: ReadingEngine,
   caller: Caller,
-  timed: ReadLimits,
-  { about, here, moving }: Movable<Result>,
-): Promise<Result> {
-  const { live, threads } = engine;
-  const stay = (handOverMs?: number): Promise<Result> =>
-    live.reading(caller, { ...timed, handOverMs }, here, about);
-  if (threads === null || moving === null) return stay();
-  const startedAt = timed.startedAt ?? performance.now();
-  const { goals, shape, task, taken } = moving;
-  if (!threads.isHeavy(caller, shape)) {
-    try {
-      return await stay(threads.afterMs);
-    } catch (error) {
-      if (!(error instanceof HandOver)) throw error;
-      threads.noteHeavy(caller, shape);
-    }
-  }
-  const { timeoutMs, maxDerivations } = timed;
-  const elsewhere = await live.reading(caller, { ...timed, startedAt }, async (context) => {
-    const moved = await threads.ask(caller, context, { task, timeoutMs, maxDerivations, goals, shape });
-    if (moved === null) return null;
-    await live.noteUses(moved.context, moved.used);
-    return { result: taken(moved) };
-  });
-  return elsewhere === null ? stay() : elsewhere.result;
-}
-
-/** Stored facts that match, without inference. */
-export async function query(engine: ReadingEngine, caller: Caller, input: QueryInput): Promise<QueryResult> {
+  input: QueryInput,
+): Promise<QueryResult | JsonText> {
   const queried = async (context: ReadContext, plain = context): Promise<QueryResult> => {
     const { result, facts: used } = await queryFacts(context, input);
     await engine.live.noteUses(plain, used);
@@ -144,22 +105,23 @@ export async function query(engine: ReadingEngine, caller: Caller, input: QueryI
   };
   if (caller.transaction !== null) return engine.transactions.reading(caller, defaultLimits, queried);
   const few = engine.live.look(caller, (context) => queryByPointLookup(context, input));
-  return few ?? engine.live.reading(caller, defaultLimits, (context) => queried(context));
-}
-
-/** Explains an atom as `explainForText` does, with an object. */
-export async function explainAtom(
-  engine: ReadingEngine,
-  caller: Caller,
-  input: ExplainInput,
-): Promise<Explanation> {
-  const explanation = await explainForText(engine, caller, input);
-  return explanation instanceof JsonText ? (explanation.value() as Explanation) : explanation;
+  if (few !== null) return few;
+  const { predicate, args, truthVal } = input;
+  const signs = truthVal === null ? [false, true] : [!truthVal];
+  const relations = signs.map((negated) => relationKey(predicate, args.length, negated));
+  return hereOrThere(engine, caller, defaultLimits, {
+    kind: 'query',
+    input,
+    shape: shapeOfQuestion(input, [{ predicate, args, negated: signs[0] === true, naf: false }], 'query'),
+    about: [],
+    reach: () => ({ goals: [], relations }),
+    here: (context) => queried(context),
+  });
 }
 
 /**
- * Why an atom is true, or how far each rule gets and what is missing. A proof may come from a reasoning thread, which writes
- * a long one as text.
+ * Why an atom is true, or how far each rule gets and what is missing. It may come from a reasoning thread, which writes a
+ * long one as text.
  */
 export async function explainForText(
   engine: ReadingEngine,
@@ -167,65 +129,127 @@ export async function explainForText(
   input: ExplainInput,
 ): Promise<Explanation | JsonText> {
   const { live } = engine;
-  const { predicate, args, negated } = input;
+  const { predicate, args, negated, mode } = input;
   const body = [{ predicate, args, negated, naf: false }];
+  const goals = relationsRead(body);
   return live.asQuestion(caller, input, (timed) =>
-    hereOrThere<Explanation | JsonText>(engine, caller, timed, {
+    hereOrThere(engine, caller, timed, {
+      kind: 'explain',
+      input,
+      shape: shapeOfQuestion(input, body, mode),
       about: null,
+      reach: (now) => (mode === 'why' ? cone(now, goals) : coneOfWhyNot(now, goals)),
       here: async (context) => {
         const { explanation, used } = await explain(context, input);
         await live.noteUses(context, used);
         return explanation;
       },
-      moving:
-        input.mode !== 'why'
-          ? null
-          : {
-              goals: relationsRead(body),
-              shape: shapeOfQuestion(input, body, 'explanation'),
-              task: () => ({ kind: 'proof', input }),
-              taken: ({ value }) => value as Explanation | JsonText,
-            },
     }),
   );
 }
 
-/** One figure over the matches of an atom, as `aggregateForText` gives it, as an object. */
-export async function aggregateAtoms(
-  engine: ReadingEngine,
-  caller: Caller,
-  input: AggregateInput,
-): Promise<AggregateResult> {
-  const result = await aggregateForText(engine, caller, input);
-  return result instanceof JsonText ? (result.value() as AggregateResult) : result;
-}
-
-/**
- * One figure over the matches of an atom, and per group. Over conclusions it may come from a reasoning thread, which writes
- * many groups as text; without arguments it stays here, since predicates of further arities may come meanwhile.
- */
+/** One figure over the matches of an atom, and per group. It may come from a reasoning thread, many groups as text. */
 export async function aggregateForText(
   engine: ReadingEngine,
   caller: Caller,
   input: AggregateInput,
 ): Promise<AggregateResult | JsonText> {
   const { predicate, args, infer } = input;
-  const body = args === null ? null : [{ predicate, args, negated: false, naf: false }];
+  const body = [{ predicate, args: args ?? [], negated: false, naf: false }];
+  const kind = `aggregate${infer ? '' : ' stored'}${args === null ? ' any' : ''}`;
   return engine.live.asQuestion(caller, input, (timed) =>
-    hereOrThere<AggregateResult | JsonText>(engine, caller, timed, {
+    hereOrThere(engine, caller, timed, {
+      kind: 'aggregate',
+      input,
+      shape: shapeOfQuestion(input, body, kind),
       about: null,
+      reach: (now) => {
+        const relations = relationsAggregated(now, input);
+        return infer ? cone(now, relations) : { goals: [], relations };
+      },
       here: (context) => aggregateFacts(context, input),
-      moving:
-        body === null || !infer
-          ? null
-          : {
-              goals: relationsRead(body),
-              shape: shapeOfQuestion(input, body, 'aggregate'),
-              task: () => ({ kind: 'aggregate', input }),
-              taken: ({ value }) => value as AggregateResult | JsonText,
-            },
     }),
   );
+}
+
+/** What would be true after hypothetical changes, beside what is. It may come from a reasoning thread, long ones as text. */
+export async function whatIfForText(
+  engine: ReadingEngine,
+  caller: Caller,
+  input: WhatIfInput,
+): Promise<WhatIfResult | JsonText> {
+  const goals = (input.goals ?? []).map((goal) => ({ ...goal, naf: false }));
+  return engine.live.asQuestion(caller, input, (timed) =>
+    hereOrThere(engine, caller, timed, {
+      kind: 'whatIf',
+      input,
+      shape: shapeOfQuestion(input, goals, `whatIf ${[...new Set(changedBy(input))].join(' ')}`),
+      about: null,
+      reach: (now) => coneOfWhatIf(now, input),
+      here: (context) => whatIf(context, input),
+    }),
+  );
+}
+
+/** Relations whose conclusions become known, with all below them. */
+function cone({ reader }: ReadContext, goals: readonly string[]): Reach {
+  return { goals, relations: reader.program.below(goals) };
+}
+
+/** As if every rule were enabled: a disabled one may be what is missing. */
+function coneOfWhyNot({ database, tenant, reader }: ReadContext, goals: readonly string[]): Reach | null {
+  // A copy does not have the ends of facts that were asserted again.
+  if (tenant.facts.hasEnds({ kind: 'all' })) return null;
+  const rules = database.rules.all();
+  if (rules.every(({ enabled }) => enabled)) return { goals, relations: reader.program.below(goals) };
+  const all = new Program(rules.map((rule) => (rule.enabled ? rule : { ...rule, enabled: true })));
+  return { goals, relations: all.below(goals) };
+}
+
+/** The relations that the change names. */
+function changedBy({ assert, retract }: WhatIfInput): string[] {
+  return [
+    ...assert.map(({ predicate, args, truthVal }) => relationKey(predicate, args.length, !truthVal)),
+    ...retract.flatMap(({ predicate, args, truthVal }) =>
+      (truthVal === null ? [false, true] : [!truthVal]).map((negated) =>
+        relationKey(predicate, args.length, negated),
+      ),
+    ),
+  ];
+}
+
+/**
+ * The relations that the change names and reaches, those of the goals and of the supposed rules, with all below them. A
+ * supposed rule reaches nothing that its head and the stored rules do not.
+ */
+function coneOfWhatIf({ database, reader }: ReadContext, input: WhatIfInput): Reach | null {
+  const { program } = reader;
+  const changed = new Set(changedBy(input));
+  const read: string[] = [];
+  for (const id of input.withoutRules) {
+    const record = database.rules.get(id);
+    // It is refused here, after what comes before it.
+    if (record === null) return null;
+    changed.add(relationOf(record.rule.head));
+  }
+  for (const given of input.rules) {
+    const rule = ruleIfValid(given);
+    if (rule === null) return null;
+    changed.add(relationOf(rule.head));
+    read.push(...relationsRead(rule.body));
+  }
+  const goals = input.goals?.map(relationOf) ?? program.reachedFrom(changed);
+  return { goals: [], relations: program.below([...changed, ...read, ...goals]) };
+}
+
+/** null: it is refused where it is supposed, after what comes before it. */
+function ruleIfValid(given: WhatIfInput['rules'][number]): Rule | null {
+  try {
+    return ruleToStore(given).rule;
+  } catch (error) {
+    if (error instanceof EngineError) return null;
+    throw error;
+  }
 }
 
 /** The predicates of a tenant with counts; missing counts of conclusions are worked out when the engine is idle. */

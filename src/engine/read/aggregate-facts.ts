@@ -5,6 +5,7 @@ import type { AggregateInput, AggregateResult, AggregateValue } from '../contrac
 import { isVariable } from '../contract/language.ts';
 import { DistinctAtoms, tupleAt, Tuples } from '../store/tuples.ts';
 import { type Figure, newFigure, type Refused } from '../language/figure.ts';
+import { relationKey } from '../language/terms.ts';
 import { Constants } from '../datalog/model/constants.ts';
 import { question } from '../datalog/tables/question.ts';
 import { rowsByText } from '../datalog/tables/sorted.ts';
@@ -30,6 +31,11 @@ export async function aggregateFacts(
       : eachStored(context, input, args, visit));
   }
   return tallies.result();
+}
+
+/** The keys of the relations that are aggregated over. */
+export function relationsAggregated(context: InferenceContext, input: AggregateInput): string[] {
+  return patternsOf(context, input).map(({ length }) => relationKey(input.predicate, length, false));
 }
 
 /** The patterns to match: the given one, or a match-anything pattern for every arity of the predicate. */

@@ -14,7 +14,7 @@ import { namedBy } from '../language/argument-names.ts';
 import { isAggregate, isPositiveAtom, relationOf, wildcard } from '../language/terms.ts';
 import { toMicroseconds } from '../datalog/tables/evaluation.ts';
 import { Profile } from '../datalog/plan/profile.ts';
-import { factStep, provingFact } from '../datalog/explain/proof.ts';
+import { factStep, type ProofReader, provingFact } from '../datalog/explain/proof.ts';
 import { instance, isNamed, question, renderInstance } from '../datalog/tables/question.ts';
 import type { AnswerPage } from '../datalog/maintain/reasoner.ts';
 import { rowSeen } from '../datalog/model/reader.ts';
@@ -33,7 +33,7 @@ function patternOf(input: AskedForms): Literal[] {
 }
 
 /** What the inference of an answer reads. */
-export type InferenceContext = Pick<ReadContext, 'tenant' | 'reasoner' | 'reader' | 'pacer'>;
+export type InferenceContext = Pick<ReadContext, 'database' | 'tenant' | 'reasoner' | 'reader' | 'pacer'>;
 
 /** An answer without plan and hints, and the stored facts among the results of the page and the proof's premises. */
 interface Inferred {
@@ -48,10 +48,7 @@ export async function ask(
   body: readonly Literal[],
 ): Promise<Inferred> {
   const profile = input.plan === true ? new Profile() : null;
-  const { answer, used } = await infer(context, input, body, {
-    names: namesOfAnswers(context, body),
-    profile,
-  });
+  const { answer, used } = await infer(context, input, body, profile);
   const planned =
     profile === null ? null : await planWithCounts(question(scopeChoice(input), body), profile, context);
   const plan = planned === null ? {} : { plan: planned.plan, planText: planned.text };
@@ -59,16 +56,17 @@ export async function ask(
 }
 
 /**
- * Answers a question by inference, without plan and hints. `names`: see `namesOfAnswers`; `profile` counts what its steps
+ * Answers a question by inference, without plan and hints. `profile` counts what its steps
  * do.
  */
 export async function infer(
   context: InferenceContext,
   input: AskInput,
   body: readonly Literal[],
-  { names, profile = null }: { readonly names: readonly string[] | null; readonly profile?: Profile | null },
+  profile: Profile | null = null,
 ): Promise<Inferred> {
   const { reasoner, reader, pacer } = context;
+  const names = namesOfAnswers(reader, body);
   const asked = question(scopeChoice(input), body);
   const page = await reasoner.answer(asked, reader, pacer, {
     offset: input.offset,
@@ -113,7 +111,7 @@ export function askByPointLookup(
   if (found === null) return null;
   const results: string[] = [];
   const bindings: Record<string, string>[] = [];
-  const names = namesOfAnswers(context, [literal]);
+  const names = namesOfAnswers(reader, [literal]);
   const named: Record<string, string>[] = [];
   const facts: FactRow[] = [];
   const proof: Proof | null = input.withProof || input.allProofs ? { roots: [], steps: [] } : null;
@@ -132,7 +130,7 @@ export function askByPointLookup(
     const proving = present(provingFact(reader, atom.facts), 'an atom has a fact');
     const id = proof.roots.length;
     proof.roots.push(id);
-    proof.steps.push({ id, ...factStep(reader.facts, proving, rendered, reader.facts.idOf(proving)) });
+    proof.steps.push({ id, ...factStep(reader, proving, rendered, reader.facts.idOf(proving)) });
   }
   const result: Answer = {
     results,
@@ -150,14 +148,11 @@ export function askByPointLookup(
 }
 
 /** The declared names of the arguments of a question of one atom; null: it is another, or not all have names. */
-export function namesOfAnswers(
-  { database }: Pick<LookupContext, 'database'>,
-  body: readonly Literal[],
-): readonly string[] | null {
+function namesOfAnswers({ names }: ProofReader, body: readonly Literal[]): readonly string[] | null {
   const [literal, ...others] = body;
   if (literal === undefined || others.length > 0 || !isPositiveAtom(literal) || literal.args.length === 0)
     return null;
-  return database.declarations.names.of(literal.predicate, literal.args.length);
+  return names.of(literal.predicate, literal.args.length);
 }
 
 /** Hints for a question without answers. An empty page past the last answer gets none. */

@@ -1,6 +1,6 @@
 import { TextMap } from '../base/text-map.ts';
 import { compareText } from '../base/text-order.ts';
-import type { ReadContext } from '../session/read-context.ts';
+import type { InferenceContext } from './ask.ts';
 import type { WhyNot } from '../contract/explanation.ts';
 import { type Atom, type AtomLiteral, isVariable } from '../contract/language.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
@@ -31,7 +31,7 @@ type Block = WhyNot['blockedBy'][number];
  * reported: the one that expired last, that becomes valid first, or the first by code point.
  */
 export class BlockFinder {
-  readonly #context: ReadContext;
+  readonly #context: InferenceContext;
   readonly #set: TableSet;
   readonly #rules: readonly RuleRecord[];
   /** By the relation they conclude. */
@@ -43,7 +43,7 @@ export class BlockFinder {
   readonly #found = new TextMap<Block>();
 
   /** `rules`: all rules of the reader's state, including disabled ones. The caller owns the table set. */
-  constructor(context: ReadContext, set: TableSet, rules: readonly RuleRecord[]) {
+  constructor(context: InferenceContext, set: TableSet, rules: readonly RuleRecord[]) {
     this.#context = context;
     this.#set = set;
     this.#rules = rules;
@@ -215,7 +215,7 @@ class BestPerScope<Found> {
   }
 }
 
-function viewsOf({ tenant }: ReadContext, rules: readonly RuleRecord[]): ScopeChoice[] {
+function viewsOf({ tenant }: InferenceContext, rules: readonly RuleRecord[]): ScopeChoice[] {
   const scopes = new Set<string>();
   for (const name of tenant.facts.scopeNames) if (name !== null) scopes.add(name);
   for (const { scope } of rules) if (scope !== null) scopes.add(scope);

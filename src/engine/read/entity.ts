@@ -380,7 +380,7 @@ class EntityKnowledge {
     const { facts } = tenant;
     const bornAt = (at: number): number => {
       const { relation, row } = this.#factAt(at);
-      return relation.birth[row] as number;
+      return relation.bornIn(row);
     };
     const compare = (left: number, right: number): number =>
       bornAt(right) - bornAt(left) || this.#numberOf(right) - this.#numberOf(left);

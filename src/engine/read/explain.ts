@@ -1,7 +1,7 @@
 import { invalid } from '../base/errors.ts';
 import type { InferenceContext } from './ask.ts';
 import { type MissingAtom, BlockFinder } from './blocked-by.ts';
-import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import { scopeChoice } from '../session/read-context.ts';
 import type { ExplainInput, Explanation, WhyNot, Trace, TraceInput } from '../contract/explanation.ts';
 import { type AtomLiteral, isVariable, type Literal } from '../contract/language.ts';
 import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
@@ -18,7 +18,7 @@ import { Tracer } from '../datalog/explain/tracer.ts';
  * the state that the reader is pinned to.
  */
 export async function explain(
-  context: ReadContext,
+  context: InferenceContext,
   input: ExplainInput,
 ): Promise<{ explanation: Explanation; used: readonly FactRow[] }> {
   const { args, mode } = input;
@@ -56,7 +56,7 @@ export async function why(
   return { explanation, used: proof?.facts ?? [] };
 }
 
-async function whyNot(context: ReadContext, view: ScopeChoice, atom: AtomLiteral): Promise<WhyNot> {
+async function whyNot(context: InferenceContext, view: ScopeChoice, atom: AtomLiteral): Promise<WhyNot> {
   const { database, reasoner, reader, pacer } = context;
   // Read in the turn in which the reader was pinned: rules may change during the search.
   const rules = database.rules.all();
@@ -91,7 +91,7 @@ async function whyNot(context: ReadContext, view: ScopeChoice, atom: AtomLiteral
  * rules.
  */
 export async function trace(
-  { reasoner, reader, pacer }: ReadContext,
+  { reasoner, reader, pacer }: InferenceContext,
   input: TraceInput,
   body: readonly Literal[],
 ): Promise<Trace> {

@@ -108,18 +108,21 @@ function unknownName(known: KnownNames, name: string, near: string, arity: numbe
   if (near === name) return said;
   if (known.has(near, arity)) return `${said}: did you mean ${meant}?`;
   const arities = known.arities(near);
-  return `${said}: the nearest is ${relations(near, arities)}${asIn(known, near, arities)}`;
+  return `${said}: the nearest is ${relations(known, near, arities)}${asIn(known, near, arities)}`;
 }
 
 function otherArity(known: KnownNames, { predicate, args }: Atom, arities: readonly number[]): string {
   const given = args.length === 1 ? '1 argument' : `${args.length} arguments`;
-  return `${predicate} has ${given} here, but is known as ${relations(predicate, arities)}${asIn(known, predicate, arities)}`;
+  return `${predicate} has ${given} here, but is known as ${relations(known, predicate, arities)}${asIn(known, predicate, arities)}`;
 }
 
-/** Renders `p/1 and p/2`. */
-function relations(name: string, arities: readonly number[]): string {
+/** Renders `p/1 and p/2`; with its declared names `p{person, city}`. */
+function relations(known: KnownNames, name: string, arities: readonly number[]): string {
   return listed(
-    arities.slice(0, 5).map((arity) => `${name}/${arity}`),
+    arities.slice(0, 5).map((arity) => {
+      const names = known.argumentsOf(name, arity);
+      return names.length === 0 ? `${name}/${arity}` : `${name}{${names.join(', ')}}`;
+    }),
     'and',
   );
 }
@@ -288,7 +291,7 @@ function newName(known: KnownNames, atom: Atom, like: string): string {
   const { predicate, args } = atom;
   const meant = known.has(like, args.length)
     ? renderAtom({ ...atom, predicate: like })
-    : relations(like, known.arities(like));
+    : relations(known, like, known.arities(like));
   return `${predicate} is a new predicate beside ${like}: did you mean ${meant}?`;
 }
 

@@ -107,16 +107,16 @@ async function changesBetween(
   const changed: { readonly from: FactRow; readonly to: FactRow }[] = [];
   for await (const fact of rowsOf(later, isWanted, since)) {
     // Everything else was there before, in this version.
-    if ((fact.relation.birth[fact.row] as number) <= generation) continue;
+    if (fact.relation.bornIn(fact.row) <= generation) continue;
     const before = versionIn(earlier, later, fact, since);
     if (before === null) added.push(fact);
     else if (!areAlike(earlier.tenant.facts.versionAt(before), later.tenant.facts.versionAt(fact)))
       changed.push({ from: before, to: fact });
   }
-  const first = (rows: readonly FactRow[], { tenant }: ReadContext): DatedFact[] =>
+  const first = (rows: readonly FactRow[], side: ReadContext): DatedFact[] =>
     byNumber(rows, (row) => row)
       .slice(0, limit)
-      .map((fact) => shownFact(tenant.facts, fact));
+      .map((fact) => shownFact(side, fact));
   return {
     lists: {
       added: first(added, later),
@@ -124,8 +124,8 @@ async function changesBetween(
       changed: byNumber(changed, ({ to }) => to)
         .slice(0, limit)
         .map(({ from, to }) => ({
-          from: shownFact(earlier.tenant.facts, from),
-          to: shownFact(later.tenant.facts, to),
+          from: shownFact(earlier, from),
+          to: shownFact(later, to),
         })),
     },
     isComplete: [added, removed, changed].every(({ length }) => length <= limit),
@@ -168,11 +168,12 @@ function byNumber<Item>(items: readonly Item[], rowOf: (item: Item) => FactRow):
   return [...items].sort((left, right) => numberOf(left) - numberOf(right));
 }
 
-function shownFact(facts: ReadContext['tenant']['facts'], fact: FactRow): DatedFact {
+function shownFact({ tenant: { facts }, reader }: ReadContext, fact: FactRow): DatedFact {
   const { predicate, args, truthVal, scope } = facts.identityOf(fact);
   const { from, until } = fact.relation.boundsOf(fact.row);
   return {
     atom: renderAtom({ predicate, args: [...args], negated: !truthVal }),
+    ...reader.names.part(predicate, args),
     scope,
     validFrom: Number.isFinite(from) ? from : null,
     validUntil: Number.isFinite(until) ? until : null,
@@ -229,8 +230,10 @@ async function flipsBetween(
       isComplete = false;
       return;
     }
-    const flip = { goal, atom, held, by };
-    const { proof } = withProof ? await asked(held === 'from' ? from : to, parseAtom(atom), true) : {};
+    const parsed = parseAtom(atom);
+    const side = held === 'from' ? from : to;
+    const flip = { goal, atom, ...side.reader.names.part(parsed.predicate, parsed.args), held, by };
+    const { proof } = withProof ? await asked(side, parsed, true) : {};
     list.push(proof === undefined ? flip : { ...flip, proof });
   };
   for (const goal of goals ?? conclusionsOf(from, to)) {

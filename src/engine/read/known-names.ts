@@ -9,6 +9,7 @@ import { RelationNames, spellingOf } from '../store/relation-names.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { atomsOf } from '../language/terms.ts';
 import { renderAtom } from '../language/print.ts';
+import type { ArgumentNames } from '../language/argument-names.ts';
 import type { Program } from '../datalog/model/program.ts';
 
 /** The sources of known names. */
@@ -22,6 +23,8 @@ export interface KnownFrom {
   readonly time: number;
   /** null: aliases are not looked at. */
   readonly aliases?: AliasStore | null;
+  /** The declared names of arguments. */
+  readonly names: ArgumentNames;
 }
 
 /** Maximum number of names compared with an unknown one. */
@@ -51,10 +54,11 @@ export class KnownNames {
 
   /** The names visible to the context's reader, including its overlay. */
   static of({ database, tenant: { aliases }, reader }: LookupContext): KnownNames {
-    const { facts, generation, time, overlay, program } = reader;
+    const { facts, generation, time, overlay, program, names } = reader;
     const rules = [database.rules.names];
     const ruled = program.constants;
-    if (overlay === null) return new KnownNames({ stores: [facts], rules, ruled, generation, time, aliases });
+    if (overlay === null)
+      return new KnownNames({ stores: [facts], rules, ruled, generation, time, aliases, names });
     let own = namesOfPrograms.get(program);
     if (own === undefined) namesOfPrograms.set(program, (own = namesOf(program)));
     return new KnownNames({
@@ -64,6 +68,7 @@ export class KnownNames {
       generation,
       time,
       aliases,
+      names,
     });
   }
 
@@ -74,7 +79,7 @@ export class KnownNames {
   static forWriting(
     store: FactStore | null,
     rules: RuleStore,
-    moment: Pick<KnownFrom, 'generation' | 'time'>,
+    moment: Pick<KnownFrom, 'generation' | 'time' | 'names'>,
     own: RelationNames | null = null,
   ): KnownNames {
     const stores = store === null ? [] : [store];
@@ -85,6 +90,11 @@ export class KnownNames {
   /** The entity that the constant is an alias of; null: it is none. */
   entityOf(constant: string): string | null {
     return this.#from.aliases?.get(constant)?.entity ?? null;
+  }
+
+  /** The declared names of the arguments, in order; none if they have none. */
+  argumentsOf(name: string, arity: number): readonly string[] {
+    return this.#from.names.of(name, arity) ?? [];
   }
 
   /** True if a fact of it is stored or a rule mentions it. */

@@ -240,3 +240,38 @@ test('proves only the page for a page of many conclusions, and suggests other or
   }
   expect((await session.list({ ...query, sort: 'salience' })).total).toBe(3000);
 });
+
+test.each(['arg0', 'arg1', 'updatedAt', 'scope', 'predicate'])(
+  'has the same first pages, from either end and at any offset, as a listing of everything by %s',
+  async (sort) => {
+    const session = await openSession();
+    // Values repeat, so that the end of a page is often among equal ones.
+    await session.tellAll(
+      Array.from({ length: 300 }, (_, at) => `p(${(at * 37) % 101}, b${(at * 7919) % 300})`),
+    );
+    await session.tellAll(Array.from({ length: 100 }, (_, at) => `q(a${(at * 13) % 100})`));
+    session.clock.advance(hour);
+    await session.tell('p(74, b238)', { metadata: { source: 'x' } });
+    await session.teach('p(?x, derived) :- q(?x)');
+    for (const filter of [{ predicate: 'p' }, { predicate: 'p', derived: 'true' }])
+      for (const order of ['asc', 'desc']) {
+        const query = { ...filter, sort, order };
+        const whole = (await session.list({ ...query, limit: '1000' })).facts;
+        expect(whole.length).toBe('derived' in filter ? 400 : 300);
+        await session.tell(`z(${order}, ${sort})`);
+        for (const offset of [0, 3, 17]) {
+          const first = await session.list({ ...query, limit: '10', offset: String(offset) });
+          expect(first.facts).toEqual(whole.slice(offset, offset + 10));
+          expect(first.total).toBe(whole.length);
+          const cursor = first.nextCursor ?? '';
+          expect((await session.list({ ...query, limit: '10', cursor })).facts).toEqual(
+            whole.slice(offset + 10, offset + 20),
+          );
+          const other = { ...query, order: order === 'asc' ? 'desc' : 'asc' };
+          expect((await session.list({ ...other, limit: '5' })).facts).toEqual(whole.slice(-5).toReversed());
+          // A change of anything makes the listing anew.
+          await session.tell(`z(${order}, ${offset})`);
+        }
+      }
+  },
+);

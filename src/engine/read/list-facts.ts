@@ -29,12 +29,12 @@ import {
 export async function listFacts(context: ReadContext, query: ListFactsQuery): Promise<FactList> {
   const after = query.cursor === null ? null : readCursor(query.cursor, query.sort);
   const listed: ListingQuery = { context, query, time: after?.time ?? context.reader.time };
-  const listing = await listingOf(listed);
+  const isByPlace = after !== null && query.offset === null;
+  const offset = query.offset ?? 0;
+  const listing = await listingOf(listed, isByPlace ? Number.POSITIVE_INFINITY : offset + query.limit);
   const total = listing.rows.length;
   const isAscending = query.order === 'asc';
   const step = isAscending ? 1 : -1;
-  const isByPlace = after !== null && query.offset === null;
-  const offset = query.offset ?? 0;
   const first = isByPlace
     ? firstAfter(listed, listing, placeOf(after, listing.relations))
     : isAscending

@@ -7,7 +7,7 @@ import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Concluded, Listing, RelationName } from '../session/caches.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
-import { sortedOrder } from '../datalog/tables/sorted.ts';
+import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
 import { compareText, TextComparisons } from '../base/text-order.ts';
 import { compareNumbersFirst, isNumber } from '../language/numbers.ts';
 
@@ -28,21 +28,36 @@ export interface StoredRows {
   readonly rows: Int32Array;
 }
 
-/** Stored rows and conclusions in ascending order; ties by fact number, conclusions after all stored facts. */
+/** What a listing has, unordered. */
+interface Unordered {
+  readonly stored: StoredRows;
+  readonly conclusions: readonly Concluded[];
+}
+
+/** At most this part of the entries is selected by a heap; more are sorted. */
+const mostSelected = 1 / 8;
+
+/**
+ * Stored rows and conclusions in ascending order; ties by fact number, conclusions after all stored facts. If only a few
+ * are `wanted`, those at the beginning of the query's order are there.
+ */
 export async function sortedListing(
   listed: ListingQuery,
   relations: readonly RelationName[],
-  stored: StoredRows,
-  conclusions: readonly Concluded[],
-): Promise<Pick<Listing, 'places' | 'rows'>> {
+  { stored, conclusions }: Unordered,
+  wanted: number,
+): Promise<Pick<Listing, 'places' | 'rows' | 'sorted'>> {
   const { pacer, tenant } = listed.context;
   const relationAt = relations.map(({ predicate, arity, negated }) =>
     tenant.facts.relation(predicate, arity, negated),
   );
   const concluded = conclusions.reduce((sum, { matches }) => sum + matches.count, 0);
-  if (listed.query.sort === 'predicate' && concluded === 0) return byNumbers(stored, relationAt, pacer);
   const storedCount = stored.rows.length;
   const count = storedCount + concluded;
+  const whole = { from: 0, to: count };
+  if (listed.query.sort === 'predicate' && concluded === 0)
+    return { ...(await byNumbers(stored, relationAt, pacer)), sorted: whole };
+  const part = wanted < count * mostSelected ? { wanted, isLast: listed.query.order === 'desc' } : null;
   const places = new Int32Array(count);
   const rows = new Int32Array(count);
   places.set(stored.places);
@@ -60,20 +75,51 @@ export async function sortedListing(
     numbers[entry] = rowNumberOf(storedAt(entries, entry));
     if ((entry & 0xfff) === 0xfff) await pacer.breathe();
   }
-  const sorts = await sortsOf(entries);
+  const sorts = await sortsOf(entries, part);
   const compare = (left: number, right: number): number =>
     (sorts[left] as number) - (sorts[right] as number) ||
     (left < storedCount && right < storedCount
       ? (numbers[left] as number) - (numbers[right] as number)
       : left - right);
-  const order = await sortedOrder(count, compare, pacer);
-  const sorted = { places: new Int32Array(count), rows: new Int32Array(count) };
-  for (let entry = 0; entry < count; entry++) {
-    sorted.places[entry] = places[order[entry] as number] as number;
-    sorted.rows[entry] = rows[order[entry] as number] as number;
-    if ((entry & 0x3fff) === 0x3fff) await pacer.breathe();
+  const order =
+    part === null ? await sortedOrder(count, compare, pacer) : await selected(count, part, compare, pacer);
+  const from = part?.isLast === true ? count - order.length : 0;
+  const sorted = { from, to: from + order.length };
+  const ordered = { places: new Int32Array(count), rows: new Int32Array(count), sorted };
+  for (let at = 0; at < order.length; at++) {
+    ordered.places[from + at] = places[order[at] as number] as number;
+    ordered.rows[from + at] = rows[order[at] as number] as number;
+    if ((at & 0x3fff) === 0x3fff) await pacer.breathe();
   }
-  return sorted;
+  return ordered;
+}
+
+/** Which entries are wanted: so many at the beginning of the order, or at its end. */
+interface Part {
+  readonly wanted: number;
+  readonly isLast: boolean;
+}
+
+/** Of the numbers 0 to `count` - 1 those of the part, in ascending order. */
+async function selected(
+  count: number,
+  { wanted, isLast }: Part,
+  compare: (left: number, right: number) => number,
+  pacer: Pacer,
+  texts?: TextComparisons,
+): Promise<Int32Array> {
+  const how = texts === undefined ? {} : { cost: texts };
+  if (!isLast) return leastRows(count, wanted, compare, pacer, how);
+  // Facts lie in the order of their times: from the end, the latest of them are met first.
+  const last = count - 1;
+  const order = await leastRows(
+    count,
+    wanted,
+    (left, right) => compare(last - right, last - left),
+    pacer,
+    how,
+  );
+  return order.reverse().map((at) => last - at);
 }
 
 /** Unordered entries: stored facts, then conclusions, encoded as in a `Listing`. */
@@ -89,8 +135,8 @@ function storedAt({ relationAt, places, rows }: Entries, entry: number): FactRow
   return { relation: relationAt[places[entry] as number] as StoredRelation, row: rows[entry] as number };
 }
 
-/** Numbers in the same order as the sort values of the entries. */
-async function sortsOf(entries: Entries): Promise<Float64Array> {
+/** Numbers in the same order as the sort values of the entries, if they are in the part. */
+async function sortsOf(entries: Entries, part: Part | null): Promise<Float64Array> {
   const { listed, conclusions, places, rows } = entries;
   const { pacer } = listed.context;
   const { sort } = listed.query;
@@ -98,7 +144,7 @@ async function sortsOf(entries: Entries): Promise<Float64Array> {
   if (isTextSort(sort)) {
     const textAt = (entry: number): string | null =>
       position === null ? scopeAt(entries, entry) : argumentAt(entries, entry, position);
-    return argumentRanks(places.length, textAt, pacer);
+    return argumentRanks(places.length, textAt, pacer, part);
   }
   const sorts = new Float64Array(places.length);
   for (let entry = 0; entry < places.length; entry++) {
@@ -207,11 +253,15 @@ export function compareArguments(left: string | null, right: string | null): num
   return compareNumbersFirst(left, right) || compareText(left, right);
 }
 
-/** For each of `count` values, the number of distinct values before it. */
+/**
+ * For each of `count` values, the number of distinct values before it; with a part, only for its values, and all others lie
+ * behind, or before, those.
+ */
 export async function argumentRanks(
   count: number,
   valueAt: (at: number) => string | null,
   pacer: Pacer,
+  part: Part | null = null,
 ): Promise<Float64Array> {
   const texts = new TextComparisons();
   const indexOf = new TextMap<number, string | null>();
@@ -238,8 +288,12 @@ export async function argumentRanks(
     texts.work += Math.min(one?.length ?? 0, other?.length ?? 0);
     return compareArguments(one, other);
   };
-  const order = await sortedOrder(distinct.length, compare, pacer, texts);
-  const rankOf = new Float64Array(distinct.length);
+  // No entry of the part has a value beyond as many distinct ones.
+  const order =
+    part === null
+      ? await sortedOrder(distinct.length, compare, pacer, texts)
+      : await selected(distinct.length, part, compare, pacer, texts);
+  const rankOf = new Float64Array(distinct.length).fill(part?.isLast === true ? -1 : order.length);
   for (let rank = 0; rank < order.length; rank++) rankOf[order[rank] as number] = rank;
   return Float64Array.from(indexes, (index) => rankOf[index] as number);
 }

@@ -76,24 +76,37 @@ export function compareRelations(left: RelationName, right: RelationName): numbe
   );
 }
 
-/** The listing, from the cache if it is still current. Call it in the turn in which the reader was pinned. */
-export async function listingOf(listed: ListingQuery): Promise<Listing> {
+/**
+ * The listing, from the cache if it is still current. Call it in the turn in which the reader was pinned. `wanted`: how many
+ * entries of the query's order are needed at least; Infinity: all.
+ */
+export async function listingOf(listed: ListingQuery, wanted: number): Promise<Listing> {
   const { context } = listed;
   const state = stateOf(listed);
   const cached = context.listings.find(state);
-  if (cached !== null) return cached;
+  if (cached !== null && hasFirst(listed, cached, wanted)) return cached;
+  // Who asks for more than was sorted is likely to go on.
+  const sortedAtLeast = cached === null ? wanted : Number.POSITIVE_INFINITY;
   const relations = listedRelations(listed);
   const stored = await storedRows(listed, relations);
   const conclusions = await concluded(listed, relations);
   const listing = {
     relations,
     conclusions,
-    ...(await sortedListing(listed, relations, stored, conclusions)),
+    ...(await sortedListing(listed, relations, { stored, conclusions }, sortedAtLeast)),
   };
   const now = stateOf(listed);
   if (now.version === state.version && now.usesVersion === state.usesVersion)
     context.listings.keep(state, listing);
   return listing;
+}
+
+/** True if the first entries of the query's order are among the sorted ones. */
+function hasFirst({ query }: ListingQuery, { rows, sorted }: Listing, wanted: number): boolean {
+  const count = Math.min(wanted, rows.length);
+  return query.order === 'asc'
+    ? sorted.from === 0 && sorted.to >= count
+    : sorted.to === rows.length && sorted.from <= rows.length - count;
 }
 
 function stateOf({ context, query, time }: ListingQuery): ListingState {

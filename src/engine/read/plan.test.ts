@@ -65,6 +65,21 @@ const cases: readonly PlanCase[] = [
     ask: { text: 'triangle(?x, ?y, ?z)' },
   },
   {
+    name: 'triangles-of-derived-edges',
+    rules: [
+      'link(?x, ?y) :- edge(?x, ?y)',
+      'triangle(?x, ?y, ?z) :- link(?x, ?y), link(?y, ?z), link(?z, ?x)',
+    ],
+    facts: ring('edge', 60),
+    ask: { text: 'triangle(?x, ?y, ?z)' },
+  },
+  {
+    name: 'triangles-of-one-node',
+    rules: ['link(?x, ?y) :- edge(?x, ?y)'],
+    facts: ring('edge', 60),
+    ask: { text: 'link(n1, ?y), link(?y, ?z), link(?z, n1)' },
+  },
+  {
     name: 'negation',
     rules: [
       ...closure,

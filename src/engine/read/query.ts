@@ -1,6 +1,7 @@
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import type { QueryInput, QueryResult } from '../contract/facts.ts';
-import { type ReadContext, type LookupContext, scopeChoice } from '../session/read-context.ts';
+import type { InferenceContext } from './ask.ts';
+import { type LookupContext, scopeChoice } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import { matchedArgs, pointLookup } from './point-lookup.ts';
 import { tupleAt, Tuples } from '../store/tuples.ts';
@@ -41,7 +42,7 @@ export function queryByPointLookup({ database, reader }: LookupContext, input: Q
  * Visible stored facts that match a pattern, without inference: each atom once, ordered by arguments, true before
  * false. `facts`: the stored facts behind the page, without those that an overlay adds.
  */
-export async function queryFacts(context: ReadContext, input: QueryInput): Promise<Queried> {
+export async function queryFacts(context: InferenceContext, input: QueryInput): Promise<Queried> {
   const { database, tenant, reader, pacer } = context;
   const { names } = database.declarations;
   const constants = reader.overlay?.constants ?? new Constants(tenant.facts.dictionary);

@@ -1,4 +1,5 @@
 import type { ReadContext } from '../session/read-context.ts';
+import type { InferenceContext } from './ask.ts';
 import { present } from '../base/assert.ts';
 import { noSuchFact } from './describe.ts';
 import type { Rule } from '../contract/language.ts';
@@ -18,9 +19,9 @@ export type SupposedOperation =
   | RuleOperation
   | Extract<Operation, { kind: 'assert' | 'retract' | 'retractById' }>;
 
-export interface Supposed {
+export interface Supposed<Context extends InferenceContext = ReadContext> {
   /** Reads the supposed state; valid as long as the context it was built on. */
-  readonly context: ReadContext;
+  readonly context: Context;
   /** The relations that the operations concern, by key, whether or not they change anything. */
   readonly touched: ReadonlyMap<string, RelationShape>;
 }
@@ -32,16 +33,16 @@ export interface Supposed {
  * It changes no stored fact, no derived table and no rule, and is invisible to others. Questions about the supposed
  * state fill tables of their own.
  */
-export class Supposition {
+export class Supposition<Context extends InferenceContext> {
   readonly #touched = new Map<string, RelationShape>();
-  readonly #context: ReadContext;
+  readonly #context: Context;
   readonly #facts: FactOverlay;
   /** A copy of the rules; null if no operation concerns rules. */
   readonly #rules: RuleStore | null;
   #taught = 0;
 
   /** Construct it in the turn in which the context was pinned. `withRules`: whether some operations concern rules. */
-  constructor(context: ReadContext, withRules: boolean) {
+  constructor(context: Context, withRules: boolean) {
     this.#context = context;
     this.#rules = withRules ? context.database.rules.copy() : null;
     this.#facts = new FactOverlay(context.reader);
@@ -67,7 +68,7 @@ export class Supposition {
     }
   }
 
-  made(): Supposed {
+  made(): Supposed<Context> {
     const context = { ...this.#context, reader: this.#reader() };
     return { context, touched: this.#touched };
   }

@@ -217,7 +217,7 @@ function messageOfKey(
 }
 
 function violationOf(
-  { tenant }: ReadContext,
+  { tenant, reader: { names } }: ReadContext,
   { name, arity, arguments: named }: DeclarationRecord,
   rows: readonly FactRow[],
   { kind, positions, message }: { kind: 'key' | 'shape'; positions: readonly number[]; message: string },
@@ -225,9 +225,11 @@ function violationOf(
   const first = tenant.facts.identityOf(rows[0] as FactRow);
   const listed = rows.slice(0, maxFactsListed).map((fact) => {
     const { from, until } = fact.relation.boundsOf(fact.row);
+    const identity = tenant.facts.identityOf(fact);
     return {
       id: tenant.facts.idOf(fact),
-      atom: renderIdentity(tenant.facts.identityOf(fact)),
+      atom: renderIdentity(identity),
+      ...names.part(name, identity.args),
       validFrom: Number.isFinite(from) ? from : null,
       validUntil: Number.isFinite(until) ? until : null,
     };
@@ -247,9 +249,9 @@ function violationOf(
     facts: listed,
     proof: {
       roots: listed.map((_, at) => at),
-      steps: listed.map(({ id, atom }, at) => ({
+      steps: listed.map(({ id, validFrom: _, validUntil: __, ...atom }, at) => ({
         id: at,
-        atom,
+        ...atom,
         kind: 'fact',
         rule: null,
         ruleId: null,

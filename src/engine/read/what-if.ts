@@ -1,5 +1,6 @@
 import { TextMap, TextSet } from '../base/text-map.ts';
-import { type ReadContext, scopeChoice } from '../session/read-context.ts';
+import type { InferenceContext } from './ask.ts';
+import { scopeChoice } from '../session/read-context.ts';
 import { present } from '../base/assert.ts';
 import { compareText } from '../base/text-order.ts';
 import type { WhatIfInput, WhatIfResult } from '../contract/explanation.ts';
@@ -36,7 +37,7 @@ const bytesOfText = 32;
  * removes. Supposed facts appear in `after` but are not gained. Both sides are derived in tables of their own unless a
  * shared table already has the answers; known conclusions and firing counts do not change.
  */
-export async function whatIf(context: ReadContext, input: WhatIfInput): Promise<WhatIfResult> {
+export async function whatIf(context: InferenceContext, input: WhatIfInput): Promise<WhatIfResult> {
   const supposition = new Supposition(context, input.rules.length + input.withoutRules.length > 0);
   for (const operation of operationsOf(input, context))
     await supposition.add(operation, (index) => `assert.${index}.`);
@@ -63,7 +64,7 @@ export async function whatIf(context: ReadContext, input: WhatIfInput): Promise<
 }
 
 /** The operations of the change, built lazily because reading many rules takes time. */
-function* operationsOf(input: WhatIfInput, { reader }: ReadContext): Generator<SupposedOperation> {
+function* operationsOf(input: WhatIfInput, { reader }: InferenceContext): Generator<SupposedOperation> {
   // The context determines the tenant.
   const tenant = '';
   for (const fact of input.retract) {
@@ -77,7 +78,10 @@ function* operationsOf(input: WhatIfInput, { reader }: ReadContext): Generator<S
 }
 
 /** The relations that the change can affect, under the current or the supposed rules. */
-function reachOf({ reader }: ReadContext, { context, touched }: Supposed): Set<string> {
+function reachOf(
+  { reader }: InferenceContext,
+  { context, touched }: Supposed<InferenceContext>,
+): Set<string> {
   const reached = reader.program.reachedFrom(touched.keys());
   for (const relation of context.reader.program.reachedFrom(touched.keys())) reached.add(relation);
   return reached;
@@ -86,8 +90,8 @@ function reachOf({ reader }: ReadContext, { context, touched }: Supposed): Set<s
 /** A goal for every reached relation, by code point. A relation without rules is included only if facts match. */
 function goalsAbout(
   reached: ReadonlySet<string>,
-  { reader }: ReadContext,
-  { context, touched }: Supposed,
+  { reader }: InferenceContext,
+  { context, touched }: Supposed<InferenceContext>,
 ): Goal[] {
   const goals = new Map<string, Goal & { readonly text: string }>();
   const add = (shape: RelationShape, isAlwaysReported: boolean): void => {
@@ -119,7 +123,7 @@ class Answers {
   }
 
   /** Answers in the current state: from the shared tables if they have them, otherwise without changing those. */
-  async now(context: ReadContext, goals: readonly AtomLiteral[]): Promise<Map<AtomLiteral, string[]>> {
+  async now(context: InferenceContext, goals: readonly AtomLiteral[]): Promise<Map<AtomLiteral, string[]>> {
     const { reasoner, reader } = context;
     const found = new Map<AtomLiteral, string[]>();
     for (const goal of goals) {
@@ -135,7 +139,7 @@ class Answers {
 
   /** Answers in a state read through an overlay. */
   async supposed(
-    { reasoner, reader }: ReadContext,
+    { reasoner, reader }: InferenceContext,
     goals: readonly AtomLiteral[],
   ): Promise<Map<AtomLiteral, string[]>> {
     const found = new Map<AtomLiteral, string[]>();
@@ -184,7 +188,7 @@ class Answers {
  * Returns a test for atoms that are supposed and stored in the view. These are not gained: an atom that is both stored
  * and derived counts as stored.
  */
-function supposedIn({ reader }: ReadContext, input: WhatIfInput): (text: string) => boolean {
+function supposedIn({ reader }: InferenceContext, input: WhatIfInput): (text: string) => boolean {
   const scope = scopeChoice(input);
   const patterns = new TextMap<FactPattern>();
   for (const { predicate, args, truthVal } of input.assert)

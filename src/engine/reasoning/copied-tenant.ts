@@ -4,26 +4,32 @@ import { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { type PinnedReader, Reasoner } from '../datalog/maintain/reasoner.ts';
 import { maxInDoubt } from '../datalog/maintain/withdrawals.ts';
-import { isCandidate } from '../datalog/model/known-conclusions.ts';
+import { type Candidates, isCandidate } from '../datalog/model/known-conclusions.ts';
 import type { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program, type Tallies } from '../datalog/model/program.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { relationKey } from '../language/terms.ts';
 import type { KnownAtoms } from '../session/read-context.ts';
-import { newTenant, type TenantState } from '../state/state.ts';
-import type { RuleRecord } from '../store/rule-store.ts';
+import { DatabaseState, newTenant, type TenantState } from '../state/state.ts';
+import { DeclarationStore } from '../store/declaration-store.ts';
+import { type RuleRecord, RuleStore } from '../store/rule-store.ts';
 import { StoredRelation } from '../store/stored-relation.ts';
 import { tupleAt } from '../store/tuples.ts';
 import type {
   CopiedRelation,
   CopiedVersion,
+  RemoteConclusionReads,
   RemoteConclusions,
-  RemoteTask,
   ToReasoningThread,
 } from './messages.ts';
 
 /** A message about the contents of a copy. */
 export type CopyMessage = Exclude<ToReasoningThread, { readonly kind: 'open' | 'drop' | 'ask' | 'cancel' }>;
+
+/** Rows that a question derived, or rests on. */
+interface Derived extends Pick<Candidates, 'rows' | 'count' | 'dead'> {
+  readonly of: Pick<Candidates, 'view' | 'predicate' | 'arity' | 'negated' | 'relation'>;
+}
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const constantsBetweenBreaths = 256;
@@ -34,13 +40,16 @@ const maxMentions = 100_000;
 
 /**
  * The copy of one tenant's facts on a reasoning thread: those of the relations that questions reached, under the numbers
- * of the facts and scopes that they have in the original, with the rules of the database, and a reasoner over them.
+ * of the facts and scopes that they have in the original, with the rules and declarations of the database, and a reasoner
+ * over them.
  *
  * Constants have ids of their own here, since evaluation adds some; two columns translate.
  */
 export class CopiedTenant {
+  readonly database: DatabaseState;
   readonly tenant: TenantState;
   readonly reasoner: Reasoner;
+  /** Those posted, some of which may not be in the order yet. */
   readonly #rules = new Map<string, RuleRecord>();
   readonly #tallies: Tallies = new Map();
   /** How often each rule had fired when that was last said. */
@@ -55,6 +64,8 @@ export class CopiedTenant {
   #generation = 0;
   /** What was last said of conclusions, by the goals. */
   readonly #conclusionsSaid = new Map<string, string>();
+  /** What questions derived in tables of their own, by their readers. */
+  readonly #keptFor = new WeakMap<PinnedReader, Derived[]>();
   readonly #slices: Slices;
 
   constructor(
@@ -63,6 +74,7 @@ export class CopiedTenant {
     memory: MemoryBudget,
     onBug: (error: unknown) => void,
   ) {
+    this.database = new DatabaseState(database, 0);
     this.tenant = newTenant(0);
     const owner = { database, tenant };
     this.#slices = new Slices(scheduler.pauseOf(owner, 'copy facts'));
@@ -70,6 +82,10 @@ export class CopiedTenant {
     const pause = scheduler.pauseOf(owner, 'ask');
     this.reasoner = new Reasoner(facts, new Program([]), this.#tallies, pause, memory);
     this.reasoner.onBug = onBug;
+    this.reasoner.onKept = (of, rows, reader) => {
+      const { count, dead } = rows;
+      this.#keptFor.get(reader)?.push({ of, rows, count, dead });
+    };
   }
 
   get bytes(): number {
@@ -101,6 +117,11 @@ export class CopiedTenant {
         return;
       case 'order':
         return this.#takeOrder(message.ids);
+      case 'declarations':
+        this.database.declarations = new DeclarationStore();
+        for (const declaration of message.declarations) this.database.declarations.put(declaration);
+        this.reasoner.declared = this.database.declarations;
+        return;
     }
   }
 
@@ -110,7 +131,9 @@ export class CopiedTenant {
     if (boundaries.next <= time) this.reasoner.passed(boundaries.takeUntil(time), time);
     this.#time = time;
     this.#generation = generation;
-    return this.reasoner.reader(generation, time);
+    const reader = this.reasoner.reader(generation, time);
+    this.#keptFor.set(reader, []);
+    return reader;
   }
 
   /** Call it when a question has ended. */
@@ -146,17 +169,23 @@ export class CopiedTenant {
     return found;
   }
 
-  /** The conclusions on which answers to these goals rest, unless nothing changed since this was last asked. */
-  conclusions(goals: readonly string[]): RemoteConclusions[] {
+  /**
+   * The conclusions on which an answer to these goals rests, all of them true for its reader; those in shared tables only
+   * if there are others than when this was last asked. Call it in the turn in which the answer is there.
+   */
+  conclusions(goals: readonly string[], reader: PinnedReader): RemoteConclusions[] {
     const { reasoner } = this;
+    const found = this.#keptFor.get(reader) ?? [];
+    const { tables, isWhole } = reasoner.heldBy(reader, reasoner.program.below(goals));
     const key = goals.join('\n');
     const state = `${reasoner.version} ${reasoner.conclusions}`;
-    if (this.#conclusionsSaid.get(key) === state) return [];
+    if (!isWhole || this.#conclusionsSaid.get(key) !== state)
+      for (const { table, ...rows } of tables) found.push({ of: table, ...rows });
     if (this.#conclusionsSaid.size >= maxGoalsRemembered) this.#conclusionsSaid.clear();
-    this.#conclusionsSaid.set(key, state);
-    const found = reasoner.candidates(reasoner.program.below(goals), true);
+    // Tables that the reader does not see yet say more later.
+    if (isWhole) this.#conclusionsSaid.set(key, state);
     const isTooMuch = found.reduce((sum, { rows }) => sum + rows.live, 0) > maxInDoubt;
-    return found.map(({ view, predicate, arity, negated, relation, rows, count, dead }) => {
+    return found.map(({ of: { view, predicate, arity, negated, relation }, rows, count, dead }) => {
       const of = { view, predicate, arity, negated, relation };
       if (isTooMuch) return { ...of, columns: null, count: 0, texts: [] };
       const texts: string[] = [];
@@ -175,7 +204,7 @@ export class CopiedTenant {
 
   /** Known conclusions of the view with one of the constants, those first found if there are too many. */
   async mentions(
-    { view, names }: Extract<RemoteTask, { readonly kind: 'mentions' }>,
+    { view, names }: RemoteConclusionReads['mentions'],
     reader: PinnedReader,
     pacer: Pacer,
   ): Promise<KnownAtoms[]> {
@@ -228,8 +257,9 @@ export class CopiedTenant {
       validFrom: validFrom?.slice(0, count) ?? null,
       validUntil: validUntil?.slice(0, count) ?? null,
     };
-    const rows = { predicate, arity, negated, count, columns: own, birth, number, death: null, ...bounds };
-    const relation = await StoredRelation.restored({ ...rows, forgottenThrough: 0 }, this.#slices);
+    const { hasLives } = copied;
+    const rows = { predicate, arity, negated, count, columns: own, birth, number, death: null, hasLives };
+    const relation = await StoredRelation.restored({ ...rows, ...bounds, forgottenThrough: 0 }, this.#slices);
     const key = keyOf(relation);
     for (const [row, metadata] of this.#metadata.get(key) ?? []) relation.metadata.set(row, metadata);
     this.#metadata.delete(key);
@@ -285,6 +315,8 @@ export class CopiedTenant {
       this.#rules.clear();
       for (const rule of rules) this.#rules.set(rule.id, rule);
     }
+    this.database.rules = new RuleStore();
+    for (const rule of rules) this.database.rules.put(rule);
     this.reasoner.use(new Program(rules, this.reasoner.program));
   }
 }

@@ -5,6 +5,7 @@ import type { MemoryHolder } from '../datalog/model/memory-budget.ts';
 import { type Pacer, waitFor } from '../datalog/tables/evaluation.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { DatabaseState, TenantState } from '../state/state.ts';
+import type { DeclarationStore } from '../store/declaration-store.ts';
 import { Dictionary } from '../store/dictionary.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
@@ -51,9 +52,11 @@ export class CopyFeed implements MemoryHolder {
   readonly #constants = new NewConstants();
   #scopes = 1;
   #writes = 0;
-  #changed: number[] = [];
+  /** In the order of their last changes, which is that of their rows: the copy has them in the same one. */
+  readonly #changed = new Set<number>();
   #rules = new Map<string, RuleRecord>();
   #rulesVersion = -1;
+  #declarations: { readonly store: DeclarationStore; readonly version: number } | null = null;
 
   /** `dropped` is called when memory is short and the copy was dropped. */
   constructor(number: number, tenant: TenantState, post: Post<ToReasoningThread>, dropped: () => void) {
@@ -80,17 +83,22 @@ export class CopyFeed implements MemoryHolder {
   changed(numbers: readonly number[]): boolean {
     const { facts } = this.tenant;
     let last: StoredRelation | null = null;
-    let into: number[] | null = null;
+    let followed: Followed | undefined;
     for (const number of numbers) {
       const { relation } = facts.versionOf(number);
       if (relation !== last) {
         last = relation;
-        const followed = this.#relations.get(keyOf(relation));
-        into = followed === undefined ? null : followed.copying === null ? this.#changed : followed.late;
+        followed = this.#relations.get(keyOf(relation));
       }
-      into?.push(number);
+      if (followed?.copying === null) this.#hasChanged(number);
+      else followed?.late.push(number);
     }
-    return this.#changed.length <= maxWaitingChanges;
+    return this.#changed.size <= maxWaitingChanges;
+  }
+
+  #hasChanged(number: number): void {
+    this.#changed.delete(number);
+    this.#changed.add(number);
   }
 
   /** True if it follows so many relations, of which most cannot exist, that it is better made again. */
@@ -98,9 +106,11 @@ export class CopyFeed implements MemoryHolder {
     return this.users === 0 && this.#relations.size > maxAbsentRelations + this.tenant.facts.relations.size;
   }
 
-  /** True if the copy has these relations and rules, and every change. */
-  isCurrent(relations: Iterable<string>, { rules }: DatabaseState): boolean {
-    if (this.isDropped || this.#changed.length > 0 || this.#rulesVersion !== rules.version) return false;
+  /** True if the copy has these relations, every change, and all rules, declarations and scopes. */
+  isCurrent(relations: Iterable<string>, database: DatabaseState): boolean {
+    if (this.isDropped || this.#changed.size > 0 || this.#rulesVersion !== database.rules.version)
+      return false;
+    if (!this.#hasDeclarations(database) || this.tenant.facts.scopeNames.length > this.#scopes) return false;
     for (const key of relations) if (this.#relations.get(key)?.copying !== null) return false;
     return true;
   }
@@ -133,6 +143,15 @@ export class CopyFeed implements MemoryHolder {
     }
     await this.#postRules(database, pacer);
     await this.#postChanges(database, pacer);
+    this.#postNumbers();
+    if (this.#hasDeclarations(database)) return;
+    const { declarations: store } = database;
+    this.#post({ kind: 'declarations', copy: this.number, declarations: store.all() }, []);
+    this.#declarations = { store, version: store.version };
+  }
+
+  #hasDeclarations({ declarations }: DatabaseState): boolean {
+    return this.#declarations?.store === declarations && this.#declarations.version === declarations.version;
   }
 
   /** Copies a relation, for this and later questions: no limit of the question ends it. It rejects only for a bug. */
@@ -148,7 +167,7 @@ export class CopyFeed implements MemoryHolder {
     try {
       await this.#postRelation(relation, context.database.generation, pacer);
       followed.copying = null;
-      for (const number of followed.late) this.#changed.push(number);
+      for (const number of followed.late) this.#hasChanged(number);
     } catch (error) {
       this.#relations.delete(key);
       throw error;
@@ -194,7 +213,8 @@ export class CopyFeed implements MemoryHolder {
     this.#postNumbers();
     if (entries.length > 0)
       this.#post({ kind: 'metadata', copy: this.number, relation: keyOf(relation), entries }, []);
-    const shape = { predicate, arity, negated, generation, count, columns, number };
+    const { hasLives } = relation;
+    const shape = { predicate, arity, negated, generation, count, columns, number, hasLives };
     const bounds = {
       validFrom: validFrom.length === 0 ? null : validFrom,
       validUntil: validUntil.length === 0 ? null : validUntil,
@@ -252,15 +272,15 @@ export class CopyFeed implements MemoryHolder {
   }
 
   async #postChanges(database: DatabaseState, pacer: Pacer): Promise<void> {
-    while (this.#changed.length > 0) {
+    while (this.#changed.size > 0) {
       const { generation } = database;
       const meter = new ByteMeter();
       const versions: CopiedVersion[] = [];
-      const numbers = this.#changed;
-      while (numbers.length > 0 && versions.length < changesInMessage) {
-        const version = this.#versionOf(numbers.pop() as number, generation);
+      for (const number of this.#changed) {
+        this.#changed.delete(number);
+        const version = this.#versionOf(number, generation);
         if (version !== null) versions.push(version);
-        if (meter.counts(this.#constants.bytes)) break;
+        if (versions.length >= changesInMessage || meter.counts(this.#constants.bytes)) break;
       }
       this.#postConstants();
       this.#postNumbers();

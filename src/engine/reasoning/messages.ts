@@ -3,12 +3,13 @@
  *
  * Constants, scopes and facts are named by the numbers of the serving thread's store, so that both mean the same by them.
  */
-import type { Metadata } from '../contract/facts.ts';
 import type { AggregateInput } from '../contract/aggregation.ts';
-import type { ExplainInput } from '../contract/explanation.ts';
+import type { ExplainInput, WhatIfInput } from '../contract/explanation.ts';
+import type { Metadata, QueryInput } from '../contract/facts.ts';
 import type { AskInput } from '../contract/inference.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { RelationShape } from '../datalog/model/program.ts';
+import type { DeclarationRecord } from '../store/declaration-store.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 
@@ -20,6 +21,8 @@ export interface CopiedRelation extends RelationShape {
   readonly count: number;
   /** `arity` columns of arguments, then the scope; `count` elements are used. */
   readonly columns: readonly Int32Array[];
+  /** See `StoredRelation.hasLives`. */
+  readonly hasLives: boolean;
   readonly number: Int32Array;
   /** null: open for all. */
   readonly validFrom: Float64Array | null;
@@ -36,18 +39,32 @@ export interface CopiedVersion extends RelationShape {
   readonly metadata: Metadata | null;
 }
 
-/** What is asked of a copy: a question of a caller, or what earlier questions concluded there. */
-export type RemoteTask =
-  /** `names`: the declared names of an answer's arguments; null: see `namesOfAnswers`. */
-  | { readonly kind: 'answer'; readonly input: AskInput; readonly names: readonly string[] | null }
-  | { readonly kind: 'proof'; readonly input: ExplainInput }
-  | { readonly kind: 'aggregate'; readonly input: AggregateInput }
+/** Reads that callers ask for and a copy can answer, by name, with the input of each. */
+export interface RemoteReads {
+  readonly ask: AskInput;
+  readonly explain: ExplainInput;
+  readonly aggregate: AggregateInput;
+  readonly query: QueryInput;
+  readonly whatIf: WhatIfInput;
+}
+
+/** What is asked about the conclusions of earlier reads. */
+export interface RemoteConclusionReads {
   /** Conclusions whose canonical proof uses the fact with this number, as text. */
-  | { readonly kind: 'dependents'; readonly fact: number }
+  readonly dependents: { readonly fact: number };
   /** See `Reasoner.conclusionCounts`. */
-  | { readonly kind: 'counts'; readonly view: ScopeChoice }
+  readonly counts: { readonly view: ScopeChoice };
   /** Known conclusions of the view with one of these constants. */
-  | { readonly kind: 'mentions'; readonly view: ScopeChoice; readonly names: readonly string[] };
+  readonly mentions: { readonly view: ScopeChoice; readonly names: readonly string[] };
+}
+
+/** Everything that can be asked of a copy. */
+export type RemoteInputs = RemoteReads & RemoteConclusionReads;
+
+/** What is asked of a copy. */
+export type RemoteTask = {
+  [Kind in keyof RemoteInputs]: { readonly kind: Kind; readonly input: RemoteInputs[Kind] };
+}[keyof RemoteInputs];
 
 /** A task for the copy. `askedAt` is in epoch milliseconds: threads do not share another clock. */
 export interface RemoteQuestion {
@@ -57,7 +74,7 @@ export interface RemoteQuestion {
   readonly generation: number;
   readonly time: number;
   readonly task: RemoteTask;
-  /** The relations that it is about. */
+  /** The relations whose conclusions become known with the answer. */
   readonly goals: readonly string[];
   readonly timeoutMs: number;
   readonly maxDerivations: number;
@@ -104,6 +121,12 @@ export type ToReasoningThread =
   /** New and changed rules; `order` ends a change with the ids of all. */
   | { readonly kind: 'rules'; readonly copy: number; readonly rules: readonly RuleRecord[] }
   | { readonly kind: 'order'; readonly copy: number; readonly ids: readonly string[] }
+  /** All declarations of the database. */
+  | {
+      readonly kind: 'declarations';
+      readonly copy: number;
+      readonly declarations: readonly DeclarationRecord[];
+    }
   | RemoteQuestion
   | { readonly kind: 'cancel'; readonly id: number };
 
@@ -140,8 +163,8 @@ export type ThreadReply =
       /** Numbers of the facts that it used. */
       readonly used: Int32Array;
       readonly conclusions: readonly RemoteConclusions[];
-      /** True if it was derived afresh in less time than a question has on the serving thread. */
-      readonly isLight: boolean;
+      /** Whether it was derived in less time than a question has on the serving thread; unknown: it was known already. */
+      readonly weight: 'light' | 'heavy' | 'unknown';
     })
   | (Replied & {
       readonly kind: 'refused';

@@ -2,8 +2,7 @@ import { type Caller, signalOf } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { JsonText } from '../base/json-text.ts';
 import { LruCache } from '../base/lru-cache.ts';
-import type { Literal } from '../contract/language.ts';
-import { isVariable } from '../contract/language.ts';
+import { isVariable, type Literal } from '../contract/language.ts';
 import type { RelationCount } from '../datalog/maintain/reasoner.ts';
 import type { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { relationsRead } from '../datalog/model/program.ts';
@@ -17,7 +16,6 @@ import type {
   ViewFields,
 } from '../session/read-context.ts';
 import type { TenantState } from '../state/state.ts';
-import type { FactRow } from '../store/fact-store.ts';
 import { Tuples } from '../store/tuples.ts';
 import { CopyFeed } from './copy-feed.ts';
 import type {
@@ -46,9 +44,12 @@ export interface ThreadHost {
 
 /** Numbers of the reasoning threads now. */
 export interface ThreadFigures {
+  /** How many there may be, and how many run: one starts when a question takes long. */
   readonly threads: number;
-  /** Questions that they answer. */
+  readonly runningThreads: number;
+  /** Questions that they answer, and questions that wait for a copy of their facts. */
   readonly questions: number;
+  readonly waitingQuestions: number;
   readonly copies: number;
   /** Bytes of copies, and of what is derived from them. */
   readonly bytes: number;
@@ -57,7 +58,15 @@ export interface ThreadFigures {
 }
 
 /** Of no threads. */
-export const noFigures: ThreadFigures = { threads: 0, questions: 0, copies: 0, bytes: 0, conclusions: 0 };
+export const noFigures: ThreadFigures = {
+  threads: 0,
+  runningThreads: 0,
+  questions: 0,
+  waitingQuestions: 0,
+  copies: 0,
+  bytes: 0,
+  conclusions: 0,
+};
 
 /** Totals since the start. */
 export interface ThreadCounters {
@@ -75,6 +84,8 @@ const replyWithinMs = 1000;
 const maxAbsent = 3;
 /** How often a question is begun again because its thread ended. */
 const maxStarts = 3;
+/** Light questions in a row after which a shape is not heavy any more. One alone may have had an easy constant. */
+const maxLight = 3;
 const maxHeavyShapes = 10_000;
 const maxShapeBytes = 4 * 1024 * 1024;
 /** JSON up to this length is parsed at once: the answer is then like any other. */
@@ -82,14 +93,21 @@ const maxParsedBytes = 64 * 1024;
 /** What earlier questions concluded has to be told within this time, in milliseconds. */
 const toldWithinMs = 2000;
 
+/** What a task needs of the copy, by the keys of relations. */
+export interface Reach {
+  /** Those whose conclusions become known with the answer: it leaves them in tables that others use. */
+  readonly goals: readonly string[];
+  /** All that it reads. */
+  readonly relations: Iterable<string>;
+}
+
 /** What is posted for a task. */
 interface Posted {
-  /** With what is known in the turn in which it is posted. */
-  readonly task: (now: ReadContext) => RemoteTask;
+  readonly task: RemoteTask;
   readonly timeoutMs: number;
   readonly maxDerivations: number;
-  /** The relations that it reads, and with them all below. */
-  readonly goals: readonly string[];
+  /** In the state that it sees, looked at again in each turn before it is posted; null: it cannot be answered there. */
+  readonly reach: (now: ReadContext) => Reach | null;
 }
 
 /** A question that moves; see `shapeOfQuestion`. */
@@ -97,14 +115,19 @@ export interface MovedQuestion extends Posted {
   readonly shape: string;
 }
 
-/** `value`: an answer, `JsonText` if it is long. `context`: what it saw. */
+/** `value`: an answer, `JsonText` if it is long. `used`: numbers of facts, some perhaps gone. `context`: what it saw. */
 export interface MovedAnswer {
   readonly value: unknown;
-  readonly used: Set<FactRow>;
+  readonly used: Int32Array;
   readonly context: ReadContext;
 }
 
 type Reply = Extract<ThreadReply, { readonly kind: 'answer' }>;
+
+/** A shape of question that took too long here; `light`: how many of its questions in a row took a thread little time. */
+interface HeavyShape {
+  light: number;
+}
 
 /** The thread ended before it replied. */
 const ended = Symbol('ended');
@@ -144,9 +167,11 @@ export class ReasoningThreads implements FactCopies {
   readonly #parts: ReasoningThreadsParts;
   readonly #threads: (Thread | null)[];
   /** Shapes of questions that took too long here, by tenant. */
-  readonly #heavy = new LruCache<TenantState, true>(maxHeavyShapes, maxShapeBytes);
+  readonly #heavy = new LruCache<TenantState, HeavyShape>(maxHeavyShapes, maxShapeBytes);
   #nextCopy = 1;
   #nextQuestion = 1;
+  /** Questions that wait for their copies. */
+  #waiting = 0;
   /** Threads in a row that ended before they said anything. */
   #absent = 0;
   readonly #counters = { movedQuestions: 0, replacedThreads: 0 };
@@ -156,15 +181,11 @@ export class ReasoningThreads implements FactCopies {
     this.#threads = Array.from({ length: parts.host.count }, () => null);
   }
 
-  /** Starts the threads, so that the first question does not wait for that. */
-  start(): void {
-    for (const at of this.#threads.keys()) this.#threadAt(at);
-  }
-
   figures(): ThreadFigures {
-    const figures = { ...noFigures, threads: this.#threads.length };
+    const figures = { ...noFigures, threads: this.#threads.length, waitingQuestions: this.#waiting };
     for (const thread of this.#threads) {
       if (thread === null) continue;
+      if (thread.isThere) figures.runningThreads++;
       figures.questions += thread.asked.size;
       figures.copies += thread.feeds.size;
       for (const { bytes, derived } of thread.feeds.values()) {
@@ -184,16 +205,33 @@ export class ReasoningThreads implements FactCopies {
     return this.#parts.host.afterMs;
   }
 
-  /** True if questions of this shape took too long here. */
+  /**
+   * True if the tenant's thread is there. If there is none, one is started: threads cost processor time and memory, so
+   * there is none before a question takes long, and a question waits for none.
+   */
+  isThere(caller: Caller): boolean {
+    const tenant = this.#tenantOf(caller);
+    return tenant !== undefined && this.#absent < maxAbsent && this.#threadAt(this.#placeOf(tenant)).isThere;
+  }
+
+  /** True if the question goes to a thread at once, since others of its shape took too long here. */
   isHeavy(caller: Caller, shape: string): boolean {
     if (this.afterMs === 0) return true;
     const tenant = this.#tenantOf(caller);
-    return tenant !== undefined && this.#heavy.get(tenant, shape) === true;
+    return tenant !== undefined && this.#heavy.get(tenant, shape) !== undefined && this.isThere(caller);
   }
 
   noteHeavy(caller: Caller, shape: string): void {
     const tenant = this.#tenantOf(caller);
-    if (tenant !== undefined) this.#heavy.set(tenant, shape, true, 2 * shape.length);
+    if (tenant !== undefined) this.#heavy.set(tenant, shape, { light: 0 }, 2 * shape.length);
+  }
+
+  /** Notes how long a question took on a thread; shapes of which several in a row were light are answered here again. */
+  #noteWeight(tenant: TenantState, shape: string, weight: Reply['weight']): void {
+    const heavy = this.#heavy.get(tenant, shape);
+    if (heavy === undefined || weight === 'unknown') return;
+    heavy.light = weight === 'light' ? heavy.light + 1 : 0;
+    if (heavy.light === maxLight) this.#heavy.delete(tenant, shape);
   }
 
   #tenantOf({ database, tenant }: Caller): TenantState | undefined {
@@ -228,10 +266,10 @@ export class ReasoningThreads implements FactCopies {
     for (let starts = 0; starts < maxStarts; starts++) {
       const replied = await this.#asked(caller, context, question);
       if (replied === null) return null;
-      const { reply, now } = replied;
+      const { reply, now, goals } = replied;
       if (reply === ended) continue;
-      const taken = await this.#taken(reply, now, question.goals);
-      if (taken.isLight) this.#heavy.delete(context.tenant, question.shape);
+      const taken = await this.#taken(reply, now, goals);
+      this.#noteWeight(context.tenant, question.shape, taken.weight);
       return { ...taken, context: now };
     }
     if (this.#absent >= maxAbsent) return null;
@@ -243,15 +281,16 @@ export class ReasoningThreads implements FactCopies {
     caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
     context: ReadContext,
     posted: Posted,
-  ): Promise<{ reply: ThreadReply | typeof ended; now: ReadContext } | null> {
-    const ready = await this.#ready(caller, context, posted.goals);
+  ): Promise<{ reply: ThreadReply | typeof ended; now: ReadContext; goals: readonly string[] } | null> {
+    this.#waiting++;
+    const ready = await this.#ready(caller, context, posted.reach).finally(() => this.#waiting--);
     if (ready === null) return null;
-    const { thread, feed, now } = ready;
+    const { thread, feed, now, goals } = ready;
     feed.users++;
     try {
-      const reply = await this.#reply(thread, feed, caller, now, posted);
+      const reply = await this.#reply(thread, feed, caller, now, { ...posted, goals });
       if (reply !== ended) this.#noteReply(feed, thread, reply, now);
-      return { reply, now };
+      return { reply, now, goals };
     } finally {
       feed.users--;
     }
@@ -266,9 +305,10 @@ export class ReasoningThreads implements FactCopies {
       ((await this.#told(caller, context, task)) as readonly Told[] | null) ?? [];
     return {
       dependentsOf: async (context, { relation, row }) =>
-        told<string>(context, { kind: 'dependents', fact: relation.number[row] as number }),
-      counts: async (context, view) => told<RelationCount>(context, { kind: 'counts', view }),
-      mentions: async (context, view, names) => told<KnownAtoms>(context, { kind: 'mentions', view, names }),
+        told<string>(context, { kind: 'dependents', input: { fact: relation.number[row] as number } }),
+      counts: async (context, view) => told<RelationCount>(context, { kind: 'counts', input: { view } }),
+      mentions: async (context, view, names) =>
+        told<KnownAtoms>(context, { kind: 'mentions', input: { view, names } }),
     };
   }
 
@@ -283,15 +323,8 @@ export class ReasoningThreads implements FactCopies {
     const pacer = context.pacer.within(toldWithinMs);
     const limits = { timeoutMs: toldWithinMs, maxDerivations: context.pacer.limits.maxDerivations };
     try {
-      const replied = await this.#asked(
-        caller,
-        { ...context, pacer },
-        {
-          task: () => task,
-          ...limits,
-          goals: [],
-        },
-      );
+      const reach = (): Reach => ({ goals: [], relations: [] });
+      const replied = await this.#asked(caller, { ...context, pacer }, { task, ...limits, reach });
       if (replied === null || replied.reply === ended) return null;
       const { reply, now } = replied;
       if (reply.kind !== 'answer') throw errorOf(reply);
@@ -306,8 +339,8 @@ export class ReasoningThreads implements FactCopies {
   async #ready(
     caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
     context: ReadContext,
-    goals: readonly string[],
-  ): Promise<{ thread: Thread; feed: CopyFeed; now: ReadContext } | null> {
+    reach: Posted['reach'],
+  ): Promise<{ thread: Thread; feed: CopyFeed; now: ReadContext; goals: readonly string[] } | null> {
     const { live, memory } = this.#parts;
     for (;;) {
       live.refuseClosed();
@@ -315,13 +348,15 @@ export class ReasoningThreads implements FactCopies {
       const now = { ...live.pin(caller, context.pacer.limits), pacer: context.pacer };
       // Another tenant of this name may have come meanwhile.
       if (now.tenant !== context.tenant) return null;
-      const relations = now.reader.program.below(goals);
+      const reached = reach(now);
+      if (reached === null) return null;
+      const { goals, relations } = reached;
       const { thread, feed } = this.#homeOf(caller, now);
       if (feed.isOvergrown) {
         this.#drop(thread, now.tenant);
         continue;
       }
-      if (feed.isCurrent(relations, now.database)) return { thread, feed, now };
+      if (feed.isCurrent(relations, now.database)) return { thread, feed, now, goals };
       const more = feed.bytesOf(relations);
       memory.use(feed, feed.bytes);
       feed.users++;
@@ -335,21 +370,26 @@ export class ReasoningThreads implements FactCopies {
     }
   }
 
-  /** The thread with the tenant's copy, else the one with the fewest questions and copies. */
+  /** The number of the thread with the tenant's copy, else of the one with the fewest questions and copies. */
+  #placeOf(tenant: TenantState): number {
+    let best = 0;
+    let least = Number.POSITIVE_INFINITY;
+    for (const [at, thread] of this.#threads.entries()) {
+      if (thread?.feeds.has(tenant) === true) return at;
+      const load = thread === null ? 0 : thread.asked.size * 1000 + thread.feeds.size;
+      if (load < least) [best, least] = [at, load];
+    }
+    return best;
+  }
+
+  /** The tenant's thread, with its copy. */
   #homeOf(
     { database, tenant: name }: Pick<Caller, 'database' | 'tenant'>,
     { tenant }: ReadContext,
   ): { thread: Thread; feed: CopyFeed } {
-    let best = 0;
-    let least = Number.POSITIVE_INFINITY;
-    for (const [at, thread] of this.#threads.entries()) {
-      const feed = thread?.feeds.get(tenant);
-      if (thread !== null && feed !== undefined) return { thread, feed };
-      const load = thread === null ? 0 : thread.asked.size * 1000 + thread.feeds.size;
-      if (load >= least) continue;
-      [best, least] = [at, load];
-    }
-    const thread = this.#threadAt(best);
+    const thread = this.#threadAt(this.#placeOf(tenant));
+    const known = thread.feeds.get(tenant);
+    if (known !== undefined) return { thread, feed: known };
     const number = this.#nextCopy++;
     const feed = new CopyFeed(
       number,
@@ -368,14 +408,8 @@ export class ReasoningThreads implements FactCopies {
     const thread: Thread = {
       link: this.#parts.host.start({
         message: (message) => this.#took(thread, message),
-        ended: (error) => {
-          this.#parts.onWarn(
-            `A reasoning thread ended and was replaced; its questions begin again: ${String(error)}`,
-          );
-          if (!thread.isThere && ++this.#absent === maxAbsent)
-            this.#parts.onWarn('Reasoning threads do not start here: questions stay on the serving thread.');
-          this.#replace(thread);
-        },
+        ended: (error) =>
+          this.#replace(thread, 'ended and was replaced; its questions begin again', String(error)),
       }),
       feeds: new Map(),
       asked: new Map(),
@@ -396,10 +430,17 @@ export class ReasoningThreads implements FactCopies {
     thread.asked.get(id)?.settle(message);
   }
 
-  /** Ends the thread. Its copies are gone, and its questions begin again on another one, started when needed. */
-  #replace(thread: Thread): void {
+  /**
+   * Ends the thread. Its copies are gone, and its questions begin again on another one, started when needed. Threads that
+   * never said anything are only told of when no more are started.
+   */
+  #replace(thread: Thread, what: string, why: string): void {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return;
+    const { onWarn } = this.#parts;
+    if (thread.isThere) onWarn(`A reasoning thread ${what}: ${why}.`);
+    else if (++this.#absent === maxAbsent)
+      onWarn(`Reasoning threads do not start here, so all questions stay on the serving thread: ${why}.`);
     this.#threads[at] = null;
     this.#counters.replacedThreads++;
     this.#end(thread);
@@ -421,12 +462,11 @@ export class ReasoningThreads implements FactCopies {
     { number: copy }: CopyFeed,
     caller: Pick<Caller, 'signal'>,
     now: ReadContext,
-    { task: taskOf, goals, timeoutMs, maxDerivations }: Posted,
+    { task, goals, timeoutMs, maxDerivations }: Omit<Posted, 'reach'> & { readonly goals: readonly string[] },
   ): Promise<ThreadReply | typeof ended> {
     const id = this.#nextQuestion++;
     const { pacer } = now;
     const { generation, time } = now.reader;
-    const task = taskOf(now);
     const signal = signalOf(caller);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -452,7 +492,17 @@ export class ReasoningThreads implements FactCopies {
       thread.asked.set(id, { settle });
       const askedAt = Date.now() - pacer.elapsedMs;
       const lightMs = this.afterMs;
-      const asked = { kind: 'ask', id, copy, generation, time, task, goals, askedAt, lightMs } as const;
+      const asked = {
+        kind: 'ask',
+        id,
+        copy,
+        generation,
+        time,
+        task,
+        goals,
+        askedAt,
+        lightMs,
+      } as const;
       thread.link.post({ ...asked, timeoutMs, maxDerivations }, []);
       if (signal.aborted) gone();
     });
@@ -461,12 +511,10 @@ export class ReasoningThreads implements FactCopies {
   /** Cancels a question; the thread is replaced unless it replies. */
   #giveUp(thread: Thread, id: number): void {
     thread.link.post({ kind: 'cancel', id }, []);
-    const timer = setTimeout(() => {
-      this.#parts.onWarn(
-        `A reasoning thread did not end a question ${replyWithinMs} ms after its time, and was replaced.`,
-      );
-      this.#replace(thread);
-    }, replyWithinMs);
+    const timer = setTimeout(
+      () => this.#replace(thread, 'was replaced', `it did not end a question within ${replyWithinMs} ms`),
+      replyWithinMs,
+    );
     timer.unref();
     thread.givenUp.set(id, timer);
   }
@@ -497,20 +545,14 @@ export class ReasoningThreads implements FactCopies {
     reply: ThreadReply,
     now: ReadContext,
     goals: readonly string[],
-  ): Promise<{ value: unknown; used: Set<FactRow>; isLight: boolean }> {
+  ): Promise<{ value: unknown; used: Int32Array; weight: Reply['weight'] }> {
     if (reply.kind !== 'answer') throw errorOf(reply);
     // Rows that tables here have too are known from now on, as if the question had been asked here.
     if (now.reasoner.program === now.reader.program) now.reasoner.noteAsked(goals);
     await this.#takeConclusions(reply.conclusions, now);
-    const { parts, isLight } = reply;
-    const used = new Set<FactRow>();
-    const { facts } = now.tenant;
-    for (const number of reply.used) {
-      const fact = facts.versionOf(number);
-      if (fact.row >= 0) used.add(fact);
-    }
+    const { parts, used, weight } = reply;
     const text = new JsonText(parts);
-    return { value: text.bytes > maxParsedBytes ? text : text.value(), used, isLight };
+    return { value: text.bytes > maxParsedBytes ? text : text.value(), used, weight };
   }
 
   /** Makes the conclusions known here, as those of a question in tables of its own. */

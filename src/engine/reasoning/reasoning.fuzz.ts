@@ -1,14 +1,12 @@
 import { openEngine } from '../open-engine.ts';
 import { expect, test, vi } from 'vitest';
-import { aggregateInputSchema } from '../contract/aggregation.ts';
-import { explainInputSchema } from '../contract/explanation.ts';
-import { type Atom, isVariable, type Literal } from '../contract/language.ts';
+import type { Literal } from '../contract/language.ts';
 import { aggregateCase } from '../testing/aggregate-cases.ts';
 import { closureCase } from '../testing/closure-cases.ts';
+import { compareThreads } from '../testing/compare-threads.ts';
 import {
   type Flavour,
   plainFlavour,
-  randomBody,
   randomCase,
   type RandomCase,
   randomQuestion,
@@ -19,8 +17,8 @@ import {
 import { type Knowledge, type ModelView, modelOf } from '../testing/naive-model.ts';
 import { Prng } from '../testing/prng.ts';
 import { randomPause } from '../testing/random-pause.ts';
-import { type ThreadsInProcess, threadsInProcess } from '../testing/threads-in-process.ts';
-import { expectAnswer, fuzzCaller, overSeeds, Twin, viewFields } from '../testing/twin.ts';
+import { threadsInProcess } from '../testing/threads-in-process.ts';
+import { expectAnswer, overSeeds, Twin } from '../testing/twin.ts';
 
 /** Random knowledge, random streams of updates: every answer of a thread equals that of the serving thread. */
 
@@ -43,66 +41,9 @@ async function compare(
   flavour: Flavour,
   makeCase: (prng: Prng, flavour: Flavour) => RandomCase,
 ): Promise<void> {
-  const prng = new Prng(seed);
-  const start = makeCase(prng, flavour);
   const threadHost = threadsInProcess();
-  const pause = randomPause(new Prng(seed + 1));
-  const twin = await Twin.open(start, pause, (options) =>
-    openEngine({ storageDir: null, pause, threadHost, ...options }),
-  );
-  try {
-    for (let round = 0; round < 12; round++) {
-      if (round > 0) await twin.apply(randomUpdate(prng, start.vocabulary, flavour, twin.current));
-      if (prng.chance(0.1)) threadHost.kill();
-      const view: ModelView = flavour.scopes ? randomView(prng, start.vocabulary) : { kind: 'all' };
-      const body: readonly Literal[] = prng.chance(0.75)
-        ? [{ ...randomQuestion(prng, start.vocabulary, flavour), naf: false }]
-        : randomBody(prng, start.vocabulary, flavour);
-      threadHost.afterMs = 0;
-      const there = await twin.ask(body, view, { limit: 99_999 });
-      threadHost.afterMs = Number.POSITIVE_INFINITY;
-      // Another limit: else the answer would be found in the cache.
-      const here = await twin.ask(body, view, { limit: 99_998 });
-      expect(JSON.stringify({ ...there, elapsedMs: 0 })).toBe(JSON.stringify({ ...here, elapsedMs: 0 }));
-      expectAnswer(there, body, view, modelOf(twin.knowledge(), view));
-      if (prng.chance(0.4))
-        await compareOthers(prng, twin, threadHost, randomQuestion(prng, start.vocabulary, flavour), view);
-    }
-    crossed += threadHost.asked;
-  } finally {
-    await twin.engine.close();
-  }
-}
-
-/** The same for a proof, and a figure over conclusions. */
-async function compareOthers(
-  prng: Prng,
-  { engine }: Twin,
-  threadHost: ThreadsInProcess,
-  { predicate, args, negated }: Atom,
-  view: ModelView,
-): Promise<void> {
-  const groupBy = args.filter((term) => isVariable(term) && term !== '?_').slice(0, prng.below(2));
-  const [aggregated] = groupBy;
-  const figure =
-    aggregated === undefined
-      ? { operation: 'COUNT' }
-      : { operation: prng.pick(['COUNT', 'MIN', 'SUM']), variable: aggregated, distinct: prng.chance(0.5) };
-  const explained = { predicate, args, negated, mode: 'why', ...viewFields(view) };
-  const counted = { predicate, args, infer: true, groupBy, ...figure, ...viewFields(view) };
-  const looked = async (): Promise<string> => {
-    const outcomes: unknown[] = [];
-    for (const look of [
-      () => engine.explain(fuzzCaller, explainInputSchema.parse(explained)),
-      () => engine.aggregate(fuzzCaller, aggregateInputSchema.parse(counted)),
-    ])
-      outcomes.push(await look().catch((error: unknown) => String(error)));
-    return JSON.stringify(outcomes);
-  };
-  threadHost.afterMs = 0;
-  const there = await looked();
-  threadHost.afterMs = Number.POSITIVE_INFINITY;
-  expect(there).toBe(await looked());
+  await compareThreads({ seed, flavour, makeCase, threadHost });
+  crossed += threadHost.asked;
 }
 
 for (const [name, flavour] of Object.entries(flavours))

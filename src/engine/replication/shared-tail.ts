@@ -6,14 +6,20 @@
  * it becomes the owner between two records, when it has applied all of them, and only by a take that the store decided. If
  * what it has applied turns out to be no part of the log, or the log was trimmed past it, it reads everything again.
  */
-import type { NodeStatus } from '../contract/administration.ts';
+import type { LogMoved, NodeList, NodeStatus } from '../contract/administration.ts';
 import { EngineError } from '../base/errors.ts';
 import { Slices } from '../base/slices.ts';
 import type { CommitPipeline } from '../commit/commit-pipeline.ts';
 import type { Snapshots } from '../commit/snapshots.ts';
 import { noOwner } from '../log/frame-store.ts';
 import type { Log, ReadableLog } from '../log/log.ts';
-import type { SharedFrame, SharedPosition, SharedStore } from '../log/shared-store.ts';
+import type {
+  NodeReport,
+  SharedFrame,
+  SharedNode,
+  SharedPosition,
+  SharedStore,
+} from '../log/shared-store.ts';
 import { StartupError } from '../log/startup-error.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { operationVersion } from '../state/operation.ts';
@@ -29,6 +35,8 @@ interface TailParts {
   readonly live: LiveState;
   readonly snapshots: Snapshots;
   readonly pause: () => Promise<void>;
+  /** Memory of the process and its mark. */
+  readonly memory: () => Pick<NodeReport, 'usedBytes' | 'memoryBytes'>;
   /** Called in the turn in which another state replaced the present one. */
   readonly onReplaced: () => void;
   /** Receives warnings for the operator, in plain language. */
@@ -42,8 +50,14 @@ const BUSY_MS = 50;
 const IDLE_MS = 250;
 /** After a look that failed, and while this node cannot read the log. */
 const FAILED_MS = 500;
+/** Between two looks whether a node has taken what it was given. */
+const GIVEN_LOOK_MS = 20;
 /** A strong read waits this long for the records that it must show. */
 const CONFIRM_MS = 5000;
+/** A node that is further behind is not given the log; nodes tell it every 500 ms. */
+const READY_MS = 2000;
+/** A node that was given the log has this long to take it. */
+const TAKEN_MS = 3000;
 
 /** One wait for the next look to be applied. */
 interface Waiter {
@@ -68,6 +82,7 @@ export class SharedTail {
 
   constructor(parts: TailParts) {
     this.#parts = parts;
+    parts.shared.report = () => ({ staleMs: this.staleMs, problem: this.#problem, ...parts.memory() });
     this.#schedule(0);
   }
 
@@ -127,10 +142,76 @@ export class SharedTail {
     });
   }
 
-  /** Looks now, rather than when it is time. */
+  /** Looks now, rather than when it is time; resolves when a look that was sent after the call has been applied. */
   async look(): Promise<void> {
+    await this.#running;
     this.#schedule(0);
     await this.#running;
+  }
+
+  /** The nodes of the store. Rejects with NoOwner if the store cannot be asked. */
+  async nodes(): Promise<NodeList> {
+    const { shared } = this.#parts;
+    const [seen, nodes, ownedSince] = await Promise.all([
+      shared.look(),
+      shared.nodes(),
+      shared.ownedSince(),
+    ]).catch((error: unknown) => {
+      throw noOwner('PostgreSQL cannot be asked for its nodes.', error);
+    });
+    const { epoch, history: historyId, lastSequence: position } = seen;
+    const owner = seen.isOwned ? seen.owner : null;
+    return {
+      log: { position, historyId, epoch, owner, ownedSince: owner === null ? null : ownedSince },
+      nodes: nodes.map(({ isAlive: alive, ...node }) => ({
+        ...node,
+        self: node.id === shared.node,
+        role: node.id === owner ? 'owner' : 'copy',
+        alive,
+        lagRecords: Math.max(0, position - node.position),
+      })),
+    };
+  }
+
+  /**
+   * Gives the log to another node between two writes; later writes wait. Resolves when that node has taken it; until then,
+   * they are refused with NoOwner. Rejects, and this node keeps the log, if the other one is not ready or does not take it.
+   */
+  async handOver(to: string): Promise<Omit<LogMoved, 'heldMs'>> {
+    const { shared, log, pipeline } = this.#parts;
+    if (shared.role !== 'owner') throw noOwner('This node holds a copy, and another one stores the writes.');
+    const target = (await this.#known()).find(({ id }) => id === to);
+    if (target === undefined)
+      throw new EngineError('NotFound', `the store has no node ${to}: GET /admin/nodes lists them`);
+    const { address } = target;
+    if (to === shared.node) return { from: to, to, address };
+    const why = unfit(target) ?? (log.status() === 'ready' ? null : 'writes are refused at present');
+    if (why !== null) throw notMoved(to, why);
+    const { epoch } = log;
+    await pipeline.quiet(async () => {
+      await log.settled();
+      if (!(await shared.give(to).catch(unasked))) throw notMoved(to, 'it has just ended');
+    });
+    await this.#waitForTake(to, epoch);
+    return { from: shared.node, to, address };
+  }
+
+  async #known(): Promise<readonly SharedNode[]> {
+    return this.#parts.shared.nodes().catch(unasked);
+  }
+
+  async #waitForTake(to: string, epoch: number): Promise<void> {
+    const { shared } = this.#parts;
+    const until = performance.now() + TAKEN_MS;
+    while (performance.now() < until) {
+      const seen = await shared.look().catch(unasked);
+      this.#seen = seen;
+      if (seen.epoch > epoch) return;
+      await new Promise((resolve) => setTimeout(resolve, GIVEN_LOOK_MS));
+    }
+    if (!(await shared.takeBack(to).catch(unasked))) return;
+    await this.look();
+    throw notMoved(to, 'it did not take the log within 3 s');
   }
 
   /** Ends the looks; resolves when none runs. */
@@ -287,6 +368,21 @@ export class SharedTail {
     if (this.#problem === null) onWarn(`This node cannot follow the log: ${problem}`);
     this.#problem = problem;
   }
+}
+
+/** Why a node cannot be given the log, in plain language; null: it can. */
+function unfit({ isAlive, staleMs, problem }: SharedNode): string | null {
+  if (!isAlive) return 'it gives no sign of life';
+  if (problem !== null) return `it cannot follow the log: ${problem}`;
+  return staleMs > READY_MS ? `it is ${Math.round(staleMs / 1000)} s behind` : null;
+}
+
+function notMoved(to: string, why: string): EngineError {
+  return new EngineError('Conflict', `the node ${to} was not given the log: ${why}. Nothing changed.`);
+}
+
+function unasked(error: unknown): never {
+  throw error instanceof EngineError ? error : noOwner('PostgreSQL cannot be asked.', error);
 }
 
 function closing(): EngineError {

@@ -123,6 +123,8 @@ export interface Listing {
   readonly places: Int32Array;
   /** Beside it: the row in the relation, or among those conclusions. */
   readonly rows: Int32Array;
+  /** Only the entries from `from` to before `to` are there; the others hold nothing. */
+  readonly sorted: { readonly from: number; readonly to: number };
   /** Relation by relation, in the order of `relations`. */
   readonly conclusions: readonly Concluded[];
 }

@@ -1,6 +1,8 @@
 import type { ChangeKind, ChangeData } from '../contract/administration.ts';
 import { present } from '../base/assert.ts';
 import type { FactStore } from '../store/fact-store.ts';
+import type { ArgumentNames } from '../language/argument-names.ts';
+import { parseAtom } from '../language/parse.ts';
 import { renderIdentity } from '../language/print.ts';
 import type { FactChange, FactChanges, Report } from '../state/report.ts';
 
@@ -80,9 +82,10 @@ interface Published {
 
 /** Approximate bytes of an event in memory. */
 function bytesOf({ data }: Change): number {
-  let bindings = 0;
-  for (const value of Object.values(data.bindings ?? {})) bindings += value.length;
-  return bytesOfEvent + 2 * ((data.atom?.length ?? 0) + bindings);
+  let characters = (data.atom?.length ?? 0) + (data.entity?.length ?? 0) + (data.alias?.length ?? 0);
+  for (const fields of [data.bindings ?? {}, data.named ?? {}])
+    for (const [name, value] of Object.entries(fields)) characters += name.length + value.length;
+  return bytesOfEvent + 2 * characters;
 }
 
 /** The latest published events, and the last evicted one of each space. */
@@ -249,12 +252,13 @@ export interface Origin {
 /** The events for the changes that a write itself made. */
 export function changesOf(report: Report, origin: Origin): Change[] {
   const { database, tenant, rules, cleared } = report;
+  const { names } = database.declarations;
   if (cleared !== null) {
     const isChange = cleared.facts + cleared.rules > 0 || cleared.isDatabaseGone;
     return isChange ? [change('reset', tenant, origin, {})] : [];
   }
   const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
-  const changes = facts === undefined ? [] : factChanges(facts, tenant, report.changes, origin);
+  const changes = facts === undefined ? [] : factChanges(facts, tenant, report.changes, names, origin);
   for (const { after, isChange } of rules) {
     if (!isChange) continue;
     const { id, text, scope } = after;
@@ -270,6 +274,9 @@ export function changesOf(report: Report, origin: Origin): Change[] {
     } else if (each.kind === 'declaration') {
       const { name, arity } = present(each.after ?? each.before, absent);
       changes.push(change('declaration.changed', null, origin, { predicate: `${name}/${arity}` }));
+    } else {
+      const { entity, alias } = present(each.after ?? each.before, absent);
+      changes.push(change('alias.changed', tenant, origin, { entity, alias }));
     }
   }
   if (report.scope?.isChange === true)
@@ -282,20 +289,37 @@ export function factChanges(
   facts: FactStore,
   tenant: string | null,
   changes: readonly FactChange[] | FactChanges,
+  names: ArgumentNames,
   origin: Origin,
 ): Change[] {
   if (changes.length > maxChangesPublished) return [change('reset', tenant, origin, {})];
   return Array.from(changes, ({ kind, fact }) => {
     const identity = facts.identityOf(fact);
-    const { scope } = identity;
-    return change(kind, tenant, origin, { atom: renderIdentity(identity), id: facts.idOf(fact), scope });
+    const { predicate, args, scope } = identity;
+    const atom = renderIdentity(identity);
+    return change(kind, tenant, origin, {
+      atom,
+      ...names.part(predicate, args),
+      id: facts.idOf(fact),
+      scope,
+    });
   });
 }
 
 /** The events for conclusions that a change withdrew, published after the change itself; null: too many to list. */
-export function withdrawalsOf(tenant: string, atoms: readonly string[] | null, origin: Origin): Change[] {
+export function withdrawalsOf(
+  tenant: string,
+  atoms: readonly string[] | null,
+  names: ArgumentNames,
+  origin: Origin,
+): Change[] {
   if (atoms === null || atoms.length > maxChangesPublished) return [change('reset', tenant, origin, {})];
-  return atoms.map((atom) => change('conclusion.withdrawn', tenant, origin, { atom }));
+  const named = (atom: string): Pick<ChangeData, 'named'> => {
+    if (names.isEmpty) return {};
+    const { predicate, args } = parseAtom(atom);
+    return names.part(predicate, args);
+  };
+  return atoms.map((atom) => change('conclusion.withdrawn', tenant, origin, { atom, ...named(atom) }));
 }
 
 /** A violation that began or ended. */

@@ -29,6 +29,17 @@ import {
 /** The limits of one check. */
 const limits = { timeoutMs: 10_000, maxDerivations: 10_000_000 };
 
+/** Writes of a tenant that are under way beside each other. */
+interface WritesBeside {
+  /** New facts that constraints read. */
+  readonly facts: Set<FactToStore>;
+  /** Number of writes that no constraint refuses, whatever they change. */
+  unjudged: number;
+}
+
+const nothingHeld = (): void => {};
+const noFacts: ReadonlySet<FactToStore> = new Set();
+
 /** What the constraints that refuse writes read, as long as neither they nor the rules change. */
 interface Watched {
   readonly versions: string;
@@ -49,6 +60,8 @@ interface Watched {
 export class ConstraintCheck {
   readonly #live: LiveState;
   readonly #watched = new WeakMap<DatabaseState, Watched>();
+  /** By database and tenant, the writes under way that `admit` let go. */
+  readonly #beside = new WeakMap<DatabaseState, Map<string, WritesBeside>>();
 
   constructor(live: LiveState) {
     this.#live = live;
@@ -78,6 +91,36 @@ export class ConstraintCheck {
     return false;
   }
 
+  /**
+   * Lets a write go beside others of its tenant: it touches nothing that constraints read, or it is one new fact that
+   * look-ups show to be harmless with the facts under way, which are logged before it. null: it must be judged alone.
+   */
+  admit(caller: Caller, operation: Operation, time: number): (() => void) | null {
+    const database = this.#live.databaseIfAny(caller);
+    if (database === undefined || this.#watchedBy(database).relations.size === 0)
+      return this.concerns(caller, operation) ? null : nothingHeld;
+    const tenant = 'tenant' in operation && operation.tenant !== null ? operation.tenant : caller.tenant;
+    const beside = this.#besideOf(database, tenant);
+    if (!isJudged(operation) || (operation.kind === 'assert' && operation.importId !== undefined)) {
+      beside.unjudged++;
+      return () => void beside.unjudged--;
+    }
+    if (!this.concerns(caller, operation)) return nothingHeld;
+    if (beside.unjudged > 0 || !this.#isHarmless(caller, operation, time, beside.facts)) return null;
+    const fact = operation.kind === 'assert' ? operation.facts.at(0) : undefined;
+    if (fact === undefined) return null;
+    beside.facts.add(fact);
+    return () => void beside.facts.delete(fact);
+  }
+
+  #besideOf(database: DatabaseState, tenant: string): WritesBeside {
+    let ofTenants = this.#beside.get(database);
+    if (ofTenants === undefined) this.#beside.set(database, (ofTenants = new Map()));
+    let beside = ofTenants.get(tenant);
+    if (beside === undefined) ofTenants.set(tenant, (beside = { facts: new Set(), unjudged: 0 }));
+    return beside;
+  }
+
   /** True if some constraint refuses writes. */
   mayRefuse(caller: Caller): boolean {
     const database = this.#live.databaseIfAny(caller);
@@ -87,15 +130,23 @@ export class ConstraintCheck {
   /** Throws ConstraintViolated if the write would violate what is not violated, InferenceLimitExceeded if that takes too long. */
   async judge(caller: Caller, operation: Operation, time: number): Promise<void> {
     if (!isJudged(operation) || !this.concerns(caller, operation)) return;
-    if (this.#isHarmless(caller, operation, time)) return;
+    if (this.#isHarmless(caller, operation, time, noFacts)) return;
     const refusal = await this.#inState(caller, operation, time, (context, begun) =>
       begun.length === 0 ? Promise.resolve(null) : violated(context, begun),
     );
     if (refusal !== null) throw refusal;
   }
 
-  /** True for one new fact of a scope that exists, if a few look-ups show that it violates nothing. */
-  #isHarmless(caller: Caller, operation: JudgedOperation, time: number): boolean {
+  /**
+   * True for one new fact of a scope that exists, if a few look-ups show that it violates nothing once the facts `before` are
+   * stored too.
+   */
+  #isHarmless(
+    caller: Caller,
+    operation: JudgedOperation,
+    time: number,
+    before: ReadonlySet<FactToStore>,
+  ): boolean {
     if (operation.kind !== 'assert' || operation.facts.length !== 1) return false;
     const fact = operation.facts.at(0) as FactToStore;
     const { validFrom, validUntil, scope } = fact;
@@ -115,7 +166,7 @@ export class ConstraintCheck {
       const exists = record !== null && (record.isForked || record.held > 0);
       if (!exists || !facts.scopes.isSettledThrough(time)) return false;
     }
-    return isSurelyHarmless(plans, fact, facts, { generation: database.generation, time });
+    return isSurelyHarmless(plans, [fact, ...before], facts, { generation: database.generation, time });
   }
 
   /**

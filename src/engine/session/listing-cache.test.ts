@@ -12,7 +12,14 @@ function state(changes: Partial<ListingState> = {}): ListingState {
 
 /** A listing of this many rows, eight bytes each. */
 function listing(count: number): Listing {
-  return { relations: [], places: new Int32Array(count), rows: new Int32Array(count), conclusions: [] };
+  const places = new Int32Array(count);
+  return {
+    relations: [],
+    places,
+    rows: new Int32Array(count),
+    conclusions: [],
+    sorted: { from: 0, to: count },
+  };
 }
 
 test('finds a listing for its own state, until a validity begins or ends', () => {

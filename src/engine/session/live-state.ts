@@ -61,7 +61,7 @@ export interface LiveParts {
 /** The limits of a read. */
 export type ReadLimits = Pick<
   EvaluationLimits,
-  'timeoutMs' | 'maxDerivations' | 'patienceMs' | 'startedAt' | 'handOverMs'
+  'timeoutMs' | 'maxDerivations' | 'patienceMs' | 'startedAt' | 'handOver'
 > & {
   /** True for reads about background work, which do not interrupt it. */
   readonly isAside?: boolean;
@@ -355,14 +355,14 @@ export class LiveState implements CommitObserver {
     const database = this.database(caller);
     const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
     const reasoner = this.#reasonerOf(database, tenant, caller.tenant);
-    const { timeoutMs, maxDerivations, startedAt, patienceMs, handOverMs } = limits;
+    const { timeoutMs, maxDerivations, startedAt, patienceMs, handOver } = limits;
     const { signal } = caller;
     return {
       database,
       tenant,
       reasoner,
       reader: this.#readerOf(database, tenant, caller.tenant, reasoner),
-      pacer: reasoner.pacer({ timeoutMs, maxDerivations, startedAt, patienceMs, handOverMs, signal }),
+      pacer: reasoner.pacer({ timeoutMs, maxDerivations, startedAt, patienceMs, handOver, signal }),
       listings: this.#listings,
       meaning: this.#meaning,
       tokens: shippedTokens,
@@ -464,7 +464,8 @@ export class LiveState implements CommitObserver {
   publishWithdrawn(caller: Caller, report: Report, atoms: readonly string[]): void {
     const origin = this.#origins.get(report);
     if (origin === undefined) return;
-    for (const change of withdrawalsOf(caller.tenant, atoms, origin)) this.#feed.publish(change);
+    const { names } = report.database.declarations;
+    for (const change of withdrawalsOf(caller.tenant, atoms, names, origin)) this.#feed.publish(change);
   }
 
   databaseNamed(name: string): DatabaseState | undefined {
@@ -735,6 +736,7 @@ export class LiveState implements CommitObserver {
       tenant.facts,
       name,
       boundsPassed(tenant.facts, passed, database.generation, { since, time }),
+      database.declarations.names,
       origin,
     );
     for (const change of changes) this.#feed.publish(change);
@@ -767,6 +769,7 @@ export class LiveState implements CommitObserver {
     const program = this.programOf(database);
     let reasoner = this.#reasoners.get(tenant);
     if (reasoner !== undefined) {
+      reasoner.declared = database.declarations;
       if (reasoner.program !== program) reasoner.use(program);
       return reasoner;
     }
@@ -774,12 +777,14 @@ export class LiveState implements CommitObserver {
     const pause = scheduler.pauseOf({ database: database.name, tenant: name });
     reasoner = new Reasoner(tenant.facts, program, this.talliesOf(database), pause, this.#memory);
     reasoner.onBug = onBug;
+    reasoner.declared = database.declarations;
     if (database.tenants.get(name) !== tenant) return reasoner;
     this.#reasoners.set(tenant, reasoner);
     const maintenance = new BackgroundMaintenance(reasoner, {
       pin: () => this.#readerOf(database, tenant, name),
       publish: (atoms, origin) => {
-        for (const change of withdrawalsOf(name, atoms, origin)) this.#feed.publish(change);
+        for (const change of withdrawalsOf(name, atoms, database.declarations.names, origin))
+          this.#feed.publish(change);
       },
       settled: () => this.#compactions.goOn(database, name, tenant),
       onBug,

@@ -163,12 +163,14 @@ export class PastKnowledge {
     known?.reasoner.retire();
     const { live, scheduler } = this.#host;
     const pause = scheduler.pauseOf(null, 'ask about the past');
+    const reasoner = new Reasoner(facts, live.programOf(database), new Map(), pause, live.memory);
+    reasoner.declared = database.declarations;
     const view: PastView = {
       generation,
       time,
       version: facts.version,
       tenant: { ...tenant, uses: new FactUses(facts) },
-      reasoner: new Reasoner(facts, live.programOf(database), new Map(), pause, live.memory),
+      reasoner,
       listings: new ListingCache(live.memory.limit / listingsDivisor),
     };
     if (stored === undefined) return view;

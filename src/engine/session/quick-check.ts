@@ -81,10 +81,13 @@ function planOf(
   return { scope, atom, joined, tested };
 }
 
-/** True if it is certain that no constraint of the plans has a new violation once the fact is stored. */
+/**
+ * True if it is certain that no constraint of the plans has a new violation once the fact is stored, after `others`, which
+ * are new, too.
+ */
 export function isSurelyHarmless(
   plans: QuickPlans,
-  fact: FactToStore,
+  [fact, ...others]: readonly [FactToStore, ...FactToStore[]],
   facts: FactStore,
   moment: ReadMoment,
 ): boolean {
@@ -92,7 +95,8 @@ export function isSurelyHarmless(
   const found = plans.get(relationOf({ predicate, args: args as string[], negated: !truthVal }));
   if (found === undefined) return true;
   if (found === null) return false;
-  const search = new QuickSearch(fact, facts, viewOfScope(scope), moment);
+  const added = [fact, ...others.filter((other) => other.scope === scope)];
+  const search = new QuickSearch(added, facts, viewOfScope(scope), moment);
   try {
     return found.every((plan) => (plan.scope !== null && plan.scope !== scope) || !search.finds(plan));
   } catch (error) {
@@ -106,21 +110,22 @@ const noBindings: Bindings = new Map();
 
 /** Looks for an instance of a body in which one atom is the new fact, by nested loops. */
 class QuickSearch {
-  readonly #fact: FactToStore;
+  /** New facts: first the one that is judged. */
+  readonly #added: readonly FactToStore[];
   readonly #facts: FactStore;
   readonly #view: ScopeChoice;
   readonly #moment: ReadMoment;
   #looked = 0;
 
-  constructor(fact: FactToStore, facts: FactStore, view: ScopeChoice, moment: ReadMoment) {
-    this.#fact = fact;
+  constructor(added: readonly FactToStore[], facts: FactStore, view: ScopeChoice, moment: ReadMoment) {
+    this.#added = added;
     this.#facts = facts;
     this.#view = view;
     this.#moment = moment;
   }
 
   finds(plan: QuickPlan): boolean {
-    const bindings = unified(plan.atom.args, this.#fact.args, noBindings);
+    const bindings = unified(plan.atom.args, (this.#added[0] as FactToStore).args, noBindings);
     return bindings !== null && this.#join(plan, 0, bindings);
   }
 
@@ -152,7 +157,7 @@ class QuickSearch {
     return true;
   }
 
-  /** The arguments of the stored facts that can match, and of the new one. */
+  /** The arguments of the stored facts that can match, and of the new ones. */
   *#matching({ predicate, args, negated }: AtomLiteral, bindings: Bindings): Generator<readonly string[]> {
     const pattern = args.map((term) => bindings.get(term) ?? term);
     const { generation, time } = this.#moment;
@@ -161,10 +166,12 @@ class QuickSearch {
       if (++this.#looked > maxLooked) throw new TooMany();
       if (found.relation.isVisible(found.row, generation, time)) yield this.#facts.argsOf(found);
     }
-    const fact = this.#fact;
-    const isSame = fact.predicate === predicate && fact.truthVal !== negated;
-    if (isSame && fact.args.length === args.length && unified(pattern, fact.args, noBindings) !== null)
-      yield fact.args;
+    for (const fact of this.#added) {
+      if (++this.#looked > maxLooked) throw new TooMany();
+      const isSame = fact.predicate === predicate && fact.truthVal !== negated;
+      if (isSame && fact.args.length === args.length && unified(pattern, fact.args, noBindings) !== null)
+        yield fact.args;
+    }
   }
 }
 

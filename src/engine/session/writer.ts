@@ -69,6 +69,8 @@ export interface Writer {
   readonly write: (write: Write) => Promise<Report>;
   /** Refuses what `write` would refuse from every caller: the engine is closed, or a follower. */
   refuseWrites(): void;
+  /** For how long facts that a `ttl` ended are kept for questions about the past, in milliseconds: as the history is. */
+  readonly historyMs: number;
   /**
    * Refuses what `write` would refuse now for its effect: with QuotaExceeded what adds more than may be stored, with
    * ConstraintViolated what violates a constraint. For dry runs.

@@ -141,7 +141,7 @@ export function* importedFacts(
       if (++looked % rowsInSlice === 0) yield 'more';
       const fact = facts.versionOf(number);
       if (fact.row < 0 || !facts.isStored(fact, time)) continue;
-      if (generations.has(fact.relation.birth[fact.row] as number)) own.push(fact);
+      if (generations.has(fact.relation.bornIn(fact.row))) own.push(fact);
       else kept.push(renderIdentity(facts.identityOf(fact)));
     }
   }
@@ -272,6 +272,8 @@ export function* applyMemory(
   switch (operation.kind) {
     case 'decay':
       yield* writer.retract(aliveOf(facts, operation.facts), 'memory.evicted');
+      yield* writer.leavePresent(aliveOf(facts, operation.ended ?? []));
+      yield* writer.drop(aliveOf(facts, operation.dropped ?? []));
       break;
     case 'consolidate':
       yield* writer.retract(aliveOf(facts, operation.retract));
@@ -292,8 +294,9 @@ export function* applyMemory(
   }
   return () => {
     // The ends of validity of facts that had ended and were asserted again fade too.
-    if (operation.kind === 'decay') facts.forgetEnds(operation.scope);
-    writer.show();
+    const isDrop = operation.kind === 'decay' && operation.dropped !== undefined;
+    if (operation.kind === 'decay' && !isDrop) facts.forgetEnds(operation.scope);
+    writer.show(isDrop || draft.changes.length > 0);
   };
 }
 
@@ -336,6 +339,7 @@ export class FactWriter {
   readonly #draft: Draft;
   readonly #generation: number;
   readonly #retracted: FactRow[] = [];
+  readonly #ended: FactRow[] = [];
 
   constructor(database: DatabaseState, tenant: TenantState, record: LogRecord, draft: Draft) {
     this.#database = database;
@@ -360,6 +364,28 @@ export class FactWriter {
     }
   }
 
+  /** Takes ended facts out of the present, in slices; null: a fact that was not found. */
+  *leavePresent(rows: Iterable<FactRow | null>): Generator<'more', void, undefined> {
+    let looked = 0;
+    for (const fact of rows) {
+      if (++looked % rowsInSlice === 0) yield 'more';
+      if (fact === null) continue;
+      this.#ended.push(fact);
+      this.#draft.changes.add('memory.evicted', fact);
+    }
+  }
+
+  /** Retracts facts that only the past has, in slices: no change of the present. null: a fact that was not found. */
+  *drop(rows: Iterable<FactRow | null>): Generator<'more', void, undefined> {
+    let looked = 0;
+    for (const fact of rows) {
+      if (++looked % rowsInSlice === 0) yield 'more';
+      if (fact === null) continue;
+      this.#tenant.facts.retract(fact, this.#generation);
+      this.#retracted.push(fact);
+    }
+  }
+
   store(fact: FactToStore): StoreOutcome {
     return this.reported(this.#tenant.facts.store(fact, this.#generation, this.#record.time));
   }
@@ -381,7 +407,10 @@ export class FactWriter {
       const { relation, row } = fact;
       const identity = tupleAt(relation, row, new Int32Array(relation.arity + 1));
       identity[relation.arity] = scope;
-      this.reported(facts.put(relation, identity, version, this.#generation, this.#record.time));
+      const copy = facts.put(relation, identity, version, this.#generation, this.#record.time);
+      if (facts.past.endsByTtl(relation.number[row] as number))
+        facts.past.noteEnd(copy.relation.number[copy.row] as number, true);
+      this.reported(copy);
     }
   }
 
@@ -395,6 +424,7 @@ export class FactWriter {
   /** Publishes the generation if that is a change. */
   show(isChange = this.#draft.changes.length > 0): void {
     if (isChange) this.#database.advance(this.#record.time, this.#record.requestId);
-    for (const fact of this.#retracted) this.#tenant.uses.drop(fact);
+    if (this.#ended.length > 0) this.#tenant.facts.leavePresent(this.#ended);
+    for (const fact of [...this.#retracted, ...this.#ended]) this.#tenant.uses.drop(fact);
   }
 }

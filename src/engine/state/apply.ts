@@ -211,7 +211,8 @@ function* redacted(
   const show = rest === null ? () => {} : yield* preparedIn(state, database, rest, record, draft);
   if (tenant !== undefined) {
     const writer = new FactWriter(database, tenant, record, draft);
-    yield* writer.storeAll(also);
+    // What the rest has ended already would begin a new life if it were stored again.
+    yield* writer.storeAll(also.filter((fact) => !tenant.facts.isExactly(fact)));
     yield* writer.retract(aliveFacts(tenant.facts, gone));
     tenant.facts.numbers.passRest(before + 1);
   }

@@ -205,31 +205,35 @@ export class HistoryRewriter {
     let rest = inner;
     for (const erased of all) rest = rest === null ? null : withoutFacts(rest, erased);
     const changed = new Set<string>();
+    /** The erasures that the changes are from. */
+    const concerned = new Set<ErasingRecord>();
     const others: FactRow[] = [];
     const gone: FactRow[] = [];
     let looked = 0;
-    for (const { fact } of report.changes) {
+    for (const { kind, fact } of report.changes) {
       if (++looked % recordsBetweenMeasures === 0) await this.#slices.breathe();
       const of =
         facts === undefined ? [] : erasures.filter(({ facts: erased }) => erased?.hasRow(facts, fact));
+      for (const erasure of of) concerned.add(erasure);
       if (of.length > 0) changed.add(keyOf(fact));
       else if (!fact.relation.isAlive(fact.row)) gone.push(fact);
-      else others.push(fact);
+      // An ended fact that left the present is as it was.
+      else if (kind !== 'memory.evicted') others.push(fact);
     }
     let changes = changed.size;
     for (const { isChange: isOf, kind, before: was, after } of report.shape) {
       if (!isOf || kind !== 'alias') continue;
       const alias = after ?? was;
-      if (alias !== null && all.some((erased) => erased.isName(alias.entity) || erased.isName(alias.alias)))
-        changes++;
+      const of =
+        alias === null
+          ? []
+          : erasures.filter(
+              ({ facts: erased }) => erased?.isName(alias.entity) === true || erased?.isName(alias.alias),
+            );
+      for (const erasure of of) concerned.add(erasure);
+      if (of.length > 0) changes++;
     }
-    const numbers: NumberRun[] = [];
-    for (let number = before; facts !== undefined && number < facts.numbers.count; number++) {
-      if (++looked % recordsBetweenMeasures === 0) await this.#slices.breathe();
-      const fact = facts.versionOf(number);
-      const isErased = fact.row < 0 || all.some((erased) => erased.hasRow(facts, fact));
-      if (isErased) addTo(numbers, number);
-    }
+    const numbers = facts === undefined ? [] : await this.#erasedNumbers(facts, before, all);
     // Only keys make one fact depend on another.
     const isKeyed =
       facts !== undefined && report.database.declarations.all().some(({ key }) => key.length > 0);
@@ -243,7 +247,7 @@ export class HistoryRewriter {
         },
       };
     if (rest === inner && changes === 0 && prior === null) return null;
-    if (changes > 0 && inner?.kind !== 'forget') this.#note(erasures);
+    if (changes > 0 && inner?.kind !== 'forget') this.#note(concerned);
     const isExact =
       facts !== undefined && isKeyed && rest?.kind !== 'mergeScopes' && (changes > 0 || prior !== null);
     return {
@@ -260,7 +264,22 @@ export class HistoryRewriter {
     };
   }
 
-  #note(erasures: readonly ErasingRecord[]): void {
+  /** The numbers of erased facts from this one on. */
+  async #erasedNumbers(
+    facts: FactStore,
+    before: number,
+    erased: readonly ErasedFacts[],
+  ): Promise<NumberRun[]> {
+    const numbers: NumberRun[] = [];
+    for (let number = before; number < facts.numbers.count; number++) {
+      if ((number & 0xff) === 0) await this.#slices.breathe();
+      const fact = facts.versionOf(number);
+      if (fact.row < 0 || erased.some((each) => each.hasRow(facts, fact))) addTo(numbers, number);
+    }
+    return numbers;
+  }
+
+  #note(erasures: Iterable<ErasingRecord>): void {
     for (const { sequence } of erasures) {
       const known = this.#forgotten.get(sequence);
       if (known !== undefined)
@@ -349,6 +368,7 @@ function exactly(facts: FactStore, fact: FactRow): FactToStore {
     ...facts.identityOf(fact),
     validFrom: from === Number.NEGATIVE_INFINITY ? 'always' : from,
     validUntil: until === Number.POSITIVE_INFINITY ? 'never' : until,
+    ...(facts.past.endsByTtl(fact.relation.number[fact.row] as number) ? { endsByTtl: true } : {}),
     metadata: metadata ?? {},
   };
 }

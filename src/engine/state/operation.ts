@@ -151,8 +151,12 @@ export interface Decay {
   readonly tenant: string;
   /** Where remembered ends of validity are forgotten. */
   readonly scope: ScopeChoice;
-  /** The facts to evict. */
+  /** The facts to retract. */
   readonly facts: readonly number[];
+  /** Facts whose validity has ended: they leave the present, and the past keeps them. */
+  readonly ended?: readonly number[];
+  /** Facts that the past need not keep any longer; then nothing else is done. */
+  readonly dropped?: readonly number[];
   readonly answer: Omit<Decayed, 'generation'> | null;
 }
 

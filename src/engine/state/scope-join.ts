@@ -4,6 +4,7 @@ import { areAlike, sameJson } from '../store/fact-to-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import { tupleAt, Tuples } from '../store/tuples.ts';
 import type { ArchivedVersions } from '../store/version-archive.ts';
+import type { ArgumentNames } from '../language/argument-names.ts';
 import { relationKey } from '../language/terms.ts';
 import { differingFields, type MergeConflict, type ScopeFact } from '../contract/scopes.ts';
 
@@ -200,7 +201,7 @@ export function* joinScopes(
         }
         for (const [side, wanted] of sides.entries())
           if (wanted === scope) atoms.add(relation, row, side, args);
-        if (base?.scope === scope && (relation.birth[row] as number) <= base.generation)
+        if (base?.scope === scope && relation.bornIn(row) <= base.generation)
           atoms.add(relation, row, sides.length, args);
       }
     }
@@ -307,12 +308,14 @@ function isFact(fact: FactRow | null | undefined): fact is FactRow {
 }
 
 /** A stored fact as diffs and conflicts show it. */
-export function scopeFact(facts: FactStore, fact: FactRow): ScopeFact {
+export function scopeFact(facts: FactStore, fact: FactRow, names: ArgumentNames | null = null): ScopeFact {
   const { from, until, metadata } = facts.versionAt(fact);
+  const args = facts.argsOf(fact);
   return {
     id: facts.idOf(fact),
     ...facts.identityOf(fact),
-    args: facts.argsOf(fact),
+    args,
+    ...names?.part(fact.relation.predicate, args),
     validFrom: Number.isFinite(from) ? from : null,
     validUntil: Number.isFinite(until) ? until : null,
     metadata: metadata ?? {},

@@ -54,17 +54,22 @@ export interface RestoredState {
 }
 
 /** Version of the snapshot's content, raised with every change. Newer versions are refused. */
-const contentVersion = 6;
+const contentVersion = 7;
 
-/** The first versions with keys and imports, with dropped outcomes and quotas, and with a shape of the knowledge. */
+/** The first versions with keys and imports, dropped outcomes and quotas, a shape of the knowledge, and facts of the past. */
 const versionWithKeys = 3;
 const versionWithImports = 3;
 const versionWithQuotas = 5;
 const versionWithShape = 6;
+const versionWithPast = 7;
 
 /** The first version that can say all that is in the state: programs of that version can read the snapshot. */
 function versionFor(state: State): number {
   const databases = [...state.databases.values()];
+  const hasPast = databases.some(({ tenants }) =>
+    [...tenants.values()].some(({ facts }) => !facts.past.isEmpty),
+  );
+  if (hasPast) return versionWithPast;
   const hasShape = databases.some(
     ({ declarations, constraints, tenants }) =>
       declarations.size + constraints.size > 0 ||

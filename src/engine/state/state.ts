@@ -110,7 +110,7 @@ export class DatabaseState {
   timesOf(facts: FactStore, fact: FactRow): { createdAt: number; updatedAt: number } {
     return {
       createdAt: this.createdAtOf(facts, fact),
-      updatedAt: this.timeOf(fact.relation.birth[fact.row] as number),
+      updatedAt: this.timeOf(fact.relation.bornIn(fact.row)),
     };
   }
 }

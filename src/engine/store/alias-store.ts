@@ -1,3 +1,5 @@
+import { TextMap } from '../base/text-map.ts';
+
 /** Another name of an entity. Both are constants. */
 export interface AliasRecord {
   readonly entity: string;
@@ -49,7 +51,44 @@ export class AliasStore {
     this.version++;
   }
 }
-import { TextMap } from '../base/text-map.ts';
+
+/** The aliases of a tenant with changes over them that are not applied: those of a transaction. */
+export class AliasesOver {
+  readonly #stored: AliasStore;
+  /** By alias, its entity; null: it is none any more. */
+  readonly #changed = new TextMap<string | null>();
+
+  constructor(stored: AliasStore) {
+    this.#stored = stored;
+  }
+
+  get size(): number {
+    let size = this.#stored.size;
+    for (const [alias, entity] of this.#changed)
+      size += (entity === null ? 0 : 1) - (this.#stored.get(alias) === null ? 0 : 1);
+    return size;
+  }
+
+  /** The entity of an alias; null: it is none. */
+  get(alias: string): Pick<AliasRecord, 'entity'> | null {
+    const changed = this.#changed.get(alias);
+    if (changed === undefined) return this.#stored.get(alias);
+    return changed === null ? null : { entity: changed };
+  }
+
+  /** The aliases of the entity. */
+  of(entity: string): string[] {
+    const aliases = this.#stored.of(entity).filter((alias) => this.#changed.get(alias) === undefined);
+    for (const [alias, of] of this.#changed) if (of === entity) aliases.push(alias);
+    return aliases;
+  }
+
+  /** Gives the alias to the entity, or takes it away from it. */
+  change(kind: 'addAlias' | 'removeAlias', entity: string, alias: string): void {
+    if (kind === 'addAlias') this.#changed.set(alias, entity);
+    else if (this.get(alias)?.entity === entity) this.#changed.set(alias, null);
+  }
+}
 
 /** The entity that a name stands for, and all its aliases. */
 export function namesOfEntity(aliases: AliasStore, name: string): string[] {

@@ -15,15 +15,19 @@ export function nextCapacityOf(capacity: number): number {
   return Math.max(16, capacity * (capacity < smallCapacity ? 4 : 2));
 }
 
-/** The room after this one, where so many rows are expected; twice as much if no more are. */
+/** The room after this one, where so many rows are expected; if no more are, twice as much, of many rows half as much more. */
 export function roomFor(room: number, expected: number): number {
-  return expected > room ? Math.max(expected, room + (room >>> 2)) : room * 2;
+  if (expected > room) return Math.max(expected, room + (room >>> 2));
+  return room < manyRows ? room * 2 : room + (room >>> 1);
 }
+
+/** From this room on, what is left empty costs more than another copy. */
+const manyRows = 0x8_0000;
 
 /** The number of rows, more than `count`, at which a column of this capacity with `count` rows must next be looked after. */
 export function firstStepOf(capacity: number, count: number): number {
   if (capacity <= maxRowsAtOnce) return capacity;
-  return Math.min(capacity, Math.max(count + 1, capacity - (capacity >>> 2)));
+  return Math.min(capacity, Math.max(count + 1, capacity - 3 * (capacity >>> 4)));
 }
 
 /** The number of rows at which the step after the one at `count` is due. */
@@ -32,8 +36,8 @@ export function stepAfter(capacity: number, count: number): number {
 }
 
 /**
- * The larger copy of a column whose rows, once written, do not change: begun when the column is three
- * quarters full and made a part at a time as rows are appended, so that no append copies more than
+ * The larger copy of a column whose rows, once written, do not change: begun when the column is four
+ * fifths full and made a part at a time as rows are appended, so that no append copies more than
  * `rowsPerStep` rows. Readers use the old column until the copy is complete.
  */
 export class Enlarging<Kind extends Column> {
@@ -64,4 +68,26 @@ export class Enlarging<Kind extends Column> {
     this.larger.set(from.subarray(this.#copied, end), this.#copied);
     this.#copied = end;
   }
+}
+
+/** The larger copies of a relation's columns: those of the arguments, the scope and the number; and those of times. */
+export interface EnlargingColumns {
+  /** Number of rows. */
+  readonly room: number;
+  readonly ints: Enlarging<Int32Array>[];
+  /** Of the death and the validity, which may be absent. */
+  readonly floats: (Enlarging<Float64Array> | null)[];
+}
+
+/** Begins larger copies with this room; the columns are passed again with each step. */
+export function enlargingTo(
+  room: number,
+  ints: readonly Int32Array[],
+  floats: readonly (Float64Array | null)[],
+): EnlargingColumns {
+  return {
+    room,
+    ints: ints.map(() => new Enlarging(new Int32Array(room))),
+    floats: floats.map((column) => (column === null ? null : new Enlarging(new Float64Array(room)))),
+  };
 }

@@ -47,6 +47,11 @@ export class FactBlock implements Iterable<FactToStore> {
     this.#extras = extras;
   }
 
+  /** The same facts, of a load in which so many will follow them; see `following`. */
+  followedBy(following: number): FactBlock {
+    return new FactBlock(this, this.#extras, following);
+  }
+
   /** True if no fact gives a validity or metadata. */
   get isPlain(): boolean {
     return this.#extras.size === 0;
@@ -100,13 +105,21 @@ export class FactBlockBuilder {
   readonly #frames: FactFrame[] = [];
   /** The frame of the last fact: facts of one relation mostly come together. */
   #frame = -1;
-  #frameOf: Int32Array = new Int32Array(minFacts);
-  #firstText: Int32Array = new Int32Array(minFacts + 1);
+  #frameOf: Int32Array;
+  #firstText: Int32Array;
   #texts = 0;
-  #ends: Int32Array = new Int32Array(minFacts * 2);
-  #bytes = new Uint8Array(minFacts * 16);
+  #ends: Int32Array;
+  #bytes: Uint8Array;
   #end = 0;
   readonly #extras = new Map<number, Extras>();
+
+  /** Makes room for so many facts whose arguments have so many bytes; it grows beyond. */
+  constructor(facts = minFacts, bytes = minFacts * 16) {
+    this.#frameOf = new Int32Array(facts);
+    this.#firstText = new Int32Array(facts + 1);
+    this.#ends = new Int32Array(facts * 2);
+    this.#bytes = new Uint8Array(bytes);
+  }
 
   /** Bytes of the arguments so far. */
   get textBytes(): number {

@@ -235,13 +235,13 @@ function versionsSeen(
 ): number[] | null {
   if (scope === null && store.scopeNames.length > maxScopesLookedUp) return null;
   const rows = rowsOfAtom(store, relation, ids, scope);
-  for (const row of rows) if ((relation.birth[row] as number) > generation) return null;
+  for (const row of rows) if (relation.bornIn(row) > generation) return null;
   return rows.length < 2 ? rows : rows.sort((left, right) => right - left);
 }
 
 /**
  * Rows of the relation with these argument ids in the scope (null: every scope), unordered: of each scope at
- * least the newest, dead or alive. The cost is in proportion to the rows of the atom, however many scopes there
+ * least the newest, dead or alive, and all lives if there are several. The cost is in proportion to the rows of the atom, however many scopes there
  * are; with many scopes an index over all arguments is used.
  */
 export function rowsOfAtom(
@@ -258,8 +258,7 @@ export function rowsOfAtom(
     for (let position = 0; position < arity; position++) identity[position] = ids[position] as number;
     for (let each = scope ?? 0; each < end; each++) {
       identity[arity] = each;
-      const row = relation.find(identity);
-      if (row >= 0) rows.push(row);
+      for (let row = relation.find(identity); row >= 0; row = relation.olderThan(row)) rows.push(row);
     }
     return rows;
   }

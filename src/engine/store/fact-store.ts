@@ -36,9 +36,10 @@ import {
 } from './fact-to-store.ts';
 import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { MergeBases, type SavedBases } from './merge-bases.ts';
+import { PastFacts, type PastNumbers } from './past-facts.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { RelationNames } from './relation-names.ts';
-import { aliveIn, type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
+import { type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
 import type { StoredAmounts } from './stored-amounts.ts';
 
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
@@ -65,6 +66,7 @@ export interface PinnedFacts {
   readonly count: number;
   readonly writes: number;
   readonly ended: PinnedEnds;
+  readonly past: PastNumbers;
 }
 
 /** What a store is restored from. */
@@ -79,6 +81,7 @@ interface RestoredFacts {
   readonly relations: readonly StoredRelation[];
   readonly numbers: NumberedFacts;
   readonly ended: PinnedEnds;
+  readonly past: PastNumbers;
 }
 
 /** What `store` did, and the fact's newest version. */
@@ -102,6 +105,7 @@ export class FactStore {
   /** What is stored, in numbers; null until somebody asks for it. */
   amounts: StoredAmounts | null = null;
   readonly #ended = new EndedFacts();
+  readonly past = new PastFacts();
   readonly relations = new Map<string, StoredRelation>();
   /** The same by predicate alone, for look-ups without a key. */
   readonly #byPredicate = new Map<string, StoredRelation[]>();
@@ -150,6 +154,7 @@ export class FactStore {
     store.#archive.keepFor(store.#mergeBases.pins());
     for (const { relation, versions } of kept.archive) store.#archive.restore(relation, versions);
     store.#ended.restore(kept.ended);
+    store.past.restore(kept.past);
     return store;
   }
 
@@ -176,6 +181,7 @@ export class FactStore {
       count: this.numbers.count,
       writes: this.numbers.writes,
       ended: this.#ended.pin(),
+      past: this.past.pinned(),
     };
   }
 
@@ -193,7 +199,8 @@ export class FactStore {
   }
 
   get bytes(): number {
-    let bytes = this.dictionary.bytes + this.numbers.bytes + this.#ended.bytes + this.#archive.bytes;
+    let bytes = this.dictionary.bytes + this.numbers.bytes + this.past.bytes;
+    bytes += this.#ended.bytes + this.#archive.bytes;
     for (const relation of this.relations.values()) bytes += relation.bytes;
     return bytes;
   }
@@ -322,7 +329,9 @@ export class FactStore {
     const kept =
       known >= 0 && this.#isStored(relation, known, time) ? versionAt(relation, known) : plainVersion;
     const version = fact === null ? kept : versionAfter(fact, kept);
-    return this.#put(relation, identity, known, version, generation, time);
+    const stored = this.#put(relation, identity, known, version, generation, time);
+    if (fact?.validUntil !== undefined) this.past.noteEnd(numberOf(stored), fact.endsByTtl === true);
+    return stored;
   }
 
   /** Scratch space for the ids of a fact's arguments and its scope, valid until the next call. */
@@ -358,8 +367,8 @@ export class FactStore {
     if (known >= 0 && relation.isAlive(known)) {
       if (this.#isStored(relation, known, time))
         return this.#update(relation, known, identity, version, generation, time);
-      relation.kill(known, generation);
-      this.amounts?.removed(relation, known);
+      // The ended life stays, for readers of earlier instants.
+      this.past.add(relation.number[known] as number);
       const ended = {
         identity: identity.slice(),
         until: relation.validUntil?.[known] as number,
@@ -376,6 +385,14 @@ export class FactStore {
     this.scopes.asserted(identity[relation.arity] as number, number, until, time, generation);
     this.amounts?.added(relation, row);
     return { status: 'asserted', relation, row };
+  }
+
+  /** True if the newest version of the fact is alive, ended or not, and has the validity and metadata that are given. */
+  isExactly(fact: FactToStore): boolean {
+    const known = this.find(fact.predicate, fact.args, fact.truthVal, fact.scope);
+    if (known === null || !known.relation.isAlive(known.row)) return false;
+    const version = this.versionAt(known);
+    return areAlike(version, versionAfter(fact, version));
   }
 
   /** True if storing the fact would change nothing. */
@@ -395,12 +412,19 @@ export class FactStore {
   /** Ends a live fact. */
   retract(fact: FactRow, generation: number): void {
     this.version++;
+    this.past.forget(numberOf(fact));
     const version = this.versionAt(fact);
     this.#archiveDead(fact, version, generation);
     fact.relation.kill(fact.row, generation);
     this.amounts?.removed(fact.relation, fact.row);
     this.numbers.noteChange(numberOf(fact), generation);
     this.scopes.retracted(this.#scopeNumberOf(fact), version.until, generation);
+  }
+
+  /** Takes facts whose validity has ended out of the present; the past keeps them. */
+  leavePresent(ended: readonly FactRow[]): void {
+    this.version++;
+    for (const fact of ended) this.past.add(numberOf(fact));
   }
 
   get mergeBases(): MergeBases {
@@ -499,8 +523,12 @@ export class FactStore {
   changedAt(predicate: string, args: readonly string[], truthVal: boolean, scope: string | null): number {
     const known = this.find(predicate, args, truthVal, scope);
     if (known === null) return this.forgottenOf(predicate, args.length, !truthVal);
-    const death = known.relation.death?.[known.row] ?? Number.POSITIVE_INFINITY;
-    return death === Number.POSITIVE_INFINITY ? (known.relation.birth[known.row] as number) : death;
+    const { relation, row } = known;
+    const death = relation.death?.[row] ?? Number.POSITIVE_INFINITY;
+    if (death !== Number.POSITIVE_INFINITY) return death;
+    // Of an ended fact that was asserted again, the later versions may have been retracted and dropped.
+    const forgotten = this.past.has(numberOf(known)) ? relation.forgottenThrough : 0;
+    return Math.max(relation.bornIn(row), forgotten);
   }
 
   /**
@@ -512,9 +540,9 @@ export class FactStore {
 
   /** The matching versions that were born or died after this generation. */
   matchChanged(pattern: FactPattern, generation: number): Generator<FactRow> {
-    return matchFacts(this, pattern, ({ birth, death }, row) => {
-      const diedIn = death?.[row] ?? Number.POSITIVE_INFINITY;
-      return (birth[row] as number) > generation || (diedIn > generation && Number.isFinite(diedIn));
+    return matchFacts(this, pattern, (relation, row) => {
+      const diedIn = relation.death?.[row] ?? Number.POSITIVE_INFINITY;
+      return relation.bornIn(row) > generation || (diedIn > generation && Number.isFinite(diedIn));
     });
   }
 
@@ -637,7 +665,8 @@ export class FactStore {
     const isRemembered = (until: number): boolean => until <= time && until > time - endRememberedFor;
     const hasEnded = (relation: StoredRelation, row: number): boolean =>
       isRemembered(relation.validUntil?.[row] ?? Number.POSITIVE_INFINITY) &&
-      relation.wasAlive(row, generation);
+      relation.wasAlive(row, generation) &&
+      (!this.past.has(relation.number[row] as number) || relation.wasReplacedAfter(row, generation));
     for (const fact of matchFacts(this, pattern, hasEnded)) {
       const until = fact.relation.validUntil?.[fact.row] as number;
       yield { args: this.argsOf(fact), scope: this.scopeOf(fact), until };
@@ -753,4 +782,16 @@ function versionAt(relation: StoredRelation, row: number): FactVersion {
   if (validFrom === null && validUntil === null && metadata.size === 0) return plainVersion;
   const { from, until } = relation.boundsOf(row);
   return { from, until, metadata: metadata.get(row) ?? null };
+}
+
+/** The live facts of these relations, with their scopes and validity. */
+function* aliveIn(
+  relations: Iterable<StoredRelation>,
+): Generator<Bounds & { readonly number: number; readonly scope: number }> {
+  for (const relation of relations)
+    for (let row = 0; row < relation.count; row++) {
+      if (!relation.isAlive(row)) continue;
+      const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
+      yield { ...relation.boundsOf(row), number: relation.number[row] as number, scope };
+    }
 }

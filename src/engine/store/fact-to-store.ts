@@ -15,6 +15,8 @@ export interface FactToStore {
   /** Absent: unchanged. 'always' and 'never' clear the bound. */
   readonly validFrom?: number | 'always';
   readonly validUntil?: number | 'never';
+  /** True if `validUntil` comes from a `ttl`: once ended, the fact is kept for as long as the history. */
+  readonly endsByTtl?: true | undefined;
   readonly metadata?: Metadata;
 }
 

@@ -76,11 +76,20 @@ test('a stored relation copies its columns in steps, and moves its slots over ma
   const relation = new StoredRelation('p', 1, false);
   const lengths = lengthsOfRebuilding(
     () => relation.bytes,
-    (at) => relation.append(Int32Array.of(at, 0), at + 1, at, Number.NEGATIVE_INFINITY, at, null),
+    (at) => relation.append(Int32Array.of(at, 0), 1, at, Number.NEGATIVE_INFINITY, at, null),
   );
   expect(largest()).toBeLessThanOrEqual(maxCopied);
   expect(lengths.filter((length) => length > 10_000).length).toBeGreaterThanOrEqual(2);
   expect(relation.find(Int32Array.of(count - 1, 0))).toBe(count - 1);
+});
+
+test('a stored relation of as many writes as rows copies no more at once', () => {
+  const largest = largestCopy();
+  const relation = new StoredRelation('p', 1, false);
+  const open = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const;
+  for (let at = 0; at < count; at++) relation.append(Int32Array.of(at, 0), at + 1, at, ...open, null);
+  expect(largest()).toBeLessThanOrEqual(maxCopied);
+  expect(relation.bornIn(count - 1)).toBe(count);
 });
 
 test('a stored relation finds the newest versions of facts, and knows the dead, while it grows', () => {
@@ -111,7 +120,7 @@ test('a stored relation finds the newest versions of facts, and knows the dead, 
   for (let row = 0; row < relation.count; row++) {
     if ((relation.death?.[row] ?? 0) !== (deaths.get(row) ?? Number.POSITIVE_INFINITY)) wrong.push(row);
     const { from, until } = relation.boundsOf(row);
-    if (from !== none || (until !== Number.POSITIVE_INFINITY && until !== relation.birth[row]))
+    if (from !== none || (until !== Number.POSITIVE_INFINITY && until !== relation.bornIn(row)))
       wrong.push(row);
   }
   expect(wrong).toEqual([]);

@@ -125,3 +125,13 @@ test('counts the memory of its runs, and gives it back when they are dropped', (
   expect([runs.bytes, meter.payer.used]).toEqual([0, 0]);
   expect(runs.known([0, 1], 1)).toBeNull();
 });
+
+test('gives back what it took for a sort that nobody ends', () => {
+  const meter = new MemoryMeter();
+  const runs = new SortedRuns(columnsOf(new Prng(11), 40_000, 500, 0), meter);
+  expect(runs.take([0, 1], 40_000, 40_000)).toBeNull();
+  expect(meter.held).toBe(runs.bytes);
+  expect(runs.bytes).toBeGreaterThan(40_000 * 8);
+  runs.drop();
+  expect([runs.bytes, meter.held]).toEqual([0, 0]);
+});

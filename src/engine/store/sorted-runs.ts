@@ -82,10 +82,11 @@ interface Buckets {
 
 const emptyRun = new SortedRun([], new Int32Array(0), { starts: new Int32Array(1), least: 0, shift: 0 });
 
-/** The run that is asked for of an order of columns, and the one that is being made. */
+/** The run that is asked for of an order of columns, and the one that is being made, with the bytes that this takes. */
 interface Entry {
   run: SortedRun | null;
   build: Generator<undefined, SortedRun> | null;
+  buildBytes: number;
 }
 
 /** Merging a row of a run costs about this part of sorting it. */
@@ -99,7 +100,7 @@ const mergingDivisor = 4;
  */
 export class SortedRuns {
   readonly #columns: readonly Int32Array[];
-  readonly #memory: MemoryMeter | null;
+  #memory: MemoryMeter | null;
   readonly #byOrder = new Map<string, Entry>();
 
   /** `columns`: those of the relation, which may replace them by larger ones. `memory`: what it asks. */
@@ -110,8 +111,13 @@ export class SortedRuns {
 
   get bytes(): number {
     let bytes = 0;
-    for (const { run } of this.#byOrder.values()) bytes += run?.bytes ?? 0;
+    for (const { run, buildBytes } of this.#byOrder.values()) bytes += (run?.bytes ?? 0) + buildBytes;
     return bytes;
+  }
+
+  /** True if their bytes are counted by the owner of the relation, as those of derived relations are. */
+  get isMetered(): boolean {
+    return this.#memory !== null;
   }
 
   /** The run in this order with at least the first `limit` rows; null if it has to be made. */
@@ -136,12 +142,13 @@ export class SortedRuns {
     if (known !== null) return known;
     const key = order.join(',');
     let entry = this.#byOrder.get(key);
-    if (entry === undefined) this.#byOrder.set(key, (entry = { run: null, build: null }));
-    entry.build ??= this.#build(order, entry.run, count);
+    if (entry === undefined) this.#byOrder.set(key, (entry = { run: null, build: null, buildBytes: 0 }));
+    entry.build ??= this.#begin(entry, order, count);
     const made = entry.build.next();
     if (made.done !== true) return null;
-    entry.build = null;
-    if (entry.run !== null) this.#memory?.free(entry.run.bytes);
+    this.#memory?.free(entry.buildBytes + (entry.run?.bytes ?? 0));
+    [entry.run, entry.build, entry.buildBytes] = [null, null, 0];
+    this.#memory?.take(made.value.bytes);
     entry.run = made.value;
     return made.value.count >= limit ? made.value : null;
   }
@@ -152,10 +159,21 @@ export class SortedRuns {
     this.#byOrder.clear();
   }
 
-  /** The run of the first `count` rows; `known` is that of fewer. */
-  *#build(order: readonly number[], known: SortedRun | null, count: number): Generator<undefined, SortedRun> {
+  /** Drops all runs, and counts none from now on: the owner of the relation has given its memory back. */
+  release(): void {
+    this.drop();
+    this.#memory = null;
+  }
+
+  #begin(entry: Entry, order: readonly number[], count: number): Generator<undefined, SortedRun> {
     const bytes = count * 4 * (order.length + 2);
     this.#memory?.take(bytes);
+    entry.buildBytes = bytes;
+    return this.#build(order, entry.run, count);
+  }
+
+  /** The run of the first `count` rows; `known` is that of fewer. */
+  *#build(order: readonly number[], known: SortedRun | null, count: number): Generator<undefined, SortedRun> {
     const from = known === null ? 0 : known.count;
     const later = yield* this.#sorted(order, from, count);
     const rows = known === null ? later : yield* this.#merged(order, known, later);
@@ -168,10 +186,7 @@ export class SortedRuns {
       }
       values.push(sorted);
     }
-    const run = new SortedRun(values, rows, yield* bucketsOf(values[0] as Int32Array));
-    this.#memory?.free(bytes);
-    this.#memory?.take(run.bytes);
-    return run;
+    return new SortedRun(values, rows, yield* bucketsOf(values[0] as Int32Array));
   }
 
   /** The rows from `first` to `end`, sorted: a radix sort of the row numbers, from the last column to the first. */

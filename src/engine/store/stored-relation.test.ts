@@ -107,7 +107,7 @@ test('keeps the same live facts at compaction, and the old relation for its read
   expect(seen(fresh, 1000)).toEqual(seen(rows, 1000));
   expect(fresh.count).toBe(200);
   expect(fresh.number[0]).toBe(400);
-  expect(fresh.birth[0]).toBe(401);
+  expect(fresh.bornIn(0)).toBe(401);
   expect(fresh.find(Int32Array.of(3, 0))).toBe(-1);
   expect(fresh.forgottenThrough).toBe(1000);
   expect(seen(rows, 999)).toHaveLength(600);
@@ -123,7 +123,7 @@ test('keeps rows that died after the generation of compaction, still dead', () =
   expect(fresh.live).toBe(100);
   expect(fresh.forgottenThrough).toBe(1000);
   const kept = fresh.find(Int32Array.of(450, 0));
-  expect([fresh.birth[kept], fresh.death?.[kept], fresh.number[kept]]).toEqual([451, 2000, 450]);
+  expect([fresh.bornIn(kept), fresh.death?.[kept], fresh.number[kept]]).toEqual([451, 2000, 450]);
   expect(seen(fresh, 2000)).toEqual(seen(rows, 2000));
   expect(seen(fresh, 1999)).toEqual(seen(rows, 1999));
   expect(fresh.liveAt(2000)).toBe(100);
@@ -176,8 +176,8 @@ test('a compaction in steps takes in what is added, replaced and killed meanwhil
   );
   expect(fresh.count).toBe(died.length);
   for (const [at, row] of died.entries())
-    expect([fresh.birth[at], fresh.death?.[at], fresh.number[at]]).toEqual([
-      rows.birth[row],
+    expect([fresh.bornIn(at), fresh.death?.[at], fresh.number[at]]).toEqual([
+      rows.bornIn(row),
       rows.death?.[row],
       rows.number[row],
     ]);

@@ -3,8 +3,17 @@ import { assert } from '../base/assert.ts';
 import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { AtomCopies } from './atom-copies.ts';
+import { BirthRuns } from './birth-runs.ts';
 import { type ChainIndex, Indexes } from './chain-index.ts';
-import { Enlarging, firstStepOf, maxRowsAtOnce, roomFor, stepAfter } from './enlarging.ts';
+import {
+  type EnlargingColumns,
+  Enlarging,
+  enlargingTo,
+  firstStepOf,
+  maxRowsAtOnce,
+  roomFor,
+  stepAfter,
+} from './enlarging.ts';
 import { finish, fold, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import { KeyIndex } from './key-index.ts';
 import { SortedRuns } from './sorted-runs.ts';
@@ -51,7 +60,6 @@ export class StoredRelation {
   count = 0;
   /** Number of live rows. */
   live = 0;
-  birth: Float64Array = new Float64Array(16);
   /** null until a row dies; Infinity: alive. */
   death: Float64Array | null = null;
   validFrom: Float64Array | null = null;
@@ -65,6 +73,8 @@ export class StoredRelation {
   #latest = { generation: 0, net: 0 };
   /** By row born in that generation: the row that it replaced. */
   readonly #replaced = new NumberMap<number>();
+  /** The lives of facts that have several; null: none has. */
+  #lives: Lives | null = null;
   /** The latest generation in which a dropped version died; see `compaction`. */
   forgottenThrough = 0;
   /** Numbers of erased facts of which it has rows: no snapshot has them. null: none. */
@@ -75,6 +85,7 @@ export class StoredRelation {
   #expected = 0;
   /** The number of rows at which to look after the capacity. */
   #growAt = 16;
+  readonly #births = new BirthRuns();
   /** The columns that are being enlarged; null: none. */
   #enlarging: EnlargingColumns | null = null;
   /** The newest version of each fact. */
@@ -114,7 +125,7 @@ export class StoredRelation {
   }
 
   get bytes(): number {
-    let bytes = this.#slots.bytes + this.#capacity * (4 * (this.arity + 1) + 8 + 4);
+    let bytes = this.#slots.bytes + this.#capacity * (4 * (this.arity + 1) + 4) + this.#births.bytes;
     for (const column of [this.death, this.validFrom, this.validUntil, this.#lastDeaths])
       bytes += column?.byteLength ?? 0;
     bytes += (this.#oldSlots?.bytes ?? 0) + (this.#compaction?.bytes ?? 0);
@@ -167,9 +178,25 @@ export class StoredRelation {
   /** Given a newest version: the one that a reader of this generation or the one before uses; or -1. */
   versionAt(row: number, generation: number): number {
     let version = row;
-    while (version >= 0 && (this.birth[version] as number) > generation)
-      version = this.#replaced.get(version) ?? -1;
+    const rows = this.rowsAt(generation);
+    while (version >= rows) version = this.#replaced.get(version) ?? -1;
     return version;
+  }
+
+  /** True if a fact may have ended lives beside its newest one, which readers of earlier instants see. */
+  get hasLives(): boolean {
+    return this.#lives !== null;
+  }
+
+  /** The version before this one, perhaps of an earlier life, of a fact that has several; -1 if there is none. */
+  olderThan(row: number): number {
+    return this.#lives?.older.get(row) ?? -1;
+  }
+
+  /** True if the row is an ended life of a fact that was asserted again after this generation. */
+  wasReplacedAfter(row: number, generation: number): boolean {
+    const newer = this.#lives?.newer.get(row);
+    return newer !== undefined && this.bornIn(newer) > generation;
   }
 
   /** Number of rows alive in this generation, which must be the last one or the one before it. */
@@ -187,15 +214,12 @@ export class StoredRelation {
     metadata: Metadata | null,
   ): number {
     const row = this.count;
-    assert(
-      row === 0 || (this.birth[row - 1] as number) <= generation,
-      'rows are born in the order of generations',
-    );
+    assert(this.#births.last <= generation, 'rows are born in the order of generations');
     if (row === this.#growAt) this.#grow();
     for (let position = 0; position <= this.arity; position++)
       (this.columns[position] as Int32Array)[row] = identity[position] as number;
     this.#noteScope(row);
-    this.birth[row] = generation;
+    this.#births.add(row, generation);
     this.number[row] = number;
     this.#setValidity(row, validFrom, validUntil);
     if (this.death !== null) this.death[row] = Number.POSITIVE_INFINITY;
@@ -204,12 +228,25 @@ export class StoredRelation {
     const hash = hashOf(identity);
     const slot = this.#slot(this.#slots, identity, hash);
     const replaced = slot < 0 ? this.#oldRow(identity, hash) : this.#slots.number(slot);
-    if (replaced >= 0) this.#replaced.set(row, replaced);
+    if (replaced >= 0) this.#replace(replaced, row);
     if (slot < 0) this.#slots.put(slot, hash, row);
     else this.#slots.replace(slot, row);
     this.live++;
     this.#added(row);
     return row;
+  }
+
+  #replace(replaced: number, row: number): void {
+    this.#replaced.set(row, replaced);
+    this.#linkLives(replaced, row);
+  }
+
+  /** Links two versions of a fact if the older one is alive, or has an older life itself. */
+  #linkLives(older: number, newer: number): void {
+    if (!this.isAlive(older) && this.#lives?.older.has(older) !== true) return;
+    this.#lives ??= { older: new NumberMap(), newer: new NumberMap() };
+    this.#lives.older.set(newer, older);
+    this.#lives.newer.set(older, newer);
   }
 
   /** Says how many rows it will have, by an estimate: when it must grow, it gets room for them. */
@@ -223,10 +260,7 @@ export class StoredRelation {
    */
   appendNew({ ids, start, scopes, from, end }: FetchedRun, generation: number, number: number): number {
     const first = this.count;
-    assert(
-      first === 0 || (this.birth[first - 1] as number) <= generation,
-      'rows are born in the order of generations',
-    );
+    assert(this.#births.last <= generation, 'rows are born in the order of generations');
     let next = start + from * this.arity;
     for (let at = from; at < end; at++, next += this.arity) {
       const hash = hashesOfFacts[at] as number;
@@ -240,7 +274,7 @@ export class StoredRelation {
         (this.columns[position] as Int32Array)[row] = ids[next + position] as number;
       (this.columns[this.arity] as Int32Array)[row] = scope;
       this.#noteScope(row);
-      this.birth[row] = generation;
+      if (row === first) this.#births.add(row, generation);
       this.number[row] = number + row - first;
       this.#setValidity(row, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
       if (this.death !== null) this.death[row] = Number.POSITIVE_INFINITY;
@@ -290,13 +324,10 @@ export class StoredRelation {
 
   /** True if the row was born and not dead in this generation. */
   wasAlive(row: number, generation: number): boolean {
-    return (
-      (this.birth[row] as number) <= generation &&
-      (this.death === null || (this.death[row] as number) > generation)
-    );
+    return row < this.rowsAt(generation) && (this.death === null || (this.death[row] as number) > generation);
   }
 
-  /** True if the row is visible at this generation and time. */
+  /** True if the row is visible at this generation and time. Of several lives, only the newest that is valid then is. */
   isVisible(row: number, generation: number, time: number): boolean {
     if (this.validFrom !== null && (this.validFrom[row] as number) > time) return false;
     return this.isHeld(row, generation, time);
@@ -305,7 +336,19 @@ export class StoredRelation {
   /** True if the row counts as stored at this generation and time: visible, or valid only later. */
   isHeld(row: number, generation: number, time: number): boolean {
     if (!this.wasAlive(row, generation)) return false;
-    return this.validUntil === null || (this.validUntil[row] as number) > time;
+    if (this.validUntil === null) return true;
+    return (this.validUntil[row] as number) > time && !this.#isOutlived(row, generation, time);
+  }
+
+  /** True if a newer life of the fact is valid at this time. */
+  #isOutlived(row: number, generation: number, time: number): boolean {
+    if (this.#lives === null) return false;
+    const { newer } = this.#lives;
+    for (let next = newer.get(row); next !== undefined; next = newer.get(next)) {
+      const { from, until } = this.boundsOf(next);
+      if (from <= time && until > time && this.wasAlive(next, generation)) return true;
+    }
+    return false;
   }
 
   /** The validity bounds of the row; infinite if open. */
@@ -339,15 +382,12 @@ export class StoredRelation {
 
   /** Number of rows born up to and including this generation: they are the first ones. */
   rowsAt(generation: number): number {
-    let low = 0;
-    let high = this.count;
-    if (high === 0 || (this.birth[high - 1] as number) <= generation) return high;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.birth[middle] as number) <= generation) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return this.#births.rowsThrough(generation, this.count);
+  }
+
+  /** The generation in which the row was born. */
+  bornIn(row: number): number {
+    return this.#births.of(row);
   }
 
   /** The index over these positions (ascending, at least one; `arity` is the scope), made on first use. */
@@ -414,11 +454,9 @@ export class StoredRelation {
     if (count > this.#capacity) {
       this.#capacity = count;
       for (const [position, column] of kept.columns.entries()) this.columns[position] = column;
-      this.birth = kept.birth;
       this.number = kept.number;
     } else {
       for (const [position, column] of kept.columns.entries()) this.columns[position]?.set(column);
-      this.birth.set(kept.birth);
       this.number.set(kept.number);
     }
     const inRoom = (column: Float64Array | null, open: number): Float64Array | null => {
@@ -437,11 +475,28 @@ export class StoredRelation {
       const end = Math.min(count, first + maxBatch);
       for (let row = first; row < end; row++) {
         hashes[row - first] = this.#hashOfRow(row);
+        this.#births.add(row, kept.birth[row] as number);
         if (this.isAlive(row)) this.live++;
         this.#noteScope(row);
       }
-      this.#slots.addAll(hashes, end - first, first);
+      if (kept.hasLives === true) this.#restoreLives(first, end);
+      else this.#slots.addAll(hashes, end - first, first);
       if ((end & 0x3fff) === 0) await slices.breathe();
+    }
+  }
+
+  /** Enters a batch of restored rows, of which some may be of one fact, and links those. */
+  #restoreLives(first: number, end: number): void {
+    const identity = new Int32Array(this.arity + 1);
+    for (let row = first; row < end; row++) {
+      const hash = hashes[row - first] as number;
+      const slot = this.#slot(this.#slots, tupleAt(this, row, identity), hash);
+      if (slot < 0) {
+        this.#slots.put(slot, hash, row);
+        continue;
+      }
+      this.#linkLives(this.#slots.number(slot), row);
+      this.#slots.replace(slot, row);
     }
   }
 
@@ -531,7 +586,7 @@ export class StoredRelation {
   #grow(): void {
     const { count } = this;
     const ints = [...this.columns, this.number];
-    const floats = [this.birth, this.death, this.validFrom, this.validUntil];
+    const floats = [this.death, this.validFrom, this.validUntil];
     this.#enlarging ??= enlargingTo(roomFor(this.#capacity, this.#expected), ints, floats);
     const larger = this.#enlarging;
     if (count < this.#capacity) {
@@ -544,11 +599,10 @@ export class StoredRelation {
     const number = larger.ints.pop()?.finish(this.number, count) as Int32Array;
     for (const [position, column] of larger.ints.entries())
       this.columns[position] = column.finish(this.columns[position] as Int32Array, count);
-    const [birth, death, from, until] = floats.map((column, at) =>
+    const [death, from, until] = floats.map((column, at) =>
       column === null ? null : (larger.floats[at] as Enlarging<Float64Array>).finish(column, count),
     );
     this.number = number;
-    this.birth = birth as Float64Array;
     [this.death, this.validFrom, this.validUntil] = [death ?? null, from ?? null, until ?? null];
     this.#enlarging = null;
     this.#capacity = larger.room;
@@ -581,7 +635,7 @@ export class StoredRelation {
 
   /** Enters the newest versions of facts among these rows, at most a batch; later rows are in the slots. */
   #enter(start: number, end: number): void {
-    if (this.death === null) {
+    if (this.death === null && !this.hasLives) {
       for (let row = start; row < end; row++) hashes[row - start] = this.#hashOfRow(row);
       this.#slots.addAll(hashes, end - start, start);
       return;
@@ -589,9 +643,10 @@ export class StoredRelation {
     const identity = new Int32Array(this.arity + 1);
     for (let row = end - 1; row >= start; row--) {
       const hash = this.#hashOfRow(row);
-      // A row that died may have been replaced by a later one.
+      // A row that died, or an ended life, may have been replaced by a later one.
       const isReplaced =
-        !this.isAlive(row) && this.#slot(this.#slots, tupleAt(this, row, identity), hash) >= 0;
+        (this.hasLives || !this.isAlive(row)) &&
+        this.#slot(this.#slots, tupleAt(this, row, identity), hash) >= 0;
       if (!isReplaced) this.#slots.add(hash, row);
     }
   }
@@ -605,30 +660,15 @@ export class StoredRelation {
   }
 }
 
-/** The larger copies of a relation's columns: those of the arguments, the scope and the number; and those of times. */
-interface EnlargingColumns {
-  /** Number of rows. */
-  readonly room: number;
-  readonly ints: Enlarging<Int32Array>[];
-  /** Of the birth, the death and the validity, which may be absent. */
-  readonly floats: (Enlarging<Float64Array> | null)[];
+/** By row: the version of the same fact before and after it, of facts of which an ended life is alive beside a newer one. */
+interface Lives {
+  readonly older: NumberMap<number>;
+  readonly newer: NumberMap<number>;
 }
 
-function enlargingTo(
-  room: number,
-  ints: readonly Int32Array[],
-  floats: readonly (Float64Array | null)[],
-): EnlargingColumns {
-  return {
-    room,
-    ints: ints.map(() => new Enlarging(new Int32Array(room))),
-    floats: floats.map((column) => (column === null ? null : new Enlarging(new Float64Array(room)))),
-  };
-}
-
-const deathColumn = 1;
-const validFromColumn = 2;
-const validUntilColumn = 3;
+const deathColumn = 0;
+const validFromColumn = 1;
+const validUntilColumn = 2;
 
 const hashes = new Int32Array(maxBatch);
 /** Of the facts that `fetch` was last called with. */
@@ -647,7 +687,7 @@ function enlarged<Column extends Int32Array | Float64Array>(from: Column, to: Co
   return to;
 }
 
-/** Rows of a relation as columns: the newest version of each fact, dead or alive, in order of birth. */
+/** Rows of a relation as columns: the newest version of each life of a fact, dead or alive, in order of birth. */
 interface RestoredRows {
   readonly predicate: string;
   readonly arity: number;
@@ -661,18 +701,8 @@ interface RestoredRows {
   readonly validFrom: Float64Array | null;
   readonly validUntil: Float64Array | null;
   readonly forgottenThrough: number;
-}
-
-/** The live facts of these relations, with their scopes and validity. */
-export function* aliveIn(
-  relations: Iterable<StoredRelation>,
-): Generator<Bounds & { readonly number: number; readonly scope: number }> {
-  for (const relation of relations)
-    for (let row = 0; row < relation.count; row++) {
-      if (!relation.isAlive(row)) continue;
-      const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
-      yield { ...relation.boundsOf(row), number: relation.number[row] as number, scope };
-    }
+  /** True if a fact may have several rows. */
+  readonly hasLives?: boolean;
 }
 
 /** Rows that a step of a compaction copies. */
@@ -748,7 +778,7 @@ export class Compaction {
     }
     tupleAt(of, row, this.#identity);
     const { from, until } = of.boundsOf(row);
-    const [birth, number] = [of.birth[row] as number, of.number[row] as number];
+    const [birth, number] = [of.bornIn(row), of.number[row] as number];
     const moved = fresh.append(this.#identity, birth, number, from, until, of.metadata.get(row) ?? null);
     if (death !== Number.POSITIVE_INFINITY) fresh.kill(moved, death);
     return moved;

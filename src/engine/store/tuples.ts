@@ -2,6 +2,7 @@ import { type ChainIndex, Indexes } from './chain-index.ts';
 import { Enlarging, firstStepOf, nextCapacityOf, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
+import { SortedRuns } from './sorted-runs.ts';
 
 /** The height of rows in a set without heights. */
 const unset = 0x7fffffff;
@@ -79,6 +80,7 @@ export class Tuples {
   /** Meaningless; keeps the compiler from optimizing `#fetch` away. */
   protected fetched = 0;
   readonly #indexes: Indexes;
+  #runs: SortedRuns | null = null;
   readonly #first: FirstRows | null;
   #memory: MemoryMeter | null;
 
@@ -113,7 +115,13 @@ export class Tuples {
     const first = this.#first === null ? 0 : this.#first.bytes;
     const rows = this.#capacity + (this.#enlarging === null ? 0 : this.#nextCapacity);
     const slots = this.#slots.byteLength + (this.#oldSlots?.byteLength ?? 0);
-    return slots + rows * 4 * columns + dead + this.#indexes.bytes + first;
+    return slots + rows * 4 * columns + dead + this.#indexes.bytes + first + (this.#runs?.bytes ?? 0);
+  }
+
+  /** Its rows, dead ones too, in the order of columns, for joins of many rows. */
+  get runs(): SortedRuns {
+    this.#runs ??= new SortedRuns(this.columns, this.#memory);
+    return this.#runs;
   }
 
   /** What it asks before it grows; null for stored facts. */
@@ -123,6 +131,7 @@ export class Tuples {
 
   /** Gives its memory back. Whoever still reads it pays for what its indexes grow by. */
   release(): void {
+    this.#runs?.release();
     this.#memory?.free(this.bytes);
     this.#memory = null;
     this.#indexes.release();

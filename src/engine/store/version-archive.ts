@@ -65,7 +65,7 @@ export class VersionArchive {
     if (this.#pins.size === 0) return;
     const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
     const newest = this.#pins.get(scope)?.at(-1);
-    const birth = relation.birth[row] as number;
+    const birth = relation.bornIn(row);
     if (newest === undefined || birth > newest) return;
     const { predicate, arity, negated } = relation;
     const identity = Int32Array.from(relation.columns, (column) => column[row] as number);

@@ -41,6 +41,27 @@ export function cycleCase(prng: Prng, flavour: Flavour): RandomCase {
   return { vocabulary, facts, rules };
 }
 
+/** Bodies whose sides are derived whole: copies of stored edges, their neighbours, a closure; some are stored as well. */
+export function derivedCycleCase(prng: Prng, flavour: Flavour): RandomCase {
+  const plain = cycleVocabulary(prng, flavour);
+  const relations = [...plain.relations, { predicate: 'link', arity: 2 }, { predicate: 'way', arity: 2 }];
+  const vocabulary = { ...plain, relations };
+  const facts = randomFacts(prng, vocabulary, flavour);
+  const texts = [
+    'link(?x, ?y) :- edge(?x, ?y)',
+    prng.pick(['link(?x, ?y) :- road(?y, ?x), not mark(?x)', 'link(?x, ?y) :- road(?x, ?z), road(?z, ?y)']),
+    'way(?x, ?y) :- near(?x, ?y)',
+    'way(?x, ?z) :- way(?x, ?y), near(?y, ?z)',
+    cycleRule(prng, 'ring(?x, ?y)', ['link']),
+    cycleRule(prng, 'corner(?x)', ['link', 'link', 'edge']),
+    cycleRule(prng, 'corner(?y)', ['way']),
+    cycleRule(prng, 'some(?x, ?y, ?z)', ['ring', 'ring', 'edge']),
+    cycleRule(prng, 'some(?x, ?z, ?y)', ['link', 'way']),
+  ].filter((_, at) => at < 1 || prng.chance(0.7));
+  const rules = texts.map((text) => scopedRule(prng, text, vocabulary));
+  return { vocabulary, facts, rules };
+}
+
 function cycleVocabulary(prng: Prng, flavour: Flavour): Vocabulary {
   const relations = [
     ...names.map((predicate) => ({ predicate, arity: 2 })),

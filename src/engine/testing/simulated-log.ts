@@ -5,6 +5,7 @@
 import { StatementFailed } from '../log/postgres-connection.ts';
 import type { LogRow, StoredFrame } from '../log/postgres-log.ts';
 import type { RemoteLog } from '../log/postgres-store.ts';
+import type { SharedNode } from '../log/shared-store.ts';
 import type { Prng } from './prng.ts';
 
 /** The server that all nodes of a run share. */
@@ -47,6 +48,14 @@ export class SimulatedServer {
           const { owner } = this.row;
           return { ...this.row, ownerAddress: owner, isOwned: owner !== null && this.living.has(owner) };
         }),
+      give: (from, to, epoch) =>
+        this.#statement(gate, true, () => {
+          if (this.row.owner !== from || this.row.epoch !== epoch || !this.living.has(to)) return false;
+          this.row = { ...this.row, owner: to };
+          return true;
+        }),
+      nodes: () => this.#statement(gate, false, () => [...this.living].map(aliveNode)),
+      beganAt: () => Promise.resolve(null),
       checksumOfEnd: (sequence) =>
         this.#statement(gate, false, () => {
           const ended = [...this.frames.values()].find(({ first, count }) => first + count - 1 === sequence);
@@ -64,6 +73,7 @@ export class SimulatedServer {
       snapshots: () => Promise.resolve([]),
       putChunk: none,
       putSnapshot: none,
+      beginWith: none,
       chunks: none,
       chunkBytes: none,
       trim: none,
@@ -131,4 +141,9 @@ export class SimulatedServer {
     for (let turns = this.#prng.below(4); turns > 0; turns--) await Promise.resolve();
     if (this.#prng.below(8) === 0) await new Promise((resolve) => setImmediate(resolve));
   }
+}
+
+function aliveNode(id: string): SharedNode {
+  const report = { staleMs: 0, usedBytes: null, memoryBytes: null, problem: null };
+  return { ...report, id, address: id, isAlive: true, position: 0, takes: 0 };
 }

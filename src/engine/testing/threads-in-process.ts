@@ -22,7 +22,7 @@ export interface ThreadsInProcess extends ThreadHost {
 }
 
 function isQuestion({ kind }: RemoteTask): boolean {
-  return kind === 'answer' || kind === 'proof' || kind === 'aggregate';
+  return kind !== 'dependents' && kind !== 'counts' && kind !== 'mentions';
 }
 
 /** A host whose questions move at once. */

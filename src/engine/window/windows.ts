@@ -12,7 +12,7 @@ import type {
 } from '../contract/context.ts';
 import { windowTimeoutMs } from '../contract/fields.ts';
 import type { ContextEntry } from '../contract/memory.ts';
-import { type FactTest, lineOf, readingOrder } from '../memory/fact-lines.ts';
+import { type FactTest, headingsOf, lineOf, readingOrder } from '../memory/fact-lines.ts';
 import type { LiveState } from '../session/live-state.ts';
 import type { KnowledgeReader } from '../session/past-knowledge.ts';
 import { parseAtom } from '../language/parse.ts';
@@ -66,7 +66,7 @@ export class Windows {
     const parameters = withChanges(previous.parameters, input);
     return reading(this.#live, caller, parameters, async (context) => {
       const window = await contextWindow(context, { ...parameters, explainOmitted: false }, this.#newId);
-      const [diff, addedEntries] = await differences(previous, window, context.pacer);
+      const [diff, addedEntries] = await differences(previous, window, context);
       if (this.#sessions.find(caller, sessionId) !== null)
         await this.#keep(caller, context, sessionId, parameters, window);
       return parameters.format === 'text' ? asLines(diff, addedEntries, context.pacer) : diff;
@@ -139,7 +139,7 @@ const maxChangedShare = 0.5;
 async function differences(
   before: WindowSnapshot<OptimizeInput>,
   { windowId, entries }: ContextWindow,
-  pacer: Pacer,
+  { pacer, reader: { names } }: ReadContext,
 ): Promise<[diff: WindowDiff, added: ContextEntry[]]> {
   const had = new TextSet(before.atoms);
   const has = new TextSet();
@@ -156,7 +156,8 @@ async function differences(
     if (has.has(atom)) continue;
     const { predicate, args, negated } = parseAtom(atom);
     const key = [predicate, ...args].join('/');
-    removed.push({ key, predicate, args: [...args], negated, scope: before.scopes[at] ?? null });
+    const shownAtom = { predicate, args: [...args], ...names.part(predicate, args), negated };
+    removed.push({ key, ...shownAtom, scope: before.scopes[at] ?? null });
   }
   const changed = added.length + removed.length;
   const fullRefreshRecommended = changed / Math.max(before.atoms.length, 1) > maxChangedShare;
@@ -179,7 +180,9 @@ async function asLines(
   added: readonly ContextEntry[],
   pacer: Pacer,
 ): Promise<DiffAnswer> {
-  const lines = (await readingOrder(added, () => pacer.breathe())).map((entry) => `+ ${lineOf(entry)}\n`);
+  const inOrder = await readingOrder(added, () => pacer.breathe());
+  const lines = headingsOf([...inOrder, ...removed]).map((heading) => `${heading}\n`);
+  for (const entry of inOrder) lines.push(`+ ${lineOf(entry)}\n`);
   for (const atom of removed) lines.push(`- ${renderAtom(atom)}\n`);
   return { ...rest, text: lines.join('') };
 }
@@ -187,12 +190,14 @@ async function asLines(
 function shown({
   predicate,
   args,
+  named,
   negated,
   salience,
   category,
   charCount,
 }: ContextEntry): WindowDiff['added'][number] {
-  return { predicate, args, negated, salience, category, charCount };
+  const byName = named === undefined ? {} : { named };
+  return { predicate, args, ...byName, negated, salience, category, charCount };
 }
 
 function noSuchSession(sessionId: string): EngineError {

@@ -14,6 +14,8 @@ import { ruleIdentity, renderIdentity } from '../language/print.ts';
 import type { NetFact, NetWrites } from './net-writes.ts';
 import type { RuleKey } from './open-transactions.ts';
 import type { RuleOperation, ShapeOperation } from '../state/operation.ts';
+import type { AliasStore } from '../store/alias-store.ts';
+import { aliasesAfter, refuseName } from './entities.ts';
 import { checkValidity } from '../commit/prepare-facts.ts';
 import { checkRuleOperation } from '../commit/prepare-rules.ts';
 
@@ -27,6 +29,8 @@ export interface CommittedKnowledge {
   readonly ruleChangedAt: (rule: string | RuleKey) => number;
   readonly declarations: DeclarationStore;
   readonly constraints: ConstraintStore;
+  /** Those of the tenant. */
+  readonly aliases: AliasStore;
   /** The generation that last changed what the operation changes; 0: unchanged since the transaction began. */
   readonly shapeChangedAt: (operation: ShapeOperation) => number;
 }
@@ -56,6 +60,7 @@ export async function checkCommit(
     if (changedAt > generation) throw conflict(shapeName(operation), changedAt, generation);
   }
   refuseTwins(committed, writes.shape);
+  refuseAliases(committed, writes.shape);
   const declarations = declarationsAfter(committed, writes.shape);
   const keys = new KeyCheck(declarations, facts, time, (each) => writes.find(each)?.isRetracted === true);
   let looked = 0;
@@ -125,9 +130,9 @@ function refuseChangedKey(
   for (const changed of facts.matchChanged({ predicate, args, truthVal: true, scope: where }, begun)) {
     const identity = facts.identityOf(changed);
     if (identity.args.every((text, position) => text === fact.args[position])) continue;
-    const { birth, death } = changed.relation;
-    const died = death?.[changed.row] ?? Number.POSITIVE_INFINITY;
-    const changedAt = Number.isFinite(died) ? died : (birth[changed.row] as number);
+    const { relation, row } = changed;
+    const died = relation.death?.[row] ?? Number.POSITIVE_INFINITY;
+    const changedAt = Number.isFinite(died) ? died : relation.bornIn(row);
     throw conflict(`${renderIdentity(identity)}, which has the same key,`, changedAt, begun);
   }
 }
@@ -148,6 +153,19 @@ function refuseTwins(
         `the constraint ${text} was added since the transaction began: begin another one, and change that one`,
       );
     known.add(key);
+  }
+}
+
+/** Refuses an alias that the aliases of the tenant, as they are by now, do not allow. */
+function refuseAliases(
+  { aliases }: Pick<CommittedKnowledge, 'aliases'>,
+  operations: readonly ShapeOperation[],
+): void {
+  const after = aliasesAfter(aliases, []);
+  for (const each of operations) {
+    if (each.kind !== 'addAlias' && each.kind !== 'removeAlias') continue;
+    if (each.kind === 'addAlias') refuseName(after, each.entity, each.alias);
+    after.change(each.kind, each.entity, each.alias);
   }
 }
 

@@ -40,7 +40,7 @@ import { inExclusiveCommit, unlimited, withoutCancellation, type Writer } from '
 import { holdersOf, overlap, type StrictKey, StrictKeys } from '../state/key-rule.ts';
 import { isTooLarge, mergedVersion } from '../state/merge-plan.ts';
 import { type Commit, outcomeAs, type ShapeOperation } from '../state/operation.ts';
-import type { AliasStore } from '../store/alias-store.ts';
+import { AliasesOver, type AliasStore } from '../store/alias-store.ts';
 import {
   type Bounds,
   type FactIdentity,
@@ -49,7 +49,7 @@ import {
   type FactVersion,
 } from '../store/fact-store.ts';
 import { areAlike } from '../store/fact-to-store.ts';
-import { writeBytes } from './net-writes.ts';
+import { type NetWrites, writeBytes } from './net-writes.ts';
 
 /** Gives an entity another name. Throws Conflict. */
 export async function addAlias(writer: Writer, caller: Caller, input: AliasInput): Promise<AliasAdded> {
@@ -79,6 +79,39 @@ function isAliasOf({ tenant }: ReadContext, { entity, alias }: AliasInput): bool
   return tenant.aliases.get(alias)?.entity === entity;
 }
 
+/** The aliases that a check sees. */
+type KnownAliases = Pick<AliasesOver, 'size' | 'get' | 'of'>;
+
+/** The aliases of the tenant after these operations, in order. */
+export function aliasesAfter(aliases: AliasStore, operations: readonly ShapeOperation[]): AliasesOver {
+  const after = new AliasesOver(aliases);
+  for (const each of operations)
+    if (each.kind === 'addAlias' || each.kind === 'removeAlias')
+      after.change(each.kind, each.entity, each.alias);
+  return after;
+}
+
+/**
+ * Throws Conflict if the entity cannot have the alias as a transaction with these writes sees it; false: it has it
+ * already.
+ */
+export async function checkPendingAlias(
+  context: ReadContext,
+  writes: Pick<NetWrites, 'shape' | 'facts' | 'find'>,
+  { entity, alias }: AliasInput,
+): Promise<boolean> {
+  const { tenant, reader } = context;
+  const aliases = aliasesAfter(tenant.aliases, writes.shape);
+  refuseName(aliases, entity, alias);
+  if (aliases.get(alias)?.entity === entity) return false;
+  for (const { asserted } of writes.facts)
+    if (asserted?.args.includes(alias) === true) throw isConstant(alias, renderIdentity(asserted));
+  const isGone = (fact: FactIdentity): boolean => writes.find(fact)?.isRetracted === true;
+  const fact = await anyFactWith(context, alias, reader.time, isGone);
+  if (fact !== null) throw isConstant(alias, fact);
+  return true;
+}
+
 /** Decides in an exclusive commit what to do with the alias; null: nothing. */
 async function changeAlias(
   writer: Writer,
@@ -102,14 +135,18 @@ async function refuseAlias(context: ReadContext, input: AliasInput, time: number
   refuseName(context.tenant.aliases, entity, alias);
   if (isAliasOf(context, input)) return;
   const fact = await anyFactWith(context, alias, time);
-  if (fact !== null)
-    throw conflict(
-      `${renderConstant(alias)} is a constant of ${fact}: merge the two entities with POST /entities/merge`,
-    );
+  if (fact !== null) throw isConstant(alias, fact);
+}
+
+/** The Conflict for an alias that the fact has as an argument. */
+function isConstant(alias: string, fact: string): EngineError {
+  return conflict(
+    `${renderConstant(alias)} is a constant of ${fact}: merge the two entities with POST /entities/merge`,
+  );
 }
 
 /** Throws Conflict if the entity cannot have the alias, whatever facts there are. */
-function refuseName(aliases: AliasStore, entity: string, alias: string): void {
+export function refuseName(aliases: KnownAliases, entity: string, alias: string): void {
   if (entity === alias) throw invalid('alias', 'an entity is no alias of itself: give another name');
   const known = aliases.get(alias);
   if (known?.entity === entity) return;
@@ -128,7 +165,7 @@ function refuseName(aliases: AliasStore, entity: string, alias: string): void {
   refuseMore(aliases, entity, 1);
 }
 
-function refuseMore(aliases: AliasStore, entity: string, more: number): void {
+function refuseMore(aliases: KnownAliases, entity: string, more: number): void {
   if (aliases.of(entity).length + more > maxAliasesOfEntity)
     throw conflict(
       `an entity has at most ${maxAliasesOfEntity} aliases: remove some of ${renderConstant(entity)}`,
@@ -146,10 +183,13 @@ async function anyFactWith(
   { tenant: { facts }, reader, pacer }: ReadContext,
   constant: string,
   time: number,
+  isGone: (fact: FactIdentity) => boolean = () => false,
 ): Promise<string | null> {
   let found: FactRow | null = null;
   await eachRowWith(facts, idsOf(facts, constant), pacer, (relation, row) => {
-    if (found === null && relation.isHeld(row, reader.generation, time)) found = { relation, row };
+    if (found !== null || !relation.isHeld(row, reader.generation, time)) return;
+    const fact = { relation, row };
+    if (!isGone(facts.identityOf(fact))) found = fact;
   });
   return found === null ? null : renderIdentity(facts.identityOf(found));
 }

@@ -569,7 +569,7 @@ class SupposedFacts {
         this.#real.facts++;
         this.#real.bytes += bytesOfRow(this.#store, real);
       }
-    } else if (ifGeneration !== null && (known.relation.birth[known.row] as number) % 2 === 1)
+    } else if (ifGeneration !== null && known.relation.bornIn(known.row) % 2 === 1)
       throw new EngineError('Conflict', 'an earlier line changes this fact: repeat it without ifGeneration');
     if (dependsOnStored(fact)) new ValidityCheck(this.#store, time).check(fact, '');
     return this.#store.store(fact, this.#next(1), time).status;

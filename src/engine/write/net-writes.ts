@@ -106,7 +106,11 @@ export class NetWrites {
       this.#put({ identity: identityOf(fact), isRetracted: known !== null, asserted: fact });
     else if (hasEnded(known.asserted, time))
       this.#put({ identity: known.identity, isRetracted: true, asserted: fact });
-    else this.#put({ ...known, asserted: { ...known.asserted, ...fact } });
+    else {
+      const { endsByTtl: _, ...given } = { ...known.asserted, ...fact };
+      const { endsByTtl } = fact.validUntil === undefined ? known.asserted : fact;
+      this.#put({ ...known, asserted: endsByTtl === true ? { ...given, endsByTtl } : given });
+    }
   }
 
   /** The matching facts that are asserted here and have not ended by `time`. */

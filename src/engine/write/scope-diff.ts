@@ -12,6 +12,7 @@ import {
   type JoinedAtoms,
   scopeFact,
 } from '../state/scope-join.ts';
+import type { ReadContext } from '../session/read-context.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
 import { runInSlices } from '../base/slices.ts';
@@ -25,7 +26,7 @@ export async function diffOf(
   facts: FactStore,
   joined: readonly JoinedAtoms[],
   limit: number | null,
-  pacer: Pacer,
+  { pacer, reader: { names } }: Pick<ReadContext, 'pacer' | 'reader'>,
   mergeOf: (difference: Difference) => MergeTakes = () => ({}),
 ): Promise<Omit<ScopeDiff, 'source' | 'target'>> {
   const lists = { added: [] as Difference[], removed: [] as Difference[], modified: [] as Difference[] };
@@ -39,14 +40,14 @@ export async function diffOf(
     mapped(await inOrder(facts, list, limit, pacer), render, pacer);
   return {
     added: await first(lists.added, (difference) => {
-      return { ...scopeFact(facts, side(difference.source)), ...mergeOf(difference) };
+      return { ...scopeFact(facts, side(difference.source), names), ...mergeOf(difference) };
     }),
     removed: await first(lists.removed, (difference) => {
-      return { ...scopeFact(facts, side(difference.target)), ...mergeOf(difference) };
+      return { ...scopeFact(facts, side(difference.target), names), ...mergeOf(difference) };
     }),
     modified: await first(lists.modified, (difference) => ({
-      source: scopeFact(facts, side(difference.source)),
-      target: scopeFact(facts, side(difference.target)),
+      source: scopeFact(facts, side(difference.source), names),
+      target: scopeFact(facts, side(difference.target), names),
       fields: fieldsThatDiffer(facts, difference),
       ...mergeOf(difference),
     })),

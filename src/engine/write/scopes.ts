@@ -161,10 +161,10 @@ export async function diffScopes(
     const sides = [source, target].map((scope) => facts.scopeNumber(scope));
     const join = joinScopes(facts, sides, reader, found);
     const joined = await runInSlices(join, () => pacer.breathe());
-    if (!asMerge) return { source, target, ...(await diffOf(facts, joined, limit, pacer)) };
-    const diff = await diffOf(facts, joined, limit, pacer, (difference) => {
+    if (!asMerge) return { source, target, ...(await diffOf(facts, joined, limit, context)) };
+    const diff = await diffOf(facts, joined, limit, context, (difference) => {
       const { evident, opposite } = evidentOf(facts, difference, found !== null);
-      if (opposite !== null) return { merge: 'conflict', opposite: scopeFact(facts, opposite) };
+      if (opposite !== null) return { merge: 'conflict', opposite: scopeFact(facts, opposite, reader.names) };
       return { merge: evident ?? 'conflict' };
     });
     return { source, target, ...diff, ...basePart(asked, { ancestor: found?.ancestor ?? null }) };

@@ -9,7 +9,7 @@ import {
   givesValidity,
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
-import { KeyCheck, mayConflict, refuseMisfits, shapeHints } from '../commit/prepare-shape.ts';
+import { KeyCheck, keyClaim, mayConflict, refuseMisfits, shapeHints } from '../commit/prepare-shape.ts';
 import { runInSlices } from '../base/slices.ts';
 import type { FactInput, FactOutcome, FactsOutcome } from '../contract/facts.ts';
 import { renderIdentity } from '../language/print.ts';
@@ -48,7 +48,9 @@ export async function tell(
   };
   const hints = hintsOfNewFacts(live, caller, [input]);
   const needsCheck = (): boolean => isDoubtful || isKeyed || ifGeneration !== null || declared.haveChanged;
-  const { outcome } = await write({ caller, operation, check, needsCheck });
+  // Its check reads the fact itself, and those with the same value of a key.
+  const claim = (): string => keyClaim(live.databaseIfAny(caller)?.declarations ?? null, fact);
+  const { outcome } = await write({ caller, operation, check, needsCheck, claim });
   const written = outcomeAs(outcome, 'facts');
   const { asserted, updated, id, generation } = written;
   return {
@@ -181,7 +183,11 @@ export function withShapeHints(
 export function namesBefore(live: LiveState, caller: Caller): KnownNames | null {
   const database = live.databaseIfAny(caller);
   if (database === undefined) return null;
-  const { generation, rules } = database;
+  const { generation, rules, declarations } = database;
   const store = database.tenants.get(caller.tenant)?.facts ?? null;
-  return KnownNames.forWriting(store, rules, { generation, time: live.showTime() });
+  return KnownNames.forWriting(store, rules, {
+    generation,
+    time: live.showTime(),
+    names: declarations.names,
+  });
 }

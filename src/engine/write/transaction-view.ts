@@ -3,6 +3,7 @@ import type { ReadContext } from '../session/read-context.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import { runInSlices } from '../base/slices.ts';
 import { supersedeInOverlay } from '../session/supersede-in-overlay.ts';
+import type { ArgumentNames } from '../language/argument-names.ts';
 import { declarationsAfter } from '../state/apply-shape.ts';
 import { StrictKeys } from '../state/key-rule.ts';
 import type { FactIdentity, FactStore, FactToStore, ScopeChoice } from '../store/fact-store.ts';
@@ -35,6 +36,8 @@ export class TransactionView {
   readonly #rules: RuleStore | null;
   /** The keys as the transaction leaves them. */
   readonly #keys: StrictKeys;
+  /** The names of arguments as the transaction declares them. */
+  readonly #names: ArgumentNames;
   /** Version of the committed declarations. */
   readonly #declared: number;
   /** True if a write of the transaction superseded a fact here: later writes may bring it back. */
@@ -51,7 +54,9 @@ export class TransactionView {
     this.#through = facts.boundaries.next;
     this.#rules = rules.length > 0 ? context.database.rules.copy() : null;
     this.#declared = context.database.declarations.version;
-    this.#keys = StrictKeys.of(declarationsAfter(context.database, shape));
+    const declarations = declarationsAfter(context.database, shape);
+    this.#keys = StrictKeys.of(declarations);
+    this.#names = declarations.names;
   }
 
   /**
@@ -106,7 +111,9 @@ export class TransactionView {
     const { generation, time } = reader;
     const base = this.#context.reader;
     const program = this.#rules === null ? base.program : this.#programOf(this.#rules, base.program);
-    const over: PinnedReader = { ...base, generation, time, overlay: this.#facts, program, version: -1 };
+    const overlay = this.#facts;
+    const names = this.#names;
+    const over: PinnedReader = { ...base, generation, time, overlay, program, names, version: -1 };
     return { ...this.#context, reader: over, pacer };
   }
 

@@ -29,6 +29,8 @@ import { additionOf, constraintChanges, constraintToStore, refuseTwin } from './
 import { requireConstraint } from '../read/violations.ts';
 import type { ConstraintStore } from '../store/constraint-store.ts';
 import type { ConstraintInput, ConstraintUpdate } from '../contract/constraints.ts';
+import type { AliasInput } from '../contract/entities.ts';
+import { aliasesAfter, checkPendingAlias } from './entities.ts';
 import { invalid } from '../base/errors.ts';
 import { withShapeHints } from './tell.ts';
 import { checkUnchanged, checkValidity, factToStore } from '../commit/prepare-facts.ts';
@@ -141,6 +143,25 @@ export const pendingWrites = {
       return { status: 'pending', ...(named === null ? {} : { predicate: `${named.name}/${named.arity}` }) };
     },
 
+  addAlias:
+    (input: AliasInput): Write =>
+    async (writing) => {
+      const { caller, context, writes } = writing;
+      const isNew = await checkPendingAlias(context, writes, input);
+      if (isNew) await writing.put([{ kind: 'addAlias', tenant: caller.tenant, ...input }]);
+      return { status: 'pending', ...input };
+    },
+
+  removeAlias:
+    (input: AliasInput): Write =>
+    async (writing) => {
+      const { caller, context, writes } = writing;
+      const isThere =
+        aliasesAfter(context.tenant.aliases, writes.shape).get(input.alias)?.entity === input.entity;
+      if (isThere) await writing.put([{ kind: 'removeAlias', tenant: caller.tenant, ...input }]);
+      return { status: 'pending', ...input };
+    },
+
   addConstraint:
     (input: ConstraintInput): Write =>
     async (writing) => {
@@ -207,10 +228,16 @@ function assertion(fact: FactToStore, declarations: DeclarationStore): WriteChan
 }
 
 /** The names that the caller could mean just before the write. */
-function knownBefore({ context, writes, now }: Writing, rules = context.database.rules): KnownNames {
+function knownBefore(writing: Writing, rules = writing.context.database.rules): KnownNames {
+  const { context, writes, now } = writing;
   const { facts } = context.tenant;
   const { generation } = context.reader;
-  return KnownNames.forWriting(facts, rules, { generation, time: now }, writes.names);
+  return KnownNames.forWriting(
+    facts,
+    rules,
+    { generation, time: now, names: declarationsOf(writing).names },
+    writes.names,
+  );
 }
 
 async function writeRule(writing: Writing, operation: RuleOperation): Promise<Pending> {

@@ -557,6 +557,7 @@ test('refuses a commit on a full disk and keeps it open, so that it can be retri
     questionBytes: 1e9,
     snapshotIntervalMs: 3_600_000,
     decayIntervalMs: null,
+    endedIntervalMs: null,
     leaderUrl: null,
     onWarn: () => {},
     tallies: new Map(),

@@ -12,6 +12,8 @@ import {
   viewsOfWrites,
 } from '../session/consequences.ts';
 import type { FactInput, RetractInput } from '../contract/facts.ts';
+import type { AliasInput } from '../contract/entities.ts';
+import { AliasStore } from '../store/alias-store.ts';
 import type { ConstraintInput, ConstraintUpdate } from '../contract/constraints.ts';
 import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from '../contract/transactions.ts';
@@ -143,6 +145,8 @@ export class Transactions {
       updateRule: (id: string, rule: RuleUpdate) => write(pendingWrites.updateRule(id, rule)),
       forgetRule: (id: string) => write(pendingWrites.forgetRule(id)),
       shape: (operation: ShapeOperation) => write(pendingWrites.shape(operation)),
+      addAlias: (input: AliasInput) => write(pendingWrites.addAlias(input)),
+      removeAlias: (input: AliasInput) => write(pendingWrites.removeAlias(input)),
       addConstraint: (constraint: ConstraintInput) => write(pendingWrites.addConstraint(constraint)),
       updateConstraint: (id: string, constraint: ConstraintUpdate) =>
         write(pendingWrites.updateConstraint(id, constraint)),
@@ -268,7 +272,8 @@ export class Transactions {
     const shapeChangedAt: CommittedState['shapeChangedAt'] = (operation) =>
       this.#open.shapeChangedAt(name, caller.tenant, operation);
     const facts = live.storeOf(caller);
-    return { name, rules, declarations, constraints, facts, ruleChangedAt, shapeChangedAt };
+    const aliases = live.database(caller).tenants.get(caller.tenant)?.aliases ?? new AliasStore();
+    return { name, rules, declarations, constraints, aliases, facts, ruleChangedAt, shapeChangedAt };
   }
 
   /** The answer of a commit without changing anything; the transaction stays open. */
@@ -511,8 +516,10 @@ export interface TransactionWrites {
   teach(rule: RuleInput): Promise<Pending>;
   updateRule(id: string, rule: RuleUpdate): Promise<Pending>;
   forgetRule(id: string): Promise<Pending>;
-  /** An operation on declarations, constraints or aliases. */
+  /** An operation on declarations. */
   shape(operation: ShapeOperation): Promise<Pending>;
+  addAlias(input: AliasInput): Promise<Pending>;
+  removeAlias(input: AliasInput): Promise<Pending>;
   addConstraint(constraint: ConstraintInput): Promise<Pending>;
   updateConstraint(id: string, constraint: ConstraintUpdate): Promise<Pending>;
   deleteConstraint(id: string): Promise<Pending>;

@@ -7,7 +7,7 @@
  * would be unsafe (encryption, following), and warns otherwise.
  */
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
   apiAddress,
@@ -150,8 +150,9 @@ const variables = {
   reasoningThreads: variable(
     'REASONING_THREADS',
     integer(0, 64),
-    0,
+    availableParallelism() > 1 ? 1 : 0,
     'Threads to which questions move that take long; 0: all are answered on the thread that serves',
+    '1 with two processors or more, else 0',
   ),
   memoryDecayIntervalMs: variable(
     'MEMORY_DECAY_INTERVAL_MS',

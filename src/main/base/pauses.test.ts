@@ -3,15 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-/**
- * Files that name it for something short at the end of a turn; the bridge is a process of its own, and a reasoning thread
- * that warms up has nothing else to do.
- */
+/** Files that name it for something short at the end of a turn; the bridge is a process of its own. */
 const shortWork = new Set([
   'engine/base/serving.ts',
   'engine/log/journal.ts',
   'main/bridge/run-bridge.ts',
-  'main/entry/reasoning-thread.ts',
   'main/http/answers.ts',
   'main/http/body.ts',
   'main/http/connections.ts',

@@ -25,8 +25,11 @@ it('parses a command with its words and options, in any order', () => {
     rules: false,
     escape: null,
     mode: null,
+    confirm: null,
     infer: false,
     output: null,
+    from: null,
+    to: null,
   });
 });
 

@@ -18,10 +18,14 @@ export const commandNames = [
   'history',
   'constraints',
   'entity',
+  'forget',
   'status',
   'sample',
+  'store',
 ] as const;
 export type CommandName = (typeof commandNames)[number];
+/** A command that talks to a running service. */
+export type ServiceCommand = Exclude<CommandName, 'serve' | 'store'>;
 
 export interface ParsedCommand {
   readonly name: CommandName | (typeof optionCommands)[number];
@@ -47,12 +51,17 @@ export interface ParsedCommand {
   readonly rules: boolean;
   /** For constraints add: `warn` or `reject`; null: warn. */
   readonly mode: string | null;
+  /** For forget: the name of the entity once more; null: only a preview. */
+  readonly confirm: string | null;
   /** For entity show: derives every conclusion. */
   readonly infer: boolean;
   /** For export: what csv is made safe for; null: nothing. */
   readonly escape: string | null;
   /** For export: the file to write; null: standard output. */
   readonly output: string | null;
+  /** For store import and export: the folder; null: not named. */
+  readonly from: string | null;
+  readonly to: string | null;
 }
 
 /** Wrong use of the command line; the message says what is wrong. */
@@ -90,9 +99,12 @@ export function parseArguments(argv: readonly string[]): ParsedCommand {
     limit: values.limit ?? null,
     rules: values.rules ?? false,
     mode: values.mode ?? null,
+    confirm: values.confirm ?? null,
     infer: values.infer ?? false,
     escape: values.escape ?? null,
     output: values.output ?? null,
+    from: values.from ?? null,
+    to: values.to ?? null,
   };
 }
 
@@ -133,9 +145,12 @@ function parse(argv: readonly string[]) {
         limit: { type: 'string' },
         rules: { type: 'boolean' },
         mode: { type: 'string' },
+        confirm: { type: 'string' },
         infer: { type: 'boolean' },
         escape: { type: 'string' },
         output: { type: 'string', short: 'o' },
+        from: { type: 'string' },
+        to: { type: 'string' },
         'reset-admin': { type: 'boolean', default: false },
         verify: { type: 'boolean', default: false },
         repair: { type: 'boolean', default: false },
@@ -183,9 +198,12 @@ const optionsOf: Readonly<
     | 'limit'
     | 'rules'
     | 'mode'
+    | 'confirm'
     | 'infer'
     | 'escape'
-    | 'output',
+    | 'output'
+    | 'from'
+    | 'to',
     readonly string[]
   >
 > = {
@@ -197,9 +215,12 @@ const optionsOf: Readonly<
   limit: ['history', 'constraints', 'entity'],
   rules: ['history'],
   mode: ['constraints'],
+  confirm: ['forget'],
   infer: ['entity'],
   escape: ['export'],
   output: ['export'],
+  from: ['store'],
+  to: ['store'],
 };
 
 /** Whether the name is one of a command. */
@@ -264,6 +285,10 @@ const options = {
     usage: '--mode MODE',
     about: ['constraints add: warn (default) or reject, which refuses violations'],
   },
+  confirm: {
+    usage: '--confirm NAME',
+    about: ['forget: does it; NAME is the name of the entity once more'],
+  },
   infer: { usage: '--infer', about: ['entity show: derives every conclusion about it'] },
   escape: {
     usage: '--escape FOR',
@@ -273,6 +298,8 @@ const options = {
     ],
   },
   output: { usage: '-o, --output FILE', about: ['export: writes this file'] },
+  from: { usage: '--from FOLDER', about: ['store import: the folder to move into the store'] },
+  to: { usage: '--to FOLDER', about: ['store export: an empty folder'] },
 } as const satisfies Record<string, OptionHelp>;
 
 /** Options of every command that talks to a running service. */
@@ -370,12 +397,33 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     ],
     example: 'corollary entity merge a.smith ann_smith --dry-run',
   },
+  forget: {
+    takes: 'NAME',
+    about: 'erases all facts about an entity of a tenant, present and past',
+    options: ['confirm'],
+    more: [
+      'Without --confirm it shows what would go. With it, the facts go from the history on disk too, for good.',
+      'Rules, texts in metadata and earlier backups are not changed. It needs the role admin.',
+    ],
+    example: 'corollary forget ann --tenant acme --confirm ann',
+  },
   sample: {
     takes: '[NAME]',
     about: 'loads a sample knowledge base; without a name, lists them',
     options: ['scope'],
     more: [],
     example: 'corollary sample family',
+  },
+  store: {
+    takes: 'import|export',
+    about: 'moves everything between a folder and the store of STORE_URL',
+    options: ['from', 'to'],
+    more: [
+      'Both sides keep ids, generations, times and keys, and are compared before the copy counts; what was moved stays',
+      'where it was. import needs an empty store and a folder on which no service runs; export needs an empty folder and',
+      'that no node runs. ENCRYPTION_KEY is the key of both.',
+    ],
+    example: 'STORE_URL=postgres://… corollary store import --from ~/knowledge',
   },
   status: {
     takes: '',
@@ -395,7 +443,8 @@ function aligned(usage: string, about: readonly string[]): string[] {
 /** The text of `corollary ask --help`. */
 export function commandHelpText(name: CommandName): string {
   const { takes, about, options: own, more, example } = commands[name];
-  const listed = [...own.map((each) => options[each]), ...(name === 'serve' ? [] : common)];
+  const isAlone = name === 'serve' || name === 'store';
+  const listed = [...own.map((each) => options[each]), ...(isAlone ? [] : common)];
   return [
     `corollary ${name}${takes === '' ? '' : ` ${takes}`}${listed.length === 0 ? '' : ' [options]'}: ${about}.`,
     ...more,

@@ -208,7 +208,8 @@ function describeDamage({ file, from, to, what }: Verified['damages'][number]): 
   return `  ${file}, offset ${from}${to > from ? ` to ${to}` : ''}: ${what}`;
 }
 
-function describe({ databases, tenants, facts, rules }: Contents): string {
+/** What a folder or a store contains, in words. */
+export function describe({ databases, tenants, facts, rules }: Contents): string {
   const parts = [counted(databases, 'database'), counted(tenants, 'tenant'), counted(facts, 'fact')];
   return `${parts.join(', ')} and ${counted(rules, 'rule')}`;
 }

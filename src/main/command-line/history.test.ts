@@ -113,3 +113,18 @@ it('says what it does not understand', async () => {
   expect((await run('history', 'log', 'x')).code).toBe(2);
   expect((await run('history', '--tenant', 'empty', '--predicate', 'none')).code).toBe(1);
 });
+
+it('forgets an entity only when its name is repeated, and says what would go', async () => {
+  await run('tell', 'likes(eve, tea). likes(eve, milk). likes(bob, milk).', '--tenant', 'two');
+  const preview = await run('forget', 'eve', '--tenant', 'two');
+  expect(preview.code).toBe(0);
+  expect(preview.printed[0]).toMatch(/^would erase 2 stored facts and 0 of the past; 1 generations/);
+  expect(preview.complaints).toEqual(['Nothing was erased yet: repeat it with --confirm eve']);
+  const wrong = await run('forget', 'eve', '--tenant', 'two', '--confirm', 'bob');
+  expect(wrong.code).toBe(2);
+  expect((await run('ask', 'likes(eve, ?what)', '--tenant', 'two')).printed).toHaveLength(2);
+  const done = await run('forget', 'eve', '--tenant', 'two', '--confirm', 'eve');
+  expect(done.printed[0]).toMatch(/^erased 2 stored facts/);
+  expect((await run('ask', 'likes(?who, ?what)', '--tenant', 'two')).printed).toEqual(['likes(bob, milk)']);
+  expect(await run('forget', 'eve', '--tenant', 'two')).toMatchObject({ code: 1 });
+});

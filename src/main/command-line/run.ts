@@ -13,10 +13,11 @@ import type { RuleOutcome } from '../../engine/contract/rules.ts';
 import type { Sample, SampleEntry } from '../../engine/contract/samples.ts';
 import { parseProgram, present, renderRule, type Statement } from '../../engine/index.ts';
 import { proofOutline } from '../../proof/proof-text.ts';
-import { type ParsedCommand, type CommandName, UsageError } from './arguments.ts';
+import { type ParsedCommand, type ServiceCommand, UsageError } from './arguments.ts';
 import { type Client, connect, RefusedCall, Unreachable } from './client.ts';
 import { constraintsCommand } from './constraints.ts';
 import { entityCommand } from './entity.ts';
+import { forgetCommand } from './forget.ts';
 import { historyCommand } from './history.ts';
 import { type Terminal, exportFile, importFile } from './transfer.ts';
 
@@ -28,7 +29,7 @@ interface CommandContext {
 
 type Run = (client: Client, command: ParsedCommand, terminal: Terminal) => Promise<number>;
 
-const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = {
+const runs: Readonly<Record<ServiceCommand, Run>> = {
   ask,
   search,
   tell,
@@ -38,13 +39,14 @@ const runs: Readonly<Record<Exclude<CommandName, 'serve'>, Run>> = {
   history: historyCommand,
   constraints: constraintsCommand,
   entity: entityCommand,
+  forget: forgetCommand,
   status,
   sample,
 };
 
 /** Runs one command and returns the exit code of the process. */
 export async function runCommand(
-  name: Exclude<CommandName, 'serve'>,
+  name: ServiceCommand,
   command: ParsedCommand,
   context: CommandContext,
 ): Promise<number> {
@@ -189,7 +191,7 @@ function statementsOf(text: string): readonly Statement[] {
 }
 
 /** The command as one for `runCommand`. */
-export function clientCommandOf(command: ParsedCommand): Exclude<CommandName, 'serve'> {
+export function clientCommandOf(command: ParsedCommand): ServiceCommand {
   const name = (Object.keys(runs) as (keyof typeof runs)[]).find((known) => known === command.name);
   return present(name, 'serve, help and version do not talk to a service');
 }

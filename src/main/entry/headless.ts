@@ -57,6 +57,8 @@ async function main(): Promise<number> {
     case 'serve':
       // A service that has ended must exit, whatever is still pending.
       return process.exit(await serve());
+    case 'store':
+      return moveStore(command);
     default:
       return isFolderCommand(command.name) ? workOnFolder(command.name, command.words) : talk(command);
   }
@@ -90,6 +92,14 @@ async function workOnFolder(name: FolderCommand, [file = '']: readonly string[])
   const { lines, exitCode } = await runFolderCommand(name, config, file, onWarn);
   for (const line of lines) print(line);
   return exitCode;
+}
+
+async function moveStore(command: ParsedCommand): Promise<number> {
+  const config = configOf(takeEnvironment());
+  const log = loggerFor(config);
+  const { runStoreCommand } = await import('../command-line/store-commands.ts');
+  for (const line of await runStoreCommand(command, config, (message) => log.warn(message))) print(line);
+  return 0;
 }
 
 function configOf(environment: Environment): Config {

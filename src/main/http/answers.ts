@@ -18,6 +18,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Problem, problems } from '../../engine/contract/problems.ts';
 import { EngineError, type JsonText, type Owner, serving } from '../../engine/index.ts';
 import { isLarge, jsonSlices } from '../base/json-slices.ts';
+import { acceptedCoding, compress, MIN_COMPRESSED_BYTES } from './compression.ts';
 import { holdAnswer } from './unread-answers.ts';
 
 /** The client's id if it is 1 to 128 printable ASCII characters, else a new one. */
@@ -32,7 +33,7 @@ const sameHeaders: readonly (readonly [string, string])[] = [
   ['x-content-type-options', 'nosniff'],
   ['referrer-policy', 'no-referrer'],
   ['cache-control', 'no-store'],
-  ['vary', 'Origin'],
+  ['vary', 'Origin, Accept-Encoding'],
 ];
 
 const samePairs: readonly string[] = sameHeaders.flat();
@@ -94,14 +95,31 @@ export function sendWritten(reply: FastifyReply, { parts, bytes }: JsonText): Fa
   return reply.type(jsonType).send(Readable.from(pieces, { highWaterMark: 1 }));
 }
 
-/** The same past the framework. Only the status of the reply may be set yet, and its request must not be a HEAD. */
+/**
+ * The same past the framework, compressed if the client accepts that and it is worth it. Only the status of the reply may be
+ * set yet, and its request must not be a HEAD.
+ */
 export function writeJson(request: FastifyRequest, reply: FastifyReply, value: unknown): void {
-  const { raw } = reply;
   const text = JSON.stringify(value);
-  const length = String(Buffer.byteLength(text));
-  const head = [...standingPairs(request), 'content-type', jsonType, 'content-length', length];
+  const head = [...standingPairs(request), 'content-type', jsonType];
+  const coding = text.length < MIN_COMPRESSED_BYTES ? null : acceptedCoding(request.headers);
+  const isCompressed =
+    coding !== null &&
+    compress(text, coding, (error, bytes) => {
+      if (error === null) writeWhole(reply, [...head, 'content-encoding', coding], bytes);
+      else {
+        reply.log.error({ err: error }, 'an answer could not be compressed: it was sent as it is');
+        writeWhole(reply, head, text);
+      }
+    });
+  if (!isCompressed) writeWhole(reply, head, text);
+}
+
+function writeWhole(reply: FastifyReply, head: readonly string[], body: string | Buffer): void {
+  const { raw } = reply;
+  const length = String(Buffer.byteLength(body));
   atEnd(reply, () => {
-    raw.writeHead(raw.statusCode, head).end(text);
+    raw.writeHead(raw.statusCode, [...head, 'content-length', length]).end(body);
   });
 }
 

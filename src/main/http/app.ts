@@ -44,6 +44,10 @@ export interface HttpApp {
   /** Creates another server for the same application: HTTPS, with the limits of the plain one. */
   secureServer(secrets: CertificateSecrets): SecureServer;
   readonly traffic: ConnectionTraffic;
+  /** Requests passed on to another node since the start. */
+  readonly passedOn: Forwarding['totals'];
+  /** Same as `WriteGate.hold`. */
+  holdWrites<Result>(limitMs: number, step: () => Promise<Result>): Promise<Result>;
 }
 
 /**
@@ -107,6 +111,8 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     app,
     activity,
     traffic,
+    passedOn: forwarding?.totals ?? { read: 0, write: 0 },
+    holdWrites: (limitMs, step) => forwarding?.gate.hold(limitMs, step) ?? step(),
     secureServer: (secrets) =>
       createSecureServer(secrets, app, host.log, (server) => {
         limitConnections(server, host.log);

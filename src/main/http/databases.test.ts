@@ -204,12 +204,15 @@ describe('a restricted credential', () => {
       version: '0.0.0',
       uptimeMs: () => 0,
       replicationStatus: () => never(),
+      moveLog: () => never(),
       readiness: () => never(),
     };
     const sources = {
       counters: () => null,
       figures: () => null,
       traffic: () => null,
+      node: () => null,
+      passedOn: () => null,
       replication: () => null,
       scheduler: serving,
       isStorageReady: () => true,

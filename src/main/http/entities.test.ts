@@ -188,3 +188,54 @@ describe('a merge', () => {
     expect(refused.body.detail).toContain('bobby is an alias of bob');
   });
 });
+
+describe('aliases in a transaction', () => {
+  const begin = async (): Promise<Record<string, string>> => {
+    const { body } = await service.call<{ id: string }>('POST', '/tx/begin');
+    return { 'x-transaction-id': body.id };
+  };
+  const commit = (within: Record<string, string>) =>
+    service.call('POST', `/tx/commit/${within['x-transaction-id']}`);
+  const alias = (entity: string, name: string, within: Record<string, string> = {}) =>
+    service.call('POST', '/entities/alias', { entity, alias: name }, { headers: within });
+
+  it('are pending until it commits, then all are there', async () => {
+    const within = await begin();
+    const pending = { status: 'pending', entity: 'tx1', alias: 'Tx One' };
+    expect((await alias('tx1', 'Tx One', within)).body).toMatchObject(pending);
+    await alias('tx1', 'gone', within);
+    const gone = { entity: 'tx1', alias: 'gone' };
+    await service.call('DELETE', '/entities/alias', gone, { headers: within });
+    expect((await get('tx1')).body.aliases).toEqual([]);
+    expect((await commit(within)).status).toBe(200);
+    expect((await get('tx1')).body.aliases).toEqual(['Tx One']);
+  });
+
+  it('are refused for what the transaction did, and roll it back', async () => {
+    const within = await begin();
+    const fact = { predicate: 'p', args: ['told in tx'] };
+    await service.call('POST', '/tell', fact, { headers: within });
+    const refused = await alias('tx2', 'told in tx', within);
+    expect(refused.status).toBe(409);
+    expect(refused.body).toMatchObject({ code: 'Conflict', transaction: 'rolled_back' });
+  });
+
+  it('can be of a constant that the transaction retracts', async () => {
+    await service.call('POST', '/tell', { predicate: 'p', args: ['Tx Three'] });
+    const within = await begin();
+    const fact = { predicate: 'p', args: ['Tx Three'] };
+    await service.call('POST', '/retract', fact, { headers: within });
+    expect((await alias('tx3', 'Tx Three', within)).status).toBe(200);
+    expect((await commit(within)).status).toBe(200);
+    expect((await get('tx3')).body.aliases).toEqual(['Tx Three']);
+  });
+
+  it('conflict with what others gave since it began', async () => {
+    const [within, other] = [await begin(), await begin()];
+    await alias('tx4', 'Tx Four', within);
+    await alias('Tx Four', 'chained', other);
+    expect((await commit(within)).status).toBe(200);
+    expect((await commit(other)).status).toBe(409);
+    expect((await get('tx4')).body.aliases).toEqual(['Tx Four']);
+  });
+});

@@ -94,10 +94,14 @@ function addBundle(app: FastifyInstance, file: string): void {
   );
 }
 
+/** A policy is for pages, pictures opened as such, and workers: browsers ignore it on the files that these load. */
+const withoutPolicy = /\.(?:css|woff2|ttf)$|^(?!.*worker)(?:.*\/)?assets\/[^/]+\.js$/i;
+
 function addFile(app: FastifyInstance, folder: string, file: string, url: string, caching: string): void {
+  const policy = withoutPolicy.test(file) ? {} : { 'content-security-policy': contentPolicy };
   app.get(encodeURI(url), { config: { isStatic: true } }, (_request, reply) =>
     reply
-      .headers({ 'content-security-policy': contentPolicy, 'cache-control': caching })
+      .headers({ ...policy, 'cache-control': caching })
       .sendFile(file, folder, { cacheControl: false, dotfiles: 'deny', index: false }),
   );
 }

@@ -153,6 +153,7 @@ async function copyOf(
   });
   const nodes: NodeHost = {
     status,
+    address: () => 'http://127.0.0.1:1',
     secret,
     staleReadsMs: 60_000,
     look: async () => {

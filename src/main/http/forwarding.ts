@@ -21,6 +21,7 @@ import { readBody } from './body.ts';
 import { demandedState, namedSpace, namedTransaction, peerOf } from './caller.ts';
 import type { HttpHost, NodeHost } from './host.ts';
 import type { Activity } from './limits.ts';
+import { WriteGate } from './write-gate.ts';
 import { nodeHeader, signedFor } from './node-requests.ts';
 
 /** Operations that read what only the owner remembers or may write. */
@@ -35,6 +36,8 @@ const ofOwner: ReadonlySet<string> = new Set([
   '/replication/snapshot',
   '/replication/wal',
 ]);
+
+const movePath = '/admin/nodes/move';
 
 /** Headers that belong to a connection, or that the other node must not see. */
 const notPassed: ReadonlySet<string> = new Set([
@@ -77,6 +80,10 @@ export class Forwarding {
   readonly #host: HttpHost;
   readonly #nodes: NodeHost;
   readonly #activity: Activity;
+  /** Of the writes that are answered here. */
+  readonly gate = new WriteGate();
+  /** Requests passed on since the start. */
+  readonly totals = { read: 0, write: 0 };
   readonly #agents = {
     'http:': new HttpAgent({ keepAlive: true, maxSockets }),
     'https:': new HttpsAgent({ keepAlive: true, maxSockets }),
@@ -96,17 +103,33 @@ export class Forwarding {
   async passesOn(spec: OperationSpec, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const node = this.#nodes.status();
     if (node === null || spec.role === 'public') return false;
-    const isOwners = spec.kind === 'write' || ofOwner.has(spec.path) || namedTransaction(request) !== null;
-    if (node.role === 'copy' && (isOwners || !(await this.#meets(spec, request))))
-      return this.#passOn(request, reply, spec.kind === 'read');
-    if (spec.database && !isOwners) this.#judgeAge(request, this.#nodes.status()?.staleMs ?? 0);
+    const isRead = spec.kind === 'read';
+    if (!isRead || ofOwner.has(spec.path) || namedTransaction(request) !== null)
+      // A move waits for the writes, and not for itself.
+      return (
+        !(await this.#isHere(request, reply, spec.path === movePath)) && this.#passOn(request, reply, isRead)
+      );
+    if (node.role === 'copy' && !(await this.#meets(spec, request)))
+      return this.#passOn(request, reply, true);
+    if (spec.database) this.#judgeAge(request, this.#nodes.status()?.staleMs ?? 0);
     return false;
   }
 
   /** The same for a request of another surface, whose sessions live at the owner. */
   async passesOnSurface(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    if (this.#nodes.status()?.role !== 'copy') return false;
-    return this.#passOn(request, reply, request.method === 'GET');
+    if (this.#nodes.status() === null) return false;
+    // A GET is a stream that stays open.
+    const isRead = request.method === 'GET';
+    return !(await this.#isHere(request, reply, isRead)) && this.#passOn(request, reply, isRead);
+  }
+
+  /** True if this node has the log. A request that another node passed on may be the first to tell of that. */
+  async #isHere(request: FastifyRequest, reply: FastifyReply, isApart: boolean): Promise<boolean> {
+    if (!isApart) await this.gate.open();
+    if (this.#nodes.status()?.role === 'copy' && request.forwarded !== null) await this.#nodes.look();
+    if (this.#nodes.status()?.role === 'copy') return false;
+    if (!isApart) this.gate.count(reply.raw);
+    return true;
   }
 
   /** True if the copy shows what the headers of a read demand. */
@@ -147,6 +170,7 @@ export class Forwarding {
 
   async #passOn(request: FastifyRequest, reply: FastifyReply, isRead: boolean): Promise<boolean> {
     if (!this.#canPassOn(request)) throw await this.#notLeader();
+    this.totals[isRead ? 'read' : 'write']++;
     const task = this.#activity.startCall();
     reply.raw.on('close', () => task.done());
     // The service ends.
@@ -170,12 +194,16 @@ export class Forwarding {
     });
   }
 
-  /** Refuses with NoOwner if no other node has the log. */
+  /**
+   * Where the owner is: this node, if it took the log after it had begun to pass the request on, whose body is read by then.
+   * Refuses with NoOwner if no node has the log.
+   */
   async #ownerAddress(): Promise<string> {
     const known = this.#nodes.status()?.ownerAddress ?? null;
     if (known !== null) return known;
-    await this.#nodes.look();
-    const address = this.#nodes.status()?.ownerAddress ?? null;
+    if (this.#nodes.status()?.role === 'copy') await this.#nodes.look();
+    const node = this.#nodes.status();
+    const address = node?.role === 'owner' ? this.#nodes.address() : (node?.ownerAddress ?? null);
     if (address === null) throw noOwner();
     return address;
   }
@@ -218,6 +246,8 @@ export class Forwarding {
     let isConnected = false;
     upstream.on('socket', (socket) => {
       isConnected = !socket.connecting;
+      // A connection that is kept serves many requests.
+      if (isConnected) return;
       socket.once('connect', () => {
         isConnected = true;
       });
@@ -275,7 +305,10 @@ export class Forwarding {
     let lostFor = 0;
     const timer = setInterval(() => {
       const node = this.#nodes.status();
-      const isStill = node === null || (node.role === 'copy' && [address, null].includes(node.ownerAddress));
+      const isStill =
+        node === null || address === this.#nodes.address()
+          ? node?.role !== 'copy'
+          : node.role === 'copy' && [address, null].includes(node.ownerAddress);
       lostFor = isStill ? 0 : lostFor + lookMs;
       if (lostFor >= graceMs) give();
     }, lookMs);

@@ -35,6 +35,8 @@ export interface HttpObserver {
 export interface NodeHost {
   /** null: the engine is not open. */
   status(): NodeStatus | null;
+  /** Where the nodes reach this one. */
+  address(): string;
   /** Looks now which node has the log. */
   look(): Promise<void>;
   /** What all nodes share; null: requests are not passed on. */

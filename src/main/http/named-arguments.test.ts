@@ -291,3 +291,81 @@ async function upload(path: string, type: string, body: string) {
     errors: { line: number; message: string }[];
   };
 }
+
+describe('answers say the names', () => {
+  it('in proofs, violations, diffs, events and texts', async () => {
+    const events = new AbortController();
+    const stream = await fetch(`${service.address}/events`, {
+      headers: { 'x-database': database, 'x-tenant-id': 'default' },
+      signal: events.signal,
+    });
+    const named = { person: 'ann', city: 'york' };
+    await call('POST', '/teach', { text: 'reachable(?p) :- lives_in(?p, ?_)' });
+    const { body: first } = await call<{ generation: number }>('POST', '/tell', {
+      predicate: 'p',
+      args: ['1'],
+    });
+    await call('POST', '/tell', { predicate: 'lives_in', args: named });
+    const question = { predicate: 'reachable', args: ['?p'], withProof: true };
+    const { body: asked } = await call<Answer>('POST', '/ask', question);
+    expect(asked.proof?.steps.map(({ atom, named: given }) => [atom, given])).toEqual([
+      ['lives_in(ann, york)', named],
+      ['reachable(ann)', undefined],
+    ]);
+    const why = { predicate: 'lives_in', args: named, mode: 'why' };
+    expect((await call('POST', '/explain', why)).body).toMatchObject({ proof: { steps: [{ named }] } });
+    await call('POST', '/constraints', { text: '!- lives_in(?p, york)', name: 'no york', mode: 'warn' });
+    expect((await call('GET', '/violations')).body).toMatchObject({
+      violations: [{ proof: { steps: [{ named }] } }],
+    });
+    await call('POST', '/tell', { predicate: 'lives_in', args: named, scope: 's' });
+    expect((await call('POST', '/scope/diff', { source: 's', target: null })).body).toMatchObject({
+      removed: [{ predicate: 'p' }],
+    });
+    await call('POST', '/tell', { predicate: 'lives_in', args: ['bob', 'rome'], scope: 's' });
+    expect((await call('POST', '/scope/diff', { source: 's', target: null })).body).toMatchObject({
+      added: [{ named: { person: 'bob', city: 'rome' } }],
+    });
+    const { body: last } = await call<{ generation: number }>('POST', '/retract', {
+      predicate: 'p',
+      args: ['1'],
+    });
+    expect(
+      (await call('POST', '/history/diff', { from: first.generation, to: last.generation })).body,
+    ).toMatchObject({ facts: { added: [{ named }, { named }, { named: { person: 'bob' } }] } });
+    await call('POST', '/context/optimize', { sessionId: 'w' });
+    await call('POST', '/retract', { predicate: 'lives_in', args: named });
+    expect((await call('POST', '/context/diff', { sessionId: 'w' })).body).toMatchObject({
+      removed: [{ named }],
+    });
+    expect((await call('POST', '/memory/context', { format: 'text' })).body).toMatchObject({
+      text: '% lives_in(person, city)\nlives_in(bob, rome) (scope "s")\n',
+    });
+    let seen = '';
+    const decoder = new TextDecoder();
+    for await (const piece of stream.body ?? []) {
+      seen += decoder.decode(piece, { stream: true });
+      if (seen.includes('event: conclusion.withdrawn')) break;
+    }
+    events.abort();
+    expect(seen).toContain('"atom":"lives_in(ann, york)","named":{"person":"ann","city":"york"}');
+  });
+
+  it('in hints about another arity', async () => {
+    await call('POST', '/tell', { predicate: 'lives_in', args: ['ann', 'york'] });
+    const { body } = await call<Answer>('POST', '/ask', { predicate: 'lives_in', args: ['ann'] });
+    expect(body.hints?.[0]).toContain('known as lives_in{person, city}: for example lives_in(ann, york)');
+  });
+
+  it('in a transaction those that it declares', async () => {
+    const { body: begun } = await call<{ id: string }>('POST', '/tx/begin');
+    const within = { 'x-transaction-id': begun.id };
+    await call('PUT', '/predicates/born/2', { arguments: [{ name: 'person' }, { name: 'year' }] }, within);
+    await call('POST', '/tell', { predicate: 'born', args: { person: 'ann', year: 1990 } }, within);
+    const question = { predicate: 'born', args: { person: 'ann' }, withProof: true };
+    expect((await call('POST', '/ask', question, within)).body).toMatchObject({
+      named: [{ person: 'ann', year: '1990' }],
+      proof: { steps: [{ named: { person: 'ann', year: '1990' } }] },
+    });
+  });
+});

@@ -165,7 +165,7 @@ describe('Origin', () => {
     expect(headers.get('access-control-expose-headers')).toBe(
       'X-Request-ID, X-API-Version, X-Token, X-Knowledge-Generation, X-Stale-Ms, Retry-After, ETag',
     );
-    expect(headers.get('vary')).toBe('Origin');
+    expect(headers.get('vary')).toBe('Origin, Accept-Encoding');
   });
 
   it.each(['http://localhost:3000', 'http://localhost:5173', 'http://localhost:8080'])(

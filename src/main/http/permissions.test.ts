@@ -129,7 +129,7 @@ const listed: Readonly<Record<Exclude<KeyRole, 'replica'>, string>> = {
     /memory/decay, /memory/restore`,
   admin: `POST /databases, DELETE /databases/:name, /admin/databases/:name/nuke, POST /admin/databases/:name/tenants,
     DELETE /admin/databases/:name/tenants/:id, /admin/databases/:name/tenants/:id/nuke, /admin/snapshot, /admin/backup,
-    /admin/storage, /admin/forget, /auth/keys,
+    /admin/storage, /admin/nodes, /admin/nodes/move, /admin/forget, /auth/keys,
     PATCH /auth/keys/:id, DELETE /auth/keys/:id`,
 };
 

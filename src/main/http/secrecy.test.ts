@@ -87,7 +87,9 @@ function broken(): Record<string, Partial<Call>> {
 
 describe('the log, at DEBUG, and the metrics contain no word of a client', () => {
   it.each(names)('of %s', async (name) => {
-    expect(await call(name)).toBeLessThan(300);
+    // A service by itself has no other node to move the log to: ../service/nodes.test.ts moves it.
+    if (name === 'moveLog') expect(await call(name)).toBe(409);
+    else expect(await call(name)).toBeLessThan(300);
     const { method, path: pattern, stream }: OperationSpec = operations[name];
     const path = stream === 'file' ? `${pattern}?format=csv` : pattern;
     const takesBody = method === 'POST' || method === 'PUT' || method === 'PATCH';

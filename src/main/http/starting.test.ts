@@ -44,6 +44,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
       isLoopback: () => true,
       now: () => 0,
     }),
+    moveLog: () => Promise.reject(new Error('not asked for')),
     replicationStatus: () => ({
       mode: 'FOLLOWER' as const,
       state: 'connecting' as const,
@@ -73,6 +74,8 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
     counters: () => null,
     figures: () => null,
     traffic: () => null,
+    node: () => null,
+    passedOn: () => null,
     replication: () => null,
     scheduler: serving,
     isStorageReady: () => false,

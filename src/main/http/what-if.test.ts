@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { WhatIfResult } from '../../engine/contract/explanation.ts';
-import type { FactList } from '../../engine/contract/facts.ts';
+import type { FactList, PredicateList } from '../../engine/contract/facts.ts';
 import type { Answer } from '../../engine/contract/inference.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
 import {
@@ -38,6 +38,12 @@ it('returns what a change would gain and lose, and changes nothing', async () =>
     (await service.call('GET', '/predicates')).body,
     (await service.call<Answer>('POST', '/ask', { predicate: 'nothing', args: [] })).body.generation,
   ];
+  // Conclusions are counted in the background, whenever the service is idle for a moment.
+  const areCounted = async (): Promise<boolean> => {
+    const { body } = await service.call<PredicateList>('GET', '/predicates');
+    return body.predicates.every(({ derivedComplete }) => derivedComplete);
+  };
+  await expect.poll(areCounted).toBe(true);
   const before = await look();
   const { status, body } = await whatIf({
     assert: [{ predicate: 'parent', args: ['carol', 3], ttl: 60_000 }],

@@ -230,6 +230,7 @@ class SpaceWatch {
         this.#mayHaveOthers = true;
         break;
       case 'conclusion.withdrawn':
+      case 'alias.changed':
       case 'constraint.changed':
       case 'constraint.violated':
       case 'constraint.satisfied':

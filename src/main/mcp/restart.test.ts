@@ -108,7 +108,9 @@ describe('a session over Streamable HTTP, after a restart', () => {
   it('stays one session, however many requests restore it at once', async () => {
     const session = await openSession();
     await startAgain();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post(ask, session)));
+    // Ids are unique within a session, as JSON-RPC wants it: answers are matched by them.
+    const asked = Array.from({ length: 20 }, (_, at) => post({ ...ask, id: 100 + at }, session));
+    const answers = await Promise.all(asked);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const { body } = await service.call<ClientList>('GET', '/mcp/clients', undefined, { headers: admin });
     expect(body.clients).toMatchObject([{ calls: 20 }]);

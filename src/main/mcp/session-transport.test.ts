@@ -128,15 +128,49 @@ describe('a session over Streamable HTTP', () => {
     expect(events[1]).toContain('"text":"done"');
   });
 
-  it('answers two calls of one id, each on its own response', async () => {
+  it.each([
+    ['the fast path', {}],
+    ['the general path', unusual],
+  ])('refuses the id of a call that is under way on %s, and takes it again afterwards', async (_, init) => {
     const releases: (() => void)[] = [];
     const { surface, working } = surfaceOf(() => new Promise((resolve) => releases.push(resolve)));
     const { post } = await openSession(surface);
-    const first = post(callOf(1));
+    const first = post(callOf(1), init);
     await working;
-    const second = await post(callOf(1));
+    for (const again of [{}, unusual]) {
+      const refused = await post(callOf(1), again);
+      expect(refused.status).toBe(400);
+      expect(await refused.text()).toContain('a request with the id 1 is under way in this session');
+    }
+    const other = post(callOf('1'));
+    await expect.poll(() => releases.length).toBe(2);
     for (const release of releases) release();
-    for (const response of [await first, second]) expect(await response.text()).toContain('"text":"done"');
+    for (const response of [first, other]) expect(await (await response).text()).toContain('"text":"done"');
+    const again = post(callOf(1), init);
+    await expect.poll(() => releases.length).toBe(3);
+    releases[2]?.();
+    expect(await (await again).text()).toContain('"text":"done"');
+  });
+
+  it('takes an id again after its client has disconnected', async () => {
+    const calls: SurfaceCall[] = [];
+    const surface: McpSurface = {
+      ...knowledgeSurface,
+      callTool(call) {
+        calls.push(call);
+        return calls.length === 1
+          ? new Promise(() => {})
+          : Promise.resolve({ content: [{ type: 'text', text: 'done' }] });
+      },
+    };
+    const { post } = await openSession(surface);
+    const gone = new AbortController();
+    const first = post(callOf(1), { signal: gone.signal }).catch(() => null);
+    await expect.poll(() => calls.length).toBe(1);
+    gone.abort();
+    await first;
+    await expect.poll(() => calls[0]?.caller.signal.aborted).toBe(true);
+    expect(await (await post(callOf(1))).text()).toContain('"text":"done"');
   });
 
   it('ends the answer of a running call when the session ends', async () => {

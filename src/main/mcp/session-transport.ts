@@ -18,7 +18,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
   type WebStandardStreamableHTTPServerTransportOptions,
 } from '@modelcontextprotocol/server';
-import { assert } from '../../engine/index.ts';
+import { assert, invalid } from '../../engine/index.ts';
 import { writeResponse } from './connection.ts';
 
 const anywhere = 'http://localhost/';
@@ -33,6 +33,8 @@ export class SessionTransport implements Transport {
   readonly #sdk: WebStandardStreamableHTTPServerTransport;
   /** Plain requests without an answer so far, by their client's id. */
   readonly #open = new Map<RequestId, EventAnswer>();
+  /** Ids of all requests without an answer so far, with the response of each. */
+  readonly #underWay = new Map<RequestId, ServerResponse>();
   #versions: readonly string[] = [];
 
   constructor(options: WebStandardStreamableHTTPServerTransportOptions) {
@@ -87,6 +89,7 @@ export class SessionTransport implements Transport {
     const isAnswer = !('method' in message);
     const id = isAnswer ? message.id : options?.relatedRequestId;
     const answer = id === undefined ? undefined : this.#open.get(id);
+    if (isAnswer && id !== undefined) this.#underWay.delete(id);
     if (id === undefined) await this.#sdk.send(message);
     else if (answer === undefined) await this.#sdk.send(message, { relatedRequestId: id });
     else if (isAnswer) {
@@ -99,7 +102,32 @@ export class SessionTransport implements Transport {
   #closed(listener: () => void): void {
     for (const answer of this.#open.values()) answer.end();
     this.#open.clear();
+    this.#underWay.clear();
     listener();
+  }
+
+  /**
+   * Notes the requests in what a client sent, a message or a list of them, as under way until they are answered or
+   * `response` is closed.
+   * @throws invalid if one has the id of another that is under way: answers are told apart by it alone.
+   */
+  begin(message: object, response: ServerResponse): void {
+    const ids: RequestId[] = [];
+    for (const one of [message].flat()) {
+      if (!isObject(one) || typeof one['method'] !== 'string') continue;
+      const { id } = one;
+      if (typeof id !== 'string' && typeof id !== 'number') continue;
+      if (this.#underWay.has(id) || ids.includes(id))
+        throw invalid(
+          'id',
+          `a request with the id ${JSON.stringify(id)} is under way in this session: use each id once`,
+        );
+      ids.push(id);
+    }
+    for (const id of ids) this.#underWay.set(id, response);
+    response.once('close', () => {
+      for (const id of ids) if (this.#underWay.get(id) === response) this.#underWay.delete(id);
+    });
   }
 
   /** Answers all other requests, and refuses input that is not a message of the session. */
@@ -132,7 +160,7 @@ export class SessionTransport implements Transport {
     if (accept?.includes('application/json') !== true || !accept.includes('text/event-stream')) return null;
     if (version !== undefined && !(typeof version === 'string' && this.#versions.includes(version)))
       return null;
-    return isPlainRequest(message) && !this.#open.has(message.id) ? message : null;
+    return isPlainRequest(message) ? message : null;
   }
 
   /** Answers a plain request. Nothing has been written to the response yet. */

@@ -52,6 +52,7 @@ export async function postMessage(
     );
   }
   session.touch(Date.now());
+  session.transport.begin(message, reply.raw);
   const usual = session.transport.usual(request.raw, message);
   if (usual !== null) {
     await takeOver(host, request, reply, async (gone) =>

@@ -4,7 +4,7 @@
  * An operation without a handler, a handler without an operation and a misspelt field do not compile. Handlers
  * get input that was validated and a caller that was checked; what they refuse, the engine refuses.
  */
-import type { Readiness } from '../../engine/contract/administration.ts';
+import type { LogMoved, Readiness } from '../../engine/contract/administration.ts';
 import type { agentOperations } from '../../engine/contract/operations/agents.ts';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
@@ -45,6 +45,8 @@ export interface ServiceState {
   uptimeMs(): number;
   readiness(): Readiness;
   replicationStatus(): ReplicationStatus;
+  /** Lets another node store the writes, while later ones wait. */
+  moveLog(to: string): Promise<LogMoved>;
 }
 
 type ShapeHandlers = Pick<
@@ -134,7 +136,7 @@ function handlersOf(service: ServiceState): Handlers {
     retract: (caller, { body }) => within(caller)?.forget(body) ?? service.engine.forget(caller, body),
     retractPattern: (caller, { body }) =>
       within(caller)?.forget(body) ?? service.engine.forgetPattern(caller, body),
-    query: (caller, { body }) => service.engine.query(caller, body),
+    query: (caller, { body }) => service.engine.queryForText(caller, body),
     listFacts: (caller, { query }) => service.engine.facts(caller, query),
     getFact: (caller, { params }) => service.engine.fact(caller, params.id),
     deleteFact: (caller, { params }) =>
@@ -180,7 +182,7 @@ function handlersOf(service: ServiceState): Handlers {
     importKnowledge: (caller, { query }, upload) => importKnowledge(service.engine, caller, query, upload),
     undoImport: (caller, { params }) => service.engine.undoImport(caller, params.id),
     exportKnowledge: (caller, { query }) => exportDownload(service.engine, caller, query),
-    ...entityHandlers(service),
+    ...entityHandlers(service, within),
     ...historyHandlers(service),
     ...databaseHandlers(service),
     ...authenticationHandlers(service),
@@ -200,19 +202,23 @@ function questionHandlers(service: ServiceState): QuestionHandlers {
     ask: (caller, { body }) => service.engine.askForText(caller, body),
     aggregate: (caller, { body }) => service.engine.aggregateForText(caller, body),
     explain: (caller, { body }) => service.engine.explainForText(caller, body),
-    whatIf: (caller, { body }) => service.engine.whatIf(caller, body),
+    whatIf: (caller, { body }) => service.engine.whatIfForText(caller, body),
     plan: (caller, { body }) => service.engine.plan(caller, body),
     trace: (caller, { body }) => service.engine.trace(caller, body),
     historyDiff: (caller, { body }) => service.engine.historyDiff(caller, body),
   };
 }
 
-function entityHandlers(service: ServiceState): Pick<Handlers, keyof typeof entityOperations> {
+function entityHandlers(
+  service: ServiceState,
+  within: (caller: Caller) => TransactionWrites | null,
+): Pick<Handlers, keyof typeof entityOperations> {
   return {
     entity: (caller, { params, query }) => service.engine.entity(caller, { ...params, ...query }),
     describeEntity: (caller, { body }) => service.engine.entity(caller, body),
-    addAlias: (caller, { body }) => service.engine.addAlias(caller, body),
-    removeAlias: (caller, { body }) => service.engine.removeAlias(caller, body),
+    addAlias: (caller, { body }) => within(caller)?.addAlias(body) ?? service.engine.addAlias(caller, body),
+    removeAlias: (caller, { body }) =>
+      within(caller)?.removeAlias(body) ?? service.engine.removeAlias(caller, body),
     mergeEntities: (caller, { body }) => service.engine.mergeEntities(caller, body),
   };
 }
@@ -270,6 +276,8 @@ function serviceHandlers(service: ServiceState): Pick<Handlers, keyof typeof ser
     takeSnapshot: () => service.engine.snapshot(),
     takeBackup: () => backupDownload(service.engine),
     storageState: () => service.engine.storageState(),
+    listNodes: () => service.engine.nodes(),
+    moveLog: (_caller, { body }) => service.moveLog(body.to),
     health: () => ({ status: 'ok', version: service.version, uptimeMs: service.uptimeMs() }),
     ready: () => service.readiness(),
     events: (caller, lastEventId) => service.engine.changes(caller, lastEventId),

@@ -11,8 +11,9 @@ beforeAll(async () => {
   reasoningFile = await bundleProgram(new URL('../entry/reasoning-thread.ts', import.meta.url));
 });
 
-async function start(): Promise<ServiceUnderTest> {
-  const service = await startServiceUnderTest({ REASONING_THREADS: '1' }, { reasoningFile });
+async function start(reasoningAfterMs = 0): Promise<ServiceUnderTest> {
+  const options = { reasoningFile, reasoningAfterMs };
+  const service = await startServiceUnderTest({ REASONING_THREADS: '1' }, options);
   onTestFinished(() => service.close());
   return service;
 }
@@ -55,6 +56,52 @@ test('a heavy question moves to a worker, and sees what was written before it', 
   expect(await figure(service, 'service_reasoning_moved_questions_total')).toBe(2);
 });
 
+const edges = { predicate: 'edge', args: ['?x', '?y'] };
+const moving: readonly (readonly [path: string, body: object])[] = [
+  ['/ask', { text: 'path(?x, ?y)' }],
+  ['/query', edges],
+  ['/explain', { predicate: 'path', args: ['n0', '?y'], mode: 'why' }],
+  ['/explain', { predicate: 'path', args: ['n9', 'n0'], mode: 'whyNot' }],
+  ['/aggregate', { ...edges, operation: 'COUNT', groupBy: ['?x'] }],
+  ['/aggregate', { predicate: 'path', operation: 'COUNT', infer: true }],
+  ['/whatIf', { assert: [{ predicate: 'edge', args: ['n9', 'n0'] }] }],
+];
+
+test('every read that moves answers from a worker as in place, and sees what was written before it', async () => {
+  const [there, here] = [await start(0), await startServiceUnderTest({ REASONING_THREADS: '0' })];
+  onTestFinished(() => here.close());
+  for (const each of [there, here]) await teachPaths(each, 5);
+  let moved = 0;
+  for (const [at, [path, body]] of moving.entries()) {
+    const edge = { predicate: 'edge', args: [`n${5 + at}`, `n${6 + at}`] };
+    for (const each of [there, here]) expect((await each.call('POST', '/tell', edge)).status).toBe(200);
+    const [moving, staying] = [await there.call('POST', path, body), await here.call('POST', path, body)];
+    expect(moving.status, path).toBe(200);
+    const written = (answer: unknown): string =>
+      JSON.stringify(answer, (key, value: unknown) =>
+        key === 'elapsedMs' || key === 'ruleId' || key === 'factId' ? 0 : value,
+      );
+    expect(written(moving.body), path).toBe(written(staying.body));
+    expect(await figure(there, 'service_reasoning_moved_questions_total'), path).toBe(++moved);
+  }
+});
+
+test('a thread is started by the first question that takes long, which moves once it is there', async () => {
+  const service = await start(15);
+  await teachPaths(service, 50);
+  expect((await service.call<Answer>('POST', '/ask', { text: 'path(?x, ?y)' })).body.total).toBe(1275);
+  await service.call('POST', '/teach', { text: 'count(?y) :- count(?x), ?y = ?x + 1' });
+  await service.call('POST', '/tell', { predicate: 'count', args: ['0'] });
+  const leaves = new AbortController();
+  const ask = { text: 'count(?x)', timeoutMs: 600_000, maxDerivations: 1_000_000_000 };
+  const asked = service.call('POST', '/ask', ask, { signal: leaves.signal }).catch(() => null);
+  const moved = (): Promise<number> => figure(service, 'service_reasoning_moved_questions_total');
+  await expect.poll(moved, { timeout: 600_000 }).toBe(1);
+  leaves.abort();
+  await asked;
+  expect(service.logged.filter(({ level }) => level === 'WARN')).toEqual([]);
+});
+
 test('a heavy question ends at its time', async () => {
   const service = await start();
   await service.call('POST', '/teach', { text: 'count(?y) :- count(?x), ?y = ?x + 1' });
@@ -68,7 +115,7 @@ test('a heavy question ends at its time', async () => {
 test('threads that cannot start leave the questions on the serving thread', async () => {
   const service = await startServiceUnderTest(
     { REASONING_THREADS: '1' },
-    { reasoningFile: `${reasoningFile}.missing` },
+    { reasoningFile: `${reasoningFile}.missing`, reasoningAfterMs: 0 },
   );
   onTestFinished(() => service.close());
   await teachPaths(service, 300);
@@ -76,6 +123,20 @@ test('threads that cannot start leave the questions on the serving thread', asyn
     const ask = { text: 'path(?x, ?y)', limit: 1 + at, timeoutMs: 600_000 };
     expect((await service.call<Answer>('POST', '/ask', ask)).body.total).toBe(45_150);
   }
+  const said = service.logged.map(({ msg }) => String(msg)).filter((each) => /thread/.test(each));
+  expect(said).toEqual([
+    expect.stringMatching(/^Reasoning threads do not start here, so all questions stay/),
+  ]);
+});
+
+test('a program without reasoning threads says so once, and answers in place', async () => {
+  const service = await startServiceUnderTest({ REASONING_THREADS: '1' });
+  onTestFinished(() => service.close());
+  await teachPaths(service, 10);
+  expect((await service.call<Answer>('POST', '/ask', { text: 'path(?x, ?y)' })).body.total).toBe(55);
+  const said = service.logged.filter(({ msg }) => /this program was not built/.test(String(msg)));
+  expect(said).toHaveLength(1);
+  expect(await figure(service, 'service_reasoning_threads')).toBe(0);
 });
 
 test('a worker that runs out of its heap ends alone, and its owner is told', async () => {

@@ -36,6 +36,7 @@ export function reasoningHost(
       const worker = new Worker(file, {
         workerData: settings,
         resourceLimits: { maxOldGenerationSizeMb: Math.max(leastHeapMb, Math.floor(heapMb / count)) },
+        name: 'reasoning',
       });
       let isOver = false;
       const end = (error: unknown): void => {

@@ -7,7 +7,7 @@
  * desktop app's thread both call `startService`.
  */
 import type { AddressInfo } from 'node:net';
-import type { NodeStatus, Readiness } from '../../engine/contract/administration.ts';
+import type { LogMoved, NodeStatus, Readiness } from '../../engine/contract/administration.ts';
 import type { AgentSetup } from '../../engine/contract/agents.ts';
 import { type OperationInput, type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
@@ -266,6 +266,8 @@ class RunningService implements Service, ServiceState {
       counters: () => this.#engine?.counters() ?? null,
       figures: () => this.#engine?.figures() ?? null,
       traffic: () => this.#http?.traffic.totals ?? null,
+      node: () => this.#engine?.node() ?? null,
+      passedOn: () => this.#http?.passedOn ?? null,
       replication: () => (this.#engine === null ? null : this.replicationStatus()),
       scheduler: serving,
       isStorageReady: () => this.#engine?.storage() === 'ready',
@@ -357,6 +359,13 @@ class RunningService implements Service, ServiceState {
     return { ...mine, ...(this.#following?.status() ?? connecting) };
   }
 
+  async moveLog(to: string): Promise<LogMoved> {
+    const { holdWrites } = present(this.#http, 'it listens');
+    const startedAt = performance.now();
+    const moved = await holdWrites(drainMs, () => this.engine.handOver(to));
+    return { ...moved, heldMs: performance.now() - startedAt };
+  }
+
   /** Listens; every call except health and metrics is refused until the engine is open. */
   async listen(): Promise<void> {
     const keystore = await this.#openKeystore();
@@ -415,6 +424,7 @@ class RunningService implements Service, ServiceState {
     if (storeUrl === null) return null;
     return {
       status: () => this.#engine?.node() ?? null,
+      address: () => this.#config.nodeAddress ?? this.address,
       look: () => this.engine.look(),
       secret,
       staleReadsMs,
@@ -433,7 +443,8 @@ class RunningService implements Service, ServiceState {
 
   /** A second, silent service of the same build, all in memory, that nobody else can reach. */
   async #rehearse(): Promise<Rehearsal> {
-    const config = { ...parseConfig({}), storageDir: null, storeUrl: null, endpointFile: null };
+    const alone = { storageDir: null, storeUrl: null, endpointFile: null, reasoningThreads: 0 };
+    const config = { ...parseConfig({}), ...alone };
     const log = createLogger({ level: this.#config.logLevel, format: 'json', write: () => {} });
     const other = new RunningService(config, { log }, false);
     const { app } = await other.#createHttp();
@@ -494,6 +505,7 @@ class RunningService implements Service, ServiceState {
         snapshotIntervalMs,
         historyDays,
         decayIntervalMs,
+        endedIntervalMs: 3_600_000,
         leaderUrl: this.#leaderUrl,
         memoryBudgetBytes: memoryBudgetBytes ?? Math.floor(availableMemory() / 4),
         memoryGauge: processMemory(memoryLimitBytes),
@@ -526,11 +538,15 @@ class RunningService implements Service, ServiceState {
     }
   }
 
-  /** null: no reasoning threads are wanted, or this program was not built. */
+  /** null: no reasoning threads are wanted, or this program has none. */
   #threadHost(): ThreadHost | null {
     const { reasoningThreads: count, memoryBudgetBytes, questionMemoryBytes } = this.#config;
     const file = this.#reasoningFile;
-    if (count === 0 || file === null) return null;
+    if (count === 0) return null;
+    if (file === null) {
+      this.#log.info('this program was not built: all questions are answered on the serving thread');
+      return null;
+    }
     const budget = memoryBudgetBytes ?? Math.floor(availableMemory() / 4);
     const questionBytes = questionMemoryBytes ?? Math.floor(budget / 4);
     const memoryBytes = Math.max(budget / 2, questionBytes);
@@ -694,6 +710,9 @@ const connecting = {
   lastContactAt: null,
   lastError: null,
 } as const;
+
+/** Writes that are under way may take this long to end before the log is moved; others wait. */
+const drainMs = 1000;
 
 /** A node that shows nothing older is fresh. */
 const freshMs = 2000;

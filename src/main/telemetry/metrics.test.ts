@@ -6,6 +6,8 @@ const nothingYet: MetricSources = {
   counters: () => null,
   figures: () => null,
   traffic: () => null,
+  node: () => null,
+  passedOn: () => null,
   replication: () => null,
   scheduler: serving,
   isStorageReady: () => true,

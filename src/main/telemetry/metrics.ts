@@ -5,6 +5,7 @@
  * are read once per scrape. No label contains a fact, an argument, a tenant or a key, or a word of a client's choosing:
  * methods, routes, statuses, tools and providers come from fixed lists, so the number of series is bounded.
  */
+import type { NodeStatus } from '../../engine/contract/administration.ts';
 import type { ReplicationStatus } from '../../engine/contract/replication.ts';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type ProviderName, providerNames } from '../../engine/contract/extraction.ts';
@@ -15,6 +16,10 @@ export interface MetricSources {
   readonly counters: () => EngineCounters | null;
   readonly figures: () => EngineFigures | null;
   readonly traffic: () => Traffic | null;
+  /** This node of a store that several share; null: there is none. */
+  readonly node: () => NodeStatus | null;
+  /** Requests passed on to another node since the start. */
+  readonly passedOn: () => Readonly<Record<'read' | 'write', number>> | null;
   readonly replication: () => Pick<
     ReplicationStatus,
     'lagRecords' | 'lagMs' | 'position' | 'followers'
@@ -74,6 +79,7 @@ export function createMetrics(
   const read = addReadings(registers, sources);
   const durations = addDurations(registers, toolNames);
   addLongTurns(registers, sources.scheduler.turns);
+  addPassedOn(registers, sources.passedOn);
   const lag = watchEventLoop(registry, sources.scheduler.turns);
   const requests = new RequestDurations(
     'service_http_request_duration_seconds',
@@ -162,6 +168,21 @@ function addLongTurns(registers: Registry[], turns: Scheduler['turns']): void {
     collect() {
       this.set({ operation: 'other' }, 0);
       for (const [operation, { longestMs }] of turns.long) this.set({ operation }, longestMs / 1000);
+    },
+  });
+}
+
+function addPassedOn(registers: Registry[], passedOn: MetricSources['passedOn']): void {
+  new Counter({
+    name: 'store_forwarded_total',
+    help: 'Requests passed on to the node that has the log of the store, by kind',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.reset();
+      const { read, write } = passedOn() ?? { read: 0, write: 0 };
+      this.inc({ kind: 'read' }, read);
+      this.inc({ kind: 'write' }, write);
     },
   });
 }
@@ -257,11 +278,34 @@ const engineTotals: readonly Row<EngineCounters>[] = [
     'Reasoning threads that ended and were replaced',
     (now) => now.reasoning.replacedThreads,
   ],
+  ['store_takes_total', 'Times that this node took the log of its store', (now) => now.shared.takes],
+  ['store_fenced_total', 'Times that another node had taken it from this one', (now) => now.shared.fenced],
+  [
+    'store_outcomes_unknown_total',
+    'Appends whose outcome PostgreSQL did not tell at first',
+    (now) => now.shared.inDoubt,
+  ],
+  [
+    'store_history_changes_total',
+    'Times that PostgreSQL had lost what this node had applied',
+    (now) => now.shared.endsLost,
+  ],
   [
     'service_memory_refused_writes_total',
     'Writes refused because the memory is full',
     (now) => now.writesOutOfMemory,
   ],
+];
+
+const nodeGauges: readonly Row<NodeStatus>[] = [
+  ['store_owned', '1 while this node has the log of its store', (now) => (now.role === 'owner' ? 1 : 0)],
+  ['store_lag_records', 'Records that are stored and not yet applied here', (now) => now.lagRecords],
+  [
+    'store_stale_seconds',
+    'This node shows everything that was stored so many seconds ago',
+    (now) => now.staleMs / 1000,
+  ],
+  ['store_failed', '1 while this node cannot follow the log', (now) => (now.problem === null ? 0 : 1)],
 ];
 
 const trafficTotals: readonly Row<Traffic>[] = [
@@ -307,9 +351,19 @@ const figureGauges: readonly Row<EngineFigures>[] = [
     (now) => now.reasoning.threads,
   ],
   [
+    'service_reasoning_threads_running',
+    'Threads of these that run: each starts when a question takes long',
+    (now) => now.reasoning.runningThreads,
+  ],
+  [
     'service_reasoning_questions',
     'Questions that reasoning threads have to answer',
     (now) => now.reasoning.questions,
+  ],
+  [
+    'service_reasoning_questions_waiting',
+    'Questions that wait for a copy of their facts on a reasoning thread',
+    (now) => now.reasoning.waitingQuestions,
   ],
   [
     'service_reasoning_copies',
@@ -424,6 +478,7 @@ function addReadings(registers: Registry[], sources: MetricSources): () => void 
   add(sources.counters, countGauges, level);
   add(sources.figures, figureGauges, level);
   add(sources.traffic, trafficGauges, level);
+  add(sources.node, nodeGauges, level);
   add(() => sources.scheduler.figures(), schedulerGauges, level);
   add(sources.replication, replicationGauges, level);
   const setReady = level('service_storage_ready', '1 while the log takes writes');

@@ -21,6 +21,17 @@ export interface ServiceUnderTest extends Service {
   raw(bytes: string | Uint8Array): Promise<string>;
 }
 
+type OptionsUnderTest = Pick<
+  ServiceOptions,
+  | 'clock'
+  | 'endLimits'
+  | 'keystorePollMs'
+  | 'mcpSurface'
+  | 'reasoningAfterMs'
+  | 'reasoningFile'
+  | 'warmUpAfterMs'
+>;
+
 export interface Answered<Body> {
   readonly status: number;
   readonly headers: Headers;
@@ -37,10 +48,7 @@ const builtThread = fileURLToPath(new URL('../../../out/main/reasoning-thread.js
 
 export async function startServiceUnderTest(
   given: Environment = {},
-  options: Pick<
-    ServiceOptions,
-    'clock' | 'endLimits' | 'keystorePollMs' | 'mcpSurface' | 'reasoningFile' | 'warmUpAfterMs'
-  > = {},
+  options: OptionsUnderTest = {},
 ): Promise<ServiceUnderTest> {
   const logged: Record<string, unknown>[] = [];
   const log = createLogger({

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
 import { readCsv } from './csv.ts';
+import { singly } from './items.ts';
 
 const pause = (): Promise<void> => Promise.resolve();
 
@@ -11,7 +12,7 @@ async function read(text: string | Buffer, size = 65_536, separator: ',' | '\t' 
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   })();
   const found: unknown[] = [];
-  for await (const items of readCsv(chunks, { separator, predicate: 'p', scope: null, pause }))
+  for await (const items of singly(readCsv(chunks, { separator, predicate: 'p', scope: null, pause })))
     for (const { line, what } of items)
       found.push(
         what.kind === 'fact'

@@ -11,10 +11,10 @@ import { CsvError, type Options, Parser } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 import { Slices } from '../../engine/index.ts';
 import {
-  factItem,
   type ImportItem,
   type ImportItems,
   type Line,
+  LineItems,
   maxLineBytes,
   problemItem,
   readLines,
@@ -48,7 +48,7 @@ class RecordReader {
   readonly #given: CsvOptions;
   readonly #options: Options;
   readonly #slices: Slices;
-  #items: ImportItem[] = [];
+  readonly #items = new LineItems();
   /** Lines with quotation marks, all of them closed if they are valid. */
   #together: ReadableLine[] = [];
   /** The record whose quotation mark is open; null: none. */
@@ -67,7 +67,7 @@ class RecordReader {
   async *take(lines: readonly Line[]): AsyncGenerator<ImportItem[]> {
     yield* this.#readAll(lines);
     await this.#parseTogether();
-    yield this.#taken();
+    yield this.#items.taken();
   }
 
   /** Those of the remaining records at the end of the file. */
@@ -77,13 +77,7 @@ class RecordReader {
       yield* this.#readAgain();
     }
     await this.#parseTogether();
-    yield this.#taken();
-  }
-
-  #taken(): ImportItem[] {
-    const items = this.#items;
-    this.#items = [];
-    return items;
+    yield this.#items.rest();
   }
 
   async *#readAll(lines: Iterable<Line>): AsyncGenerator<ImportItem[]> {
@@ -91,7 +85,7 @@ class RecordReader {
       if (this.#readPlain(line)) continue;
       await this.#read(line);
       if (this.#again !== null) yield* this.#readAgain();
-      if (this.#items.length >= together) yield this.#taken();
+      if (this.#items.length >= together) yield this.#items.taken();
     }
   }
 
@@ -189,7 +183,7 @@ class RecordReader {
     const { predicate, scope } = this.#given;
     const args = predicate === null ? fields.slice(1) : fields;
     const parts = { predicate: predicate ?? fields[0] ?? '', args, truthVal: true };
-    this.#items.push(factItem(line, size, parts, scope));
+    this.#items.addFact(line, size, parts, scope);
   }
 
   async #bad(line: number, problem: string): Promise<void> {

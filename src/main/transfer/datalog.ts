@@ -20,9 +20,9 @@ import {
   type Statement,
 } from '../../engine/index.ts';
 import {
-  factItem,
   type ImportItem,
   type ImportItems,
+  LineItems,
   maxLineBytes,
   problemItem,
   readLines,
@@ -64,6 +64,7 @@ class StatementReader {
   /** The length at which the held text is parsed. */
   #enough = pieceLength;
   #problems: ImportItem[] = [];
+  readonly #items = new LineItems();
   readonly #slices: Slices;
 
   constructor(scope: string | null, pause: Pause) {
@@ -87,8 +88,9 @@ class StatementReader {
     this.#hold('', this.#first + 1);
   }
 
-  end(): Promise<ImportItem[]> {
-    return this.#parse(true);
+  async end(): Promise<ImportItem[]> {
+    const items = await this.#parse(true);
+    return [...items, ...this.#items.rest()];
   }
 
   async #parse(isAll: boolean): Promise<ImportItem[]> {
@@ -103,28 +105,36 @@ class StatementReader {
         : [...parsed.statements, ...constraints].sort((left, right) => left.span.start - right.span.start);
     const certain = isAll ? text.length : certainEnd(text, statements);
     const lineOf = linesFrom(text, this.#first);
-    const items = this.#problems;
-    const hadProblems = items.length > 0;
+    const items = this.#items;
+    const problems = this.#problems;
     this.#problems = [];
     let at = 0;
     let looked = 0;
     for (const { message, span } of errors)
-      if (span.start < certain) items.push(problemItem(lineOf(span.start), message));
+      if (span.start < certain) problems.push(problemItem(lineOf(span.start), message));
+    problems.sort((left, right) => left.line - right.line);
+    let told = 0;
+    const tellThrough = (line: number): void => {
+      for (; (problems[told]?.line ?? Number.POSITIVE_INFINITY) <= line; told++)
+        items.push(problems[told] as ImportItem);
+    };
     for (const statement of statements) {
       const { start, end } = statement.span;
       if (end > certain) break;
       while ((errors[at]?.span.start ?? Number.POSITIVE_INFINITY) < start) at++;
       // A statement without its full stop is parsed and reported all the same.
       const isBad = (errors[at]?.span.start ?? Number.POSITIVE_INFINITY) < end;
-      if (!isBad) items.push(itemOf(statement, lineOf(start), this.#scope));
+      const line = lineOf(start);
+      tellThrough(line);
+      if (!isBad) addStatement(items, statement, line, this.#scope);
       if (++looked % statementsBetweenBreaths === 0) await breathe();
     }
+    tellThrough(Number.MAX_SAFE_INTEGER);
     if (certain === 0 && this.#length > maxLineBytes) {
       items.push(problemItem(this.#first, 'the statement that begins here is too long'));
       this.#hold('', this.#first + this.#lines.length);
     } else this.#hold(text.slice(certain), lineOf(certain));
-    // Statements are in order: only problems are not in their places.
-    return errors.length === 0 && !hadProblems ? items : items.sort((left, right) => left.line - right.line);
+    return items.taken();
   }
 
   /** Holds the rest, whose last line is complete. */
@@ -178,7 +188,27 @@ function linesFrom(text: string, first: number): (offset: number) => number {
   };
 }
 
-function itemOf(statement: Statement | ConstraintStatement, line: number, scope: string | null): ImportItem {
+function addStatement(
+  items: LineItems,
+  statement: Statement | ConstraintStatement,
+  line: number,
+  scope: string | null,
+): void {
+  if (statement.kind !== 'fact') return items.push(itemOf(statement, line, scope));
+  const { predicate, args, negated } = statement.atom;
+  items.addFact(
+    line,
+    statement.span.end - statement.span.start,
+    { predicate, args, truthVal: !negated },
+    scope,
+  );
+}
+
+function itemOf(
+  statement: Exclude<Statement, { kind: 'fact' }> | ConstraintStatement,
+  line: number,
+  scope: string | null,
+): ImportItem {
   const size = statement.span.end - statement.span.start;
   if (statement.kind === 'constraint') {
     const text = renderConstraint(statement.literals);
@@ -192,10 +222,6 @@ function itemOf(statement: Statement | ConstraintStatement, line: number, scope:
       timeoutMs: 10_000,
     } as const;
     return { line, size, what: { kind: 'constraint', constraint, isBare: true } };
-  }
-  if (statement.kind === 'fact') {
-    const { predicate, args, negated } = statement.atom;
-    return factItem(line, size, { predicate, args, truthVal: !negated }, scope);
   }
   const { head, body } = statement.rule;
   const rule = {

@@ -35,6 +35,9 @@ import { withHeader } from './header.ts';
 import { withShapes } from './shapes.ts';
 import { readDatalog } from './datalog.ts';
 import {
+  charactersAround,
+  charactersInBatch,
+  factsInBatch,
   type ImportItem,
   type ImportItems,
   factsOfBlock,
@@ -45,6 +48,7 @@ import {
   newline,
   problemItem,
   readWholeLines,
+  singly,
   type WholeLines,
 } from './items.ts';
 import { FactTemplates } from './fact-templates.ts';
@@ -116,8 +120,8 @@ function itemsOf(
   pause: Pause,
 ): ImportItems {
   const columns = (items: ImportItems): ImportItems =>
-    declare && predicate !== null ? withHeader(items, predicate) : items;
-  const modelled = (items: ImportItems): ImportItems => (shapes ? withShapes(items) : items);
+    declare && predicate !== null ? withHeader(singly(items), predicate) : items;
+  const modelled = (items: ImportItems): ImportItems => (shapes ? withShapes(singly(items)) : items);
   switch (type) {
     case 'application/x-ndjson':
       return readNdjson(chunks, scope, pause);
@@ -145,12 +149,6 @@ async function* readLater(load: () => Promise<ImportItems>): ImportItems {
   yield* await load();
 }
 
-/** Maximum number of facts in a batch. */
-
-const factsInBatch = 5000;
-const charactersInBatch = 4_000_000;
-/** What a line has beside its constants, counted alike for all that come in columns. */
-const charactersAround = 32;
 /** Progress is reported after this many milliseconds, or this many items. */
 const toldAfterMs = 200;
 const toldAfterItems = 50_000;
@@ -179,6 +177,14 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
   const tally = new Tally(run.import, run.progress);
   let toldAt = performance.now();
   let told = 0;
+  const isDue = (): boolean => {
+    const { processed } = tally.progress();
+    const now = performance.now();
+    if (now - toldAt < toldAfterMs && processed - told < toldAfterItems) return false;
+    toldAt = now;
+    told = processed;
+    return true;
+  };
   for await (const items of run.items) {
     for (const item of items) {
       while (!tally.take(item)) {
@@ -186,15 +192,15 @@ async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | Impor
         if (tally.isStopped) break;
         const isAlone = await tally.takeAlone(item, run);
         run.signal.throwIfAborted();
-        const { processed } = tally.progress();
-        if (performance.now() - toldAt >= toldAfterMs || processed - told >= toldAfterItems) {
-          toldAt = performance.now();
-          told = processed;
-          yield tally.progress();
-        }
+        if (isDue()) yield tally.progress();
         if (isAlone) break;
       }
       if (tally.isStopped) break;
+    }
+    // Reading on may take long: a sender may be slow.
+    if (!tally.isStopped && tally.isFull) {
+      await tally.store();
+      if (!tally.isStopped && isDue()) yield tally.progress();
     }
     if (tally.isStopped) break;
     run.signal.throwIfAborted();
@@ -252,21 +258,22 @@ class Tally {
   take(item: ImportItem): boolean {
     const { what } = item;
     if (what.kind === 'facts') return this.#takeFacts(item, what.facts);
-    if ((what.kind !== 'fact' && what.kind !== 'problem') || this.#isFull) return false;
+    if ((what.kind !== 'fact' && what.kind !== 'problem') || this.isFull) return false;
     this.#batch.push({ item, from: 0, end: 1 });
     this.#facts++;
     this.#characters += item.size;
     return true;
   }
 
-  get #isFull(): boolean {
+  /** True if the batch has as many facts or characters as one write takes. */
+  get isFull(): boolean {
     return this.#facts >= factsInBatch || this.#characters >= charactersInBatch;
   }
 
   #takeFacts(item: ImportItem, facts: FactBlock): boolean {
     const from = this.#taken;
     let end = from;
-    for (; end < facts.length && !this.#isFull; end++) {
+    for (; end < facts.length && !this.isFull; end++) {
       this.#facts++;
       this.#characters += facts.bytesAt(end) + charactersAround;
     }
@@ -301,10 +308,12 @@ class Tally {
       const { line, what } = item;
       if (what.kind === 'problem') this.#fail(line, what.message);
       if (what.kind !== 'fact' && what.kind !== 'facts') continue;
+      const lines = what.kind === 'facts' ? what.lines : null;
       for (let at = from; at < end; at++, index++) {
-        if (stopped?.index === index) return this.#stop(line + at, stopped.message);
+        const own = lines?.[at] ?? line + at;
+        if (stopped?.index === index) return this.#stop(own, stopped.message);
         const message = refused.get(index);
-        if (message !== undefined) this.#fail(line + at, message);
+        if (message !== undefined) this.#fail(own, message);
       }
     }
   }
@@ -445,6 +454,11 @@ function factsIn(batch: readonly BatchedItem[], following: number): ImportedFact
     return batch.flatMap(({ item: { what }, from, end }) =>
       what.kind === 'facts' ? factsOfBlock(what.facts, from, end) : what.kind === 'fact' ? [what.fact] : [],
     );
+  const [first] = batch;
+  if (batch.length === 1 && first?.item.what.kind === 'facts') {
+    const { facts } = first.item.what;
+    if (first.from === 0 && first.end === facts.length) return facts.followedBy(following);
+  }
   const joined = new FactBlockBuilder();
   for (const { item, from, end } of batch)
     if (item.what.kind === 'facts') joined.addFrom(item.what.facts, from, end);
@@ -477,6 +491,7 @@ async function* readNdjson(
     for (const part of parts) await reader.read(part);
     yield reader.taken();
   }
+  yield reader.rest();
 }
 
 /** Reads lines of NDJSON: those of facts like ones before into columns, any other as an object. */
@@ -495,6 +510,11 @@ class NdjsonReader {
   /** The items of the lines since the last call. */
   taken(): ImportItem[] {
     return this.#items.taken();
+  }
+
+  /** The remaining items, at the end of the file. */
+  rest(): ImportItem[] {
+    return this.#items.rest();
   }
 
   async read(lines: WholeLines): Promise<void> {

@@ -24,8 +24,8 @@ export interface ImportItem {
   readonly size: number;
   readonly what:
     | { readonly kind: 'fact'; readonly fact: ImportedFact }
-    /** Those of as many consecutive lines. */
-    | { readonly kind: 'facts'; readonly facts: FactBlock }
+    /** Many, each with its line; null: of as many consecutive lines. */
+    | { readonly kind: 'facts'; readonly facts: FactBlock; readonly lines: Int32Array | null }
     | { readonly kind: 'rule'; readonly rule: RuleInput }
     /** `isBare`: the text has neither name nor mode. */
     | { readonly kind: 'constraint'; readonly constraint: ConstraintInput; readonly isBare: boolean }
@@ -40,32 +40,85 @@ export interface ImportItem {
 /** Items in chunks, in the order of the file. */
 export type ImportItems = AsyncIterable<readonly ImportItem[]>;
 
-/** The items of lines, of which those of facts that come in columns are put together. */
+/** What is stored in one write at most: facts, and characters of their lines. */
+export const factsInBatch = 5000;
+export const charactersInBatch = 4_000_000;
+/** What a line has beside its constants, counted alike for all that come in columns. */
+export const charactersAround = 32;
+
+/**
+ * The items of lines, of which those of facts that come in columns are put together: as many as a batch takes, so that it
+ * can store them as they are.
+ */
 export class LineItems {
   #items: ImportItem[] = [];
   #facts: FactBlockBuilder | null = null;
   /** The line of the first of these facts. */
   #first = 0;
+  /** The line of each of these facts; null: they are consecutive. */
+  #lines: Int32Array | null = null;
+  /** Bytes of the constants of the facts that were put together last. */
+  #lastBytes = 0;
 
-  /** Where the fact of this line is added, if it comes in columns; the line before it must have been added. */
+  /** How many `taken` gives, counting each fact. */
+  length = 0;
+
+  /** Where the fact of this line is added, if it comes in columns. */
   factsAt(line: number): FactBlockBuilder {
-    this.#facts ??= new FactBlockBuilder();
-    if (this.#facts.count === 0) this.#first = line;
+    if (this.#facts !== null && this.#isBatch(this.#facts)) this.#endFacts();
+    this.#facts ??= this.#lastBytes === 0 ? new FactBlockBuilder() : this.#builderAsLast();
+    this.#noteLine(line, this.#facts.count);
     return this.#facts;
+  }
+
+  /** Adds a fact with only these parts, in the scope; an invalid one is a problem. */
+  addFact(line: number, size: number, parts: FactParts, scope: string | null): void {
+    const { predicate, args, truthVal } = parts;
+    if (args instanceof NamedTerms || problemOf(predicate, args) !== null)
+      this.push(factItem(line, size, parts, scope));
+    else this.factsAt(line).addPlain(predicate, args, truthVal, scope);
+  }
+
+  /** Notes the line of the next fact, which is the one with this index among those put together. */
+  #noteLine(line: number, index: number): void {
+    if (index === 0) {
+      this.#first = line;
+      this.#lines = null;
+    }
+    if (this.#lines === null && line !== this.#first + index)
+      this.#lines = new Int32Array(factsInBatch).map((_, at) => this.#first + at);
+    if (this.#lines !== null) this.#lines[index] = line;
+  }
+
+  #isBatch({ count, textBytes }: FactBlockBuilder): boolean {
+    return count >= factsInBatch || textBytes + count * charactersAround >= charactersInBatch;
+  }
+
+  /** A builder with room for facts like those before. */
+  #builderAsLast(): FactBlockBuilder {
+    return new FactBlockBuilder(factsInBatch, this.#lastBytes + (this.#lastBytes >>> 4));
   }
 
   /** Adds the item of a line; null: it has none. */
   push(item: ImportItem | null): void {
     this.#endFacts();
-    if (item !== null) this.#items.push(item);
+    if (item === null) return;
+    this.#items.push(item);
+    this.length++;
   }
 
-  /** The items so far, which are then no longer kept. */
+  /** The items so far, which are then no longer kept, but for facts that are fewer than a batch takes. */
   taken(): ImportItem[] {
-    this.#endFacts();
     const items = this.#items;
     this.#items = [];
+    this.length = 0;
     return items;
+  }
+
+  /** The remaining items, at the end. */
+  rest(): ImportItem[] {
+    this.#endFacts();
+    return this.taken();
   }
 
   #endFacts(): void {
@@ -73,7 +126,10 @@ export class LineItems {
     if (facts === null || facts.count === 0) return;
     this.#facts = null;
     const [line, size] = [this.#first, facts.textBytes];
-    this.#items.push({ line, size, what: { kind: 'facts', facts: facts.built() } });
+    this.#lastBytes = facts.count === factsInBatch ? size : 0;
+    this.length += facts.count;
+    const lines = this.#lines?.subarray(0, facts.count) ?? null;
+    this.#items.push({ line, size, what: { kind: 'facts', facts: facts.built(), lines } });
   }
 }
 
@@ -82,13 +138,27 @@ export function problemItem(line: number, message: string): ImportItem {
   return { line, size: message.length, what: { kind: 'problem', message } };
 }
 
+interface FactParts {
+  readonly predicate: string;
+  readonly args: readonly string[];
+  readonly truthVal: boolean;
+}
+
+/** The items with every fact as one of its own. */
+export async function* singly(items: ImportItems): ImportItems {
+  for await (const some of items)
+    yield some.flatMap((item) => {
+      const { what, line } = item;
+      if (what.kind !== 'facts') return [item];
+      return factsOfBlock(what.facts, 0, what.facts.length).map((fact, at): ImportItem => {
+        const size = what.facts.bytesAt(at) + charactersAround;
+        return { line: what.lines?.[at] ?? line + at, size, what: { kind: 'fact', fact } };
+      });
+    });
+}
+
 /** The item of a fact with only these parts, in the scope; an invalid one is a problem. */
-export function factItem(
-  line: number,
-  size: number,
-  parts: { readonly predicate: string; readonly args: readonly string[]; readonly truthVal: boolean },
-  scope: string | null,
-): ImportItem {
+function factItem(line: number, size: number, parts: FactParts, scope: string | null): ImportItem {
   const problem = problemOf(parts.predicate, parts.args);
   if (problem !== null) return problemItem(line, problem);
   return { line, size, what: { kind: 'fact', fact: bareFact(parts, scope) } };
@@ -104,10 +174,7 @@ export function factsOfBlock(block: FactBlock, from: number, end: number): Impor
   return facts;
 }
 
-function bareFact(
-  parts: { readonly predicate: string; readonly args: readonly string[]; readonly truthVal: boolean },
-  scope: string | null,
-): ImportedFact {
+function bareFact(parts: FactParts, scope: string | null): ImportedFact {
   return {
     predicate: parts.predicate,
     // A copy of arguments by name would be without names.
@@ -219,9 +286,17 @@ class LineSplitter {
       lines.push({ bytes: null, problem: tooLong });
       rest = rest.subarray(end + 1);
     }
+    if (this.#heldBytes > 0) {
+      // The held line alone is completed: the others stay where they are.
+      const end = rest.indexOf(newline);
+      if (end >= 0) {
+        lines.push(this.#whole(this.#withHeld(rest.subarray(0, end))));
+        rest = rest.subarray(end + 1);
+      }
+    }
     const last = rest.lastIndexOf(newline);
     if (last >= 0) {
-      lines.push(this.#whole(this.#withHeld(rest.subarray(0, last))));
+      lines.push(this.#whole(rest.subarray(0, last)));
       rest = rest.subarray(last + 1);
     }
     this.#hold(rest);

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
-import { readTurtle } from './triples.ts';
+import { type ImportItems, singly } from './items.ts';
+import { readNTriples, readTurtle } from './triples.ts';
 
 interface Read {
   readonly facts: readonly (readonly string[])[];
@@ -9,14 +10,21 @@ interface Read {
   readonly most: number;
 }
 
-async function read(text: string): Promise<Read> {
-  const chunks = (async function* () {
-    yield Buffer.from(text);
-  })();
+async function* bytesOf(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
+}
+
+const pause = (): Promise<void> => Promise.resolve();
+
+function read(text: string): Promise<Read> {
+  return readAll(readTurtle(bytesOf(text), null, pause, 'n'));
+}
+
+async function readAll(given: ImportItems): Promise<Read> {
   const facts: string[][] = [];
   const problems: number[] = [];
   let most = 0;
-  for await (const items of readTurtle(chunks, null, () => Promise.resolve(), 'n')) {
+  for await (const items of singly(given)) {
     most = Math.max(most, items.length);
     for (const { line, what } of items)
       if (what.kind === 'fact') facts.push([what.fact.predicate, ...what.fact.args]);
@@ -43,4 +51,20 @@ it('keeps the latest two hundred prefixes after a failed statement', async () =>
     ['urn:100:b', 'urn:299:a', 'urn:200:c'],
   ]);
   expect(problems).toEqual([302, 304]);
+});
+
+it('reads a plain line of N-Triples as it reads the same line with a comment', async () => {
+  const iris = ['urn:a', 'http://e/ü#😀', 'a:', 'relative', 'urn:a b', 'urn:\\u0041', '', 'urn:{'];
+  const objects = [...iris.map((iri) => `<${iri}>`), '"text"', '""', '"ü 😀\t"', '"a\\"b"', '"x"@en', '_:b'];
+  const lines = iris.flatMap((subject) =>
+    iris.flatMap((predicate) => objects.flatMap((object) => [`<${subject}> <${predicate}> ${object} .`])),
+  );
+  const [plain, parsed] = await Promise.all(
+    ['', ' # with a comment'].map((comment) =>
+      readAll(readNTriples(bytesOf(lines.map((line) => `${line}${comment}\n`).join('')), null, pause)),
+    ),
+  );
+  expect(plain?.facts.length).toBeGreaterThan(100);
+  expect(plain?.problems.length).toBeGreaterThan(100);
+  expect(plain).toEqual(parsed);
 });

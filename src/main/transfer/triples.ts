@@ -9,10 +9,10 @@ import { EventEmitter } from 'node:events';
 import { DataFactory, Parser, type ParserOptions, type Quad } from 'n3';
 import { Slices } from '../../engine/index.ts';
 import {
-  factItem,
   type ImportItem,
   type ImportItems,
   type Line,
+  LineItems,
   maxLineBytes,
   problemItem,
   readLines,
@@ -35,39 +35,59 @@ export async function* readNTriples(
   pause: () => Promise<void>,
 ): ImportItems {
   const slices = new Slices(pause);
+  const items = new LineItems();
   for await (const lines of readLines(chunks)) {
-    const items: ImportItem[] = [];
     for (const { number, text, problem } of lines) {
       if (text === null) items.push(problemItem(number, problem ?? ''));
-      else if (!/^\s*(?:#|$)/.test(text)) items.push(...itemsOfLine(number, text, scope));
+      else readTriple(items, number, text, scope);
       if (slices.isOver) await slices.pause();
     }
-    yield items;
+    yield items.taken();
   }
+  yield items.rest();
 }
 
-function itemsOfLine(line: number, text: string, scope: string | null): ImportItem[] {
+/**
+ * Most lines: IRIs with a scheme, in the place of the object also a text without escapes, language and type. For these
+ * the parser has nothing to decide; any other line is parsed.
+ */
+const plainTriple =
+  /^<([a-z][a-z\d+.-]*:[^\s\p{Cc}<>\\"{}|^`]*)> <([a-z][a-z\d+.-]*:[^\s\p{Cc}<>\\"{}|^`]*)> (?:<([a-z][a-z\d+.-]*:[^\s\p{Cc}<>\\"{}|^`]*)>|"([^"\\\r\n]*)") ?\.$/u;
+
+function readTriple(items: LineItems, line: number, text: string, scope: string | null): void {
+  const plain = plainTriple.exec(text);
+  if (plain !== null) {
+    const [, subject = '', predicate = '', object, literal = ''] = plain;
+    const parts = { predicate, args: [subject, object ?? literal], truthVal: true };
+    items.addFact(line, text.length, parts, scope);
+  } else if (!/^\s*(?:#|$)/.test(text)) parseTriples(items, line, text, scope);
+}
+
+function parseTriples(items: LineItems, line: number, text: string, scope: string | null): void {
+  let quads: Quad[];
   try {
-    const parser = new Parser({ format: 'N-Triples', blankNodePrefix: labelsKept });
-    return parser.parse(text).map((quad) => itemOf(quad, line, text.length, scope));
+    quads = new Parser({ format: 'N-Triples', blankNodePrefix: labelsKept }).parse(text);
   } catch (error) {
-    return [problemItem(line, wordingOf(error))];
+    items.push(problemItem(line, wordingOf(error)));
+    return;
   }
+  for (const quad of quads) addQuad(items, quad, line, text.length, scope);
 }
 
-function itemOf(
+function addQuad(
+  items: LineItems,
   { subject, predicate, object }: Quad,
   line: number,
   size: number,
   scope: string | null,
-): ImportItem {
+): void {
   const args: string[] = [];
   for (const term of [subject, object]) {
     if (term.termType === 'BlankNode') args.push(`_:${term.value}`);
     else if (term.termType === 'NamedNode' || term.termType === 'Literal') args.push(term.value);
-    else return problemItem(line, 'subject and object are an IRI, a blank node or a literal');
+    else return items.push(problemItem(line, 'subject and object are an IRI, a blank node or a literal'));
   }
-  return factItem(line, size, { predicate: predicate.value, args, truthVal: true }, scope);
+  items.addFact(line, size, { predicate: predicate.value, args, truthVal: true }, scope);
 }
 
 /** `nodes`: prefix of generated labels for blank nodes without one. */
@@ -90,7 +110,7 @@ export async function* readTurtle(
     yield reader.items();
   }
   yield* worked(reader.end());
-  yield reader.items();
+  yield reader.rest();
 }
 
 class TurtleReader {
@@ -98,7 +118,7 @@ class TurtleReader {
   readonly #options: ParserOptions;
   readonly #prefixes = new Map<string, string>();
   #base: string | null = null;
-  #items: ImportItem[] = [];
+  readonly #items = new LineItems();
   /** null: no parser is active, and the next text begins a statement. */
   #source: EventEmitter | null = null;
   /** True in the rest of a statement that failed. */
@@ -120,9 +140,11 @@ class TurtleReader {
   }
 
   items(): ImportItem[] {
-    const items = this.#items;
-    this.#items = [];
-    return items;
+    return this.#items.taken();
+  }
+
+  rest(): ImportItem[] {
+    return this.#items.rest();
   }
 
   /** Reads lines in small steps. */
@@ -178,7 +200,7 @@ class TurtleReader {
         if (isOver()) return;
         if (error !== null) this.#fail(wordingOf(error));
         else if (quad !== null) {
-          this.#items.push(itemOf(quad, this.#line, this.#fed, this.#scope));
+          addQuad(this.#items, quad, this.#line, this.#fed, this.#scope);
           this.#fed = 0;
         }
       },

@@ -160,6 +160,16 @@ export function useStorageState(everyMs: number) {
   });
 }
 
+/** The nodes of the store, polled; for admins. */
+export function useNodes(everyMs: number) {
+  const { call } = useSession();
+  return useQuery({
+    queryKey: ['service', 'nodes'],
+    queryFn: ({ signal }) => call('listNodes', {}, { signal }),
+    refetchInterval: everyMs,
+  });
+}
+
 /** Liveness and version of the service, polled while they are shown. */
 export function useHealth({ isWanted = true }: Wanted = {}) {
   const { call } = useSession();

@@ -407,6 +407,7 @@ function useDatabaseCommands(goTo: (space: Space) => void): AppCommand[] {
         ...named('admin.replication'),
         run: () => void navigate({ to: '/admin/replication' }),
       },
+      { ...named('admin.nodes'), run: () => void navigate({ to: '/admin/nodes' }) },
       ...(databases ?? [])
         .filter(({ name }) => name !== space.database)
         .map(

@@ -19,6 +19,7 @@ import { startTheme, type ThemeChoice, useShownTheme, useTheme } from '../ui/the
 import '../ui/theme.css';
 import { cssVariablesResolver, theme } from '../ui/theme.ts';
 import { applyDensity } from '../ui/preferences.ts';
+import { languageFailure } from '../ui/texts.ts';
 import { lastAddressKey, router } from './routes.tsx';
 
 /** Applies the shown theme's colours to Mantine. */
@@ -27,6 +28,7 @@ function Themed({ children }: { children: ReactNode }) {
   return (
     <MantineProvider
       theme={theme}
+      deduplicateCssVariables={false}
       cssVariablesResolver={cssVariablesResolver}
       forceColorScheme={shown === 'light' ? 'light' : 'dark'}
     >
@@ -58,6 +60,7 @@ applyDensity();
 restoreAddress();
 tellTheme(useTheme.getState());
 useTheme.subscribe(tellTheme);
+if (languageFailure !== null) notifyTrouble('The workbench is shown in English', languageFailure);
 await restoreKey().catch((error: unknown) => notifyTrouble('The key could not be read', error));
 createRoot(root).render(
   <StrictMode>

@@ -67,6 +67,7 @@ const SettingsView = lazyComponent(
 const StartView = lazyComponent(async () => (await import('./start/start-view.tsx')).StartView);
 const TourOffer = lazyComponent(async () => (await import('./tour/tour-offer.tsx')).TourOffer);
 const ImportNotice = later(async () => (await import('../features/transfer/import-notice.tsx')).ImportNotice);
+const NodesView = lazyComponent(async () => (await import('../features/admin/nodes-view.tsx')).NodesView);
 const ReplicationView = lazyComponent(
   async () => (await import('../features/admin/replication-view.tsx')).ReplicationView,
 );
@@ -500,6 +501,18 @@ const replicationRoute = createRoute({
   },
 });
 
+const nodesRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin/nodes',
+  component: function Nodes() {
+    return (
+      <AdminFrame>
+        <NodesView />
+      </AdminFrame>
+    );
+  },
+});
+
 const keysRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/admin/keys',
@@ -676,6 +689,7 @@ export const router = createRouter({
     dashboardRoute,
     adminRoute,
     replicationRoute,
+    nodesRoute,
     keysRoute,
     schemaRoute,
     scopesRoute,

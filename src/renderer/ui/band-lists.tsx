@@ -17,7 +17,7 @@ interface NodeListProps {
 }
 
 /** Lists nodes, of which one can be selected. */
-export function NodeList({ label, nodes, chosen, onChoose }: NodeListProps) {
+export function BandNodeList({ label, nodes, chosen, onChoose }: NodeListProps) {
   return (
     <VirtualList
       label={label}

@@ -232,7 +232,10 @@ const BodyRow = memo(PlainBodyRow) as typeof PlainBodyRow;
 
 /** The cell of the grid in which an event occurred; null for none. */
 function cellAt(target: EventTarget): CellPosition | null {
-  const cell = target instanceof Element ? target.closest('[role="gridcell"]') : null;
+  if (!(target instanceof Element)) return null;
+  // Right of the last column a row is that column.
+  const cell =
+    target.closest('[role="gridcell"]') ?? target.querySelector(':scope > [role="gridcell"]:last-child');
   const row = Number(cell?.parentElement?.getAttribute('aria-rowindex'));
   const column = Number(cell?.getAttribute('aria-colindex'));
   return row > 0 && column > 0 ? { row: row - 2, column: column - 1 } : null;

@@ -8,7 +8,7 @@ test('writes bytes in the largest unit with at least one', () => {
     '1,023 B',
     '1.00 KiB',
     '1.50 KiB',
-    '1024 KiB',
+    '1,024 KiB',
     '512 MiB',
     '3.00 TiB',
   ]);

@@ -114,6 +114,7 @@ export const entityOperations = {
       'Aliases belong to the tenant. The search, mentions in texts, extraction and the pages of entities take an alias ' +
       'for its entity; tells, questions and rules match by text. An alias is 409 if it is another entity’s, has aliases ' +
       'itself, is given to an alias, or if facts have it: merge the two entities then.',
+    transaction: 'write',
     body: aliasInputSchema,
     output: aliasAddedSchema,
     problems: ['Conflict', 'StorageUnavailable'],
@@ -128,6 +129,7 @@ export const entityOperations = {
     path: '/entities/alias',
     summary: 'Take an alias away',
     description: 'Answers `absent` if it is none of the entity.',
+    transaction: 'write',
     body: aliasInputSchema,
     output: aliasRemovedSchema,
     problems: ['StorageUnavailable'],

@@ -3,6 +3,9 @@ import { z } from 'zod';
 import {
   changeSchema,
   healthSchema,
+  logMovedSchema,
+  moveLogSchema,
+  nodeListSchema,
   readinessSchema,
   snapshotTakenSchema,
   storageStateSchema,
@@ -65,6 +68,70 @@ export const serviceOperations = {
       },
     },
   },
+  listNodes: {
+    ...shared,
+    method: 'GET',
+    path: '/admin/nodes',
+    summary: 'The nodes of the store: which has the log, and how far each is behind',
+    description:
+      'With `STORE_URL`, as each node told PostgreSQL with its last sign of life, twice a second. Any node answers it, also ' +
+      'while no node has the log. 503 `NoOwner` while PostgreSQL cannot be asked.',
+    role: 'admin',
+    output: nodeListSchema,
+    problems: ['NoOwner'],
+    example: {
+      answer: {
+        log: {
+          position: 41,
+          historyId: '5d0c7f1e9a3b48d6b1f2e4a7c9d80b36',
+          epoch: 3,
+          owner: 'b1f2e4a7-5d0c-4f1e-9a3b-c9d80b3648d6',
+          ownedSince: 1782900000000,
+        },
+        nodes: [
+          {
+            id: 'b1f2e4a7-5d0c-4f1e-9a3b-c9d80b3648d6',
+            address: 'http://10.0.0.7:9300',
+            self: true,
+            role: 'owner',
+            alive: true,
+            position: 41,
+            lagRecords: 0,
+            staleMs: 120,
+            takes: 1,
+            usedBytes: 210763776,
+            memoryBytes: 6871947673,
+            problem: null,
+          },
+        ],
+      },
+    },
+  },
+  moveLog: {
+    ...shared,
+    method: 'POST',
+    path: '/admin/nodes/move',
+    summary: 'Let another node store the writes',
+    description:
+      'The owner ends the writes that are under way, keeps later ones waiting, gives the log to the node, and answers once ' +
+      'that node has it. Nobody gets an error for it; open transactions are lost (409 `TransactionLost`). 409 `Conflict`, and ' +
+      'nothing changed, if the node is not up to date, if a write takes more than a second, or without `STORE_URL`.',
+    kind: 'write',
+    role: 'admin',
+    isOfEverything: true,
+    body: moveLogSchema,
+    output: logMovedSchema,
+    problems: ['NotFound', 'Conflict', 'NoOwner'],
+    example: {
+      body: { to: '4f1e9a3b-48d6-4c9d-80b3-65d0c7f1e9a3' },
+      answer: {
+        from: 'b1f2e4a7-5d0c-4f1e-9a3b-c9d80b3648d6',
+        to: '4f1e9a3b-48d6-4c9d-80b3-65d0c7f1e9a3',
+        address: 'http://10.0.0.8:9300',
+        heldMs: 42.7,
+      },
+    },
+  },
   health: {
     ...shared,
     method: 'GET',
@@ -102,7 +169,7 @@ export const serviceOperations = {
     description:
       'Each event has an `id` (`generation.index`), a kind and, as JSON, its data. Kinds: ' +
       '`fact.asserted`, `fact.retracted`, `fact.superseded`, `conclusion.withdrawn`, `rule.changed`, `scope.changed`, ' +
-      '`declaration.changed`, ' +
+      '`declaration.changed`, `alias.changed`, ' +
       '`memory.evicted`, `mcp.call`, and `reset`, after which the client reads everything again. The ' +
       'stream ends when its credential does.',
     tenant: true,

@@ -276,22 +276,27 @@ class PlanWriter {
       atoms: atoms.map((atom) => this.#joinAtom(view, atom)),
       filters,
       barriers: new Map(
-        waited.flatMap(({ filter, kind }) =>
-          kind === 'stored'
+        waited.flatMap((wait) =>
+          wait.kind === 'stored' || wait.kind === 'atom'
             ? []
-            : [[filter.literal, { kind: kind === 'group' ? ('group' as const) : ('derived' as const) }]],
+            : [
+                [
+                  wait.filter.literal,
+                  { kind: wait.kind === 'group' ? ('group' as const) : ('derived' as const) },
+                ],
+              ],
         ),
       ),
       announced: waits.map(announcedBy),
     };
   }
 
-  #joinAtom(view: ScopeChoice, { literal, boundPositions }: PlannedAtom): JoinAtom {
+  #joinAtom(view: ScopeChoice, { literal, boundPositions, isComplete }: PlannedAtom): JoinAtom {
     if (boundPositions === null) return { literal, source: { kind: 'stored' } };
     const key = tableKey(this.#asked(view, literal, boundPositions));
     return {
       literal,
-      source: { kind: 'derived', rows: `rows ${key}`, demand: `demand ${key}`, boundPositions },
+      source: { kind: 'derived', rows: `rows ${key}`, demand: `demand ${key}`, boundPositions, isComplete },
     };
   }
 
@@ -459,10 +464,14 @@ class PlanWriter {
       detail: termsText(variables),
       access: 'fixpoint',
       estimatedRows: rows,
-      reason: 'until everything that negation and aggregates read is complete',
+      reason: `until everything that ${readersOf(waits)} is complete`,
     });
     for (const each of waits) {
       if (this.#isFull) break;
+      if (each.kind === 'atom') {
+        wait.children.push(yield* this.#table(this.#asked(view, each.literal, [])));
+        continue;
+      }
       const { literal } = each.filter;
       if (each.kind === 'table')
         wait.children.push(
@@ -517,10 +526,18 @@ function startsOf({ atoms }: JoinRule): JoinStart[] {
 }
 
 function announcedBy(wait: PlannedWait): { readonly terms: readonly string[] } {
-  if (wait.kind === 'stored') return { terms: [] };
+  if (wait.kind === 'stored' || wait.kind === 'atom') return { terms: [] };
   if (wait.kind === 'group') return { terms: wait.filter.shared };
   const { args } = atomWaitedFor(wait.filter.literal);
   return { terms: wait.boundPositions.map((position) => args[position] as string) };
+}
+
+/** What reads that for which a stage waits. */
+function readersOf(waits: readonly PlannedWait[]): string {
+  const intersects = waits.some(({ kind }) => kind === 'atom');
+  if (!intersects) return 'negation and aggregates read';
+  const isAll = waits.every(({ kind }) => kind === 'atom');
+  return isAll ? 'the join intersects' : 'negation, aggregates and intersections read';
 }
 
 function partReason({ strategy }: TablePlan, { target, demand }: TablePart): string | null {

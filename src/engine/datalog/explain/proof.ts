@@ -1,10 +1,11 @@
 import { TextMap } from '../../base/text-map.ts';
 import { present } from '../../base/assert.ts';
 import { compareTexts } from '../../base/text-order.ts';
-import type { AtomLiteral } from '../../contract/language.ts';
+import type { AtomLiteral, Literal } from '../../contract/language.ts';
 import { maxProofSteps, type Proof, type ProofStep } from '../../contract/inference.ts';
 import { lookUpFew } from '../../store/fact-matching.ts';
-import type { FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts';
+import type { FactRow, ScopeChoice } from '../../store/fact-store.ts';
+import type { ArgumentNames } from '../../language/argument-names.ts';
 import { renderAtom } from '../../language/print.ts';
 import { isAbsence, isAggregate, isBuiltin, relationOf } from '../../language/terms.ts';
 import { BodyCompiler } from '../join/body-compiler.ts';
@@ -29,6 +30,9 @@ export interface Way {
   readonly height: number;
   readonly premises: readonly Premise[];
 }
+
+/** What proofs read: stored facts, and the declared names of arguments. */
+export type ProofReader = Reader & { readonly names: ArgumentNames };
 
 /** How a premise that is no leaf is proved. */
 type Choice = Omit<Way, 'height'>;
@@ -65,7 +69,7 @@ export class ProofBuilder {
   readonly proved: (Proved | null)[] = [];
   isTruncated = false;
   readonly #set: TableSet;
-  readonly #reader: Reader;
+  readonly #reader: ProofReader;
   readonly #pacer: Pacer;
   readonly #maxSteps: number;
   readonly #stepOf = new TextMap<number>();
@@ -75,7 +79,7 @@ export class ProofBuilder {
   readonly #byGroup = new Map<BuiltGroup, Explainer>();
 
   /** `set` must carry heights, and be used exclusively until the proof is done. */
-  constructor(set: TableSet, reader: Reader, pacer: Pacer, maxSteps = maxProofSteps) {
+  constructor(set: TableSet, reader: ProofReader, pacer: Pacer, maxSteps = maxProofSteps) {
     this.#maxSteps = maxSteps;
     this.#set = set;
     this.#reader = reader;
@@ -292,6 +296,7 @@ export class ProofBuilder {
       { premise, rule },
       {
         atom: premise.rendered,
+        ...this.#named(premise.literal),
         kind: rule === null ? 'aggregate' : 'rule',
         rule: rule === null ? null : rule.record.text,
         ruleId: rule === null ? null : rule.record.id,
@@ -318,9 +323,8 @@ export class ProofBuilder {
     if (fact === null) return false;
     const reader = this.#reader;
     const isNew = isAdded(reader, fact);
-    const facts = isNew && reader.overlay !== null ? reader.overlay.added.facts : reader.facts;
-    const factId = isNew ? (reader.overlay?.idOf(fact) ?? null) : facts.idOf(fact);
-    const step = this.#add(premise.key, { premise, rule: null }, factStep(facts, fact, atom, factId));
+    const factId = isNew ? (reader.overlay?.idOf(fact) ?? null) : reader.facts.idOf(fact);
+    const step = this.#add(premise.key, { premise, rule: null }, factStep(reader, fact, atom, factId));
     if (step !== null && !isNew) this.facts.push(fact);
     return step !== null;
   }
@@ -345,6 +349,12 @@ export class ProofBuilder {
     this.proved.push(proved);
     this.#stepOf.set(key, id);
     return id;
+  }
+
+  /** The field `named` of the step of a conclusion. */
+  #named(literal: Literal): Pick<ProofStep, 'named'> {
+    if (isAggregate(literal) || isBuiltin(literal)) return {};
+    return this.#reader.names.part(literal.predicate, literal.args);
   }
 
   async #choose(premise: Premise): Promise<Choice> {
@@ -465,14 +475,17 @@ function concludesLow({ atoms, groups }: BuiltBody): boolean {
 
 /** The step of a stored fact, `atom` as rendered; `factId` is null if it has no id yet. */
 export function factStep(
-  facts: FactStore,
+  reader: ProofReader,
   fact: FactRow,
   atom: string,
   factId: string | null,
 ): Omit<ProofStep, 'id'> {
+  const { overlay, names } = reader;
+  const facts = overlay !== null && isAdded(reader, fact) ? overlay.added.facts : reader.facts;
   const metadata = facts.metadataOf(fact);
   return {
     atom,
+    ...names.part(fact.relation.predicate, facts.argsOf(fact)),
     rule: null,
     ruleId: null,
     premises: [],

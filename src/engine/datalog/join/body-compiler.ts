@@ -106,16 +106,22 @@ export class BodyCompiler {
       const { withHeights } = this.#set;
       const waiting = this.#relation('waiting', variables.length, level, withHeights, isDemand);
       read = new Map();
+      const announced: { demand: Derived; terms: readonly string[] }[] = [];
       for (const wait of waits) {
+        if (wait.kind === 'atom') {
+          announced.push({ demand: this.#tableSource(view, wait.literal, []).demand, terms: [] });
+          continue;
+        }
         const barrier = this.#barrier(view, wait, conclusion, built);
         if (barrier !== null) read.set(wait.filter.literal, barrier);
+        announced.push(...announcements(wait.filter, barrier));
       }
       for (const [literal, barrier] of read) built.barriers.set(literal, barrier);
-      const announced = waits.flatMap(({ filter }) => announcements(filter, read.get(filter.literal)));
       const first = { ...rule, target: waiting, headTerms: variables, announced };
       this.#set.addRule(first, ends, this.#removals);
       if (this.#isMaintained && !isDemand)
-        for (const { filter } of waits) this.#watch(filter, built, waiting, variables);
+        for (const wait of waits)
+          if (wait.kind !== 'atom') this.#watch(wait.filter, built, waiting, variables);
       [demand, demandTerms] = [waiting, variables];
     }
     return built;
@@ -129,13 +135,18 @@ export class BodyCompiler {
     return derived;
   }
 
-  #atom(view: ScopeChoice, { literal, boundPositions }: PlannedAtom): BodyAtom {
+  #atom(view: ScopeChoice, { literal, boundPositions, isComplete }: PlannedAtom): BodyAtom {
     if (boundPositions === null) return { literal, source: { kind: 'stored' } };
-    return { literal, source: this.#tableSource(view, literal, boundPositions) };
+    return { literal, source: { ...this.#tableSource(view, literal, boundPositions), isComplete } };
   }
 
   /** Prepares what the filter waits for; null if it is stored. */
-  #barrier(view: ScopeChoice, wait: PlannedWait, conclusion: Conclusion, built: BuiltBody): Barrier | null {
+  #barrier(
+    view: ScopeChoice,
+    wait: Exclude<PlannedWait, { kind: 'atom' }>,
+    conclusion: Conclusion,
+    built: BuiltBody,
+  ): Barrier | null {
     if (wait.kind === 'stored') return null;
     const { literal } = wait.filter;
     if (wait.kind === 'table') return this.#tableSource(view, atomWaitedFor(literal), wait.boundPositions);
@@ -187,16 +198,16 @@ export class BodyCompiler {
 
   #tableSource(view: ScopeChoice, literal: AtomLiteral, boundPositions: readonly number[]): DerivedSource {
     const { rows, demand } = this.#set.table({ view, ...shapeOf(literal) }, boundPositions);
-    return { kind: 'derived', rows, demand, boundPositions };
+    return { kind: 'derived', rows, demand, boundPositions, isComplete: false };
   }
 }
 
 /** The demand that must be made before the filter can be evaluated. */
 function announcements(
   filter: Filter,
-  barrier: Barrier | undefined,
+  barrier: Barrier | null,
 ): { demand: Derived; terms: readonly string[] }[] {
-  if (barrier === undefined) return [];
+  if (barrier === null) return [];
   if (barrier.kind === 'group') return [{ demand: barrier.demand, terms: barrier.shared }];
   const { args } = atomWaitedFor(filter.literal);
   const terms = barrier.boundPositions.map((position) => args[position] as string);

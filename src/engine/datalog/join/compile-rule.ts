@@ -60,6 +60,7 @@ import { CountedJoin, countedRows, countedSteps, timedGuard } from './counted-st
 import type { Justifications } from '../model/justifications.ts';
 import { SeenBindings } from './seen-bindings.ts';
 import { SemiJoins, type ValueSet } from './semi-joins.ts';
+import { SortableStep } from './sortable-step.ts';
 import { ChangedFactsDelta, StoredRowsDelta, StoredStep } from './stored-steps.ts';
 import type { Barrier, BodyAtom, Observer, Source } from '../model/table.ts';
 
@@ -508,7 +509,7 @@ class MachineBuilder {
     } else this.#add(rows);
   }
 
-  /** Adds the step that binds the variable of several stored atoms. */
+  /** Adds the step that binds the variable of several atoms. */
   #intersect({ literals, candidates }: JoinStep & { readonly kind: 'intersection' }): void {
     const sorted = literals.map((literal) => {
       const each = this.#sorted(literal);
@@ -574,7 +575,11 @@ class MachineBuilder {
   #sorted({ atom, terms, columns }: LiteralColumns): Sorted {
     const { atoms, view } = this.#rule;
     const shape = this.#shape(terms, columns);
-    const rows = new StoredStep((atoms[atom] as BodyAtom).literal, view, shape);
+    const { literal, source } = atoms[atom] as BodyAtom;
+    const rows =
+      source.kind === 'stored'
+        ? new StoredStep(literal, view, shape)
+        : new DerivedStep(source.rows, shape, 'done');
     return new Sorted(rows, present(shape.binds, 'it binds one variable'));
   }
 
@@ -701,7 +706,7 @@ class MachineBuilder {
     const intersections = this.#intersections;
     if (intersections === null || intersections.isEmpty) return;
     for (const [at, step] of this.#steps.entries()) {
-      if (!(step instanceof StoredStep)) continue;
+      if (!(step instanceof SortableStep)) continue;
       const replaced = intersections.inPlaceOf(step);
       if (replaced === null) continue;
       this.#takeGuards(replaced, step);

@@ -10,7 +10,6 @@ import {
   type AtomShape,
   bindRow,
   DeltaStep,
-  KeyedStep,
   type Machine,
   noRow,
   type Premises,
@@ -18,6 +17,7 @@ import {
   Step,
 } from './machine.ts';
 import type { ValueUse, Window } from '../plan/join-plan.ts';
+import { type Sortable, SortableStep } from './sortable-step.ts';
 
 /** The live rows of a delta of a derived relation. */
 export class DerivedDelta extends DeltaStep {
@@ -97,7 +97,7 @@ export class ChangedRowsDelta extends DerivedDelta {
 }
 
 /** A literal over a derived relation: an index chain, or a full scan if nothing is bound. */
-export class DerivedStep extends KeyedStep {
+export class DerivedStep extends SortableStep {
   readonly source: Derived;
   readonly shape: AtomShape;
   readonly window: Window;
@@ -204,6 +204,25 @@ export class DerivedStep extends KeyedStep {
   override heightOf(row: number): number {
     const { heights } = this.source.rows;
     return heights === null ? 0 : (heights.of[row] as number);
+  }
+
+  override get arity(): number {
+    return this.source.rows.arity;
+  }
+
+  override reads(other: SortableStep): boolean {
+    return other instanceof DerivedStep && other.source === this.source && other.window === this.window;
+  }
+
+  /** For the window `done`, of a relation that is at its fixpoint. */
+  override sortable(): Sortable {
+    const { rows, done } = this.source;
+    return { runs: rows.runs, columns: rows.columns, limit: done, count: rows.count, scope: null };
+  }
+
+  override meets(row: number): boolean {
+    const { rows, done } = this.source;
+    return row < done && !rows.isDead(row);
   }
 
   #limit(machine: Machine): number {

@@ -2,7 +2,7 @@ import { present } from '../../base/assert.ts';
 import { seek, type SortedRun, type SortedRuns } from '../../store/sorted-runs.ts';
 import type { MemoryMeter } from '../../store/memory-meter.ts';
 import type { Reader } from '../model/reader.ts';
-import type { Sortable, StoredStep } from './stored-steps.ts';
+import type { Sortable, SortableStep } from './sortable-step.ts';
 import { type AtomShape, type Machine, noRow, rowsAtOnce, Step } from './machine.ts';
 
 const noInts = new Int32Array(0);
@@ -17,7 +17,7 @@ interface Wanted extends Sortable {
 
 /** One literal of an intersection: all its columns are bound but the one of the variable. */
 export class Sorted {
-  readonly rows: StoredStep;
+  readonly rows: SortableStep;
   /** The column and the register of the variable. */
   readonly binds: Binds;
   readonly #keyRegisters: readonly number[];
@@ -34,7 +34,7 @@ export class Sorted {
   #sorted: Int32Array = noInts;
 
   /** `rows`: a literal whose shape binds one register. */
-  constructor(rows: StoredStep, binds: Binds) {
+  constructor(rows: SortableStep, binds: Binds) {
     this.rows = rows;
     this.binds = binds;
     this.#keyRegisters = rows.shape.keyRegisters;
@@ -345,9 +345,9 @@ export class KeyedSemiJoin {
     this.#rounds = noInts;
   }
 
-  /** False if the value leads to no match. */
+  /** False if the value leads to no match. A value that no stored fact has is not told apart. */
   admits(value: number): boolean {
-    if (this.#isOff) return true;
+    if (this.#isOff || value >= this.#rounds.length) return true;
     const key = this.#values[this.#keyRegister] as number;
     if (key !== this.#key) this.#open(key);
     if (!this.#isComplete && !this.#find(rowsPerCandidate)) return true;
@@ -400,11 +400,11 @@ export class KeyedSemiJoin {
 }
 
 /**
- * A scan of a stored relation in the order of a sorted run that an intersection needs anyway, so that the
+ * A scan of a relation in the order of a sorted run that an intersection needs anyway, so that the
  * intersections after it find the same and neighbouring ranges. Equal tuples are met once.
  */
 export class SortedScan extends Step {
-  readonly #rows: StoredStep;
+  readonly #rows: SortableStep;
   readonly #intersections: Intersections;
   #reader: Reader | null = null;
   #run: SortedRun | null = null;
@@ -415,7 +415,7 @@ export class SortedScan extends Step {
   #met = -1;
 
   /** `rows`: a literal with distinct variables in all columns, none of which is bound. */
-  constructor(rows: StoredStep, intersections: Intersections) {
+  constructor(rows: SortableStep, intersections: Intersections) {
     super();
     this.#rows = rows;
     this.#intersections = intersections;
@@ -532,7 +532,7 @@ export class Intersections {
   }
 
   /** A step that reads a run in place of this one's chain or scan; null if the intersections need no such run. */
-  inPlaceOf(step: StoredStep): IntersectionStep | SortedScan | null {
+  inPlaceOf(step: SortableStep): IntersectionStep | SortedScan | null {
     const { shape } = step;
     const same = this.#literals.filter(({ rows }) => rows.reads(step));
     const isFree = shape.bindPositions.length === step.arity;
@@ -597,7 +597,7 @@ export class Intersections {
   }
 
   /** A run over all columns of the relation of `rows`, if an intersection uses one. */
-  runOver(rows: StoredStep, reader: Reader): (Wanted & { readonly run: SortedRun }) | null {
+  runOver(rows: SortableStep, reader: Reader): (Wanted & { readonly run: SortedRun }) | null {
     const all = rows.sortable(reader);
     for (const literal of this.#literals) {
       const wanted = literal.wanted(reader);

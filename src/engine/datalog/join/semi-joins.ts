@@ -1,6 +1,7 @@
 import type { MemoryMeter } from '../../store/memory-meter.ts';
 import type { Reader } from '../model/reader.ts';
-import type { Sortable, StoredStep } from './stored-steps.ts';
+import type { Sortable } from './sortable-step.ts';
+import type { StoredStep } from './stored-steps.ts';
 
 /** Rows that one step of a scan reads: about as long as the join runs between two of them. */
 const rowsPerStep = 0x8000;

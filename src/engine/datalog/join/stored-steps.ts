@@ -9,7 +9,6 @@ import { relationOf } from '../../language/terms.ts';
 import {
   bindRow,
   DeltaStep,
-  KeyedStep,
   type Machine,
   noRow,
   rowsAtOnce,
@@ -18,6 +17,7 @@ import {
   type Premises,
 } from './machine.ts';
 import { type Reader, sees } from '../model/reader.ts';
+import { type Sortable, SortableStep } from './sortable-step.ts';
 
 const noKey = new Int32Array(0);
 const noRuns = new SortedRuns([]);
@@ -89,18 +89,6 @@ export class ChangedFactsDelta extends StoredRowsDelta {
   }
 }
 
-/** The relation of a step, to be sorted. */
-export interface Sortable {
-  readonly runs: SortedRuns;
-  /** By position; the last one has the scope. */
-  readonly columns: readonly Int32Array[];
-  /** The step meets only rows below this, of the `count` that the relation has. */
-  readonly limit: number;
-  readonly count: number;
-  /** The column and the value by which the rows of a view differ from others; null if all are of the view. */
-  readonly scope: { readonly position: number; readonly value: number } | null;
-}
-
 /**
  * A literal over stored facts, as the pinned reader sees them in a view; those of an overlay come last.
  *
@@ -109,7 +97,7 @@ export interface Sortable {
  * atoms of a body would meet once for every pair of copies. When that row is deleted, what it supports is
  * rederived, from the next copy.
  */
-export class StoredStep extends KeyedStep {
+export class StoredStep extends SortableStep {
   readonly #literal: AtomLiteral;
   readonly #view: ScopeChoice;
   readonly shape: AtomShape;
@@ -178,21 +166,22 @@ export class StoredStep extends KeyedStep {
     const row = relation.find(identity);
     // The newest version decides, unless it is newer than what the reader sees.
     if (row >= this.#limit) return unsureRow;
-    return row >= 0 && this.meets(row) ? row : noRow;
+    if (row < 0 || this.meets(row)) return row < 0 ? noRow : row;
+    // At an earlier instant an ended life may be the one that counts.
+    return relation.hasLives ? unsureRow : noRow;
   }
 
-  get arity(): number {
+  override get arity(): number {
     return this.#literal.args.length;
   }
 
-  /** True if the other step reads the same relation in the same view. */
-  reads(other: StoredStep): boolean {
+  override reads(other: SortableStep): boolean {
+    if (!(other instanceof StoredStep)) return false;
     const [one, two] = [this.#literal, other.#literal];
     return this.#view === other.#view && relationOf(one) === relationOf(two);
   }
 
-  /** The rows that it meets for the reader, to be sorted; null if an overlay adds some. */
-  sortable(reader: Reader): Sortable | null {
+  override sortable(reader: Reader): Sortable | null {
     const { overlay } = reader;
     if (overlay !== null && relationFor(this.#literal, overlay.added) !== null) return null;
     const relation = relationFor(this.#literal, reader);
@@ -205,8 +194,7 @@ export class StoredStep extends KeyedStep {
     return { runs, columns, limit, count, scope: only };
   }
 
-  /** True if the step meets the row, of all that have the current values. */
-  meets(row: number): boolean {
+  override meets(row: number): boolean {
     const reader = this.#reader as Reader;
     const relation = this.#relation as StoredRelation;
     if (row >= this.#limit) return false;

@@ -1,8 +1,10 @@
 import type { Proof } from '../../contract/inference.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../../store/fact-store.ts';
+import type { DeclarationStore } from '../../store/declaration-store.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import { tupleAt, Tuples } from '../../store/tuples.ts';
 import { compareText } from '../../base/text-order.ts';
+import { ArgumentNames } from '../../language/argument-names.ts';
 import { relationKey, relationOf } from '../../language/terms.ts';
 import { type Pause, sliceMs } from '../../base/slices.ts';
 import { type EvaluationLimits, Pacer } from '../tables/evaluation.ts';
@@ -96,6 +98,12 @@ export class Reasoner implements TableCacheHost {
   onBug: (error: unknown) => void = (error) => {
     throw error;
   };
+  /** What declares the names of arguments, which the steps of proofs have. */
+  declared: Pick<DeclarationStore, 'names'> = { names: new ArgumentNames([]) };
+  /** Called with rows that a question of this reader derived in tables of its own, as `addKnown` records them. */
+  onKept:
+    | ((of: Relation & { readonly relation: string }, rows: Tuples, reader: PinnedReader) => void)
+    | null = null;
   /** True if some table may not be known; see `Table.isKnown`. */
   #hasUnknown = false;
   readonly #losses = new Set<Losses>();
@@ -184,7 +192,8 @@ export class Reasoner implements TableCacheHost {
     const isInTime = time >= changedAt && time < this.facts.boundaries.next;
     const isCurrent = generation >= changedIn && isInTime && program === this.#program;
     const version = isCurrent ? this.version : -1;
-    return { facts: this.facts, generation, time, overlay: null, program, version };
+    const { names } = this.declared;
+    return { facts: this.facts, generation, time, overlay: null, program, names, version };
   }
 
   pacer(limits: Omit<EvaluationLimits, 'memory'>): Pacer {
@@ -289,6 +298,20 @@ export class Reasoner implements TableCacheHost {
     const found = this.#both.flatMap((shared) => shared.candidates(relations));
     const known = keepKnown ? this.known.of(relations) : this.known.take(relations);
     return [...found, ...known];
+  }
+
+  /**
+   * The shared tables of these relations whose rows the reader sees, with those rows. `isWhole`: it sees those of all of
+   * them.
+   */
+  heldBy(
+    reader: PinnedReader,
+    relations: ReadonlySet<string>,
+  ): { readonly tables: CachedTable[]; readonly isWhole: boolean } {
+    const tables = this.#both
+      .flatMap((shared) => shared.held(reader))
+      .filter(({ table }) => relations.has(table.relation));
+    return { tables, isWhole: this.#both.every((shared) => [...relations].every(shared.holdsFor(reader))) };
   }
 
   /** Records what changes of facts delete from the shared tables, until its `end`. */
@@ -398,6 +421,7 @@ export class Reasoner implements TableCacheHost {
       }
       if (this.#program !== reader.program) return;
       this.addKnown(table, kept, reader);
+      this.onKept?.(table, kept, reader);
     }
     if (this.withdrawals.isPending) this.onLeft();
   }

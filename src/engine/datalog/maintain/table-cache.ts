@@ -2,6 +2,7 @@ import { EngineError } from '../../base/errors.ts';
 import type { FactStore, ScopeChoice } from '../../store/fact-store.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 import type { Tuples } from '../../store/tuples.ts';
+import type { ArgumentNames } from '../../language/argument-names.ts';
 import { relationKey } from '../../language/terms.ts';
 import {
   type EvaluationLimits,
@@ -25,6 +26,8 @@ import { type Withdrawals, Losses } from './withdrawals.ts';
 export interface PinnedReader extends Reader {
   /** The rules at the time it was pinned. */
   readonly program: Program;
+  /** The declared names of arguments at that time. */
+  readonly names: ArgumentNames;
   /** The reasoner's change counter when the reader was made. */
   readonly version: number;
 }

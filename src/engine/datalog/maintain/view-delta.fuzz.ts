@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Literal } from '../../contract/language.ts';
 import { FactStore, type FactToStore } from '../../store/fact-store.ts';
 import { RuleStore } from '../../store/rule-store.ts';
+import { ArgumentNames } from '../../language/argument-names.ts';
 import { renderBody } from '../../language/print.ts';
 import { relationKey } from '../../language/terms.ts';
 import { changeRules } from '../../state/apply-rules.ts';
@@ -120,7 +121,11 @@ async function compareWithModels(flavour: Flavour, seed: number): Promise<void> 
       for (const fact of facts) overlay.store(toStore(fact));
     }
     const reader = { facts: store, generation: 1, time, overlay };
-    return { reader, program, set: reasoner.tablesOver({ ...reader, program, version: -1 }) };
+    return {
+      reader,
+      program,
+      set: reasoner.tablesOver({ ...reader, program, names: new ArgumentNames([]), version: -1 }),
+    };
   };
   const views: ModelView[] = [{ kind: 'unscoped' }];
   for (const scope of vocabulary.scopes) views.push({ kind: 'scope', scope });

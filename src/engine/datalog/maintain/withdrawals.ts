@@ -215,8 +215,12 @@ export class Withdrawals {
     return { batches, claims };
   }
 
-  /** Forgets what was recorded for reporting changes up to this version. */
+  /**
+   * Forgets what was recorded for reporting changes up to this version. While rows are in doubt it stays: when they are
+   * checked, what a writer reported itself must be known.
+   */
   forgetThrough(version: number): void {
+    if (this.#inDoubt.size > 0) return;
     let end = Math.min(version, this.#held - 1);
     for (const { from } of this.#batches) end = Math.min(end, from);
     this.#claims = this.#claims.filter((claim) => claim.version > end);

@@ -104,9 +104,12 @@ export class FactOverlay implements Overlay {
     const { facts, generation, time } = this.#base;
     const newest = facts.find(predicate, args, truthVal, scope);
     if (newest === null) return null;
-    if ((newest.relation.birth[newest.row] as number) <= generation)
-      return newest.relation.isHeld(newest.row, generation, time) && !this.#hides(newest) ? newest : null;
-    // The fact was written after the reader was pinned, so the version of its generation is an older one.
+    const { relation, row } = newest;
+    if (relation.bornIn(row) <= generation) {
+      if (relation.isHeld(row, generation, time)) return this.#hides(newest) ? null : newest;
+      if (!relation.hasLives) return null;
+    }
+    // The fact was written after the reader was pinned, or is read at an earlier instant: an older version counts.
     const where = scope === null ? { kind: 'unscoped' as const } : { kind: 'scope' as const, scope };
     const pattern = { predicate, args, truthVal, scope: where };
     for (const fact of facts.match(pattern, generation, time, true)) if (!this.#hides(fact)) return fact;

@@ -3,6 +3,7 @@ import type { RuleRecord } from '../../store/rule-store.ts';
 import { traitsOf } from '../../language/rule-traits.ts';
 import { isAggregate, relationOf } from '../../language/terms.ts';
 import { isBuiltinName, type Literal } from '../../contract/language.ts';
+import { PersistentMap } from './persistent-map.ts';
 import { viewKey } from './reader.ts';
 
 /** A rule as one view uses it. */
@@ -55,9 +56,9 @@ export class Program {
   readonly #all: readonly RuleRecord[];
   readonly #orders: readonly number[];
   /** The enabled rules by the relation that they conclude, in order of creation. */
-  readonly #concluding: Map<string, readonly OrderedRule[]>;
+  readonly #concluding: PersistentMap<readonly OrderedRule[]>;
   /** Enabled rules by each relation that they read; null: made on first use. */
-  #reading: Map<string, readonly OrderedRule[]> | null = null;
+  #reading: PersistentMap<readonly OrderedRule[]> | null = null;
   /** Number of rules, including disabled ones, that can make new constants. */
   readonly #makers: number;
   #rulesInOrder: readonly RuleRecord[] | null = null;
@@ -82,13 +83,13 @@ export class Program {
         if (traits.makesConstants) makers++;
         if (record.enabled) listOf(concluding, traits.head).push({ record, order });
       }
-      this.#concluding = concluding;
+      this.#concluding = new PersistentMap(concluding);
       this.#makers = makers;
       return;
     }
     this.#orders = orders;
-    this.#concluding = new Map(before.#concluding);
-    this.#reading = before.#reading === null ? null : new Map(before.#reading);
+    this.#concluding = before.#concluding.fork();
+    this.#reading = before.#reading?.fork() ?? null;
     const { gone, come, from } = change;
     for (const record of gone) this.#leaveOut(record);
     for (const [at, record] of come.entries()) this.#addRule({ record, order: orders[from + at] as number });
@@ -170,7 +171,7 @@ export class Program {
   /** All relations that some rule concludes, in the order of their first rules. */
   conclusions(): RelationShape[] {
     const orderOf = (relation: string): number => this.#concludingRules(relation)[0]?.order ?? 0;
-    const relations = [...this.#concluding.keys()];
+    const relations = this.#concluding.keys();
     return this.conclusionsAmong(relations.sort((left, right) => orderOf(left) - orderOf(right)));
   }
 
@@ -230,14 +231,14 @@ export class Program {
     return found;
   }
 
-  #readersByRelation(): Map<string, readonly OrderedRule[]> {
+  #readersByRelation(): PersistentMap<readonly OrderedRule[]> {
     const reading = new Map<string, OrderedRule[]>();
     for (const [at, record] of this.#all.entries()) {
       if (!record.enabled) continue;
       const rule = { record, order: this.#orders[at] as number };
       for (const relation of new Set(relationsRead(record.rule.body))) listOf(reading, relation).push(rule);
     }
-    return reading;
+    return new PersistentMap(reading);
   }
 
   /** The relations and all that they depend on, transitively. */

@@ -36,8 +36,9 @@ export function sees(reader: Reader, relation: StoredRelation, row: number): boo
 
 /** The version of a fact that the reader sees, given its newest row; -1 if it sees none. */
 export function rowSeen(reader: Reader, relation: StoredRelation, newest: number): number {
-  const row = relation.versionAt(newest, reader.generation);
-  return row >= 0 && sees(reader, relation, row) ? row : -1;
+  let row = relation.versionAt(newest, reader.generation);
+  while (row >= 0 && !sees(reader, relation, row)) row = relation.olderThan(row);
+  return row;
 }
 
 /** True if the reader sees a stored fact of the atom with these dictionary ids in the view. */

@@ -98,6 +98,8 @@ export interface DerivedSource {
   /** Where the atom is demanded, and which argument positions are bound at that point. */
   readonly demand: Derived;
   readonly boundPositions: readonly number[];
+  /** True if the rule is demanded only when its rows, demanded whole, are complete. */
+  readonly isComplete: boolean;
 }
 
 /** A positive atom of a body and the source of its rows. */

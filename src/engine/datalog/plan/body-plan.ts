@@ -7,7 +7,7 @@
  * such literals is a chain of stages: join and demand, wait, test and demand again, and finally the head.
  *
  * If a rule is asked as a whole, and each of its negated atoms is stored or demanded as a whole, no match is needed to demand
- * them: the rule waits before its join, and the join itself tests them.
+ * them: the rule waits before its join, and the join itself tests them. It waits there too for derived atoms that it intersects.
  */
 import { assert, present } from '../../base/assert.ts';
 import {
@@ -29,7 +29,7 @@ import type { ScopeChoice } from '../../store/fact-store.ts';
 import type { Program } from '../model/program.ts';
 import { viewKey } from '../model/reader.ts';
 import { type Argument, shapeOf } from '../model/table.ts';
-import { boundArguments, cheapest, filtersOf, spread } from './join-order.ts';
+import { boundArguments, cheapest, filtersOf, onlyUnbound, spread } from './join-order.ts';
 import { atomWaitedFor } from './join-plan.ts';
 import type { Asked } from './linear-recursion.ts';
 
@@ -58,15 +58,20 @@ export interface PlannedAtom {
   readonly boundPositions: readonly number[] | null;
   /** True if its table is demanded whole, since nearly every key would be. */
   readonly isWhole: boolean;
+  /** True if the stage before waits until its table, demanded whole, is complete. */
+  readonly isComplete: boolean;
 }
 
 /** What a filter waits for at the end of a stage. */
-export type PlannedWait = { readonly filter: Filter } & (
+type FilterWait = { readonly filter: Filter } & (
   | { readonly kind: 'stored' }
   | { readonly kind: 'table'; readonly boundPositions: readonly number[]; readonly isWhole: boolean }
   /** The tuples of an aggregate. */
   | { readonly kind: 'group'; readonly body: PlannedBody }
 );
+
+/** What a stage waits for: for its filters, or for an atom of the next stage, demanded whole. */
+export type PlannedWait = FilterWait | { readonly kind: 'atom'; readonly literal: AtomLiteral };
 
 /** A join, and what the next stage waits for. */
 export interface Stage {
@@ -152,9 +157,9 @@ class BodyPlanner {
   }
 
   /**
-   * The stages of a body that joins after it has waited; null if its matches have to wait. A change of a negated atom then
-   * starts a join. So that this costs no more than to find the rows that waited, the rule must be asked as a whole, and
-   * atoms must have all variables of the negated ones.
+   * The stages of a body that joins after it has waited; null if nothing waits, or its matches have to. A change of a negated
+   * atom then starts a join. So that this costs no more than to find the rows that waited, the rule must be asked as a whole,
+   * and atoms must have all variables of the negated ones.
    */
   #waitFirst(
     waiting: readonly Filter[],
@@ -162,17 +167,54 @@ class BodyPlanner {
     atoms: readonly PlannedAtom[],
   ): BodyStages | null {
     const { demandTerms, filters } = this.#body;
-    if (!this.#space.mayRewrite || waiting.length === 0 || demandTerms.length > 0) return null;
     // Without atoms there is no join that a change could start.
-    if (atoms.length === 0) return null;
+    if (!this.#space.mayRewrite || atoms.length === 0 || demandTerms.length > 0) return null;
+    const whole = this.#toIntersect(atoms);
+    if (waiting.length === 0 && whole.length === 0) return null;
     if (!waiting.every(({ literal }) => isAbsence(literal) && isBoundBy(literal, atoms))) return null;
     const isFree = immediate.length === 0;
     const waits = waiting.map((filter) => this.#wait(filter, isFree ? atoms : []));
     if (!waits.every((wait) => wait.kind === 'stored' || (wait.kind === 'table' && wait.isWhole)))
       return null;
-    const last = { atoms, filters, waits: [], variables: [] };
-    const derived = waits.filter(({ kind }) => kind === 'table');
+    const completed = atoms.map((atom) =>
+      atom.boundPositions === null || whole.length === 0
+        ? atom
+        : { ...atom, boundPositions: [], isComplete: true },
+    );
+    const last = { atoms: completed, filters, waits: [], variables: [] };
+    const derived = [...waits.filter(({ kind }) => kind === 'table'), ...whole];
     return derived.length === 0 ? [last] : [{ atoms: [], filters: [], waits: derived, variables: [] }, last];
+  }
+
+  /**
+   * If the join can intersect derived atoms: the waits that complete the tables of all derived ones; else empty. They must
+   * be below the rule, and demanded as a whole, or read what an earlier atom demands as a whole.
+   */
+  #toIntersect(atoms: readonly PlannedAtom[]): PlannedWait[] {
+    const { view, table } = this.#body;
+    const { program } = this.#space;
+    const level = table === null ? Infinity : program.level(table.view, table.relation);
+    const whole = new Map<string, PlannedWait>();
+    for (const { literal, boundPositions } of atoms) {
+      const relation = relationOf(literal);
+      if (boundPositions === null || whole.has(relation)) continue;
+      if (boundPositions.length > 0 || program.level(view, relation) >= level) return [];
+      whole.set(relation, { kind: 'atom', literal });
+    }
+    return this.#intersectsDerived(atoms) ? [...whole.values()] : [];
+  }
+
+  /** True if a derived atom and another one bind a variable together, when they are joined in this order. */
+  #intersectsDerived(atoms: readonly PlannedAtom[]): boolean {
+    const bound = new Set<string>();
+    for (const [at, { literal }] of atoms.entries()) {
+      const variable = onlyUnbound(literal, bound);
+      const together = atoms.slice(at).filter((each) => onlyUnbound(each.literal, bound) === variable);
+      const isDerived = together.some(({ boundPositions }) => boundPositions !== null);
+      if (variable !== null && together.length > 1 && isDerived) return true;
+      for (const term of literal.args) if (isNamedVariable(term)) bound.add(term);
+    }
+    return false;
   }
 
   /**
@@ -189,7 +231,7 @@ class BodyPlanner {
    * What the filter waits for. `all`: the atom whose every match demands it, if nothing else restricts the
    * matches; else empty.
    */
-  #wait(filter: Filter, all: readonly PlannedAtom[]): PlannedWait {
+  #wait(filter: Filter, all: readonly PlannedAtom[]): FilterWait {
     const { literal, shared } = filter;
     const { view, isMaintained } = this.#body;
     if (isAggregate(literal) && !this.#readsAtom(filter, literal)) {
@@ -245,7 +287,7 @@ class BodyPlanner {
   #source(literal: AtomLiteral, all: readonly PlannedAtom[]): PlannedAtom {
     const { view, table } = this.#body;
     if (!this.#space.isDerived(view, relationOf(literal)))
-      return { literal, boundPositions: null, isWhole: false };
+      return { literal, boundPositions: null, isWhole: false, isComplete: false };
     const isFree =
       table !== null && table.boundPositions.length === 0 && this.#isOwnComponent(literal, table);
     const positions = [...literal.args.keys()].filter((position) => {
@@ -253,7 +295,7 @@ class BodyPlanner {
       return !isFree && (!isVariable(term) || this.#bound.has(term));
     });
     const isWhole = this.#isAskedWhole(literal, positions, all);
-    return { literal, boundPositions: isWhole ? [] : positions, isWhole };
+    return { literal, boundPositions: isWhole ? [] : positions, isWhole, isComplete: false };
   }
 
   /**

@@ -1,6 +1,6 @@
 import { type AtomLiteral, type Literal, isVariable } from '../../contract/language.ts';
 import type { BodyPlan, Filter } from '../../language/order.ts';
-import { isAggregate, isPositiveAtom } from '../../language/terms.ts';
+import { isAggregate, isNamedVariable, isPositiveAtom } from '../../language/terms.ts';
 import type { StoredRelation } from '../../store/stored-relation.ts';
 
 /** The filters of a body, in the order of its plan. */
@@ -52,6 +52,12 @@ export function cheapest(
     }
   }
   return best;
+}
+
+/** The variable of the literal that alone is unbound and occurs once in it; null if there is none. */
+export function onlyUnbound({ args }: AtomLiteral, bound: ReadonlySet<string>): string | null {
+  const unbound = args.filter((term) => isNamedVariable(term) && !bound.has(term));
+  return unbound.length === 1 ? (unbound[0] as string) : null;
 }
 
 /** The number of arguments that are constants or bound variables. */

@@ -17,7 +17,7 @@ import {
 } from '../../language/terms.ts';
 import { present } from '../../base/assert.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
-import { cheapest } from './join-order.ts';
+import { cheapest, onlyUnbound } from './join-order.ts';
 import {
   type Limit,
   type NumberedAtom,
@@ -81,7 +81,7 @@ export type JoinStep =
       readonly window: Window;
     }
   /**
-   * Binds the one variable that several stored atoms lack, to the values that it has in all of them. `candidates` are
+   * Binds the one variable that several stored or complete atoms lack, to the values that it has in all of them. `candidates` are
    * the rows expected before it for each row that starts the join, which say how much is saved.
    */
   | {
@@ -130,7 +130,7 @@ export interface JoinPlan {
 
 /** What a join may use beside looking up one atom after the other. */
 export interface JoinMeans {
-  /** Stored atoms that bind one variable may be intersected. */
+  /** Stored atoms that bind one variable may be intersected, and complete ones. */
   readonly intersects: boolean;
   /** Values may be limited to those that later atoms can match. */
   readonly reduces: boolean;
@@ -146,6 +146,8 @@ export interface JoinAtom {
         readonly rows: unknown;
         readonly demand: unknown;
         readonly boundPositions: readonly number[];
+        /** True if all its rows were there before the rule was demanded: no binding demands any. */
+        readonly isComplete: boolean;
       };
 }
 
@@ -181,6 +183,8 @@ class JoinPlanner {
   readonly #rule: JoinRule;
   readonly #space: JoinSpace;
   readonly #means: JoinMeans;
+  /** True if the join starts at the demand of the rule: complete atoms do not grow while it runs. */
+  #isFromDemand = false;
   /** Expected matches of the atoms joined in order so far, for one row that starts the join. */
   #expected = 1;
   readonly #bound = new Set<string>();
@@ -219,6 +223,7 @@ class JoinPlanner {
 
   #fromDemand(): void {
     const { demandTerms, atoms } = this.#rule;
+    this.#isFromDemand = true;
     this.#expect(atoms, false);
     this.#willDemand(atoms);
     this.#start(demandTerms);
@@ -248,7 +253,7 @@ class JoinPlanner {
 
   #willDemand(atoms: readonly JoinAtom[]): void {
     if (!this.#space.isMaintained) return;
-    this.#toDemand = atoms.filter(({ source }) => source.kind === 'derived').length;
+    this.#toDemand = atoms.filter(isDemanded).length;
   }
 
   #fromAbsence({ literal }: Filter, isLoss: boolean): void {
@@ -302,7 +307,7 @@ class JoinPlanner {
       this.#expected *= Math.max(1, this.#space.estimate(view, atom.literal, this.#bound));
       if (together.length < 2) {
         this.#join(next, windowOf(atom, delta, 'before'), () => this.#lookBack(next, before, open));
-        if (atom.source.kind === 'derived') this.#reduce(open);
+        if (isDemanded(atom)) this.#reduce(open);
       } else {
         this.#intersect(together);
         open = open.filter((at) => !together.includes(at));
@@ -310,22 +315,23 @@ class JoinPlanner {
     }
   }
 
-  /** Plans limits by the stored atoms that are joined before the next derived one, and tests those of bound variables. */
+  /** Plans limits by the stored atoms that are joined before the next demanded one, and tests those of bound variables. */
   #reduce(open: readonly number[]): void {
     if (!this.#means.reduces) return;
-    const { passes, limits } = planReduction(this.#storedFirst(open), this.#bound, this.#space, this.#sets);
+    const stored = this.#first(open).filter(({ at }) => this.#rule.atoms[at]?.source.kind === 'stored');
+    const { passes, limits } = planReduction(stored, this.#bound, this.#space, this.#sets);
     for (const { collects } of passes) this.#sets += collects.length;
     this.#passes.push(...passes);
     this.#limits = limits;
     this.#limit(this.#bound);
   }
 
-  /** The first of these atoms, up to the next derived one. */
-  #storedFirst(open: readonly number[]): readonly NumberedAtom[] {
+  /** The first of these atoms, up to the next one that bindings demand. */
+  #first(open: readonly number[]): readonly NumberedAtom[] {
     const { atoms } = this.#rule;
-    const derived = open.findIndex((at) => atoms[at]?.source.kind === 'derived');
-    const stored = derived < 0 ? open : open.slice(0, derived);
-    return stored.map((at) => ({ at, literal: (atoms[at] as JoinAtom).literal }));
+    const demanded = open.findIndex((at) => isDemanded(atoms[at] as JoinAtom));
+    const first = demanded < 0 ? open : open.slice(0, demanded);
+    return first.map((at) => ({ at, literal: (atoms[at] as JoinAtom).literal }));
   }
 
   /** Tests the limits of these variables, if they have one. */
@@ -348,7 +354,8 @@ class JoinPlanner {
     if (!this.#means.intersects || variable === undefined || others.length > 0) return;
     const { args } = (this.#rule.atoms[next] as JoinAtom).literal;
     const keys = new Set([...before].filter((each) => !args.includes(each)));
-    const way = wayBack(variable, this.#storedFirst(open), keys, this.#bound);
+    const sortable = this.#first(open).filter(({ at }) => this.#isSortable(at));
+    const way = wayBack(variable, sortable, keys, this.#bound);
     if (way === null) return;
     const columns = (atom: number, bound: string): LiteralColumns => {
       const terms = (this.#rule.atoms[atom] as JoinAtom).literal.args;
@@ -361,8 +368,8 @@ class JoinPlanner {
   }
 
   /**
-   * The atom, and those of `others` that have no unbound variable but the one that the atom binds, if all are
-   * stored. A derived atom is demanded when everything before it was joined, so it has to wait.
+   * The atom, and those of `others` that have no unbound variable but the one that the atom binds, if all can be sorted. An
+   * atom that is demanded when everything before it was joined has to wait.
    */
   #intersectable(at: number, others: readonly number[]): readonly number[] {
     const variable = this.#means.intersects ? this.#onlyUnbound(at) : null;
@@ -370,14 +377,15 @@ class JoinPlanner {
     return [at, ...others.filter((other) => this.#onlyUnbound(other) === variable)];
   }
 
-  /** The variable of a stored atom that alone is unbound and occurs once in it; null if there is none. */
+  /** The variable of an atom that can be sorted, if it alone is unbound and occurs once in it; else null. */
   #onlyUnbound(at: number): string | null {
-    const { literal, source } = this.#rule.atoms[at] as JoinAtom;
-    if (source.kind !== 'stored') return null;
-    const unbound = literal.args.filter(
-      (term) => term !== wildcard && isVariable(term) && !this.#bound.has(term),
-    );
-    return unbound.length === 1 ? (unbound[0] as string) : null;
+    return this.#isSortable(at) ? onlyUnbound((this.#rule.atoms[at] as JoinAtom).literal, this.#bound) : null;
+  }
+
+  /** True if the rows of the atom do not grow during the join. */
+  #isSortable(at: number): boolean {
+    const { source } = this.#rule.atoms[at] as JoinAtom;
+    return source.kind === 'stored' || (source.isComplete && this.#isFromDemand);
   }
 
   #intersect(together: readonly number[]): void {
@@ -395,9 +403,9 @@ class JoinPlanner {
   /** Demands the atom if it is derived, then joins it; `limit` adds steps before repetitions are eliminated. */
   #join(at: number, window: Window, limit?: () => void): void {
     const atom = this.#rule.atoms[at] as JoinAtom;
-    if (atom.source.kind === 'derived' && this.#toDemand > 0) this.#toDemand--;
+    if (isDemanded(atom) && this.#toDemand > 0) this.#toDemand--;
     // The rule's own demand is never new, but an observer sees the demand.
-    if (atom.source.kind === 'derived' && (!this.#isOwnDemand(atom) || this.#space.isObserved))
+    if (isDemanded(atom) && (!this.#isOwnDemand(atom) || this.#space.isObserved))
       this.#steps.push({ kind: 'demand', atom: at });
     this.#lookUp(at, window, limit);
   }
@@ -538,6 +546,11 @@ export function innerTerms({ literal, shared }: Filter, barriers: JoinRule['barr
 /** The terms that a filter reads or binds. */
 export function filterTerms({ literal, shared }: Filter): readonly string[] {
   return isAggregate(literal) ? [...shared, literal.result] : literal.args;
+}
+
+/** True if bindings demand the atom: it is derived, and was not complete before the join. */
+function isDemanded({ source }: JoinAtom): boolean {
+  return source.kind === 'derived' && !source.isComplete;
 }
 
 function windowOf(atom: JoinAtom, delta: unknown, own: Window): Window {

@@ -317,7 +317,7 @@ function closureParts(table: Asked, { base, before, behind, recursive }: Closure
 function storedBody(table: Asked): PlannedBody {
   const { view, predicate, negated } = table;
   const literal = { predicate, args: variablesFor(table), negated, naf: false };
-  const atoms = [{ literal, boundPositions: null, isWhole: false }];
+  const atoms = [{ literal, boundPositions: null, isWhole: false, isComplete: false }];
   const stages = [{ atoms, filters: [], waits: [], variables: [] }];
   return { view, literals: [literal], filters: [], stages };
 }

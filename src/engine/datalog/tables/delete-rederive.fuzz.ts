@@ -22,7 +22,7 @@ import {
 import { aggregateCase } from '../../testing/aggregate-cases.ts';
 import { chainCase } from '../../testing/chain-cases.ts';
 import { closureCase } from '../../testing/closure-cases.ts';
-import { cycleCase } from '../../testing/cycle-cases.ts';
+import { cycleCase, derivedCycleCase } from '../../testing/cycle-cases.ts';
 import { demandCase } from '../../testing/demand-cases.ts';
 import { atomKey, atomsOf, expectOrder, expectTruth } from '../../testing/table-truth.ts';
 import { overSeeds } from '../../testing/twin.ts';
@@ -33,6 +33,7 @@ import { MemoryBudget } from '../model/memory-budget.ts';
 import type { GroundAtom } from '../explain/proof.ts';
 import { instance, type Matches, matchesOf, type Question, question } from './question.ts';
 import { type PinnedReader, Reasoner } from '../maintain/reasoner.ts';
+import { DerivedStep } from '../join/derived-steps.ts';
 import { Intersections, IntersectionStep } from '../join/intersection-step.ts';
 import { SeenBindings } from '../join/seen-bindings.ts';
 import { TableSet } from './table-set.ts';
@@ -500,10 +501,14 @@ for (const [name, flavour] of Object.entries(chains)) {
   );
 }
 
-const cycles: Record<string, Flavour> = {
-  cycles: { ...steady, facts: 50, constants: 4 },
-  'cycles in views': { ...steady, facts: 70, constants: 3, scopes: true, validity: true },
-};
+const inOneView = { ...steady, facts: 50, constants: 4 };
+const inViews = { ...steady, facts: 70, constants: 3, scopes: true, validity: true };
+const cycles = [
+  ['cycles', inOneView, cycleCase],
+  ['cyclesInViews', inViews, cycleCase],
+  ['derivedCycles', inOneView, derivedCycleCase],
+  ['derivedCyclesInViews', inViews, derivedCycleCase],
+] as const;
 
 /** Lets small joins intersect too: about every other one. */
 function oftenIntersecting() {
@@ -511,9 +516,10 @@ function oftenIntersecting() {
   return vi.spyOn(Intersections.prototype, 'outweigh').mockImplementation(() => asked++ % 3 !== 0);
 }
 
-for (const [name, flavour] of Object.entries(cycles)) {
+for (const [name, flavour, makeCase] of cycles) {
   test(`intersects neighbours in bodies with cycles (${name})`, { timeout }, async () => {
     const found = { match: 0, none: 0 };
+    const sorted = vi.spyOn(DerivedStep.prototype, 'sortable');
     const advance = IntersectionStep.prototype.advance;
     const spy = vi.spyOn(IntersectionStep.prototype, 'advance').mockImplementation(function (
       this: IntersectionStep,
@@ -526,18 +532,20 @@ for (const [name, flavour] of Object.entries(cycles)) {
     });
     const often = oftenIntersecting();
     try {
-      await overSeeds({ name, few: 2, many: 3000 }, (seed) => changeInTurn(flavour, seed, cycleCase));
+      await overSeeds({ name, few: 5, many: 3000 }, (seed) => changeInTurn(flavour, seed, makeCase));
     } finally {
       spy.mockRestore();
       often.mockRestore();
     }
+    if (makeCase === derivedCycleCase) expect(sorted).toHaveBeenCalled();
+    sorted.mockRestore();
     for (const [what, times] of Object.entries(found)) expect(times, what).toBeGreaterThan(0);
   });
 
   test(`intersects them correctly whatever changes meanwhile (${name})`, { timeout }, async () => {
     const often = oftenIntersecting();
     try {
-      await overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, cycleCase));
+      await overSeeds({ name, few: 1, many: 2000 }, (seed) => changeMeanwhile(flavour, seed, makeCase));
     } finally {
       often.mockRestore();
     }

@@ -34,8 +34,14 @@ export interface EvaluationLimits {
    * How long, in total, to wait for maintenance by others before using private tables; unlimited by default.
    */
   readonly patienceMs?: number | undefined;
-  /** Processor time, in milliseconds, after which it ends with `HandOver`; unlimited by default. */
-  readonly handOverMs?: number | undefined;
+  /** When it ends with `HandOver`; never by default. */
+  readonly handOver?: HandOverLimit | undefined;
+}
+
+/** After so many milliseconds of processor time a question goes on elsewhere, as soon as that is possible. */
+export interface HandOverLimit {
+  readonly afterMs: number;
+  isPossible(): boolean;
 }
 
 /** Ends the evaluation of a question that has taken its time on this thread: it begins again on another one. */
@@ -155,9 +161,10 @@ export class Pacer {
   /** Lets others run, whether or not the slice is over. */
   async rest(): Promise<void> {
     this.look();
-    const { timeoutMs, signal, handOverMs = Number.POSITIVE_INFINITY } = this.limits;
+    const { timeoutMs, signal, handOver } = this.limits;
     this.#workedMs += performance.now() - this.#sliceStartedAt;
-    if (this.#workedMs > handOverMs) throw new HandOver();
+    if (handOver !== undefined && this.#workedMs > handOver.afterMs && handOver.isPossible())
+      throw new HandOver();
     await this.#pause((this.#wake ??= { deadline: this.startedAt + timeoutMs, signal }));
     this.#sliceStartedAt = performance.now();
     this.look();
@@ -229,7 +236,10 @@ export async function settle(set: TableSet, reader: Reader, pacer: Pacer): Promi
   try {
     return await toFixpoint(set, reader, pacer);
   } finally {
-    for (const runs of set.usedRuns) pacer.limits.memory.use(holderOf(runs));
+    // What is joined with a derived relation later are changes of few rows, which need no run.
+    for (const runs of set.usedRuns)
+      if (runs.isMetered) runs.drop();
+      else pacer.limits.memory.use(holderOf(runs));
     set.usedRuns.clear();
   }
 }

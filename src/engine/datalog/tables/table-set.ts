@@ -320,7 +320,7 @@ export class TableSet implements TableSpace {
     const demandTerms = table.boundPositions.map((position) => headTerms[position] as string);
     const literal = { predicate, args: headTerms, negated, naf: false };
     const { rows, demand } = wide;
-    const source = { kind: 'derived' as const, rows, demand, boundPositions: positions };
+    const source = { kind: 'derived' as const, rows, demand, boundPositions: positions, isComplete: false };
     const rule = {
       target: table.rows,
       headTerms,

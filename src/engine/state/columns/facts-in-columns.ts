@@ -33,6 +33,8 @@ interface FactsHead {
   readonly mergeBases?: SavedBases;
   /** The keys of the relations with archived versions. */
   readonly archived?: readonly { readonly relation: string; readonly arity: number }[];
+  /** True: the numbers of `PastFacts` follow. */
+  readonly hasPast?: true;
 }
 
 interface RelationHead {
@@ -44,6 +46,8 @@ interface RelationHead {
   readonly hasFrom: boolean;
   readonly hasUntil: boolean;
   readonly hasMetadata: boolean;
+  /** See `StoredRelation.hasLives`; absent: it has not. */
+  readonly hasLives?: true;
 }
 
 /** The rows of a relation to write, in order. */
@@ -89,6 +93,7 @@ export async function* writeFacts(
     ...(restored.length === 0 ? {} : { restored: restored.length }),
     mergeBases: pinned.mergeBases,
     archived: pinned.archive.map(({ relation, versions: { arity } }) => ({ relation, arity })),
+    ...(pastOf(pinned) === null ? {} : { hasPast: true }),
   };
   yield* columns.json(head);
   const { used } = selection;
@@ -111,6 +116,13 @@ export async function* writeFacts(
   yield* writeEnds(pinned, selection.ids, columns);
   if (restored.length > 0) yield* writeRestored(restored, columns);
   for (const each of pinned.archive) yield* writeArchived(each, selection.ids, columns, slices);
+  for (const list of pastOf(pinned) ?? [])
+    yield* columns.int32(list.length, (piece, from) => piece.set(list.subarray(from, from + piece.length)));
+}
+
+/** The lists of `PastFacts`; null if they are empty. */
+function pastOf({ past: { past, byTtl } }: PinnedFacts): Int32Array[] | null {
+  return past.length + byTtl.length === 0 ? null : [past, byTtl];
 }
 
 /** Reads what `writeFacts` wrote. `time` is the wall clock of the last record. */
@@ -150,10 +162,14 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
   const archive: { relation: string; versions: ArchivedVersions }[] = [];
   for (const { relation, arity } of head.archived ?? [])
     archive.push({ relation, versions: await readArchived(arity, columns) });
+  const past =
+    head.hasPast === true
+      ? { past: await columns.int32(), byTtl: await columns.int32() }
+      : { past: new Int32Array(0), byTtl: new Int32Array(0) };
   const { createdAt, forgottenThrough, scopes: scopeRecords } = head;
   const mergeBases = head.mergeBases ?? { forks: [], merged: [], lives: [] };
   const ofScopes = { scopes, scopeRecords, mergeBases, archive };
-  const contents = { createdAt, forgottenThrough, dictionary, ...ofScopes, relations, numbers, ended };
+  const contents = { createdAt, forgottenThrough, dictionary, ...ofScopes, relations, numbers, ended, past };
   return FactStore.restored(contents, time, slices);
 }
 
@@ -175,7 +191,7 @@ async function select(
       if (index % rowsInSlice === rowsInSlice - 1) await slices.breathe();
       const row = rowOf(index);
       facts[relation.number[row] as number] = 1;
-      need(relation.birth[row] as number);
+      need(relation.bornIn(row));
       for (let position = 0; position < relation.arity; position++)
         isUsed[(relation.columns[position] as Int32Array)[row] as number] = 1;
     }
@@ -228,6 +244,7 @@ async function* writeRelation(
     hasFrom: validFrom !== null,
     hasUntil: validUntil !== null,
     hasMetadata: metadata.size > 0,
+    ...(relation.hasLives ? { hasLives: true } : {}),
   };
   yield* columns.json(head);
   for (let position = 0; position <= arity; position++)
@@ -242,7 +259,7 @@ async function* writeRelation(
     columns.float64(count, (piece, from) => {
       for (let at = 0; at < piece.length; at++) piece[at] = valueOf(rowOf(from + at));
     });
-  yield* floats((row) => relation.birth[row] as number);
+  yield* floats((row) => relation.bornIn(row));
   yield* columns.int32(count, (piece, from) => {
     for (let at = 0; at < piece.length; at++) piece[at] = relation.number[rowOf(from + at)] as number;
   });
@@ -295,6 +312,7 @@ async function readRelation(columns: ColumnReader, slices: Slices): Promise<Stor
       death,
       validFrom,
       validUntil,
+      hasLives: head.hasLives === true,
     },
     slices,
   );

@@ -35,7 +35,8 @@ export async function rowsToWrite(
    * For facts whose newest version came after the pinned moment: the newest dead version before it, by the newest one.
    */
   const doubtful = new Map<number, number>();
-  const isAliveBefore = new Set<number>();
+  /** By the newest one: the last version that was alive at the pinned moment and has died since. */
+  const aliveBefore = new Map<number, number>();
   const identity = new Int32Array(relation.arity + 1);
   for (let row = 0; row < count; row++) {
     if (row % rowsInSlice === rowsInSlice - 1) await slices.breathe();
@@ -46,14 +47,14 @@ export async function rowsToWrite(
       if (death === Number.POSITIVE_INFINITY) continue;
     } else if (relation.erased?.has(relation.number[row] as number) === true) continue;
     const newest = relation.find(tupleAt(relation, row, identity));
-    if (death > generation) isAliveBefore.add(newest);
+    if (death > generation) aliveBefore.set(newest, row);
     else if (newest === row) {
       selected[row] = 1;
       size++;
     } else if (newest >= count) doubtful.set(newest, row);
   }
   for (const [newest, row] of doubtful)
-    if (!isAliveBefore.has(newest)) {
+    if ((aliveBefore.get(newest) ?? -1) < row) {
       selected[row] = 1;
       size++;
     }

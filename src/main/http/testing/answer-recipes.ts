@@ -531,6 +531,8 @@ async function constraint(world: World, mode = 'warn'): Promise<string> {
   return (await world.call('POST', '/constraints', { text, name: 'none of them', mode })).id;
 }
 
+const noNode = '00000000-0000-4000-8000-000000000000';
+
 export const recipes: Recipes = {
   ...knowledge,
   addConstraint: {
@@ -701,6 +703,14 @@ export const recipes: Recipes = {
   takeSnapshot: { success: async (world) => (await fact(world), {}) },
   takeBackup: { success: async (world) => (await fact(world), {}) },
   storageState: { success: none },
+  // The nodes of a store: ../../service/nodes.test.ts.
+  listNodes: { success: none, NoOwner: null },
+  moveLog: {
+    success: () => ({ body: { to: noNode } }),
+    NotFound: null,
+    NoOwner: null,
+    Conflict: () => ({ body: { to: noNode } }),
+  },
   health: { success: none },
   ready: { success: none },
   events: { success: () => ({ headers: { 'last-event-id': '1.0' } }) },

@@ -8,6 +8,7 @@ const sections: readonly { readonly to: NonNullable<LinkProps['to']>; readonly t
   { to: '/admin/databases', title: 'Databases' },
   { to: '/admin/keys', title: 'Keys' },
   { to: '/admin/replication', title: 'Replication' },
+  { to: '/admin/nodes', title: 'Nodes' },
 ];
 
 /** Shows the links to the Admin sections above the section's content. */

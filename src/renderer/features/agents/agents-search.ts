@@ -15,8 +15,8 @@ export interface AgentsSearch {
   tool?: string | undefined;
   outcome?: 'ok' | 'error' | undefined;
   q?: string | undefined;
-  /** `time` shows the calls of one session along the time. */
-  as?: 'time' | undefined;
+  /** `time` shows the calls of one session along the time, `answers` the answers that rested on what the client told. */
+  as?: 'time' | 'answers' | undefined;
   /** Id of the first call of the session shown along the time; absent: the newest session. */
   session?: string | undefined;
   /** Id of the call shown beside the log. */
@@ -60,7 +60,7 @@ export function agentsSearchOf(search: Record<string, unknown>): AgentsSearch {
     tool: text(search['tool']),
     outcome: oneOf(['ok', 'error'] as const, search['outcome']),
     q: text(search['q']),
-    as: oneOf(['time'] as const, search['as']),
+    as: oneOf(['time', 'answers'] as const, search['as']),
     session: text(search['session']),
     call: text(search['call']),
     program: programOf(search['program']),

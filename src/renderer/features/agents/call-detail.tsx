@@ -2,7 +2,6 @@
 import { Button } from '@mantine/core';
 import {
   IconAlertTriangle,
-  IconCheck,
   IconFilter,
   IconHistory,
   IconListSearch,
@@ -20,12 +19,14 @@ import { formatAmount, formatCount, formatDuration, formatTime } from '../../ui/
 import { EmptyState, Loading } from '../../ui/notices.tsx';
 import { DetailPane } from '../../ui/pane.tsx';
 import { Tag } from '../../ui/tags.tsx';
+import { locale } from '../../ui/texts.ts';
 import type { AgentsSearch } from './agents-search.ts';
 import styles from './agents.module.css';
 import { momentOfCall, replayOf, spaceOfCall } from './ask-replay.ts';
+import { shownColumns, useColumnChoice } from '../../ui/column-choice.ts';
 import { argumentsLine, clientNameOf } from './call-log.ts';
 
-const clock = new Intl.DateTimeFormat('en-GB', {
+const clock = new Intl.DateTimeFormat(locale, {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
@@ -35,12 +36,10 @@ const clock = new Intl.DateTimeFormat('en-GB', {
 /** No window is wide enough for longer lines. */
 const maxLineLength = 400;
 
-/** A tag for the outcome of a call. */
+/** The outcome of a call: plain text for the norm, a tag for an error. */
 export function OutcomeTag({ outcome }: Pick<ToolCallRecord, 'outcome'>) {
   return outcome === 'ok' ? (
-    <Tag tone="good">
-      <IconCheck size={11} aria-hidden /> ok
-    </Tag>
+    <span className="dim">ok</span>
   ) : (
     <Tag tone="bad">
       <IconAlertTriangle size={11} aria-hidden /> error
@@ -119,9 +118,55 @@ const firstColumns: Column<ToolCallRecord>[] = [
   },
 ];
 
-/** The columns of the log; `hasPlaces`: the calls come from several databases or tenants. */
-export function callColumns(hasPlaces: boolean): Column<ToolCallRecord>[] {
-  return hasPlaces ? [...firstColumns, placeColumn] : firstColumns;
+/** The columns of the log that can be hidden, with their titles. */
+export const choosableCallColumns = {
+  client: 'Client',
+  outcome: 'Outcome',
+  result: 'Result',
+  took: 'Took',
+  size: 'Size',
+  place: 'Place',
+} as const;
+
+type ChoosableCallColumn = keyof typeof choosableCallColumns;
+
+const choosableCallIds = Object.keys(choosableCallColumns) as ChoosableCallColumn[];
+
+/** Under this name the choice of columns is kept; no predicate has a colon. */
+export const callsTable = 'list:calls';
+
+/** The columns in which two calls differ, or one is not as almost all are: of this database and tenant, and answered. */
+export function differingCallColumns(
+  calls: readonly Pick<ToolCallRecord, 'client' | 'outcome' | 'database' | 'tenant'>[],
+  here: { readonly database: string; readonly tenant: string },
+): Set<ChoosableCallColumn> {
+  const found = new Set<ChoosableCallColumn>(['result', 'took', 'size']);
+  const [first] = calls;
+  for (const { client, outcome, database, tenant } of calls) {
+    if (client !== first?.client) found.add('client');
+    if (outcome !== 'ok') found.add('outcome');
+    if (database !== here.database || tenant !== here.tenant) found.add('place');
+  }
+  return found;
+}
+
+/** The columns of the log that are shown: as chosen, else those that differ. */
+export function useShownCallColumns(
+  calls: readonly ToolCallRecord[],
+  here: { readonly database: string; readonly tenant: string },
+): readonly ChoosableCallColumn[] {
+  const choice = useColumnChoice(callsTable);
+  return useMemo(
+    () => shownColumns(choosableCallIds, choice, differingCallColumns(calls, here), null),
+    [choice, calls, here],
+  );
+}
+
+/** The columns of the log; `shown`: those of the columns that can be hidden. */
+export function callColumns(shown: readonly string[]): Column<ToolCallRecord>[] {
+  return [...firstColumns, placeColumn].filter(
+    ({ id }) => !Object.hasOwn(choosableCallColumns, id) || shown.includes(id),
+  );
 }
 
 interface CallDetailProps {

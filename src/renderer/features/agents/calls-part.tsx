@@ -23,7 +23,8 @@ import { Banner, EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import { type AgentsSearch, filterOf, noFilter } from './agents-search.ts';
-import { callColumns } from './call-detail.tsx';
+import { callColumns, callsTable, choosableCallColumns, useShownCallColumns } from './call-detail.tsx';
+import { ChooseColumns } from '../../ui/choose-columns.tsx';
 import {
   callFile,
   callFileName,
@@ -38,6 +39,7 @@ import {
   pausedCalls,
 } from './call-log.ts';
 import styles from './agents.module.css';
+import { RestedPart } from './rested-part.tsx';
 import { TimeLine } from './time-line.tsx';
 
 /** The calls loaded when the log was paused; null: not paused. */
@@ -165,6 +167,7 @@ function countText({ calls, isWhole }: HeldCalls, rows: number, isFiltered: bool
 function Toolbar({ held, shown, ...props }: CallsPartProps & { held: HeldCalls; shown: Shown }) {
   const { search, onSearch, log, paused, onPaused } = props;
   const isFiltered = isFiltering(filterOf(search));
+  const shownColumns = useShownCallColumns(shown.rows, useSession().endpoint);
   return (
     <div className={`flex-row gap-6 ${styles.toolbar}`}>
       <Filters {...props} held={held} />
@@ -183,13 +186,27 @@ function Toolbar({ held, shown, ...props }: CallsPartProps & { held: HeldCalls; 
         {isFiltered && !held.isWhole && 'Looking further back… '}
         {countText(held, shown.rows.length, isFiltered)}
       </span>
+      {search.as === undefined && (
+        <ChooseColumns
+          table={callsTable}
+          columns={choosableCallColumns}
+          shown={shownColumns}
+          norm="Where calls differ"
+        />
+      )}
       <SegmentedControl
         aria-label="Show calls as"
         value={search.as ?? 'list'}
-        onChange={(value) => onSearch({ as: value === 'time' ? 'time' : undefined, session: undefined })}
+        onChange={(value) =>
+          onSearch({
+            as: value === 'time' || value === 'answers' ? value : undefined,
+            session: undefined,
+          })
+        }
         data={[
           { value: 'list', label: 'List' },
           { value: 'time', label: 'Time line' },
+          { value: 'answers', label: 'Rested on it' },
         ]}
       />
       {paused === null ? (
@@ -260,11 +277,8 @@ function Rows({ held, shown, ...props }: CallsPartProps & { held: HeldCalls; sho
   const { search, onSearch, log, paused } = props;
   const { endpoint } = useSession();
   const { rows, leading } = shown;
-  const hasPlaces = useMemo(
-    () => rows.some(({ database, tenant }) => database !== endpoint.database || tenant !== endpoint.tenant),
-    [rows, endpoint],
-  );
-  const columns = useMemo(() => callColumns(hasPlaces), [hasPlaces]);
+  const shownColumns = useShownCallColumns(rows, endpoint);
+  const columns = useMemo(() => callColumns(shownColumns), [shownColumns]);
   if (rows.length === 0)
     return isFiltering(filterOf(search)) ? (
       <NoMatch onSearch={onSearch} isWhole={held.isWhole} />
@@ -329,7 +343,11 @@ export function CallsPart(props: CallsPartProps) {
       <NotCurrent log={log} />
       <Toolbar {...props} held={held} shown={shown} />
       <div className="rest-height">
-        <Rows {...props} held={held} shown={shown} />
+        {search.as === 'answers' ? (
+          <RestedPart search={search} onSearch={props.onSearch} log={log} />
+        ) : (
+          <Rows {...props} held={held} shown={shown} />
+        )}
       </div>
     </div>
   );

@@ -1,5 +1,6 @@
 /** Answers as the points of a chart. Pure. */
 import { compareNumbersFirst } from '../../../engine/language/numbers.ts';
+import { formatCount } from '../../ui/format.ts';
 import type { ShownAnswer } from './answer.ts';
 import { type ChartAxes, type ColumnKinds, timeOf } from './answer-forms.ts';
 import { NumberTally } from './tally.ts';
@@ -39,7 +40,7 @@ function scatterPoints(rows: ShownAnswer['bindings'], axes: ChartAxes, kinds: Co
     notDrawn:
       every === 1
         ? null
-        : `One of ${every} answers is drawn: ${points.length.toLocaleString()} of ${rows.length.toLocaleString()}.`,
+        : `One of ${every} answers is drawn: ${formatCount(points.length)} of ${formatCount(rows.length)}.`,
   };
 }
 
@@ -82,6 +83,6 @@ export function chartPoints(rows: ShownAnswer['bindings'], axes: ChartAxes, kind
     notDrawn:
       all.length === drawn.length
         ? null
-        : `The ${MAX_BARS} greatest of ${all.length.toLocaleString()} values of ?${axes.x} are drawn.`,
+        : `The ${MAX_BARS} greatest of ${formatCount(all.length)} values of ?${axes.x} are drawn.`,
   };
 }

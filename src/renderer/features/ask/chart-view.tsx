@@ -5,6 +5,8 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { EmptyState } from '../../ui/notices.tsx';
 import { useShownTheme } from '../../ui/theme-choice.ts';
+import { locale } from '../../ui/texts.ts';
+import { formatCount } from '../../ui/format.ts';
 import {
   type ChartAxes,
   chartAxesOf,
@@ -97,10 +99,10 @@ export function chartInWords(axes: ChartAxes, { xs, ys, names }: ChartPoints, ki
     if (point.value > greatest.value) greatest = point;
   }
   const ends = [greatest, least].map(({ value, index }) => `${measureInWords(value)} at ${at(index)}`);
-  return `${what} of ${up} across ?${axes.x}: ${known.length.toLocaleString()} values, greatest ${ends[0]}, least ${ends[1]}`;
+  return `${what} of ${up} across ?${axes.x}: ${formatCount(known.length)} values, greatest ${ends[0]}, least ${ends[1]}`;
 }
 
-const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 3 });
+const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 3 });
 
 /** A number beside an axis: large ones in short, since there is little room. */
 function axisFormat(value: number): string {

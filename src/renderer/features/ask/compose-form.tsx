@@ -2,7 +2,8 @@
 import { ActionIcon, Autocomplete, Button, MultiSelect, Select, TextInput } from '@mantine/core';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { ArgumentNames } from '../../../engine/language/argument-names.ts';
 import { argumentTitle, type PredicateRow, typeInWords } from '../../api/declared.ts';
 import { queryKeyOf } from '../../api/live.ts';
 import { ApiError } from '../../api/problem.ts';
@@ -324,11 +325,17 @@ interface Form {
 
 /** The form of a text: what the user has filled in so far, or what the text says if that is newer. */
 function useForm(text: string, onText: (text: string) => void) {
+  const rows = usePredicates().data;
+  const names = useMemo(
+    () => new ArgumentNames((rows ?? []).flatMap((row) => row.declaration ?? [])),
+    [rows],
+  );
   const [form, setForm] = useState<Form | null>(null);
-  const reading = form !== null && form.text === text ? { conditions: form.conditions } : composedOf(text);
+  const reading =
+    form !== null && form.text === text ? { conditions: form.conditions } : composedOf(text, names);
   function set(conditions: readonly Condition[]): void {
     const isSound = conditions.every((condition) => conditionProblem(condition) === null);
-    const next = isSound ? composedText(conditions) : text;
+    const next = isSound ? composedText(conditions, names) : text;
     setForm({ text: next, conditions });
     if (next !== text) onText(next);
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ArgumentNames } from '../../../engine/language/argument-names.ts';
 import { parseBody } from '../../../engine/language/parse.ts';
 import { renderBody } from '../../../engine/language/print.ts';
 import {
@@ -43,12 +44,24 @@ describe('a question as a form', () => {
     ['p(?x), ?y = ?x + 1', 'Arithmetic'],
     ['?n = sum { ?y : p(?y) }', 'sum'],
     ['?n = count { ?y : p(?y), ?y > 2 }', 'more than patterns'],
-    ['p{name: ?x}', 'by name'],
+    ['p{name: ?x}', 'cannot be read'],
     ['p(?x), % why\nq(?x)', 'comments'],
     ['who is carol', 'cannot be read'],
     ['p(?x', 'cannot be read'],
   ])('%s is beyond the form', (text, reason) => {
     expect(composedOf(text)).toMatchObject({ reason: expect.stringContaining(reason) as string });
+  });
+
+  it('writes declared arguments by their names, and reads them in whatever order', () => {
+    const arguments_ = [{ name: 'person' }, { name: 'city' }];
+    const names = new ArgumentNames([{ name: 'lives_in', arity: 2, arguments: arguments_ }]);
+    const text = 'lives_in{person: ann, city: ?c}, not lives_in{person: ?_, city: "a {b}"}, town(?c)';
+    const read = composedOf('lives_in{city: ?c, person: ann}, not lives_in(?_, a {b}), town(?c)', names);
+    if ('reason' in read) throw new Error(read.reason);
+    expect(composedText(read.conditions, names)).toBe(text.replace(/, (not|town)/g, ',\n$1'));
+    expect(renderBody(parseBody(text, 'text', names))).toBe(
+      'lives_in(ann, ?c), not lives_in(?_, a {b}), town(?c)',
+    );
   });
 
   it('names what is missing', () => {

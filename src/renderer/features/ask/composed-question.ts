@@ -11,8 +11,10 @@ import {
   comparisonNames,
   constantProblem,
   type Literal,
+  NamedTerms,
   predicateProblem,
 } from '../../../engine/contract/language.ts';
+import { ArgumentNames } from '../../../engine/language/argument-names.ts';
 import { parseBody } from '../../../engine/language/parse.ts';
 import { renderBody, renderLiteral } from '../../../engine/language/print.ts';
 import { isAggregate, isArithmetic, isComparison } from '../../../engine/language/terms.ts';
@@ -85,6 +87,8 @@ function patternOf(literal: AtomLiteral): ComposedPattern {
 
 class Beyond extends Error {}
 
+const noNames = new ArgumentNames([]);
+
 function countOf({ aggregate, result, over, body }: AggregateLiteral): Condition {
   if (aggregate !== 'count') throw new Beyond(`${aggregate} is beyond the form`);
   const patterns = body.map((literal) => {
@@ -104,15 +108,13 @@ function conditionOf(literal: Literal): Condition {
   return { kind: 'comparison', operator: literal.predicate, left: termOf(left), right: termOf(right) };
 }
 
-/** Reads a question as a form. */
-export function composedOf(text: string): ComposedReading {
+/** Reads a question as a form. `names`: of the declared arguments, for those in braces. */
+export function composedOf(text: string, names: ArgumentNames = noNames): ComposedReading {
   const bare = bareQuestion(text);
   if (bare === '') return { conditions: [] };
   if (/(?:^|\s)[%#]/.test(bare)) return { reason: 'A text with comments is beyond the form' };
   try {
-    const body = parseBody(bare);
-    if (body.some((literal) => !isAggregate(literal) && 'names' in literal.args))
-      return { reason: 'Arguments by name are beyond the form' };
+    const body = parseBody(bare, 'text', names);
     return { conditions: body.map(conditionOf) };
   } catch (error) {
     if (error instanceof Beyond) return { reason: error.message };
@@ -121,28 +123,42 @@ export function composedOf(text: string): ComposedReading {
   }
 }
 
-function literalOfPattern({ predicate, terms, mode }: ComposedPattern): AtomLiteral {
+/** All arguments by name, in their order, if they are declared. */
+function argsOf({ predicate, terms }: ComposedPattern, names: ArgumentNames): string[] {
+  const args = terms.map(textOfTerm);
+  const declared = names.of(predicate, args.length) ?? [];
+  if (declared.length === 0) return args;
+  return new NamedTerms(new Map(declared.map((name, at) => [name, args[at] as string])), false);
+}
+
+function literalOfPattern(pattern: ComposedPattern, names: ArgumentNames): AtomLiteral {
+  const { predicate, mode } = pattern;
   return {
     predicate,
-    args: terms.map(textOfTerm),
+    args: argsOf(pattern, names),
     negated: mode === 'false' || mode === 'not-false',
     naf: mode === 'not' || mode === 'not-false',
   };
 }
 
-function literalOf(condition: Condition): Literal {
-  if (condition.kind === 'pattern') return literalOfPattern(condition);
+function literalOf(condition: Condition, names: ArgumentNames): Literal {
+  if (condition.kind === 'pattern') return literalOfPattern(condition, names);
   if (condition.kind === 'comparison') {
     const { operator, left, right } = condition;
     return { predicate: operator, args: [textOfTerm(left), textOfTerm(right)], negated: false, naf: false };
   }
   const { result, over, patterns } = condition;
-  return { aggregate: 'count', result, over: [...over], body: patterns.map(literalOfPattern) };
+  return {
+    aggregate: 'count',
+    result,
+    over: [...over],
+    body: patterns.map((each) => literalOfPattern(each, names)),
+  };
 }
 
-/** Writes a form as a question. */
-export function composedText(conditions: readonly Condition[]): string {
-  const literals = conditions.map(literalOf);
+/** Writes a form as a question; declared arguments by their names, in braces. */
+export function composedText(conditions: readonly Condition[], names: ArgumentNames = noNames): string {
+  const literals = conditions.map((each) => literalOf(each, names));
   const text = renderBody(literals);
   return text.length <= 72 ? text : literals.map(renderLiteral).join(',\n');
 }

@@ -4,6 +4,7 @@
  * Two entities have one link in each direction, however many answers or facts say so. Of too many nodes those around
  * the most linked stay, of too many links those that most answers say; `notDrawn` says what is missing.
  */
+import { formatCount } from '../../ui/format.ts';
 import type { ShownAnswer } from './answer.ts';
 import type { GraphAxes } from './answer-forms.ts';
 
@@ -118,10 +119,10 @@ export function answerGraph(
   const missing = [
     ...(chosen.size === all.length
       ? []
-      : [`${chosen.size} of ${all.length.toLocaleString()} nodes, around the most linked`]),
+      : [`${chosen.size} of ${formatCount(all.length)} nodes, around the most linked`]),
     ...(drawn.length === links.length
       ? []
-      : [`${drawn.length.toLocaleString()} of ${links.length.toLocaleString()} links`]),
+      : [`${formatCount(drawn.length)} of ${formatCount(links.length)} links`]),
   ];
   return {
     nodes: all.filter((node) => chosen.has(node)),
@@ -189,9 +190,7 @@ export function withKnownLinks(
     byPair.set(key, { ...link, labels: [...labels], count: Math.max(before?.count ?? 0, link.count) });
   }
   const missing =
-    leftOut.size === 0
-      ? null
-      : `${leftOut.size.toLocaleString()} more neighbours of ${entity} are not drawn.`;
+    leftOut.size === 0 ? null : `${formatCount(leftOut.size)} more neighbours of ${entity} are not drawn.`;
   return {
     nodes: [...nodes],
     links: [...byPair.values()],

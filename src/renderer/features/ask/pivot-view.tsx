@@ -1,11 +1,12 @@
 /** The answers as a pivot table. */
 import { useMemo } from 'react';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
+import { locale } from '../../ui/texts.ts';
 import { type Measure, measures, type PivotAxes, pivotAxesOf, pivotAxesText } from './answer-forms.ts';
 import { Choice, ColumnChoice, FormFrame, type FormProps, numberColumns } from './form-settings.tsx';
 import { MAX_PIVOT_COLUMNS, type PivotRow, pivotTable } from './pivot.ts';
 
-const numberFormat = new Intl.NumberFormat(undefined, { maximumFractionDigits: 6 });
+const numberFormat = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 });
 
 /** Returns a measured value as text; empty for none. */
 export function measureInWords(value: number | null): string {

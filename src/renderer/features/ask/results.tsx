@@ -27,10 +27,14 @@ import { HintLines } from '../../ui/blocks.tsx';
 import { useOpenEntity } from '../../ui/knowledge-links.tsx';
 import { EmptyState } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
+import { PaneFrame, Split } from '../../ui/pane.tsx';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
+import { ChooseColumns } from '../../ui/choose-columns.tsx';
+import { shownColumns, useColumnChoice } from '../../ui/column-choice.ts';
+import { useWideDetail } from '../../ui/use-wide-detail.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { type AnswerSort, goalsOfQuestion, nextSort, type ShownAnswer, sortedAnswers } from './answer.ts';
+import { AnswerDetail } from './answer-detail.tsx';
 import { columnKinds, fittingForms } from './answer-forms.ts';
 import { type AnswerForm, answerFormOf } from './ask-search.ts';
 import styles from './ask.module.css';
@@ -124,8 +128,10 @@ function declaredColumn(
   };
 }
 
+/** `shown`: the variables with a column; a question without variables has the whole answer in one. */
 function columnsOf(
   variables: readonly string[],
+  shown: readonly string[],
   sort: AnswerSort | null,
   onSort: OnSort,
   onWhy: (result: string) => void,
@@ -140,6 +146,7 @@ function columnsOf(
       <Button
         size="compact-xs"
         variant="subtle"
+        className={styles.why ?? ''}
         tabIndex={-1}
         aria-label={`Why ${row.result}`}
         onClick={() => onWhy(row.result)}
@@ -160,7 +167,7 @@ function columnsOf(
             cell: (row) => <CodeText isLine text={row.result} />,
           },
         ]
-      : variables.map((name) => ({
+      : shown.map((name) => ({
           id: name,
           ...declaredColumn(name, declared.get(name)),
           width: 140,
@@ -251,6 +258,21 @@ interface FormsProps {
   onWhyNot: (question: string) => void;
 }
 
+/** The choice of columns, where there are several to choose from. */
+function AnswerColumns({ answer }: { answer: ShownAnswer }) {
+  const { variables } = answer.question;
+  const shown = useShownVariables(variables);
+  if (variables.length < 2) return null;
+  return (
+    <ChooseColumns
+      table={answerTable(variables)}
+      columns={Object.fromEntries(variables.map((name) => [name, `?${name}`]))}
+      shown={shown}
+      norm="All variables"
+    />
+  );
+}
+
 function Forms({ answer, runs, onCompare, form, onForm, onMore, onWhyNot }: FormsProps) {
   const [isExporting, setExporting] = useState(false);
   // What a picture is made of is copied as a table.
@@ -273,6 +295,7 @@ function Forms({ answer, runs, onCompare, form, onForm, onMore, onWhyNot }: Form
           Show more
         </Button>
       )}
+      {form === 'table' && answer.results.length > 0 && <AnswerColumns answer={answer} />}
       <RunActions answer={answer} runs={runs} onCompare={onCompare} />
       <span {...dragOutOf(() => draggedName(answer.question.text, extensions[copied]), written)}>
         <CopyButton
@@ -305,21 +328,34 @@ interface TableProps {
   sort: AnswerSort | null;
   onSort: OnSort;
   onWhy: (result: string) => void;
+  /** True if a pane is open beside the answers. */
+  isNarrow: boolean;
 }
 
-function Table({ answer, sort, onSort, onWhy }: TableProps) {
+/** Under this name the choice of columns is kept; no predicate has a colon. */
+function answerTable(variables: readonly string[]): string {
+  return `answers:${variables.join(' ')}`;
+}
+
+/** The variables whose columns are shown. */
+function useShownVariables(variables: readonly string[]): readonly string[] {
+  const choice = useColumnChoice(answerTable(variables));
+  return useMemo(() => shownColumns(variables, choice, new Set(variables), null), [variables, choice]);
+}
+
+function Table({ answer, sort, onSort, onWhy, isNarrow }: TableProps) {
   const navigate = useNavigate();
   const [selected, setSelected] = useState<string | null>(null);
   const { results, bindings } = answer;
   const onAsk = (question: string) => void navigate({ to: '/ask', search: { question } });
   const onEntity = useOpenEntity();
-  const { variables } = answer.question;
-  const { atoms } = answer.question;
+  const { atoms, variables } = answer.question;
+  const shown = useShownVariables(variables);
   const predicates = usePredicates().data;
   const declared = useMemo(() => declaredVariables(atoms, predicates), [atoms, predicates]);
   const columns = useMemo(
-    () => columnsOf(variables, sort, onSort, onWhy, declared),
-    [variables, sort, onSort, onWhy, declared],
+    () => columnsOf(variables, shown, sort, onSort, onWhy, declared),
+    [variables, shown, sort, onSort, onWhy, declared],
   );
   // By content: sorting moves the row.
   const position = useMemo(() => (selected === null ? -1 : results.indexOf(selected)), [results, selected]);
@@ -329,7 +365,8 @@ function Table({ answer, sort, onSort, onWhy }: TableProps) {
     return result === undefined ? undefined : { result, bindings: bindings[index] ?? {} };
   }
 
-  return (
+  const wide = useWideDetail('ask', selected !== null);
+  const grid = (
     <DataGrid
       label="Answers"
       columns={columns}
@@ -342,6 +379,32 @@ function Table({ answer, sort, onSort, onWhy }: TableProps) {
         if (result !== undefined) onWhy(result);
       }}
       menu={(index, column) => answerMenu(answer, index, column, { onWhy, onAsk, onEntity })}
+    />
+  );
+  if (!wide.isOpen || isNarrow) return grid;
+  const onClose = () => {
+    setSelected(null);
+    wide.close();
+  };
+  const detail = (
+    <AnswerDetail
+      answer={answer}
+      row={position < 0 ? null : (rowAt(position) ?? null)}
+      declared={declared}
+      onWhy={onWhy}
+      onAsk={onAsk}
+      onClose={onClose}
+    />
+  );
+  return (
+    <Split
+      id="ask-detail"
+      orientation="horizontal"
+      label="Resize"
+      panes={[
+        { id: 'answers', least: '320px', content: grid },
+        { id: 'answer', size: '330px', least: '220px', content: detail },
+      ]}
     />
   );
 }
@@ -426,7 +489,7 @@ export function Results(props: ResultsProps) {
       {answer.results.length === 0 && form !== 'json' ? (
         <NoAnswer answer={answer} onWhyNot={onWhyNot} />
       ) : form === 'table' ? (
-        <Table answer={answer} sort={sort} onSort={onSort} onWhy={onWhy} />
+        <Table answer={answer} sort={sort} onSort={onSort} onWhy={onWhy} isNarrow={isNarrow} />
       ) : !isPlain(form) ? (
         <Pictured
           // Not the sorted answers: their order means nothing here.

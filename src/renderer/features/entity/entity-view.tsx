@@ -1,7 +1,7 @@
 /** The page of an entity: its names, what is known about it as lists, and what is around it as a drawing. */
 import { Button, Switch, Tabs } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconCircleDot, IconGitMerge, IconListSearch } from '@tabler/icons-react';
+import { IconCircleDot, IconEraser, IconGitMerge, IconListSearch } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { EntityPage } from '../../../engine/contract/entities.ts';
@@ -14,6 +14,7 @@ import { Banner, EmptyState } from '../../ui/notices.tsx';
 import { PaneFrame, Split } from '../../ui/pane.tsx';
 import { AliasChips } from './alias-chips.tsx';
 import { EntityList } from './entity-lists.tsx';
+import { ForgetDialog } from './forget-dialog.tsx';
 import { type EntityPart, entityParts, type EntitySearch } from './entity-search.ts';
 import styles from './entity.module.css';
 import { MergeDialog } from './merge-dialog.tsx';
@@ -109,7 +110,13 @@ function Lists({
   );
 }
 
-function Head({ page, onMerge }: { page: EntityPage; onMerge: () => void }) {
+interface HeadProps {
+  page: EntityPage;
+  onMerge: () => void;
+  onForget: () => void;
+}
+
+function Head({ page, onMerge, onForget }: HeadProps) {
   const { entity, aliases, totals } = page;
   return (
     <header className="flex-column gap-6 fixed-size padded-8 line-below on-panel">
@@ -146,6 +153,16 @@ function Head({ page, onMerge }: { page: EntityPage; onMerge: () => void }) {
             Merge…
           </Button>
         </Permitted>
+        <Permitted operation="forgetEntity">
+          <Button
+            variant="default"
+            leftSection={<IconEraser size={14} aria-hidden />}
+            aria-haspopup="dialog"
+            onClick={onForget}
+          >
+            Forget…
+          </Button>
+        </Permitted>
       </div>
       <AliasChips entity={entity} aliases={aliases} />
     </header>
@@ -155,6 +172,7 @@ function Head({ page, onMerge }: { page: EntityPage; onMerge: () => void }) {
 /** The page of a constant, or of the entity that it is an alias of. */
 export function EntityView({ constant, search, onSearch }: EntityViewProps) {
   const [limit, setLimit] = useState(firstEntries);
+  const [isForgetting, setIsForgetting] = useState(false);
   const infer = search.infer === 'true';
   const asked = useEntity(constant, infer, limit);
   const isNarrow = useMediaQuery('(max-width: 1100px)') ?? false;
@@ -162,7 +180,12 @@ export function EntityView({ constant, search, onSearch }: EntityViewProps) {
     <AnswerOrFailure asked={asked}>
       {(page) => (
         <div className="flex-column full-height" aria-busy={asked.isPlaceholderData}>
-          <Head page={page} onMerge={() => onSearch({ ...search, merge: '-' })} />
+          <Head
+            page={page}
+            onMerge={() => onSearch({ ...search, merge: '-' })}
+            onForget={() => setIsForgetting(true)}
+          />
+          {isForgetting && <ForgetDialog entity={page.entity} onClose={() => setIsForgetting(false)} />}
           {page.entity !== constant && (
             <Banner>
               {constant} is an alias of {page.entity}.

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import '../../api/testing/browser.ts';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
-import { differingColumns, readColumnChoices, shownColumns } from './column-choice.ts';
+import { readColumnChoices, shownColumns } from '../../ui/column-choice.ts';
+import { choosableIds, differingColumns } from './column-choice.ts';
 import type { FactContent } from './staged-edits.ts';
 import type { FactGridRow } from './staged-rows.ts';
 
@@ -53,14 +54,19 @@ test('shows the salience once it differs visibly', () => {
 
 test('shows what was chosen before what differs, and the column of the order', () => {
   const differing = new Set(['scope', 'updated'] as const);
-  expect(shownColumns({}, differing, null)).toEqual(['scope', 'updated']);
-  expect(shownColumns({}, differing, 'truth')).toEqual(['scope', 'truth', 'updated']);
-  expect(shownColumns({ scope: false, origin: true }, differing, null)).toEqual(['origin', 'updated']);
+  expect(shownColumns(choosableIds, {}, differing, null)).toEqual(['scope', 'updated']);
+  expect(shownColumns(choosableIds, {}, differing, 'truth')).toEqual(['scope', 'truth', 'updated']);
+  // Of a column that an earlier version had.
+  expect(shownColumns(choosableIds, { size: true }, differing, null)).toEqual(['scope', 'updated']);
+  expect(shownColumns(choosableIds, { scope: false, origin: true }, differing, null)).toEqual([
+    'origin',
+    'updated',
+  ]);
 });
 
 test('reads stored choices, and none that are malformed', () => {
   expect(readColumnChoices({ parent: { scope: true } })).toEqual({ parent: { scope: true } });
-  expect(readColumnChoices({ parent: { size: true } })).toBeNull();
+  expect(readColumnChoices({ parent: null })).toBeNull();
   expect(readColumnChoices({ parent: { scope: 'yes' } })).toBeNull();
   expect(readColumnChoices(7)).toBeNull();
 });

@@ -4,7 +4,6 @@
  */
 import { ActionIcon, Button, SegmentedControl, Switch } from '@mantine/core';
 import {
-  IconColumns3,
   IconFileExport,
   IconFileImport,
   IconFilter,
@@ -17,16 +16,12 @@ import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
 import { readStoredState, writeStored } from '../../ui/stored-state.ts';
-import { lazyComponent } from '../../ui/later.tsx';
-import { OpenedLater } from '../../ui/opened-later.tsx';
+import { ChooseColumns } from '../../ui/choose-columns.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
-import type { ChoosableColumn } from './column-choice.ts';
+import { type ChoosableColumn, choosableColumns, factTable } from './column-choice.ts';
 import styles from './facts.module.css';
 import type { FactsSearch } from './facts-search.ts';
 import { Tooltip } from '../../ui/tooltip.tsx';
-
-const fetchColumnMenu = () => import('./column-menu.tsx');
-const ColumnMenu = lazyComponent(async () => (await fetchColumnMenu()).ColumnMenu);
 
 /** A filter by text or by truth value. */
 export type FactFilter =
@@ -174,16 +169,13 @@ function PlainFactFilters({ search, total, shown, onSearch, onAdd }: FactFilters
         <span className={`number dim ${styles.matches}`} role="status">
           {total === null ? '' : formatAmount(total, search.derived === 'true' ? 'row' : 'fact')}
         </span>
-        <OpenedLater
-          button={
-            <ActionIcon aria-label="Choose the columns" aria-haspopup="menu" title="Columns">
-              <IconColumns3 size={17} stroke={1.6} aria-hidden />
-            </ActionIcon>
-          }
-          fetch={fetchColumnMenu}
-        >
-          <ColumnMenu predicate={search.predicate} shown={shown} />
-        </OpenedLater>
+        <ChooseColumns
+          table={factTable(search.predicate)}
+          of={search.predicate}
+          columns={choosableColumns}
+          shown={shown}
+          norm="Where rows differ"
+        />
         <TransferButtons onSearch={onSearch} />
         <Permitted operation="assertFacts">
           <Button

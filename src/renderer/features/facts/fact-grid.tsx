@@ -21,6 +21,7 @@ import { Permitted } from '../../api/permitted.tsx';
 import { usePredicates } from '../../api/queries.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
+import { shownColumns, useColumnChoice } from '../../ui/column-choice.ts';
 import { type Column, DataGrid } from '../../ui/data-grid.tsx';
 import { matchesKeys } from '../../ui/keys.ts';
 import { SchemaLink } from '../../ui/knowledge-links.tsx';
@@ -33,7 +34,7 @@ import { rowKeyOf } from '../../ui/row-keys.ts';
 import { isMac } from '../../ui/tags.tsx';
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import { type CellKind, cellKindOf, cellText } from './cell-kinds.ts';
-import { type ChoosableColumn, differingColumns, shownColumns, useColumnChoice } from './column-choice.ts';
+import { type ChoosableColumn, choosableIds, differingColumns, factTable } from './column-choice.ts';
 import { factColumns, useArity } from './fact-columns.tsx';
 import { FactFilters, FilterChips } from './fact-filters.tsx';
 import { useFactMenu } from './fact-menu.tsx';
@@ -297,7 +298,7 @@ function useShownColumns(
   seen: RefObject<{ readonly first: number; readonly last: number }>,
   onColumns: (shown: readonly ChoosableColumn[]) => void,
 ): readonly ChoosableColumn[] {
-  const choice = useColumnChoice(predicate);
+  const choice = useColumnChoice(factTable(predicate));
   const [known, setKnown] = useState('');
   const { first, last } = seen.current;
   const indexes = new Set<number>();
@@ -309,7 +310,7 @@ function useShownColumns(
   const now = [...differing].join(' ');
   if (now !== known) setKnown(now);
   const sorted = sort === undefined ? null : (sortedColumns[sort] ?? null);
-  const names = shownColumns(choice, differing, sorted).join(' ');
+  const names = shownColumns(choosableIds, choice, differing, sorted).join(' ');
   const shown = useMemo(() => (names === '' ? [] : (names.split(' ') as ChoosableColumn[])), [names]);
   useEffect(() => onColumns(shown), [shown, onColumns]);
   return shown;

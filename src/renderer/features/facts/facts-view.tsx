@@ -7,7 +7,6 @@
  */
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { Skeleton, TextInput } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { IconFilter } from '@tabler/icons-react';
 import type { PredicateList as PredicateRows, StoredFact } from '../../../engine/contract/facts.ts';
 import { pastedName, type PastedTable } from '../../api/delimited.ts';
@@ -19,10 +18,10 @@ import { isInDialog, matchesKeys } from '../../ui/keys.ts';
 import { later } from '../../ui/later.tsx';
 import { EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { DetailPane, type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
-import { readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { isMac } from '../../ui/tags.tsx';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import type { ShownFact } from './fact-detail.tsx';
+import { useWideDetail } from '../../ui/use-wide-detail.ts';
 import { FactGrid } from './fact-grid.tsx';
 import type { FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
@@ -139,34 +138,15 @@ function isStagedBarShown({ edits, history: { done, undone }, failure }: Staging
   return edits.length + done.length + undone.length > 0 || failure !== null;
 }
 
-const wideKey = 'corollary.facts.wide-detail';
-
-/** From this width on, the details have room beside the rows. */
-const wideQuery = '(min-width: 1600px)';
-
 /** The details of the shown row; on a wide screen the pane stays for the next row until it is closed. */
 function useDetail(row: ShownRow, staging: Staging, onRetract: (fact: StoredFact) => void): ReactNode {
-  const isWide = useMediaQuery(wideQuery) ?? false;
-  const [stays, setStays] = useState(() =>
-    readStoredState(wideKey, (value) => (typeof value === 'boolean' ? value : null), true),
-  );
-  function setAndStore(next: boolean): void {
-    writeStored(wideKey, next);
-    setStays(next);
-  }
-  const isShown = row.shown !== null;
-  // Opening a row brings the pane back.
-  useEffect(() => {
-    if (!isShown || !isWide) return;
-    writeStored(wideKey, true);
-    setStays(true);
-  }, [isShown, isWide]);
+  const wide = useWideDetail('facts', row.shown !== null);
   function onClose(): void {
-    setAndStore(false);
+    wide.close();
     row.close();
   }
   if (row.shown === null)
-    return isWide && stays ? (
+    return wide.isOpen ? (
       <DetailPane title="Fact" onClose={onClose}>
         <EmptyState title="No fact is chosen">
           Choose a row to see its metadata, its history, and what follows from it.
@@ -179,7 +159,7 @@ function useDetail(row: ShownRow, staging: Staging, onRetract: (fact: StoredFact
       staging={staging}
       form={row.form}
       onForm={row.setForm}
-      onClose={isWide ? onClose : row.close}
+      onClose={wide.isWide ? onClose : row.close}
       onRetract={onRetract}
     />
   );

@@ -1,6 +1,6 @@
 /** Lists the pasted lines that cannot be read, and offers to stage the rest. */
 import { Button, Group, Modal } from '@mantine/core';
-import { formatAmount } from '../../ui/format.ts';
+import { formatAmount, formatCount } from '../../ui/format.ts';
 import styles from './facts.module.css';
 import type { PastedRows } from './pasted-rows.ts';
 
@@ -30,7 +30,7 @@ export function PasteDialog({ pasted, onStage, onTable, onClose }: PasteDialogPr
           // Messages can repeat; the list never changes.
           <li key={`${index} ${problem}`}>{problem}</li>
         ))}
-        {more > 0 && <li className="dim">and {more.toLocaleString('en')} more</li>}
+        {more > 0 && <li className="dim">and {formatCount(more)} more</li>}
       </ul>
       <Group justify="flex-end" mt="md">
         <Button variant="default" onClick={onClose} data-autofocus>

@@ -242,10 +242,10 @@ function Versions({ conflict }: { conflict: EditConflict }) {
   const rebased = withMineKept(conflict);
   const fields = fieldsOf([expected, theirs, rebased]);
   const columns = [
-    { title: 'When you edited it', fact: expected },
+    ...(expected === null ? [] : [{ title: 'When you edited it', fact: expected }]),
     { title: 'Stored now', fact: theirs },
     { title: 'With mine kept', fact: rebased },
-  ].filter(({ title, fact }) => fact !== null || title !== 'When you edited it');
+  ];
   if (fields.length === 0) return null;
   return (
     <table className={styles.versions}>

@@ -9,6 +9,7 @@
 import type { Metadata, StoredFact } from '../../../engine/contract/facts.ts';
 import type { TransactionWrite } from '../../api/transaction.ts';
 import { scopeFieldsOfStored } from '../../api/space.ts';
+import { formatCount } from '../../ui/format.ts';
 
 /** The editable content of a fact. Times are epoch milliseconds; null: unbounded. */
 export interface FactContent {
@@ -163,7 +164,7 @@ export function editCountsOf(edits: StagedEdits): EditCounts {
 /** `1 added, 2 removed`; empty if there are none. */
 export function countsText(counts: EditCounts): string {
   const words = (['added', 'changed', 'removed'] as const).filter((kind) => counts[kind] > 0);
-  return words.map((kind) => `${counts[kind].toLocaleString('en')} ${kind}`).join(', ');
+  return words.map((kind) => `${formatCount(counts[kind])} ${kind}`).join(', ');
 }
 
 /** Keys of the edits that would result in the same fact as another. */

@@ -16,6 +16,7 @@ import { storedFactsOf } from '../../api/stored-facts.ts';
 import { runTransaction } from '../../api/transaction.ts';
 import type { ReportedConsequences } from '../../ui/consequences.ts';
 import { notifyDone, notifyFailure } from '../../ui/notify.tsx';
+import { formatCount } from '../../ui/format.ts';
 import { type EditStore, replaceEdits } from './edit-store.ts';
 import { type EditConflict, editConflictsOf } from './staged-conflicts.ts';
 import {
@@ -79,7 +80,7 @@ function stage(context: Context, label: string, change: (edits: StagedEdits) => 
   const next = change(edits);
   if (next === edits) return;
   if (next.length > maxStagedRows && next.length > edits.length) {
-    const detail = `At most ${maxStagedRows.toLocaleString('en')} rows can be staged at a time. Apply or revert some first.`;
+    const detail = `At most ${formatCount(maxStagedRows)} rows can be staged at a time. Apply or revert some first.`;
     notifyFailure({ title: 'Too many staged rows', detail, requestId: '', errors: [] });
     return;
   }

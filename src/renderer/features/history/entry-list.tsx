@@ -7,11 +7,12 @@ import { actorInWords, changesInWords, surfaceInWords } from '../../api/timeline
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount, formatCount, formatTime } from '../../ui/format.ts';
 import { Tag } from '../../ui/tags.tsx';
+import { locale } from '../../ui/texts.ts';
 import { type EntryGroup, groupsOf, changedFactsOf } from './groups.ts';
 import styles from './history.module.css';
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'full' });
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
 
 const icons: Readonly<Record<string, typeof IconUser>> = {
   mcp: IconPlugConnected,

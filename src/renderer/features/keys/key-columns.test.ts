@@ -23,8 +23,8 @@ test('describes the reach of a key in a few words', () => {
 });
 
 test('shows the status of a key as a word, not as a colour alone', () => {
-  expect(standingOf(key({}), 5)).toBe('in force');
-  expect(standingOf(key({ expiresAt: 100 * day }), 99 * day)).toBe('ends soon');
+  expect(standingOf(key({}), 5)).toBe('valid');
+  expect(standingOf(key({ expiresAt: 100 * day }), 99 * day)).toBe('ending');
   expect(standingOf(key({ expiresAt: 100 * day }), 100 * day)).toBe('expired');
 });
 

@@ -22,11 +22,19 @@ export function reachInWords({ databases, tenants }: Restrictions): string {
   return said.length === 0 ? 'everything' : said.join(', ');
 }
 
-/** The status of a key in a word or two. */
-export function standingOf(key: KeyView, now: number): 'in force' | 'ends soon' | 'expired' {
+type KeyStanding = 'valid' | 'ending' | 'expired';
+
+const standingWords: Readonly<Record<KeyStanding, string>> = {
+  valid: 'in force',
+  ending: 'ends soon',
+  expired: 'has expired',
+};
+
+/** The status of a key. */
+export function standingOf(key: KeyView, now: number): KeyStanding {
   const expiry = expiryOf(key, now);
   if (expiry === 'over') return 'expired';
-  return expiry === 'soon' ? 'ends soon' : 'in force';
+  return expiry === 'soon' ? 'ending' : 'valid';
 }
 
 /** The keys with a word that contains `part`, ignoring case. */
@@ -37,7 +45,7 @@ export function keysWith(keys: readonly KeyView[], part: string, now: number): K
       key.prefix,
       key.role,
       key.description ?? '',
-      standingOf(key, now),
+      standingWords[standingOf(key, now)],
       ...key.databases,
       ...key.tenants,
     ].some((word) => word.toLowerCase().includes(wanted)),
@@ -79,14 +87,15 @@ function Time({ time, none }: { time: number | null; none: string }) {
 
 function Standing({ row }: { row: KeyView }) {
   const standing = standingOf(row, Date.now());
-  if (standing === 'in force') return <Tag tone="good">{standing}</Tag>;
-  return standing === 'ends soon' ? (
+  const words = standingWords[standing];
+  if (standing === 'valid') return <Tag tone="good">{words}</Tag>;
+  return standing === 'ending' ? (
     <Tag tone="warn">
-      <IconAlertTriangle size={11} aria-hidden /> {standing}
+      <IconAlertTriangle size={11} aria-hidden /> {words}
     </Tag>
   ) : (
     <Tag tone="bad">
-      <IconClockOff size={11} aria-hidden /> {standing}
+      <IconClockOff size={11} aria-hidden /> {words}
     </Tag>
   );
 }

@@ -127,6 +127,19 @@ function AlternativesButton({ areWanted, areLoading, want }: Alternatives) {
   );
 }
 
+function EndButton({ question }: { question: string }) {
+  return (
+    <Tooltip label="What would make it no longer true">
+      <ActionIcon
+        aria-label="What would make it no longer true"
+        renderRoot={(props) => <Link to="/why-not" search={{ question }} {...props} />}
+      >
+        <IconUnlink size={16} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
 function TraceButton({ question }: { question: string }) {
   return (
     <Tooltip label="Trace: what inference does for it">
@@ -197,6 +210,7 @@ function Shown({ question, answer, proof, alternatives, look, onLook, isWhole, a
         <>
           <StepCount display={display} answer={answer} alternatives={alternatives} />
           <AlternativesButton {...alternatives} />
+          <EndButton question={question} />
           <TraceButton question={question} />
           <ExportMenu display={display} />
           {actions}

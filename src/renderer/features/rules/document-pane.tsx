@@ -11,7 +11,7 @@ import type { CodeEditorHandle, LineNote } from '../../editor/code-editor.tsx';
 import { everyRule } from '../../editor/diagnose-text.ts';
 import { LazyCodeDiff } from '../../editor/lazy-editors.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
-import { formatAmount } from '../../ui/format.ts';
+import { formatAmount, formatCount } from '../../ui/format.ts';
 import { PaneProblem } from '../../ui/notices.tsx';
 import { PaneFrame, Split } from '../../ui/pane.tsx';
 import { KeyCaps } from '../../ui/tags.tsx';
@@ -92,15 +92,17 @@ function Outline({ groups, filter, onGoTo }: OutlineProps) {
           const group = shown[index];
           if (group === undefined) return null;
           return (
-            <span className={styles.row} title={group.head}>
-              <span className={styles.rowName}>{group.head}</span>
+            <>
+              <span className="truncate rest-width" title={group.head}>
+                {group.head}
+              </span>
               {group.neverFired > 0 && (
-                <span className="dim">
+                <span className="dim no-wrap">
                   {group.neverFired === group.count ? 'never fired' : `${group.neverFired} never fired`}
                 </span>
               )}
-              <span className="number">{group.count}</span>
-            </span>
+              <span className="number dim">{formatCount(group.count)}</span>
+            </>
           );
         }}
       />

@@ -9,7 +9,7 @@ import type { ScopeSelection } from '../../api/space.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { DetailPane, type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
 import { BandDrawing, useAround } from '../../ui/band-drawing.tsx';
-import { NodeLinks, NodeList } from '../../ui/band-lists.tsx';
+import { NodeLinks, BandNodeList } from '../../ui/band-lists.tsx';
 import { neighboursOf } from '../../ui/band-graph.ts';
 import { formatAmount } from '../../ui/format.ts';
 import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
@@ -153,7 +153,7 @@ function usePanes(graph: RelationGraph, { search, onSearch }: GraphPaneProps, is
       size: '220px',
       least: '140px',
       content: (
-        <NodeList
+        <BandNodeList
           label="Relations by stratum"
           nodes={matching.map(({ id, stratum }) => ({ id, label: id, note: `stratum ${stratum}` }))}
           chosen={at}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { parseRule } from '../../../engine/language/parse.ts';
-import { nextRuleSort, rulesInOrder, ruleSortOf } from './rule-columns.tsx';
+import { differingRuleColumns, nextRuleSort, rulesInOrder, ruleSortOf } from './rule-columns.tsx';
 
 function rule(text: string, name: string | null, fired: number): StoredRule {
   const rest = { scope: null, description: null, enabled: true, createdAt: fired, etag: '"1"' };
@@ -37,4 +37,11 @@ test('cycles a header through one direction, the other and none; counts begin wi
   expect(walk('rule')).toEqual(['rule', '-rule', undefined]);
   expect(walk('fired')).toEqual(['-fired', 'fired', undefined]);
   expect(ruleSortOf('colour')).toBeNull();
+});
+
+test('hides names and scopes until a rule has one', () => {
+  const [named, plain] = rules;
+  expect([...differingRuleColumns(plain === undefined ? [] : [plain])]).toEqual(['fired', 'created']);
+  expect(differingRuleColumns(rules)).toContain('name');
+  expect(differingRuleColumns(named === undefined ? [] : [{ ...named, scope: 'draft' }])).toContain('scope');
 });

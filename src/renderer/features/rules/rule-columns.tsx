@@ -73,6 +73,34 @@ export function rulesInOrder(rules: readonly StoredRule[], sort: RuleSort | null
   return [...rules].sort(compareBy(sort.key, sort.direction === 'asc' ? 1 : -1));
 }
 
+/** The columns of the rule list that can be hidden, with their titles. */
+export const choosableRuleColumns = {
+  name: 'Name',
+  scope: 'Scope',
+  fired: 'Fired',
+  created: 'Taught',
+} as const;
+
+type ChoosableRuleColumn = keyof typeof choosableRuleColumns;
+
+/** Their ids, in order. */
+export const choosableRuleIds = Object.keys(choosableRuleColumns) as ChoosableRuleColumn[];
+
+/** The columns in which a rule is not as almost all are: without a name, without a scope. */
+export function differingRuleColumns(rules: readonly StoredRule[]): Set<ChoosableRuleColumn> {
+  const found = new Set<ChoosableRuleColumn>(['fired', 'created']);
+  for (const { name, scope } of rules) {
+    if (name !== null) found.add('name');
+    if (scope !== null) found.add('scope');
+  }
+  return found;
+}
+
+/** The column that can be hidden and that the rules are sorted by; null: none. */
+export function sortedRuleColumn(sort: RuleSort | null): ChoosableRuleColumn | null {
+  return choosableRuleIds.find((id) => id === sort?.key) ?? null;
+}
+
 /** Actions of a rule's row. */
 export interface RuleActions {
   /** Why rules cannot be changed; null if they can. */
@@ -179,11 +207,12 @@ function MoreMenu({ rule, actions }: { rule: StoredRule; actions: RuleActions })
   );
 }
 
-/** Returns the columns of the rule list. By keyboard E toggles, W opens What-if, Enter edits, Delete deletes. */
+/** Returns the columns of the rule list; `shown`: those of the columns that can be hidden. By keyboard E toggles, W opens What-if, Enter edits, Delete deletes. */
 export function ruleColumns(
   actions: RuleActions,
   sort: RuleSort | null,
   onSort: (sort: string | undefined) => void,
+  shown: readonly string[],
 ): Column<StoredRule>[] {
   const { reason, onToggle, onEdit, onDelete } = actions;
   return [
@@ -203,7 +232,9 @@ export function ruleColumns(
         />
       ),
     },
-    ...describingColumns.map((column) => sortable(column, sort, onSort)),
+    ...describingColumns
+      .filter(({ id }) => !Object.hasOwn(choosableRuleColumns, id) || shown.includes(id))
+      .map((column) => sortable(column, sort, onSort)),
     {
       id: 'actions',
       title: 'Actions',

@@ -28,11 +28,25 @@ import { formatAmount } from '../../ui/format.ts';
 import { ListGrid } from '../../ui/list-grid.tsx';
 import { Banner, EmptyState, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone, notifyFailure, notifyHint } from '../../ui/notify.tsx';
-import { PaneFrame } from '../../ui/pane.tsx';
+import { PaneFrame, Split } from '../../ui/pane.tsx';
+import { ChooseColumns } from '../../ui/choose-columns.tsx';
+import { shownColumns, useColumnChoice } from '../../ui/column-choice.ts';
+import { useWideDetail } from '../../ui/use-wide-detail.ts';
 import { rowKeyOf } from '../../ui/row-keys.ts';
 import type { RowMenuGroups } from '../../ui/row-menu.tsx';
 import { ListOrGraph, ReplaceButton } from './list-or-graph.tsx';
-import { type RuleActions, ruleColumns, rulesInOrder, type RuleSort, ruleSortOf } from './rule-columns.tsx';
+import {
+  choosableRuleColumns,
+  choosableRuleIds,
+  differingRuleColumns,
+  type RuleActions,
+  ruleColumns,
+  rulesInOrder,
+  type RuleSort,
+  ruleSortOf,
+  sortedRuleColumn,
+} from './rule-columns.tsx';
+import { RuleDetail } from './rule-detail.tsx';
 import { recordChanged, recordDeleted } from './rule-steps.ts';
 import type { RulesSearch } from './rules-search.ts';
 import styles from './rules.module.css';
@@ -193,15 +207,19 @@ interface RuleRowsProps {
   onSort: (sort: string | undefined) => void;
   onEdit: (rule: StoredRule) => void;
   onDelete: (rule: StoredRule) => void;
+  /** Ids of the columns to show, of those that can be hidden. */
+  shown: readonly string[];
 }
 
-function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps) {
+function RuleRows({ rules, open, sort, onSort, onEdit, onDelete, shown }: RuleRowsProps) {
   const session = useSession();
   const update = useWrite('updateRule');
   const explaining = useExplaining();
   const reason = useReason('updateRule');
   // By id, since sorting changes the index.
   const [chosen, setChosen] = useState<string | null>(null);
+  const detailed = rules.find(({ id }) => id === (chosen ?? open)) ?? null;
+  const wide = useWideDetail('rules', chosen !== null);
 
   function onToggle(rule: StoredRule): void {
     update.mutate(
@@ -230,19 +248,38 @@ function RuleRows({ rules, open, sort, onSort, onEdit, onDelete }: RuleRowsProps
     else onDelete(rule);
   }
 
-  return (
+  const actions = { reason, onToggle, onEdit, onDelete, ...explaining };
+  const list = (
     <ListGrid
       label="Rules"
-      columns={ruleColumns({ reason, onToggle, onEdit, onDelete, ...explaining }, sort, onSort).filter(
-        // Shown once a rule has a scope.
-        ({ id }) => id !== 'scope' || sort?.key === 'scope' || rules.some(({ scope }) => scope !== null),
-      )}
+      columns={ruleColumns(actions, sort, onSort, shown)}
       rows={rules}
       isSelected={({ id }) => id === (open ?? chosen)}
       onSelect={({ id }) => setChosen(id)}
       onOpen={onEdit}
       onKey={onKey}
-      menu={(rule) => ruleMenu(rule, { reason, onToggle, onEdit, onDelete, ...explaining })}
+      menu={(rule) => ruleMenu(rule, actions)}
+    />
+  );
+  if (!wide.isOpen) return list;
+  const onClose = () => {
+    setChosen(null);
+    wide.close();
+  };
+  return (
+    <Split
+      id="rules-detail"
+      orientation="horizontal"
+      label="Resize"
+      panes={[
+        { id: 'rules', least: '480px', content: list },
+        {
+          id: 'rule',
+          size: '360px',
+          least: '260px',
+          content: <RuleDetail rule={detailed} actions={actions} onClose={onClose} />,
+        },
+      ]}
     />
   );
 }
@@ -260,9 +297,36 @@ function NoRules({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
+/** Under this name the choice of columns is kept; no predicate has a colon. */
+const rulesTable = 'list:rules';
+
+/** The columns shown: as chosen, else those in which rules differ. */
+function useShownRuleColumns(rules: readonly StoredRule[] | undefined, sort: RuleSort | null) {
+  const choice = useColumnChoice(rulesTable);
+  return useMemo(
+    () => shownColumns(choosableRuleIds, choice, differingRuleColumns(rules ?? []), sortedRuleColumn(sort)),
+    [choice, rules, sort],
+  );
+}
+
 interface RuleListProps {
   search: RulesSearch;
   onSearch: (search: RulesSearch) => void;
+}
+
+function RenameButton({ search, onSearch }: RuleListProps) {
+  return (
+    <Tooltip label="Rename a predicate in all rules and facts">
+      <ActionIcon
+        size={26}
+        variant="default"
+        aria-label="Rename a predicate"
+        onClick={() => onSearch({ ...search, rename: '-' })}
+      >
+        <IconCursorText size={15} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  );
 }
 
 /** Lists all rules of the database: text, counts, switch, actions. */
@@ -277,6 +341,8 @@ export function RuleList({ search, onSearch }: RuleListProps) {
     return found === undefined ? undefined : rulesInOrder(found, sort);
   }, [data, q, sort]);
 
+  const shown = useShownRuleColumns(data, sort);
+
   return (
     <PaneFrame
       scroll="own"
@@ -287,16 +353,13 @@ export function RuleList({ search, onSearch }: RuleListProps) {
           <span className="dim number" role="status">
             {rules === undefined ? '' : formatAmount(rules.length, 'rule')}
           </span>
-          <Tooltip label="Rename a predicate in all rules and facts">
-            <ActionIcon
-              size={26}
-              variant="default"
-              aria-label="Rename a predicate"
-              onClick={() => onSearch({ ...search, rename: '-' })}
-            >
-              <IconCursorText size={15} aria-hidden />
-            </ActionIcon>
-          </Tooltip>
+          <ChooseColumns
+            table={rulesTable}
+            columns={choosableRuleColumns}
+            shown={shown}
+            norm="Where rules differ"
+          />
+          <RenameButton search={search} onSearch={onSearch} />
           <ReplaceButton search={search} onSearch={onSearch} />
           <ListOrGraph search={search} onSearch={onSearch} />
         </>
@@ -318,6 +381,7 @@ export function RuleList({ search, onSearch }: RuleListProps) {
           onSort={(next) => onSearch({ ...search, sort: next })}
           onEdit={(rule) => onSearch({ ...search, rule: rule.id })}
           onDelete={setDeleting}
+          shown={shown}
         />
       )}
       {deleting !== null && (

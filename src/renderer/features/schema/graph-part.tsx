@@ -8,7 +8,7 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { useRules } from '../../api/queries.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { BandDrawing, useAround } from '../../ui/band-drawing.tsx';
-import { NodeLinks, NodeList } from '../../ui/band-lists.tsx';
+import { NodeLinks, BandNodeList } from '../../ui/band-lists.tsx';
 import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Banner, EmptyState, PaneProblem } from '../../ui/notices.tsx';
 import { DetailPane, type Pane, PaneFrame, Split } from '../../ui/pane.tsx';
@@ -128,7 +128,7 @@ function usePanes(
   const onChoose = (id: string) => onSearch({ at: id });
   const node = graph.nodes.find(({ id }) => id === at);
   const list = (
-    <NodeList
+    <BandNodeList
       label="Predicates, constraints and arguments"
       nodes={matching.map((each) => ({ id: each.id, label: labelOf(each), note: noteOf(each) }))}
       chosen={at}

@@ -28,8 +28,8 @@ function wordsOf({ source, target, merged }: MadeMerge): string {
 }
 
 const whyNoUndo = {
-  'too many': ' It changed too many facts to be undone from here.',
-  'others wrote': ' Others wrote at the same moment, so it cannot be undone from here.',
+  tooMany: ' It changed too many facts to be undone from here.',
+  othersWrote: ' Others wrote at the same moment, so it cannot be undone from here.',
 } as const;
 
 /** Undoing many facts takes a while. */

@@ -80,7 +80,7 @@ function Tried({ rows }: { rows: readonly ConclusionRow[] }) {
 function reasonOf(comparison: ScopeComparison, isTooMuch: boolean, isEmpty: boolean): string | null {
   if (isRefused(comparison))
     return 'With REJECT and unresolved conflicts the merge is refused. Choose for them, or choose another strategy.';
-  if (isTooMuch) return `The merge changes more than ${maxSupposed.toLocaleString('en')} facts.`;
+  if (isTooMuch) return `The merge changes more than ${formatCount(maxSupposed)} facts.`;
   return isEmpty ? 'With these choices the merge changes nothing.' : null;
 }
 

@@ -27,14 +27,14 @@ export interface MadeMerge {
   readonly target: Side;
   readonly merged: Merged;
   /** The writes that undo it, or why there are none. */
-  readonly undo: readonly TransactionWrite[] | 'too many' | 'others wrote';
+  readonly undo: readonly TransactionWrite[] | 'tooMany' | 'othersWrote';
   /** Its history step; null if it cannot be undone. */
   readonly step: HistoryStep | null;
 }
 
 const whyNoUndo = {
-  'too many': 'it changed too many facts to be undone from here',
-  'others wrote': 'others wrote at the same moment',
+  tooMany: 'it changed too many facts to be undone from here',
+  othersWrote: 'others wrote at the same moment',
 } as const;
 
 interface LastMerge {
@@ -108,10 +108,10 @@ async function generationOf(call: ReturnType<typeof useSession>['call']): Promis
 /** The undo of a merge, from what was shown before it. `before`: the generation at that time. */
 function wayBack(comparison: ScopeComparison, merged: Merged, before: number): MadeMerge['undo'] {
   if (merged.generation === before) return [];
-  if (merged.generation !== before + 1) return 'others wrote';
-  if (comparison.isTruncated) return 'too many';
+  if (merged.generation !== before + 1) return 'othersWrote';
+  if (comparison.isTruncated) return 'tooMany';
   const writes = undoOf(comparison.changedRows(), comparison.pair.target, merged.generation, Date.now());
-  return writes.length > maxUndone ? 'too many' : writes;
+  return writes.length > maxUndone ? 'tooMany' : writes;
 }
 
 /** Makes the writes of an undo and reports progress. */

@@ -1,11 +1,12 @@
 /** Preferences of this browser and of the desktop application, and the addresses of the service. */
-import { Button, SegmentedControl, Switch } from '@mantine/core';
+import { Button, NativeSelect, SegmentedControl, Switch } from '@mantine/core';
 import { useHealth } from '../../api/queries.ts';
 import { useCredential } from '../../api/credential.ts';
 import { desktopShell } from '../../api/desktop.ts';
 import { useSession, useSignOut } from '../../api/session.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { setDensity, setSingleKeys, useDensity, usePreferences } from '../../ui/preferences.ts';
+import { chooseLanguage, chosenLanguage, languages } from '../../ui/texts.ts';
 import { readChoice, setTheme, useTheme } from '../../ui/theme-choice.ts';
 import { DesktopSection } from './desktop-section.tsx';
 import { Setting } from './setting.tsx';
@@ -63,7 +64,25 @@ function Appearance() {
           ]}
         />
       </Setting>
+      {languages.length > 1 && <LanguageSetting />}
     </section>
+  );
+}
+
+function LanguageSetting() {
+  const named = languages.map(({ language, name }) => ({ value: language, label: name }));
+  return (
+    <Setting
+      title="Language"
+      hint="Of the workbench. Messages of the service are in English. The page loads again."
+    >
+      <NativeSelect
+        aria-label="Language"
+        value={chosenLanguage()}
+        onChange={(event) => chooseLanguage(event.currentTarget.value)}
+        data={[{ value: 'system', label: 'System' }, ...named]}
+      />
+    </Setting>
   );
 }
 

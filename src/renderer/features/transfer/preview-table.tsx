@@ -168,10 +168,16 @@ function Becomes({ row, isPlain }: { row: PreviewRow; isPlain: boolean }) {
   return isPlain ? <span className="mono">{row.becomes}</span> : <CodeText text={row.becomes ?? ''} />;
 }
 
-function roleOf(mapping: Mapping, column: number): string {
+/** The place of a column in the facts; null if it is left out. */
+function placeOf(mapping: Mapping, column: number): number | 'predicate' | null {
   if (mapping.predicate.kind === 'column' && mapping.predicate.column === column) return 'predicate';
   const place = mapping.columns.indexOf(column);
-  return place < 0 ? 'left out' : `argument ${place + 1}`;
+  return place < 0 ? null : place;
+}
+
+function placeInWords(place: number | 'predicate' | null): string {
+  if (place === null) return 'left out';
+  return place === 'predicate' ? 'the predicate' : `argument ${place + 1}`;
 }
 
 interface MappedRowsProps {
@@ -194,13 +200,9 @@ export function MappedRows({ preview, mapping }: MappedRowsProps) {
             <th scope="col">Line</th>
             <th scope="col">Becomes</th>
             {columns.map((column) => (
-              <th
-                key={column}
-                scope="col"
-                className={roleOf(mapping, column) === 'left out' ? styles.unused : ''}
-              >
+              <th key={column} scope="col" className={placeOf(mapping, column) === null ? styles.unused : ''}>
                 {columnName(header, column)}
-                <span className={styles.role}>{roleOf(mapping, column)}</span>
+                <span className={styles.role}>{placeInWords(placeOf(mapping, column))}</span>
               </th>
             ))}
           </tr>
@@ -213,7 +215,7 @@ export function MappedRows({ preview, mapping }: MappedRowsProps) {
                 <Becomes row={row} isPlain={false} />
               </td>
               {columns.map((column) => (
-                <td key={column} className={roleOf(mapping, column) === 'left out' ? styles.unused : ''}>
+                <td key={column} className={placeOf(mapping, column) === null ? styles.unused : ''}>
                   {row.fields[column] ?? ''}
                 </td>
               ))}

@@ -277,17 +277,20 @@ function Blocked({ explained, rules }: { explained: WhyNot; rules: readonly Stor
   );
 }
 
-function Holds({ atom }: { atom: string }) {
+function Holds({ atom, onStage }: { atom: string; onStage: StageRemedy }) {
   return (
     <>
       <p className={styles.text}>It holds now, so nothing is missing.</p>
-      <Button
-        variant="default"
-        leftSection={<IconRoute size={14} aria-hidden />}
-        renderRoot={(props) => <Link to="/proof" search={{ question: atom }} {...props} />}
-      >
-        Why it holds
-      </Button>
+      <div className="flex-row">
+        <Button
+          variant="default"
+          leftSection={<IconRoute size={14} aria-hidden />}
+          renderRoot={(props) => <Link to="/proof" search={{ question: atom }} {...props} />}
+        >
+          Why it holds
+        </Button>
+      </div>
+      <RemediesView key={atom} atom={atom} aim="gone" onStage={onStage} />
     </>
   );
 }
@@ -317,7 +320,7 @@ function Missing({ explained, onQuestion, onStage }: ExplainedProps) {
             : 'No rule that is in force could conclude it.'}
         </p>
       )}
-      <RemediesView key={atom} atom={atom} onStage={onStage} />
+      <RemediesView key={atom} atom={atom} aim="true" onStage={onStage} />
     </>
   );
 }
@@ -342,7 +345,7 @@ export function Explained({ explained, onQuestion, onStage }: ExplainedProps) {
         )}
       </div>
       {holds ? (
-        <Holds atom={atom} />
+        <Holds atom={atom} onStage={onStage} />
       ) : (
         <Missing explained={explained} onQuestion={onQuestion} onStage={onStage} />
       )}

@@ -1,4 +1,4 @@
-/** What would make a statement true: minimal sets of changes, each to be tried or staged. */
+/** What would make a statement true, or no longer true: minimal sets of changes, each to be tried or staged. */
 import { Button, MultiSelect } from '@mantine/core';
 import { IconBulb } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
@@ -19,7 +19,9 @@ import { WhatIfLink } from '../../ui/knowledge-links.tsx';
 import { ProblemNotice, Running } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import { Tag } from '../../ui/tags.tsx';
-import { findRemedies, type Remedies, type Remedy, type RemedyWorld } from './remedies.ts';
+import type { Remedies, Remedy } from './change-sets.ts';
+import { findRemedies, type RemedyWorld } from './remedies.ts';
+import { findRetractions, type RetractionWorld } from './retractions.ts';
 import styles from './why-not.module.css';
 
 /** Stages facts to add and stored facts to remove. Rejects with the failure to show. */
@@ -43,7 +45,11 @@ function factOf({ predicate, args, negated }: Atom) {
 }
 
 /** The knowledge that the service holds, as the search asks about it. */
-export function servedWorld({ call, space }: WorkbenchSession, goal: Atom, signal: AbortSignal): RemedyWorld {
+export function servedWorld(
+  { call, space }: WorkbenchSession,
+  goal: Atom,
+  signal: AbortSignal,
+): RemedyWorld & RetractionWorld {
   const scope = scopeFieldsOf(space.scope);
   const ofScope = space.scope.kind === 'named' ? { scope: space.scope.name } : {};
   return {
@@ -60,6 +66,11 @@ export function servedWorld({ call, space }: WorkbenchSession, goal: Atom, signa
         .filter(({ kind }) => kind === 'fact')
         .map(({ atom }) => parseAtom(atom));
       return [...new Map(facts.map((fact) => [renderAtom(fact), fact])).values()];
+    },
+    async proofOf({ predicate, args, negated }) {
+      const asked = { predicate, args, negated, withProof: true, allProofs: true, limit: 1 };
+      const { proof } = await call('ask', { body: { ...asked, ...scope, ...limits } }, { signal });
+      return proof ?? { roots: [], steps: [] };
     },
     async matches({ predicate, args, negated }) {
       const body = { predicate, args, negated, ...scope, ...limits, limit: 100 };
@@ -139,17 +150,40 @@ function RemedyItem({ set, goal, onApply }: RemedyItemProps) {
   );
 }
 
+/** What the changes are for: the statement is to become true, or to be true no longer. */
+type RemedyAim = 'true' | 'gone';
+
+const aimWords = {
+  true: {
+    title: 'What would make it true',
+    none: 'No change of these facts was found that would make it true.',
+    bounds: 'Of each rule only the way that got furthest was followed',
+    beyond: 'No fact could make true, or a value is missing:',
+  },
+  gone: {
+    title: 'What would make it no longer true',
+    none: 'No retraction of these facts was found after which it would not be true.',
+    bounds: 'Only facts are retracted: no rule is switched off, and nothing is added',
+    beyond: 'No retraction ends:',
+  },
+} as const;
+
+interface AimedProps {
+  found: Remedies;
+  aim: RemedyAim;
+}
+
 /** What the search could not follow, as sentences. */
-function Bounds({ found }: { found: Remedies }) {
+function Bounds({ found, aim }: AimedProps) {
   return (
     <>
       <p className="dim no-margin">
-        Of each rule only the way that got furthest was followed
+        {aimWords[aim].bounds}
         {found.isCut ? ', and the search stopped early: there may be other sets, and smaller ones.' : '.'}
       </p>
       {found.outOfReach.length > 0 && (
         <p className="dim no-margin">
-          No fact could make true, or a value is missing:{' '}
+          {aimWords[aim].beyond}{' '}
           {found.outOfReach.slice(0, 5).map((text, index) => (
             <span key={text}>
               {index > 0 && ', '}
@@ -192,19 +226,18 @@ function usePermitted() {
   return { all, permitted, setChosen, isPermitted };
 }
 
-interface FoundProps {
-  found: Remedies;
+interface FoundProps extends AimedProps {
   goal: Atom;
   onApply: (set: Remedy) => Promise<void>;
 }
 
-function Found({ found, goal, onApply }: FoundProps) {
+function Found({ found, aim, goal, onApply }: FoundProps) {
   const { sets } = found;
   return (
     <>
       <p className="no-margin" role="status">
         {sets.length === 0
-          ? 'No change of these facts was found that would make it true.'
+          ? aimWords[aim].none
           : `${formatAmount(sets.length, 'set')} of changes, each tried: any one of them would do.`}
       </p>
       {sets.length > 0 && (
@@ -219,26 +252,28 @@ function Found({ found, goal, onApply }: FoundProps) {
           ))}
         </ol>
       )}
-      <Bounds found={found} />
+      <Bounds found={found} aim={aim} />
     </>
   );
 }
 
 interface RemediesViewProps {
-  /** The statement, which is not true. */
+  /** The statement: true now if it is to be `gone`, else not. */
   atom: string;
+  aim: RemedyAim;
   onStage: StageRemedy;
 }
 
-/** Searches for changes that would make the statement true, when asked to. */
-export function RemediesView({ atom, onStage }: RemediesViewProps) {
+/** Searches for changes that would make the statement true, or no longer true, when asked to. */
+export function RemediesView({ atom, aim, onStage }: RemediesViewProps) {
   const session = useSession();
   const goal = useMemo(() => parseAtom(atom), [atom]);
   const { all, permitted, setChosen, isPermitted } = usePermitted();
   const { state, start, cancel } = useRun<Remedies>();
   const [failure, setFailure] = useState<ApiFailure | null>(null);
   const { result, runningSince } = state;
-  const search = () => start((signal) => findRemedies(goal, servedWorld(session, goal, signal), isPermitted));
+  const find = aim === 'true' ? findRemedies : findRetractions;
+  const search = () => start((signal) => find(goal, servedWorld(session, goal, signal), isPermitted));
 
   async function apply(set: Remedy): Promise<void> {
     setFailure(null);
@@ -251,7 +286,10 @@ export function RemediesView({ atom, onStage }: RemediesViewProps) {
       const added = set
         .filter(({ kind }) => kind === 'assert')
         .map((change) => ({ ...factOf(change.atom), scope }));
-      await onStage(`staged what makes ${atom} true`, { added, removed });
+      await onStage(aim === 'true' ? `staged what makes ${atom} true` : `staged what ends ${atom}`, {
+        added,
+        removed,
+      });
       notifyDone(`${formatAmount(set.length, 'change')} staged: apply them in Facts`);
     } catch (error) {
       setFailure(apiFailureOf(error));
@@ -259,9 +297,9 @@ export function RemediesView({ atom, onStage }: RemediesViewProps) {
   }
 
   return (
-    <section aria-label="What would make it true" className="flex-column gap-8">
-      <h3 className={styles.heading}>What would make it true</h3>
-      <div className="flex-row flex-wrap gap-8">
+    <section aria-label={aimWords[aim].title} className="flex-column gap-8">
+      <h3 className={styles.heading}>{aimWords[aim].title}</h3>
+      <div className={`flex flex-wrap gap-8 ${styles.search}`}>
         <MultiSelect
           className={styles.permitted ?? ''}
           size="xs"
@@ -284,7 +322,9 @@ export function RemediesView({ atom, onStage }: RemediesViewProps) {
       {(failure ?? state.failure) !== null && (
         <ProblemNotice failure={(failure ?? state.failure) as ApiFailure} />
       )}
-      {result !== null && runningSince === null && <Found found={result} goal={goal} onApply={apply} />}
+      {result !== null && runningSince === null && (
+        <Found found={result} aim={aim} goal={goal} onApply={apply} />
+      )}
     </section>
   );
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Atom } from '../../../engine/contract/language.ts';
-import { findRemedies, type Remedy, type RemedyWorld } from './remedies.ts';
+import type { Remedy } from './change-sets.ts';
+import { findRemedies, type RemedyWorld } from './remedies.ts';
 
 /** A rule without variables: `p3 :- p0, not p1`. A rule's premises have smaller numbers, so all is stratified. */
 interface Clause {

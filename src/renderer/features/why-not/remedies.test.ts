@@ -63,3 +63,24 @@ test('retracts one fact of each proof that an absence is contradicted by', async
     'retract bad(2)',
   ]);
 });
+
+test('fills in values that the predicate has, everywhere in the body, and leaves comparisons to the trial', async () => {
+  const price = (of: string, value: string): Atom => ({
+    predicate: 'price',
+    args: [of, value],
+    negated: false,
+  });
+  const found = await findRemedies(
+    goal,
+    world({
+      whyNot: async (atom) => (atom === goal ? [{ missing: ['price(a, ?p)', 'offered(?p)', '?p < 5'] }] : []),
+      // `a` has no price, others have.
+      matches: async ({ args }) => (args[0] === 'a' ? [] : [price('b', '3'), price('c', '9')]),
+      holdsWith: async (set) => set.length === 2 && set.every(({ atom }) => atom.args.includes('3')),
+    }),
+    ({ predicate }) => predicate !== 'goal',
+  );
+  expect(found.sets.map((set) => set.map(({ atom }) => renderAtom(atom)))).toEqual([
+    ['price(a, 3)', 'offered(3)'],
+  ]);
+});

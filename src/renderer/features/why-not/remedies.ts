@@ -1,24 +1,17 @@
 /**
  * Minimal sets of facts to assert and to retract that would make a statement true.
  *
- * The search goes backwards from what /explain says is missing: of each rule only the way that got furthest. It is
+ * The search goes backwards from what /explain says is missing: of each rule only the way that got furthest. Variables that
+ * it left open take values of facts that there are. It is
  * bounded, and says when a bound ended it. Every set is tried with /whatIf before it is shown, and none of its changes
  * can be left out.
  */
-import type { Atom } from '../../../engine/contract/language.ts';
+import type { Atom, AtomLiteral, Literal } from '../../../engine/contract/language.ts';
 import { isVariable } from '../../../engine/contract/language.ts';
 import { parseBody } from '../../../engine/language/parse.ts';
-import { renderAtom } from '../../../engine/language/print.ts';
-import { isAbsence, isAggregate, isBuiltin } from '../../../engine/language/terms.ts';
-
-/** One change of a remedy. */
-export interface RemedyChange {
-  readonly kind: 'assert' | 'retract';
-  readonly atom: Atom;
-}
-
-/** Changes that together make the statement true. */
-export type Remedy = readonly RemedyChange[];
+import { renderAtom, renderLiteral } from '../../../engine/language/print.ts';
+import { ChangeSets, type Remedies, type Remedy, triedSets } from './change-sets.ts';
+import { isAbsence, isAggregate, isBuiltin, isPositiveAtom } from '../../../engine/language/terms.ts';
 
 /** The questions that the search asks. */
 export interface RemedyWorld {
@@ -32,48 +25,34 @@ export interface RemedyWorld {
   holdsWith(changes: Remedy): Promise<boolean>;
 }
 
-/** What the search found. */
-export interface Remedies {
-  /** The smallest first. */
-  readonly sets: readonly Remedy[];
-  /** True if a bound ended the search: there may be more sets, and smaller ones. */
-  readonly isCut: boolean;
-  /** What no change of facts could make true, such as a comparison, or what lacks a value. */
-  readonly outOfReach: readonly string[];
-}
-
-/** Maximum numbers of requests to find and to try sets, of changes in one, of rules in a row, and of sets shown. */
+/** Maximum numbers of requests to find sets, and of rules in a row. */
 const MAX_LOOKED = 120;
-const MAX_TRIED = 80;
-const MAX_CHANGES = 4;
 const MAX_DEPTH = 5;
-const MAX_CANDIDATES = 200;
-const MAX_SHOWN = 20;
 /** An absence that more facts contradict is not worth retracting them all. */
 const MAX_MATCHES = 4;
+/** Maximum number of values tried for the variables of one literal. */
+const MAX_VALUES = 5;
 
-const keyOf = ({ kind, atom }: RemedyChange): string => `${kind} ${renderAtom(atom)}`;
-const keysOf = (remedy: Remedy): string[] => remedy.map(keyOf);
+/** Values by variable. */
+type Binding = ReadonlyMap<string, string>;
 
-/** True if `whole` has all changes of `part`. */
-function includesAll(whole: Remedy, part: Remedy): boolean {
-  const keys = new Set(keysOf(whole));
-  return keysOf(part).every((key) => keys.has(key));
+function isOpenAtom(literal: Literal): literal is AtomLiteral & { naf: false } {
+  return isPositiveAtom(literal) && literal.args.some(isVariable);
 }
 
-/** Returns the sets without those that contain another, the smallest first. */
-function minimal(sets: readonly Remedy[]): Remedy[] {
-  const kept: Remedy[] = [];
-  for (const set of sets.toSorted((left, right) => left.length - right.length))
-    if (!kept.some((smaller) => includesAll(set, smaller))) kept.push(set);
-  return kept;
+/** The literal with the values; none if it is a comparison that they settle: whether it is true the trial tells. */
+function filledIn(literal: Literal, binding: Binding): Literal[] {
+  if (isAggregate(literal)) return [literal];
+  const filled = { ...literal, args: literal.args.map((arg) => binding.get(arg) ?? arg) };
+  const isSettled = isBuiltin(filled) && literal.args.some(isVariable) && !filled.args.some(isVariable);
+  return isSettled ? [] : [filled];
 }
 
 class RemedySearch {
   readonly #world: RemedyWorld;
   readonly #isPermitted: (atom: Atom) => boolean;
   readonly outOfReach = new Set<string>();
-  isCut = false;
+  readonly #sets = new ChangeSets();
   #looked = 0;
 
   constructor(world: RemedyWorld, isPermitted: (atom: Atom) => boolean) {
@@ -81,27 +60,15 @@ class RemedySearch {
     this.#isPermitted = isPermitted;
   }
 
+  get isCut(): boolean {
+    return this.#sets.isCut;
+  }
+
   /** False once the bound is reached. */
   #mayLook(): boolean {
     this.#looked += 1;
-    if (this.#looked > MAX_LOOKED) this.isCut = true;
+    if (this.#looked > MAX_LOOKED) this.#sets.isCut = true;
     return this.#looked <= MAX_LOOKED;
-  }
-
-  /** All ways to make several things true at once. */
-  #together(parts: readonly (readonly Remedy[])[]): Remedy[] {
-    let sets: Remedy[] = [[]];
-    for (const part of parts) {
-      const next = new Map<string, Remedy>();
-      for (const set of sets)
-        for (const more of part) {
-          const changes = new Map([...set, ...more].map((change) => [keyOf(change), change]));
-          if (changes.size > MAX_CHANGES || next.size >= MAX_CANDIDATES) this.isCut = true;
-          else next.set([...changes.keys()].sort().join('\n'), [...changes.values()]);
-        }
-      sets = minimal([...next.values()]);
-    }
-    return sets;
   }
 
   /** The ways to make a ground atom true. `above`: the atoms that the search came through. */
@@ -110,36 +77,74 @@ class RemedySearch {
     if (above.includes(text)) return [];
     const sets: Remedy[] = this.#isPermitted(atom) ? [[{ kind: 'assert', atom }]] : [];
     if (above.length >= MAX_DEPTH) {
-      this.isCut = true;
+      this.#sets.isCut = true;
       return sets;
     }
     if (!this.#mayLook()) return sets;
     const attempts = await this.#world.whyNot(atom);
     if (attempts === null) return [[]];
-    for (const { missing } of attempts) {
-      const parts: Remedy[][] = [];
-      for (const literal of missing) {
-        const ways = await this.#waysToLiteral(literal, [...above, text]);
-        parts.push(ways);
-        if (ways.length === 0) break;
-      }
-      if (parts.every((ways) => ways.length > 0)) sets.push(...this.#together(parts));
-    }
-    return minimal(sets).slice(0, MAX_CANDIDATES);
+    for (const { missing } of attempts)
+      sets.push(
+        ...(await this.#waysToAll(
+          missing.flatMap((literal) => parseBody(literal)),
+          [...above, text],
+        )),
+      );
+    return this.#sets.any([sets]);
   }
 
-  async #waysToLiteral(text: string, above: readonly string[]): Promise<Remedy[]> {
-    const [literal] = parseBody(text);
-    if (literal === undefined || isAggregate(literal) || isBuiltin(literal)) {
-      this.outOfReach.add(text);
+  /** The ways to make all literals true. A variable takes values that its predicate already has. */
+  async #waysToAll(literals: readonly Literal[], above: readonly string[]): Promise<Remedy[]> {
+    const open = literals.find(isOpenAtom);
+    if (open === undefined) {
+      const parts: Remedy[][] = [];
+      for (const literal of literals) {
+        const ways = await this.#waysToLiteral(literal, above);
+        if (ways.length === 0) return [];
+        parts.push(ways);
+      }
+      return this.#sets.together(parts);
+    }
+    const bindings = await this.#bindingsOf(open);
+    if (bindings.length === 0) this.outOfReach.add(renderLiteral(open));
+    const ways: Remedy[][] = [];
+    for (const binding of bindings)
+      ways.push(
+        await this.#waysToAll(
+          literals.flatMap((literal) => filledIn(literal, binding)),
+          above,
+        ),
+      );
+    return this.#sets.any(ways);
+  }
+
+  /** Values for the variables of an atom: those of what matches it, else of what its predicate has. */
+  async #bindingsOf(atom: AtomLiteral): Promise<Binding[]> {
+    const { predicate, args, negated } = atom;
+    const found = new Map<string, Binding>();
+    for (const pattern of [args, args.map((_, at) => `?of${at}`)]) {
+      if (found.size > 0 || !this.#mayLook()) break;
+      for (const match of await this.#world.matches({ predicate, args: pattern, negated })) {
+        const binding = new Map(
+          args.flatMap((arg, at): [string, string][] =>
+            isVariable(arg) ? [[arg, match.args[at] ?? '']] : [],
+          ),
+        );
+        found.set(JSON.stringify([...binding]), binding);
+      }
+    }
+    if (found.size > MAX_VALUES) this.#sets.isCut = true;
+    return [...found.values()].slice(0, MAX_VALUES);
+  }
+
+  async #waysToLiteral(literal: Literal, above: readonly string[]): Promise<Remedy[]> {
+    if (isAggregate(literal) || isBuiltin(literal)) {
+      this.outOfReach.add(renderLiteral(literal));
       return [];
     }
     const { predicate, args, negated } = literal;
     const atom: Atom = { predicate, args, negated };
-    if (isAbsence(literal)) return this.#waysToAbsence(atom);
-    if (!args.some(isVariable)) return this.waysTo(atom, above);
-    this.outOfReach.add(text);
-    return [];
+    return isAbsence(literal) ? this.#waysToAbsence(atom) : this.waysTo(atom, above);
   }
 
   /** The ways to end whatever matches: one stored fact of each proof goes. */
@@ -147,7 +152,7 @@ class RemedySearch {
     if (!this.#mayLook()) return [];
     const found = await this.#world.matches(pattern);
     if (found.length > MAX_MATCHES) {
-      this.isCut = true;
+      this.#sets.isCut = true;
       return [];
     }
     const parts: Remedy[][] = [];
@@ -156,20 +161,8 @@ class RemedySearch {
       const facts = await this.#world.factsBehind(atom);
       parts.push(facts.filter(this.#isPermitted).map((fact) => [{ kind: 'retract', atom: fact }]));
     }
-    return this.#together(parts);
+    return this.#sets.together(parts);
   }
-}
-
-/** Leaves out what a set does not need; null if the set does not help, or cannot be tried any more. */
-async function tried(set: Remedy, holds: (set: Remedy) => Promise<boolean | null>): Promise<Remedy | null> {
-  if ((await holds(set)) !== true) return null;
-  let needed = set;
-  for (const change of set) {
-    if (needed.length < 2) break;
-    const rest = needed.filter((each) => each !== change);
-    if ((await holds(rest)) === true) needed = rest;
-  }
-  return needed;
 }
 
 /** Searches for the minimal changes that make a ground atom true. Rejects with the errors of the world. */
@@ -180,26 +173,6 @@ export async function findRemedies(
 ): Promise<Remedies> {
   const search = new RemedySearch(world, isPermitted);
   const candidates = (await search.waysTo(goal)).filter((set) => set.length > 0);
-  let trials = 0;
-  let { isCut } = search;
-  const holds = async (set: Remedy): Promise<boolean | null> => {
-    trials += 1;
-    if (trials > MAX_TRIED) {
-      isCut = true;
-      return null;
-    }
-    return world.holdsWith(set);
-  };
-  const found: Remedy[] = [];
-  for (const candidate of candidates) {
-    if (found.length >= MAX_SHOWN) {
-      isCut = true;
-      break;
-    }
-    if (found.some((smaller) => includesAll(candidate, smaller))) continue;
-    const set = await tried(candidate, holds);
-    if (set !== null) found.push(set);
-    if (trials > MAX_TRIED) break;
-  }
-  return { sets: minimal(found), isCut, outOfReach: [...search.outOfReach].sort() };
+  const { sets, isCut } = await triedSets(candidates, (set) => world.holdsWith(set));
+  return { sets, isCut: isCut || search.isCut, outOfReach: [...search.outOfReach].sort() };
 }

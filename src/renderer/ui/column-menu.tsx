@@ -1,17 +1,12 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { IconColumns3 } from '@tabler/icons-react';
 import { useRef } from 'react';
-import { useOpenAtOnce } from '../../ui/use-open-at-once.ts';
-import { type ChoosableColumn, choosableColumns, chooseColumns, useColumnChoice } from './column-choice.ts';
+import { chooseColumns, type ColumnMenuProps, useColumnChoice } from './column-choice.ts';
+import { useOpenAtOnce } from './use-open-at-once.ts';
 
-interface ColumnMenuProps {
-  predicate: string | undefined;
-  shown: readonly ChoosableColumn[];
-}
-
-/** Chooses the columns of the grid, kept for each predicate. */
-export function ColumnMenu({ predicate, shown }: ColumnMenuProps) {
-  const choice = useColumnChoice(predicate);
+/** Chooses the columns of a table. */
+export function ColumnMenu({ table, of, columns, shown, norm }: ColumnMenuProps) {
+  const choice = useColumnChoice(table);
   const isChosen = Object.keys(choice).length > 0;
   const target = useRef<HTMLButtonElement>(null);
   const [isOpen, setIsOpen] = useOpenAtOnce(target);
@@ -23,23 +18,22 @@ export function ColumnMenu({ predicate, shown }: ColumnMenuProps) {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>Columns{predicate === undefined ? '' : ` of ${predicate}`}</Menu.Label>
-        {Object.entries(choosableColumns).map(([key, title]) => {
-          const id = key as ChoosableColumn;
+        <Menu.Label>Columns{of === undefined ? '' : ` of ${of}`}</Menu.Label>
+        {Object.entries(columns).map(([id, title]) => {
           const isShown = shown.includes(id);
           return (
             <Menu.CheckboxItem
               key={id}
               checked={isShown}
-              onChange={() => chooseColumns(predicate, { ...choice, [id]: !isShown })}
+              onChange={() => chooseColumns(table, { ...choice, [id]: !isShown })}
             >
               {title}
             </Menu.CheckboxItem>
           );
         })}
         <Menu.Divider />
-        <Menu.Item disabled={!isChosen} onClick={() => chooseColumns(predicate, {})}>
-          Where rows differ
+        <Menu.Item disabled={!isChosen} onClick={() => chooseColumns(table, {})}>
+          {norm}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

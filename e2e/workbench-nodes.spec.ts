@@ -1,0 +1,47 @@
+/** The nodes of a store in the workbench: who stores the writes, and the log moved to another node. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from '@playwright/test';
+import { postgresMissing, startPostgres } from '../src/engine/testing/private-postgres.ts';
+import { expectNothingGrave } from './accessibility.ts';
+import { ServiceProcess, test } from './service.ts';
+import { open } from './workbench.ts';
+
+test('a service by itself says how to share its knowledge', async ({ page, service }) => {
+  await open(page, service, '/admin/nodes');
+  await expect(
+    page.getByRole('heading', { name: 'This service keeps its knowledge by itself' }),
+  ).toBeVisible();
+  await expect(page.getByText('STORE_URL=postgres://')).toBeVisible();
+  await expectNothingGrave(page, 'the nodes of a service by itself');
+});
+
+test('the log is moved from one node to the other', async ({ page }) => {
+  test.skip(postgresMissing !== null, postgresMissing ?? '');
+  const server = await startPostgres();
+  const folder = mkdtempSync(join(tmpdir(), 'corollary-nodes-'));
+  const secret = join(folder, 'secret');
+  writeFileSync(secret, 'a secret of at least 32 characters');
+  const [first, second] = [1, 2].map(
+    () => new ServiceProcess({ STORE_URL: server.url, NODE_SECRET_FILE: secret }),
+  ) as [ServiceProcess, ServiceProcess];
+  try {
+    await first.start();
+    await second.start();
+    await open(page, second, '/admin/nodes');
+    const strip = page.getByLabel('The log of the store');
+    await expect(strip).toContainText(first.url);
+    await expect(page.getByRole('heading', { name: '2 nodes' })).toBeVisible();
+    await expectNothingGrave(page, 'the nodes of a store');
+    await page.getByRole('button', { name: `Move the log to ${second.url}` }).click();
+    await expect(page.getByText(`${second.url} stores the writes now`)).toBeVisible();
+    await expect(strip).toContainText(second.url);
+    await expect(page.getByRole('button', { name: `Move the log to ${first.url}` })).toBeVisible();
+  } finally {
+    await first.dispose();
+    await second.dispose();
+    await server.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest';
+import { aggregateInputSchema } from '../contract/aggregation.ts';
+import { declarationInputSchema } from '../contract/declarations.ts';
+import { explainInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
+import {
+  chainOf,
+  type Fields,
+  hour,
+  openSession,
+  refusal,
+  type Session,
+  startTime,
+} from '../testing/engine-fixtures.ts';
+import { type ThreadsInProcess, threadsInProcess } from '../testing/threads-in-process.ts';
+
+/** The reads that move to a reasoning thread: each answers there as here, and sees what was written before. */
+
+async function open(): Promise<{ session: Session; threads: ThreadsInProcess }> {
+  const threads = threadsInProcess();
+  const session = await openSession({ threadHost: threads });
+  await session.teach('path(?x, ?y) :- edge(?x, ?y)');
+  await session.teach('path(?x, ?z) :- path(?x, ?y), edge(?y, ?z)');
+  await session.tellAll(chainOf(8));
+  return { session, threads };
+}
+
+const explain = (session: Session, fields: Fields): Promise<unknown> =>
+  session.engine.explain(session.caller, explainInputSchema.parse({ timeoutMs: 600_000, ...fields }));
+const aggregate = (session: Session, fields: Fields): Promise<unknown> =>
+  session.engine.aggregate(session.caller, aggregateInputSchema.parse({ timeoutMs: 600_000, ...fields }));
+const whatIf = (session: Session, fields: Fields): Promise<unknown> =>
+  session.engine.whatIf(session.caller, whatIfInputSchema.parse({ timeoutMs: 600_000, ...fields }));
+/** The answer but for the time that it took. */
+const written = (answer: unknown): string =>
+  JSON.stringify(answer, (key, value: unknown) => (key === 'elapsedMs' ? 0 : value));
+
+const moving: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {
+  'a pattern query': (session) => session.query('edge(?x, ?y)'),
+  'a pattern query of one truth value': (session) => session.query('-edge(?x, ?y)'),
+  'a proof': (session) => explain(session, { predicate: 'path', args: ['n0', '?y'], mode: 'why' }),
+  'what is missing': (session) => explain(session, { predicate: 'path', args: ['n8', 'n0'], mode: 'whyNot' }),
+  'what a disabled rule would conclude': (session) =>
+    explain(session, { predicate: 'linked', args: ['n1', 'n0'], mode: 'whyNot' }),
+  'what would be true': (session) => whatIf(session, { assert: [{ predicate: 'edge', args: ['n8', 'n0'] }] }),
+  'what would not be true': (session) =>
+    whatIf(session, { retract: [{ predicate: 'edge', args: ['n2', 'n3'] }] }),
+  'what another rule would conclude': (session) =>
+    whatIf(session, {
+      rules: [{ text: 'path(?x, ?y) :- road(?x, ?y)' }],
+      goals: [{ predicate: 'path', args: ['n0', '?y'] }],
+    }),
+  'a figure over facts': (session) =>
+    aggregate(session, { predicate: 'edge', args: ['?x', '?y'], operation: 'COUNT', groupBy: ['?x'] }),
+  'a figure over conclusions': (session) =>
+    aggregate(session, { predicate: 'path', args: ['?x', '?y'], operation: 'COUNT', infer: true }),
+  'a figure over every arity': (session) =>
+    aggregate(session, { predicate: 'path', operation: 'COUNT', infer: true }),
+};
+
+const writes: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {
+  'a fact': (session) => session.tell('edge(n8, n9)', { scope: 'one', metadata: { from: 'here' } }),
+  'the same fact in a further scope': (session) => session.tell('edge(n8, n9)', { scope: 'two' }),
+  'a fact of a relation that nobody read': (session) => session.tell('road(n9, m)'),
+  'a fact with another number of arguments': (session) => session.tell('path(n0, n1, n2)'),
+  'a false fact': (session) => session.tell('-edge(n1, n9)'),
+  'a fact that is valid later': (session) => session.tell('edge(n8, n0)', { validFrom: startTime + hour }),
+  'a retraction': (session) => session.forget('edge(n3, n4)', { unscoped: true }),
+  'a rule that is disabled': (session) =>
+    session.teach('linked(?x, ?y) :- edge(?y, ?x), not closed(?x)', { enabled: false }),
+  'a rule': (session) => session.teach('path(?x, ?y) :- road(?x, ?y)'),
+  'a declaration': (session) =>
+    session.engine.declare(session.caller, {
+      ...declarationInputSchema.parse({ arguments: [{ name: 'from' }, { name: 'to' }] }),
+      name: 'edge',
+      arity: 2,
+    }),
+};
+
+for (const [what, read] of Object.entries(moving))
+  test(`${what} moves to a thread, answers as here, and sees each write before it`, async () => {
+    const { session, threads } = await open();
+    const both = async (before: string): Promise<void> => {
+      const { asked } = threads;
+      threads.afterMs = 0;
+      const there = await read(session);
+      expect(threads.asked, before).toBe(asked + 1);
+      threads.afterMs = Number.POSITIVE_INFINITY;
+      expect(written(there), before).toBe(written(await read(session)));
+    };
+    await both('at first');
+    for (const [name, write] of Object.entries(writes)) {
+      await write(session);
+      await both(name);
+    }
+  });
+
+test('a read that takes long moves, and reads of its shape go there at once', async () => {
+  const { session, threads } = await open();
+  threads.afterMs = 0.001;
+  await session.tellAll(Array.from({ length: 60_000 }, (_, at) => `item(i${at})`));
+  expect(await session.query('item(?x)', { limit: 2 })).toHaveLength(2);
+  expect(threads.asked).toBe(1);
+  expect(await session.query('item(?y)', { limit: 3 })).toHaveLength(3);
+  expect(threads.asked).toBe(2);
+  // Even this one may take more than a slice if the machine is busy.
+  threads.afterMs = 60_000;
+  expect(await session.query('edge(?x, ?y)')).toHaveLength(8);
+  expect(threads.asked).toBe(2);
+});
+
+test('facts that a query on a thread found count as used', async () => {
+  const { session, threads } = await open();
+  const { id } = await session.tell('edge(a, b)');
+  session.clock.set(startTime + hour);
+  await session.query('edge(?x, ?y)');
+  expect(threads.asked).toBe(1);
+  const { salienceBreakdown } = await session.engine.fact(session.caller, id);
+  expect(salienceBreakdown).toMatchObject({ uses: 2 });
+});
+
+test('what is missing is looked for here if facts ended and were asserted again', async () => {
+  const { session, threads } = await open();
+  await session.tell('edge(x, y)', { validUntil: startTime + 1000 });
+  session.clock.set(startTime + 2000);
+  await session.tell('edge(x, y)', { validFrom: startTime + 5000 });
+  const found = await explain(session, { predicate: 'path', args: ['x', 'y'], mode: 'whyNot' });
+  expect(JSON.stringify(found)).toContain('expired at');
+  expect(threads.asked).toBe(0);
+});
+
+test('a supposition that is refused is refused in the words of the serving thread', async () => {
+  const { session, threads } = await open();
+  const assert = [{ predicate: 'edge', args: ['a', 'b'], validFrom: 2, validUntil: 1 }];
+  for (const fields of [
+    { withoutRules: ['none'] },
+    { rules: [{ text: 'no rule' }] },
+    { rules: [{ text: 'path(?x, ?y) :- edge(?x, ?_)' }] },
+    { rules: [{ text: 'odd(?x) :- edge(?x, ?_), not odd(?x)' }] },
+    { assert, rules: [{ text: 'no rule' }] },
+  ]) {
+    threads.afterMs = 0;
+    const there = await refusal(whatIf(session, fields));
+    threads.afterMs = Number.POSITIVE_INFINITY;
+    const here = await refusal(whatIf(session, fields));
+    const { elapsedMs: _then, ...members } = there.members;
+    const { elapsedMs: _now, ...expected } = here.members;
+    expect([there.code, there.message, members]).toEqual([here.code, here.message, expected]);
+  }
+});
+
+test('a query in a transaction stays here', async () => {
+  const { session, threads } = await open();
+  const { id } = await session.engine.begin(session.caller);
+  expect(await session.as({ transaction: id }).query('edge(?x, ?y)')).toHaveLength(8);
+  expect(threads.asked).toBe(0);
+});

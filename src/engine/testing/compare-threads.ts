@@ -1,0 +1,109 @@
+/** What threads answer, against what the serving thread does and the naive model. */
+import { expect } from 'vitest';
+import { aggregateInputSchema } from '../contract/aggregation.ts';
+import { explainInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
+import { queryInputSchema } from '../contract/facts.ts';
+import { type Atom, isVariable, type Literal } from '../contract/language.ts';
+import { openEngine } from '../open-engine.ts';
+import type { ThreadHost } from '../reasoning/reasoning-threads.ts';
+import {
+  type Flavour,
+  randomBody,
+  type RandomCase,
+  randomQuestion,
+  randomUpdate,
+  randomView,
+} from './generators.ts';
+import { type ModelView, modelOf } from './naive-model.ts';
+import { Prng } from './prng.ts';
+import { randomPause } from './random-pause.ts';
+import { expectAnswer, fuzzCaller, Twin, viewFields } from './twin.ts';
+
+/** A host whose questions move at once or, with Infinity, stay; `kill` ends the thread that was started last. */
+interface ComparedThreads extends ThreadHost {
+  afterMs: number;
+  kill(): void;
+}
+
+interface Comparison {
+  readonly seed: number;
+  readonly flavour: Flavour;
+  readonly makeCase: (prng: Prng, flavour: Flavour) => RandomCase;
+  readonly threadHost: ComparedThreads;
+}
+
+/** Random knowledge, random updates: answers, proofs and figures of a thread are those of the serving thread and of the model. */
+export async function compareThreads({ seed, flavour, makeCase, threadHost }: Comparison): Promise<void> {
+  const prng = new Prng(seed);
+  const start = makeCase(prng, flavour);
+  const pause = randomPause(new Prng(seed + 1));
+  const twin = await Twin.open(start, pause, (options) =>
+    openEngine({ storageDir: null, pause, threadHost, ...options }),
+  );
+  try {
+    for (let round = 0; round < 12; round++) {
+      if (round > 0) await twin.apply(randomUpdate(prng, start.vocabulary, flavour, twin.current));
+      if (prng.chance(0.1)) threadHost.kill();
+      const view: ModelView = flavour.scopes ? randomView(prng, start.vocabulary) : { kind: 'all' };
+      const body: readonly Literal[] = prng.chance(0.75)
+        ? [{ ...randomQuestion(prng, start.vocabulary, flavour), naf: false }]
+        : randomBody(prng, start.vocabulary, flavour);
+      threadHost.afterMs = 0;
+      const there = await twin.ask(body, view, { limit: 99_999 });
+      threadHost.afterMs = Number.POSITIVE_INFINITY;
+      // Another limit: else the answer would be found in the cache.
+      const here = await twin.ask(body, view, { limit: 99_998 });
+      expect(JSON.stringify({ ...there, elapsedMs: 0 })).toBe(JSON.stringify({ ...here, elapsedMs: 0 }));
+      expectAnswer(there, body, view, modelOf(twin.knowledge(), view));
+      if (prng.chance(0.4))
+        await compareOthers(prng, twin, threadHost, randomQuestion(prng, start.vocabulary, flavour), view);
+    }
+  } finally {
+    await twin.engine.close();
+  }
+}
+
+/** The same for the other reads that move. */
+async function compareOthers(
+  prng: Prng,
+  { engine }: Twin,
+  threadHost: ComparedThreads,
+  { predicate, args, negated }: Atom,
+  view: ModelView,
+): Promise<void> {
+  const groupBy = args.filter((term) => isVariable(term) && term !== '?_').slice(0, prng.below(2));
+  const [aggregated] = groupBy;
+  const figure =
+    aggregated === undefined
+      ? { operation: 'COUNT' }
+      : { operation: prng.pick(['COUNT', 'MIN', 'SUM']), variable: aggregated, distinct: prng.chance(0.5) };
+  const scope = viewFields(view);
+  const atom = { predicate, args, negated };
+  const ground = args.map((term) => (isVariable(term) ? prng.pick(['a', 'b', 'c', '1']) : term));
+  const counted = { predicate, args, infer: prng.chance(0.7), groupBy, ...figure, ...scope };
+  const any = { predicate, infer: prng.chance(0.7), operation: 'COUNT', ...scope };
+  const change = { predicate, args: ground, truthVal: !negated };
+  const ways = [{ assert: [change] }, { retract: [change] }, { assert: [change], goals: [atom] }];
+  const supposed = { ...prng.pick(ways), ...scope };
+  const looked = async (): Promise<string[]> => {
+    const outcomes: unknown[] = [];
+    for (const look of [
+      () => engine.explain(fuzzCaller, explainInputSchema.parse({ ...atom, mode: 'why', ...scope })),
+      () =>
+        engine.explain(
+          fuzzCaller,
+          explainInputSchema.parse({ ...atom, args: ground, mode: 'whyNot', ...scope }),
+        ),
+      () => engine.aggregate(fuzzCaller, aggregateInputSchema.parse(counted)),
+      () => engine.aggregate(fuzzCaller, aggregateInputSchema.parse(any)),
+      () => engine.query(fuzzCaller, queryInputSchema.parse({ predicate, args, ...scope })),
+      () => engine.whatIf(fuzzCaller, whatIfInputSchema.parse(supposed)),
+    ])
+      outcomes.push(await look().catch((error: unknown) => String(error)));
+    return outcomes.map((each) => JSON.stringify(each));
+  };
+  threadHost.afterMs = 0;
+  const there = await looked();
+  threadHost.afterMs = Number.POSITIVE_INFINITY;
+  expect(there).toEqual(await looked());
+}

@@ -1,0 +1,196 @@
+/**
+ * The nodes of a store that several services share: which one stores the writes, how far each is behind, and how to let
+ * another one store them.
+ *
+ * Refreshed every two seconds while visible.
+ */
+import { Button } from '@mantine/core';
+import type { NodeList } from '../../../engine/contract/administration.ts';
+import { apiFailureOf } from '../../api/problem.ts';
+import { useNodes } from '../../api/queries.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Strip, StripItem, TextBlock } from '../../ui/blocks.tsx';
+import { formatAmount, formatBytes, formatCount, formatDuration, formatTime } from '../../ui/format.ts';
+import { Banner, Loading, PaneProblem } from '../../ui/notices.tsx';
+import { notifyDone } from '../../ui/notify.tsx';
+import { PaneFrame, PaneTitle } from '../../ui/pane.tsx';
+import { Tag } from '../../ui/tags.tsx';
+import styles from './dashboard.module.css';
+import { useAdminWrite, useRefusal } from './rights.ts';
+
+type Node = NodeList['nodes'][number];
+type Log = NonNullable<NodeList['log']>;
+
+function Readings({ log, nodes }: { log: Log; nodes: readonly Node[] }) {
+  const { position, epoch, owner, ownedSince, historyId } = log;
+  const address = nodes.find(({ id }) => id === owner)?.address;
+  return (
+    <Strip label="The log of the store">
+      <StripItem title="Owner" hint="The node that stores all writes">
+        <span className={address === undefined ? 'dim' : `mono ${styles.address}`}>{address ?? 'none'}</span>
+      </StripItem>
+      <StripItem title="Since">
+        <span className="number">{ownedSince === null ? '–' : formatTime(ownedSince)}</span>
+      </StripItem>
+      <StripItem title="Last record">
+        <span className="number">{formatCount(position)}</span>
+      </StripItem>
+      <StripItem title="Epoch" hint="Counts how often a node took the log">
+        <span className="number">{formatCount(epoch)}</span>
+      </StripItem>
+      <StripItem title="History" hint="A new one begins if PostgreSQL loses what it had confirmed">
+        <code className="mono">{historyId}</code>
+        <CopyButton text={historyId} label="Copy the id of the history" />
+      </StripItem>
+    </Strip>
+  );
+}
+
+function stateOf({ alive, problem, role, lagRecords, staleMs }: Node) {
+  if (!alive) return { tone: 'bad', words: 'gone' } as const;
+  if (problem !== null) return { tone: 'bad', words: 'does not follow' } as const;
+  if (role === 'owner') return { tone: 'good', words: 'owner' } as const;
+  return lagRecords === 0 || staleMs <= freshMs
+    ? ({ tone: 'good', words: 'copy' } as const)
+    : ({ tone: 'warn', words: 'behind' } as const);
+}
+
+function MoveButton({ node }: { node: Node }) {
+  const move = useAdminWrite('moveLog', []);
+  const isOffered = useRefusal() === null;
+  if (!isOffered || node.role === 'owner' || !node.alive) return null;
+  const onClick = () =>
+    move.mutate(
+      { body: { to: node.id } },
+      {
+        onSuccess: ({ address, heldMs }) =>
+          notifyDone(`${address} stores the writes now. They waited ${formatDuration(heldMs)}.`),
+      },
+    );
+  return (
+    <>
+      <Button
+        size="compact-xs"
+        variant="default"
+        loading={move.isPending}
+        aria-label={`Move the log to ${node.address}`}
+        onClick={onClick}
+      >
+        Move the log here
+      </Button>
+      {move.error !== null && <Banner>{apiFailureOf(move.error).detail}</Banner>}
+    </>
+  );
+}
+
+function NodeRow({ node }: { node: Node }) {
+  const { address, self, lagRecords, staleMs, takes, usedBytes, memoryBytes, problem } = node;
+  const { tone, words } = stateOf(node);
+  const mark = memoryBytes === null ? '' : ` of ${formatBytes(memoryBytes)}`;
+  return (
+    <tr>
+      <th scope="row">
+        <span className="mono">{address === '' ? 'no address' : address}</span>{' '}
+        {self && <Tag tone="good">answers this</Tag>}
+      </th>
+      <td>
+        <Tag tone={tone}>{words}</Tag> {problem !== null && <span className="dim">{problem}</span>}
+      </td>
+      <td className="number">
+        {lagRecords === 0 ? '–' : `${formatAmount(lagRecords, 'record')}, ${formatDuration(staleMs)}`}
+      </td>
+      <td className="number">{formatCount(takes)}</td>
+      <td className="number">{usedBytes === null ? '–' : `${formatBytes(usedBytes)}${mark}`}</td>
+      <td>
+        <MoveButton node={node} />
+      </td>
+    </tr>
+  );
+}
+
+function Nodes({ log, nodes }: { log: Log; nodes: readonly Node[] }) {
+  return (
+    <>
+      <Readings log={log} nodes={nodes} />
+      <div className={`flex-column gap-24 ${styles.parts}`}>
+        <section aria-label="Nodes of the store" className="flex-column gap-6 flat-text">
+          <h2 className="pane-title">{formatAmount(nodes.length, 'node')}</h2>
+          <table className={styles.followers}>
+            <thead>
+              <tr>
+                <th scope="col">Node</th>
+                <th scope="col">State</th>
+                <th scope="col">Behind</th>
+                <th scope="col">Took the log</th>
+                <th scope="col">Memory</th>
+                <th scope="col" aria-label="Actions" />
+              </tr>
+            </thead>
+            <tbody>
+              {nodes.map((node) => (
+                <NodeRow key={node.id} node={node} />
+              ))}
+            </tbody>
+          </table>
+          <p className="dim">
+            Every node holds all databases and answers questions. The owner stores the writes of all of them;
+            while the log moves, writes wait, and open transactions are lost. Figures are those of each node’s
+            last sign of life.
+          </p>
+        </section>
+      </div>
+    </>
+  );
+}
+
+/** What a service by itself needs to become one of several. */
+function Alone() {
+  return (
+    <div className={`flex-column gap-24 ${styles.parts}`}>
+      <section aria-label="Several nodes" className="flex-column gap-6 flat-text">
+        <h2 className="pane-title">This service keeps its knowledge by itself</h2>
+        <p>
+          Several services can share their knowledge in a PostgreSQL database: each answers questions, and if
+          one dies, another takes its place.
+        </p>
+        <TextBlock
+          title="To share it, start each with"
+          text={nodeSettings}
+          label="Copy the settings of a node"
+        />
+        <p className="dim">
+          What is stored here moves there with{' '}
+          <code className="mono">corollary store import --from FOLDER</code>.
+        </p>
+      </section>
+    </div>
+  );
+}
+
+/** The nodes of the store that this service belongs to. */
+export function NodesView() {
+  const { data, error, refetch } = useNodes(2000);
+  return (
+    <PaneFrame label="Nodes" title={<PaneTitle isWhole>Nodes</PaneTitle>}>
+      {error !== null && data === undefined ? (
+        <PaneProblem failure={apiFailureOf(error)} onRetry={() => void refetch()} />
+      ) : data === undefined ? (
+        <Loading />
+      ) : (
+        <>
+          {error !== null && <Banner>{apiFailureOf(error).detail}</Banner>}
+          {data.log === null ? <Alone /> : <Nodes log={data.log} nodes={data.nodes} />}
+        </>
+      )}
+    </PaneFrame>
+  );
+}
+
+/** A copy looks every 250 ms and tells it twice a second. */
+const freshMs = 1500;
+
+const nodeSettings = [
+  'STORE_URL=postgres://USER:PASSWORD@HOST:5432/DATABASE',
+  'NODE_SECRET_FILE=a file with the same secret for all',
+  'NODE_ADDRESS=http://where the others reach it:9300',
+].join('\n');
