@@ -23,9 +23,11 @@ async function countsOf({ call }: ServiceUnderTest): Promise<string[]> {
   );
 }
 
-/** Its log without the server's own lines and those that a slow machine brings. */
+/** Its log without the lines of any start from source, and those that a slow machine brings. */
 function saidOf({ logged }: ServiceUnderTest): unknown[] {
-  return logged.filter(({ msg }) => !/^(?:Server listening|a long turn)/.test(String(msg)));
+  return logged.filter(
+    ({ msg }) => !/^(?:Server listening|this program was not built|a long turn)/.test(String(msg)),
+  );
 }
 
 describe('a service that warms up', () => {
