@@ -13,9 +13,9 @@ import { RecordedRun } from '../testing/recorded-run.ts';
 
 const isLong = process.env['LONG'] === '1';
 const seed = Number(process.env['SEED'] ?? 1);
-const limits = isLong ? { outcomes: 200, again: 0.5 } : { outcomes: 10, again: 0.15 };
+const limits = isLong ? { outcomes: 200, again: 0.5 } : { outcomes: 6, again: 0.1 };
 /** Minimum number of starts per workload. */
-const least = isLong ? Math.ceil(100_000 / workloads.length) : 60;
+const least = isLong ? Math.ceil(100_000 / workloads.length) : 40;
 const timeout = 3_600_000;
 const total = noExploration();
 

@@ -34,5 +34,5 @@ async function play(seed: number): Promise<void> {
 }
 
 test('decays, consolidates and restores as in the naive model', { timeout }, () =>
-  overSeeds({ name: 'memory', few: 8, many: 2000 }, play),
+  overSeeds({ name: 'memory', few: 5, many: 2000 }, play),
 );

@@ -73,7 +73,7 @@ async function walked(twin: Twin, query: Query): Promise<unknown[]> {
 }
 
 test('returns the same page from a cached listing and without a cache', { timeout: 3_600_000 }, () =>
-  overSeeds({ name: 'pages', few: 12, many: 3000 }, async (seed) => {
+  overSeeds({ name: 'pages', few: 6, many: 3000 }, async (seed) => {
     const prng = new Prng(seed);
     const start = randomCase(prng, flavour);
     const warm = await Twin.open(start, () => Promise.resolve());

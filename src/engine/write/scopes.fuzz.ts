@@ -43,5 +43,5 @@ async function runCase(seed: number): Promise<void> {
 }
 
 test('forks, diffs, merges, deletes and answers like the model', { timeout: 3_600_000 }, () =>
-  overSeeds({ name: 'scopes', few: 40, many: 2000 }, runCase),
+  overSeeds({ name: 'scopes', few: 20, many: 2000 }, runCase),
 );
