@@ -434,7 +434,8 @@ export class EngineContext implements Writer {
     const { result, generation } = await this.past.reading(caller, moment, timeoutMs, (live) =>
       read({ live, transactions, slices, threads: null }),
     );
-    moment.onKnown?.(generation);
+    // A transaction's questions say themselves what they were answered from.
+    if (caller.transaction === null) moment.onKnown?.(generation);
     return result;
   }
 
