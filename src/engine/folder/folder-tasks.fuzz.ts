@@ -76,7 +76,7 @@ async function restoring(seed: number, key: Key): Promise<Work> {
   const { files, told, empty } = await folderOf(seed, key);
   const kept = memoryBackend(files);
   await convertFolder(taskOn(kept, seed), { from: key, to: key });
-  const [name = ''] = await kept.list();
+  const name = (await kept.list()).findLast((each) => each.endsWith('.snapshot')) ?? '';
   const run = async (task: FolderTask) => (await openBackup(kept, name, key)).install(task);
   return { files: new Map(), keys: [key], run, before: empty, refusal: '', after: told };
 }

@@ -12,11 +12,13 @@ import {
   verifyFolder,
   openBackup,
 } from './folder-tasks.ts';
-import { openEngine, openStored } from '../open-engine.ts';
+import { historyQuerySchema } from '../contract/history.ts';
+import { queryInputSchema } from '../contract/facts.ts';
+import { openEngine, openEngineOn, openStored } from '../open-engine.ts';
 import { stateOf, pinState, type RestoredState } from '../state/state-snapshot.ts';
 import { folderKeyOf } from '../log/cipher.ts';
 import { repairFolder } from './repair-folder.ts';
-import { type StorageBackend, memoryBackend } from '../log/backend.ts';
+import { type MemoryBackend, memoryBackend, type StorageBackend } from '../log/backend.ts';
 import { decodeFrameHeader, frameBytes } from '../log/codec.ts';
 import { openLog } from '../log/open-log.ts';
 import { StartupError } from '../log/startup-error.ts';
@@ -103,6 +105,126 @@ async function served(files: StorageBackend & { contents(name: string): Uint8Arr
   };
 }
 
+async function newestSnapshot(backend: StorageBackend): Promise<string> {
+  return (await backend.list()).findLast((name) => name.endsWith('.snapshot')) ?? '';
+}
+
+/** The names of the files that have these bytes. */
+async function namesWith(backend: MemoryBackend, text: string): Promise<string[]> {
+  return (await backend.list()).filter((name) => Buffer.from(backend.contents(name)).includes(text));
+}
+
+/** What was known at every generation, and the generations' origins; asked of a folder under one of these keys. */
+async function pastOf(backend: MemoryBackend, ...keys: (string | null)[]): Promise<unknown> {
+  for (const encryptionKey of keys) {
+    const options = { clock: new ManualClock(startTime), historyDays: 30, snapshotIntervalMs: 2 ** 30 };
+    const opening = openEngineOn(backend, null, { ...options, encryptionKey });
+    const opened = await opening.catch((error: unknown) => {
+      if (error instanceof StartupError && error.key !== null && encryptionKey !== keys.at(-1)) return null;
+      throw error;
+    });
+    if (opened === null) continue;
+    const { engine } = opened;
+    const caller = testCaller();
+    const past: unknown[] = [(await engine.history(caller, historyQuerySchema.parse({}))).generations];
+    for (let generation = 0; generation <= 7; generation++) {
+      const asKnown = { kind: 'generation' as const, generation };
+      const asked = { ...caller, moment: { asOf: null, asKnown } };
+      past.push(await engine.query(asked, queryInputSchema.parse({ predicate: 'p', args: ['?x'] })));
+    }
+    await engine.close(0);
+    return past;
+  }
+  throw new Error('no key opens the folder');
+}
+
+describe('the history', () => {
+  /** Three snapshots, and records between and after them. */
+  async function withHistory(encryptionKey: string | null): Promise<MemoryBackend> {
+    const backend = memoryBackend();
+    const clock = new ManualClock(startTime - 3 * 86_400_000);
+    const options = { clock, historyDays: 30, segmentBytes: 500, encryptionKey, snapshotIntervalMs: 2 ** 30 };
+    const { engine } = await openEngineOn(backend, null, options);
+    const session = sessionOf(engine, clock, testCaller());
+    for (let n = 1; n <= 6; n++) {
+      await session.tell(`p(secret${n})`);
+      if (n % 2 === 0) await engine.snapshot();
+      clock.advance(86_400_000 / 2);
+    }
+    await session.forget('p(secret3)');
+    const left = memoryBackend(await filesIn(backend));
+    await engine.close(0);
+    return left;
+  }
+
+  async function filesIn(backend: MemoryBackend): Promise<Files> {
+    return new Map((await backend.list()).map((name) => [name, backend.contents(name).slice()]));
+  }
+
+  it.each([
+    ['--encrypt', null, newKey],
+    ['--decrypt', oldKey, null],
+    ['--rekey', oldKey, newKey],
+  ])('is the same after %s, all of it under the new key', async (_, from, to) => {
+    const before = await withHistory(from);
+    const disk = crashBackend(await filesIn(before));
+    await convertFolder(taskOn(disk), { from, to });
+    const left = disk.now();
+    if (to !== null) expect(await namesWith(left, 'secret')).toEqual([]);
+    expect(await pastOf(left, to)).toEqual(await pastOf(before, from));
+    expect((await left.list()).filter((name) => name.endsWith('.log'))).not.toHaveLength(0);
+  });
+
+  it('is under one key or the other after a power cut at any moment, and a start leaves nothing of the other', async () => {
+    const before = await withHistory(null);
+    const disk = crashBackend(await filesIn(before));
+    await convertFolder(taskOn(disk), { from: null, to: newKey });
+    const past = await pastOf(before, null);
+    const seen = new Set<boolean>();
+    for (let step = 0; step <= disk.steps; step++) {
+      const left = disk.afterPowerCut(step, () => 0);
+      expect(await pastOf(left, null, newKey)).toEqual(past);
+      const isConverted = await verifyFolder(left, newKey).then(
+        () => true,
+        () => false,
+      );
+      seen.add(isConverted);
+      if (isConverted) expect(await namesWith(left, 'secret')).toEqual([]);
+    }
+    expect(seen.size).toBe(2);
+  });
+
+  it('loses what was erased by a record that only the conversion covers', async () => {
+    const backend = await withHistory(null);
+    const options = { clock: new ManualClock(startTime), historyDays: 30, snapshotIntervalMs: 2 ** 30 };
+    const { engine } = await openEngineOn(backend, null, options);
+    const other = { ...testCaller(), tenant: 'other' };
+    await engine.tell(other, factInput('q(private)'));
+    await engine.nukeTenant(other, 'default', 'other');
+    const disk = memoryBackend(await filesIn(backend));
+    await engine.close(0);
+    expect(await namesWith(disk, 'private')).not.toEqual([]);
+    await convertFolder(taskOn(disk), { from: null, to: null });
+    const again = await openEngineOn(disk, null, options);
+    await again.engine.snapshot();
+    expect(await namesWith(disk, 'private')).toEqual([]);
+    expect(await namesWith(disk, 'secret3')).not.toEqual([]);
+    await again.engine.close(0);
+  });
+
+  it('begins anew with a warning if it is damaged; the knowledge is converted all the same', async () => {
+    const files = new Map(await filesIn(await withHistory(null)));
+    const bytes = (files.get('0000000001.log') as Uint8Array).slice();
+    bytes[bytes.length - 3] = 1 ^ (bytes[bytes.length - 3] as number);
+    files.set('0000000001.log', bytes);
+    const disk = crashBackend(files);
+    const task = taskOn(disk);
+    expect(await convertFolder(task, { from: null, to: newKey })).toMatchObject({ facts: 5 });
+    expect(task.warnings).toEqual([expect.stringContaining('The history is damaged')]);
+    expect(await disk.list()).toHaveLength(1);
+  });
+});
+
 describe('another key', () => {
   it.each([
     ['--encrypt', null, newKey],
@@ -116,7 +238,8 @@ describe('another key', () => {
     expect(contents).toEqual({ databases: 1, tenants: 1, facts: 11, rules: 1 });
     expect(await loggedOf(await opened(disk, to))).toBe(before);
     expect((await verifyFolder(disk, to)).damages).toEqual([]);
-    expect(await disk.list()).toHaveLength(1);
+    for (const name of await disk.list()) expect(name).toMatch(/^\d+\.(?:log|snapshot)$/);
+    if (to !== null) expect(await namesWith(disk.now(), 'a8')).toEqual([]);
   });
 
   it('keeps the history, ids, generations and idempotency outcomes', async () => {
@@ -148,8 +271,7 @@ describe('--restore', () => {
   async function backupOf(key: string | null): Promise<Uint8Array> {
     const disk = crashBackend(await written(key));
     await convertFolder(taskOn(disk), { from: key, to: key });
-    const [snapshot = ''] = await disk.list();
-    return disk.now().contents(snapshot);
+    return disk.now().contents(await newestSnapshot(disk));
   }
 
   it('begins a history that names its parent', async () => {
@@ -382,8 +504,9 @@ describe("a follower's folder with a snapshot being received", () => {
         const state = await opened(left, key).catch(() => opened(left, newKey));
         expect(await loggedOf(state)).toBe(before);
       });
-      const [snapshot, ...rest] = await disk.list();
-      expect([snapshot, rest]).toEqual([expect.stringMatching(/^\d+\.snapshot$/), ['following']]);
+      const names = await disk.list();
+      const others = names.filter((each) => !/^\d+\.(?:log|snapshot)$/.test(each));
+      expect(others).toEqual(['following']);
     },
   );
 
@@ -417,7 +540,7 @@ describe("a follower's folder with a snapshot being received", () => {
   it.each([true, false])('cannot be restored into: nothing is changed (complete: %s)', async (isWhole) => {
     const kept = crashBackend(await written(key));
     await convertFolder(taskOn(kept), { from: key, to: newKey });
-    const [snapshot = ''] = await kept.list();
+    const snapshot = await newestSnapshot(kept);
     const backup = await openBackup(
       memoryBackend(new Map([[name, kept.now().contents(snapshot)]])),
       name,

@@ -9,10 +9,15 @@ import { apply } from '../state/apply.ts';
 import { folderKeyOf, type FolderKey, sealingOf } from '../log/cipher.ts';
 import { type Damage, examine, readStoredLog } from '../log/examine.ts';
 import { StartupError } from '../log/startup-error.ts';
-import { readSection, verifySnapshot, snapshotName } from '../log/snapshot-reader.ts';
+import { markErasing } from '../log/erasing.ts';
+import type { RetainedLog } from '../log/retained.ts';
+import { completeRewriting, writeFor } from '../log/rewriting.ts';
+import type { SnapshotHeader } from '../log/snapshot-codec.ts';
+import { readSection, snapshotName, snapshotNames, verifySnapshot } from '../log/snapshot-reader.ts';
+import { erasureOf } from '../state/redaction.ts';
 import { type SnapshotPart, writeSnapshot } from '../log/snapshot-writer.ts';
 import { asideName, journalNames, readJournal, writeJournal } from '../log/journal.ts';
-import type { LogPosition } from '../log/log.ts';
+import type { Log, LogPosition } from '../log/log.ts';
 import { openLog } from '../log/open-log.ts';
 import { hexadecimal, SALT_BYTES } from '../log/codec.ts';
 import { removeLeftOver, segmentId, segmentNames } from '../log/recovery.ts';
@@ -220,15 +225,19 @@ interface FolderKeyChange {
 }
 
 /**
- * Re-encrypts everything in a folder under another key, or decrypts it.
+ * Re-encrypts everything in a folder under another key, or decrypts it: the knowledge, its retained history and the journals.
  *
- * A power cut leaves the folder under one key or the other: the rename of one snapshot switches it atomically, and what
- * that covers is removed afterwards. Refuses with a StartupError, as a start with the key `from` does.
+ * A power cut leaves the folder under one key or the other: the rename of one snapshot switches it atomically, with the
+ * history that was written for it, and what that replaces is removed afterwards. Refuses with a StartupError, as a start
+ * with the key `from` does.
  */
 export async function convertFolder(task: FolderTask, { from, to }: FolderKeyChange): Promise<Contents> {
   const { backend, clock, random, onWarn } = task;
   const now = (): number => clock.now();
-  const { log } = await openLog(backend, { fsync: 'always', key: folderKeyOf(from), now, random, onWarn });
+  const key = folderKeyOf(from);
+  // The next start knows for how many days the past is retained.
+  const historyDays = Number.POSITIVE_INFINITY;
+  const { log } = await openLog(backend, { fsync: 'always', key, now, random, onWarn, historyDays });
   if (log.lastSequence === 0)
     throw new StartupError(
       'The storage folder is still empty. Start the service with the key that you want to use.',
@@ -238,16 +247,22 @@ export async function convertFolder(task: FolderTask, { from, to }: FolderKeyCha
   const { sequence, time } = pin;
   const { historyId, parent, epoch } = log;
   const checksum = await log.checksumAt(sequence);
+  const retained = await retainedOf(log, onWarn);
+  const isErasing = await erasesAfter(log, log.snapshot()?.sequence ?? 0);
   await log.close();
+  // Until now the record that erased something says so; the snapshot will cover it.
+  if (isErasing) await markErasing(backend, sequence);
   const parts = pin.parts(noPause, () => true);
-  await putAlone(backend, { sequence, time, checksum, historyId, parent, epoch }, parts, {
-    key: folderKeyOf(to),
-    now,
-    random,
-    onWarn,
-  });
+  const options = { key: folderKeyOf(to), now, random, onWarn };
+  await putAlone(backend, { sequence, time, checksum, historyId, parent, epoch }, parts, options, retained);
   await convertJournals(task, { from, to });
   return contentsOf(restored.state);
+}
+
+/** True if a record after this one erased something. */
+async function erasesAfter(log: Log, after: number): Promise<boolean> {
+  for await (const record of log.read(after)) if (erasureOf(record) !== null) return true;
+  return false;
 }
 
 /**
@@ -280,18 +295,19 @@ interface AloneOptions {
 
 /**
  * Replaces the whole contents of a folder, which the caller has locked, with one snapshot that needs no segment to
- * continue it; returns its bytes.
+ * continue it, and the history that is retained, if any; returns the snapshot's bytes.
  *
  * The rename of the snapshot is the atomic step: a power cut leaves the folder either as before or as intended. The
- * snapshot covers everything that was there, whatever its key, and that is removed once the snapshot is durable. `sequence` must not be below that of any snapshot in the folder. Rejects with
- * the system's error or the error of the parts; the folder is unchanged then, unless the rename happened and is not
- * durable yet.
+ * snapshot covers everything that was there, whatever its key, and that is removed once the snapshot is durable. `sequence`
+ * must not be below that of any snapshot in the folder. Rejects with the system's error or the error of the parts; the
+ * folder is unchanged then, unless the rename happened and is not durable yet.
  */
 export async function putAlone(
   backend: StorageBackend,
   covered: LogPosition,
   parts: AsyncIterable<SnapshotPart>,
   { key, now, random, onWarn }: AloneOptions,
+  retained: RetainedLog | null = null,
 ): Promise<number> {
   const last = segmentNames(await backend.list()).at(-1);
   const salt = random(SALT_BYTES);
@@ -305,7 +321,9 @@ export async function putAlone(
     parts,
     onWarn,
   );
+  let isRetained = false;
   try {
+    isRetained = retained !== null && (await writeHistory(backend, retained, header, { key, random, onWarn }));
     await install();
   } catch (error) {
     await discard();
@@ -313,13 +331,44 @@ export async function putAlone(
   }
   const name = snapshotName(covered.sequence);
   try {
-    await removeLeftOver(backend, { name, header, bytes, start, opener });
+    if (isRetained) await completeRewriting(backend, header);
+    const names = isRetained ? await backend.list() : [];
+    const kept = { snapshots: snapshotNames(names), segments: segmentNames(names) };
+    await removeLeftOver(backend, { name, header, bytes, start, opener }, kept);
   } catch (error) {
     onWarn(
       `Files that the snapshot covers could not be removed; the next start tries again: ${String(error)}`,
     );
   }
   return bytes;
+}
+
+/** Writes the history for a snapshot. False, with a warning: it cannot be read, and ends. Rejects with the system's error. */
+async function writeHistory(
+  backend: StorageBackend,
+  retained: RetainedLog,
+  header: SnapshotHeader,
+  options: Omit<AloneOptions, 'now'>,
+): Promise<boolean> {
+  try {
+    await writeFor(backend, retained, header, options);
+    return true;
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    options.onWarn(`The history is damaged, and begins anew: ${error.message}`);
+    return false;
+  }
+}
+
+/** What the log retains; null, with a warning: it cannot be read. Rejects with the system's error. */
+async function retainedOf(log: Log, onWarn: FolderTask['onWarn']): Promise<RetainedLog | null> {
+  try {
+    return await log.retained();
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    onWarn(`The history is damaged, and begins anew: ${error.message}`);
+    return null;
+  }
 }
 
 /** A new, unique history id. */

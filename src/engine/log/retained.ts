@@ -8,7 +8,7 @@
  */
 import { type StorageBackend, systemErrorCode } from './backend.ts';
 import type { FolderKey } from './cipher.ts';
-import { decodeSegmentHeader, type LogRecord } from './codec.ts';
+import { decodeSegmentHeader, type LogRecord, type SegmentHeader } from './codec.ts';
 import { openerFor, readHeaderBytes } from './file-header.ts';
 import { readSegment } from './log-reader.ts';
 import { type Segment, segmentId, segmentName, withFile } from './recovery.ts';
@@ -70,7 +70,8 @@ export class RetainedLog {
     { segments: known, snapshot, isRewritten = () => false }: KnownLog,
   ): Promise<RetainedLog> {
     const names = await backend.list();
-    const segments = [...(await earlierSegments(backend, key, names, known[0])), ...known];
+    const next = known[0]?.header ?? (snapshot === null ? null : headerAfter(snapshot));
+    const segments = [...(await earlierSegments(backend, key, names, next)), ...known];
     const first = segments[0]?.header.firstSequence ?? (snapshot?.header.sequence ?? 0) + 1;
     const bases: RetainedBase[] = first <= 1 ? [{ sequence: 0, time: 0, snapshot: null }] : [];
     for (const name of snapshotNames(names)) {
@@ -115,6 +116,12 @@ export class RetainedLog {
     }
   }
 
+  /** All parts of a base's snapshot, in order. Throws RetainedFileGone. */
+  async *partsOf(snapshot: StoredSnapshot): AsyncGenerator<SnapshotPart, void, undefined> {
+    for (const section of ['state', 'observed'] as const)
+      for await (const bytes of this.readSnapshot(snapshot, section)) yield { section, bytes };
+  }
+
   /** A file that was replaced does not verify any more as the one that was found. */
   #goneOr(error: unknown, name: string): unknown {
     const isGone = systemErrorCode(error) === 'ENOENT' || this.#isRewritten();
@@ -122,17 +129,25 @@ export class RetainedLog {
   }
 }
 
-/** The retained segments before the first that the log knows, in order, as far as each continues the one before. */
+/** What a segment says of itself, and of the one before it. */
+type SegmentPlace = Pick<SegmentHeader, 'id' | 'firstSequence' | 'historyId' | 'parent'>;
+
+/** The segment that will continue a snapshot that is alone. */
+function headerAfter({ header: { segment, sequence, historyId, parent } }: StoredSnapshot): SegmentPlace {
+  return { id: segment, firstSequence: sequence + 1, historyId, parent };
+}
+
+/** The retained segments before this one, in order, as far as each continues the one before. */
 async function earlierSegments(
   backend: StorageBackend,
   key: FolderKey | null,
   names: readonly string[],
-  first: Segment | undefined,
+  first: SegmentPlace | null,
 ): Promise<Segment[]> {
   const earlier: Segment[] = [];
   const present = new Set(names);
-  for (let next = first; next !== undefined; next = earlier[0]) {
-    const { id, firstSequence, historyId, parent } = next.header;
+  for (let next = first; next !== null; next = earlier[0]?.header ?? null) {
+    const { id, firstSequence, historyId, parent } = next;
     const name = segmentName(id - 1);
     if (!present.has(name)) break;
     const segment = await closedSegment(backend, name, key, firstSequence - 1);

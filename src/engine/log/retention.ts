@@ -69,7 +69,7 @@ export class RetainedHistory {
 
   /** What stays beside the newest snapshot when the folder is opened. Rejects with the system's error. */
   async atStart(newest: SnapshotHeader): Promise<RetainedFiles> {
-    await completeRewriting(this.#backend);
+    await completeRewriting(this.#backend, newest);
     const erasing = await readErasing(this.#backend);
     // A mark of what the snapshot does not cover is set again when the record is replayed.
     this.isInterrupted = erasing !== null && erasing <= newest.sequence;

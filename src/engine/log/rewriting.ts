@@ -4,6 +4,9 @@
  * The new files are written beside the old ones, under names that nothing else reads. A mark that is durable after all of
  * them says that they are whole; only then do they take the names of the old ones, and a start completes what a power cut
  * interrupts. Without the mark, a start removes them.
+ *
+ * If they belong to a snapshot that replaces the whole folder, another mark names that snapshot, and the files are whole
+ * once it is there: its name is the one step that decides for all of them.
  */
 import { present } from '../base/assert.ts';
 import type { StorageBackend, StorageFile } from './backend.ts';
@@ -14,14 +17,15 @@ import {
   encodeRecord,
   encodeSegmentHeader,
   FRAME_HEADER_BYTES,
+  hexadecimal,
   type LogRecord,
   SALT_BYTES,
 } from './codec.ts';
 import { unmarkErasing } from './erasing.ts';
-import { type Segment, withFile } from './recovery.ts';
+import { type Segment, segmentId, segmentNames, withFile } from './recovery.ts';
 import type { RetainedBase, RetainedLog } from './retained.ts';
 import type { SnapshotHeader } from './snapshot-codec.ts';
-import { snapshotName } from './snapshot-reader.ts';
+import { snapshotName, snapshotNames } from './snapshot-reader.ts';
 import { type SnapshotPart, writeSnapshot } from './snapshot-writer.ts';
 
 /** A snapshot or a record as it shall be. Take a snapshot's parts before the next piece. */
@@ -50,6 +54,8 @@ interface RewritingOptions {
 }
 
 const mark = 'rewritten';
+/** The files are whole once a certain snapshot is there. */
+const markFor = 'converted';
 const suffix = '.rewritten';
 /** Bytes of records in a frame, at least. */
 const frameBytes = 1024 * 1024;
@@ -66,9 +72,50 @@ export async function writeAgain(
   options: RewritingOptions,
 ): Promise<void> {
   const covered = retained.segments.filter(({ header }) => header.id < newest.segment);
+  await writeFiles(backend, covered, rewrite.pieces(retained, newest.sequence), options);
+  await putMark(backend, mark, '');
+}
+
+/**
+ * Writes everything that is retained again, unchanged, under another key, for a snapshot that will be alone with it. Put that
+ * in its place, then call `completeRewriting`: until then nothing has changed. Rejects like `writeAgain`.
+ */
+export async function writeFor(
+  backend: StorageBackend,
+  retained: RetainedLog,
+  alone: SnapshotHeader,
+  options: RewritingOptions,
+): Promise<void> {
+  await removeUnfinished(backend);
+  await writeFiles(backend, retained.segments, unchanged(retained, alone.sequence), options);
+  const names = rewrittenNames(await backend.list()).map(nameOfRewritten);
+  await putMark(backend, markFor, JSON.stringify({ salt: hexadecimal(alone.salt), names }));
+}
+
+async function* unchanged(
+  retained: RetainedLog,
+  through: number,
+): AsyncGenerator<RewrittenPiece, void, undefined> {
+  const [first] = retained.segments;
+  for (const base of retained.bases) {
+    const { snapshot, sequence } = base;
+    if (snapshot !== null && sequence < through)
+      yield { kind: 'snapshot', base, parts: retained.partsOf(snapshot) };
+  }
+  if (first === undefined) return;
+  for await (const record of retained.records(first.header.firstSequence - 1))
+    yield { kind: 'record', record };
+}
+
+async function writeFiles(
+  backend: StorageBackend,
+  segments: readonly Segment[],
+  pieces: AsyncIterable<RewrittenPiece>,
+  options: RewritingOptions,
+): Promise<void> {
   try {
-    const writer = new HistoryWriter(backend, covered, options);
-    for await (const piece of rewrite.pieces(retained, newest.sequence)) {
+    const writer = new HistoryWriter(backend, segments, options);
+    for await (const piece of pieces) {
       if (piece.kind === 'record') await writer.record(piece.record);
       else await snapshotAgain(backend, piece, options);
     }
@@ -78,27 +125,81 @@ export async function writeAgain(
     throw error;
   }
   await backend.syncDirectory();
-  await withFileCreated(backend, mark, (file) => file.sync());
+}
+
+async function putMark(backend: StorageBackend, name: string, text: string): Promise<void> {
+  await withFileCreated(backend, name, async (file) => {
+    await file.write(new TextEncoder().encode(text), 0);
+    await file.sync();
+  });
   await backend.syncDirectory();
 }
 
-/** Completes a rewriting whose files are whole, and removes those of another. Rejects with the system's error. */
-export async function completeRewriting(backend: StorageBackend): Promise<void> {
+/**
+ * Completes a rewriting whose files are whole, and removes those of another; `newest`: the header of the newest snapshot.
+ * Rejects with the system's error.
+ */
+export async function completeRewriting(backend: StorageBackend, newest: SnapshotHeader): Promise<void> {
   const names = await backend.list();
+  const belonging = names.includes(markFor) ? await namesFor(backend, newest) : null;
+  if (belonging !== null) {
+    await removeOthers(backend, newest, belonging);
+    await takeNames(backend);
+    await backend.remove(markFor);
+    return backend.syncDirectory();
+  }
   if (!names.includes(mark)) return removeUnfinished(backend);
-  for (const name of rewrittenNames(names)) await backend.rename(name, name.slice(0, -suffix.length));
-  await backend.syncDirectory();
+  await takeNames(backend);
   // What was to be erased is gone.
   await unmarkErasing(backend);
   await backend.remove(mark);
   await backend.syncDirectory();
 }
 
+/** The names of the files that were written for this snapshot; null: they were for another, which is not there. */
+async function namesFor(backend: StorageBackend, { salt }: SnapshotHeader): Promise<string[] | null> {
+  return withFile(backend, markFor, 'read', async (file) => {
+    const bytes = new Uint8Array(await file.size());
+    await file.read(bytes, 0);
+    const text = new TextDecoder().decode(bytes);
+    // The snapshot gets its name once the mark is durable as a whole.
+    if (!text.startsWith(`{"salt":"${hexadecimal(salt)}"`)) return null;
+    return (JSON.parse(text) as { readonly names: string[] }).names;
+  });
+}
+
+/** Removes what the snapshot covers, except for these names. */
+async function removeOthers(
+  backend: StorageBackend,
+  { sequence, segment }: SnapshotHeader,
+  kept: readonly string[],
+): Promise<void> {
+  const names = await backend.list();
+  const others = [
+    ...snapshotNames(names).filter((name) => Number.parseInt(name, 10) < sequence),
+    ...segmentNames(names).filter((name) => segmentId(name) < segment),
+  ].filter((name) => !kept.includes(name));
+  for (const name of others) await backend.remove(name);
+  await backend.syncDirectory();
+}
+
+async function takeNames(backend: StorageBackend): Promise<void> {
+  for (const name of rewrittenNames(await backend.list())) await backend.rename(name, nameOfRewritten(name));
+  await backend.syncDirectory();
+}
+
 async function removeUnfinished(backend: StorageBackend): Promise<void> {
   const names = await backend.list();
-  const left = names.filter((name) => name.endsWith(`${suffix}.tmp`) || name.endsWith(suffix));
+  const left = names.filter(
+    (name) => name.endsWith(`${suffix}.tmp`) || name.endsWith(suffix) || name === markFor,
+  );
   for (const name of left) await backend.remove(name);
   if (left.length > 0) await backend.syncDirectory();
+}
+
+/** The name that a rewritten file takes. */
+function nameOfRewritten(name: string): string {
+  return name.slice(0, -suffix.length);
 }
 
 function rewrittenNames(names: readonly string[]): string[] {

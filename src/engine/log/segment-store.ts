@@ -382,7 +382,7 @@ export class SegmentStore implements FrameStore {
     const options = { key, random, onWarn: this.#onWarn };
     await writeAgain(this.#backend, retained, newest, rewrite, options);
     this.#rewritten++;
-    await completeRewriting(this.#backend);
+    await completeRewriting(this.#backend, newest);
   }
 
   /** Refuses writes until the probe succeeds, unless the writer has latched. Returns the error. */

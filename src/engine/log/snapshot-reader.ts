@@ -77,7 +77,7 @@ export function snapshotNames(names: readonly string[]): string[] {
 /** The names of unfinished snapshots among these, and of what an unfinished rewriting of the history left. */
 export function unfinishedNames(names: readonly string[]): string[] {
   return names.filter((name) =>
-    /^(?:\d{10,}\.(?:snapshot\.tmp|(?:log|snapshot)\.rewritten(?:\.tmp)?)|rewritten)$/.test(name),
+    /^(?:\d{10,}\.(?:snapshot\.tmp|(?:log|snapshot)\.rewritten(?:\.tmp)?)|rewritten|converted)$/.test(name),
   );
 }
 

@@ -28,8 +28,10 @@ import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/program.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { Operation, Outcome } from '../state/operation.ts';
+import { type ErasingRecord, erasureOf } from '../state/redaction.ts';
 import { erasesHistory } from '../state/state-snapshot.ts';
 import { repeatedReport, type Report } from '../state/report.ts';
+import type { LogRecord } from '../log/codec.ts';
 import type { Journal, JournalName } from '../log/journal.ts';
 import type { FolderLock } from '../log/lock-file.ts';
 import { noOwner } from '../log/frame-store.ts';
@@ -167,8 +169,9 @@ const clockLookMs = 1000;
 const decayWaitsMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** After these there may be much less than there was. */
-const clearing: ReadonlySet<Operation['kind']> = new Set([
+/** These erase: there may be much less than there was. */
+const erasing: ReadonlySet<Operation['kind']> = new Set([
+  'forget',
   'deleteTenant',
   'nukeTenant',
   'deleteDatabase',
@@ -219,6 +222,9 @@ export class EngineContext implements Writer {
     return log.shared !== null && epoch !== null && Number(epoch) < log.epoch;
   };
   readonly journals: Journal[] = [];
+  readonly #eraseElsewhere: ((erasure: ErasingRecord) => Promise<void>)[] = [];
+  /** Resolves when what was erased so far is gone from everything that is kept beside the log and its state. */
+  #erasedElsewhere: Promise<unknown> = Promise.resolve();
   /** Notices a clock that was set even if nobody asks. */
   readonly #clockTimer: ReturnType<typeof setInterval>;
   readonly #words: IndexAtStart;
@@ -352,11 +358,27 @@ export class EngineContext implements Writer {
         const isCleared = report.cleared !== null || isForgotten;
         if (erasesHistory(record, report)) this.parts.log.eraseHistory(record.sequence);
         if (isCleared) this.past.forget();
+        this.#eraseBeside(record);
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
         if (hasRemoved) memory.deleted();
         this.meaning?.changed({ hasRemoved, isCleared });
       },
     };
+  }
+
+  /**
+   * Called in the turn in which something is erased, from knowledge and its history, on every node: `erase` takes it out of
+   * what is kept beside them. Whoever erased waits for it.
+   */
+  whenErased(erase: (erasure: ErasingRecord) => Promise<void>): void {
+    this.#eraseElsewhere.push(erase);
+  }
+
+  #eraseBeside(record: LogRecord): void {
+    const erasure = erasureOf(record);
+    if (erasure === null) return;
+    const erased = [this.meaning?.erase(), ...this.#eraseElsewhere.map((erase) => erase(erasure))];
+    this.#erasedElsewhere = Promise.all([this.#erasedElsewhere, ...erased]).catch(this.parts.onBug);
   }
 
   /** Erases from the retained history, and from what was read of it. */
@@ -412,7 +434,8 @@ export class EngineContext implements Writer {
     const { result, generation } = await this.past.reading(caller, moment, timeoutMs, (live) =>
       read({ live, transactions, slices, threads: null }),
     );
-    moment.onKnown?.(generation);
+    // A transaction's questions say themselves what they were answered from.
+    if (caller.transaction === null) moment.onKnown?.(generation);
     return result;
   }
 
@@ -428,7 +451,9 @@ export class EngineContext implements Writer {
     if (outcome !== null) return repeatedReport(databaseOf(write), outcome);
     if (write.caller.idempotency !== null) this.parts.state.idempotency.refuseMore(this.live.showTime());
     const report = await this.pipeline.write(write);
-    if (typeof write.operation !== 'function' && clearing.has(write.operation.kind)) this.snapshots.soon();
+    if (typeof write.operation === 'function' || !erasing.has(write.operation.kind)) return report;
+    if (write.operation.kind !== 'forget') this.snapshots.soon();
+    await this.#erasedElsewhere;
     return report;
   };
 

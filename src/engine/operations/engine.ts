@@ -308,6 +308,7 @@ export function createEngine(parts: EngineParts) {
       'clockOffsetMs',
       'embeddingsState',
       'journal',
+      'whenErased',
       'close',
     ),
     keys,

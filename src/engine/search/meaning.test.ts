@@ -206,6 +206,27 @@ describe('the file of vectors', () => {
     const hasPets = async (): Promise<boolean> =>
       (await readFile(join(storageDir, 'vectors'))).includes(Buffer.from([25, 127, 0, 0]));
     await vi.waitFor(async () => expect(await hasPets()).toBe(false), { timeout: 60_000 });
+    await embedded(session);
     expect(session.engine.figures().embeddings.vectors).toBe(1);
+  });
+
+  it('has no vector of a forgotten entity, also while the provider fails', async () => {
+    const storageDir = await folder();
+    const model = new TopicModel();
+    const session = await meaning(model, { storageDir });
+    await session.tellAll(['keeps(ann, dog)', 'likes(bob, coffee)', 'likes(eve, coffee)']);
+    await embedded(session);
+    await found(session, 'what is it that ann keeps');
+    model.answer = () => ({ kind: 'failed', why: 'it is away', retryAfterMs: 3_600_000 });
+    await session.tell('likes(ann, tea)');
+    await vi.waitFor(() => expect(session.engine.embeddingsState()).toBe('failed'));
+    const { caller, engine } = session;
+    const input = { database: caller.database, tenant: caller.tenant, entity: 'ann', dryRun: false };
+    await engine.forgetEntity({ ...caller, requestId: 'forget' }, input);
+    expect(engine.figures().embeddings.vectors).toBe(2);
+    const bytes = await readFile(join(storageDir, 'vectors'));
+    expect(bytes.includes(Buffer.from([25, 127, 0, 0]))).toBe(false);
+    expect(bytes.includes(Buffer.from([25, 0, 127, 0]))).toBe(true);
+    await engine.close();
   });
 });

@@ -34,6 +34,7 @@ interface VectorFile {
   load(all: () => readonly Uint8Array[]): Promise<Uint8Array[]>;
   append(record: Uint8Array): void;
   rewrite(): void;
+  flush(isDurable: boolean): Promise<boolean>;
 }
 
 interface MeaningParts {
@@ -102,6 +103,9 @@ export class Meaning implements FactMeaning {
   /** A text of the last batch was refused: they are embedded one by one. */
   #isOneByOne = false;
   #isSweepDue = false;
+  /** While vectors are erased: the slots that were given to facts meanwhile. */
+  #givenMeanwhile: Set<number> | null = null;
+  #erasing: Promise<void> = Promise.resolve();
   #sweptAt = Number.NEGATIVE_INFINITY;
   #pauseMs = 0;
   /** By `performance.now()`. */
@@ -140,10 +144,20 @@ export class Meaning implements FactMeaning {
     this.#wake(gatherMs);
   }
 
+  /**
+   * Removes the vectors that no fact has any more, what was asked, and texts of removed facts that wait for a vector;
+   * resolves when they are gone from the folder.
+   */
+  erase(): Promise<void> {
+    this.#erasing = this.#erasing.then(() => this.#erase());
+    return this.#erasing;
+  }
+
   async close(): Promise<void> {
     this.#ending.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#work;
+    await this.#erasing;
   }
 
   /** The visible facts that mean the most similar to the text, best first: at most `most`, none below the minimum. */
@@ -253,7 +267,7 @@ export class Meaning implements FactMeaning {
           const key = keyOf(text);
           const slot = this.#vectors?.find(key) ?? -1;
           const waiting = byKey.get(key);
-          if (slot >= 0) of.rows[row] = slot + 1;
+          if (slot >= 0) this.#give(of, row, slot);
           else if (waiting !== undefined) waiting.places.push({ of, row });
           else if ((this.#vectors?.count ?? 0) + this.#waiting.length >= maxVectors) this.#noteFull();
           else {
@@ -287,7 +301,7 @@ export class Meaning implements FactMeaning {
       return true;
     }
     if (embedded.kind === 'vectors') this.#store(batch, embedded.vectors);
-    this.#waiting = this.#waiting.slice(batch.length);
+    this.#waiting = this.#waiting.filter((each) => !batch.includes(each));
     this.#isOneByOne &&= this.#waiting.length > 0;
     return true;
   }
@@ -305,9 +319,11 @@ export class Meaning implements FactMeaning {
       this.#vectors = new VectorBlocks(dimensions);
       file.rewrite();
     }
-    for (const [at, { key, places }] of batch.entries()) {
-      const slot = this.#vectors.add(key, unit(made[at] as readonly number[]));
-      for (const { of, row } of places) of.rows[row] = slot + 1;
+    for (const [at, each] of batch.entries()) {
+      // Its facts were erased while the provider worked.
+      if (!this.#waiting.includes(each)) continue;
+      const slot = this.#vectors.add(each.key, unit(made[at] as readonly number[]));
+      for (const { of, row } of each.places) this.#give(of, row, slot);
     }
     for (const record of this.#vectors.takeChanged()) file.append(record);
   }
@@ -324,6 +340,36 @@ export class Meaning implements FactMeaning {
     for (const facts of this.#parts.stores())
       for (const relation of facts.relations.values()) this.#relations.delete(relation);
     this.#isBehind = true;
+  }
+
+  #give(of: Embeddings, row: number, slot: number): void {
+    of.rows[row] = slot + 1;
+    this.#givenMeanwhile?.add(slot);
+  }
+
+  async #erase(): Promise<void> {
+    this.#queries.clear();
+    const used = (this.#givenMeanwhile = new Set<number>());
+    const gone = new Set(this.#waiting.map(({ key }) => key));
+    let looked = 0;
+    for (const facts of this.#parts.stores())
+      for (const relation of facts.relations.values())
+        for (let row = 0; row < relation.count; row++) {
+          if ((++looked & rowsBetweenBreaths) === 0) await this.#parts.breathe();
+          if (!relation.isAlive(row)) continue;
+          const key = keyOf(saidBy(facts, { relation, row }));
+          gone.delete(key);
+          const slot = this.#vectors?.find(key) ?? -1;
+          if (slot >= 0) used.add(slot);
+        }
+    this.#givenMeanwhile = null;
+    this.#waiting = this.#waiting.filter(({ key }) => !gone.has(key));
+    const vectors = this.#vectors;
+    if (vectors === null) return;
+    const isUsed = new Uint8Array(vectors.slots);
+    for (const slot of used) if (slot < isUsed.length) isUsed[slot] = 1;
+    if (vectors.keep(isUsed) > 0) this.#parts.file.rewrite();
+    await this.#parts.file.flush(true);
   }
 
   /** Removes the vectors that no fact has any more. */

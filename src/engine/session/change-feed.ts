@@ -4,6 +4,7 @@ import type { FactStore } from '../store/fact-store.ts';
 import type { ArgumentNames } from '../language/argument-names.ts';
 import { parseAtom } from '../language/parse.ts';
 import { renderIdentity } from '../language/print.ts';
+import type { ErasingRecord } from '../state/redaction.ts';
 import type { FactChange, FactChanges, Report } from '../state/report.ts';
 
 /** Events remembered for subscribers that reconnect, and events queued for one subscriber. */
@@ -18,6 +19,10 @@ const bytesOfEvent = 250;
 /** Spaces (database and tenant) whose last evicted event is remembered. */
 const maxSpaces = 1000;
 
+/** For how long, and of how many entities, events that name what was forgotten are not remembered. */
+const erasureMs = 600_000;
+const maxErasures = 100;
+
 /**
  * The events of all databases as they happen, and the latest of them for subscribers that reconnect.
  *
@@ -30,11 +35,38 @@ export class ChangeFeed {
   readonly #calls = new History();
   #published = 0;
   readonly #listeners = new Set<(change: Change) => void>();
+  /** What was erased a short while ago, with the time of the first event after it. */
+  #erasures: { readonly erasure: ErasingRecord; since: number | null }[] = [];
 
   publish(change: Change): void {
     const history = change.kind === 'mcp.call' ? this.#calls : this.#changes;
-    history.add({ at: this.#published++, change });
+    const published = { at: this.#published++, change };
+    if (this.#isErased(change)) history.evict([published]);
+    else history.add(published);
     for (const listener of this.#listeners) listener(change);
+  }
+
+  /**
+   * Erases the remembered events of a tenant or a database. Of an entity, what is published for a while after it is not
+   * remembered either where it names the entity: what its retraction withdrew is known only later. Subscribers that
+   * reconnect receive a `reset`.
+   */
+  erase(erasure: ErasingRecord): void {
+    for (const history of [this.#changes, this.#calls])
+      history.evictWhere(({ database, tenant }) => isOf(erasure, database, tenant));
+    if (erasure.facts === null) return;
+    this.#erasures.push({ erasure, since: null });
+    if (this.#erasures.length > maxErasures) this.#erasures.shift();
+  }
+
+  #isErased({ database, tenant, data }: Change): boolean {
+    if (this.#erasures.length === 0) return false;
+    for (const each of this.#erasures) each.since ??= data.time;
+    this.#erasures = this.#erasures.filter(({ since }) => data.time - (since ?? 0) < erasureMs);
+    const text = JSON.stringify(data);
+    return this.#erasures.some(
+      ({ erasure }) => isOf(erasure, database, tenant) && erasure.facts?.isIn(text) === true,
+    );
   }
 
   subscribe(listener: (change: Change) => void): () => void {
@@ -72,6 +104,11 @@ export class ChangeFeed {
     if (last === undefined || histories.some((history) => history.hasEvicted(last.at, concerns))) return null;
     return mine.slice(index + 1).map(({ change }) => change);
   }
+}
+
+/** True if the events of this tenant are among what was erased; null: events of all tenants. */
+function isOf(erasure: ErasingRecord, database: string, tenant: string | null): boolean {
+  return erasure.database === database && (erasure.tenant === null || erasure.tenant === tenant);
 }
 
 /** An event with its position in order of publication. */
@@ -112,6 +149,20 @@ class History {
     const gone = this.entries.slice(0, first);
     this.entries = this.entries.slice(first);
     this.#bytes = kept;
+    this.evict(gone);
+  }
+
+  /** Evicts the events of these spaces. */
+  evictWhere(isGone: (change: Change) => boolean): void {
+    const gone = this.entries.filter(({ change }) => isGone(change));
+    if (gone.length === 0) return;
+    this.entries = this.entries.filter(({ change }) => !isGone(change));
+    for (const { change } of gone) this.#bytes -= bytesOf(change);
+    this.evict(gone);
+  }
+
+  /** Notes that these events, in order, are not remembered. */
+  evict(gone: readonly Published[]): void {
     for (const { at, change } of gone) {
       const space = `${change.database} ${change.tenant ?? ''}`;
       const { generation, time, requestId } = change.data;

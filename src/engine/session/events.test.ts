@@ -227,3 +227,32 @@ test('gives no two events of a database the same id, even if it was deleted and 
   expect(ids.length).toBeGreaterThan(9);
   expect(new Set(ids).size).toBe(ids.length);
 });
+
+test('does not remember events about a forgotten entity: a subscriber that returns begins with a reset', async () => {
+  const session = await openSession();
+  const { caller, engine } = session;
+  await session.teach('rich(?x) :- owns(?x, gold)');
+  await session.tellAll(['owns(ann, gold)', 'owns(bob, gold)']);
+  await session.results('rich(?x)');
+  const other = { ...caller, tenant: 'other' };
+  await engine.tell(other, factInput('owns(ann, cat)'));
+  const present = follow(session);
+  const last = `${(await session.tell('owns(carol, gold)')).generation}.0`;
+  const input = { database: caller.database, tenant: caller.tenant, entity: 'ann', dryRun: false };
+  await engine.forgetEntity({ ...caller, requestId: 'forget' }, input);
+  // Those who are there are told, so that they show it no longer.
+  const told = await take(present, 3);
+  expect(told.map(({ kind, data }) => [kind, data.atom])).toEqual([
+    ['fact.asserted', 'owns(carol, gold)'],
+    ['fact.retracted', 'owns(ann, gold)'],
+    ['conclusion.withdrawn', 'rich(ann)'],
+  ]);
+  for (const id of [last, told[1]?.id, told[2]?.id]) {
+    const [first] = await take(follow(session, id), 1);
+    expect(first).toMatchObject({ kind: 'reset' });
+  }
+  const { generation } = await session.tell('owns(dave, gold)');
+  await session.tell('owns(erin, gold)');
+  const later = await take(follow(session, `${generation}.0`), 1);
+  expect(later.map(({ data }) => data.atom)).toEqual(['owns(erin, gold)']);
+});

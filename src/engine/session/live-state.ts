@@ -33,6 +33,7 @@ import { Program, type Tallies } from '../datalog/model/program.ts';
 import { type PinnedReader, Reasoner, waitFor } from '../datalog/maintain/reasoner.ts';
 import type { Claim, Hold } from '../datalog/maintain/withdrawals.ts';
 import type { Operation } from '../state/operation.ts';
+import { erasureOf } from '../state/redaction.ts';
 import type { ClearedTenants, Report } from '../state/report.ts';
 import { type DatabaseState, newTenant, type State, type TenantState } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
@@ -577,6 +578,8 @@ export class LiveState implements CommitObserver {
   applied(record: LogRecord, report: Report): void {
     const { database, tenant, changes } = report;
     const origin = this.#originOf(record, report);
+    const erasure = erasureOf(record);
+    if (erasure !== null) this.#feed.erase(erasure);
     const asserted = changes.countOf('fact.asserted');
     this.#counters.factsAsserted += asserted;
     this.#counters.factsRetracted += changes.length - asserted;
@@ -619,6 +622,8 @@ export class LiveState implements CommitObserver {
       this.#eventIds.set(database, new EventIds(database.name, database.generation, time, this.#parts.feed));
     const names = new Set([...before.map(({ name }) => name), ...databases.keys()]);
     for (const name of names) {
+      // What was erased meanwhile is not known.
+      this.#feed.erase({ sequence: 0, database: name, tenant: null, facts: null });
       const generation = databases.get(name)?.generation ?? goneDatabases.get(name) ?? 0;
       this.#feed.publish(resetChange(name, null, generation, time));
     }

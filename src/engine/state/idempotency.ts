@@ -213,7 +213,12 @@ function storedOf(
 /** The outcome as JSON. Throws Conflict with the generation if it was dropped. */
 export function outcomeOf({ outcome, generation = null }: StoredOutcome): string {
   if (outcome !== null) return outcome;
-  throw new EngineError(
+  throw answerGone(generation);
+}
+
+/** The refusal of a repeated request whose answer was dropped; `generation`: after its write, if known. */
+export function answerGone(generation: number | null): EngineError {
+  return new EngineError(
     'Conflict',
     'the first request with this Idempotency-Key was executed, and its answer is no longer remembered: nothing was ' +
       'written now; read what it stored',

@@ -106,12 +106,13 @@ export class TransactionView {
     }
   }
 
-  /** The context with its reader over the view. */
-  contextFor({ pacer, reader }: ReadContext): ReadContext {
-    const { generation, time } = reader;
+  /** The context with its reader over the view, at this instant of valid time; null: now. */
+  contextFor({ pacer, reader }: ReadContext, asOf: number | null = null): ReadContext {
+    const { generation } = reader;
+    const time = asOf ?? reader.time;
     const base = this.#context.reader;
     const program = this.#rules === null ? base.program : this.#programOf(this.#rules, base.program);
-    const overlay = this.#facts;
+    const overlay = asOf === null ? this.#facts : this.#facts.at(asOf);
     const names = this.#names;
     const over: PinnedReader = { ...base, generation, time, overlay, program, names, version: -1 };
     return { ...this.#context, reader: over, pacer };

@@ -177,7 +177,10 @@ export class Transactions {
     return true;
   }
 
-  /** Reads the committed state with the writes of the caller's transaction over it; `plain` is without them. */
+  /**
+   * Reads the committed state with the writes of the caller's transaction over it, at the instant that the caller names;
+   * `plain` is without them.
+   */
   async reading<Result>(
     caller: Caller,
     limits: ReadLimits,
@@ -190,7 +193,8 @@ export class Transactions {
         this.#viewed(transaction, caller, limits),
       );
       try {
-        return await read(view.contextFor(context), context);
+        caller.moment?.onKnown?.(context.reader.generation);
+        return await read(view.contextFor(context, caller.moment?.asOf ?? null), context);
       } catch (error) {
         throw context.pacer.withElapsed(error);
       } finally {

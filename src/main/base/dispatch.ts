@@ -170,8 +170,8 @@ interface MomentFields {
 }
 
 /**
- * The caller with the moment that the input names, if any, and where the generation that was used will stand. Refuses a
- * moment within a transaction, which is of the present.
+ * The caller with the moment that the input names, if any, and where the generation that was used will stand. Refuses
+ * `asKnown` within a transaction, which is over the latest knowledge.
  */
 function atMoment(
   caller: Caller,
@@ -180,10 +180,12 @@ function atMoment(
   const known: { generation: number | null } = { generation: null };
   const { asOf = null, asKnown = null } = { ...(query as MomentFields), ...(body as MomentFields) };
   if (asOf === null && asKnown === null) return { asked: caller, known };
-  const field = asKnown === null ? 'asOf' : 'asKnown';
-  if (caller.transaction !== null)
+  if (caller.transaction !== null && asKnown !== null)
     throw refusal([
-      { path: field, message: 'a transaction is of the present: leave out X-Transaction-ID, or the moment' },
+      {
+        path: 'asKnown',
+        message: 'a transaction is over the latest knowledge: leave out X-Transaction-ID or asKnown, or use asOf',
+      },
     ]);
   const onKnown = (generation: number): void => {
     known.generation = generation;

@@ -236,6 +236,7 @@ describe('a restricted credential', () => {
       confirm: () => engine.confirm(),
       remembers: (caller) => engine.remembers(caller),
       keptImport: () => null,
+      whenErased: () => undefined,
       metricsHistory: () => '',
       abandon: (caller) => engine.abandon(caller),
       authenticate: (headers) =>

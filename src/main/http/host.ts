@@ -7,7 +7,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NodeStatus } from '../../engine/contract/administration.ts';
-import type { Caller, StoredImport } from '../../engine/index.ts';
+import type { Caller, ErasingRecord, StoredImport } from '../../engine/index.ts';
 import type { Dispatcher, Identity } from '../base/dispatch.ts';
 
 /** Only `ready` takes work; health and metrics answer in every state. */
@@ -71,6 +71,8 @@ export interface HttpHost {
   remembers(caller: Caller): boolean;
   /** Same as `Engine.keptImport`. */
   keptImport(caller: Caller, key: string): StoredImport | null;
+  /** Same as `Engine.whenErased`, from the engine's opening on. */
+  whenErased(erase: (erasure: ErasingRecord) => Promise<void>): void;
   /** Rolls back the caller's transaction; false if there is none. */
   abandon(caller: Caller): boolean;
   /** Refuses with Unauthenticated. */

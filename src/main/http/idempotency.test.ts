@@ -323,3 +323,22 @@ it('compares every part of a request', async () => {
   expect(new Set(prints).size).toBe(prints.length);
   expect(await of({})).toBe(await of({}));
 });
+
+it('has no answer about a forgotten entity: a repeated write is 409 with its generation, and writes nothing', async () => {
+  const ann: Call = ['POST', '/tell', { predicate: 'p', args: ['ann'] }];
+  const bob: Call = ['POST', '/tell', { predicate: 'p', args: ['bob'] }];
+  const refused: Call = ['POST', '/scope/merge', { source: 'ann', target: null, strategy: 'REJECT' }];
+  const { generation } = (await send(ann, 'ann')).body;
+  const first = await send(bob, 'bob');
+  expect((await send(refused, 'refused')).status).toBe(404);
+  const forget = { tenant: 'default', entity: 'ann' };
+  const forgotten = await send(['POST', '/admin/forget', forget], 'forget');
+  expect(forgotten.body).toMatchObject({ facts: 1 });
+  const again = await send(ann, 'ann');
+  expect(again.status).toBe(409);
+  expect(again.body).toMatchObject({ code: 'Conflict', generation });
+  expect((await send(refused, 'refused')).body.detail).not.toContain('ann');
+  expect((await send(bob, 'bob')).body).toEqual(first.body);
+  expect((await send(['POST', '/admin/forget', forget], 'forget')).body).toEqual(forgotten.body);
+  expect(await total()).toBe(1);
+});

@@ -15,8 +15,10 @@ import { createHash, type Hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import {
+  answerGone,
   type Caller,
   EngineError,
+  type ErasingRecord,
   keyReused,
   present,
   serving,
@@ -53,6 +55,10 @@ interface Entry {
   /** When it was answered, on the given clock. */
   readonly at: number;
   readonly bytes: number;
+  readonly database: string;
+  readonly tenant: string;
+  /** What was erased while the first request was running. */
+  readonly erasures: ErasingRecord[];
 }
 
 /** How long an answer is cached, in milliseconds. */
@@ -95,7 +101,8 @@ export class IdempotencyCache {
       const body = refusal === undefined ? found.answer.body : problemBytes(refusal, caller.requestId);
       return { answer: { ...found.answer, body }, isRepeated: true };
     }
-    this.#entries.set(place, { fingerprint, answer: null, at: 0, bytes: 0 });
+    const entry = runningOf(caller, fingerprint);
+    this.#entries.set(place, entry);
     let kept: HttpAnswer | null = null;
     try {
       kept = await answer();
@@ -112,7 +119,7 @@ export class IdempotencyCache {
       throw error;
     } finally {
       this.#entries.delete(place);
-      if (kept !== null) this.#keep(place, fingerprint, kept);
+      if (kept !== null) this.#keep(place, entry, fingerprint, kept);
     }
   }
 
@@ -129,12 +136,12 @@ export class IdempotencyCache {
    */
   running(caller: KeyHolder, key: string): (kept: CachedAnswer | null) => void {
     const place = placeOf(caller, key);
-    const entry: Entry = { fingerprint: null, answer: null, at: 0, bytes: 0 };
+    const entry = runningOf(caller, null);
     this.#entries.set(place, entry);
     return (kept) => {
       if (this.#entries.get(place) !== entry) return;
       this.#entries.delete(place);
-      if (kept !== null) this.#keep(place, kept.fingerprint, kept.answer);
+      if (kept !== null) this.#keep(place, entry, kept.fingerprint, kept.answer);
     };
   }
 
@@ -152,12 +159,38 @@ export class IdempotencyCache {
     throw new EngineError('Conflict', 'the first request with this Idempotency-Key is still running');
   }
 
-  #keep(place: string, fingerprint: string, answer: HttpAnswer): void {
+  /**
+   * Replaces the cached answers that contain what was erased by refusals; those of requests that are still running when
+   * they are cached. The keys stay, so that no write is executed twice.
+   */
+  async erase(erasure: ErasingRecord): Promise<void> {
+    const slices = new Slices(serving.pauseOf(null, 'erase cached answers'));
+    for (const [place, entry] of [...this.#entries]) {
+      if (erasure.database !== entry.database || (erasure.tenant ?? entry.tenant) !== entry.tenant) continue;
+      const { answer, fingerprint } = entry;
+      await slices.breathe();
+      // A request that runs while its tenant is nuked may be that one, and one that follows it.
+      if (answer === null || fingerprint === null) entry.erasures.push(...(erasure.facts === null ? [] : [erasure]));
+      else if (contains(answer, erasure) && this.#entries.get(place) === entry) {
+        this.#forget(place, entry);
+        this.#keep(place, entry, fingerprint, erasedAnswer(answer));
+      }
+    }
+  }
+
+  #keep(
+    place: string,
+    { database, tenant, erasures }: Entry,
+    fingerprint: string,
+    given: HttpAnswer,
+  ): void {
+    const answer = erasures.some((each) => contains(given, each)) ? erasedAnswer(given) : given;
     const bytes = answer.body.length + place.length + entryBytes;
     if (bytes > this.#maxBytes) return;
     // A small buffer is a part of a pool of 8 KiB, which it would keep.
     const body = Buffer.from(new Uint8Array(answer.body).buffer);
-    this.#entries.set(place, { fingerprint, answer: { ...answer, body }, at: this.#now(), bytes });
+    const cached = { fingerprint, answer: { ...answer, body }, at: this.#now(), bytes };
+    this.#entries.set(place, { ...cached, database, tenant, erasures: [] });
     this.#bytes += bytes;
     for (const [oldest, entry] of this.#entries) {
       if (entry.answer === null) continue;
@@ -174,6 +207,30 @@ export class IdempotencyCache {
 
 /** The owner of a key. */
 type KeyHolder = Pick<Caller, 'credential' | 'database' | 'tenant'>;
+
+/** The entry of a request that is running. */
+function runningOf({ database, tenant }: KeyHolder, fingerprint: string | null): Entry {
+  return { fingerprint, answer: null, at: 0, bytes: 0, database, tenant, erasures: [] };
+}
+
+/** Whether the answer may say something of what was erased. */
+function contains({ body }: HttpAnswer, { facts }: ErasingRecord): boolean {
+  return facts === null || facts.isIn(body.toString());
+}
+
+/** The answer to repetitions of a request whose answer was erased. */
+function erasedAnswer({ body }: HttpAnswer): HttpAnswer {
+  const refusal = answerGone(generationIn(body));
+  const problem = problemBytes(refusal, '');
+  return { status: refusal.status, type: problemType, etag: null, body: problem, refusal };
+}
+
+/** The generation that the answer names; null: none. */
+function generationIn(body: Buffer): number | null {
+  // In a text the quotation marks would be escaped.
+  const found = /"generation":(\d{1,16})[,}]/.exec(body.toString());
+  return found === null ? null : Number(found[1]);
+}
 
 function placeOf({ credential, database, tenant }: KeyHolder, key: string): string {
   return JSON.stringify([credential, credential === null ? [database, tenant] : null, key]);

@@ -121,7 +121,7 @@ it('takes both together: what was known then of what was true at another instant
   expect(await asked(4, until - 1)).toEqual(['paid(ann)', 'paid(dan)']);
 });
 
-it('refuses a moment within a transaction, beside a query of words, and on a write', async () => {
+it('refuses asKnown within a transaction, beside a query of words, and on a write', async () => {
   const { body: begun } = await service.call<{ id: string }>('POST', '/tx/begin');
   const within = { 'x-transaction-id': begun.id };
   const refused = await service.call('POST', '/ask', { ...paid, asKnown: 2 }, { headers: within });
@@ -136,6 +136,27 @@ it('refuses a moment within a transaction, beside a query of words, and on a wri
   const fact = { predicate: 'works', args: ['eve', 'mill'] };
   const written = await service.call('POST', '/tell', { ...fact, asOf: until });
   expect([written.status, written.body.errors?.[0]?.path]).toEqual([400, 'asOf']);
+});
+
+it('answers asOf within a transaction: the latest knowledge with its writes, at that instant', async () => {
+  const headers = { 'x-transaction-id': (await service.call<{ id: string }>('POST', '/tx/begin')).body.id };
+  const write = (path: string, body: object): Promise<unknown> => service.call('POST', path, body, { headers });
+  await write('/tell', { predicate: 'works', args: ['fay', 'shop'], validUntil: until - hour });
+  await write('/tell', { predicate: 'works', args: ['gil', 'shop'], validFrom: until });
+  await write('/retract', { predicate: 'works', args: ['cid', 'mill'] });
+  await write('/teach', { text: 'paid(boss) :- works(fay, shop)' });
+  const asked = async (asOf: number): Promise<unknown> => {
+    const { body } = await service.call<Answer>('POST', '/ask', { ...paid, asOf }, { headers });
+    const facts = await service.call<unknown[]>('POST', '/query', { ...works, asOf }, { headers });
+    expect([body.knowledgeGeneration, facts.headers.get('x-knowledge-generation')]).toEqual([5, '5']);
+    return [body.results, facts.body.length];
+  };
+  expect(await asked(until - hour - 1)).toEqual([['paid(ann)', 'paid(boss)', 'paid(dan)', 'paid(fay)'], 3]);
+  expect(await asked(until - hour)).toEqual([['paid(ann)', 'paid(dan)'], 2]);
+  expect(await asked(until)).toEqual([['paid(dan)', 'paid(gil)'], 2]);
+  const { body } = await service.call<Answer>('POST', '/ask', paid, { headers });
+  expect([body.results, body.knowledgeGeneration]).toEqual([['paid(dan)', 'paid(gil)'], undefined]);
+  await service.call('POST', `/tx/rollback/${headers['x-transaction-id']}`);
 });
 
 it('searches what was true at an instant', async () => {

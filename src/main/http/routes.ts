@@ -92,6 +92,7 @@ export function addOperationRoutes(
   forwarding: Forwarding | null,
 ): void {
   const answers = new IdempotencyCache(() => performance.now(), maxBytesOfAnswers);
+  host.whenErased((erasure) => answers.erase(erasure));
   const surroundings = { host, identify, activity, answers, forwarding };
   for (const [key, spec] of Object.entries<OperationSpec>(operations)) {
     const name = key as OperationName;

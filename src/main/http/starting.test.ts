@@ -99,6 +99,7 @@ async function started(settings: Config): Promise<[HttpApp, string]> {
     confirm: () => state.engine,
     remembers: () => state.engine,
     keptImport: () => null,
+    whenErased: () => undefined,
     metricsHistory: () => '',
     abandon: () => false,
     authenticate: (headers) => state.authentication.authenticate(headers),

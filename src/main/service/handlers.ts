@@ -235,34 +235,20 @@ function historyHandlers(service: ServiceState): Pick<Handlers, keyof typeof his
 }
 
 function databaseHandlers(service: ServiceState): Pick<Handlers, keyof typeof databaseOperations> {
-  /** What was called there goes with what was known there. */
-  async function erasing<Cleared>(
-    cleared: Promise<Cleared>,
-    database: string,
-    tenant: string | null,
-  ): Promise<Cleared> {
-    const answer = await cleared;
-    await service.agents.eraseCalls(database, tenant);
-    return answer;
-  }
   return {
     listDatabases: (caller) => service.engine.databases(caller),
     createDatabase: (caller, { body }) => service.engine.createDatabase(caller, body.name),
     deleteDatabase: (caller, { params }) =>
-      erasing(service.engine.deleteDatabase(caller, params.name), params.name, null),
+      service.engine.deleteDatabase(caller, params.name),
     nukeDatabase: (caller, { params }) =>
-      erasing(service.engine.nukeDatabase(caller, params.name), params.name, null),
+      service.engine.nukeDatabase(caller, params.name),
     listTenants: (caller, { params }) => service.engine.tenants(caller, params.name),
     createTenant: (caller, { params, body }) => service.engine.createTenant(caller, params.name, body.name),
     deleteTenant: (caller, { params }) =>
-      erasing(service.engine.deleteTenant(caller, params.name, params.id), params.name, params.id),
+      service.engine.deleteTenant(caller, params.name, params.id),
     nukeTenant: (caller, { params }) =>
-      erasing(service.engine.nukeTenant(caller, params.name, params.id), params.name, params.id),
-    forgetEntity: async (caller, { body }) => {
-      const answer = await service.engine.forgetEntity(caller, body);
-      if (!body.dryRun) await service.agents.eraseCalls(body.database, body.tenant);
-      return answer;
-    },
+      service.engine.nukeTenant(caller, params.name, params.id),
+    forgetEntity: (caller, { body }) => service.engine.forgetEntity(caller, body),
     databaseQuota: (caller, { params }) => service.engine.quota(caller, params.name, null),
     setDatabaseQuota: (caller, { params, body }) => service.engine.setQuota(caller, params.name, null, body),
     tenantQuota: (caller, { params }) => service.engine.quota(caller, params.name, params.id),

@@ -17,6 +17,7 @@ import {
   eitherOf,
   type Engine,
   EngineError,
+  type ErasingRecord,
   openEngine,
   present,
   serving,
@@ -179,6 +180,8 @@ class RunningService implements Service, ServiceState {
   readonly #onOpening: (percent: number) => void;
   readonly #reasoningFile: string | null;
   readonly #reasoningAfterMs: number | undefined;
+  /** Told of what is erased, once there is an engine. */
+  readonly #eraseElsewhere: ((erasure: ErasingRecord) => Promise<void>)[] = [];
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
@@ -404,6 +407,7 @@ class RunningService implements Service, ServiceState {
         nodes: this.#nodeHost(),
         remembers: (caller) => this.engine.remembers(caller),
         keptImport: (caller, key) => this.engine.keptImport(caller, key),
+        whenErased: (erase) => void this.#eraseElsewhere.push(erase),
         abandon: (caller) => this.engine.abandon(caller),
         authenticate: (headers) => this.authentication.authenticate(headers),
         holds: (caller) => this.authentication.holds(caller),
@@ -560,6 +564,11 @@ class RunningService implements Service, ServiceState {
       this.agents.open(engine),
       this.#metricsHistory.open(engine.journal('metrics-history')),
     ]);
+    // What was called there goes with what was known there.
+    this.#eraseElsewhere.push(({ database, tenant }) => this.agents.eraseCalls(database, tenant));
+    engine.whenErased(async (erasure) => {
+      await Promise.all(this.#eraseElsewhere.map((erase) => erase(erasure)));
+    });
   }
 
   /** Ready once there is something to serve. */

@@ -90,6 +90,12 @@ export class FactOverlay implements Overlay {
     return version === null ? openBounds : version.relation.boundsOf(version.row);
   }
 
+  /** What this change leaves to be seen at another instant. The change itself stays as it is, made at its reader's. */
+  at(time: number): Overlay {
+    const { constants, hidden } = this;
+    return { constants, hidden, added: { ...this.added, time }, idOf: (fact) => this.idOf(fact) };
+  }
+
   idOf({ relation, row }: FactRow): string | null {
     return this.#ids.get(relation.number[row] as number) ?? null;
   }
