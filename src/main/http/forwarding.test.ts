@@ -165,6 +165,7 @@ async function copyOf(
     lagRecords: 0,
     staleMs,
     takes: 0,
+    clockSkewMs: 0,
     problem: null,
   });
   const nodes: NodeHost = {
