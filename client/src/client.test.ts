@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, request as requestOf } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type OperationName,
@@ -162,9 +165,69 @@ describe('streams', () => {
   }
 });
 
+describe('a call whose answer is lost', () => {
+  /** Passes on what it gets, and loses this many answers. */
+  async function losing(answers: number): Promise<{ address: string; count: () => number; end(): void }> {
+    let lost = 0;
+    let count = 0;
+    const { hostname, port } = new URL(service.address);
+    const relay = createServer((request, response) => {
+      count++;
+      const upstream = requestOf(
+        { hostname, port, method: request.method, path: request.url, headers: request.headers },
+        (answer) => {
+          if (lost++ < answers) answer.resume().once('end', () => request.socket.destroy());
+          else answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers));
+        },
+      );
+      request.pipe(upstream);
+    }).listen(0, '127.0.0.1');
+    await once(relay, 'listening');
+    const address = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
+    return { address, count: () => count, end: () => void relay.close() };
+  }
+
+  test('is made again, and takes effect once', async () => {
+    const relay = await losing(2);
+    const sure = createClient({ url: relay.address, tenant: 'lost', key: 'right' });
+    const first = await sure.assertFact({ predicate: 'p', args: ['a'] });
+    expect([relay.count(), first.generation]).toEqual([
+      3,
+      (await sure.assertFact({ predicate: 'p', args: ['b'] })).generation - 1,
+    ]);
+    relay.end();
+  });
+
+  test('is not made again without retries, nor if its body was a stream, nor if the caller has ended it', async () => {
+    const relay = await losing(100);
+    const address = { url: relay.address, tenant: 'lost', key: 'right' };
+    const once = createClient({ ...address, retryMs: 0 });
+    expect(await failureOf(once.assertFact({ predicate: 'p', args: [] }))).toMatchObject({
+      code: 'Unreachable',
+    });
+    const sure = createClient(address);
+    const stream = new Blob(['p(c).\n']).stream();
+    expect(await failureOf(listOf(sure.importKnowledge(stream, 'text/x-datalog')))).toMatchObject({
+      code: 'Unreachable',
+    });
+    expect(relay.count()).toBe(2);
+    const ended = new AbortController();
+    const running = failureOf(sure.listRules({}, { signal: ended.signal }));
+    await expect.poll(() => relay.count()).toBeGreaterThan(3);
+    ended.abort(new Error('given up'));
+    expect(await running).toBe(ended.signal.reason);
+    relay.end();
+  });
+
+  test('goes to the next address, if the first one does not answer', async () => {
+    const both = createClient({ url: ['http://127.0.0.1:9', service.address], tenant: 'acme', key: 'right' });
+    expect(await both.health()).toMatchObject({ status: 'ok' });
+  });
+});
+
 describe('an unanswered call', () => {
   test('rejects with Unreachable if nothing listens', async () => {
-    const nowhere = createClient({ url: 'http://127.0.0.1:9', tenant: 'acme' });
+    const nowhere = createClient({ url: 'http://127.0.0.1:9', tenant: 'acme', retryMs: 0 });
     expect(await failureOf(nowhere.health())).toMatchObject({ code: 'Unreachable', status: null });
   });
 

@@ -19,6 +19,16 @@ export interface Connection {
   readonly key: string | null;
   /** Name and version of the program, for the records of its writes; absent: not said. */
   readonly client?: string;
+  /** Absent: tokens are not kept. */
+  readonly seen?: Seen;
+}
+
+/** What a client has seen of its database. */
+export interface Seen {
+  /** The latest token of an answer (`X-Token`); null: none yet. */
+  token: string | null;
+  /** Which of its addresses a client asks. */
+  node: number;
 }
 
 export type AnyOptions = CallOptions &
@@ -100,6 +110,7 @@ export async function begin(
       ...headersOf(connection, requestId),
       ...(type === undefined ? {} : { 'Content-Type': type }),
       ...optionHeaders(options),
+      ...demandOf(connection, operation),
     },
     signal,
     ...(body === undefined ? {} : { body }),
@@ -108,6 +119,7 @@ export async function begin(
   };
   try {
     const response = await fetch(addressOf(connection.origin, operation, parts), init);
+    noteToken(connection, response);
     const begun = { response, requestId, extend, end, failureOf };
     if (!response.ok && !isReadiness(operation, response)) throw await refusalOf(begun);
     return begun;
@@ -115,6 +127,25 @@ export async function begin(
     end();
     throw failureOf(cause);
   }
+}
+
+/** What is answered is no older than what the client has seen. */
+function demandOf({ seen }: Connection, { database }: Operation): Record<string, string> {
+  return database && seen !== undefined && seen.token !== null ? { 'X-At-Least': seen.token } : {};
+}
+
+function noteToken({ seen }: Connection, { headers }: Response): void {
+  const token = headers.get('X-Token');
+  if (seen !== undefined && token !== null) seen.token = laterToken(seen.token, token);
+}
+
+/** The later one of two tokens of a database: of one history by generation and time, else the one that came last. */
+function laterToken(before: string | null, given: string): string {
+  const [history, generation, instant] = (before ?? '').split('.');
+  const [newHistory, newGeneration, newInstant] = given.split('.');
+  if (history !== newHistory) return given;
+  const step = Number(newGeneration) - Number(generation) || Number(newInstant) - Number(instant);
+  return step > 0 ? given : (before ?? given);
 }
 
 /** Not being ready is an answer too, not a refusal. */

@@ -1,7 +1,7 @@
 /**
  * Streamed answers as async iterables: bytes, lines of JSON, changes.
  *
- * The call is made when iteration begins, and ended when it ends, in any way. A stream that breaks off throws, so that
+ * The call is made by `start` when iteration begins, and ended when it ends, in any way. A stream that breaks off throws, so that
  * a part is never taken for the whole. Reconnecting is left to the caller, who knows what it has seen.
  */
 import { errorOfAnswer, CorollaryError, isObject } from './failure.ts';
@@ -16,8 +16,9 @@ export async function* bytesOf(
   operation: Operation,
   parts: Parts,
   options: AnyOptions,
+  start: typeof begin = begin,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
-  const { response, extend, end, failureOf } = await begin(connection, operation, parts, options);
+  const { response, extend, end, failureOf } = await start(connection, operation, parts, options);
   const reader = response.body?.getReader();
   try {
     options.onOpen?.();
@@ -47,12 +48,13 @@ export async function* linesOf(
   operation: Operation,
   parts: Parts,
   options: AnyOptions,
+  start: typeof begin = begin,
 ): AsyncGenerator<unknown, void, undefined> {
   const requestId = options.requestId ?? '';
   const decoder = new TextDecoder();
   let rest = '';
   let isDone = false;
-  for await (const bytes of bytesOf(connection, operation, parts, options)) {
+  for await (const bytes of bytesOf(connection, operation, parts, options, start)) {
     const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
@@ -79,10 +81,11 @@ export async function* changesOf(
   connection: Connection,
   operation: Operation,
   options: AnyOptions,
+  start: typeof begin = begin,
 ): AsyncGenerator<ChangeEvent[], void, undefined> {
   const decoder = new TextDecoder();
   const reader = createServerSentEventReader();
-  for await (const bytes of bytesOf(connection, operation, {}, options)) {
+  for await (const bytes of bytesOf(connection, operation, {}, options, start)) {
     const events = reader.push(decoder.decode(bytes, { stream: true }));
     if (events.length > 0)
       yield events.map(({ id, kind, data }) => ({

@@ -71,6 +71,8 @@ export interface EngineOptions {
   readonly onBug?: (error: unknown) => void;
   /** Receives the duration of each sync of the log, in milliseconds. */
   readonly onSync?: (elapsedMs: number) => void;
+  /** Receives the duration of each append to a store, in milliseconds, and its number of records. */
+  readonly onAppend?: (elapsedMs: number, records: number) => void;
   /** Receives how much of the stored data has been read, in whole per cent: each at most once, in order, first 0. */
   readonly onOpening?: (percent: number) => void;
   readonly clock?: Clock;
@@ -167,7 +169,7 @@ export async function openEngineOn(
 /** Loaded on demand: most services keep their log in a folder. */
 async function openStore(url: string, options: Omit<EngineOptions, 'storageDir'>): Promise<FrameStore> {
   const { openPostgres } = await import('./log/open-postgres.ts');
-  const { clock = systemClock, onWarn = () => {}, onSync } = options;
+  const { clock = systemClock, onWarn = () => {}, onAppend } = options;
   return openPostgres({
     url,
     address: options.nodeAddress ?? options.address ?? '',
@@ -176,7 +178,7 @@ async function openStore(url: string, options: Omit<EngineOptions, 'storageDir'>
     now: () => clock.now(),
     random: options.random ?? systemRandom,
     onWarn,
-    ...(onSync === undefined ? {} : { onSync }),
+    ...(onAppend === undefined ? {} : { onAppend }),
   });
 }
 

@@ -60,6 +60,9 @@ export const nodeStatusSchema = z.object({
   lagRecords: z.int().describe('Records that are stored and not yet applied here, as last seen'),
   staleMs: z.int().describe('This node shows everything that was stored so many milliseconds ago'),
   takes: z.int().describe('How often this node has taken the log since its start'),
+  clockSkewMs: z
+    .int()
+    .describe('By how much the clock of this node is ahead of that of PostgreSQL; by more than 2,000 it stores nothing'),
   problem: z.string().nullable().describe('Why the log cannot be followed; null: it can'),
 });
 export type NodeStatus = z.output<typeof nodeStatusSchema>;
@@ -162,6 +165,12 @@ export const readinessSchema = z.object({
       .optional()
       .describe(
         'Absent: none are configured; stale: some facts are not embedded yet; failed: the last call failed',
+      ),
+    store: subsystemStateSchema
+      .optional()
+      .describe(
+        'With `STORE_URL`; stale: PostgreSQL cannot be reached, and reads go on; failed: they do not, or the clock of this ' +
+          'node is off by more than 2 s',
       ),
   }),
   clock: z

@@ -31,7 +31,8 @@ export interface PostgresOptions {
   readonly now: () => number;
   readonly random: (bytes: number) => Uint8Array;
   readonly onWarn: (message: string) => void;
-  readonly onSync?: (elapsedMs: number) => void;
+  /** Receives the duration of each append, in milliseconds, and its number of records. */
+  readonly onAppend?: (elapsedMs: number, records: number) => void;
   /** How long a node is believed to live after its last sign of life, in milliseconds; default 3,000. */
   readonly leaseMs?: number;
 }
@@ -68,6 +69,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     const log = new PostgresLog(id, { writer, reader, poller });
     const store = await refusable(() => openStore(log, node.asStoreNode(close), options));
     node.onBeat = () => store.beaten();
+    node.onClockOff = () => store.stepDown();
     node.store = store;
     return store;
   } catch (error) {
@@ -85,8 +87,8 @@ async function openStore(
   node: StoreNode,
   options: PostgresOptions,
 ): Promise<PostgresStore> {
-  const { key, now, random, onWarn, onSync = () => {} } = options;
-  const storeOptions = { key, now, random, onWarn, onSync, pause };
+  const { key, now, random, onWarn, onAppend = () => {} } = options;
+  const storeOptions = { key, now, random, onWarn, onAppend, pause };
   for (;;) {
     const store = await PostgresStore.take(log, node, storeOptions);
     if (store !== null) return store;
@@ -106,6 +108,8 @@ class LivingNode {
   #trouble: string | null = null;
   #isClosed = false;
   onBeat: () => void = () => {};
+  onClockOff: () => Promise<void> = () => Promise.resolve();
+  #clockSkewMs = 0;
   /** What it tells of itself; null: the store is being opened. */
   store: PostgresStore | null = null;
 
@@ -118,10 +122,14 @@ class LivingNode {
   /** `close` ends the node. */
   asStoreNode(close: () => Promise<void>): StoreNode {
     const trouble = (): string | null => this.#trouble;
+    const clockSkewMs = (): number => this.#clockSkewMs;
     return {
       id: this.#id,
       get trouble() {
         return trouble();
+      },
+      get clockSkewMs() {
+        return clockSkewMs();
       },
       close,
     };
@@ -190,8 +198,9 @@ RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
       ],
       BEAT_LIMIT_MS,
     );
-    const skew = skewOf(present(rows[0], 'the node has a row').now, before, now());
-    if (skew !== null) throw new Error(`${skew} Set the clocks of both machines by NTP.`);
+    this.#clockSkewMs = skewOf(present(rows[0], 'the node has a row').now, before, now());
+    const skew = skewProblem(this.#clockSkewMs);
+    if (skew !== null) throw new Error(skew);
   }
 
   /** Tells the operator when trouble begins and ends. */
@@ -209,14 +218,25 @@ RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
       error instanceof StatementFailed
         ? 'PostgreSQL cannot be reached.'
         : 'The clock of this node differs from that of PostgreSQL by more than 2 s.';
+    if (error instanceof StatementFailed) return;
+    this.onClockOff().catch((failed: unknown) => {
+      // The next beat tries again.
+      this.#options.onWarn(`The log could not be given up: ${String(failed)}`);
+    });
   }
 }
 
-/** How far this machine's clock is off the server's, in words; null: less than it may be. */
-function skewOf(server: number, before: number, after: number): string | null {
-  const skew = server < before ? before - server : Math.max(0, server - after);
-  if (skew <= MAX_SKEW_MS) return null;
-  return `The clocks of this machine and of PostgreSQL differ by ${Math.round(skew / 1000)} s.`;
+/** By how many milliseconds this machine's clock is ahead of the server's, at least; 0: a look cannot tell. */
+function skewOf(server: number, before: number, after: number): number {
+  if (server < before) return Math.round(before - server);
+  return Math.round(Math.min(0, after - server));
+}
+
+/** Why a skew is too large, in plain language; null: it is not. */
+function skewProblem(skewMs: number): string | null {
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return null;
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  return `The clocks of this machine and of PostgreSQL differ by ${seconds} s. Set the clocks of both machines by NTP.`;
 }
 
 /** Rejects with a StartupError if the server cannot be reached, is too old, or would lose what it confirmed. */
@@ -233,8 +253,8 @@ async function checkServer(connection: PostgresConnection, { now, onWarn }: Post
     throw refusal(
       `PostgreSQL there is of version ${Math.floor(settings.version / 10_000)}; take 13 or newer.`,
     );
-  const skew = skewOf(settings.now, before, now());
-  if (skew !== null) throw refusal(`${skew} Set the clocks of both machines by NTP.`);
+  const skew = skewProblem(skewOf(settings.now, before, now()));
+  if (skew !== null) throw refusal(skew);
   if (settings.standbys === '')
     onWarn(
       'No standby of PostgreSQL is synchronous: what it confirmed is lost with its disk. Set synchronous_standby_names ' +

@@ -252,7 +252,8 @@ FROM corollary.log l LEFT JOIN corollary.node n ON n.id = l.owner WHERE l.id = $
       LOOK_MS,
     );
     const row = present(rows[0], 'a log keeps its row');
-    const ownerAddress = (row['address'] as string | null) ?? null;
+    // A command that moves a store has the log for a while, and answers no requests.
+    const ownerAddress = (row['address'] as string | null) || null;
     return { ...logRow(row), ownerAddress, isOwned: row['owned'] === true };
   }
 

@@ -95,10 +95,10 @@ async function startNode(server: SimulatedServer, number: number, prng: Prng): P
     now: () => 0,
     random: (bytes: number) => new Uint8Array(bytes),
     onWarn: () => {},
-    onSync: () => {},
+    onAppend: () => {},
     pause: turn,
   };
-  const node = { id, trouble: null, close: () => Promise.resolve() };
+  const node = { id, trouble: null, clockSkewMs: 0, close: () => Promise.resolve() };
   let store: PostgresStore | null = null;
   while (store === null)
     store = await PostgresStore.take(server.log(pass), node, options).catch((error: unknown) => {

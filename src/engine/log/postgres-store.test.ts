@@ -288,9 +288,26 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
     });
 
     it('a clock that is off', async () => {
-      const clock = new ManualClock(Date.now() + 3_600_000);
-      expect((await refused(await newDatabase(), { clock })).message).toMatch(oneLine('differ by 3600 s'));
+      const storeUrl = await newDatabase();
+      const clock = { now: () => Date.now() + 3_600_000, monotonic: () => performance.now() };
+      expect((await refused(storeUrl, { clock })).message).toMatch(oneLine('differ by 3600 s'));
     });
+  });
+
+  it('a node whose clock goes off gives the log to another one', async () => {
+    const storeUrl = await newDatabase();
+    let offset = 0;
+    const clock = { now: () => Date.now() + offset, monotonic: () => performance.now() };
+    const first = await open(storeUrl, { clock });
+    const second = await open(storeUrl);
+    offset = 5000;
+    await expect.poll(() => second.engine.node()?.role, { timeout: 10_000 }).toBe('owner');
+    expect(first.engine.node()).toMatchObject({ role: 'copy' });
+    expect(Math.abs((first.engine.node()?.clockSkewMs ?? 0) - 5000)).toBeLessThan(1000);
+    expect(await first.tell('p(a)').catch((error: unknown) => error)).toMatchObject({ code: 'NoOwner' });
+    await second.tell('p(b)');
+    await expect.poll(() => first.results('p(?x)')).toEqual(['p(b)']);
+    await Promise.all([first.engine.close(), second.engine.close()]);
   });
 
   describe('nodes that are processes', () => {

@@ -39,6 +39,8 @@ export interface StoreNode {
   readonly id: string;
   /** Why the node can store nothing at present, in plain language; null: as far as it knows it can. */
   readonly trouble: string | null;
+  /** By how much this machine's clock is ahead of the server's, in milliseconds; 0: it is within what a look can tell. */
+  readonly clockSkewMs: number;
   /** Ends the node's lease. */
   close(): Promise<void>;
 }
@@ -51,7 +53,8 @@ export interface PostgresStoreOptions {
   readonly random: (bytes: number) => Uint8Array;
   readonly onWarn: (message: string) => void;
   /** Receives how long an append took, in milliseconds. */
-  readonly onSync: (elapsedMs: number) => void;
+  /** Receives the duration of each append, in milliseconds, and its number of records. */
+  readonly onAppend: (elapsedMs: number, records: number) => void;
   /** Waits before the store is asked again. */
   readonly pause: () => Promise<void>;
 }
@@ -181,7 +184,7 @@ export class PostgresStore implements FrameStore {
       const frame = this.#sealed(group);
       try {
         if (await this.#log.append(frame, this.#row.lastSequence)) {
-          this.#options.onSync(performance.now() - startedAt);
+          this.#options.onAppend(performance.now() - startedAt, group.count);
           return this.#advance(frame);
         }
         await this.#takeAgain();
@@ -384,6 +387,7 @@ export class PostgresStore implements FrameStore {
     const role = (): 'owner' | 'copy' => this.#role;
     const term = (): number => this.#term;
     const trouble = (): string | null => this.#node.trouble;
+    const clockSkewMs = (): number => this.#node.clockSkewMs;
     const totals = (): SharedTotals => this.#totals;
     return {
       node: this.#node.id,
@@ -395,6 +399,9 @@ export class PostgresStore implements FrameStore {
       },
       get trouble() {
         return trouble();
+      },
+      get clockSkewMs() {
+        return clockSkewMs();
       },
       get totals() {
         return totals();
@@ -599,11 +606,21 @@ export class PostgresStore implements FrameStore {
     this.#options.onWarn('Writes work again.');
   }
 
+  /**
+   * This node may store nothing while its clock is off, and others may: gives the log up. Rejects with a StatementFailed,
+   * and has it then.
+   */
+  async stepDown(): Promise<void> {
+    if (this.#role === 'copy' || this.#isClosed) return;
+    await this.#log.release(this.#node.id);
+    this.#demoted(clockOff);
+  }
+
   /** Becomes a copy. Returns the refusal of writes. */
   #demoted(why: string): EngineError {
     if (this.#role === 'owner') {
       this.#role = 'copy';
-      if (why !== given) this.#totals.fenced++;
+      if (why !== given && why !== clockOff) this.#totals.fenced++;
       if (why === cutOff) this.#totals.endsLost++;
       this.#isEndLost = why === cutOff;
       this.#mustRestart = why === cutOff;
@@ -743,6 +760,7 @@ export class PostgresStore implements FrameStore {
 
 const taken = 'Another node has taken the log over. This one goes on with a copy.';
 const given = 'This node has given the log to another one, and goes on with a copy.';
+const clockOff = 'The clock of this node is off: it gives the log up, and goes on with a copy.';
 const cutOff =
   'PostgreSQL has lost records that it had confirmed, as after the promotion of an asynchronous standby or the restore of ' +
   'a backup. This node reads again what is left, and a new history begins.';

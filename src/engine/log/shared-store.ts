@@ -67,6 +67,8 @@ export interface SharedStore {
   readonly term: number;
   /** Why this node may not take the log now, in plain language; null: it may. */
   readonly trouble: string | null;
+  /** By how much this machine's clock is ahead of the store's, in milliseconds, as of the last beat. */
+  readonly clockSkewMs: number;
   /** Called in the turn in which the owner becomes a copy: another node has taken the log, or its end was lost. */
   onDemoted: () => void;
   /** Asked for with each beat, and shown to all nodes. */

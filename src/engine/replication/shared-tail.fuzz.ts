@@ -198,13 +198,13 @@ async function start(server: SimulatedServer, id: string): Promise<Node> {
   let resume = (): void => {};
   let gate = Promise.resolve();
   const log = server.log(() => gate);
-  const node = { id, trouble: null, close: () => Promise.resolve() };
+  const node = { id, trouble: null, clockSkewMs: 0, close: () => Promise.resolve() };
   const options = {
     key: null,
     now: () => startTime,
     random: (bytes: number) => new Uint8Array(bytes),
     onWarn: () => {},
-    onSync: () => {},
+    onAppend: () => {},
     pause: turn,
   };
   server.living.add(id);

@@ -103,6 +103,7 @@ export class SharedTail {
       lagRecords: isOwner ? 0 : Math.max(0, last - log.lastSequence),
       staleMs: this.staleMs,
       takes: shared.term,
+      clockSkewMs: shared.clockSkewMs,
       problem: this.#problem,
     };
   }

@@ -36,11 +36,11 @@ export async function doubtfulLog(): Promise<DoubtfulLog> {
       throw new StatementFailed('unknown', 'the connection broke', '');
     },
   };
-  const node = { id: 'node', trouble: null, close: () => Promise.resolve() };
+  const node = { id: 'node', trouble: null, clockSkewMs: 0, close: () => Promise.resolve() };
   const nothing = (): void => {};
   const random = (bytes: number): Uint8Array => new Uint8Array(bytes);
   const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  const told = { onWarn: nothing, onSync: nothing };
+  const told = { onWarn: nothing, onAppend: nothing };
   const store = await PostgresStore.take(remote, node, { key: null, now: () => 0, random, pause, ...told });
   if (store === null) throw new Error('the log can be had');
   const log = new GroupCommit(store, { doubtMs: 1 });

@@ -29,7 +29,8 @@ import {
 import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';
-import { Forwarding } from './forwarding.ts';
+import { Forwarding, type OperationOf } from './forwarding.ts';
+import { askForBody } from './node-requests.ts';
 import { addFiles } from './files.ts';
 import type { HttpHost } from './host.ts';
 import { requestIdOf, sendJson, sendProblem, setStandingHeaders } from './answers.ts';
@@ -62,6 +63,8 @@ interface MountedRoute {
   readonly isPublic?: boolean;
   /** The headers name database and tenant, and the handler reads the body, by `JsonBodies`. */
   readonly readsBody?: boolean;
+  /** The operation that a message performs; absent: the node that has the log answers all of them. */
+  readonly operationOf?: OperationOf;
 }
 
 /** Creates the application with the routes of the table and of all mounts. */
@@ -94,7 +97,8 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
   });
   const bodies: JsonBodies = {
     read: async (request) => {
-      const bytes = await readBody(request.raw, host.settings.maxRequestBodyBytes);
+      const bytes =
+        forwarding?.bodyOf(request) ?? (await readBody(request.raw, host.settings.maxRequestBodyBytes));
       const { database, tenant } = namedSpace(request);
       return () => parseJsonBody(bytes, { database: database ?? 'default', tenant: tenant ?? 'default' });
     },
@@ -143,8 +147,10 @@ function guardSurface(
   });
   if (forwarding !== null)
     scope.addHook('onRequest', async (request, reply) => {
+      const { isPublic = false, operationOf } = mountedRoute(request);
       const isAnswered =
-        mountedRoute(request).isPublic !== true && (await forwarding.passesOnSurface(request, reply));
+        !isPublic && (await forwarding.passesOnSurface(request, reply, operationOf));
+      if (!isAnswered) askForBody(request, reply.raw);
       return isAnswered ? reply : undefined;
     });
   scope.addHook('preHandler', async (request) => {

@@ -17,6 +17,7 @@ import type { Socket } from 'node:net';
 import { type Limits, limits } from './limits.ts';
 import { randomUUID } from 'node:crypto';
 import { EngineError, polls } from '../../engine/index.ts';
+import { letNodesWait } from './node-requests.ts';
 import { answerOn, atIntervals, boundQuiet } from './quiet-connections.ts';
 import { problemBytes, problemOf, problemType, requestIdOf, standingHeaders } from './answers.ts';
 
@@ -52,6 +53,7 @@ export function limitConnections(
     server.on(event, (socket: Socket) => endHalfClosed(socket, own.halfClosedMs));
   server.on('clientError', answerClientError);
   server.on('connect', (_request: IncomingMessage, socket: Socket) => refuseConnect(socket));
+  letNodesWait(server);
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   warnOfDropped(server, log, own.connections);
   boundQuiet(server, log, own);

@@ -92,19 +92,35 @@ it('a connection that breaks after sending is 504, or repeated with an Idempoten
   expect((await (await copyOf([broken, broken])).call('optimizeContext', {})).code).toBe('NoOwner');
 });
 
-it('a long body is sent as it comes, and not repeated', async () => {
+it('a long body is sent as it comes, once its owner asks for it', async () => {
   let bytes = 0;
   const owner = await ownerThat((request, response) => {
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
     });
     request.on('end', () => response.end('{}'));
+    response.writeContinue();
   });
   const long = { ...fact, metadata: { note: 'x'.repeat(3_000_000) } };
   expect((await (await copyOf([owner])).call('assertFact', long)).status).toBe(200);
   expect(bytes).toBeGreaterThan(3_000_000);
-  const refused = await (await copyOf(['http://127.0.0.1:1', owner])).call('assertFact', long);
+  const former = await ownerThat((_request, response) => void response.writeHead(421).end('{}'));
+  for (const first of [former, 'http://127.0.0.1:1']) {
+    bytes = 0;
+    expect((await (await copyOf([first, owner])).call('assertFact', long)).status).toBe(200);
+    expect(bytes).toBeGreaterThan(3_000_000);
+  }
+  const eager = await ownerThat((_request, response) => {
+    response.writeContinue();
+    response.writeHead(421).end('{}');
+  });
+  const refused = await (await copyOf([eager, owner])).call('assertFact', long);
   expect([refused.status, refused.code]).toEqual([503, 'NoOwner']);
+  const broken = await ownerThat((request, response) => {
+    response.writeContinue();
+    request.once('data', () => request.socket.destroy());
+  });
+  expect((await (await copyOf([broken, owner])).call('assertFact', long)).code).toBe('OutcomeUnknown');
 });
 
 it.each([
@@ -149,6 +165,7 @@ async function copyOf(
     lagRecords: 0,
     staleMs,
     takes: 0,
+    clockSkewMs: 0,
     problem: null,
   });
   const nodes: NodeHost = {
@@ -204,7 +221,7 @@ async function copyOf(
 async function ownerThat(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<string> {
-  const server = createServer(answer).listen(0, '127.0.0.1');
+  const server = createServer(answer).on('checkContinue', answer).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   onTestFinished(() => {
     server.closeAllConnections();

@@ -14,10 +14,11 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { EngineError } from '../../engine/index.ts';
 import { setStandingHeaders } from './answers.ts';
-import { readBody } from './body.ts';
+import { parseJsonBody, readBody } from './body.ts';
 import { demandedState, namedSpace, namedTransaction, peerOf } from './caller.ts';
 import type { HttpHost, NodeHost } from './host.ts';
 import type { Activity } from './limits.ts';
@@ -72,8 +73,14 @@ const lookMs = 500;
 /** From this age on answers say how old they are. */
 const freshMs = 1000;
 
-/** How sending a request to the owner ended. */
-type Sent = 'answered' | 'not reached' | 'unknown';
+/** A message of another surface up to this size is looked at, whether it only reads. */
+const maxJudgedBytes = 64 * 1024;
+
+/** The operation that a message of another surface performs; null: another thing, or several. */
+export type OperationOf = (message: unknown) => OperationName | null;
+
+/** How sending a request to the owner ended. `spent`: not reached, and its long body cannot be sent again. */
+type Sent = 'answered' | 'not reached' | 'spent' | 'unknown';
 
 /** Passes requests on, and says how old answers are. */
 export class Forwarding {
@@ -84,6 +91,8 @@ export class Forwarding {
   readonly gate = new WriteGate();
   /** Requests passed on since the start. */
   readonly totals = { read: 0, write: 0 };
+  /** Bodies that were read to judge them. */
+  readonly #bodies = new WeakMap<IncomingMessage, Buffer>();
   readonly #agents = {
     'http:': new HttpAgent({ keepAlive: true, maxSockets }),
     'https:': new HttpsAgent({ keepAlive: true, maxSockets }),
@@ -115,12 +124,54 @@ export class Forwarding {
     return false;
   }
 
-  /** The same for a request of another surface, whose sessions live at the owner. */
-  async passesOnSurface(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    if (this.#nodes.status() === null) return false;
+  /**
+   * The same for a request of another surface, whose sessions live at the owner. What only reads is answered here, from the
+   * latest state: a client that goes from node to node sees its own writes, and needs no token.
+   */
+  async passesOnSurface(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    operationOf?: OperationOf,
+  ): Promise<boolean> {
+    const node = this.#nodes.status();
+    if (node === null) return false;
+    if (node.role === 'copy' && request.forwarded === null && operationOf !== undefined) {
+      if ((await this.#readsOnly(request, operationOf)) && (await this.#isLatest())) return false;
+    }
     // A GET is a stream that stays open.
     const isRead = request.method === 'GET';
     return !(await this.#isHere(request, reply, isRead)) && this.#passOn(request, reply, isRead);
+  }
+
+  /** The body of a request that was read to judge it; null: it was not. */
+  bodyOf({ raw }: FastifyRequest): Buffer | null {
+    return this.#bodies.get(raw) ?? null;
+  }
+
+  async #readsOnly(request: FastifyRequest, operationOf: OperationOf): Promise<boolean> {
+    const body = await this.#keptBody(request);
+    if (!(body instanceof Buffer) || body.length > maxJudgedBytes) return false;
+    let message: unknown;
+    try {
+      message = await parseJsonBody(body);
+    } catch (error) {
+      // The owner refuses it.
+      if (error instanceof EngineError) return false;
+      throw error;
+    }
+    const name = operationOf(message);
+    return name !== null && operations[name].kind === 'read' && !ofOwner.has(operations[name].path);
+  }
+
+  /** True if the copy shows everything that was stored before; false: the store cannot be asked. */
+  async #isLatest(): Promise<boolean> {
+    try {
+      await this.#host.confirm();
+      return true;
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'NoOwner') return false;
+      throw error;
+    }
   }
 
   /** True if this node has the log. A request that another node passed on may be the first to tell of that. */
@@ -175,13 +226,14 @@ export class Forwarding {
     reply.raw.on('close', () => task.done());
     // The service ends.
     task.toSignal().addEventListener('abort', () => reply.raw.destroy());
-    const body = await keptBody(request);
+    const body = await this.#keptBody(request);
     const isRepeatable = body !== 'stream' && (isRead || request.headers['idempotency-key'] !== undefined);
     for (let tries = 0; ; tries++) {
       const address = await this.#ownerAddress();
       const sent = await this.#send(address, request, reply, body);
       if (sent === 'answered') return true;
-      const mayRepeat = tries === 0 && (isRepeatable || (sent === 'not reached' && body !== 'stream'));
+      // A long body is sent once its owner has asked for it, so it is whole until then.
+      const mayRepeat = tries === 0 && (isRepeatable || sent === 'not reached');
       if (!mayRepeat) throw sent === 'unknown' && !isRead ? outcomeUnknown() : noOwner();
       await this.#nodes.look();
     }
@@ -225,25 +277,24 @@ export class Forwarding {
       agent: this.#agents[protocol],
       headers: this.#headersOf(request, path, body),
     });
-    return this.#sent(upstream, address, request, reply, () => {
-      if (body === 'stream') raw.pipe(upstream);
-      else upstream.end(body ?? undefined);
-    });
+    return this.#sent(upstream, address, request, reply, body);
   }
 
-  /** Resolves when the answer of the owner has begun, or with how sending failed. `begin` sends the body. */
+  /** Resolves when the answer of the owner has begun, or with how sending failed. */
   #sent(
     upstream: ClientRequest,
     address: string,
     request: FastifyRequest,
     reply: FastifyReply,
-    begin: () => void,
+    body: Buffer | 'stream' | null,
   ): Promise<Sent> {
     let resolve: (sent: Sent) => void = () => {};
     const promise = new Promise<Sent>((settle) => {
       resolve = settle;
     });
     let isConnected = false;
+    let isAsked = body !== 'stream';
+    const failed = (): Sent => (isConnected && isAsked ? 'unknown' : 'not reached');
     upstream.on('socket', (socket) => {
       isConnected = !socket.connecting;
       // A connection that is kept serves many requests.
@@ -265,23 +316,29 @@ export class Forwarding {
     };
     upstream.on('error', () => {
       if (answer.headersSent) answer.destroy();
-      ended(isConnected ? 'unknown' : 'not reached');
+      ended(failed());
     });
     upstream.on('close', () => {
       stopWatching();
-      ended(isConnected ? 'unknown' : 'not reached');
+      ended(failed());
     });
     upstream.on('response', (response) => {
       // The owner is none any more, and has done nothing.
       if (response.statusCode === 421) {
         answer.off('close', gone);
-        response.resume().once('end', () => ended('not reached'));
+        response.resume().once('end', () => ended(body === 'stream' && isAsked ? 'spent' : 'not reached'));
         return;
       }
       ended('answered');
       relay(response, request, reply);
     });
-    begin();
+    if (body === 'stream') {
+      upstream.once('continue', () => {
+        isAsked = true;
+        request.raw.pipe(upstream);
+      });
+      upstream.flushHeaders();
+    } else upstream.end(body ?? undefined);
     return promise;
   }
 
@@ -297,7 +354,19 @@ export class Forwarding {
     const { 'content-length': length } = request.headers;
     if (body instanceof Buffer) headers['content-length'] = String(body.length);
     else if (body === 'stream' && length !== undefined) headers['content-length'] = length;
+    if (body === 'stream') headers['expect'] = '100-continue';
     return headers;
+  }
+
+  /** The body, if it is short; `stream`: it is read while it is sent; null: there is none. */
+  async #keptBody({ raw, method }: FastifyRequest): Promise<Buffer | 'stream' | null> {
+    if (method === 'GET' || method === 'HEAD') return null;
+    const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
+    if (length === undefined && encoding === undefined) return null;
+    if (length === undefined || Number(length) > maxKeptBytes) return 'stream';
+    const body = this.#bodies.get(raw) ?? (await readBody(raw, maxKeptBytes));
+    this.#bodies.set(raw, body);
+    return body;
   }
 
   /** Calls `give` when another node has had the log for a while; returns how to stop. */
@@ -315,15 +384,6 @@ export class Forwarding {
     timer.unref();
     return () => clearInterval(timer);
   }
-}
-
-/** The body, if it is short; `stream`: it is read while it is sent; null: there is none. */
-async function keptBody({ raw, method }: FastifyRequest): Promise<Buffer | 'stream' | null> {
-  if (method === 'GET' || method === 'HEAD') return null;
-  const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
-  if (length === undefined && encoding === undefined) return null;
-  if (length === undefined || Number(length) > maxKeptBytes) return 'stream';
-  return readBody(raw, maxKeptBytes);
 }
 
 /** Sends the owner's answer on as it comes. */

@@ -156,7 +156,9 @@ export class IdempotencyCache {
     const { answer, fingerprint: first } = entry;
     if (answer !== null && first !== null) return { fingerprint: first, answer };
     if (first !== null && fingerprint !== null && first !== fingerprint) throw keyReused();
-    throw new EngineError('Conflict', 'the first request with this Idempotency-Key is still running');
+    throw new EngineError('Conflict', 'the first request with this Idempotency-Key is still running', {
+      retryAfterSeconds: 1,
+    });
   }
 
   /**

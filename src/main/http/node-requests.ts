@@ -6,6 +6,8 @@
  * talk over TLS or within a trusted network.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
 import type { FastifyRequest } from 'fastify';
 import { EngineError } from '../../engine/index.ts';
 import type { Identity } from '../base/dispatch.ts';
@@ -68,4 +70,23 @@ export function forwardedFor(
 
 function signature(secret: string, method: string, url: string, payload: string): Buffer {
   return createHmac('sha256', secret).update(`${method}\n${url}\n${payload}`).digest();
+}
+
+/**
+ * Lets a node that passes a long body on wait with it until this one has decided that it answers: `askForBody`. Else the
+ * body would be lost if the log moves meanwhile. Other clients that expect to be asked are asked at once.
+ */
+export function letNodesWait(server: Server | SecureServer): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.headers[nodeHeader] === undefined) response.writeContinue();
+    server.emit('request', request, response);
+  });
+}
+
+/** Asks the other node for the body, if it waits with it. */
+export function askForBody(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  response: Pick<ServerResponse, 'writeContinue'>,
+): void {
+  if (headers[nodeHeader] !== undefined && headers.expect !== undefined) response.writeContinue();
 }

@@ -56,6 +56,7 @@ import {
 } from './caller.ts';
 import { sendFile, sendLines, streamEvents, uploadOf } from './streams.ts';
 import type { Forwarding } from './forwarding.ts';
+import { askForBody } from './node-requests.ts';
 import type { HttpHost } from './host.ts';
 import {
   IdempotencyCache,
@@ -188,6 +189,7 @@ class OperationCall {
   async answerHereOrElsewhere(): Promise<void> {
     const { forwarding } = this.#of;
     if (forwarding !== null && (await forwarding.passesOn(this.#spec, this.#request, this.#reply))) return;
+    askForBody(this.#request, this.#reply.raw);
     await this.#answer();
   }
 

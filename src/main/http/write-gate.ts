@@ -16,8 +16,9 @@ export class WriteGate {
     while (this.#held !== null) await this.#held;
   }
 
-  /** A write is answered here, until this answer is closed. */
-  count(answer: Pick<ServerResponse, 'once'>): void {
+  /** A write is answered here, until this answer is closed. Its client may be gone already, while it waited at `open`. */
+  count(answer: Pick<ServerResponse, 'once' | 'closed'>): void {
+    if (answer.closed) return;
     this.#underWay++;
     answer.once('close', () => {
       if (--this.#underWay === 0) this.#onIdle();

@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, EngineError, invalid } from '../../engine/index.ts';
+import type { ToolOperation } from '../../engine/contract/operations.ts';
 import type { McpHost } from '../base/agent-host.ts';
 import { clientIds, ConnectedClient } from './client.ts';
 import { createContexts, createSessionServer, sessionErrors, type SessionSurroundings } from './server.ts';
@@ -18,6 +19,7 @@ import { Notices } from './resources.ts';
 import { isPlainRequest, type SessionTransport } from './session-transport.ts';
 import { defaultSessionLimits, McpSession, type SessionLimits, Sessions } from './sessions.ts';
 import { StatelessEndpoint } from './stateless.ts';
+import { tools } from './tools.ts';
 import { endSession, openStream, postMessage, type StreamableEndpoint } from './streamable.ts';
 import { handOver, messageOf, requireTurn, takeOver, unknownSession } from './connection.ts';
 
@@ -66,7 +68,7 @@ export function mountMcp(
   ]);
 
   for (const path of [streamablePath, ssePath]) {
-    app.post(path, answering(postMessage, streamable));
+    app.post(path, { config: { operationOf } }, answering(postMessage, streamable));
     app.delete(path, answering(endSession, streamable));
   }
   app.get(streamablePath, { exposeHeadRoute: false }, answering(openStream, streamable));
@@ -97,6 +99,15 @@ export function mountMcp(
     clearInterval(watch);
     await Promise.all([streamable.sessions.closeAll(), sse.sessions.closeAll(), stateless.close()]);
   });
+}
+
+/** The operation of a tool call; null: anything else, or several messages. */
+export function operationOf(message: unknown): ToolOperation | null {
+  if (typeof message !== 'object' || message === null) return null;
+  const { method, params } = message as { readonly method?: unknown; readonly params?: unknown };
+  if (method !== 'tools/call' || typeof params !== 'object' || params === null) return null;
+  const { name } = params as { readonly name?: unknown };
+  return typeof name === 'string' ? (tools.get(name)?.operation ?? null) : null;
 }
 
 type Answer<Endpoint> = (endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply) => Promise<void>;

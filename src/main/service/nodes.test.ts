@@ -94,6 +94,26 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
     expect((await owner.call('POST', '/ask', question)).body.results).toEqual(['p(agent)', 'p(pending)']);
   });
 
+  it('a tool that only reads is answered by the copy, from the latest state; others and transactions go to the owner', async () => {
+    const [owner, copy] = await nodes(2);
+    const call = (node: ServiceUnderTest, name: string, given: object) =>
+      node.call(
+        'POST',
+        '/mcp',
+        { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } },
+        { headers: { accept: '*/*' } },
+      );
+    for (let count = 1; count <= 5; count++) {
+      expect((await call(owner, 'tell', { text: `p(f${count})` })).status).toBe(200);
+      const asked = await call(copy, 'ask', { text: 'p(?x)' });
+      expect([asked.status, JSON.stringify(asked.body).includes(`p(f${count})`)]).toEqual([200, true]);
+    }
+    expect((await copy.call('GET', '/metrics')).body).toMatch(/^store_forwarded_total\{kind="write"\} 0$/m);
+    await call(copy, 'tell', { text: 'p(last)' });
+    await call(copy, 'context', { goals: [{ predicate: 'p', args: ['?x'] }], maxFacts: 5 });
+    expect((await copy.call('GET', '/metrics')).body).toMatch(/^store_forwarded_total\{kind="write"\} 2$/m);
+  });
+
   it('a session of MCP goes on when the owner is gone', async () => {
     const [owner, copy] = await nodes(2);
     const accept = { accept: 'application/json, text/event-stream' };
@@ -208,7 +228,18 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
       for (let n = 0; !isOver; n++)
         answers.push((await node.call('POST', '/tell', fact(`${name}_${n}`))).status);
     };
-    const writers = [write(owner, 'a'), write(owner, 'b'), write(copy, 'c'), write(copy, 'd')];
+    const longWrites = async (): Promise<void> => {
+      for (let n = 0; !isOver; n++) {
+        const long = await fetch(`${copy.address}/tell`, {
+          method: 'POST',
+          headers: { 'x-tenant-id': 'default', 'content-type': 'application/json' },
+          body: JSON.stringify(fact(`long_${n}`)) + ' '.repeat(1_200_000),
+        });
+        await long.text();
+        answers.push(long.status);
+      }
+    };
+    const writers = [write(owner, 'a'), write(owner, 'b'), write(copy, 'c'), write(copy, 'd'), longWrites()];
     for (const to of [copy, owner, copy]) {
       const enough = answers.length + 40;
       await expect.poll(() => answers.length).toBeGreaterThan(enough);

@@ -308,8 +308,10 @@ class RunningService implements Service, ServiceState {
     const offsetMs = this.#engine?.clockOffsetMs() ?? 0;
     const embeddings = this.#engine?.embeddingsState() ?? 'off';
     const node = this.#engine?.node() ?? null;
+    const store = node === null ? null : this.#storeReadiness(node);
+    const isReady = isOpen && storage !== 'failed' && replication !== 'failed' && store !== 'failed';
     return {
-      status: isOpen && storage !== 'failed' && replication !== 'failed' ? 'ready' : 'not_ready',
+      status: isReady ? 'ready' : 'not_ready',
       subsystems: {
         engine: isOpen ? 'ready' : 'off',
         storage,
@@ -317,25 +319,27 @@ class RunningService implements Service, ServiceState {
         mcp: isOpen ? 'ready' : 'off',
         llm: this.#hasLanguageModel ? 'ready' : 'off',
         ...(embeddings === 'off' ? {} : { embeddings }),
+        ...(store === null ? {} : { store }),
       },
       ...(offsetMs === 0 ? {} : { clock: { offsetMs } }),
       ...(node === null ? {} : { node: nodeReadiness(node) }),
     };
   }
 
-  /**
-   * `stale`: the store cannot be reached, and reads go on. A node is ready then, else a load balancer would find none; when
-   * it answers no reads any more, it is not.
-   */
   #storageReadiness(): Readiness['subsystems']['storage'] {
     const engine = this.#engine;
     if (engine === null) return 'off';
     const node = engine.node();
-    if (node === null) return engine.storage();
-    if (node.staleMs > this.#config.staleReadsMs) return 'failed';
-    return engine.storage() === 'failed' || node.problem !== null || node.staleMs > freshMs
-      ? 'stale'
-      : 'ready';
+    return node === null ? engine.storage() : this.#storeReadiness(node);
+  }
+
+  /**
+   * `stale`: the store cannot be reached, and reads go on. A node is ready then, else a load balancer would find none; when
+   * it answers no reads any more, or its clock is off, it is not.
+   */
+  #storeReadiness({ staleMs, problem, clockSkewMs }: NodeStatus): 'ready' | 'stale' | 'failed' {
+    if (staleMs > this.#config.staleReadsMs || Math.abs(clockSkewMs) > maxSkewMs) return 'failed';
+    return this.engine.storage() === 'failed' || problem !== null || staleMs > freshMs ? 'stale' : 'ready';
   }
 
   #replicationReadiness(): Readiness['subsystems']['replication'] {
@@ -520,6 +524,7 @@ class RunningService implements Service, ServiceState {
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),
         onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
+        onAppend: (elapsedMs, records) => this.#metrics.storeAppended(elapsedMs, records),
         onOpening: this.#onOpening,
         onBug: (error) => this.#log.error({ err: error }, 'a bug: background maintenance failed'),
       });
@@ -725,6 +730,8 @@ const drainMs = 1000;
 
 /** A node that shows nothing older is fresh. */
 const freshMs = 2000;
+/** A node whose clock is further off stores nothing. */
+const maxSkewMs = 2000;
 
 function nodeReadiness({ role, lagRecords, staleMs }: NodeStatus): Readiness['node'] {
   return { role, lagRecords, staleMs };

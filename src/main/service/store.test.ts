@@ -78,7 +78,7 @@ describe.skipIf(postgresMissing !== null)(`with STORE_URL${postgresNotice}`, () 
     expect(await service.call('POST', '/ask', { text: 'p(?x)' })).toMatchObject({ status: 200 });
     expect(await service.call<Readiness>('GET', '/health/ready')).toMatchObject({
       status: 200,
-      body: { status: 'ready', subsystems: { storage: 'stale' } },
+      body: { status: 'ready', subsystems: { storage: 'stale', store: 'stale' } },
     });
     await expect
       .poll(async () => (await service.call('GET', '/facts')).headers.get('x-stale-ms'))

@@ -53,6 +53,8 @@ export interface Metrics {
   /** One call of a provider of language models, with all its tokens. */
   llmCallDone(provider: ProviderName, elapsedMs: number, tokens: number): void;
   logSynced(elapsedMs: number): void;
+  /** One append to a store in PostgreSQL. */
+  storeAppended(elapsedMs: number, records: number): void;
   /** Ends all measuring. */
   close(): void;
 }
@@ -111,6 +113,11 @@ export function createMetrics(
     eventSubscribers: (change) => eventStreams.inc(change),
     llmCallDone,
     logSynced: (elapsedMs) => durations.syncs.observe(elapsedMs / 1000),
+    storeAppended: (elapsedMs, records) => {
+      durations.syncs.observe(elapsedMs / 1000);
+      durations.appends.observe(elapsedMs / 1000);
+      durations.frames.observe(records);
+    },
     close: () => lag.stop(),
   };
 }
@@ -119,6 +126,8 @@ interface Durations {
   readonly inference: Histogram;
   readonly tools: Histogram<'tool' | 'outcome'>;
   readonly syncs: Histogram;
+  readonly appends: Histogram;
+  readonly frames: Histogram;
 }
 
 function addDurations(registers: Registry[], toolNames: readonly string[]): Durations {
@@ -142,6 +151,18 @@ function addDurations(registers: Registry[], toolNames: readonly string[]): Dura
       name: 'service_log_sync_duration_seconds',
       help: 'Time it took to make the log durable',
       buckets: fast,
+      registers,
+    }),
+    appends: new Histogram({
+      name: 'store_append_seconds',
+      help: 'Time an append to the store took, with its commit',
+      buckets: fast,
+      registers,
+    }),
+    frames: new Histogram({
+      name: 'store_frame_records',
+      help: 'Records in one append to the store',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 1024],
       registers,
     }),
   };
@@ -304,6 +325,11 @@ const nodeGauges: readonly Row<NodeStatus>[] = [
     'store_stale_seconds',
     'This node shows everything that was stored so many seconds ago',
     (now) => now.staleMs / 1000,
+  ],
+  [
+    'store_clock_skew_seconds',
+    'By how much the clock of this node is ahead of that of PostgreSQL',
+    (now) => now.clockSkewMs / 1000,
   ],
   ['store_failed', '1 while this node cannot follow the log', (now) => (now.problem === null ? 0 : 1)],
 ];
