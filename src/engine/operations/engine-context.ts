@@ -272,7 +272,7 @@ export class EngineContext implements Writer {
     this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;
     this.tail = this.#tailOf(log.shared, pause);
     this.#correction = this.#correctionOf(parts);
-    this.#clockTimer = setInterval(() => this.lookAtClock(), clockLookMs);
+    this.#clockTimer = setInterval(() => this.#lookAtClock(), clockLookMs);
     this.#clockTimer.unref();
     this.#words = new IndexAtStart({
       stores: () => Array.from(this.live.everyTenant(), ({ tenant }) => tenant.facts),
@@ -296,11 +296,12 @@ export class EngineContext implements Writer {
     };
     const to = this.live.showTime();
     if (wall > to + maxClockStepMs) correction.set({ from: wall, to, after: to });
+    queueMicrotask(() => correction.look());
     return correction;
   }
 
   /** Notices whether the clock was set, and corrects what depends on that. */
-  lookAtClock(): void {
+  #lookAtClock(): void {
     this.live.showTime();
     this.#correction.look();
   }
