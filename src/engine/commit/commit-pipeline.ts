@@ -489,6 +489,7 @@ function changesOnlyFacts(operation: Operation, { rules }: DatabaseState): boole
     case 'decay':
     case 'consolidate':
     case 'restore':
+    case 'moveEnds':
       return true;
     case 'commit':
       return operation.rules.length === 0 && (operation.shape ?? []).length === 0;

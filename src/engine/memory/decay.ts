@@ -128,7 +128,7 @@ function untilOf({ relation, row }: FactRow): number {
  */
 export async function dropEnded(host: ScheduledDecayHost, signal: AbortSignal): Promise<void> {
   const { writer } = host;
-  await everywhere(host, signal, async (caller) => {
+  await everywhere(decaying(host), signal, async (caller) => {
     const facts = writer.live.storeOf(caller);
     if (facts === null || oldByTtl(facts, writer.live.showTime() - writer.historyMs).length === 0) return;
     await decideAndWrite(writer, caller, 'decayed', async ({ tenant, reader, pacer }, logical) => {
@@ -295,9 +295,6 @@ function fateOf(
   return salience() < threshold ? 'faded' : null;
 }
 
-/** Actor and request id in the records of scheduled decay. */
-const decayActor = 'scheduled-decay';
-
 interface ScheduledDecayHost {
   readonly writer: Writer;
   /** Receives messages for the operator. */
@@ -310,42 +307,59 @@ interface ScheduledDecayHost {
  * cannot be written, it warns and ends the run; the next run tries again.
  */
 export async function decayEverywhere(host: ScheduledDecayHost, signal: AbortSignal): Promise<void> {
-  await everywhere(host, signal, async (caller) => {
+  await everywhere(decaying(host), signal, async (caller) => {
     await decay(host.writer, caller, decayInputSchema.parse({}));
   });
 }
 
-async function everywhere(
-  { writer, onWarn, onBug }: ScheduledDecayHost,
+function decaying(host: ScheduledDecayHost): BackgroundWriting {
+  return { ...host, actor: 'scheduled-decay', work: 'Scheduled decay evicted nothing more' };
+}
+
+/** What writes in every tenant by itself. */
+interface BackgroundWriting extends ScheduledDecayHost {
+  /** Actor and request id in the records. */
+  readonly actor: string;
+  /** What a warning says if nothing can be stored. */
+  readonly work: string;
+}
+
+/**
+ * Runs the work in every database and tenant, one after the other; false if the signal came or nothing can be stored
+ * before the end.
+ */
+export async function everywhere(
+  { writer, onWarn, onBug, actor, work }: BackgroundWriting,
   signal: AbortSignal,
   run: (caller: Caller) => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
   const places = Array.from(
     writer.live.everyTenant(),
     ({ database, name }) => [database.name, name] as const,
   );
   for (const [database, tenant] of places) {
-    if (signal.aborted) return;
+    if (signal.aborted) return false;
     try {
-      await run(callerAt(database, tenant, signal));
+      await run(callerAt(actor, database, tenant, signal));
     } catch (error) {
       // The service is shutting down.
-      if (signal.aborted) return;
+      if (signal.aborted) return false;
       const code = error instanceof EngineError ? error.code : null;
       // Deleted since the run began.
       if (code === 'DatabaseNotFound') continue;
       if (code === 'StorageUnavailable') {
-        onWarn(`Scheduled decay evicted nothing more: ${(error as EngineError).message}`);
-        return;
+        onWarn(`${work}: ${(error as EngineError).message}`);
+        return false;
       }
       onBug(error);
     }
   }
+  return true;
 }
 
-function callerAt(database: string, tenant: string, signal: AbortSignal): Caller {
+function callerAt(actor: string, database: string, tenant: string, signal: AbortSignal): Caller {
   return {
-    credential: decayActor,
+    credential: actor,
     role: 'writer',
     databases: [],
     tenants: [],
@@ -354,7 +368,7 @@ function callerAt(database: string, tenant: string, signal: AbortSignal): Caller
     client: null,
     transaction: null,
     idempotency: null,
-    requestId: decayActor,
+    requestId: actor,
     origin: systemOrigin,
     signal,
   };

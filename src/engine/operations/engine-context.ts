@@ -9,9 +9,10 @@ import type {
 import type { Caller } from '../base/caller.ts';
 import { present } from '../base/assert.ts';
 import { EngineError, notLeader } from '../base/errors.ts';
-import { steady } from '../base/clock.ts';
+import { maxClockStepMs, steady } from '../base/clock.ts';
 import { Slices } from '../base/slices.ts';
 import { Databases } from '../write/databases.ts';
+import { ClockCorrection } from '../memory/clock-correction.ts';
 import { DecaySchedule, decayEverywhere, dropEnded } from '../memory/decay.ts';
 import { markOf, outcomeOf, spaceOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
@@ -226,6 +227,7 @@ export class EngineContext implements Writer {
   /** Resolves when what was erased so far is gone from everything that is kept beside the log and its state. */
   #erasedElsewhere: Promise<unknown> = Promise.resolve();
   /** Notices a clock that was set even if nobody asks. */
+  readonly #correction: ClockCorrection;
   readonly #clockTimer: ReturnType<typeof setInterval>;
   readonly #words: IndexAtStart;
 
@@ -275,7 +277,8 @@ export class EngineContext implements Writer {
     const follows = parts.leaderUrl !== null;
     this.replica = follows ? new EngineReplica({ state, log, pipeline, live, snapshots, pause }) : null;
     this.tail = this.#tailOf(log.shared, pause);
-    this.#clockTimer = setInterval(() => this.live.showTime(), clockLookMs);
+    this.#correction = this.#correctionOf(parts);
+    this.#clockTimer = setInterval(() => this.#lookAtClock(), clockLookMs);
     this.#clockTimer.unref();
     this.#words = new IndexAtStart({
       stores: () => Array.from(this.live.everyTenant(), ({ tenant }) => tenant.facts),
@@ -287,6 +290,26 @@ export class EngineContext implements Writer {
     });
     this.decaySchedule = follows ? null : this.#decayScheduleOf(parts);
     this.endedSchedule = follows ? null : this.#endedScheduleOf(parts);
+  }
+
+  /** Moves ends of validity by a `ttl` when the clock was set; it may have been set back since the last record. */
+  #correctionOf({ leaderUrl, log, state: { wall }, onWarn, onBug }: EngineParts): ClockCorrection {
+    const mayWrite = (): boolean => leaderUrl === null && log.shared?.role !== 'copy';
+    const correction = new ClockCorrection({ writer: this, mayWrite, onWarn, onBug });
+    this.live.onClockSet = (setting) => {
+      correction.set(setting);
+      queueMicrotask(() => correction.look());
+    };
+    const to = this.live.showTime();
+    if (wall > to + maxClockStepMs) correction.set({ from: wall, to, after: to });
+    queueMicrotask(() => correction.look());
+    return correction;
+  }
+
+  /** Notices whether the clock was set, and corrects what depends on that. */
+  #lookAtClock(): void {
+    this.live.showTime();
+    this.#correction.look();
   }
 
   get historyMs(): number {
@@ -655,7 +678,8 @@ export class EngineContext implements Writer {
     await this.tail?.close();
     // First, so that no write is stored behind one that is refused because it cannot read any more.
     const written = this.pipeline.close();
-    const decayed = Promise.all([this.decaySchedule?.close(), this.endedSchedule?.close()]);
+    const background = [this.#correction, this.decaySchedule, this.endedSchedule];
+    const decayed = Promise.all(background.map((each) => each?.close()));
     this.threads?.close();
     await Promise.all([this.live.close(), this.#words.close(), this.violations.close()]);
     await decayed;

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock, WallClock } from '../base/clock.ts';
+import { historyQuerySchema } from '../contract/history.ts';
 import { decayInputSchema } from '../contract/memory.ts';
+import { forkInputSchema } from '../contract/scopes.ts';
 import {
   day,
   factInput,
@@ -61,6 +63,89 @@ test('a clock that was ten days ahead for one write, then right, leaves nothing 
   expect(await visible(session)).toEqual(both('ahead', 'always', 'soon', 'today'));
   clock.advance(day);
   expect(await visible(session)).toEqual(both('ahead', 'always', 'soon'));
+});
+
+/** The names in `p`, with the ends of their validities. */
+async function ends({ list }: Session): Promise<unknown> {
+  const { facts } = await list({ predicate: 'p', sort: 'predicate' });
+  return facts.map(({ args, validUntil }) => [args[0], validUntil]);
+}
+
+test('the end of a ttl told while the clock was ahead is taken back, in forks and other tenants too', async () => {
+  const session = await openSession();
+  const { clock, engine } = session;
+  const other = session.as({ tenant: 'other' });
+  await session.tell('p(before)', { ttl: 20 * day });
+  clock.step(tenDays);
+  await session.tell('p(brief)', { ttl: 5 * second, scope: 's' });
+  await session.tell('p(given)', { validUntil: startTime + 15 * day });
+  await other.tell('p(brief)', { ttl: 5 * second });
+  await engine.fork(session.caller, forkInputSchema.parse({ source: 's', target: 't' }));
+  clock.advance(second);
+  clock.step(-tenDays);
+  const left = [
+    ['before', startTime + 20 * day],
+    ['brief', startTime + 5 * second],
+    ['given', startTime + 15 * day],
+    ['brief', startTime + 5 * second],
+  ];
+  await session.query('p(?x)');
+  await expect.poll(() => ends(session)).toEqual(left);
+  await expect.poll(() => ends(other)).toEqual([left[1]]);
+  const { generations } = await engine.history(session.caller, historyQuerySchema.parse({ limit: '1' }));
+  expect(generations[0]).toMatchObject({ operation: 'moveEnds', surface: 'system' });
+  clock.advance(4 * second);
+  expect(await ends(session)).toEqual([left[0], left[2]]);
+  expect(await scopesOf(session)).toEqual(['t']);
+});
+
+test('a ttl that ended while the clock was ahead does not begin anew', async () => {
+  const session = await openSession();
+  const { clock } = session;
+  clock.step(hour);
+  await session.query('p(?x)');
+  await session.tell('p(brief)', { ttl: second });
+  clock.advance(3 * hour);
+  await session.tell('p(long)', { ttl: 2 * hour });
+  clock.step(-hour);
+  await session.query('p(?x)');
+  await expect.poll(() => ends(session)).toEqual([['long', startTime + 5 * hour]]);
+});
+
+test('an end that was taken back returns if the clock turns out to have been right', async () => {
+  const session = await openSession();
+  const { clock } = session;
+  await session.teach('q(?x) :- p(?x)');
+  const { id } = await session.tell('p(day)', { ttl: day, scope: 's' });
+  clock.step(-tenDays);
+  await session.query('p(?x)');
+  await expect.poll(() => ends(session)).toEqual([['day', startTime - 9 * day]]);
+  clock.advance(hour);
+  clock.step(tenDays);
+  await session.query('p(?x)');
+  await expect.poll(() => ends(session)).toEqual([['day', startTime + day]]);
+  expect((await session.list()).facts[0]?.id).toBe(id);
+  expect(await scopesOf(session)).toEqual(['s']);
+  expect(await session.results('q(?x)')).toEqual(['q(day)']);
+});
+
+test.each(['log', 'snapshot'])('a clock put right between two starts takes ends back, by the %s', async (by) => {
+  const storageDir = await folder();
+  const clock = new ManualClock(startTime + tenDays);
+  const first = await openSession({ storageDir, clock });
+  await first.tell('p(over)', { ttl: second });
+  clock.advance(hour);
+  await first.tell('p(brief)', { ttl: 5 * second });
+  await first.engine.close(by === 'log' ? 0 : undefined);
+  clock.step(-tenDays);
+  const then = await openSession({ storageDir, clock });
+  await expect.poll(() => ends(then)).toEqual([['brief', startTime + hour + 5 * second]]);
+  await then.engine.close(by === 'log' ? 0 : undefined);
+  clock.advance(4 * second);
+  const third = await openSession({ storageDir, clock });
+  expect(await ends(third)).toEqual([['brief', startTime + hour + 5 * second]]);
+  clock.advance(second);
+  expect(await ends(third)).toEqual([]);
 });
 
 test('the times of generations never decrease, and none stays in the future', async () => {

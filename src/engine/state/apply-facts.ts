@@ -1,6 +1,7 @@
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
 import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
+import type { ClockSetting } from '../store/past-facts.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { FactIdentity, FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { renderIdentity } from '../language/print.ts';
@@ -9,6 +10,7 @@ import type {
   Consolidate,
   Decay,
   Forget,
+  MoveEnds,
   Operation,
   Restore,
   RuleOperation,
@@ -300,6 +302,20 @@ export function* applyMemory(
   };
 }
 
+/** Moves the ends of validity that a `ttl` gave by a clock that was set since. */
+export function* applyMovedEnds(
+  database: DatabaseState,
+  { tenant: name, from, to, after }: MoveEnds,
+  record: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const tenant = database.tenants.get(name);
+  if (tenant === undefined) return () => {};
+  const writer = new FactWriter(database, tenant, record, draft);
+  yield* writer.moveEnds({ from, to, after });
+  return () => writer.show();
+}
+
 /** The live versions of these facts; null for each that has none. */
 export function* aliveFacts(
   facts: FactStore,
@@ -408,10 +424,21 @@ export class FactWriter {
       const identity = tupleAt(relation, row, new Int32Array(relation.arity + 1));
       identity[relation.arity] = scope;
       const copy = facts.put(relation, identity, version, this.#generation, this.#record.time);
-      if (facts.past.endsByTtl(relation.number[row] as number))
-        facts.past.noteEnd(copy.relation.number[copy.row] as number, true);
+      facts.past.copyEnd(relation.number[row] as number, copy.relation.number[copy.row] as number);
       this.reported(copy);
     }
+  }
+
+  /** Moves the ends of validity by a `ttl`, in slices: the clock was set. */
+  *moveEnds(setting: ClockSetting): Generator<'more', void, undefined> {
+    const { facts } = this.#tenant;
+    let looked = 0;
+    for (const move of facts.past.moves(setting, this.#record.time)) {
+      if (++looked % rowsInSlice === 0) yield 'more';
+      const moved = facts.moveEnd(move, this.#generation, this.#record.time);
+      if (moved !== null) this.reported(moved);
+    }
+    facts.past.notedMoves();
   }
 
   /** Counts an outcome of storing. */

@@ -4,6 +4,7 @@ import {
   applyCommit,
   applyForget,
   applyImportUndo,
+  applyMovedEnds,
   FactWriter,
   retractAll,
   storeFacts,
@@ -157,6 +158,8 @@ function* preparedIn(
     case 'consolidate':
     case 'restore':
       return yield* applyMemory(database, operation, record, draft);
+    case 'moveEnds':
+      return yield* applyMovedEnds(database, operation, record, draft);
     case 'createTenant':
       return () =>
         void database.tenants.set(operation.tenant, database.tenantOrNew(operation.tenant, record.time));
@@ -277,7 +280,7 @@ function outcomeOf(operation: Operation, record: LogRecord, draft: Draft): Outco
   const { generation } = draft;
   if (isShapeOperation(operation))
     return shapeOutcome(present(draft.shape[0], 'a write of shape reports it'), generation);
-  if (operation.kind === 'redacted') return { kind: 'nothing', generation };
+  if (operation.kind === 'redacted' || operation.kind === 'moveEnds') return { kind: 'nothing', generation };
   switch (operation.kind) {
     case 'assert': {
       const { asserted, updated, unchanged, fact } = draft;

@@ -8,6 +8,7 @@ import type { Quota } from '../contract/quotas.ts';
 import type { MergeStrategy, Resolution, MergeConflict, Merged } from '../contract/scopes.ts';
 import type { FactsToStore } from '../store/fact-block.ts';
 import type { FactIdentity, FactPattern, FactToStore, ScopeChoice } from '../store/fact-store.ts';
+import type { ClockSetting } from '../store/past-facts.ts';
 import type { NumberRun } from '../store/fact-numbers.ts';
 import type { Cleared, CreatedTenant } from '../contract/administration.ts';
 
@@ -54,6 +55,7 @@ export type Operation =
   | Decay
   | Consolidate
   | Restore
+  | MoveEnds
   | { readonly kind: 'createTenant'; readonly tenant: string }
   /** Of all tenants together if `tenant` is null; else of one, which is created if there is none. */
   | { readonly kind: 'setQuota'; readonly tenant: string | null; readonly quota: Quota }
@@ -196,6 +198,12 @@ export interface FactToRestore extends FactToStore {
   readonly createdAt: number;
 }
 
+/** The wall clock was set: ends of validity by a `ttl` move with it, see `PastFacts.moves`. */
+export interface MoveEnds extends ClockSetting {
+  readonly kind: 'moveEnds';
+  readonly tenant: string;
+}
+
 /** Copies a scope. null stands for the facts without scope. */
 export interface ForkScope {
   readonly kind: 'forkScope';
@@ -289,7 +297,7 @@ export interface RuleToStore {
 }
 
 /** The latest version of operations that this program reads. */
-export const operationVersion = 3;
+export const operationVersion = 4;
 
 /** The kinds that a program which knows version 1 alone cannot apply. */
 const secondKinds: ReadonlySet<string> = new Set([
@@ -304,7 +312,9 @@ const secondKinds: ReadonlySet<string> = new Set([
 
 /** The first version whose programs can apply the operation. Without a declaration, all of them agree on facts. */
 export function versionOf(operation: Operation): number {
-  if (operation.kind === 'forget' || operation.kind === 'redacted') return 3;
+  if (operation.kind === 'moveEnds') return 4;
+  if (operation.kind === 'redacted') return Math.max(3, operation.rest === null ? 0 : versionOf(operation.rest));
+  if (operation.kind === 'forget') return 3;
   if (secondKinds.has(operation.kind)) return 2;
   return operation.kind === 'commit' && operation.shape !== undefined ? 2 : 1;
 }

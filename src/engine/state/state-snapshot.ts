@@ -54,22 +54,25 @@ export interface RestoredState {
 }
 
 /** Version of the snapshot's content, raised with every change. Newer versions are refused. */
-const contentVersion = 7;
+const contentVersion = 8;
 
-/** The first versions with keys and imports, dropped outcomes and quotas, a shape of the knowledge, and facts of the past. */
+/**
+ * The first versions with keys and imports, dropped outcomes and quotas, a shape of the knowledge, facts of the past, and
+ * with the time by which each `ttl` was told.
+ */
 const versionWithKeys = 3;
 const versionWithImports = 3;
 const versionWithQuotas = 5;
 const versionWithShape = 6;
 const versionWithPast = 7;
+const versionWithTold = 8;
 
 /** The first version that can say all that is in the state: programs of that version can read the snapshot. */
 function versionFor(state: State): number {
   const databases = [...state.databases.values()];
-  const hasPast = databases.some(({ tenants }) =>
-    [...tenants.values()].some(({ facts }) => !facts.past.isEmpty),
-  );
-  if (hasPast) return versionWithPast;
+  const pasts = databases.flatMap(({ tenants }) => Array.from(tenants.values(), ({ facts }) => facts.past));
+  if (pasts.some(({ hasTtls }) => hasTtls)) return versionWithTold;
+  if (pasts.some(({ isEmpty }) => !isEmpty)) return versionWithPast;
   const hasShape = databases.some(
     ({ declarations, constraints, tenants }) =>
       declarations.size + constraints.size > 0 ||

@@ -36,7 +36,8 @@ import {
 } from './fact-to-store.ts';
 import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { MergeBases, type SavedBases } from './merge-bases.ts';
-import { PastFacts, type PastNumbers } from './past-facts.ts';
+import { tupleAt } from './tuples.ts';
+import { type EndMove, PastFacts, type PastNumbers } from './past-facts.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { RelationNames } from './relation-names.ts';
 import { type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
@@ -330,7 +331,7 @@ export class FactStore {
       known >= 0 && this.#isStored(relation, known, time) ? versionAt(relation, known) : plainVersion;
     const version = fact === null ? kept : versionAfter(fact, kept);
     const stored = this.#put(relation, identity, known, version, generation, time);
-    if (fact?.validUntil !== undefined) this.past.noteEnd(numberOf(stored), fact.endsByTtl === true);
+    if (fact?.validUntil !== undefined) this.past.noteEnd(numberOf(stored), fact.endsByTtl === true ? time : null);
     return stored;
   }
 
@@ -421,6 +422,21 @@ export class FactStore {
     this.scopes.retracted(this.#scopeNumberOf(fact), version.until, generation);
   }
 
+  /** Moves the end of a fact's validity by a `ttl`, also if it has ended; null: a later life of it is stored. */
+  moveEnd(move: EndMove, generation: number, time: number): StoreOutcome | null {
+    const { relation, row } = this.versionOf(move.number);
+    if (row < 0 || !relation.isAlive(row)) return null;
+    const identity = tupleAt(relation, row, new Int32Array(relation.arity + 1));
+    const isLast = relation.find(identity) === row;
+    // What a sweep took out of the present does not return.
+    if (move.by < 0 && this.past.has(move.number)) return null;
+    this.past.noteMove(move);
+    if (!isLast) return null;
+    const version = this.versionAt({ relation, row });
+    const until = Math.max(version.until - move.by, version.from);
+    return this.#update(relation, row, identity, { ...version, until }, generation, time);
+  }
+
   /** Takes facts whose validity has ended out of the present; the past keeps them. */
   leavePresent(ended: readonly FactRow[]): void {
     this.version++;
@@ -498,6 +514,8 @@ export class FactStore {
 
   /** See `Boundaries.turnBack`. */
   turnBack(time: number, from: number): number[] {
+    // Facts count again that had ended: whoever asks next counts anew.
+    if (time < from) this.amounts = null;
     return this.boundaries.turnBack(time, from, aliveIn(this.relations.values()));
   }
 
@@ -723,8 +741,10 @@ export class FactStore {
     this.numbers.move(number, row);
     this.boundaries.note(number, from, until, time);
     this.amounts?.added(relation, row);
-    if (until !== before.until)
-      this.scopes.moved(identity[relation.arity] as number, number, until, time, generation);
+    const scope = identity[relation.arity] as number;
+    if (before.until <= this.scopes.settledThrough)
+      this.scopes.asserted(scope, number, until, time, generation);
+    else if (until !== before.until) this.scopes.moved(scope, number, until, time, generation);
     this.numbers.noteChange(number, generation);
     return { status: 'updated', relation, row };
   }

@@ -35,6 +35,8 @@ interface FactsHead {
   readonly archived?: readonly { readonly relation: string; readonly arity: number }[];
   /** True: the numbers of `PastFacts` follow. */
   readonly hasPast?: true;
+  /** True: after them follows when each `ttl` was told, and by how much its end moved. */
+  readonly hasTold?: true;
 }
 
 interface RelationHead {
@@ -94,6 +96,7 @@ export async function* writeFacts(
     mergeBases: pinned.mergeBases,
     archived: pinned.archive.map(({ relation, versions: { arity } }) => ({ relation, arity })),
     ...(pastOf(pinned) === null ? {} : { hasPast: true }),
+    ...(toldOf(pinned) === null ? {} : { hasTold: true }),
   };
   yield* columns.json(head);
   const { used } = selection;
@@ -118,11 +121,20 @@ export async function* writeFacts(
   for (const each of pinned.archive) yield* writeArchived(each, selection.ids, columns, slices);
   for (const list of pastOf(pinned) ?? [])
     yield* columns.int32(list.length, (piece, from) => piece.set(list.subarray(from, from + piece.length)));
+  for (const list of toldOf(pinned) ?? [])
+    yield* columns.float64(list.length, (piece, from) =>
+      piece.set(list.subarray(from, from + piece.length)),
+    );
 }
 
 /** The lists of `PastFacts`; null if they are empty. */
 function pastOf({ past: { past, byTtl } }: PinnedFacts): Int32Array[] | null {
   return past.length + byTtl.length === 0 ? null : [past, byTtl];
+}
+
+/** When the `ttl`s were told, and how far their ends moved; null: there are none. */
+function toldOf({ past: { told, moved } }: PinnedFacts): Float64Array[] | null {
+  return told === null || moved === null || told.length === 0 ? null : [told, moved];
 }
 
 /** Reads what `writeFacts` wrote. `time` is the wall clock of the last record. */
@@ -162,10 +174,14 @@ export async function readFacts(columns: ColumnReader, time: number, slices: Sli
   const archive: { relation: string; versions: ArchivedVersions }[] = [];
   for (const { relation, arity } of head.archived ?? [])
     archive.push({ relation, versions: await readArchived(arity, columns) });
-  const past =
+  const numbersOfPast =
     head.hasPast === true
       ? { past: await columns.int32(), byTtl: await columns.int32() }
       : { past: new Int32Array(0), byTtl: new Int32Array(0) };
+  const hasTold = head.hasTold === true;
+  const told = hasTold ? await columns.float64() : null;
+  const moved = hasTold ? await columns.float64() : null;
+  const past = { ...numbersOfPast, told, moved };
   const { createdAt, forgottenThrough, scopes: scopeRecords } = head;
   const mergeBases = head.mergeBases ?? { forks: [], merged: [], lives: [] };
   const ofScopes = { scopes, scopeRecords, mergeBases, archive };
