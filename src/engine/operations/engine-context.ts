@@ -352,11 +352,18 @@ export class EngineContext implements Writer {
         const isCleared = report.cleared !== null || isForgotten;
         if (erasesHistory(record, report)) this.parts.log.eraseHistory(record.sequence);
         if (isCleared) this.past.forget();
+        if (isForgotten && report.tenant !== null) this.#forgetCopies(report.database, report.tenant);
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
         if (hasRemoved) memory.deleted();
         this.meaning?.changed({ hasRemoved, isCleared });
       },
     };
+  }
+
+  /** A copy would keep the texts of what was erased. */
+  #forgetCopies({ tenants }: DatabaseState, name: string): void {
+    const tenant = tenants.get(name);
+    if (tenant !== undefined) this.threads?.forget(tenant);
   }
 
   /** Erases from the retained history, and from what was read of it. */
