@@ -382,6 +382,7 @@ export class EngineContext implements Writer {
         if (erasesHistory(record, report)) this.parts.log.eraseHistory(record.sequence);
         if (isCleared) this.past.forget();
         this.#eraseBeside(record);
+        if (isForgotten && report.tenant !== null) this.#forgetCopies(report.database, report.tenant);
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
         if (hasRemoved) memory.deleted();
         this.meaning?.changed({ hasRemoved, isCleared });
@@ -402,6 +403,12 @@ export class EngineContext implements Writer {
     if (erasure === null) return;
     const erased = [this.meaning?.erase(), ...this.#eraseElsewhere.map((erase) => erase(erasure))];
     this.#erasedElsewhere = Promise.all([this.#erasedElsewhere, ...erased]).catch(this.parts.onBug);
+  }
+
+  /** A copy would keep the texts of what was erased. */
+  #forgetCopies({ tenants }: DatabaseState, name: string): void {
+    const tenant = tenants.get(name);
+    if (tenant !== undefined) this.threads?.forget(tenant);
   }
 
   /** Erases from the retained history, and from what was read of it. */

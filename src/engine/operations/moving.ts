@@ -38,10 +38,11 @@ export async function hereOrThere<Kind extends keyof RemoteReads, Result>(
   read: MovableRead<Kind, Result>,
 ): Promise<Result | JsonText> {
   const { kind, input, shape, about, reach, here, taken } = read;
-  const stay = (handOver?: HandOverLimit): Promise<Result> =>
-    live.reading(caller, { ...limits, handOver }, here, about);
-  if (threads === null || caller.transaction !== null) return stay();
+  // Begun again or not, it has its time once.
   const startedAt = limits.startedAt ?? performance.now();
+  const stay = (handOver?: HandOverLimit): Promise<Result> =>
+    live.reading(caller, { ...limits, startedAt, handOver }, here, about);
+  if (threads === null || caller.transaction !== null) return stay();
   if (!threads.isHeavy(caller, shape)) {
     try {
       return await stay({ afterMs: threads.afterMs, isPossible: () => threads.isThere(caller) });

@@ -54,6 +54,8 @@ export class CopyFeed implements MemoryHolder {
   #writes = 0;
   /** In the order of their last changes, which is that of their rows: the copy has them in the same one. */
   readonly #changed = new Set<number>();
+  /** Changes of relations that are being copied. */
+  #late = 0;
   #rules = new Map<string, RuleRecord>();
   #rulesVersion = -1;
   #declarations: { readonly store: DeclarationStore; readonly version: number } | null = null;
@@ -91,9 +93,12 @@ export class CopyFeed implements MemoryHolder {
         followed = this.#relations.get(keyOf(relation));
       }
       if (followed?.copying === null) this.#hasChanged(number);
-      else followed?.late.push(number);
+      else if (followed !== undefined) {
+        followed.late.push(number);
+        this.#late++;
+      }
     }
-    return this.#changed.size <= maxWaitingChanges;
+    return this.#changed.size + this.#late <= maxWaitingChanges;
   }
 
   #hasChanged(number: number): void {
@@ -140,6 +145,7 @@ export class CopyFeed implements MemoryHolder {
       }
       // However long that takes: without the relation the question cannot be posted, so patience is of no use here.
       if (followed.copying !== null) await waitFor(followed.copying, pacer, Number.POSITIVE_INFINITY);
+      if (this.isDropped) return;
     }
     await this.#postRules(database, pacer);
     await this.#postChanges(database, pacer);
@@ -167,7 +173,9 @@ export class CopyFeed implements MemoryHolder {
     try {
       await this.#postRelation(relation, context.database.generation, pacer);
       followed.copying = null;
+      this.#late -= followed.late.length;
       for (const number of followed.late) this.#hasChanged(number);
+      followed.late.length = 0;
     } catch (error) {
       this.#relations.delete(key);
       throw error;
@@ -186,7 +194,11 @@ export class CopyFeed implements MemoryHolder {
     let entries: [number, Metadata][] = [];
     let count = 0;
     for (let row = 0; row < end; row++) {
-      if (row % rowsBetweenBreaths === rowsBetweenBreaths - 1) await pacer.breathe();
+      if (row % rowsBetweenBreaths === rowsBetweenBreaths - 1) {
+        await pacer.breathe();
+        // Nobody wants it any more.
+        if (this.isDropped) return;
+      }
       if (!relation.wasAlive(row, generation)) continue;
       for (let position = 0; position <= arity; position++) {
         const id = (relation.columns[position] as Int32Array)[row] as number;

@@ -66,7 +66,7 @@ export type RemoteTask = {
   [Kind in keyof RemoteInputs]: { readonly kind: Kind; readonly input: RemoteInputs[Kind] };
 }[keyof RemoteInputs];
 
-/** A task for the copy. `askedAt` is in epoch milliseconds: threads do not share another clock. */
+/** A task for the copy. `askedAt`: `performance.timeOrigin` and `performance.now()` of then, a clock that threads share. */
 export interface RemoteQuestion {
   readonly kind: 'ask';
   readonly id: number;

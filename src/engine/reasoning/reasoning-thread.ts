@@ -32,6 +32,14 @@ export interface ReasoningThreadParts {
   readonly write: (value: unknown, pause: Pause) => AsyncIterable<string>;
 }
 
+/** A question that was not replied to yet. */
+interface Running {
+  readonly ending: AbortController;
+  readonly copied: CopiedTenant;
+  /** False while the copy takes in what was posted before it. */
+  hasBegun: boolean;
+}
+
 /** A copy, and the end of what is being taken into it. */
 interface Held {
   readonly copied: CopiedTenant;
@@ -49,7 +57,7 @@ export class ReasoningThread {
   readonly #parts: ReasoningThreadParts;
   readonly #memory: MemoryBudget;
   readonly #held = new Map<number, Held>();
-  readonly #running = new Map<number, AbortController>();
+  readonly #running = new Map<number, Running>();
 
   constructor(parts: ReasoningThreadParts) {
     this.#parts = parts;
@@ -74,7 +82,7 @@ export class ReasoningThread {
         this.#ask(message);
         return;
       case 'cancel':
-        this.#running.get(message.id)?.abort();
+        this.#cancel(message.id);
         return;
       default:
         this.#takeIn(message);
@@ -91,17 +99,31 @@ export class ReasoningThread {
 
   #ask(message: RemoteQuestion): void {
     const held = present(this.#held.get(message.copy) ?? null, 'a question is about a copy that is there');
-    const ending = new AbortController();
-    this.#running.set(message.id, ending);
+    const { copied } = held;
+    const running = { ending: new AbortController(), copied, hasBegun: false };
+    const { signal } = running.ending;
+    this.#running.set(message.id, running);
     // Its reader is pinned in its turn: what comes after the question must not be seen.
     const pinned = held.taken.then(() => {
-      held.copied.reasoner.readers++;
-      return held.copied.readerAt(message.generation, message.time);
+      if (signal.aborted) return null;
+      running.hasBegun = true;
+      copied.reasoner.readers++;
+      return copied.readerAt(message.generation, message.time);
     });
     held.taken = pinned.then(() => undefined);
     void pinned
-      .then((reader) => this.#answer(message, held, reader, ending.signal))
+      .then((reader) => (reader === null ? undefined : this.#answer(message, held, reader, signal)))
       .finally(() => this.#running.delete(message.id));
+  }
+
+  /** One that waits for its copy replies at once: what the copy takes in may take longer than its owner waits for a reply. */
+  #cancel(id: number): void {
+    const running = this.#running.get(id);
+    if (running === undefined) return;
+    running.ending.abort();
+    if (running.hasBegun) return;
+    this.#running.delete(id);
+    this.#parts.post({ kind: 'cancelled', ...saidOf(id, running.copied) }, []);
   }
 
   async #answer(
@@ -112,14 +134,8 @@ export class ReasoningThread {
   ): Promise<void> {
     const { scheduler, post, write } = this.#parts;
     const { reasoner, tenant, database } = copied;
-    const startedAt = performance.now() - Math.max(0, Date.now() - askedAt);
+    const startedAt = askedAt - performance.timeOrigin;
     const pacer = reasoner.pacer({ timeoutMs, maxDerivations, startedAt, signal });
-    const said = (): { id: number; bytes: number; derived: number; fired: [string, number][] } => ({
-      id,
-      bytes: copied.bytes,
-      derived: reasoner.conclusions,
-      fired: copied.fired(),
-    });
     scheduler.enter('ask', owner);
     try {
       const { value, used } = await workOf(task)(
@@ -137,9 +153,9 @@ export class ReasoningThread {
       }
       const facts = Int32Array.from(used, ({ relation, row }) => relation.number[row] as number);
       const transfer = [facts, ...parts].map(({ buffer }) => buffer as ArrayBuffer);
-      post({ kind: 'answer', ...said(), parts, used: facts, conclusions, weight }, transfer);
+      post({ kind: 'answer', ...saidOf(id, copied), parts, used: facts, conclusions, weight }, transfer);
     } catch (error) {
-      post({ ...said(), ...replyOf(pacer.withElapsed(error), signal) }, []);
+      post({ ...saidOf(id, copied), ...replyOf(pacer.withElapsed(error), signal) }, []);
     } finally {
       reasoner.readers--;
       copied.settle();
@@ -196,6 +212,14 @@ const works: { readonly [Kind in keyof RemoteInputs]: Work<RemoteInputs[Kind]> }
 /** The work of this kind of task; its input is that of the task, which the type of a table cannot say. */
 function workOf({ kind }: RemoteTask): Work<unknown> {
   return works[kind] as Work<unknown>;
+}
+
+/** What every reply says. */
+function saidOf(
+  id: number,
+  copied: CopiedTenant,
+): { id: number; bytes: number; derived: number; fired: [string, number][] } {
+  return { id, bytes: copied.bytes, derived: copied.reasoner.conclusions, fired: copied.fired() };
 }
 
 const encoder = new TextEncoder();

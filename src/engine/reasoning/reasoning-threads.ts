@@ -129,12 +129,26 @@ interface HeavyShape {
   light: number;
 }
 
-/** The thread ended before it replied. */
+/**
+ * The thread ended by itself before it replied, or was replaced because of another question that did not end: this one had
+ * no part in that.
+ */
 const ended = Symbol('ended');
+const replaced = Symbol('replaced');
+type Ending = typeof ended | typeof replaced;
 
 /** A question on a thread. */
 interface Asked {
-  readonly settle: (reply: ThreadReply | typeof ended) => void;
+  readonly settle: (reply: ThreadReply | Ending) => void;
+}
+
+/** What a task was posted with, in one turn with the check that nothing is missing. */
+interface Sent {
+  readonly thread: Thread;
+  readonly feed: CopyFeed;
+  readonly now: ReadContext;
+  readonly goals: readonly string[];
+  readonly reply: Promise<ThreadReply | Ending>;
 }
 
 interface Thread {
@@ -174,6 +188,7 @@ export class ReasoningThreads implements FactCopies {
   #waiting = 0;
   /** Threads in a row that ended before they said anything. */
   #absent = 0;
+  #isClosed = false;
   readonly #counters = { movedQuestions: 0, replacedThreads: 0 };
 
   constructor(parts: ReasoningThreadsParts) {
@@ -211,7 +226,8 @@ export class ReasoningThreads implements FactCopies {
    */
   isThere(caller: Caller): boolean {
     const tenant = this.#tenantOf(caller);
-    return tenant !== undefined && this.#absent < maxAbsent && this.#threadAt(this.#placeOf(tenant)).isThere;
+    if (tenant === undefined || this.#absent >= maxAbsent || this.#isClosed) return false;
+    return this.#threadAt(this.#placeOf(tenant)).isThere;
   }
 
   /** True if the question goes to a thread at once, since others of its shape took too long here. */
@@ -263,11 +279,12 @@ export class ReasoningThreads implements FactCopies {
     if (context.database.tenants.get(caller.tenant) !== context.tenant || this.#absent >= maxAbsent)
       return null;
     this.#counters.movedQuestions++;
-    for (let starts = 0; starts < maxStarts; starts++) {
+    for (let ends = 0; ends < maxStarts; ) {
       const replied = await this.#asked(caller, context, question);
       if (replied === null) return null;
       const { reply, now, goals } = replied;
-      if (reply === ended) continue;
+      if (reply === ended) ends++;
+      if (reply === ended || reply === replaced) continue;
       const taken = await this.#taken(reply, now, goals);
       this.#noteWeight(context.tenant, question.shape, taken.weight);
       return { ...taken, context: now };
@@ -281,15 +298,14 @@ export class ReasoningThreads implements FactCopies {
     caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
     context: ReadContext,
     posted: Posted,
-  ): Promise<{ reply: ThreadReply | typeof ended; now: ReadContext; goals: readonly string[] } | null> {
+  ): Promise<{ reply: ThreadReply | Ending; now: ReadContext; goals: readonly string[] } | null> {
     this.#waiting++;
-    const ready = await this.#ready(caller, context, posted.reach).finally(() => this.#waiting--);
-    if (ready === null) return null;
-    const { thread, feed, now, goals } = ready;
-    feed.users++;
+    const sent = await this.#sent(caller, context, posted).finally(() => this.#waiting--);
+    if (sent === null) return null;
+    const { thread, feed, now, goals } = sent;
     try {
-      const reply = await this.#reply(thread, feed, caller, now, { ...posted, goals });
-      if (reply !== ended) this.#noteReply(feed, thread, reply, now);
+      const reply = await sent.reply;
+      if (typeof reply !== 'symbol') this.#noteReply(feed, thread, reply, now);
       return { reply, now, goals };
     } finally {
       feed.users--;
@@ -325,8 +341,9 @@ export class ReasoningThreads implements FactCopies {
     try {
       const reach = (): Reach => ({ goals: [], relations: [] });
       const replied = await this.#asked(caller, { ...context, pacer }, { task, ...limits, reach });
-      if (replied === null || replied.reply === ended) return null;
+      if (replied === null) return null;
       const { reply, now } = replied;
+      if (typeof reply === 'symbol') return null;
       if (reply.kind !== 'answer') throw errorOf(reply);
       return now.reader.version === reader.version ? new JsonText(reply.parts).value() : null;
     } catch (error) {
@@ -335,12 +352,15 @@ export class ReasoningThreads implements FactCopies {
     }
   }
 
-  /** The tenant's thread, with a copy that is up to date in this turn, and a reader of this turn. */
-  async #ready(
+  /**
+   * Posts the task with a reader of this turn, as soon as the copy is up to date: between that check and the message
+   * nothing else runs, so no copy is evicted that a question is about. The caller ends the use of the feed.
+   */
+  async #sent(
     caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
     context: ReadContext,
-    reach: Posted['reach'],
-  ): Promise<{ thread: Thread; feed: CopyFeed; now: ReadContext; goals: readonly string[] } | null> {
+    posted: Posted,
+  ): Promise<Sent | null> {
     const { live, memory } = this.#parts;
     for (;;) {
       live.refuseClosed();
@@ -348,7 +368,7 @@ export class ReasoningThreads implements FactCopies {
       const now = { ...live.pin(caller, context.pacer.limits), pacer: context.pacer };
       // Another tenant of this name may have come meanwhile.
       if (now.tenant !== context.tenant) return null;
-      const reached = reach(now);
+      const reached = posted.reach(now);
       if (reached === null) return null;
       const { goals, relations } = reached;
       const { thread, feed } = this.#homeOf(caller, now);
@@ -356,7 +376,11 @@ export class ReasoningThreads implements FactCopies {
         this.#drop(thread, now.tenant);
         continue;
       }
-      if (feed.isCurrent(relations, now.database)) return { thread, feed, now, goals };
+      if (feed.isCurrent(relations, now.database)) {
+        feed.users++;
+        const reply = this.#reply(thread, feed, caller, now, { ...posted, goals });
+        return { thread, feed, now, goals, reply };
+      }
       const more = feed.bytesOf(relations);
       memory.use(feed, feed.bytes);
       feed.users++;
@@ -409,7 +433,7 @@ export class ReasoningThreads implements FactCopies {
       link: this.#parts.host.start({
         message: (message) => this.#took(thread, message),
         ended: (error) =>
-          this.#replace(thread, 'ended and was replaced; its questions begin again', String(error)),
+          this.#replace(thread, ended, 'ended and was replaced; its questions begin again', String(error)),
       }),
       feeds: new Map(),
       asked: new Map(),
@@ -434,7 +458,7 @@ export class ReasoningThreads implements FactCopies {
    * Ends the thread. Its copies are gone, and its questions begin again on another one, started when needed. Threads that
    * never said anything are only told of when no more are started.
    */
-  #replace(thread: Thread, what: string, why: string): void {
+  #replace(thread: Thread, ending: Ending, what: string, why: string): void {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return;
     const { onWarn } = this.#parts;
@@ -443,17 +467,17 @@ export class ReasoningThreads implements FactCopies {
       onWarn(`Reasoning threads do not start here, so all questions stay on the serving thread: ${why}.`);
     this.#threads[at] = null;
     this.#counters.replacedThreads++;
-    this.#end(thread);
+    this.#end(thread, ending);
   }
 
-  #end({ link, feeds, asked, givenUp }: Thread): void {
+  #end({ link, feeds, asked, givenUp }: Thread, ending: Ending): void {
     link.terminate();
     for (const timer of givenUp.values()) clearTimeout(timer);
     for (const feed of feeds.values()) {
       feed.isDropped = true;
       this.#parts.memory.forget(feed);
     }
-    for (const { settle } of asked.values()) settle(ended);
+    for (const { settle } of asked.values()) settle(ending);
   }
 
   /** Posts the question in this turn, and waits for the reply, the end of its time, or its caller's end. */
@@ -463,7 +487,7 @@ export class ReasoningThreads implements FactCopies {
     caller: Pick<Caller, 'signal'>,
     now: ReadContext,
     { task, goals, timeoutMs, maxDerivations }: Omit<Posted, 'reach'> & { readonly goals: readonly string[] },
-  ): Promise<ThreadReply | typeof ended> {
+  ): Promise<ThreadReply | Ending> {
     const id = this.#nextQuestion++;
     const { pacer } = now;
     const { generation, time } = now.reader;
@@ -484,13 +508,13 @@ export class ReasoningThreads implements FactCopies {
         giveUp(pacer.exceeded('timeoutMs', `the question took longer than ${timeoutMs} ms`));
       const waitMs = Math.max(0, timeoutMs - pacer.elapsedMs) + lateMs;
       const timer = setTimeout(late, Math.min(maxTimerMs, waitMs));
-      const settle = (reply: ThreadReply | typeof ended): void => {
+      const settle = (reply: ThreadReply | Ending): void => {
         leave();
         resolve(reply);
       };
       signal.addEventListener('abort', gone);
       thread.asked.set(id, { settle });
-      const askedAt = Date.now() - pacer.elapsedMs;
+      const askedAt = performance.timeOrigin + pacer.startedAt;
       const lightMs = this.afterMs;
       const asked = {
         kind: 'ask',
@@ -512,7 +536,8 @@ export class ReasoningThreads implements FactCopies {
   #giveUp(thread: Thread, id: number): void {
     thread.link.post({ kind: 'cancel', id }, []);
     const timer = setTimeout(
-      () => this.#replace(thread, 'was replaced', `it did not end a question within ${replyWithinMs} ms`),
+      () =>
+        this.#replace(thread, replaced, 'was replaced', `it did not end a question within ${replyWithinMs} ms`),
       replyWithinMs,
     );
     timer.unref();
@@ -532,6 +557,8 @@ export class ReasoningThreads implements FactCopies {
       memory.use(feed, bytes);
       memory.fits(bytes, feed);
     }
+    // Tallies of a database that is gone would be kept for good.
+    if (live.databaseNamed(database.name) !== database) return;
     const tallies = live.talliesOf(database);
     for (const [rule, count] of fired) {
       const tally = tallies.get(rule);
@@ -583,11 +610,12 @@ export class ReasoningThreads implements FactCopies {
     if (reasoner.withdrawals.isPending) reasoner.onLeft();
   }
 
-  /** Ends all threads; their questions are refused. */
+  /** Ends all threads; their questions are refused, and no thread starts any more. */
   close(): void {
+    this.#isClosed = true;
     for (const [at, thread] of this.#threads.entries()) {
       this.#threads[at] = null;
-      if (thread !== null) this.#end(thread);
+      if (thread !== null) this.#end(thread, replaced);
     }
   }
 }

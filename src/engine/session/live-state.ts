@@ -417,6 +417,7 @@ export class LiveState implements CommitObserver {
 
   /** Records one use for every fact that a question used. Uses by questions are not writes. */
   async noteUses(context: ReadContext, used: Iterable<FactRow>): Promise<void> {
+    context.pacer.staysHere();
     let noted = 0;
     for (const fact of used) {
       this.noteUse(context, fact);

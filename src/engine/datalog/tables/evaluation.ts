@@ -86,6 +86,7 @@ export class Pacer {
   #workedMs = 0;
   /** When to resume before its turn has come; made by the first pause. */
   #wake: Wake | null = null;
+  #stays = false;
   /** Derivations at the last measurement of memory. */
   #measuredDerivations = 0;
 
@@ -126,6 +127,11 @@ export class Pacer {
     return performance.now() - this.#sliceStartedAt > sliceMs;
   }
 
+  /** From now on it does not end with `HandOver`: what it does from here on must not be done twice. */
+  staysHere(): void {
+    this.#stays = true;
+  }
+
   /** Throws if a limit is exceeded. */
   look(): void {
     const { signal, timeoutMs, maxDerivations } = this.limits;
@@ -163,8 +169,8 @@ export class Pacer {
     this.look();
     const { timeoutMs, signal, handOver } = this.limits;
     this.#workedMs += performance.now() - this.#sliceStartedAt;
-    if (handOver !== undefined && this.#workedMs > handOver.afterMs && handOver.isPossible())
-      throw new HandOver();
+    const isDue = handOver !== undefined && !this.#stays && this.#workedMs > handOver.afterMs;
+    if (isDue && handOver.isPossible()) throw new HandOver();
     await this.#pause((this.#wake ??= { deadline: this.startedAt + timeoutMs, signal }));
     this.#sliceStartedAt = performance.now();
     this.look();
