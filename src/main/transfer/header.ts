@@ -3,6 +3,7 @@
  *
  * Each row then has its arguments by name, so that columns in another order than that of a declaration find their places.
  */
+import { namesOfColumns } from '../../engine/contract/column-names.ts';
 import { declarationInputSchema } from '../../engine/contract/declarations.ts';
 import { NamedTerms } from '../../engine/contract/language.ts';
 import { type ImportItem, type ImportItems, problemItem } from './items.ts';
@@ -16,7 +17,7 @@ export async function* withHeader(items: ImportItems, predicate: string): Import
       if (names !== null) read.push(withNames(item, names));
       else if (item.what.kind === 'fact') {
         const columns = item.what.fact.args;
-        names = namesOf(columns);
+        names = namesOfColumns(columns);
         read.push({ ...item, what: declarationOf(predicate, names, columns) });
       } else read.push(item);
     }
@@ -36,21 +37,6 @@ function declarationOf(
   }));
   const declaration = declarationInputSchema.parse({ arguments: declared });
   return { kind: 'declaration', declaration: { name, arity: names.length, ...declaration }, isBare: true };
-}
-
-const maxNameCharacters = 120;
-
-/** Legal and distinct names of arguments for these columns. */
-function namesOf(columns: readonly string[]): string[] {
-  const names: string[] = [];
-  for (const [at, column] of columns.entries()) {
-    const plain = column.replace(/[^\p{L}\p{N}_]+/gu, '_').replace(/^_+|_+$/g, '');
-    const name = plain === '' ? `column_${at + 1}` : [...plain].slice(0, maxNameCharacters / 2).join('');
-    let distinct = name;
-    for (let count = 2; names.includes(distinct); count++) distinct = `${name}_${count}`;
-    names.push(distinct);
-  }
-  return names;
 }
 
 /** The item of a row with its arguments by name. */

@@ -133,24 +133,31 @@ describe('a CSV header', () => {
 describe('a class model in Turtle', () => {
   const model = `
 @prefix : <urn:e#> . @prefix sh: <http://www.w3.org/ns/shacl#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 :knows rdfs:domain :Person ; rdfs:range :Person .
-:born rdfs:range xsd:gYear .
+:born rdfs:range xsd:gYear . :passport a owl:FunctionalProperty ; rdfs:comment "one each" .
+:wrote a owl:SymmetricProperty ; rdfs:domain [ owl:unionOf ( :Person :Animal ) ] . :Student rdfs:subClassOf :Person .
+:Person owl:disjointWith :Animal . :Off a sh:NodeShape ; sh:targetClass :Person ; sh:deactivated true ; sh:property [ sh:path :off ] .
+:Owners a sh:NodeShape ; sh:targetSubjectsOf :pet ; sh:property [ sh:path :fee ; sh:minInclusive 5 ; sh:minCount 1 ] .
 :PersonShape a sh:NodeShape ; sh:targetClass :Person ; sh:closed true ;
   sh:property [ sh:path :name ; sh:minCount 1 ; sh:maxCount 1 ; sh:datatype xsd:string ] ;
   sh:property [ sh:path :age ; sh:datatype xsd:integer ; sh:minCount 0 ] ;
   sh:property [ sh:path :mood ; sh:in ( "good" "bad" ) ; sh:pattern "^[gb]" ] ;
   sh:property [ sh:path :pet ; sh:class :Animal ; sh:minCount 2 ] .
-:ann a :Person ; :name "Ann" , "Anna" ; :knows :rex ; :age "x" ; :mood "odd" ; :pet :tom .
+:ann a :Person ; :name "Ann" , "Anna" ; :knows :rex ; :age "x" ; :mood "odd" ; :pet :tom ; :passport 1 , 2 ; :fee 3 .
+:sue a :Student , :Animal .
 `;
 
   it('becomes declarations and constraints, and what cannot is said', async () => {
     const tried = await upload('/import?shapes=true&dryRun=true', 'text/turtle', model);
     const done = await upload('/import?shapes=true', 'text/turtle', model);
     expect(tried).toMatchObject({ declarations: done.declarations, constraints: done.constraints });
-    expect(done).toMatchObject({ failed: 0, declarations: 5, constraints: 6 });
+    expect(done).toMatchObject({ failed: 0, declarations: 8, constraints: 9, rules: 1 });
     expect(done.leftOut).toEqual([
       'the data type http://www.w3.org/2001/XMLSchema#gYear of urn:e#born',
+      'the domain of urn:e#wrote, which is no named class',
+      'that urn:e#wrote is an owl:SymmetricProperty',
+      'the shape urn:e#Off, which is deactivated',
       'sh:closed of the shape urn:e#PersonShape',
       'sh:pattern ^[gb] of urn:e#mood',
     ]);
@@ -172,16 +179,25 @@ describe('a class model in Turtle', () => {
         .filter((name) => name !== undefined)
         .sort(),
     ).toEqual([
-      'a urn:e#Person has at least 2 of urn:e#pet',
-      'a urn:e#Person has at most 1 of urn:e#name',
-      'the object of urn:e#knows is a urn:e#Person',
-      'the object of urn:e#pet is a urn:e#Animal',
+      'every Person has at least 1 name',
+      'every Person has at least 2 pet',
+      'every Person has at least 2 pet',
+      'every Person has at most 1 name',
+      'fee of every subject of pet is at least 5',
+      'knows is in the class Person',
+      'nothing is both Person and Animal',
+      'pet of every Person is in the class Animal',
     ]);
+    expect(violations.filter(({ kind }) => kind === 'key')).toHaveLength(1);
+    expect(await detail(`${encodeURIComponent('urn:e#passport')}/2`)).toMatchObject({
+      description: 'one each',
+      key: ['subject'],
+    });
     expect(violations.filter(({ kind }) => kind === 'shape')).toHaveLength(2);
     // Once more changes nothing.
     expect(await upload('/import?shapes=true', 'text/turtle', model)).toMatchObject({ failed: 0 });
     const { constraints } = (await call<{ constraints: unknown[] }>('GET', '/constraints')).body;
-    expect(constraints).toHaveLength(6);
+    expect(constraints).toHaveLength(9);
   });
 
   it('stays facts alone unless it is asked for', async () => {

@@ -5,6 +5,7 @@
 import type { DeclarationInput } from '../../../engine/contract/declarations.ts';
 import type { Literal, Rule } from '../../../engine/contract/language.ts';
 import { isOfType, misfit } from '../../../engine/language/argument-types.ts';
+import { guessedType } from '../../api/guessed-type.ts';
 import { isAggregate, isNamedVariable } from '../../../engine/language/terms.ts';
 
 /** A stored fact, as far as its shape concerns. */
@@ -35,24 +36,7 @@ export interface ArgumentProfile {
 }
 
 const maxExamples = 3;
-/** An enumeration has few values, each of several facts. */
-const MAX_CHOICES = 10;
-const MIN_FACTS_OF_CHOICE = 5;
-/** Longer constants are texts. */
-const MAX_NAME_CHARACTERS = 60;
 const MAX_KEYS = 5;
-
-const guessed = ['boolean', 'integer', 'number', 'date', 'instant'] as const;
-
-function typeOf(values: ReadonlySet<string>, facts: number): ArgumentType {
-  if (values.size === 0) return 'any';
-  const all = [...values];
-  const found = guessed.find((type) => all.every((value) => isOfType(type, value)));
-  if (found !== undefined) return found;
-  if (values.size <= MAX_CHOICES && values.size > 1 && facts >= values.size * MIN_FACTS_OF_CHOICE)
-    return { oneOf: all.toSorted() };
-  return all.some((value) => value.length > MAX_NAME_CHARACTERS || /[.!?]\s/.test(value)) ? 'text' : 'entity';
-}
 
 /** What the sample says about each argument, by position. */
 export function profilesOf({ facts }: StoredSample, arity: number): ArgumentProfile[] {
@@ -60,7 +44,7 @@ export function profilesOf({ facts }: StoredSample, arity: number): ArgumentProf
     const values = new Set<string>();
     for (const { args } of facts) values.add(args[position] ?? '');
     return {
-      type: typeOf(values, facts.length),
+      type: guessedType(values, facts.length),
       distinct: values.size,
       examples: [...values].slice(0, maxExamples),
     };

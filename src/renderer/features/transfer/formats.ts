@@ -34,13 +34,13 @@ export const importFormats: Readonly<Record<ImportFormat, ImportFormatSpec>> = {
     label: 'NDJSON',
     type: 'application/x-ndjson',
     extensions: ['ndjson', 'jsonl'],
-    hint: 'Each line is a fact, or a rule under the name "rule".',
+    hint: 'Each line is a fact, or a rule, declaration, constraint or alias under the name "rule", "declare", "constraint" or "alias".',
   },
   statements: {
     label: 'Statements',
     type: 'text/x-datalog',
     extensions: ['dl', 'pl', 'datalog', 'txt'],
-    hint: 'Facts and rules as in the editor, each ending with a full stop.',
+    hint: 'Facts, rules and constraints as in the editor, each ending with a full stop.',
   },
   turtle: {
     label: 'Turtle',

@@ -1,10 +1,12 @@
-import { Autocomplete, Button, Loader, Modal, Select } from '@mantine/core';
+import { Autocomplete, Button, Loader, Modal, Select, Switch } from '@mantine/core';
 import { IconFile } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { type ChangeEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
 import { type DelimitedRecord, type Separator, separatorOf } from '../../api/delimited.ts';
+import type { DeclarationInput } from '../../../engine/contract/declarations.ts';
+import { renderDeclaration } from '../../../engine/language/declaration-text.ts';
 import { scopeNameProblem } from '../../../engine/contract/names.ts';
-import { useScopes } from '../../api/queries.ts';
+import { usePredicates, useScopes } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatBytes } from '../../ui/format.ts';
 import { Banner } from '../../ui/notices.tsx';
@@ -13,7 +15,7 @@ import { formatOf, type ImportFormat, importFormats, isTabular, useRights } from
 import { ImportProgressView } from './import-progress.tsx';
 import { ImportResult, RecentImports, UndoButton } from './import-result.tsx';
 import { MappingFields } from './mapping-fields.tsx';
-import { type Mapping, mappingProblem, predicateOfFileName, proposedMapping } from './mapping.ts';
+import { declarationOfColumns, type Mapping, mappingProblem, predicateOfFileName, proposedMapping } from './mapping.ts';
 import {
   type Beginning,
   MappedRows,
@@ -191,13 +193,59 @@ function ScopeField({
   );
 }
 
+const isTriples = (format: ImportFormat): boolean => format === 'turtle' || format === 'ntriples';
+
+/** Namespaces of class models. */
+const classModel = /\/(?:rdf-schema|owl|shacl)#/;
+
+/** A choice of the form, and what follows from it. */
+interface Shape {
+  readonly declaration: DeclarationInput | null;
+  readonly readsShapes: boolean;
+  readonly field: ReactNode;
+}
+
+/** What the file says about the shape of predicates: the columns of a table, or the class model of triples. */
+function useShape({ format, table, beginning }: ImportForm, isRefused: boolean): Shape {
+  const [chosen, setWanted] = useState<boolean | null>(null);
+  const isWanted = chosen ?? (table !== null || classModel.test(beginning.text));
+  const declared = usePredicates().data;
+  const proposed = useMemo(() => {
+    if (table === null) return null;
+    const { header, rows } = table.preview;
+    const whole = rows.filter(({ problem }) => problem === null);
+    return declarationOfColumns(header, whole.map(({ fields }) => fields), table.mapping);
+  }, [table]);
+  const name = table?.mapping.predicate.kind === 'name' ? table.mapping.predicate.name : '';
+  const arity = proposed?.arguments.length;
+  const isKnown = declared?.some((row) => row.name === name && row.arity === arity && row.declaration);
+  const declaration = isRefused || isKnown === true || name === '' ? null : proposed;
+  const offersShapes = isTriples(format) && !isRefused;
+  const isChosen = isWanted && (declaration !== null || offersShapes);
+  const onChange = (event: ChangeEvent<HTMLInputElement>): void => {
+    dropCheck();
+    setWanted(event.currentTarget.checked);
+  };
+  const label =
+    declaration === null
+      ? 'Read RDFS, OWL and SHACL as declarations and constraints'
+      : 'Declare the columns as arguments';
+  const description =
+    declaration === null
+      ? 'Domains, ranges, data types and cardinalities; violations are listed and refuse nothing.'
+      : renderDeclaration({ name, arity: declaration.arguments.length, ...declaration });
+  const field = (declaration !== null || offersShapes) && (
+    <Switch label={label} description={description} checked={isWanted} onChange={onChange} />
+  );
+  return { declaration: isChosen ? declaration : null, readsShapes: isChosen && offersShapes, field };
+}
+
 function Preview({ form }: { form: ImportForm }) {
   const { table, rows, beginning, format } = form;
-  const isTriples = format === 'turtle' || format === 'ntriples';
   return (
     <div>
       {table === null ? (
-        <PlainRows rows={rows} isPlain={isTriples} />
+        <PlainRows rows={rows} isPlain={isTriples(format)} />
       ) : (
         <MappedRows preview={table.preview} mapping={table.mapping} />
       )}
@@ -233,11 +281,14 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
     (scope === '' || scopeNameProblem(scope) === null ? null : 'That is not a valid name for a scope.');
   const cannot = problem !== null || isChecking;
 
+  const shape = useShape(form, rights.rulesAreRefused);
+
   function onBegin(isDryRun: boolean): void {
     const { mapping = null, preview } = table ?? {};
     const width = preview?.width ?? 0;
     const target = { endpoint, scope: scope === '' ? null : scope };
-    startImport(client, { file, format, mapping, width, ...target, isDryRun });
+    const { declaration, readsShapes } = shape;
+    startImport(client, { file, format, mapping, width, ...target, declaration, readsShapes, isDryRun });
   }
 
   return (
@@ -272,6 +323,7 @@ function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: 
           width={table.preview.width}
         />
       )}
+      {shape.field}
       <Preview form={form} />
       {rights.rulesAreRefused && (format === 'ndjson' || format === 'statements') && (
         <p className={styles.small}>The key in use is restricted to tenants: rules in the file will fail.</p>

@@ -6,19 +6,24 @@ import { Permitted } from '../../api/permitted.tsx';
 import { CodeText } from '../../editor/code-text.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { formatAmount, formatCount, formatRelative } from '../../ui/format.ts';
-import { ProblemNotice } from '../../ui/notices.tsx';
-import type { ImportOutcome, ImportState, PartialImport, Undoing } from './import-run.ts';
+import { Banner, ProblemNotice } from '../../ui/notices.tsx';
+import type { ImportOutcome, ImportPlan, ImportState, PartialImport, Undoing } from './import-run.ts';
 import type { ImportEntry } from './transfer-state.ts';
 import { idOf, isRunning, lookAgain, undo } from './transfer-store.ts';
 import styles from './transfer.module.css';
 
 /** Returns the non-zero counts of an outcome. */
-export function outcomeParts({ asserted, updated, unchanged, rules, failed }: ImportOutcome): string[] {
+export function outcomeParts(outcome: ImportOutcome): string[] {
+  const { asserted, updated, unchanged, rules, declarations, constraints, aliases, failed } = outcome;
   const parts = [
-    asserted > 0 && `${formatAmount(asserted, 'fact')} asserted`,
+    outcome.refusal !== null && 'refused: it violates constraints',
+    asserted > 0 && `${formatAmount(asserted, 'fact')} ${outcome.refusal === null ? 'asserted' : 'retracted again'}`,
     updated > 0 && `${formatAmount(updated, 'fact')} updated`,
     unchanged > 0 && `${formatAmount(unchanged, 'fact')} known already`,
     rules > 0 && `${formatAmount(rules, 'rule')} taught`,
+    declarations > 0 && `${formatAmount(declarations, 'predicate')} declared`,
+    constraints > 0 && `${formatAmount(constraints, 'constraint')} added`,
+    aliases > 0 && `${formatAmount(aliases, 'alias', 'aliases')} given`,
     failed > 0 && `${formatAmount(failed, 'row')} failed`,
   ].filter((part) => part !== false);
   return parts.length === 0 ? ['nothing in it'] : parts;
@@ -41,19 +46,36 @@ export function failuresText({ errors }: ImportOutcome): string {
 
 /** Returns the title of a finished import. */
 export function outcomeTitle(state: ImportState, fileName: string): string {
-  if (state.kind === 'done') return `Imported ${fileName}`;
+  if (state.kind === 'done')
+    return state.outcome.refusal === null ? `Imported ${fileName}` : `${fileName} was refused`;
   const isCancelled = state.kind === 'ended' && state.failure === null;
   return isCancelled ? `Cancelled ${fileName}` : `${fileName} broke off`;
 }
 
 /** Shows the counts of an import or check, and the rows that failed. */
 function Counts({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boolean }) {
-  const { asserted, updated, unchanged, rules, failed } = outcome;
+  const { asserted, updated, unchanged, rules, declarations, constraints, aliases, failed } = outcome;
+  const isRefused = outcome.refusal !== null && !wouldBe;
   const counts = [
-    { label: wouldBe ? 'would be asserted' : 'asserted', count: asserted, isShown: true },
+    {
+      label: wouldBe ? 'would be asserted' : isRefused ? 'asserted, then retracted' : 'asserted',
+      count: asserted,
+      isShown: true,
+    },
     { label: wouldBe ? 'would be updated' : 'updated', count: updated, isShown: updated > 0 },
     { label: 'known already', count: unchanged, isShown: unchanged > 0 },
     { label: wouldBe ? 'rules would be taught' : 'rules taught', count: rules, isShown: rules > 0 },
+    {
+      label: wouldBe ? 'would be declared' : 'declared',
+      count: declarations,
+      isShown: declarations > 0,
+    },
+    {
+      label: wouldBe ? 'constraints would be added' : 'constraints added',
+      count: constraints,
+      isShown: constraints > 0,
+    },
+    { label: wouldBe ? 'aliases would be given' : 'aliases given', count: aliases, isShown: aliases > 0 },
     { label: wouldBe ? 'would fail' : 'failed', count: failed, isShown: true },
   ];
   return (
@@ -116,13 +138,66 @@ function Failures({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boole
   );
 }
 
+/** Violations that are listed. */
+const maxShown = 20;
+
+/** Says why none of the facts stays, with what they violate. */
+function Refusal({ outcome, wouldBe }: { outcome: ImportOutcome; wouldBe: boolean }) {
+  const { refusal, isStopped } = outcome;
+  if (refusal === null)
+    return isStopped ? (
+      <Banner>
+        A quota {wouldBe ? 'would end' : 'ended'} the import at the last row that failed: what was before it{' '}
+        {wouldBe ? 'would be' : 'is'} stored.
+      </Banner>
+    ) : null;
+  const { violations, count } = refusal;
+  const shown = violations.slice(0, maxShown);
+  return (
+    <>
+      <Banner>
+        {wouldBe ? 'The import would be refused' : 'The import was refused'}: its facts violate{' '}
+        {formatAmount(count, 'constraint instance')}, and what it newly asserted{' '}
+        {wouldBe ? 'would be' : 'was'} retracted. Change the file, or set the constraints to warn.
+      </Banner>
+      <ul className={styles.kept} tabIndex={0} aria-label="Violated constraints">
+        {shown.map(({ constraint, name, scope, instance }) => (
+          <li key={`${constraint} ${scope} ${instance}`}>
+            {name}: <CodeText text={instance} />
+          </li>
+        ))}
+        {count > shown.length && <li>and {formatAmount(count - shown.length, 'other')}</li>}
+      </ul>
+    </>
+  );
+}
+
+/** Lists what of a class model became neither declaration nor constraint. */
+function LeftOut({ leftOut }: ImportOutcome) {
+  if (leftOut.length === 0) return null;
+  return (
+    <>
+      <span className={styles.small}>
+        Of the class model, this became neither declaration nor constraint; its triples are facts:
+      </span>
+      <ul className={styles.kept} tabIndex={0} aria-label="Left out of the class model">
+        {leftOut.map((what, at) => (
+          // Two parts may be described alike.
+          <li key={`${at} ${what}`}>{what}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 const longestKept = 100;
 
 /** Shows the button that undoes an import. */
 export function UndoButton({ entry, size }: { entry: ImportEntry; size?: 'compact-xs' }) {
   const client = useQueryClient();
   const { undoing } = entry;
-  if (idOf(entry) === null || undoing.kind === 'undone') return null;
+  const isRefused = entry.state.kind === 'done' && entry.state.outcome.refusal !== null;
+  if (idOf(entry) === null || isRefused || undoing.kind === 'undone') return null;
   return (
     <Permitted operation="undoImport">
       <Button
@@ -139,7 +214,18 @@ export function UndoButton({ entry, size }: { entry: ImportEntry; size?: 'compac
   );
 }
 
-function Undone({ undoing, hasRules }: { undoing: Undoing; hasRules: boolean }) {
+/** What of an import an undo leaves, in words; null: nothing. */
+function stayingWords({ rules, declarations, constraints, aliases }: ImportOutcome, plan: ImportPlan): string | null {
+  const kinds = [
+    rules > 0 && 'rules',
+    (declarations > 0 || plan.declaration !== null) && 'declarations',
+    constraints > 0 && 'constraints',
+    aliases > 0 && 'aliases',
+  ].filter((kind) => kind !== false);
+  return kinds.length === 0 ? null : `Its ${kinds.join(', ')} stay.`;
+}
+
+function Undone({ undoing, staying }: { undoing: Undoing; staying: string | null }) {
   if (undoing.kind === 'failed') return <ProblemNotice failure={undoing.failure} />;
   if (undoing.kind !== 'undone') return null;
   const { retracted, kept } = undoing.undone;
@@ -149,7 +235,7 @@ function Undone({ undoing, hasRules }: { undoing: Undoing; hasRules: boolean }) 
         Undone: {formatAmount(retracted, 'fact')} retracted
         {kept.length > 0 &&
           `; ${formatAmount(kept.length, 'fact')} kept, since ${kept.length === 1 ? 'it was' : 'they were'} changed after the import`}
-        .{hasRules && ' Rules that it taught stay.'}
+        .{staying !== null && ` ${staying}`}
       </p>
       {kept.length > 0 && (
         <ul className={styles.kept} tabIndex={0} aria-label="Facts that were kept">
@@ -172,10 +258,14 @@ export function ImportResult({ entry }: { entry: ImportEntry }) {
     const { outcome } = state;
     return (
       <div className={styles.outcome}>
-        <h3 role="status">{plan.isDryRun ? 'Checked; nothing was stored' : `Imported ${plan.file.name}`}</h3>
+        <h3 role="status">
+          {plan.isDryRun ? 'Checked; nothing was stored' : outcomeTitle(state, plan.file.name)}
+        </h3>
         <Counts outcome={outcome} wouldBe={plan.isDryRun} />
+        <Refusal outcome={outcome} wouldBe={plan.isDryRun} />
         <Failures outcome={outcome} wouldBe={plan.isDryRun} />
-        <Undone undoing={undoing} hasRules={outcome.rules > 0} />
+        <LeftOut {...outcome} />
+        <Undone undoing={undoing} staying={stayingWords(outcome, plan)} />
       </div>
     );
   }
@@ -196,7 +286,7 @@ export function ImportResult({ entry }: { entry: ImportEntry }) {
               </Button>
             </div>
           )}
-          <Undone undoing={undoing} hasRules={false} />
+          <Undone undoing={undoing} staying={null} />
         </div>
       )}
     </>

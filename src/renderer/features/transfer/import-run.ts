@@ -4,6 +4,8 @@
  * It belongs to the window, not to a dialog: it continues when the dialog closes or another tool opens, and it always
  * targets the space where it started.
  */
+import type { ConstraintViolation } from '../../../engine/contract/constraints.ts';
+import type { DeclarationInput } from '../../../engine/contract/declarations.ts';
 import type { FactList, StoredFact } from '../../../engine/contract/facts.ts';
 import type { OperationOutput } from '../../../engine/contract/operations.ts';
 import type { ImportDone, ImportProgress, ImportUndone } from '../../../engine/contract/transfer.ts';
@@ -200,6 +202,10 @@ export interface ImportPlan {
   readonly scope: string | null;
   readonly endpoint: ApiEndpoint;
   readonly isDryRun: boolean;
+  /** Declared before a table is imported, its predicate being named by the mapping; null: nothing is. */
+  readonly declaration: DeclarationInput | null;
+  /** Triples: what RDFS, OWL and SHACL say becomes declarations and constraints. */
+  readonly readsShapes: boolean;
 }
 
 /** Result of a whole import; rows that this browser could not map count as failed. */
@@ -209,10 +215,25 @@ export interface ImportOutcome {
   readonly updated: number;
   readonly unchanged: number;
   readonly rules: number;
+  readonly declarations: number;
+  readonly constraints: number;
+  readonly aliases: number;
   readonly failed: number;
   /** The first failures by line. */
   readonly errors: readonly RowFailure[];
+  /** Why none of its facts stays; null: they stay. */
+  readonly refusal: ImportRefusal | null;
+  /** A quota ended it at the last of the failures. */
+  readonly isStopped: boolean;
+  /** What of a class model has no counterpart. */
+  readonly leftOut: readonly string[];
   readonly generation: number;
+}
+
+/** Constraints that the import's facts would violate: the first violations, of how many. */
+interface ImportRefusal {
+  readonly violations: readonly ConstraintViolation[];
+  readonly count: number;
 }
 
 /** State of an import. */
@@ -261,8 +282,17 @@ export function importOutcomeOf(done: ImportDone, mapped: Transformed | null): I
     updated: done.updated,
     unchanged: done.unchanged,
     rules: done.rules,
+    declarations: done.declarations ?? 0,
+    constraints: done.constraints ?? 0,
+    aliases: done.aliases ?? 0,
     failed: done.failed + (mapped?.failed ?? 0),
     errors,
+    refusal:
+      done.refused === undefined
+        ? null
+        : { violations: done.violations ?? [], count: done.violationCount ?? 0 },
+    isStopped: done.stopped !== undefined,
+    leftOut: done.leftOut ?? [],
     generation: done.generation,
   };
 }
@@ -324,11 +354,23 @@ async function sentBlob(
 }
 
 /** Returns the URL of the upload. */
-export function importUrl({ endpoint, scope, mapping, isDryRun }: ImportPlan): string {
+export function importUrl({ endpoint, scope, mapping, isDryRun, readsShapes }: ImportPlan): string {
   const predicate = mapping?.predicate.kind === 'name' ? mapping.predicate.name : undefined;
   return addressOf(endpoint, 'importKnowledge', {
-    query: { scope, predicate, dryRun: isDryRun ? 'true' : undefined },
+    query: {
+      scope,
+      predicate,
+      shapes: readsShapes ? 'true' : undefined,
+      dryRun: isDryRun ? 'true' : undefined,
+    },
   });
+}
+
+/** Declares the predicate of the table. Types that are guessed refuse nothing: misfits are listed. */
+async function declareColumns({ endpoint, mapping, declaration, isDryRun }: ImportPlan): Promise<void> {
+  if (declaration === null || isDryRun || mapping?.predicate.kind !== 'name') return;
+  const params = { name: mapping.predicate.name, arity: String(declaration.arguments.length) };
+  await call(endpoint, 'declarePredicate', { params, body: declaration });
 }
 
 /** Runs an import to its end, reporting its states. Never rejects: a failure is a state. */
@@ -343,6 +385,7 @@ export async function runImportJob(
   let isSent = false;
   try {
     const { body, mapped } = await sentBlob(plan, signal, onState);
+    await declareColumns(plan);
     isSent = true;
     const since = performance.now();
     let sending = {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { delimitedRecordsOf } from '../../api/delimited.ts';
 import {
   columnName,
+  declarationOfColumns,
   factOf,
   isAsItIs,
   looksLikeHeader,
@@ -108,4 +109,25 @@ test('moves columns by one position, within the ends', () => {
   expect(withMovedColumn([3, 1, 2], 0, 1)).toEqual([1, 3, 2]);
   expect(withMovedColumn([3, 1, 2], 0, -1)).toEqual([3, 1, 2]);
   expect(withMovedColumn([3, 1, 2], 2, 1)).toEqual([3, 1, 2]);
+});
+
+test('the header and the values below it declare the predicate', () => {
+  const mapping = { separator: ',' as const, hasHeader: true, predicate: { kind: 'name' as const, name: 'lives' } };
+  const rows = [
+    ['ann', '1990-04-01', '12'],
+    ['bob', '1991-05-02', '7'],
+  ];
+  const header = ['Person', 'birth day', 'n'];
+  expect(declarationOfColumns(header, rows, { ...mapping, columns: [1, 0, 2] })).toMatchObject({
+    arguments: [
+      { name: 'birth_day', description: 'birth day', type: 'date' },
+      { name: 'Person', description: null, type: 'entity' },
+      { name: 'n', type: 'integer' },
+    ],
+    key: [],
+    check: 'warn',
+  });
+  expect(declarationOfColumns(null, rows, { ...mapping, columns: [0] })).toBeNull();
+  const fromColumn = { ...mapping, predicate: { kind: 'column' as const, column: 0 }, columns: [1] };
+  expect(declarationOfColumns(header, rows, fromColumn)).toBeNull();
 });

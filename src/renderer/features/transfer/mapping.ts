@@ -4,6 +4,10 @@
  * The service takes records without a header, predicate first unless a name is given; the mapping defines the
  * conversion.
  */
+import { namesOfColumns } from '../../../engine/contract/column-names.ts';
+import { type DeclarationInput, declarationInputSchema } from '../../../engine/contract/declarations.ts';
+import { validate } from '../../../engine/contract/validation.ts';
+import { guessedType } from '../../api/guessed-type.ts';
 import { maxArguments, predicateProblem } from '../../../engine/contract/language.ts';
 import { type DelimitedRecord, pastedName, type Separator } from '../../api/delimited.ts';
 
@@ -114,6 +118,29 @@ export function proposedMapping(
     predicate: { kind: 'name', name: predicate },
     columns: Array.from({ length: Math.min(width, maxArguments) }, (_, index) => index),
   };
+}
+
+/**
+ * Returns the declaration that the header and the values of the first rows make of the predicate; null if there is no header,
+ * no single predicate or no argument.
+ */
+export function declarationOfColumns(
+  header: readonly string[] | null,
+  rows: readonly (readonly string[])[],
+  { predicate, columns }: Mapping,
+): DeclarationInput | null {
+  if (header === null || predicate.kind !== 'name' || columns.length === 0) return null;
+  const titles = columns.map((column) => header[column] ?? '');
+  const names = namesOfColumns(titles);
+  const body = {
+    arguments: columns.map((column, at) => ({
+      name: names[at],
+      description: titles[at] === names[at] || titles[at] === '' ? null : titles[at],
+      type: guessedType(new Set(rows.map((fields) => fields[column] ?? '')), rows.length),
+    })),
+  };
+  const declaration = validate(declarationInputSchema, body);
+  return declaration.ok ? declaration.value : null;
 }
 
 /** Returns the label of a column. */

@@ -1,9 +1,16 @@
 /** The first rows of a file and their result. */
 import { isBuiltinName, maxArguments, predicateProblem } from '../../../engine/contract/language.ts';
-import { importedFactSchema, importedRuleSchema } from '../../../engine/contract/transfer.ts';
-import { validate } from '../../../engine/contract/validation.ts';
+import { aliasInputSchema } from '../../../engine/contract/entities.ts';
+import {
+  importedConstraintSchema,
+  importedDeclarationSchema,
+  importedFactSchema,
+  importedRuleSchema,
+} from '../../../engine/contract/transfer.ts';
+import { validate, type Validated } from '../../../engine/contract/validation.ts';
+import { isDeclarationLine, renderDeclaration } from '../../../engine/language/declaration-text.ts';
 import { parseProgram } from '../../../engine/language/parse.ts';
-import { renderAtom, renderRule } from '../../../engine/language/print.ts';
+import { renderAtom, renderConstraint, renderRule } from '../../../engine/language/print.ts';
 import { type DelimitedRecord, delimitedRecordsOf, type Separator } from '../../api/delimited.ts';
 import { CodeText } from '../../editor/code-text.tsx';
 import { formatAmount } from '../../ui/format.ts';
@@ -131,36 +138,56 @@ function ndjsonRow(line: string): Omit<PreviewRow, 'line'> {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { becomes: null, problem: 'the line is no JSON object' };
-  if ('rule' in value) {
-    const rule = validate(importedRuleSchema, value);
-    if (rule.ok) return { becomes: rule.value.text, problem: null };
-    return { becomes: null, problem: problemsOf(rule.errors) };
-  }
+  if ('rule' in value)
+    return rowOf(validate(importedRuleSchema, value), ({ text }) => text ?? '');
+  if ('constraint' in value) return rowOf(validate(importedConstraintSchema, value), ({ text }) => text);
+  if ('declare' in value) return rowOf(validate(importedDeclarationSchema, value), renderDeclaration);
+  if ('alias' in value)
+    return rowOf(validate(aliasInputSchema, value), ({ alias, entity }) => `% ${alias} is an alias of ${entity}`);
   const fact = validate(importedFactSchema, value);
   if (!fact.ok) return { becomes: null, problem: problemsOf(fact.errors) };
   const { predicate, args, truthVal } = fact.value;
   return { becomes: renderAtom({ predicate, args, negated: !truthVal }), problem: null };
 }
 
+function rowOf<Value>(read: Validated<Value>, becomes: (value: Value) => string): Omit<PreviewRow, 'line'> {
+  if (read.ok) return { becomes: becomes(read.value), problem: null };
+  return { becomes: null, problem: problemsOf(read.errors) };
+}
+
 function problemsOf(errors: readonly { readonly path: string; readonly message: string }[]): string {
   return errors.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
 }
+
+type Parsed = ReturnType<typeof parseProgram>;
 
 function statementRows({ text, isAll }: Beginning): PreviewRow[] {
   // Usually enough lines for the preview; parsing more would be noticeable.
   const beginning = text.split('\n').slice(0, previewRows * 10);
   const isWhole = isAll && beginning.length === text.split('\n').length;
-  const { statements, errors, lines } = parseProgram(beginning.join('\n'), { maxErrors: previewRows });
-  const rows: PreviewRow[] = statements.map((statement) => ({
+  // The service declares by lines that no grammar of statements has.
+  const program = beginning.map((line) => (isDeclarationLine(line) ? '' : line)).join('\n');
+  const parsed = parseProgram(program, { maxErrors: previewRows, allowsConstraints: true });
+  const { statements, constraints, errors, lines } = parsed;
+  const rows: PreviewRow[] = [...statements, ...constraints].map((statement) => ({
     line: lines.range(statement.span).startLine,
-    becomes: statement.kind === 'fact' ? renderAtom(statement.atom) : renderRule(statement.rule),
+    becomes: textOfStatement(statement),
     problem: null,
   }));
+  for (const [index, line] of beginning.entries())
+    if (isDeclarationLine(line)) rows.push({ line: index + 1, becomes: line.trim(), problem: null });
   // The last statement may continue beyond the slice.
   for (const { range, message } of errors)
     if (isWhole || range.startLine < beginning.length - 1)
       rows.push({ line: range.startLine, becomes: null, problem: message });
   return rows.sort((one, other) => one.line - other.line).slice(0, previewRows);
+}
+
+function textOfStatement(statement: Parsed['statements'][number] | Parsed['constraints'][number]): string {
+  if (statement.kind === 'fact') return renderAtom(statement.atom);
+  return statement.kind === 'rule'
+    ? renderRule(statement.rule)
+    : renderConstraint(statement.literals);
 }
 
 function Becomes({ row, isPlain }: { row: PreviewRow; isPlain: boolean }) {

@@ -6,7 +6,7 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { keepingSink } from '../../api/save-answer.ts';
 import { formatOf, importFormats, rightsOf } from './formats.ts';
 import { importUrl, importOutcomeOf, type ImportState, importsAmong, AnswerLines } from './import-run.ts';
-import { failuresText, outcomeParts, partialImportWords } from './import-result.tsx';
+import { failuresText, outcomeParts, outcomeTitle, partialImportWords } from './import-result.tsx';
 import {
   beginningOf,
   plainPreview,
@@ -126,6 +126,28 @@ describe('the preview', () => {
     expect(statements.some(({ problem }) => problem !== null)).toBe(true);
   });
 
+  test('shows declarations, constraints and aliases as what they are', () => {
+    const declared = ':declare p(a: integer, b)';
+    const lines = [
+      '{"declare":{"name":"p","arity":2,"arguments":[{"name":"a","type":"integer"},{"name":"b"}]}}',
+      '{"constraint":"!- p(?x, ?x)","name":"n","mode":"warn"}',
+      '{"alias":"al","entity":"alice"}',
+      '{"declare":{"name":"p","arity":1,"key":["a"]}}',
+    ].join('\n');
+    expect(plainPreview(beginningOf(encode(lines), true), 'ndjson')).toMatchObject([
+      { becomes: declared },
+      { becomes: '!- p(?x, ?x)' },
+      { becomes: '% al is an alias of alice' },
+      { becomes: null, problem: 'declare.key.0: no argument has the name a' },
+    ]);
+    const text = `${declared}\np(1, c).\n!- p(?x, ?x).\n`;
+    expect(plainPreview(beginningOf(encode(text), true), 'statements')).toEqual([
+      { line: 1, becomes: declared, problem: null },
+      { line: 2, becomes: 'p(1, c)', problem: null },
+      { line: 3, becomes: '!- p(?x, ?x)', problem: null },
+    ]);
+  });
+
   test('shows a hundred rows at most', () => {
     const many = encode('p(a).\n'.repeat(500));
     expect(plainPreview(beginningOf(many, true), 'statements')).toHaveLength(previewRows);
@@ -163,6 +185,19 @@ describe('the answer of an import', () => {
     expect(failuresText(outcome)).toBe('3\tshort\n7\tbad');
     expect(outcomeParts(outcome)).toEqual(['2 facts asserted', '1 fact known already', '2 rows failed']);
     expect(importOutcomeOf(done, null).failed).toBe(1);
+  });
+
+  test('that was refused does not look as if its facts were stored', () => {
+    const outcome = importOutcomeOf(
+      { ...done, refused: 'ConstraintViolated', violations: [], violationCount: 3, constraints: 1 },
+      null,
+    );
+    expect(outcomeParts(outcome).slice(0, 2)).toEqual([
+      'refused: it violates constraints',
+      '2 facts retracted again',
+    ]);
+    expect(outcomeParts(outcome)).toContain('1 constraint added');
+    expect(outcomeTitle({ kind: 'done', outcome }, 'a.csv')).toBe('a.csv was refused');
   });
 
   test('that never arrived reports what was stored, as far as known', () => {
@@ -206,9 +241,14 @@ test('requests an import with its scope, its predicate and whether it is a dry r
     width: 1,
     scope: 'a b',
     endpoint,
+    declaration: null,
+    readsShapes: false,
     isDryRun: true,
   };
   expect(importUrl(plan)).toBe('http://service/import?scope=a+b&predicate=p%26q&dryRun=true');
+  expect(importUrl({ ...plan, mapping: null, scope: null, readsShapes: true })).toBe(
+    'http://service/import?shapes=true&dryRun=true',
+  );
   expect(importUrl({ ...plan, mapping: null, scope: null, isDryRun: false })).toBe('http://service/import');
 });
 
