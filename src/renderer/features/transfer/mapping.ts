@@ -5,7 +5,8 @@
  * conversion.
  */
 import { maxArguments, predicateProblem } from '../../../engine/contract/language.ts';
-import { type DelimitedRecord, pastedName, type Separator } from '../../api/delimited.ts';
+import type { DelimitedRecord, Separator } from '../../api/delimited.ts';
+import { pastedName } from '../../api/delimited-writing.ts';
 
 /** A mapping. */
 export interface Mapping {
