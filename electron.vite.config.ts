@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
+import { mantineStyles } from './scripts/mantine-styles.mjs';
 import { texts } from './scripts/texts/plugin.mjs';
 
 /**
@@ -54,7 +55,7 @@ export default defineConfig({
   renderer: {
     root: 'src/renderer',
     base: './',
-    plugins: [texts(), react(), apiViewer()],
+    plugins: [texts(), mantineStyles(), react(), apiViewer()],
     worker: { format: 'es' },
     build: {
       target: 'es2023',

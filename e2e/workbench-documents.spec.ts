@@ -137,10 +137,15 @@ test('a question is composed without its syntax, and a name is replaced in rules
     await expectNothingGrave(page, 'the form of a question');
     await page.getByRole('button', { name: /^Ask/ }).click();
     await expect(rowsOf(page, 'Answers')).toHaveCount(1);
+    await write(page, 'Question', '?n = count { ?y : reach(a, ?y), ?y != b }');
+    await expect(page.getByRole('status').filter({ hasText: 'more than patterns is beyond' })).toBeVisible();
     await write(page, 'Question', '?n = count { ?y : reach(a, ?y) }, ?m = ?n + 1');
-    await expect(page.getByRole('status').filter({ hasText: 'Arithmetic is beyond the form' })).toBeVisible();
-    await write(page, 'Question', '?n = count { ?y : reach(a, ?y) }');
-    await expect(page.getByRole('group', { name: 'Counted pattern 1' })).toBeVisible();
+    await expect(page.getByRole('group', { name: 'Pattern 1 within' })).toBeVisible();
+    await first.getByRole('combobox', { name: 'Is the' }).click();
+    await page.getByRole('option', { name: 'greatest of' }).click();
+    await second.getByRole('combobox', { name: 'Calculation' }).click();
+    await page.getByRole('option', { name: 'times' }).click();
+    await expect(question).toContainText('?n = max { ?y : reach(a, ?y) }, ?m = ?n * 1');
   });
 
   await test.step('hits are chosen one by one, and replaced as one step', async () => {

@@ -22,6 +22,12 @@ const scripts = ['latin', 'latin-ext', 'greek', 'cyrillic'];
 const keepFeatures = ['ccmp', 'kern', 'mark', 'mkmk', 'tnum', 'case', 'locl'];
 
 /**
+ * Combining marks, which are left out of the preloaded files: few of all are there, so that the system draws most decomposed
+ * letters anyway, and their anchors are a tenth of the file.
+ */
+const combining = /\p{M}/u;
+
+/**
  * @typedef {{family: string, package: string, file: string, weight: string, name: string, axes?: {wght: {min: number, max: number}}}} Face
  * @type {readonly Face[]}
  */
@@ -59,6 +65,16 @@ function charactersOf(range) {
   });
   return parts.join('');
 }
+
+/**
+ * A unicode-range without its combining marks; those of the latin range are parts of one character each.
+ * @param {string} range
+ */
+const rangeWithoutMarks = (range) =>
+  range
+    .split(',')
+    .filter((part) => !combining.test(charactersOf(part)))
+    .join(',');
 
 /**
  * The rule of a style sheet for one file.
@@ -108,14 +124,17 @@ for (const face of faces) {
     const range = ranges[script];
     if (range === undefined) throw new Error(`${face.package} has no ${script}`);
     const whole = readFileSync(resolve(`${face.package}/files/${face.file.replace('SCRIPT', script)}`));
-    const part = await subsetFont(whole, charactersOf(range), {
+    const text = charactersOf(range);
+    const isPreloaded = script === 'latin';
+    const shown = isPreloaded ? [...text].filter((character) => !combining.test(character)).join('') : text;
+    const part = await subsetFont(whole, shown, {
       targetFormat: 'woff2',
       keepFeatures,
       ...(face.axes === undefined ? {} : { variationAxes: face.axes }),
     });
     const file = `${face.name}-${script}.woff2`;
     writeFileSync(join(folder, file), part);
-    rules.push(faceRule(face, script, file, range));
+    rules.push(faceRule(face, script, file, isPreloaded ? rangeWithoutMarks(range) : range));
     bytes += part.length;
     console.log(`${file}: ${(whole.length / 1000).toFixed(1)} kB -> ${(part.length / 1000).toFixed(1)} kB`);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { pastedTable, delimitedRecordsOf, separatorOf, writtenField } from './delimited.ts';
+import { writtenField } from './delimited-writing.ts';
+import { pastedTable, delimitedRecordsOf, separatorOf } from './delimited.ts';
 
 function fieldsOf(text: string, separator = ','): (readonly string[] | string)[] {
   return delimitedRecordsOf(text, separator).map(({ fields, problem }) => problem ?? fields);

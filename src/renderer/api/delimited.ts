@@ -4,6 +4,7 @@
  * Same reading as the service's: a record ends at a line break outside quotation marks, blank lines are skipped, an
  * error concerns the line in which the record begins. Here any single character may be the separator.
  */
+import { writtenField } from './delimited-writing.ts';
 
 export interface DelimitedRecord {
   /** Line in which it begins, from 1. */
@@ -162,13 +163,6 @@ export function separatorOf(text: string, usual: Separator): Separator {
   return ofUsual === best.score ? usual : best.separator;
 }
 
-/** Returns a field as RFC 4180 writes it, quoted if necessary. */
-export function writtenField(text: string, separator: ',' | '\t'): string {
-  return text.includes('"') || text.includes(separator) || text.includes('\n') || text.includes('\r')
-    ? `"${text.replaceAll('"', '""')}"`
-    : text;
-}
-
 /** Cells copied from a spreadsheet, as an importable file. */
 export interface PastedTable {
   readonly text: string;
@@ -176,9 +170,6 @@ export interface PastedTable {
   readonly rows: number;
   readonly columns: number;
 }
-
-/** Base name of a pasted file. */
-export const pastedName = 'Pasted table';
 
 const looksStated = /^\s*-?[^\s"(,;]+\([^)]*\)?[^\t]*$/;
 

@@ -4,7 +4,7 @@
  * Every page must be of the same generation as the first: a file that mixes two states of the knowledge would be wrong
  * without showing it, so such an export fails and leaves nothing behind.
  */
-import { writtenField } from '../../api/delimited.ts';
+import { writtenField } from '../../api/delimited-writing.ts';
 import type { WorkbenchSession } from '../../api/session.tsx';
 import { useLive } from '../../api/live.ts';
 import { ApiError } from '../../api/problem.ts';

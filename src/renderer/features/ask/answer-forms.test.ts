@@ -11,7 +11,7 @@ import {
   pivotAxesText,
   timeOf,
 } from './answer-forms.ts';
-import { chartPoints, MAX_BARS, MAX_POINTS } from './chart-points.ts';
+import { chartPoints, MAX_BARS, MAX_POINTS, MAX_SERIES } from './chart-points.ts';
 import { MAX_PIVOT_COLUMNS, pivotTable } from './pivot.ts';
 
 function kindsOf(text: string, bindings: Record<string, string>[]) {
@@ -59,11 +59,11 @@ describe('settings', () => {
     expect(graphAxesOf(undefined, kinds)).toEqual({ source: 'who', target: 'city', label: null });
     const graph = { source: 'city', target: 'who', label: 'day' };
     expect(graphAxesOf(graphAxesText(graph), kinds)).toEqual(graph);
-    expect(chartAxesOf(undefined, kinds)).toEqual({ kind: 'line', x: 'day', y: 'n', measure: 'sum' });
+    expect(chartAxesOf(undefined, kinds)).toEqual({ kind: 'line', x: 'day', y: 'n', measure: 'sum', series: null });
     for (const chart of [
-      { kind: 'bar', x: 'city', y: null, measure: 'count' },
-      { kind: 'bar', x: 'city', y: 'n', measure: 'max' },
-      { kind: 'scatter', x: 'day', y: 'n', measure: 'mean' },
+      { kind: 'bar', x: 'city', y: null, measure: 'count', series: null },
+      { kind: 'bar', x: 'city', y: 'n', measure: 'max', series: 'who' },
+      { kind: 'scatter', x: 'day', y: 'n', measure: 'mean', series: 'city' },
     ] as const)
       expect(chartAxesOf(chartAxesText(chart), kinds)).toEqual(chart);
     expect(pivotAxesOf(undefined, kinds)).toEqual({
@@ -90,7 +90,9 @@ describe('settings', () => {
       x: 'day',
       y: 'n',
       measure: 'mean',
+      series: null,
     });
+    expect(chartAxesOf('kind=bar x=city series=city', kinds)?.series).toBeNull();
     expect(chartAxesOf('kind=line', kindsOf('p(?a)', [{ a: 'x' }]))?.kind).toBe('bar');
     expect(graphAxesOf('', kindsOf('p(?a)', [{ a: 'x' }]))).toBeNull();
     expect(pivotAxesOf('value=who of=sum', kinds)?.value).toBe('n');
@@ -98,25 +100,49 @@ describe('settings', () => {
 });
 
 describe('a chart', () => {
+  const one = { kind: 'bar', measure: 'sum', series: null } as const;
+
   test('has the greatest bar first, and dates and numbers in their order', () => {
-    const bar = chartPoints(rows, { kind: 'bar', x: 'city', y: 'n', measure: 'sum' }, kinds);
-    expect(bar).toMatchObject({ names: ['Paris', 'Rome'], ys: [7.5, -1], notDrawn: null });
-    const line = chartPoints(rows, { kind: 'line', x: 'day', y: 'n', measure: 'mean' }, kinds);
+    const bar = chartPoints(rows, { ...one, x: 'city', y: 'n' }, kinds);
+    expect(bar).toMatchObject({ names: ['Paris', 'Rome'], xs: [0, 1], notDrawn: null });
+    expect(bar.series).toEqual([{ name: null, ys: [7.5, -1] }]);
+    const line = chartPoints(rows, { ...one, kind: 'line', x: 'day', y: 'n', measure: 'mean' }, kinds);
     expect(line.xs).toEqual([timeOf('2025-01-01'), timeOf('2025-01-02')]);
-    expect(line.ys).toEqual([4.5, 1]);
-    const days = chartPoints(rows, { kind: 'bar', x: 'day', y: null, measure: 'count' }, kinds);
-    expect(days).toMatchObject({ names: ['2025-01-01', '2025-01-02'], ys: [1, 2] });
+    expect(line.series).toEqual([{ name: null, ys: [4.5, 1] }]);
+    const days = chartPoints(rows, { ...one, x: 'day', y: null, measure: 'count' }, kinds);
+    expect(days).toMatchObject({ names: ['2025-01-01', '2025-01-02'], series: [{ ys: [1, 2] }] });
+  });
+
+  test('has a series for each value of a column, empty where the value has no answers', () => {
+    const line = chartPoints(rows, { ...one, kind: 'line', x: 'day', y: 'n', series: 'city' }, kinds);
+    expect(line.series).toEqual([
+      { name: 'Paris', ys: [4.5, 3] },
+      { name: 'Rome', ys: [null, -1] },
+    ]);
+    const bars = chartPoints(rows, { ...one, x: 'city', y: null, measure: 'count', series: 'day' }, kinds);
+    expect(bars.names).toEqual(['Paris', 'Rome']);
+    // Beside each other around the position of their name.
+    expect(bars.xs.map((x) => Math.round(x * 10) / 10)).toEqual([-0.2, 0.2, 0.8, 1.2]);
+    expect(bars.series.map(({ ys }) => ys)).toEqual([
+      [1, null, null, null],
+      [null, 1, null, 1],
+    ]);
+    const dots = chartPoints(rows, { ...one, kind: 'scatter', x: 'day', y: 'n', series: 'who' }, kinds);
+    expect(dots.series.map(({ ys }) => ys.filter((y) => y !== null))).toEqual([[3], [4.5], [-1]]);
   });
 
   test('says what it does not draw', () => {
     const many = Array.from({ length: 50_000 }, (_, index) => ({ a: String(index), b: `n${index % 100}` }));
     const found = kindsOf('p(?a, ?b)', many);
-    const bars = chartPoints(many, { kind: 'bar', x: 'b', y: null, measure: 'count' }, found);
-    expect(bars.ys).toHaveLength(MAX_BARS);
+    const bars = chartPoints(many, { ...one, x: 'b', y: null, measure: 'count' }, found);
+    expect(bars.xs).toHaveLength(MAX_BARS);
     expect(bars.notDrawn).toBe('The 60 greatest of 100 values of ?b are drawn.');
-    const points = chartPoints(many, { kind: 'scatter', x: 'a', y: 'a', measure: 'mean' }, found);
+    const points = chartPoints(many, { ...one, kind: 'scatter', x: 'a', y: 'a', measure: 'mean' }, found);
     expect(points.xs.length).toBeLessThanOrEqual(MAX_POINTS);
     expect(points.notDrawn).toMatch(/^One of 3 answers is drawn: /);
+    const split = chartPoints(many, { ...one, kind: 'line', x: 'a', y: 'a', series: 'b' }, found);
+    expect(split.series).toHaveLength(MAX_SERIES);
+    expect(split.notDrawn).toBe('The 6 most frequent of 100 values of ?b are drawn.');
   });
 });
 

@@ -138,6 +138,8 @@ export interface ChartAxes {
   readonly y: string | null;
   /** How the values of one x become one; a scatter chart shows each. */
   readonly measure: Measure;
+  /** The column of which each value has a series of its own; null: one series. */
+  readonly series: string | null;
 }
 
 /** Returns what a chart shows, proposed by the kinds of the columns; null without columns that fit. */
@@ -164,8 +166,10 @@ export function chartAxesOf(text: string | undefined, kinds: ColumnKinds): Chart
   const x = kind !== 'bar' && kinds.get(given)?.kind === 'text' ? proposedX : given;
   const otherNumber = numbers.find((name) => name !== x) ?? null;
   const y = pairs.get('y') === countColumn ? null : numberIn(pairs.get('y'), numbers, otherNumber);
-  if (kind === 'scatter') return { kind, x, y: y ?? numbers[0] ?? x, measure: 'mean' };
-  return { kind, x, y, measure: y === null ? 'count' : measureOf(pairs.get('of'), 'sum') };
+  const wantedSeries = columnIn(kinds, pairs.get('series'), null);
+  const series = wantedSeries === x || wantedSeries === y ? null : wantedSeries;
+  if (kind === 'scatter') return { kind, x, y: y ?? numbers[0] ?? x, measure: 'mean', series };
+  return { kind, x, y, measure: y === null ? 'count' : measureOf(pairs.get('of'), 'sum'), series };
 }
 
 /** Stands for the number of answers in the address: no variable is named so. */
@@ -180,8 +184,9 @@ function numberIn(
 }
 
 /** Returns what a chart shows as the address writes it. */
-export function chartAxesText({ kind, x, y, measure }: ChartAxes): string {
-  return writePairs({ kind, x, y: y ?? countColumn, of: kind === 'scatter' || y === null ? null : measure });
+export function chartAxesText({ kind, x, y, measure, series }: ChartAxes): string {
+  const of = kind === 'scatter' || y === null ? null : measure;
+  return writePairs({ kind, x, y: y ?? countColumn, of, series });
 }
 
 /** What a pivot table shows. */

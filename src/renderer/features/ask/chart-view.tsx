@@ -6,7 +6,7 @@ import 'uplot/dist/uPlot.min.css';
 import { EmptyState } from '../../ui/notices.tsx';
 import { useShownTheme } from '../../ui/theme-choice.ts';
 import { locale } from '../../ui/texts.ts';
-import { formatCount } from '../../ui/format.ts';
+import { formatAmount, formatCount } from '../../ui/format.ts';
 import {
   type ChartAxes,
   chartAxesOf,
@@ -60,6 +60,13 @@ function Settings({ kinds, axes, onAxes }: SettingsProps) {
         {...(axes.kind === 'scatter' ? {} : { none: 'Number of answers' })}
         onChoose={(y) => change({ y, measure: axes.measure === 'count' ? 'sum' : axes.measure })}
       />
+      <ColumnChoice
+        label="A series for each"
+        value={axes.series}
+        columns={[...kinds.keys()].filter((name) => name !== axes.x && name !== axes.y)}
+        none="One series"
+        onChoose={(series) => change({ series })}
+      />
       {axes.kind !== 'scatter' && axes.y !== null && (
         <Choice
           label="By"
@@ -82,13 +89,12 @@ function upInWords({ y, measure }: ChartAxes): string {
 }
 
 /** The chart in a sentence: its kind, how much it shows, and where it is least and greatest. */
-export function chartInWords(axes: ChartAxes, { xs, ys, names }: ChartPoints, kinds: ColumnKinds): string {
-  const at = (index: number) =>
-    names?.[index] ??
-    (kinds.get(axes.x)?.kind === 'date'
-      ? new Date(xs[index] ?? 0).toISOString().slice(0, 10)
-      : measureInWords(xs[index] ?? null));
-  const known = ys.flatMap((value, index) => (value === null ? [] : [{ value, index }]));
+export function chartInWords(axes: ChartAxes, points: ChartPoints, kinds: ColumnKinds): string {
+  const isTime = kinds.get(axes.x)?.kind === 'date';
+  const { series } = points;
+  const known = series.flatMap(({ name, ys }) =>
+    ys.flatMap((value, index) => (value === null ? [] : [{ value, index, name }])),
+  );
   const [first] = known;
   const what = axes.kind === 'bar' ? 'Bar chart' : axes.kind === 'line' ? 'Line chart' : 'Scatter chart';
   const up = axes.kind === 'scatter' ? `?${axes.y}` : upInWords(axes);
@@ -98,8 +104,13 @@ export function chartInWords(axes: ChartAxes, { xs, ys, names }: ChartPoints, ki
     if (point.value < least.value) least = point;
     if (point.value > greatest.value) greatest = point;
   }
-  const ends = [greatest, least].map(({ value, index }) => `${measureInWords(value)} at ${at(index)}`);
-  return `${what} of ${up} across ?${axes.x}: ${formatCount(known.length)} values, greatest ${ends[0]}, least ${ends[1]}`;
+  const ends = [greatest, least].map(({ value, index, name }) => {
+    const place = placeInWords(points, index, isTime);
+    return `${measureInWords(value)} at ${name === null ? place : `${place}, ${name}`}`;
+  });
+  const of =
+    axes.series === null ? '' : ` in ${formatAmount(series.length, 'series', 'series')} by ?${axes.series}`;
+  return `${what} of ${up} across ?${axes.x}${of}: ${formatCount(known.length)} values, greatest ${ends[0]}, least ${ends[1]}`;
 }
 
 const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 3 });
@@ -125,11 +136,53 @@ const wholeSteps = Array.from({ length: 15 }, (_, power) =>
   [1, 2, 5].map((factor) => factor * 10 ** power),
 ).flat();
 
+/** The colours of series, by their variables: readable on every surface. */
+const seriesColours = [
+  '--accent',
+  '--code-variable',
+  '--good',
+  '--code-keyword',
+  '--computed',
+  '--text-dim',
+] as const;
+
+/** The dashes of lines, so that colour alone tells none apart. */
+const seriesDashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [14, 4], [4, 2]] as const;
+
+function seriesOptions(
+  kind: ChartKind,
+  points: ChartPoints,
+  colour: (name: string) => string,
+): uPlot.Series[] {
+  const isOne = points.series.length === 1;
+  return points.series.map((_, at) => {
+    const stroke = colour(seriesColours[at] ?? '--text-dim');
+    if (kind === 'bar')
+      return {
+        fill: stroke,
+        stroke,
+        width: 0,
+        points: { show: false },
+        paths: uPlot.paths.bars?.({ size: [isOne ? 0.7 : 0.92, 60] }) ?? (() => null),
+      };
+    if (kind === 'line')
+      return {
+        stroke,
+        width: 1.5,
+        dash: [...(seriesDashes[at] ?? [])],
+        spanGaps: true,
+        points: { show: points.xs.length < 200, size: 5, fill: stroke },
+      };
+    return { stroke, paths: () => null, points: { show: true, size: 4, width: 0, fill: stroke } };
+  });
+}
+
 function optionsOf({ axes, points, isTime, size }: PlotLook): uPlot.Options {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
-  const [accent, dim, line] = [colour('--accent'), colour('--text-dim'), colour('--line')];
-  const { names, ys } = points;
+  const [dim, line] = [colour('--text-dim'), colour('--line')];
+  const { names } = points;
+  const ys = points.series.flatMap((series) => series.ys);
   const font = `12px ${getComputedStyle(document.body).fontFamily}`;
   const grid = { stroke: line, width: 1 };
   const lowest = Math.min(0, ...ys.filter((value) => value !== null).slice(0, 1));
@@ -172,20 +225,7 @@ function optionsOf({ axes, points, isTime, size }: PlotLook): uPlot.Options {
         ...(ys.every((value) => value === null || Number.isInteger(value)) ? { incrs: wholeSteps } : {}),
       },
     ],
-    series: [
-      {},
-      axes.kind === 'bar'
-        ? {
-            fill: accent,
-            stroke: accent,
-            width: 0,
-            points: { show: false },
-            paths: uPlot.paths.bars?.({ size: [0.7, 60] }) ?? (() => null),
-          }
-        : axes.kind === 'line'
-          ? { stroke: accent, width: 1.5, points: { show: ys.length < 200, size: 5, fill: accent } }
-          : { stroke: accent, paths: () => null, points: { show: true, size: 4, width: 0, fill: accent } },
-    ],
+    series: [{}, ...seriesOptions(axes.kind, points, colour)],
   };
 }
 
@@ -207,22 +247,20 @@ function Plot({ axes, points, kinds }: { axes: ChartAxes; points: ChartPoints; k
             (plot) => {
               const { idx } = plot.cursor;
               if (under.current === null) return;
-              const value = idx === null || idx === undefined ? undefined : points.ys[idx];
               under.current.textContent =
-                value === undefined || idx === null || idx === undefined
-                  ? ''
-                  : `${placeInWords(points, idx, isTime)}: ${measureInWords(value)}`;
+                idx === null || idx === undefined ? '' : valuesInWords(points, idx, isTime);
             },
           ],
         },
       },
-      [xs, [...points.ys]],
+      [xs, ...points.series.map(({ ys }) => [...ys])],
       container.current,
     );
     return () => made.destroy();
   }, [axes, points, isTime, width, height, scheme]);
   return (
     <div className={styles.chart}>
+      {points.series.length > 1 && <Legend kind={axes.kind} points={points} />}
       <div ref={measured} className={styles.plot} role="img" aria-label={chartInWords(axes, points, kinds)}>
         <div ref={container} />
       </div>
@@ -234,7 +272,44 @@ function Plot({ axes, points, kinds }: { axes: ChartAxes; points: ChartPoints; k
 
 function placeInWords({ names, xs }: ChartPoints, index: number, isTime: boolean): string {
   const x = xs[index] ?? 0;
-  return names?.[index] ?? (isTime ? new Date(x).toISOString().slice(0, 10) : measureInWords(x));
+  return names?.[Math.round(x)] ?? (isTime ? new Date(x).toISOString().slice(0, 10) : measureInWords(x));
+}
+
+/** What all series have at a place. */
+function valuesInWords(points: ChartPoints, index: number, isTime: boolean): string {
+  const values = points.series.flatMap(({ name, ys }) => {
+    const value = ys[index] ?? null;
+    if (name === null) return [measureInWords(value)];
+    return value === null ? [] : [`${name} ${measureInWords(value)}`];
+  });
+  return `${placeInWords(points, index, isTime)}: ${values.join(', ')}`;
+}
+
+/** The names of the series, each beside its mark. */
+function Legend({ kind, points }: { kind: ChartKind; points: ChartPoints }) {
+  return (
+    <ul className={styles.legend} aria-label="Series">
+      {points.series.map(({ name }, at) => (
+        <li key={name}>
+          <svg width="20" height="10" aria-hidden>
+            {kind === 'line' ? (
+              <line
+                x2="20"
+                y1="5"
+                y2="5"
+                strokeWidth="2"
+                strokeDasharray={seriesDashes[at]?.join(' ')}
+                stroke={`var(${seriesColours[at] ?? '--text-dim'})`}
+              />
+            ) : (
+              <rect x="5" width="10" height="10" fill={`var(${seriesColours[at] ?? '--text-dim'})`} />
+            )}
+          </svg>
+          <span className="truncate">{name === '' ? '""' : name}</span>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 /** Shows the answers as bars, a line or points. */

@@ -1,8 +1,10 @@
 /** The form of a question: conditions chosen from predicates and arguments, in step with the text. */
 import { ActionIcon, Autocomplete, Button, MultiSelect, Select, TextInput } from '@mantine/core';
 import { IconPlus, IconX } from '@tabler/icons-react';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { aggregateNames } from '../../../engine/contract/language.ts';
 import { ArgumentNames } from '../../../engine/language/argument-names.ts';
 import { argumentTitle, type PredicateRow, typeInWords } from '../../api/declared.ts';
 import { queryKeyOf } from '../../api/live.ts';
@@ -12,6 +14,8 @@ import { useSession, type WorkbenchSession } from '../../api/session.tsx';
 import { Tooltip } from '../../ui/tooltip.tsx';
 import styles from './ask.module.css';
 import {
+  aggregateWords,
+  arithmeticWords,
   comparisonWords,
   type ComposedPattern,
   type ComposedTerm,
@@ -39,20 +43,26 @@ function termOfField(text: string): ComposedTerm {
 
 /** Answers and facts looked at for values. */
 const lookedAt = 200;
+const typedMs = 250;
 /** A suggestion is not worth a long inference. */
 const valuesTimeoutMs = 1_500;
 const maxValues = 40;
 
+interface WantedValues {
+  readonly row: PredicateRow;
+  readonly position: number;
+  /** A part of the facts that have them; empty: any. */
+  readonly part: string;
+}
+
 /** Values that an argument has: of stored facts, or of conclusions if there are none. */
 async function valuesOf(
   call: WorkbenchSession['call'],
-  row: PredicateRow,
-  position: number,
+  { row: { name, arity, facts }, position, part }: WantedValues,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const { name, arity, facts } = row;
   if (facts > 0) {
-    const query = { predicate: name, limit: String(lookedAt) };
+    const query = { predicate: name, limit: String(lookedAt), ...(part === '' ? {} : { q: part }) };
     const page = await call('listFacts', { query }, { signal });
     return page.facts.flatMap(({ args }) => (args.length === arity ? [args[position] ?? ''] : []));
   }
@@ -80,6 +90,11 @@ interface TermFieldProps {
 function TermField({ label, term, variables, argument, onTerm }: TermFieldProps) {
   const { call, endpoint } = useSession();
   const [isOpen, setIsOpen] = useState(false);
+  const shown = fieldTextOf(term);
+  const [typed] = useDebouncedValue(shown, typedMs);
+  // Of few facts, the first page has all values; of conclusions, only the first are looked at.
+  const isPartial = argument !== null && argument.row.facts > lookedAt;
+  const part = isPartial && term.kind === 'constant' && typed !== '""' && !typed.startsWith('?') ? typed : '';
   const values = useQuery({
     queryKey: queryKeyOf(
       'answers',
@@ -88,14 +103,15 @@ function TermField({ label, term, variables, argument, onTerm }: TermFieldProps)
       argument?.row.name,
       argument?.row.arity,
       argument?.position,
+      part,
     ),
-    queryFn: ({ signal }) =>
-      argument === null ? [] : valuesOf(call, argument.row, argument.position, signal),
+    queryFn: ({ signal }) => (argument === null ? [] : valuesOf(call, { ...argument, part }, signal)),
     enabled: isOpen && argument !== null,
     retry: false,
     staleTime: 30_000,
+    // The values stay listed while others are looked for.
+    placeholderData: (before) => before,
   });
-  const shown = fieldTextOf(term);
   const stored = [...new Set(values.data)].filter((value) => value !== '' && !value.startsWith('?')).sort();
   const others = variables.filter((name) => name !== '?_');
   return (
@@ -206,47 +222,85 @@ interface ConditionFieldsProps {
   onCondition: (condition: Condition) => void;
 }
 
-function ComparisonFields({
+interface OperandProps {
+  label: string;
+  term: ComposedTerm;
+  conditions: readonly Condition[];
+  onTerm: (term: ComposedTerm) => void;
+}
+
+/** The field of one side of a comparison or calculation. */
+function Operand({ label, term, conditions, onTerm }: OperandProps) {
+  const variables = variablesOfForm(conditions);
+  return <TermField label={label} term={term} variables={variables} argument={null} onTerm={onTerm} />;
+}
+
+interface OperatorProps {
+  label: string;
+  /** The operators, with their words. */
+  words: Readonly<Record<string, string>>;
+  value: string;
+  onOperator: (operator: string) => void;
+}
+
+function Operator({ label, words, value, onOperator }: OperatorProps) {
+  return (
+    <Select
+      size="xs"
+      className={styles.mode ?? ''}
+      label={label}
+      allowDeselect={false}
+      data={Object.entries(words).map(([operator, text]) => ({ value: operator, label: text }))}
+      value={value}
+      onChange={(operator) => onOperator(operator ?? value)}
+    />
+  );
+}
+
+function OperationFields({
   condition,
   conditions,
   onCondition,
-}: ConditionFieldsProps & { condition: Condition & { kind: 'comparison' } }) {
-  const variables = variablesOfForm(conditions);
+}: ConditionFieldsProps & { condition: Condition & { kind: 'comparison' | 'calculation' } }) {
+  const isCalculation = condition.kind === 'calculation';
   return (
     <>
-      <TermField
+      {isCalculation && (
+        <Operand
+          label="Result"
+          term={condition.result}
+          conditions={conditions}
+          onTerm={(result) => onCondition({ ...condition, result })}
+        />
+      )}
+      <Operand
         label="Left"
         term={condition.left}
-        variables={variables}
-        argument={null}
+        conditions={conditions}
         onTerm={(left) => onCondition({ ...condition, left })}
       />
-      <Select
-        size="xs"
-        className={styles.mode ?? ''}
-        label="Comparison"
-        allowDeselect={false}
-        data={Object.entries(comparisonWords).map(([value, label]) => ({ value, label }))}
+      <Operator
+        label={isCalculation ? 'Calculation' : 'Comparison'}
+        words={isCalculation ? arithmeticWords : comparisonWords}
         value={condition.operator}
-        onChange={(operator) => onCondition({ ...condition, operator: operator ?? condition.operator })}
+        onOperator={(operator) => onCondition({ ...condition, operator })}
       />
-      <TermField
+      <Operand
         label="Right"
         term={condition.right}
-        variables={variables}
-        argument={null}
+        conditions={conditions}
         onTerm={(right) => onCondition({ ...condition, right })}
       />
     </>
   );
 }
 
-function CountFields({
+function AggregateFields({
   condition,
   conditions,
   onCondition,
-}: ConditionFieldsProps & { condition: Condition & { kind: 'count' } }) {
-  const { result, over, patterns } = condition;
+}: ConditionFieldsProps & { condition: Condition & { kind: 'aggregate' } }) {
+  const { operation, result, over, patterns } = condition;
   const inside = variablesOfForm(patterns.map((pattern) => ({ kind: 'pattern', ...pattern })));
   function setPatterns(next: readonly ComposedPattern[]): void {
     const left = variablesOfForm(next.map((pattern) => ({ kind: 'pattern', ...pattern })));
@@ -263,16 +317,25 @@ function CountFields({
       <TextInput
         size="xs"
         className={styles.term ?? ''}
-        label="The number"
+        label="Result"
         classNames={{ input: styles.variable ?? '' }}
         value={result}
         spellCheck={false}
         onChange={({ currentTarget }) => onCondition({ ...condition, result: currentTarget.value })}
       />
+      <Operator
+        label="Is the"
+        words={aggregateWords}
+        value={operation}
+        onOperator={(next) =>
+          onCondition({ ...condition, operation: aggregateNames.find((name) => name === next) ?? operation })
+        }
+      />
       <MultiSelect
         size="xs"
         className={styles.predicate ?? ''}
-        label="Counts different"
+        // A sum over values alone would add equal ones once.
+        label={operation === 'count' ? 'Different' : 'The first, for each of these'}
         placeholder={over.length === 0 ? 'variables' : ''}
         data={[...new Set([...inside, ...over])]}
         value={[...over]}
@@ -280,7 +343,7 @@ function CountFields({
       />
       {patterns.map((pattern, at) => (
         // Patterns are known by their position.
-        <div key={at} className={styles.counted} role="group" aria-label={`Counted pattern ${at + 1}`}>
+        <div key={at} className={styles.counted} role="group" aria-label={`Pattern ${at + 1} within`}>
           <PatternFields
             pattern={pattern}
             conditions={[...conditions, ...patterns.map((each): Condition => ({ kind: 'pattern', ...each }))]}
@@ -294,7 +357,7 @@ function CountFields({
         leftSection={<IconPlus size={12} aria-hidden />}
         onClick={() => setPatterns([...patterns, { predicate: '', terms: [], mode: 'is' }])}
       >
-        Pattern within the count
+        Pattern within
       </Button>
     </>
   );
@@ -311,9 +374,10 @@ function ConditionFields({ condition, ...rest }: ConditionFieldsProps) {
         />
       );
     case 'comparison':
-      return <ComparisonFields condition={condition} {...rest} />;
-    case 'count':
-      return <CountFields condition={condition} {...rest} />;
+    case 'calculation':
+      return <OperationFields condition={condition} {...rest} />;
+    case 'aggregate':
+      return <AggregateFields condition={condition} {...rest} />;
   }
 }
 
@@ -355,6 +419,7 @@ function AddButtons({ conditions, onAdd }: AddButtonsProps) {
   const [first] = variablesOfForm(conditions);
   const left: ComposedTerm = first === undefined ? anything : { kind: 'variable', text: first };
   const result = freshVariable(conditions, 'n');
+  const resultTerm: ComposedTerm = { kind: 'variable', text: result };
   return (
     <div className="flex-row gap-6">
       <Button {...look} onClick={() => onAdd({ kind: 'pattern', ...pattern })}>
@@ -363,8 +428,19 @@ function AddButtons({ conditions, onAdd }: AddButtonsProps) {
       <Button {...look} onClick={() => onAdd({ kind: 'comparison', operator: '=', left, right: anything })}>
         Comparison
       </Button>
-      <Button {...look} onClick={() => onAdd({ kind: 'count', result, over: [], patterns: [pattern] })}>
-        Count
+      <Button
+        {...look}
+        onClick={() => onAdd({ kind: 'calculation', operator: '+', result: resultTerm, left, right: anything })}
+      >
+        Calculation
+      </Button>
+      <Button
+        {...look}
+        onClick={() =>
+          onAdd({ kind: 'aggregate', operation: 'count', result, over: [], patterns: [pattern] })
+        }
+      >
+        Aggregate
       </Button>
       {conditions.length === 0 && (
         <span className="small-print">Choose a predicate; leave an argument empty for anything.</span>

@@ -1,12 +1,14 @@
 /**
- * A question as a form: a list of conditions, each a pattern, a comparison, or a count.
+ * A question as a form: a list of conditions, each a pattern, a comparison, a calculation, or an aggregate.
  *
- * The form has every body of patterns (also denied with `-` or `not`), comparisons, and counts over patterns. Arithmetic,
- * other aggregates and counts within counts are beyond it: then the text alone is edited. Reading and writing are inverse:
+ * The form has every body of patterns (also denied with `-` or `not`), comparisons, arithmetic, and aggregates over patterns.
+ * Aggregates over more than patterns are beyond it: then the text alone is edited. Reading and writing are inverse:
  * a text that the form can show means the same when the form has written it. Pure.
  */
 import {
   type AggregateLiteral,
+  type AggregateName,
+  arithmeticNames,
   type AtomLiteral,
   comparisonNames,
   constantProblem,
@@ -46,16 +48,42 @@ export type Condition =
       readonly right: ComposedTerm;
     }
   | {
-      readonly kind: 'count';
-      /** The variable that gets the count. */
+      readonly kind: 'calculation';
+      readonly result: ComposedTerm;
+      readonly left: ComposedTerm;
+      readonly operator: string;
+      readonly right: ComposedTerm;
+    }
+  | {
+      readonly kind: 'aggregate';
+      readonly operation: AggregateName;
+      /** The variable that gets the result. */
       readonly result: string;
-      /** The variables whose distinct values are counted. */
+      /** The variables whose distinct tuples are counted; of the first, the values are added up, compared or averaged. */
       readonly over: readonly string[];
       readonly patterns: readonly ComposedPattern[];
     };
 
 /** A question as a form, or why it is beyond the form. */
 export type ComposedReading = { readonly conditions: readonly Condition[] } | { readonly reason: string };
+
+/** The operations of aggregates, with their words. */
+export const aggregateWords: Readonly<Record<AggregateName, string>> = {
+  count: 'number of',
+  sum: 'sum of',
+  min: 'least of',
+  max: 'greatest of',
+  avg: 'mean of',
+};
+
+/** The operators of arithmetic, with their words. */
+export const arithmeticWords: Readonly<Record<string, string>> = {
+  '+': 'plus',
+  '-': 'minus',
+  '*': 'times',
+  '/': 'divided by',
+  mod: 'modulo',
+};
 
 /** The operators of comparisons, with their words. */
 export const comparisonWords: Readonly<Record<string, string>> = {
@@ -89,23 +117,25 @@ class Beyond extends Error {}
 
 const noNames = new ArgumentNames([]);
 
-function countOf({ aggregate, result, over, body }: AggregateLiteral): Condition {
-  if (aggregate !== 'count') throw new Beyond(`${aggregate} is beyond the form`);
+function aggregateOf({ aggregate, result, over, body }: AggregateLiteral): Condition {
+  if (!result.startsWith('?')) throw new Beyond('An aggregate that is compared at once is beyond the form');
   const patterns = body.map((literal) => {
     if (isAggregate(literal) || isComparison(literal) || isArithmetic(literal))
-      throw new Beyond('A count over more than patterns is beyond the form');
+      throw new Beyond('An aggregate over more than patterns is beyond the form');
     return patternOf(literal);
   });
-  return { kind: 'count', result, over, patterns };
+  return { kind: 'aggregate', operation: aggregate, result, over, patterns };
 }
 
 function conditionOf(literal: Literal): Condition {
-  if (isAggregate(literal)) return countOf(literal);
-  if (isArithmetic(literal)) throw new Beyond('Arithmetic is beyond the form');
-  if (!isComparison(literal)) return { kind: 'pattern', ...patternOf(literal) };
-  if (literal.naf) throw new Beyond('A denied comparison is beyond the form');
-  const [left = '', right = ''] = literal.args;
-  return { kind: 'comparison', operator: literal.predicate, left: termOf(left), right: termOf(right) };
+  if (isAggregate(literal)) return aggregateOf(literal);
+  if (!isComparison(literal) && !isArithmetic(literal)) return { kind: 'pattern', ...patternOf(literal) };
+  if (literal.naf) throw new Beyond('A denied comparison or calculation is beyond the form');
+  const [left = '', right = '', result = ''] = literal.args;
+  const operands = { operator: literal.predicate, left: termOf(left), right: termOf(right) };
+  return isComparison(literal)
+    ? { kind: 'comparison', ...operands }
+    : { kind: 'calculation', ...operands, result: termOf(result) };
 }
 
 /** Reads a question as a form. `names`: of the declared arguments, for those in braces. */
@@ -143,13 +173,14 @@ function literalOfPattern(pattern: ComposedPattern, names: ArgumentNames): AtomL
 
 function literalOf(condition: Condition, names: ArgumentNames): Literal {
   if (condition.kind === 'pattern') return literalOfPattern(condition, names);
-  if (condition.kind === 'comparison') {
+  if (condition.kind !== 'aggregate') {
     const { operator, left, right } = condition;
-    return { predicate: operator, args: [textOfTerm(left), textOfTerm(right)], negated: false, naf: false };
+    const terms = condition.kind === 'comparison' ? [left, right] : [left, right, condition.result];
+    return { predicate: operator, args: terms.map(textOfTerm), negated: false, naf: false };
   }
-  const { result, over, patterns } = condition;
+  const { operation, result, over, patterns } = condition;
   return {
-    aggregate: 'count',
+    aggregate: operation,
     result,
     over: [...over],
     body: patterns.map((each) => literalOfPattern(each, names)),
@@ -190,8 +221,14 @@ export function conditionProblem(condition: Condition): string | null {
     return comparisonNames.some((name) => name === condition.operator)
       ? (termProblem(condition.left, true) ?? termProblem(condition.right, true))
       : 'Choose a comparison';
-  if (condition.patterns.length === 0) return 'Choose what to count';
-  if (condition.over.length === 0) return 'Name a variable in what is counted';
+  if (condition.kind === 'calculation')
+    return arithmeticNames.some((name) => name === condition.operator)
+      ? ([condition.result, condition.left, condition.right]
+          .map((term) => termProblem(term, true))
+          .find((problem) => problem !== null) ?? null)
+      : 'Choose a calculation';
+  if (condition.patterns.length === 0) return 'Choose what it is of';
+  if (condition.over.length === 0) return 'Name a variable in its patterns';
   return (
     termProblem({ kind: 'variable', text: condition.result }) ??
     condition.patterns.map(patternProblem).find((each) => each !== null) ??
@@ -208,6 +245,8 @@ export function variablesOfForm(conditions: readonly Condition[]): string[] {
   const found = conditions.flatMap((condition) => {
     if (condition.kind === 'pattern') return variablesIn(condition.terms);
     if (condition.kind === 'comparison') return variablesIn([condition.left, condition.right]);
+    if (condition.kind === 'calculation')
+      return variablesIn([condition.result, condition.left, condition.right]);
     return [condition.result];
   });
   return [...new Set(found)];
@@ -218,7 +257,7 @@ export function freshVariable(conditions: readonly Condition[], named: string | 
   const taken = new Set([
     ...variablesOfForm(conditions),
     ...conditions.flatMap((condition) =>
-      condition.kind === 'count' ? condition.patterns.flatMap(({ terms }) => variablesIn(terms)) : [],
+      condition.kind === 'aggregate' ? condition.patterns.flatMap(({ terms }) => variablesIn(terms)) : [],
     ),
   ]);
   const base = named !== null && /^[\p{L}\p{N}_]+$/u.test(named) ? named : null;

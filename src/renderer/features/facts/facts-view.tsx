@@ -9,7 +9,8 @@ import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo, useSta
 import { Skeleton, TextInput } from '@mantine/core';
 import { IconFilter } from '@tabler/icons-react';
 import type { PredicateList as PredicateRows, StoredFact } from '../../../engine/contract/facts.ts';
-import { pastedName, type PastedTable } from '../../api/delimited.ts';
+import type { PastedTable } from '../../api/delimited.ts';
+import { pastedName } from '../../api/delimited-writing.ts';
 import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { conclusionsInWords, type CountedConclusions, countOfConclusions } from '../../ui/consequences.ts';

@@ -3,7 +3,7 @@
  * otherwise nothing is staged until the user has seen the problems.
  */
 import { Suspense, useEffect, useEffectEvent, useState } from 'react';
-import { type PastedTable, pastedTable } from '../../api/delimited.ts';
+import type { PastedTable } from '../../api/delimited.ts';
 import { useReason } from '../../api/rights.ts';
 import { useSession } from '../../api/session.tsx';
 import { formatAmount } from '../../ui/format.ts';
@@ -45,11 +45,14 @@ export function PasteRows({ predicate, onStage, onTable }: PasteRowsProps) {
   }
 
   async function take(text: string): Promise<void> {
-    const { rowsOfClipboard } = await import('./pasted-rows.ts');
+    const [{ rowsOfClipboard }, { pastedTable }] = await Promise.all([
+      import('./pasted-rows.ts'),
+      import('../../api/delimited.ts'),
+    ]);
     const scopeName = scope.kind === 'named' ? scope.name : null;
     const pasted = rowsOfClipboard(text, { predicate, arity, scope: scopeName });
-    if (pasted.problems.length > 0) setRefused({ pasted, table: pastedTable(text) });
-    else stage(pasted.facts);
+    if (pasted.problems.length === 0) stage(pasted.facts);
+    else setRefused({ pasted, table: pastedTable(text) });
   }
 
   const onPaste = useEffectEvent((event: ClipboardEvent) => {

@@ -1,5 +1,5 @@
 /** Rows of the grid as text, for the clipboard and for files; `pasted-rows.ts` reads it. Pure. */
-import { writtenField } from '../../api/delimited.ts';
+import { writtenField } from '../../api/delimited-writing.ts';
 import { renderFact } from './render-fact.ts';
 import type { FactContent } from './staged-edits.ts';
 

@@ -9,7 +9,8 @@ import { type DeclarationInput, declarationInputSchema } from '../../../engine/c
 import { validate } from '../../../engine/contract/validation.ts';
 import { guessedType } from '../../api/guessed-type.ts';
 import { maxArguments, predicateProblem } from '../../../engine/contract/language.ts';
-import { type DelimitedRecord, pastedName, type Separator } from '../../api/delimited.ts';
+import type { DelimitedRecord, Separator } from '../../api/delimited.ts';
+import { pastedName } from '../../api/delimited-writing.ts';
 
 /** A mapping. */
 export interface Mapping {

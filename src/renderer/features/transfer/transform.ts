@@ -5,7 +5,8 @@
  * in the service's messages match the chosen file. Bytes that are not UTF-8 fail their own line. Holds at most a
  * chunk, a line and a record.
  */
-import { type DelimitedRecord, RecordReader, writtenField } from '../../api/delimited.ts';
+import { type DelimitedRecord, RecordReader } from '../../api/delimited.ts';
+import { writtenField } from '../../api/delimited-writing.ts';
 import { type Mapping, mappedRecord } from './mapping.ts';
 
 /** A row that failed. */
