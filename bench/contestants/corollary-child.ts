@@ -1,7 +1,7 @@
 /**
  * The process that runs our own engine: reads the task in the given folder, prints one line of JSON.
  *
- * Everything uses the public interface. A question is timed with `limit: 1`: the engine still derives every answer, but
+ * Everything uses the public interface; facts are loaded as an engine in process loads a file, in columns. A question is timed with `limit: 1`: the engine still derives every answer, but
  * does not render them, which no contestant does; they are counted afterwards, off the clock.
  */
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { caller, fact } from '../calls.ts';
 import type { BenchAtom } from '../program.ts';
 import { type Row, shuffled } from '../graphs.ts';
 import { type ChildReport, median, p95 } from './contestant.ts';
-import { type ChildTask, collectGarbage, cpuSeconds, heldBytes, readRows, readTask } from './rows.ts';
+import { type ChildTask, collectGarbage, cpuSeconds, heldBytes, readFacts, readRows, readTask } from './rows.ts';
 
 const folder = present(process.argv[2], 'missing argument: the folder of the task');
 const factsPerWrite = 50_000;
@@ -28,13 +28,10 @@ async function loadFacts(engine: Engine, task: ChildTask): Promise<number> {
   let count = 0;
   const scope = task.scopes > 1 ? firstScope : null;
   for (const name of task.relations) {
-    const rows = readRows(folder, name);
-    for (let from = 0; from < rows.length; from += factsPerWrite)
-      await engine.tellAll(
-        caller,
-        rows.slice(from, from + factsPerWrite).map((row) => fact(name, row, { scope })),
-      );
-    count += rows.length;
+    for (const facts of readFacts(folder, name, { scope, factsPerBlock: factsPerWrite })) {
+      await engine.tellAll(caller, facts);
+      count += facts.length;
+    }
   }
   for (let fork = 1; fork < task.scopes; fork++)
     await engine.fork(caller, { source: firstScope, target: `s${fork}` });

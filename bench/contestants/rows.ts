@@ -1,6 +1,7 @@
 /** The input of the Node contestants: one TSV file for each relation, written by the runner, read by the child. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type FactBlock, FactBlockBuilder } from '../../src/engine/index.ts';
 import { columnsOf, type Row } from '../graphs.ts';
 import type { BenchAtom } from '../program.ts';
 import type { Kind } from '../workloads/workload.ts';
@@ -60,6 +61,31 @@ export function readRows(folder: string, name: string): Row[] {
     const [first = '', second = '', ...others] = line.split('\t');
     return [first, second, ...others];
   });
+}
+
+/** The rows of a relation as facts in columns, with so many in each block: no string or object is made for one. */
+export function* readFacts(
+  folder: string,
+  name: string,
+  { scope, factsPerBlock }: { readonly scope: string | null; readonly factsPerBlock: number },
+): Generator<FactBlock> {
+  const bytes = readFileSync(join(folder, `${name}.tsv`));
+  const [tab, newline] = [0x09, 0x0a];
+  const firstLine = bytes.subarray(0, bytes.indexOf(newline));
+  const arity = firstLine.reduce((fields, byte) => (byte === tab ? fields + 1 : fields), 1);
+  for (let at = 0; at < bytes.length; ) {
+    const facts = new FactBlockBuilder();
+    while (at < bytes.length && facts.count < factsPerBlock) {
+      facts.begin(name, arity, true, scope);
+      for (let position = 0; position < arity; position++) {
+        let end = at;
+        while (bytes[end] !== tab && bytes[end] !== newline) end++;
+        facts.addUtf8(bytes, at, end);
+        at = end + 1;
+      }
+    }
+    yield facts.built();
+  }
 }
 
 /** CPU seconds of all threads of this process so far. */

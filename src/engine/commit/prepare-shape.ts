@@ -1,8 +1,9 @@
 import { EngineError, invalid } from '../base/errors.ts';
-import type { Declaration } from '../contract/declarations.ts';
-import { isOfType, misfit } from '../language/argument-types.ts';
+import type { ArgumentType, Declaration } from '../contract/declarations.ts';
+import { acceptsAny, isOfType, misfit } from '../language/argument-types.ts';
 import { renderConstant, renderIdentity } from '../language/print.ts';
 import { holdersOf, judgeKey, keyPositions, type StrictKey, StrictKeys } from '../state/key-rule.ts';
+import type { FactBlock, FactFrame } from '../store/fact-block.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import type { Bounds, FactIdentity, FactStore, FactToStore } from '../store/fact-store.ts';
 
@@ -25,6 +26,48 @@ export function refuseMisfits(declarations: DeclarationStore, fact: FactIdentity
       },
     );
   }
+}
+
+/** The indexes of the facts that `refuseMisfits` refuses, ascending; in steps. */
+export function* misfitsInBlock(
+  declarations: DeclarationStore,
+  block: FactBlock,
+): Generator<'more', number[], undefined> {
+  const found: number[] = [];
+  const typed = block.frames.map((frame) => typedArguments(declarations, frame));
+  if (typed.every((each) => each.length === 0)) return found;
+  for (let index = 0; index < block.length; index++) {
+    if (index % factsInStep === factsInStep - 1) yield 'more';
+    for (const { position, type } of typed[block.frameOf[index] as number] as readonly TypedArgument[])
+      if (!isOfType(type, block.argumentAt(index, position))) {
+        found.push(index);
+        break;
+      }
+  }
+  return found;
+}
+
+const factsInStep = 256;
+
+interface TypedArgument {
+  readonly position: number;
+  readonly type: ArgumentType;
+}
+
+/** The arguments of which some constants are refused. */
+function typedArguments(declarations: DeclarationStore, { predicate, arity }: FactFrame): TypedArgument[] {
+  const declaration = declarations.size === 0 ? null : declarations.get(predicate, arity);
+  if (declaration?.check !== 'reject') return [];
+  return declaration.arguments.flatMap(({ type }, position) =>
+    acceptsAny(type) ? [] : [{ position, type }],
+  );
+}
+
+/** True if a key may refuse facts of the block, none of which gives a validity. */
+export function mayConflictIn(declarations: DeclarationStore, { frames }: FactBlock): boolean {
+  if (declarations.size === 0) return false;
+  const keys = StrictKeys.of(declarations);
+  return frames.some((frame) => keys.keyIn(frame)?.onConflict === 'reject');
 }
 
 /** What is at odds with a declaration that only warns, in words. */

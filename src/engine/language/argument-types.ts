@@ -10,6 +10,11 @@ const maxInstant = 8_640_000_000_000_000;
 /** Choices that a message lists. */
 const maxListed = 10;
 
+/** True if every constant is of the type. */
+export function acceptsAny(type: ArgumentType): boolean {
+  return type === 'any' || type === 'text' || type === 'entity';
+}
+
 /** True if the constant is of the type. */
 export function isOfType(type: ArgumentType, constant: string): boolean {
   if (typeof type === 'object') return type.oneOf.includes(constant);

@@ -1,6 +1,7 @@
 import type { Declaration } from '../contract/declarations.ts';
 import type { Bounds, FactStore, FactToStore } from '../store/fact-store.ts';
 import { boundsAfter, openBounds } from '../store/fact-store.ts';
+import type { FactFrame } from '../store/fact-block.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 
 /** What becomes of a fact, and of the facts that hold its value of the key. */
@@ -101,8 +102,12 @@ export class StrictKeys {
     args,
     truthVal,
   }: Pick<FactToStore, 'predicate' | 'args' | 'truthVal'>): StrictKey | null {
-    if (this.isEmpty || !truthVal) return null;
-    return this.#keys.get(`${args.length}/${predicate}`) ?? null;
+    return this.isEmpty ? null : this.keyIn({ predicate, arity: args.length, truthVal });
+  }
+
+  /** The key that facts of this relation are under; null: none. */
+  keyIn({ predicate, arity, truthVal }: Omit<FactFrame, 'scope'>): StrictKey | null {
+    return this.isEmpty || !truthVal ? null : (this.#keys.get(`${arity}/${predicate}`) ?? null);
   }
 }
 

@@ -1,7 +1,7 @@
 import { renderIdentity } from '../language/print.ts';
 import type { LogRecord } from '../log/codec.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
-import type { FactsToStore } from '../store/fact-block.ts';
+import { FactBlock, type FactFrame, type FactsToStore } from '../store/fact-block.ts';
 import { type FactRange, storeAll, type StoreSink } from '../store/fact-load.ts';
 import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { tupleAt } from '../store/tuples.ts';
@@ -55,11 +55,24 @@ export class KeyedFacts {
     for (let at = from; at < end; ) {
       let free = at;
       if (this.#keys.isEmpty) free = end;
-      while (free < end && this.isFree(facts.at(free) as FactToStore)) free++;
+      else if (facts instanceof FactBlock) free = this.#endOfFree(facts, at, end);
+      else while (free < end && this.isFree(facts[free] as FactToStore)) free++;
       if (free > at) storeAll(write, facts, { from: at, end: free });
       else sink.stored(yield* this.store(facts.at(free++) as FactToStore));
       at = free;
     }
+  }
+
+  /** The end of the facts from `at` on for which no key can supersede anything. */
+  #endOfFree(block: FactBlock, at: number, end: number): number {
+    let free: FactFrame | null = null;
+    for (let index = at; index < end; index++) {
+      const frame = block.frameAt(index);
+      if (frame === free) continue;
+      if (this.#keys.keyIn(frame)?.onConflict === 'supersede') return index;
+      free = frame;
+    }
+    return end;
   }
 
   /** Stores the fact after what it supersedes. */

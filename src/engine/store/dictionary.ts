@@ -1,6 +1,7 @@
 import { Enlarging, firstStepOf, maxRowsAtOnce, roomFor, stepAfter } from './enlarging.ts';
 import { finish, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
+import { textOf } from './text-of-utf8.ts';
 
 /** Constants as numbers and back: the interface of a dictionary. */
 export interface ConstantIds {
@@ -197,19 +198,30 @@ export class Dictionary implements ConstantIds {
 
   /** The text of an id from `intern`. */
   text(id: number): string {
-    const start = this.#offsets[id] as number;
-    const end = this.#offsets[id + 1] as number;
-    const arena = this.#arena;
-    if (end - start <= 48) {
-      const text = shortText(arena, start, end);
-      if (text !== null) return text;
-    }
-    return decoder.decode(arena.subarray(start, end));
+    return textOf(this.#arena, this.#offsets[id] as number, this.#offsets[id + 1] as number);
   }
 
   /** The UTF-8 of the text of an id; read-only. */
   utf8(id: number): Uint8Array {
     return this.#arena.subarray(this.#offsets[id], this.#offsets[id + 1]);
+  }
+
+  /** Writes the texts of these ids as UTF-8, one after the other, and where each ends: there is room for them. */
+  encodedOf(ids: Int32Array, { bytes, ends }: EncodedTexts): void {
+    const [arena, offsets] = [this.#arena, this.#offsets];
+    let end = 0;
+    for (let from = 0; from < ids.length; ) {
+      const first = ids[from] as number;
+      const start = offsets[first] as number;
+      // Texts of consecutive ids lie side by side.
+      let next = from;
+      for (; next < ids.length && ids[next] === first + next - from; next++)
+        ends[next] = end + (offsets[first + next - from + 1] as number) - start;
+      const stop = offsets[first + next - from] as number;
+      bytes.set(arena.subarray(start, stop), end);
+      end += stop - start;
+      from = next;
+    }
   }
 
   compare(left: number, right: number): number {
@@ -490,8 +502,6 @@ export class Dictionary implements ConstantIds {
 
 const hashesOfTexts = new Int32Array(maxBatch);
 const encoder = new TextEncoder();
-/** A text may begin with U+FEFF, which is not a byte order mark here. */
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const minBytesPerStep = 0x1_0000;
 /** Ids moved to new slots for every `maxBatch` texts that are added. */
 const idsPerMove = 8 * maxBatch;
@@ -507,34 +517,6 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = hashSeed ^ (end - start);
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), hashFactor);
   return finish(hash);
-}
-
-/**
- * The text of a few bytes; null if they are not all ASCII. Each call of `fromCharCode` makes a string, so it
- * takes eight at once.
- */
-function shortText(bytes: Uint8Array, start: number, end: number): string | null {
-  let text = '';
-  let at = start;
-  let all = 0;
-  for (; at + 8 <= end; at += 8) {
-    const a = bytes[at] as number;
-    const b = bytes[at + 1] as number;
-    const c = bytes[at + 2] as number;
-    const d = bytes[at + 3] as number;
-    const e = bytes[at + 4] as number;
-    const f = bytes[at + 5] as number;
-    const g = bytes[at + 6] as number;
-    const h = bytes[at + 7] as number;
-    all |= a | b | c | d | e | f | g | h;
-    text += String.fromCharCode(a, b, c, d, e, f, g, h);
-  }
-  for (; at < end; at++) {
-    const byte = bytes[at] as number;
-    all |= byte;
-    text += String.fromCharCode(byte);
-  }
-  return all < 0x80 ? text : null;
 }
 
 function isQuote(byte: number): boolean {

@@ -1,4 +1,5 @@
-import type { FactIdentity, FactToStore } from './fact-to-store.ts';
+import { type FactIdentity, type FactToStore, isPlain } from './fact-to-store.ts';
+import { textOf } from './text-of-utf8.ts';
 
 /** What many facts of a block share. */
 export interface FactFrame {
@@ -57,6 +58,11 @@ export class FactBlock implements Iterable<FactToStore> {
     return this.#extras.size === 0;
   }
 
+  /** The indexes of the facts that give a validity or metadata, in their order. */
+  givenMore(): Iterable<number> {
+    return this.#extras.keys();
+  }
+
   /** True if the fact gives neither a validity nor metadata. */
   isPlainAt(index: number): boolean {
     return this.#extras.size === 0 || !this.#extras.has(index);
@@ -81,9 +87,17 @@ export class FactBlock implements Iterable<FactToStore> {
     const { predicate, arity, truthVal, scope } = this.frameAt(index);
     const first = this.firstText[index] as number;
     const args: string[] = [];
-    for (let text = first; text < first + arity; text++)
-      args.push(decoder.decode(this.bytes.subarray(this.startOf(text), this.ends[text])));
+    for (let text = first; text < first + arity; text++) args.push(this.#text(text));
     return { predicate, args, truthVal, scope, ...this.#extras.get(index) };
+  }
+
+  /** An argument of the fact with this index. */
+  argumentAt(index: number, position: number): string {
+    return this.#text((this.firstText[index] as number) + position);
+  }
+
+  #text(text: number): string {
+    return textOf(this.bytes, this.startOf(text), this.ends[text] as number);
   }
 
   *[Symbol.iterator](): Generator<FactToStore> {
@@ -128,12 +142,11 @@ export class FactBlockBuilder {
 
   /** Adds a fact. */
   add(fact: FactToStore): void {
-    const { predicate, args, truthVal, scope, ...extras } = fact;
-    for (const _field in extras) {
+    if (!isPlain(fact)) {
+      const { predicate: _predicate, args: _args, truthVal: _truthVal, scope: _scope, ...extras } = fact;
       this.#extras.set(this.count, extras);
-      break;
     }
-    this.addPlain(predicate, args, truthVal, scope);
+    this.addPlain(fact.predicate, fact.args, fact.truthVal, fact.scope);
   }
 
   /** Adds a fact without validity and metadata. */
@@ -267,8 +280,6 @@ const maxFramesSearched = 16;
 /** Up to this many bytes are copied one by one, which is faster than making a view. */
 const maxLoopBytes = 64;
 const encoder = new TextEncoder();
-/** A text may begin with U+FEFF, which is not a byte order mark here. */
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 function enlarged(from: Int32Array, to: Int32Array): Int32Array {
   to.set(from);

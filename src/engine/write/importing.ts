@@ -19,7 +19,7 @@ import type { RuleInput } from '../contract/rules.ts';
 import { addAlias, checkAlias } from './entities.ts';
 import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
-import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
+import { FactBlock, FactBlockBuilder, type FactsToStore } from '../store/fact-block.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
 import type { Growth } from '../state/growth.ts';
@@ -40,9 +40,10 @@ import {
   givesValidity,
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
-import { KeyCheck, mayConflict, refuseMisfits } from '../commit/prepare-shape.ts';
+import { KeyCheck, mayConflict, mayConflictIn, misfitsInBlock, refuseMisfits } from '../commit/prepare-shape.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { checkDeclared, declarationToStore, declare } from './declarations.ts';
+import { DeclaredAtWrite } from './declared-at-write.ts';
 import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
 import { additionOf, constraintToStore } from './constraints.ts';
 import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
@@ -83,33 +84,53 @@ class WritingImport implements Import {
   }
 
   async assert(given: readonly ImportedFact[] | FactBlock): Promise<ImportedBatch> {
+    const declared = new DeclaredAtWrite(this.#writer.live, this.#caller);
     const batch = newBatch();
-    if (given instanceof FactBlock && given.isPlain && this.#declarations.size === 0) {
-      // There is nothing to check in any of them.
-      await this.#store(new Wanted(null, given), batch);
-      return batch;
+    if (given instanceof FactBlock && given.isPlain && !mayConflictIn(declared.declarations, given))
+      await this.#storeBlock(given, declared, batch);
+    else await this.#storeEach(given instanceof FactBlock ? inputsOfBlock(given) : given, declared, batch);
+    batch.refused.sort((left, right) => left.index - right.index);
+    return batch;
+  }
+
+  /** Stores facts that need no other check than that of their types. */
+  async #storeBlock(block: FactBlock, declared: DeclaredAtWrite, batch: Batch): Promise<void> {
+    const steps = misfitsInBlock(declared.declarations, block);
+    const misfits = await runInSlices(steps, () => this.#slices.breathe());
+    if (misfits.length === 0) return this.#store(new Wanted(null, block), declared, batch);
+    const builder = new FactBlockBuilder(block.length, block.bytes.length);
+    const indexes: number[] = [];
+    let from = 0;
+    for (const index of [...misfits, block.length]) {
+      builder.addFrom(block, from, index);
+      for (; from < index; from++) indexes.push(from);
+      from = index + 1;
+      if (index === block.length) break;
+      const message = refusalOf(() => refuseMisfits(declared.declarations, block.at(index), ''));
+      batch.refused.push({ index, message: present(message, 'a misfit is refused') });
     }
-    const facts = given instanceof FactBlock ? inputsOfBlock(given) : given;
+    await this.#store(new Wanted(null, builder.built(block.following), indexes), declared, batch);
+  }
+
+  async #storeEach(facts: readonly ImportedFact[], declared: DeclaredAtWrite, batch: Batch): Promise<void> {
     const now = this.#writer.live.showTime();
     let together = new Wanted();
     for (let index = 0; index < facts.length && batch.stopped === null; index++) {
       if (index % factsBetweenBreaths === 0) await this.#slices.breathe();
       const input = facts[index] as ImportedFact;
-      const fact = storable(input, index, now, batch, this.#declarations);
+      const fact = storable(input, index, now, batch, declared.declarations);
       if (fact === null) continue;
       if (input.ifGeneration === null) together.add(fact, index);
       else {
         // An earlier fact of the batch may be the same one and have changed it.
-        await this.#store(together, batch);
+        await this.#store(together, declared, batch);
         together = new Wanted();
         const alone = new Wanted(input.ifGeneration);
         alone.add(fact, index);
-        await this.#store(alone, batch);
+        await this.#store(alone, declared, batch);
       }
     }
-    if (batch.stopped === null) await this.#store(together, batch);
-    batch.refused.sort((left, right) => left.index - right.index);
-    return batch;
+    if (batch.stopped === null) await this.#store(together, declared, batch);
   }
 
   get #declarations(): DeclarationStore {
@@ -190,26 +211,43 @@ class WritingImport implements Import {
     await this.#writer.write({ caller, database, operation });
   }
 
-  async #store(wanted: Wanted, batch: Batch): Promise<void> {
+  /** `declared`: what its facts were looked at with. */
+  async #store(wanted: Wanted, declared: DeclaredAtWrite, batch: Batch): Promise<void> {
     const { facts, ifGeneration } = wanted;
     if (facts.length === 0) return;
-    const declarations = this.#declarations;
+    const { declarations } = declared;
     const isDoubtful =
       ifGeneration !== null ||
       (!(facts instanceof FactBlock) &&
         facts.some((fact) => dependsOnStored(fact) || mayConflict(declarations, fact)));
-    const write = isDoubtful
-      ? {
-          operation: async (time: number) => this.#decided((await this.#accepted(wanted, batch, time)).facts),
-        }
-      : await this.#decided(facts);
+    const accepted = {
+      operation: async (time: number) => this.#decided((await this.#accepted(wanted, batch, time)).facts),
+    };
     try {
-      this.#tally(await this.#write(write), batch);
+      const written = isDoubtful ? null : await this.#writeUnlessDeclared(facts, declared);
+      this.#tally(written ?? (await this.#write(accepted)), batch);
     } catch (error) {
       if (!isOverQuota(error)) throw error;
       const tried = new Set(wanted.indexes());
       batch.refused = batch.refused.filter(({ index }) => !tried.has(index));
       await this.#storeFitting(wanted, batch, error);
+    }
+  }
+
+  /** Writes the facts; null, and writes nothing, if the declarations have changed since. */
+  async #writeUnlessDeclared(
+    facts: FactsToStore,
+    declared: DeclaredAtWrite,
+  ): Promise<Extract<Outcome, { kind: 'facts' }> | null> {
+    const check = (): void => {
+      throw new DeclaredMeanwhile();
+    };
+    const needsCheck = (): boolean => declared.haveChanged;
+    try {
+      return await this.#write({ ...(await this.#decided(facts)), check, needsCheck });
+    } catch (error) {
+      if (error instanceof DeclaredMeanwhile) return null;
+      throw error;
     }
   }
 
@@ -240,7 +278,9 @@ class WritingImport implements Import {
     batch.unchanged += unchanged;
   }
 
-  async #write(wanted: Pick<Write, 'operation' | 'encoded'>): Promise<Extract<Outcome, { kind: 'facts' }>> {
+  async #write(
+    wanted: Pick<Write, 'operation' | 'encoded' | 'check' | 'needsCheck'>,
+  ): Promise<Extract<Outcome, { kind: 'facts' }>> {
     const caller = this.#caller;
     const report = await this.#writer.write({ caller, isOfTenant: true, ...wanted });
     const outcome = outcomeAs(report.outcome, 'facts');
@@ -268,6 +308,7 @@ class WritingImport implements Import {
       const message =
         refusalOf(() => {
           if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
+          refuseMisfits(this.#declarations, fact, '');
           validities.check(fact, '');
         }) ?? (await keyRefusal(keys, fact, this.#slices));
       if (message === null) those.add(fact, index);
@@ -277,18 +318,27 @@ class WritingImport implements Import {
   }
 }
 
+/** The facts of a write were looked at with declarations that have changed since. */
+class DeclaredMeanwhile extends Error {}
+
 /** Facts to be stored together, with their places in the batch. */
 class Wanted {
   /** They are refused if they have changed since; null: they are not. */
   readonly ifGeneration: number | null;
-  /** A whole batch in columns; null: the facts were added one by one. */
+  /** All of them, in columns; null: the facts were added one by one. */
   readonly #block: FactBlock | null;
   readonly #facts: FactToStore[] = [];
-  readonly #indexes: number[] = [];
+  /** By fact; null: they are the whole batch. */
+  readonly #indexes: number[] | null;
 
-  constructor(ifGeneration: number | null = null, block: FactBlock | null = null) {
+  constructor(
+    ifGeneration: number | null = null,
+    block: FactBlock | null = null,
+    indexes: number[] | null = block === null ? [] : null,
+  ) {
     this.ifGeneration = ifGeneration;
     this.#block = block;
+    this.#indexes = indexes;
   }
 
   get facts(): FactsToStore {
@@ -297,16 +347,16 @@ class Wanted {
 
   /** The index in the batch of the fact with this index. */
   indexOf(at: number): number {
-    return this.#block === null ? present(this.#indexes[at], 'a wanted fact has its place') : at;
+    return this.#indexes === null ? at : present(this.#indexes[at], 'a wanted fact has its place');
   }
 
   indexes(): Iterable<number> {
-    return this.#block === null ? this.#indexes : Array(this.#block.length).keys();
+    return this.#indexes ?? Array(this.facts.length).keys();
   }
 
   add(fact: FactToStore, index: number): void {
     this.#facts.push(fact);
-    this.#indexes.push(index);
+    this.#indexes?.push(index);
   }
 }
 

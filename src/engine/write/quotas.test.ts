@@ -15,6 +15,7 @@ import {
   type Session,
   testCaller,
 } from '../testing/engine-fixtures.ts';
+import { FactBlockBuilder } from '../store/fact-block.ts';
 import { consolidateIn, decayIn, restoreIn, storedAtoms, summaryId } from '../testing/memory-calls.ts';
 
 /** Quotas of databases and tenants, and the mark of memory: contract section 16. */
@@ -233,6 +234,20 @@ test('stops an import at the first fact over the quota and keeps what it stored'
     expect(batch.stopped?.message).toContain('quota is 3');
   }
   expect(await storedAtoms(session)).toEqual(['p(a)', 'p(b)', 'p(c)']);
+});
+
+test('stops an import within facts in columns', async () => {
+  const session = await openSession();
+  await session.tell('p(a)');
+  await limit(session, { facts: 3 });
+  const builder = new FactBlockBuilder();
+  for (const constant of ['a', 'b', 'b', 'c', 'd', 'e']) builder.addPlain('p', [constant], true, null);
+  const importing = session.engine.import(session.caller, false);
+  const stopped = { index: 4 };
+  expect(await importing.assert(builder.built())).toMatchObject({ asserted: 2, unchanged: 2, stopped });
+  await importing.end();
+  expect(await storedAtoms(session)).toEqual(['p(a)', 'p(b)', 'p(c)']);
+  expect(await session.engine.undoImport(session.caller, importing.id)).toMatchObject({ retracted: 2 });
 });
 
 test('has a quota that lasts through a restart, with a snapshot and without', async () => {

@@ -9,8 +9,16 @@ import {
   givesValidity,
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
-import { KeyCheck, keyClaim, mayConflict, refuseMisfits, shapeHints } from '../commit/prepare-shape.ts';
-import { runInSlices } from '../base/slices.ts';
+import {
+  KeyCheck,
+  keyClaim,
+  mayConflict,
+  mayConflictIn,
+  misfitsInBlock,
+  refuseMisfits,
+  shapeHints,
+} from '../commit/prepare-shape.ts';
+import { runInSlices, type Slices } from '../base/slices.ts';
 import type { FactInput, FactOutcome, FactsOutcome } from '../contract/facts.ts';
 import { renderIdentity } from '../language/print.ts';
 import { Hints, hintsOfFacts, hintsPart } from '../read/hints.ts';
@@ -18,8 +26,9 @@ import { KnownNames } from '../read/known-names.ts';
 import type { LiveState } from '../session/live-state.ts';
 import type { Writer } from '../session/writer.ts';
 import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';
-import { DeclarationStore } from '../store/declaration-store.ts';
-import { FactBlockBuilder } from '../store/fact-block.ts';
+import type { DeclarationStore } from '../store/declaration-store.ts';
+import { FactBlock, FactBlockBuilder, type FactsToStore } from '../store/fact-block.ts';
+import { DeclaredAtWrite } from './declared-at-write.ts';
 import type { FactIdentity, FactToStore } from '../store/fact-store.ts';
 
 /** Asserts a fact. */
@@ -65,20 +74,63 @@ export async function tell(
 
 const factsBetweenPauses = 256;
 
-/** Asserts facts in one write: all of them or none. A refusal names the fact by its index. */
+/**
+ * Asserts facts in one write: all of them or none. A refusal names the fact by its index. Many facts are best given in
+ * columns (`FactBlockBuilder`), which takes no object for each.
+ */
 export async function tellAll(
   writer: Writer,
   caller: Caller,
-  inputs: readonly FactInput[],
+  inputs: readonly FactInput[] | FactBlock,
 ): Promise<FactsOutcome> {
   const { live } = writer;
   const slices = writer.slices(caller);
-  const now = live.showTime();
-  const pathOf = (index: number): string => `facts.${index}.`;
+  const declared = new DeclaredAtWrite(live, caller);
+  const { facts, isDoubtful, isKeyed } =
+    inputs instanceof FactBlock
+      ? await lookedAt(inputs, declared.declarations, slices)
+      : await prepared(inputs, { declarations: declared.declarations, now: live.showTime() }, slices);
+  const encoded = await encodeWrite({ kind: 'assert', tenant: caller.tenant, facts }, slices);
+  const check = async (time: number): Promise<void> => {
+    const store = live.storeOf(caller);
+    const validities = new ValidityCheck(store, time);
+    const { declarations: present } = live.database(caller);
+    const keys = new KeyCheck(present, store, time);
+    let index = -1;
+    for (const fact of facts) {
+      index++;
+      refuseMisfits(present, fact, pathOf(index));
+      if (isDoubtful) validities.check(fact, pathOf(index));
+      await runInSlices(keys.check(fact, pathOf(index)), () => slices.breathe());
+      if (index % factsBetweenPauses === 0) await slices.breathe();
+    }
+  };
+  const hints = hintsOfNewFacts(live, caller, inputs instanceof FactBlock ? examplesOf(inputs) : inputs);
+  const needsCheck = (): boolean => isDoubtful || isKeyed || declared.haveChanged;
+  const { outcome } = await writer.write({ caller, ...encoded, check, needsCheck });
+  const written = outcomeAs(outcome, 'facts');
+  const { asserted, updated, unchanged, generation } = written;
+  const counts = { asserted, updated, unchanged, ...supersededPart(written), generation };
+  return { status: 'asserted', ...counts, ...hintsPart(hints) };
+}
+
+/** Facts to store that nothing refuses so far. */
+interface PreparedFacts {
+  readonly facts: FactsToStore;
+  /** True if what is stored decides whether their validities are well-formed. */
+  readonly isDoubtful: boolean;
+  /** True if a key may refuse them. */
+  readonly isKeyed: boolean;
+}
+
+/** Throws if one of the facts is refused whatever is stored. */
+async function prepared(
+  inputs: readonly FactInput[],
+  { declarations, now }: { readonly declarations: DeclarationStore; readonly now: number },
+  slices: Slices,
+): Promise<PreparedFacts> {
   const few: FactToStore[] = [];
   const many = inputs.length > itemsInSlice ? new FactBlockBuilder() : null;
-  const declared = new DeclaredAtWrite(live, caller);
-  const { declarations } = declared;
   let isDoubtful = false;
   let isKeyed = false;
   for (let index = 0; index < inputs.length; index++) {
@@ -95,29 +147,44 @@ export async function tellAll(
     else many.add(fact);
     if (index % factsBetweenPauses === 0) await slices.breathe();
   }
-  const facts = many?.built() ?? few;
-  const encoded = await encodeWrite({ kind: 'assert', tenant: caller.tenant, facts }, slices);
-  const check = async (time: number): Promise<void> => {
-    const store = live.storeOf(caller);
-    const validities = new ValidityCheck(store, time);
-    const { declarations: present } = live.database(caller);
-    const keys = new KeyCheck(present, store, time);
-    let index = -1;
-    for (const fact of facts) {
-      index++;
-      refuseMisfits(present, fact, pathOf(index));
-      if (isDoubtful) validities.check(fact, pathOf(index));
-      await runInSlices(keys.check(fact, pathOf(index)), () => slices.breathe());
-      if (index % factsBetweenPauses === 0) await slices.breathe();
-    }
-  };
-  const hints = hintsOfNewFacts(live, caller, inputs);
-  const needsCheck = (): boolean => isDoubtful || isKeyed || declared.haveChanged;
-  const { outcome } = await writer.write({ caller, ...encoded, check, needsCheck });
-  const written = outcomeAs(outcome, 'facts');
-  const { asserted, updated, unchanged, generation } = written;
-  const counts = { asserted, updated, unchanged, ...supersededPart(written), generation };
-  return { status: 'asserted', ...counts, ...hintsPart(hints) };
+  return { facts: many?.built() ?? few, isDoubtful, isKeyed };
+}
+
+/** `prepared` for facts in columns. */
+async function lookedAt(
+  facts: FactBlock,
+  declarations: DeclarationStore,
+  slices: Slices,
+): Promise<PreparedFacts> {
+  const [misfit] = await runInSlices(misfitsInBlock(declarations, facts), () => slices.breathe());
+  if (misfit !== undefined) refuseMisfits(declarations, facts.at(misfit), pathOf(misfit));
+  let isDoubtful = false;
+  let isKeyed = mayConflictIn(declarations, facts);
+  for (const index of facts.givenMore()) {
+    const fact = facts.at(index);
+    checkValidity(fact, pathOf(index));
+    isDoubtful ||= dependsOnStored(fact);
+    isKeyed ||= mayConflict(declarations, fact);
+    if (index % factsBetweenPauses === 0) await slices.breathe();
+  }
+  return { facts, isDoubtful, isKeyed };
+}
+
+function pathOf(index: number): string {
+  return `facts.${index}.`;
+}
+
+/** The facts of a block that hints can be about: the first ones, and one of each relation after them. */
+function examplesOf(block: FactBlock): FactToStore[] {
+  const examples: FactToStore[] = [];
+  const seen = new Set<number>();
+  for (let index = 0; index < block.length; index++) {
+    const frame = block.frameOf[index] as number;
+    if (index >= maxHintedFacts && seen.has(frame)) continue;
+    seen.add(frame);
+    examples.push(block.at(index));
+  }
+  return examples;
 }
 
 type SupersededPart = Partial<Pick<FactOutcome, 'superseded' | 'supersededCount'>>;
@@ -132,29 +199,8 @@ export function supersededPart({
   return supersededCount > listed.length ? { superseded: listed, supersededCount } : { superseded: listed };
 }
 
-/** The declarations that facts were looked at with, until their write is admitted: others may be declared meanwhile. */
-class DeclaredAtWrite {
-  readonly #live: LiveState;
-  readonly #caller: Caller;
-  readonly #version: number;
-  readonly declarations: DeclarationStore;
-
-  /** A database that does not exist declares nothing: the write itself says so, or repeats what it answered before. */
-  constructor(live: LiveState, caller: Caller) {
-    this.#live = live;
-    this.#caller = caller;
-    this.declarations = live.databaseIfAny(caller)?.declarations ?? new DeclarationStore();
-    this.#version = this.declarations.version;
-  }
-
-  get haveChanged(): boolean {
-    const present = this.#live.databaseIfAny(this.#caller)?.declarations;
-    return present !== undefined && (present !== this.declarations || present.version !== this.#version);
-  }
-}
-
 /** Hints for facts before they are written: first what is at odds with the declarations. */
-function hintsOfNewFacts(live: LiveState, caller: Caller, inputs: readonly FactInput[]): string[] {
+function hintsOfNewFacts(live: LiveState, caller: Caller, inputs: readonly FactIdentity[]): string[] {
   const known = namesBefore(live, caller);
   if (known === null) return [];
   return withShapeHints(live.database(caller).declarations, inputs, hintsOfFacts(known, inputs));

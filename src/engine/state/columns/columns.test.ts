@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Slices } from '../../base/slices.ts';
+import { Dictionary } from '../../store/dictionary.ts';
 import { ColumnReader, ColumnWriter } from './columns.ts';
 
 const slices = new Slices(async () => {});
@@ -58,6 +59,12 @@ async function bytesOf(values: readonly Value[]): Promise<Uint8Array> {
   return new Uint8Array(await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer());
 }
 
+async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const all: Uint8Array[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return Buffer.concat(all);
+}
+
 /** The bytes in pieces of this size, in one buffer that is reused. */
 async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(size);
@@ -87,6 +94,19 @@ test('round-trips long columns and many texts piece by piece', async () => {
   ];
   const columns = new ColumnReader(inPieces(await bytesOf(values), 1000), slices);
   for (const each of values) expect(await read(columns, each.kind)).toEqual(each.value);
+});
+
+test('writes the constants of a dictionary as their texts, whichever are left out', async () => {
+  const texts = ['', 'é', 'x'.repeat(300_000), ...Array.from({ length: 5000 }, (_, at) => `text ${at}`)];
+  const dictionary = new Dictionary();
+  for (const text of texts) dictionary.intern(text);
+  const ids = Int32Array.from(texts.keys()).filter((id) => id % 7 !== 3);
+  const wanted = [...ids].map((id) => new TextEncoder().encode(texts[id]));
+  const columns = new ColumnWriter(slices);
+  const [copied, one] = await Promise.all(
+    [columns.constants(dictionary, ids), columns.texts(wanted, ids.length)].map(joined),
+  );
+  expect(copied?.equals(one as Buffer)).toBe(true);
 });
 
 test('writes numbers in little-endian order', async () => {

@@ -66,6 +66,27 @@ export class ColumnWriter {
     yield textsPiece([], 0);
   }
 
+  /** The texts of these ids, in order: the same bytes as `texts`, copied from where the dictionary has them. */
+  async *constants(dictionary: Pick<Dictionary, 'sizeOf' | 'encodedOf'>, ids: Int32Array): AsyncGenerator<Uint8Array> {
+    yield head('texts', ids.length);
+    for (let from = 0; from < ids.length; ) {
+      let bytes = 0;
+      let end = from;
+      while (end < ids.length && end - from < textsInPiece && bytes < bytesInPiece)
+        bytes += dictionary.sizeOf(ids[end++] as number);
+      const numbers = new Int32Array(2 + end - from);
+      numbers.set([end - from, bytes]);
+      const piece = new Uint8Array(numbers.byteLength + bytes);
+      const ends = numbers.subarray(2);
+      dictionary.encodedOf(ids.subarray(from, end), { bytes: piece.subarray(numbers.byteLength), ends });
+      piece.set(new Uint8Array(inOrder(numbers).buffer));
+      yield piece;
+      from = end;
+      await this.#slices.breathe();
+    }
+    yield textsPiece([], 0);
+  }
+
   async *#column<Piece extends Column>(
     kind: Kind,
     count: number,
@@ -227,14 +248,16 @@ const marksInSlice = 4096;
 export async function markedIndexes(marks: Uint8Array, slices: Slices): Promise<Int32Array> {
   let count = 0;
   for (let from = 0; from < marks.length; from += marksInSlice) {
-    for (const mark of marks.subarray(from, from + marksInSlice)) count += mark;
-    await slices.breathe();
+    const end = Math.min(marks.length, from + marksInSlice);
+    for (let index = from; index < end; index++) count += marks[index] as number;
+    if (slices.isOver) await slices.pause();
   }
   const indexes = new Int32Array(count);
   let at = 0;
-  for (let index = 0; index < marks.length; index++) {
-    if (index % marksInSlice === marksInSlice - 1) await slices.breathe();
-    if (marks[index] === 1) indexes[at++] = index;
+  for (let from = 0; from < marks.length; from += marksInSlice) {
+    const end = Math.min(marks.length, from + marksInSlice);
+    for (let index = from; index < end; index++) if (marks[index] === 1) indexes[at++] = index;
+    if (slices.isOver) await slices.pause();
   }
   return indexes;
 }

@@ -99,11 +99,7 @@ export async function* writeFacts(
     ...(toldOf(pinned) === null ? {} : { hasTold: true }),
   };
   yield* columns.json(head);
-  const { used } = selection;
-  yield* columns.texts(
-    mapped(used, (id) => dictionary.utf8(id)),
-    used.length,
-  );
+  yield* columns.constants(dictionary, selection.used);
   yield* columns.texts(mapped(pinned.scopes, (scope) => encoder.encode(scope)));
   const { writes } = selection;
   yield* columns.float64(writes.length, (piece, from) => {
@@ -203,13 +199,22 @@ async function select(
     const rowOf = list === null ? (index: number) => index : (index: number) => list[index] as number;
     const selected: SelectedRows = { relation, count: list?.length ?? rows, rowOf };
     relations.push(selected);
-    for (let index = 0; index < selected.count; index++) {
-      if (index % rowsInSlice === rowsInSlice - 1) await slices.breathe();
-      const row = rowOf(index);
-      facts[relation.number[row] as number] = 1;
-      need(relation.bornIn(row));
-      for (let position = 0; position < relation.arity; position++)
-        isUsed[(relation.columns[position] as Int32Array)[row] as number] = 1;
+    let born = Number.NEGATIVE_INFINITY;
+    for (let from = 0; from < selected.count; from += rowsInSlice) {
+      const end = Math.min(selected.count, from + rowsInSlice);
+      const { number, columns, arity } = relation;
+      for (let index = from; index < end; index++) {
+        const row = rowOf(index);
+        facts[number[row] as number] = 1;
+        const birth = relation.bornIn(row);
+        // Rows of one write follow each other.
+        if (birth !== born) need((born = birth));
+      }
+      for (let position = 0; position < arity; position++) {
+        const column = columns[position] as Int32Array;
+        for (let index = from; index < end; index++) isUsed[column[rowOf(index)] as number] = 1;
+      }
+      await slices.breathe();
     }
   }
   for (const { fact } of pinned.ended.entries) for (const id of fact.identity.subarray(0, -1)) isUsed[id] = 1;
