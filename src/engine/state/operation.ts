@@ -129,6 +129,8 @@ export interface Commit {
   readonly kind: 'commit';
   readonly tenant: string;
   readonly retract: readonly FactIdentity[];
+  /** Facts whose validity has ended are retracted too: they were never so. Absent: they stay. */
+  readonly retractsEnded?: true;
   readonly assert: readonly FactToStore[];
   readonly rules: readonly RuleOperation[];
   /** Absent: none. Aliases are of the transaction's tenant. */
@@ -306,7 +308,9 @@ const secondKinds: ReadonlySet<string> = new Set([
 export function versionOf(operation: Operation): number {
   if (operation.kind === 'forget' || operation.kind === 'redacted') return 3;
   if (secondKinds.has(operation.kind)) return 2;
-  return operation.kind === 'commit' && operation.shape !== undefined ? 2 : 1;
+  if (operation.kind !== 'commit') return 1;
+  if (operation.retractsEnded === true) return 3;
+  return operation.shape === undefined ? 1 : 2;
 }
 
 /** Narrows an operation to those on declarations, constraints and aliases. */
