@@ -57,7 +57,6 @@ async function costOfWrites(): Promise<void> {
           const { user, system } = process.cpuUsage(before);
           used[which]?.push((user + system) / perRound);
         }
-      const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >>> 1] ?? 0;
       const [withHistory = 0, without = 0] = used.map((each) => median(each.slice(4)));
       const ratios = (used[0] ?? []).map((each, at) => each / (used[1]?.[at] ?? 1)).slice(4);
       console.log(
@@ -117,22 +116,37 @@ async function agentsMonth(): Promise<void> {
   });
 }
 
-/** The first question about an earlier state, and the next ones; and the same of the present. */
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >>> 1] ?? 0;
+
+/**
+ * The first question about an earlier state, and the next ones beside the same of the present, in turns: the code that both
+ * run is compiled meanwhile, so whichever came first would seem slower.
+ */
 async function ask(engine: Engine, name: string, then: number): Promise<void> {
   const past = { ...caller, moment: { asOf: null, asKnown: { kind: 'instant', time: then } as const } };
   const question = askInputSchema.parse({ predicate: 'likes', args: ['person7', '?what'] });
-  const timed = async (of: typeof caller): Promise<string> => {
+  const timed = async (of: typeof caller): Promise<readonly [wall: number, cpu: number]> => {
     const before = performance.now();
     const cpu = process.cpuUsage();
     await engine.ask(of, question);
     const { user, system } = process.cpuUsage(cpu);
-    return `${(performance.now() - before).toFixed(2)} ms (${((user + system) / 1000).toFixed(2)} ms of CPU)`;
+    return [performance.now() - before, (user + system) / 1000];
   };
   const first = await timed(past);
-  await timed(past);
-  const next = await timed(past);
-  await timed(caller);
-  console.log(`${name}: first ${first}, next ${next}, present ${await timed(caller)}`);
+  const next: (readonly number[])[] = [];
+  const present: (readonly number[])[] = [];
+  for (let round = 0; round < 40; round++) {
+    next.push(await timed(past));
+    present.push(await timed(caller));
+  }
+  const told = (times: readonly (readonly number[])[]): string => {
+    const [wall, cpu] = [0, 1].map((which) => median(times.slice(-30).map((each) => each[which] ?? 0)));
+    return `${wall?.toFixed(2)} ms (${cpu?.toFixed(2)} ms of CPU)`;
+  };
+  console.log(
+    `${name}: first ${told([first])}, the next of 30 ${told(next)}, of the present ${told(present)}, medians`,
+  );
 }
 
 async function manyFacts(): Promise<void> {

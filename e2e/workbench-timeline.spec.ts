@@ -102,6 +102,12 @@ test('the history says who changed what with which consequences, compares, prove
   await page.getByRole('combobox', { name: 'From' }).fill('4');
   await page.getByRole('combobox', { name: 'From' }).press('Enter');
   await expect(page.getByRole('group', { name: 'Differences' })).toContainText('depends(database, disk)');
+  await page.getByRole('button', { name: 'Take these back…' }).click();
+  const ranged = page.getByRole('dialog', { name: 'Take back generations 5 to 6' });
+  const tried = ranged.getByRole('region', { name: 'What it changes' });
+  await expect(tried).toContainText('depends(database, disk)');
+  await expect(tried).toContainText('depends(cart, database)');
+  await ranged.getByRole('button', { name: 'Cancel' }).click();
 
   await page.getByRole('tab', { name: 'Changes' }).click();
   await pane(page).getByRole('button', { name: 'Take back…' }).click();

@@ -305,6 +305,7 @@ function planOf(
   refuseTouched(range);
   const lists = { added: new Listed(), removed: new Listed(), changed: new Listed() };
   const retract: FactIdentity[] = [];
+  let hasEnded = false;
   const assert: FactToStore[] = [];
   const facts = database.tenants.get(tenant)?.facts ?? null;
   for (const { identity, before, after } of range.facts.values()) {
@@ -313,9 +314,12 @@ function planOf(
       throw changedMeanwhile(renderIdentity(identity));
     const row = facts?.find(predicate, args, truthVal, scope) ?? null;
     const isStored = row !== null && facts?.isStored(row, time) === true;
-    const wasStored = before !== null && before.until > time;
+    // A fact whose validity has ended is still known: `asOf` sees it, until it is retracted.
+    const isKnown = row !== null && row.relation.isAlive(row.row);
+    const wasStored = before !== null && (before.until > time || !isKnown);
     if (!wasStored) {
-      if (!isStored || after === null) continue;
+      if (!isKnown || after === null) continue;
+      hasEnded ||= !isStored;
       retract.push(identity);
       lists.removed.add(() => renderIdentity(identity));
       continue;
@@ -350,7 +354,8 @@ function planOf(
   };
   // What began earlier first, as it was written.
   assert.sort((one, other) => beginOf(one) - beginOf(other));
-  const writes = { retract, assert, rules, ...(shape.length === 0 ? {} : { shape }) };
+  const ended = hasEnded ? { retractsEnded: true as const } : {};
+  const writes = { retract, ...ended, assert, rules, ...(shape.length === 0 ? {} : { shape }) };
   const note = JSON.stringify(answer);
   return {
     operation: operations === 0 ? null : { kind: 'commit', tenant, ...writes, operations, note },

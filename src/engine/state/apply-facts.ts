@@ -220,11 +220,20 @@ export function* applyCommit(
 }
 
 /** The facts that a transaction retracts; null for each that is not stored. */
-export function* storedOf(facts: FactStore, { retract }: Commit, time: number): Generator<FactRow | null> {
+export function* storedOf(
+  facts: FactStore,
+  { retract, retractsEnded }: Commit,
+  time: number,
+): Generator<FactRow | null> {
   for (const { predicate, args, truthVal, scope } of retract) {
     const fact = facts.find(predicate, args, truthVal, scope);
-    yield fact !== null && facts.isStored(fact, time) ? fact : null;
+    const isThere = fact !== null && (facts.isStored(fact, time) || (retractsEnded === true && isAlive(fact)));
+    yield isThere ? fact : null;
   }
+}
+
+function isAlive({ relation, row }: FactRow): boolean {
+  return relation.isAlive(row);
 }
 
 /** Applies rule operations in order. New rules get the ids `r12`, `r12-1`, `r12-2`, … */

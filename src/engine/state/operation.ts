@@ -131,6 +131,8 @@ export interface Commit {
   readonly kind: 'commit';
   readonly tenant: string;
   readonly retract: readonly FactIdentity[];
+  /** Facts whose validity has ended are retracted too: they were never so. Absent: they stay. */
+  readonly retractsEnded?: true;
   readonly assert: readonly FactToStore[];
   readonly rules: readonly RuleOperation[];
   /** Absent: none. Aliases are of the transaction's tenant. */
@@ -316,7 +318,9 @@ export function versionOf(operation: Operation): number {
   if (operation.kind === 'redacted') return Math.max(3, operation.rest === null ? 0 : versionOf(operation.rest));
   if (operation.kind === 'forget') return 3;
   if (secondKinds.has(operation.kind)) return 2;
-  return operation.kind === 'commit' && operation.shape !== undefined ? 2 : 1;
+  if (operation.kind !== 'commit') return 1;
+  if (operation.retractsEnded === true) return 3;
+  return operation.shape === undefined ? 1 : 2;
 }
 
 /** Narrows an operation to those on declarations, constraints and aliases. */

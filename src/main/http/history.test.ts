@@ -138,6 +138,24 @@ test('the lives of a fact have ids, bounds and origins, also by the id of a retr
   expect((await call('GET', `/facts/${one.id}/history`, undefined, 'stranger')).status).toBe(404);
 });
 
+test('a revert takes back and gives back facts whose validity has ended: asOf sees what it leaves', async () => {
+  const tenant = 'ended';
+  const seen = async (): Promise<unknown> =>
+    (await call('POST', '/query', { predicate: 'p', args: ['?x'], asOf: 500 }, tenant)).body;
+  const told = { predicate: 'p', args: ['a'], validUntil: 1000, metadata: { n: 1 } };
+  const { generation, id } = (await call('POST', '/tell', told, tenant)).body;
+  const back = (await call('POST', '/history/revert', { generation }, tenant)).body;
+  expect(back).toMatchObject({ status: 'reverted', removed: { count: 1, facts: ['p(a)'] } });
+  expect(await seen()).toEqual([]);
+  expect((await call('GET', `/facts/${id}/history`, undefined, tenant)).body.lives).toMatchObject([
+    { id, to: { generation: back.generation } },
+  ]);
+  const again = (await call('POST', '/history/revert', { generation: back.generation }, tenant)).body;
+  expect(again).toMatchObject({ status: 'reverted', added: { count: 1, facts: ['p(a)'] } });
+  expect(await seen()).toMatchObject([{ predicate: 'p', args: ['a'] }]);
+  expect(await call('POST', '/query', { predicate: 'p', args: ['?x'] }, tenant)).toMatchObject({ body: [] });
+});
+
 test('a revert gives facts back under new ids, can be tried and reverted, and lists what was touched', async () => {
   const tenant = 'revert';
   const told = { predicate: 'p', args: ['a'], metadata: { source: 'me' }, validUntil: '2090-01-01' };

@@ -5,7 +5,7 @@
  * A page of the history costs the service a replay, so these queries follow no changes: they are asked again when they are
  * shown anew.
  */
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import type { GenerationEntry, History, LifeBound } from '../../engine/contract/history.ts';
@@ -16,15 +16,22 @@ import { queryKeyOf } from './live.ts';
 import { asGeneration, type MomentSearch, presentSearch } from './moment.ts';
 import { useSession, type WorkbenchSession } from './session.tsx';
 
-/** Generations that the time line has. */
-export const timelineLength = 200;
+/** Generations that the time line has at first, and that each further page adds. */
+const timelineLength = 200;
 
-/** The latest generations, newest first, asked for when `isWanted`. */
+/** The latest generations, newest first, asked for when `isWanted`; `fetchNextPage` adds older ones. */
 export function useTimeline(isWanted: boolean) {
   const { call, endpoint } = useSession();
-  return useQuery({
+  return useInfiniteQuery({
     queryKey: ['timeline', endpoint.database, endpoint.tenant],
-    queryFn: ({ signal }) => call('history', { query: { limit: String(timelineLength) } }, { signal }),
+    queryFn: ({ pageParam, signal }) =>
+      call('history', { query: { limit: String(timelineLength), cursor: pageParam } }, { signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    select: ({ pages }) => ({
+      generations: pages.flatMap(({ generations }) => generations),
+      nextCursor: pages.at(-1)?.nextCursor ?? null,
+    }),
     enabled: isWanted,
     staleTime: 10_000,
   });

@@ -10,7 +10,6 @@ import {
   actorInWords,
   changesInWords,
   surfaceInWords,
-  timelineLength,
   useKnowledgeGeneration,
   useShowMoment,
   useTimeline,
@@ -49,11 +48,13 @@ function Described({ entry }: { entry: GenerationEntry | undefined }) {
 interface TimeSliderProps {
   /** Oldest first. */
   entries: readonly GenerationEntry[];
-  isWhole: boolean;
+  /** Adds older changes; null: there are none. */
+  onOlder: (() => void) | null;
+  isAdding: boolean;
 }
 
 /** The latest changes: each is a position, and the present comes after the last. */
-function TimeSlider({ entries, isWhole }: TimeSliderProps) {
+function TimeSlider({ entries, onOlder, isAdding }: TimeSliderProps) {
   const { moment } = useSession();
   const generation = useKnowledgeGeneration();
   const show = useShowMoment();
@@ -90,11 +91,18 @@ function TimeSlider({ entries, isWhole }: TimeSliderProps) {
         onChangeEnd={go}
       />
       <div className="flex-row spread gap-8">
-        <span className="small-print">
-          {isWhole
-            ? formatAmount(last, 'change is', 'changes are')
-            : `the last ${formatCount(timelineLength)} changes are`}{' '}
-          on the slider
+        <span className="flex-row gap-4">
+          <span className="small-print">
+            {onOlder === null
+              ? formatAmount(last, 'change is', 'changes are')
+              : `the last ${formatCount(last)} changes are`}{' '}
+            on the slider
+          </span>
+          {onOlder !== null && (
+            <Button size="compact-sm" variant="subtle" loading={isAdding} onClick={onOlder}>
+              Older ones too
+            </Button>
+          )}
         </span>
         <span className="flex-row gap-4">
           <Button
@@ -122,12 +130,22 @@ function TimeSlider({ entries, isWhole }: TimeSliderProps) {
 }
 
 function Changes() {
-  const { data, error, refetch } = useTimeline(true);
-  if (error !== null) return <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />;
+  const { data, error, refetch, fetchNextPage, isFetchingNextPage } = useTimeline(true);
+  if (error !== null && data === undefined)
+    return <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading />;
   if (data.generations.length === 0)
     return <p className="dim no-margin">No change of this tenant is kept yet.</p>;
-  return <TimeSlider entries={data.generations.toReversed()} isWhole={data.nextCursor === null} />;
+  return (
+    <>
+      <TimeSlider
+        entries={data.generations.toReversed()}
+        onOlder={data.nextCursor === null ? null : () => void fetchNextPage()}
+        isAdding={isFetchingNextPage}
+      />
+      {error !== null && <ProblemNotice failure={apiFailureOf(error)} onRetry={() => void fetchNextPage()} />}
+    </>
+  );
 }
 
 /** Any instant: of knowledge, and of validity if that is another. */

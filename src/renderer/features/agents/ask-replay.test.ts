@@ -38,6 +38,7 @@ describe('replay into Ask', () => {
     expect(here).toEqual({
       kind: 'question',
       question: 'p(?x)',
+      questions: ['p(?x)'],
       space: { database: 'shop', tenant: 'acme', scope: 'plan', unscoped: undefined },
     });
     const unscoped = replayOf(asked({ text: 'p(?x)', unscoped: true }));
@@ -55,6 +56,24 @@ describe('replay into Ask', () => {
     expect(replayOf(asked({ wrong: 1 }))).toMatchObject({ kind: 'none' });
     expect(replayOf(asked({ text: 'p(?x)' }, { argumentsCut: true }))).toMatchObject({ kind: 'none' });
     expect(replayOf(asked({ predicate: 'p', args: ['a'] }, { tool: 'tell' }))).toBeNull();
+  });
+
+  test('turns the pattern of a recall, and each goal of a window, into a question', () => {
+    const recalled = { predicate: 'p', args: ['?x'], timestamp: '2026-01-02', maxFacts: 3, scope: 'plan' };
+    expect(replayOf(asked(recalled, { tool: 'recall' }))).toMatchObject({
+      questions: ['p(?x)'],
+      space: { scope: 'plan' },
+    });
+    const goals = [
+      { predicate: 'p', args: ['a'] },
+      { predicate: 'q', args: [3], negated: true },
+    ];
+    expect(replayOf(asked({ goals, maxTokens: 10 }, { tool: 'context' }))).toMatchObject({
+      question: 'p(a)',
+      questions: ['p(a)', '-q(3)'],
+    });
+    expect(replayOf(asked({ maxTokens: 10 }, { tool: 'context' }))).toBeNull();
+    expect(replayOf(asked({ goals: [{ args: [] }] }, { tool: 'context' }))).toMatchObject({ kind: 'none' });
   });
 
   test('takes plain words to Ask as words, from every tool that has some', () => {
@@ -80,6 +99,13 @@ test('the moment of a call is when it began: a write right before it is known, o
   const end = Date.UTC(2026, 6, 1, 10, 0, 5);
   expect(momentOfCall({ time: end, elapsedMs: 0.4 }).asKnown).toBe('2026-07-01T10:00:05.000Z');
   expect(momentOfCall({ time: end, elapsedMs: 1500.9 }).asKnown).toBe('2026-07-01T10:00:03.500Z');
+  const of = (timestamp: unknown) => momentOfCall({ time: end, elapsedMs: 0, arguments: { timestamp } }).asOf;
+  expect([of('2026-01-02'), of(0), of(undefined), of(Number.MAX_VALUE)]).toEqual([
+    '2026-01-02T00:00:00.000Z',
+    '1970-01-01T00:00:00.000Z',
+    undefined,
+    undefined,
+  ]);
 });
 
 test('the space of a call ends the moment that the address has', () => {

@@ -178,6 +178,9 @@ interface CallDetailProps {
   onClose: () => void;
 }
 
+/** Goals of a window for which there is a button. */
+const mostQuestions = 6;
+
 function AskAgain({ call }: { call: ToolCallRecord }) {
   const replay = useMemo(() => replayOf(call), [call]);
   if (replay === null) return null;
@@ -192,17 +195,24 @@ function AskAgain({ call }: { call: ToolCallRecord }) {
     );
   const asWords = replay.kind === 'words' ? ({ asWords: 'true' } as const) : {};
   const search = { ...replay.space, question: replay.question, ...asWords };
-  const then = { ...search, ...momentOfCall(call), why: replay.question };
+  const questions = replay.kind === 'words' ? [] : replay.questions;
   return (
     <>
-      {replay.kind !== 'words' && (
+      {questions.slice(0, mostQuestions).map((question) => (
         <Button
+          key={question}
           leftSection={<IconRoute size={14} aria-hidden />}
-          renderRoot={(props) => <Link to="/ask" search={then} {...props} />}
+          renderRoot={(props) => (
+            <Link
+              to="/ask"
+              search={{ ...search, ...momentOfCall(call), question, why: question }}
+              {...props}
+            />
+          )}
         >
-          Why was this answered then
+          Why was {questions.length === 1 ? 'this' : question} answered then
         </Button>
-      )}
+      ))}
       <Button
         variant="default"
         leftSection={icon}

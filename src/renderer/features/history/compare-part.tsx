@@ -1,12 +1,13 @@
 /** Two moments compared: facts and rules that came and went, and the conclusions that flipped, each with its proof. */
 import { ActionIcon, Autocomplete, Button } from '@mantine/core';
-import { IconArrowsDiff, IconArrowsExchange } from '@tabler/icons-react';
+import { IconArrowBackUp, IconArrowsDiff, IconArrowsExchange } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { DatedFact, Flip, HistoryDiff } from '../../../engine/contract/history-diff.ts';
 import { AnswerOrFailure } from '../../api/answered.tsx';
 import { useLive } from '../../api/live.ts';
 import { knownInBody, type MomentSearch } from '../../api/moment.ts';
+import { Permitted } from '../../api/permitted.tsx';
 import { useSession } from '../../api/session.tsx';
 import { actorInWords, changesInWords, newestOf, useTimeline } from '../../api/timeline.ts';
 import { useIsOld } from '../../api/use-run.ts';
@@ -22,6 +23,7 @@ import { FlipList } from './flips.tsx';
 import styles from './history.module.css';
 import type { HistorySearch } from './history-search.ts';
 import { readMoment, writeMoment } from './moment-text.ts';
+import { RevertDialog } from './revert-dialog.tsx';
 
 /** Shows the proof of a question as it was at a moment, beside the comparison. */
 export type RenderProofThen = (question: string, moment: MomentSearch, onClose: () => void) => ReactNode;
@@ -222,6 +224,31 @@ function momentOf({ generation, time }: HistoryDiff['from']): string {
   return `generation ${formatCount(generation)}, ${formatTime(time)}`;
 }
 
+/** Takes back what changed between the two moments. */
+function TakeBack({ diff: { from, to } }: { diff: HistoryDiff }) {
+  const [isOpen, setIsOpen] = useState(false);
+  if (from.generation >= to.generation) return null;
+  return (
+    <div className="flex-row">
+      <Permitted operation="revert">
+        <Button
+          variant="default"
+          leftSection={<IconArrowBackUp size={14} aria-hidden />}
+          onClick={() => setIsOpen(true)}
+        >
+          Take these back…
+        </Button>
+      </Permitted>
+      {isOpen && (
+        <RevertDialog
+          range={{ from: from.generation, to: to.generation }}
+          onClose={() => setIsOpen(false)}
+        />
+      )}
+    </div>
+  );
+}
+
 interface ComparedProps {
   diff: HistoryDiff;
   flip: string | undefined;
@@ -233,7 +260,7 @@ function Compared({ diff, flip, onProof }: ComparedProps) {
   const gained = flips.filter(({ held }) => held === 'to').length;
   return (
     <div className="flex-column full-height">
-      <Strip label="The comparison in figures">
+      <Strip label="The comparison in figures" under={<TakeBack diff={diff} />}>
         <StripItem title="From">{momentOf(from)}</StripItem>
         <StripItem title="To">{momentOf(to)}</StripItem>
         <StripItem title="Facts">{lengthsOf(facts)}</StripItem>

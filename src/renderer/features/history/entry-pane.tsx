@@ -115,7 +115,7 @@ function Content({ entry, onProof }: { entry: GenerationEntry; onProof: OnProof 
         )}
       </Block>
       <Consequences key={generation} generation={generation} onProof={onProof} />
-      {isReverting && <RevertDialog generation={generation} onClose={() => setIsReverting(false)} />}
+      {isReverting && <RevertDialog range={{ generation }} onClose={() => setIsReverting(false)} />}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** Takes a generation back, after showing what that would change. */
+/** Takes a generation, or a range of them, back, after showing what that would change. */
 import { Button, Group, Modal, Switch } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -42,21 +42,32 @@ function Preview({ tried }: { tried: Reverted }) {
   );
 }
 
+/** One generation, or those after `from` up to `to`. */
+export type RevertedRange = { readonly generation: number } | { readonly from: number; readonly to: number };
+
+function rangeInWords(range: RevertedRange): string {
+  const first = 'generation' in range ? range.generation : range.from + 1;
+  const last = 'generation' in range ? range.generation : range.to;
+  if (first === last) return `generation ${formatCount(first)}`;
+  return `generations ${formatCount(first)} to ${formatCount(last)}`;
+}
+
 interface RevertDialogProps {
-  generation: number;
+  range: RevertedRange;
   onClose: () => void;
 }
 
 /** The dialog. Rules, declarations and constraints belong to all tenants: they are taken back only if chosen. */
-export function RevertDialog({ generation, onClose }: RevertDialogProps) {
+export function RevertDialog({ range, onClose }: RevertDialogProps) {
   const session = useSession();
   const { call, endpoint, space } = session;
   const [withRules, setWithRules] = useState(false);
   const reason = useReason('updateRule');
+  const words = rangeInWords(range);
   const preview = useQuery({
-    queryKey: queryKeyOf('answers', endpoint, 'revert', generation, withRules),
+    queryKey: queryKeyOf('answers', endpoint, 'revert', range, withRules),
     queryFn: ({ signal }) =>
-      call('revert', { body: { generation, rules: withRules, dryRun: true } }, { signal }),
+      call('revert', { body: { ...range, rules: withRules, dryRun: true } }, { signal }),
     gcTime: 0,
   });
   const write = useWrite('revert');
@@ -65,12 +76,11 @@ export function RevertDialog({ generation, onClose }: RevertDialogProps) {
 
   function onConfirm(): void {
     write.mutate(
-      { body: { generation, rules: withRules } },
+      { body: { ...range, rules: withRules } },
       {
         onSuccess: (reverted) => {
-          const label = `took back generation ${formatCount(generation)}`;
-          record(space, label, takingBack(session, reverted.generation, withRules));
-          notifyDone(`Taken back: generation ${formatCount(generation)}`);
+          record(space, `took back ${words}`, takingBack(session, reverted.generation, withRules));
+          notifyDone(`Taken back: ${words}`);
           onClose();
         },
       },
@@ -78,10 +88,10 @@ export function RevertDialog({ generation, onClose }: RevertDialogProps) {
   }
 
   return (
-    <Modal opened onClose={onClose} title={`Take back generation ${formatCount(generation)}`} size={620}>
+    <Modal opened onClose={onClose} title={`Take back ${words}`} size={620}>
       <div className="flex-column gap-12">
         <p className="no-margin">
-          One new transaction undoes what it changed. If a later change touched any of it, nothing is taken
+          One new transaction undoes what {'generation' in range ? 'it' : 'they'} changed. If a later change touched any of it, nothing is taken
           back. Ctrl+Z undoes this.
         </p>
         <Switch
