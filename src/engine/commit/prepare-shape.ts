@@ -132,8 +132,8 @@ export class KeyCheck {
   readonly #facts: FactStore | null;
   readonly #time: number;
   readonly #isGone: (fact: FactIdentity) => boolean;
-  /** By scope, relation and value of the key, for what the request has looked at. */
-  readonly #holders = new Map<string, Holder[]>();
+  /** By scope, relation and value of the key, for what the request has looked at; null: nothing. */
+  #holders: Map<string, Holder[]> | null = null;
 
   /** `facts`: null if the tenant has none. `isGone`: what the request has retracted before. */
   constructor(
@@ -152,7 +152,8 @@ export class KeyCheck {
   *check(fact: FactToStore, path: string): Generator<'more', void, undefined> {
     const key = this.#keys.keyOf(fact);
     if (key === null) return;
-    const holders = yield* this.#holdersOf(fact, key);
+    const name = nameOf(fact, key);
+    const holders = this.#holders?.get(name) ?? (yield* this.#holdersOf(fact, key));
     const same = holders.find(({ args }) => isSame(args, fact.args)) ?? null;
     const rivals = holders.filter((holder) => holder !== same);
     const judgement = judgeKey(fact, same, rivals, key.onConflict, this.#time);
@@ -176,12 +177,11 @@ export class KeyCheck {
         .filter((rival) => rival.until > this.#time);
     }
     if (until > this.#time) left.push({ args: fact.args, from, until });
-    this.#holders.set(nameOf(fact, key), left);
+    this.#holders ??= new Map();
+    this.#holders.set(name, left);
   }
 
   *#holdersOf(fact: FactToStore, key: StrictKey): Generator<'more', Holder[], undefined> {
-    const known = this.#holders.get(nameOf(fact, key));
-    if (known !== undefined) return known;
     const facts = this.#facts;
     if (facts === null) return [];
     const { same, rivals } = yield* holdersOf(facts, fact, key, this.#time);

@@ -38,6 +38,86 @@ interface Candidate {
   admitted: (() => void) | null;
 }
 
+/** The writes under way of one tenant. Their claims are looked at only while one of them excludes a claim. */
+class WritesOfTenant {
+  readonly #writes = new Set<Candidate>();
+  /** Number of writes that exclude a claim. */
+  #claiming = 0;
+  /** null: nobody asked for claims since one of the writes excludes one. */
+  #claims: Claims | null = null;
+
+  get isEmpty(): boolean {
+    return this.#writes.size === 0;
+  }
+
+  add(write: Candidate): void {
+    this.#writes.add(write);
+    if (write.excludes === 'claim') this.#claiming++;
+    this.#claims?.add(write);
+  }
+
+  delete(write: Candidate): void {
+    if (!this.#writes.delete(write)) return;
+    if (write.excludes === 'claim' && --this.#claiming === 0) this.#claims = null;
+    else this.#claims?.delete(write);
+  }
+
+  /** True if no write under way excludes that one, which excludes nothing or a claim, or is excluded by it. */
+  allows({ excludes, claim }: Candidate): boolean {
+    if (this.#writes.size === 0 || (excludes === 'nothing' && this.#claiming === 0)) return true;
+    let claims = this.#claims;
+    if (claims === null) {
+      claims = new Claims();
+      for (const write of this.#writes) claims.add(write);
+      if (this.#claiming > 0) this.#claims = claims;
+    }
+    return !(excludes === 'claim' ? claims.all : claims.exclusive).contradicts(claim());
+  }
+}
+
+/** The claims of writes, as they are when these are added. */
+class Claims {
+  readonly all = new ClaimCounts();
+  /** Those of writes that exclude their claim. */
+  readonly exclusive = new ClaimCounts();
+  readonly #ofWrites = new Map<Candidate, string | null>();
+
+  add(write: Candidate): void {
+    const claim = write.claim();
+    this.#ofWrites.set(write, claim);
+    this.all.add(claim);
+    if (write.excludes === 'claim') this.exclusive.add(claim);
+  }
+
+  delete(write: Candidate): void {
+    const claim = this.#ofWrites.get(write);
+    if (claim === undefined) return;
+    this.#ofWrites.delete(write);
+    this.all.remove(claim);
+    if (write.excludes === 'claim') this.exclusive.remove(claim);
+  }
+}
+
+/** How many writes have each claim; null is anything. */
+class ClaimCounts {
+  readonly #counts = new Map<string | null, number>();
+
+  add(claim: string | null): void {
+    this.#counts.set(claim, (this.#counts.get(claim) ?? 0) + 1);
+  }
+
+  remove(claim: string | null): void {
+    const left = (this.#counts.get(claim) ?? 0) - 1;
+    if (left > 0) this.#counts.set(claim, left);
+    else this.#counts.delete(claim);
+  }
+
+  contradicts(claim: string | null): boolean {
+    if (claim === null) return this.#counts.size > 0;
+    return this.#counts.has(claim) || this.#counts.has(null);
+  }
+}
+
 /**
  * The writes of one database: it admits them to the log, exclusive ones alone, and applies what is durable one after
  * another.
@@ -59,9 +139,7 @@ export class WriteQueue {
   #writes = 0;
   #underWay = 0;
   /** Writes under way of each tenant. */
-  readonly #ofTenant = new Map<string | null, Set<Candidate>>();
-  /** Number of writes under way that exclude a claim. */
-  #claiming = 0;
+  readonly #ofTenant = new Map<string | null, WritesOfTenant>();
   /** Tenants with an exclusive write under way. */
   readonly #exclusiveTenants = new Set<string | null>();
   #isExclusive = false;
@@ -165,28 +243,22 @@ export class WriteQueue {
     this.#waiting = left;
   }
 
-  #isFree({ tenant, excludes, claim }: Candidate): boolean {
+  #isFree(candidate: Candidate): boolean {
+    const { tenant, excludes } = candidate;
     if (this.#isExclusive || this.#exclusiveTenants.has(tenant)) return false;
     if (excludes === 'database') return this.#underWay === 0;
     const others = this.#ofTenant.get(tenant);
-    if (others === undefined || (excludes === 'nothing' && this.#claiming === 0)) return true;
-    if (excludes === 'tenant') return false;
-    const own = claim();
-    for (const other of others) {
-      if (excludes === 'nothing' && other.excludes !== 'claim') continue;
-      if (own === null || other.claim() === null || other.claim() === own) return false;
-    }
-    return true;
+    if (others === undefined) return true;
+    return excludes === 'tenant' ? others.isEmpty : others.allows(candidate);
   }
 
   #enter(candidate: Candidate): void {
     const { tenant, excludes, admitted } = candidate;
     candidate.isUnderWay = true;
     this.#underWay++;
-    const others = this.#ofTenant.get(tenant);
-    if (others === undefined) this.#ofTenant.set(tenant, new Set([candidate]));
-    else others.add(candidate);
-    if (excludes === 'claim') this.#claiming++;
+    let others = this.#ofTenant.get(tenant);
+    if (others === undefined) this.#ofTenant.set(tenant, (others = new WritesOfTenant()));
+    others.add(candidate);
     if (excludes === 'tenant') this.#exclusiveTenants.add(tenant);
     if (excludes === 'database') this.#isExclusive = true;
     admitted?.();
@@ -199,8 +271,7 @@ export class WriteQueue {
     this.#underWay--;
     const others = this.#ofTenant.get(tenant);
     others?.delete(candidate);
-    if (others?.size === 0) this.#ofTenant.delete(tenant);
-    if (excludes === 'claim') this.#claiming--;
+    if (others?.isEmpty === true) this.#ofTenant.delete(tenant);
     if (excludes === 'tenant') this.#exclusiveTenants.delete(tenant);
     if (excludes === 'database') this.#isExclusive = false;
   }

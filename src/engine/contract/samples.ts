@@ -9,7 +9,7 @@ export type SampleEntry = z.output<typeof sampleIndexSchema>[number];
 
 /**
  * A sample: declarations for PUT /predicates, facts for POST /assert/facts, rules for /teach, constraints for
- * POST /constraints, and suggested questions as text. Stored in this order.
+ * POST /constraints, aliases for POST /entities/alias, and suggested questions as text. Stored in this order.
  */
 export const sampleSchema = z.strictObject({
   ...headFields,
@@ -40,6 +40,7 @@ export const sampleSchema = z.strictObject({
       }),
     )
     .optional(),
+  aliases: z.array(z.strictObject({ entity: z.string(), alias: z.string() })).optional(),
   questions: z.array(z.string()).min(1),
 });
 export type Sample = z.output<typeof sampleSchema>;

@@ -171,6 +171,7 @@ export type MergeInput = z.output<typeof mergeInputSchema>;
 export const conflictSchema = z.object({
   predicate: z.string(),
   args: z.array(z.string()),
+  named: namedSchema.optional(),
   source: scopeFactSchema.nullable().describe('null: source has deleted it since base'),
   target: scopeFactSchema
     .nullable()

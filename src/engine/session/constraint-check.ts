@@ -16,7 +16,7 @@ import {
   shownViolation,
 } from './constraint-states.ts';
 import type { LiveState } from './live-state.ts';
-import { isSurelyHarmless, type QuickPlans, quickPlans } from './quick-check.ts';
+import { FactsBefore, isSurelyHarmless, type QuickPlans, quickPlans } from './quick-check.ts';
 import type { ReadContext } from './read-context.ts';
 import {
   isJudged,
@@ -32,13 +32,13 @@ const limits = { timeoutMs: 10_000, maxDerivations: 10_000_000 };
 /** Writes of a tenant that are under way beside each other. */
 interface WritesBeside {
   /** New facts that constraints read. */
-  readonly facts: Set<FactToStore>;
+  readonly facts: FactsBefore;
   /** Number of writes that no constraint refuses, whatever they change. */
   unjudged: number;
 }
 
 const nothingHeld = (): void => {};
-const noFacts: ReadonlySet<FactToStore> = new Set();
+const noFacts = new FactsBefore();
 
 /** What the constraints that refuse writes read, as long as neither they nor the rules change. */
 interface Watched {
@@ -109,15 +109,14 @@ export class ConstraintCheck {
     if (beside.unjudged > 0 || !this.#isHarmless(caller, operation, time, beside.facts)) return null;
     const fact = operation.kind === 'assert' ? operation.facts.at(0) : undefined;
     if (fact === undefined) return null;
-    beside.facts.add(fact);
-    return () => void beside.facts.delete(fact);
+    return beside.facts.add(fact);
   }
 
   #besideOf(database: DatabaseState, tenant: string): WritesBeside {
     let ofTenants = this.#beside.get(database);
     if (ofTenants === undefined) this.#beside.set(database, (ofTenants = new Map()));
     let beside = ofTenants.get(tenant);
-    if (beside === undefined) ofTenants.set(tenant, (beside = { facts: new Set(), unjudged: 0 }));
+    if (beside === undefined) ofTenants.set(tenant, (beside = { facts: new FactsBefore(), unjudged: 0 }));
     return beside;
   }
 
@@ -145,7 +144,7 @@ export class ConstraintCheck {
     caller: Caller,
     operation: JudgedOperation,
     time: number,
-    before: ReadonlySet<FactToStore>,
+    before: FactsBefore,
   ): boolean {
     if (operation.kind !== 'assert' || operation.facts.length !== 1) return false;
     const fact = operation.facts.at(0) as FactToStore;
@@ -166,7 +165,7 @@ export class ConstraintCheck {
       const exists = record !== null && (record.isForked || record.held > 0);
       if (!exists || !facts.scopes.isSettledThrough(time)) return false;
     }
-    return isSurelyHarmless(plans, [fact, ...before], facts, { generation: database.generation, time });
+    return isSurelyHarmless(plans, fact, before, facts, { generation: database.generation, time });
   }
 
   /**

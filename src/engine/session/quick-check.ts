@@ -8,6 +8,7 @@ import {
   isComparison,
   isNamedVariable,
   isPositiveAtom,
+  relationKey,
   relationOf,
   wildcard,
 } from '../language/terms.ts';
@@ -22,9 +23,41 @@ interface QuickPlan {
   readonly scope: string | null;
   readonly atom: AtomLiteral;
   /** The other positive atoms, each with as many values known as possible. */
-  readonly joined: readonly AtomLiteral[];
+  readonly joined: readonly QuickAtom[];
   /** What is tested then, in order. */
-  readonly tested: readonly { readonly literal: AtomLiteral; readonly step: BodyStep }[];
+  readonly tested: readonly (QuickAtom & { readonly step: BodyStep })[];
+}
+
+/** An atom, comparison or arithmetic of a body, and the relation of an atom. */
+interface QuickAtom {
+  readonly literal: AtomLiteral;
+  readonly relation: string;
+}
+
+/** Facts that are to be stored before one that is judged, by relation. */
+export class FactsBefore {
+  readonly #ofRelations = new Map<string, Set<FactToStore>>();
+
+  /** Call the result once the fact is stored, or will not be. */
+  add(fact: FactToStore): () => void {
+    const relation = relationOfFact(fact);
+    const facts = this.#ofRelations.get(relation) ?? new Set();
+    this.#ofRelations.set(relation, facts.add(fact));
+    return () => {
+      facts.delete(fact);
+      if (facts.size === 0 && this.#ofRelations.get(relation) === facts) this.#ofRelations.delete(relation);
+    };
+  }
+
+  of(relation: string): Iterable<FactToStore> {
+    return this.#ofRelations.get(relation) ?? none;
+  }
+}
+
+const none: readonly FactToStore[] = [];
+
+function relationOfFact({ predicate, args, truthVal }: FactToStore): string {
+  return relationKey(predicate, args.length, !truthVal);
 }
 
 /** Stored facts that are looked at before the full check is made instead. */
@@ -67,36 +100,36 @@ function planOf(
   const known = ({ args }: AtomLiteral): number =>
     args.filter((term) => (isNamedVariable(term) ? bound.has(term) : term !== wildcard)).length;
   const left = body.filter((literal, at): literal is AtomLiteral => at !== index && isPositiveAtom(literal));
-  const joined: AtomLiteral[] = [];
+  const joined: QuickAtom[] = [];
   while (left.length > 0) {
     const best = left.reduce((one, other) => (known(other) > known(one) ? other : one));
     left.splice(left.indexOf(best), 1);
-    joined.push(best);
+    joined.push({ literal: best, relation: relationOf(best) });
     for (const term of best.args) if (isNamedVariable(term)) bound.add(term);
   }
   const tested = steps.flatMap((step) => {
     const literal = body[step.index] as AtomLiteral;
-    return isPositiveAtom(literal) ? [] : [{ literal, step }];
+    return isPositiveAtom(literal) ? [] : [{ literal, relation: relationOf(literal), step }];
   });
   return { scope, atom, joined, tested };
 }
 
 /**
- * True if it is certain that no constraint of the plans has a new violation once the fact is stored, after `others`, which
- * are new, too.
+ * True if it is certain that no constraint of the plans has a new violation once the fact is stored after those `before`,
+ * which are new, too.
  */
 export function isSurelyHarmless(
   plans: QuickPlans,
-  [fact, ...others]: readonly [FactToStore, ...FactToStore[]],
+  fact: FactToStore,
+  before: FactsBefore,
   facts: FactStore,
   moment: ReadMoment,
 ): boolean {
-  const { predicate, args, truthVal, scope } = fact;
-  const found = plans.get(relationOf({ predicate, args: args as string[], negated: !truthVal }));
+  const { scope } = fact;
+  const found = plans.get(relationOfFact(fact));
   if (found === undefined) return true;
   if (found === null) return false;
-  const added = [fact, ...others.filter((other) => other.scope === scope)];
-  const search = new QuickSearch(added, facts, viewOfScope(scope), moment);
+  const search = new QuickSearch(fact, before, facts, moment);
   try {
     return found.every((plan) => (plan.scope !== null && plan.scope !== scope) || !search.finds(plan));
   } catch (error) {
@@ -110,30 +143,33 @@ const noBindings: Bindings = new Map();
 
 /** Looks for an instance of a body in which one atom is the new fact, by nested loops. */
 class QuickSearch {
-  /** New facts: first the one that is judged. */
-  readonly #added: readonly FactToStore[];
+  readonly #fact: FactToStore;
+  readonly #relation: string;
+  readonly #before: FactsBefore;
   readonly #facts: FactStore;
   readonly #view: ScopeChoice;
   readonly #moment: ReadMoment;
   #looked = 0;
 
-  constructor(added: readonly FactToStore[], facts: FactStore, view: ScopeChoice, moment: ReadMoment) {
-    this.#added = added;
+  constructor(fact: FactToStore, before: FactsBefore, facts: FactStore, moment: ReadMoment) {
+    this.#fact = fact;
+    this.#relation = relationOfFact(fact);
+    this.#before = before;
     this.#facts = facts;
-    this.#view = view;
+    this.#view = viewOfScope(fact.scope);
     this.#moment = moment;
   }
 
   finds(plan: QuickPlan): boolean {
-    const bindings = unified(plan.atom.args, (this.#added[0] as FactToStore).args, noBindings);
+    const bindings = unified(plan.atom.args, this.#fact.args, noBindings);
     return bindings !== null && this.#join(plan, 0, bindings);
   }
 
   #join(plan: QuickPlan, at: number, bindings: Bindings): boolean {
-    const literal = plan.joined[at];
-    if (literal === undefined) return this.#passes(plan, bindings);
-    for (const args of this.#matching(literal, bindings)) {
-      const extended = unified(literal.args, args, bindings);
+    const atom = plan.joined[at];
+    if (atom === undefined) return this.#passes(plan, bindings);
+    for (const args of this.#matching(atom, bindings)) {
+      const extended = unified(atom.literal.args, args, bindings);
       if (extended !== null && this.#join(plan, at + 1, extended)) return true;
     }
     return false;
@@ -142,7 +178,8 @@ class QuickSearch {
   #passes({ tested }: QuickPlan, given: Bindings): boolean {
     const bindings = new Map(given);
     const valueOf = (term: string): string => bindings.get(term) ?? term;
-    for (const { literal, step } of tested) {
+    for (const atom of tested) {
+      const { literal, step } = atom;
       const [left = '', right = '', result = ''] = literal.args;
       if (isComparison(literal)) {
         if (step.binds !== null) bindings.set(step.binds, valueOf(step.binds === left ? right : left));
@@ -152,13 +189,14 @@ class QuickSearch {
         if (value === null) return false;
         if (step.binds !== null) bindings.set(step.binds, value);
         else if (!equalConstants(valueOf(result), value)) return false;
-      } else for (const _ of this.#matching(literal, bindings)) return false;
+      } else for (const _ of this.#matching(atom, bindings)) return false;
     }
     return true;
   }
 
   /** The arguments of the stored facts that can match, and of the new ones. */
-  *#matching({ predicate, args, negated }: AtomLiteral, bindings: Bindings): Generator<readonly string[]> {
+  *#matching({ literal, relation }: QuickAtom, bindings: Bindings): Generator<readonly string[]> {
+    const { predicate, args, negated } = literal;
     const pattern = args.map((term) => bindings.get(term) ?? term);
     const { generation, time } = this.#moment;
     const wanted = { predicate, args: pattern, truthVal: !negated, scope: this.#view };
@@ -166,10 +204,11 @@ class QuickSearch {
       if (++this.#looked > maxLooked) throw new TooMany();
       if (found.relation.isVisible(found.row, generation, time)) yield this.#facts.argsOf(found);
     }
-    for (const fact of this.#added) {
+    if (relation === this.#relation && unified(pattern, this.#fact.args, noBindings) !== null)
+      yield this.#fact.args;
+    for (const fact of this.#before.of(relation)) {
       if (++this.#looked > maxLooked) throw new TooMany();
-      const isSame = fact.predicate === predicate && fact.truthVal !== negated;
-      if (isSame && fact.args.length === args.length && unified(pattern, fact.args, noBindings) !== null)
+      if (fact.scope === this.#fact.scope && unified(pattern, fact.args, noBindings) !== null)
         yield fact.args;
     }
   }

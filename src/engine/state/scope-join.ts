@@ -330,13 +330,15 @@ export function conflictsNow(facts: FactStore, conflicts: readonly Difference[])
     .map((difference) => conflict(facts, difference));
 }
 /** A conflict as answers show it. */
-export function conflict(facts: FactStore, difference: Difference): MergeConflict {
+export function conflict(facts: FactStore, difference: Difference, names?: ArgumentNames): MergeConflict {
   const { atoms, atom, source, target } = difference;
+  const args = argsOf(facts, atoms, atom);
   return {
     predicate: atoms.predicate,
-    args: argsOf(facts, atoms, atom),
-    source: source === null ? null : scopeFact(facts, source),
-    target: target === null ? null : scopeFact(facts, target),
+    args,
+    ...names?.part(atoms.predicate, args),
+    source: source === null ? null : scopeFact(facts, source, names),
+    target: target === null ? null : scopeFact(facts, target, names),
     fields: fieldsThatDiffer(facts, difference),
   };
 }

@@ -49,7 +49,7 @@ import {
   type FactVersion,
 } from '../store/fact-store.ts';
 import { areAlike } from '../store/fact-to-store.ts';
-import { type NetWrites, writeBytes } from './net-writes.ts';
+import { writeBytes } from './net-writes.ts';
 
 /** Gives an entity another name. Throws Conflict. */
 export async function addAlias(writer: Writer, caller: Caller, input: AliasInput): Promise<AliasAdded> {
@@ -59,11 +59,6 @@ export async function addAlias(writer: Writer, caller: Caller, input: AliasInput
     return isAliasOf(context, input) ? null : 'addAlias';
   });
   return { status: isChange ? 'added' : 'unchanged', entity, alias, generation };
-}
-
-/** Throws what `addAlias` would throw now. */
-export function checkAlias({ live }: Writer, caller: Caller, input: AliasInput): Promise<void> {
-  return live.reading(caller, unlimited, (context) => refuseAlias(context, input, context.reader.time));
 }
 
 /** Takes an alias away from an entity. */
@@ -91,13 +86,20 @@ export function aliasesAfter(aliases: AliasStore, operations: readonly ShapeOper
   return after;
 }
 
+/** What an alias is checked against beside what is stored. */
+export interface PendingWrites {
+  readonly shape: readonly ShapeOperation[];
+  readonly facts: Iterable<{ readonly asserted: FactIdentity | null }>;
+  find(fact: FactIdentity): { readonly isRetracted: boolean } | null;
+}
+
 /**
  * Throws Conflict if the entity cannot have the alias as a transaction with these writes sees it; false: it has it
  * already.
  */
 export async function checkPendingAlias(
   context: ReadContext,
-  writes: Pick<NetWrites, 'shape' | 'facts' | 'find'>,
+  writes: PendingWrites,
   { entity, alias }: AliasInput,
 ): Promise<boolean> {
   const { tenant, reader } = context;

@@ -16,11 +16,12 @@ import { NamedTerms } from '../contract/language.ts';
 import { argsInOrder } from '../language/argument-names.ts';
 import type { AliasInput } from '../contract/entities.ts';
 import type { RuleInput } from '../contract/rules.ts';
-import { addAlias, checkAlias } from './entities.ts';
+import { eachRowWith } from '../read/facts-with.ts';
+import { addAlias, checkPendingAlias } from './entities.ts';
 import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
 import { FactBlock, FactBlockBuilder, type FactsToStore } from '../store/fact-block.ts';
-import { FactStore, type FactToStore } from '../store/fact-store.ts';
+import { type FactIdentity, FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
 import type { Growth } from '../state/growth.ts';
 import type { RuleStore } from '../store/rule-store.ts';
@@ -528,8 +529,13 @@ class SupposedImport implements Import {
     return count === 0 ? null : { violations, violationCount: count };
   }
 
-  name(input: AliasInput): Promise<void> {
-    return checkAlias(this.#writer, this.#caller, input);
+  async name(input: AliasInput): Promise<void> {
+    const isNew = await this.#writer.live.reading(this.#caller, unlimited, async (context) => {
+      const asserted = await this.#supposed.anyWith(input.alias, context);
+      const facts = asserted === null ? [] : [{ asserted }];
+      return checkPendingAlias(context, { shape: this.#shapes, facts, find: () => null }, input);
+    });
+    if (isNew) this.#shapes.push({ kind: 'addAlias', tenant: this.#caller.tenant, ...input });
   }
 
   async declare(input: ImportedDeclaration): Promise<void> {
@@ -623,6 +629,21 @@ class SupposedFacts {
       throw new EngineError('Conflict', 'an earlier line changes this fact: repeat it without ifGeneration');
     if (dependsOnStored(fact)) new ValidityCheck(this.#store, time).check(fact, '');
     return this.#store.store(fact, this.#next(1), time).status;
+  }
+
+  /** A fact with the constant; null: there is none. */
+  async anyWith(
+    constant: string,
+    { reader, pacer }: Pick<ReadContext, 'reader' | 'pacer'>,
+  ): Promise<FactIdentity | null> {
+    const id = this.#store.dictionary.find(constant);
+    let found: FactIdentity | null = null;
+    if (id >= 0)
+      await eachRowWith(this.#store, new Set([id]), pacer, (relation, row) => {
+        if (found === null && this.#store.isStored({ relation, row }, reader.time))
+          found = this.#store.identityOf({ relation, row });
+      });
+    return found;
   }
 
   /** The next generation with this remainder modulo 2. */

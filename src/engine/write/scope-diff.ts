@@ -63,10 +63,10 @@ type MergeTakes = Pick<ScopeDiff['added'][number], 'merge' | 'opposite'>;
 export async function conflictsOf(
   facts: FactStore,
   conflicts: readonly Difference[],
-  pacer: Pacer,
+  { pacer, reader: { names } }: Pick<ReadContext, 'pacer' | 'reader'>,
 ): Promise<MergeConflict[]> {
   const inTurn = await inOrder(facts, conflicts, null, pacer);
-  return mapped(inTurn, (difference) => conflict(facts, difference), pacer);
+  return mapped(inTurn, (difference) => conflict(facts, difference, names), pacer);
 }
 
 async function mapped<Item>(

@@ -394,7 +394,7 @@ async function checkedPlan(
     throw new EngineError(
       'Conflict',
       `${differing(plan.unsettled)} by resolutions, or choose another strategy`,
-      { conflicts: await conflictsOf(facts, plan.unsettled, pacer) },
+      { conflicts: await conflictsOf(facts, plan.unsettled, context) },
     );
   if (plan.tooLarge !== null) {
     const atom = renderIdentity(facts.identityOf(plan.tooLarge));
@@ -443,12 +443,12 @@ function refuseResolutions(plan: MergePlan, { resolutions }: MergeScopes): void 
 async function mergedAnswer(
   asked: Pick<Merged, 'strategy' | 'base'>,
   plan: MergePlan,
-  { tenant, pacer }: ReadContext,
+  context: ReadContext,
   found: Consequences,
   generation: number,
 ): Promise<Merged> {
   const { ancestor, added, updated, deleted, kept, resolved } = plan;
-  const conflicts = await conflictsOf(tenant.facts, plan.conflicts, pacer);
+  const conflicts = await conflictsOf(context.tenant.facts, plan.conflicts, context);
   const { gained, lost } = found;
   const counts = { added, updated, deleted, kept, resolved, gained, lost };
   return { ...asked, ancestor, ...counts, conflicts, ...completenessPart(found), generation };

@@ -47,13 +47,15 @@ export async function tell(
   refuseMisfits(declared.declarations, fact, '');
   const isKeyed = mayConflict(declared.declarations, fact);
   const slices = writer.slices(caller);
-  const check = async (time: number): Promise<void> => {
+  const check = (time: number): void | Promise<void> => {
     const store = live.storeOf(caller);
     const { declarations } = live.database(caller);
     refuseMisfits(declarations, fact, '');
     if (isDoubtful) new ValidityCheck(store, time).check(fact, '');
     if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
-    await runInSlices(new KeyCheck(declarations, store, time).check(fact, ''), () => slices.breathe());
+    const steps = new KeyCheck(declarations, store, time).check(fact, '');
+    // Almost always the index is up to date, and one step is all.
+    if (steps.next().done !== true) return runInSlices(steps, () => slices.breathe());
   };
   const hints = hintsOfNewFacts(live, caller, [input]);
   const needsCheck = (): boolean => isDoubtful || isKeyed || ifGeneration !== null || declared.haveChanged;

@@ -209,7 +209,7 @@ async function loadSample(client: Client, name: string, scope: string | null): P
   if (entry === undefined)
     throw new UsageError(`there is no sample "${name}"; there are ${samples.map(({ id }) => id).join(', ')}`);
   const sample = (await client.get(`/samples/${entry.file}`)) as Sample;
-  const { facts, rules, questions, declarations = [], constraints = [] } = sample;
+  const { facts, rules, questions, declarations = [], constraints = [], aliases = [] } = sample;
   const within = (item: object): object => (scope === null ? item : { ...item, scope });
   // Both belong to the database: a scope has none of its own.
   for (const { name, arity, ...body } of declarations)
@@ -221,6 +221,7 @@ async function loadSample(client: Client, name: string, scope: string | null): P
     if (outcome.status === 'asserted') taught++;
   }
   for (const constraint of constraints) await client.post('/constraints', constraint);
+  for (const alias of aliases) await client.post('/entities/alias', alias);
   return [
     `${entry.title}: ${stored.asserted} facts and ${taught} rules are new, of ${facts.length} and ${rules.length}.`,
     'Ask, for example:',

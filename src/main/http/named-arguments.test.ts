@@ -32,6 +32,21 @@ interface Problem {
   readonly errors: readonly { readonly path: string; readonly message: string }[];
 }
 
+it('conflicts of merges have them', async () => {
+  const tell = (scope: string, truthVal: boolean) =>
+    call('POST', '/tell', { predicate: 'lives_in', args: ['ann', 'york'], scope, truthVal });
+  await tell('a', true);
+  await tell('b', false);
+  const { status, body } = await call<{ conflicts: object[] }>('POST', '/scope/merge', {
+    source: 'a',
+    target: 'b',
+    strategy: 'REJECT',
+  });
+  expect(status).toBe(409);
+  const named = { person: 'ann', city: 'york' };
+  expect(body.conflicts).toMatchObject([{ named, source: { named }, target: { named } }]);
+});
+
 describe('arguments by name', () => {
   it('facts, patterns, questions, goals and rules take them in JSON', async () => {
     const fact = { predicate: 'lives_in', args: { city: 'boston', person: 'ann' } };

@@ -56,3 +56,17 @@ it('nothing is said of them where nothing listed is declared', async () => {
   expect(said).not.toHaveProperty('arguments');
   expect(lines.some((line) => line.startsWith('Arguments'))).toBe(false);
 });
+
+it('a refusal by a constraint says what would be violated, with its proof', async () => {
+  const text = '!- neighbours(?x, ?y), feud(?x, ?y)';
+  await service.call('POST', '/constraints', { text, name: 'peace', mode: 'reject' });
+  const { lines } = await call('tell', { predicate: 'feud', args: ['ann', 'bob'] });
+  expect(lines[0]).toContain('ConstraintViolated: the write would violate the constraint "peace"');
+  expect(lines.slice(1, 4).map((line) => line.trim())).toEqual([
+    'Violates "peace":',
+    expect.stringContaining('neighbours(ann, bob), feud(ann, bob)'),
+    expect.stringContaining('neighbours(ann, bob)  ['),
+  ]);
+  expect(lines.some((line) => line.includes('lives_in(ann, york)'))).toBe(true);
+  expect(lines.at(-1)).toContain('retract or correct a fact above');
+});

@@ -4,9 +4,10 @@
  * The last lines are the call that was probably meant (`mend.ts`), or else the fields and an example: a model does what
  * it reads last.
  */
+import type { ConstraintViolation } from '../../engine/contract/constraints.ts';
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { EngineError, parseBody, parseProgram, parseRule } from '../../engine/index.ts';
-import { cutText } from '../../proof/proof-text.ts';
+import { cutText, proofOutline } from '../../proof/proof-text.ts';
 import { mend } from './mend.ts';
 import { takesArguments, type Tool } from './tools.ts';
 import { perform, type ToolContext } from './tool-run.ts';
@@ -26,14 +27,47 @@ export async function refusalText(
   error: EngineError,
 ): Promise<string> {
   const errors = error.members.errors ?? [];
-  if (error.code !== 'ValidationException')
-    return [`${error.code}: ${error.message}`, ...placesOf(errors)].join('\n');
+  if (error.code !== 'ValidationException') {
+    // The message has the place already if there is only one.
+    const places = errors.length > 1 ? placesOf(errors) : [];
+    return [`${error.code}: ${error.message}`, ...places, ...violationLines(error.members)].join('\n');
+  }
   const { call, hints } = mend(tool, given);
   const places = placesOf(errors, (path) => hints.get(path) ?? advice(tool, given, path));
   const first = places.length === 0 ? error.message : `${tool.listing.name} was not carried out`;
   const last =
     call === null ? await callInstead(run, tool, given) : `Perhaps you mean: ${JSON.stringify(call)}`;
   return [`${error.code}: ${first}`, ...places, usage(tool), last].join('\n');
+}
+
+/** The members of ConstraintViolated. */
+interface ViolatedMembers {
+  readonly violations: readonly ConstraintViolation[];
+  readonly violationCount: number;
+}
+
+const maxViolations = 3;
+const maxProofLines = 20;
+
+/** What would be violated, each with its proof: which facts and rules the call would complete. */
+function violationLines(members: EngineError['members']): string[] {
+  if (!('violations' in members)) return [];
+  // Only ConstraintViolated has them.
+  const { violations, violationCount } = members as unknown as ViolatedMembers;
+  const shown = violations.slice(0, maxViolations);
+  const lines = shown.flatMap(({ name, scope, proof }) => {
+    const outline = proof === null ? [] : proofOutline(proof);
+    const rest = outline.length - maxProofLines;
+    return [
+      `Violates ${JSON.stringify(name)}${scope === null ? '' : ` in scope ${scope}`}:`,
+      ...outline.slice(0, maxProofLines).map((line) => `  ${cutText(line, maxCharacters)}`),
+      ...(rest > 0 ? [`  and ${rest} more lines`] : []),
+    ];
+  });
+  if (violationCount > shown.length) lines.push(`and ${violationCount - shown.length} more violations`);
+  if (lines.length > 0)
+    lines.push('Change what you tell, or first retract or correct a fact above that is no longer true.');
+  return lines;
 }
 
 /** The call to make if no field is a typing error: one for the words that were searched for, else an example. */

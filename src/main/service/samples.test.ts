@@ -7,6 +7,7 @@ import { factsInputSchema } from '../../engine/contract/facts.ts';
 import { askInputSchema } from '../../engine/contract/inference.ts';
 import { ruleInputSchema } from '../../engine/contract/rules.ts';
 import { sampleIndexSchema, sampleSchema } from '../../engine/contract/samples.ts';
+import { aliasInputSchema, entityInputSchema } from '../../engine/contract/entities.ts';
 import { violationsQuerySchema } from '../../engine/contract/violations.ts';
 import { type Caller, type Engine, openEngine, parseProgram, systemOrigin } from '../../engine/index.ts';
 import { anonymous } from '../base/dispatch.ts';
@@ -65,7 +66,7 @@ describe.each(index)('the sample $title', ({ id, title, description, file }) => 
     expect(statements.map(({ kind }) => kind)).toEqual(sample.rules.map(() => 'rule'));
   });
 
-  test('has declarations that its facts fit, and constraints that hold or are listed', async () => {
+  test('has declarations that its facts fit, constraints that hold or are listed, and aliases of its entities', async () => {
     const engine = await openEngine({ storageDir: null });
     const declared = sample.declarations ?? [];
     for (const { name, arity, ...body } of declared)
@@ -74,6 +75,11 @@ describe.each(index)('the sample $title', ({ id, title, description, file }) => 
     for (const rule of sample.rules) await engine.teach(caller, ruleInputSchema.parse(rule));
     for (const constraint of sample.constraints ?? [])
       await engine.addConstraint(caller, constraintInputSchema.parse(constraint));
+    for (const { entity, alias } of sample.aliases ?? []) {
+      await engine.addAlias(caller, aliasInputSchema.parse({ entity, alias }));
+      const query = entityInputSchema.parse({ constant: alias });
+      expect((await engine.entity(caller, query)).facts.length, alias).toBeGreaterThan(0);
+    }
     const { violations } = await engine.violations(caller, violationsQuerySchema.parse({}));
     const refusing = violations.filter((each) => each.kind !== 'constraint' || each.mode === 'reject');
     expect(refusing).toEqual([]);

@@ -65,6 +65,22 @@ describe('a dry run', () => {
   });
 });
 
+it('a dry run judges aliases by the facts and aliases of the lines before, as the import does', async () => {
+  const file = [
+    { predicate: 'p', args: ['nell', 'rome'] },
+    { alias: 'nelly', entity: 'nell' },
+    { alias: 'nelly', entity: 'rome' },
+    { alias: 'nell', entity: 'rome' },
+    { alias: 'rome', entity: 'oslo' },
+    { alias: 'nelly', entity: 'nell' },
+  ].map((line) => JSON.stringify(line));
+  for (const dryRun of [true, false]) {
+    const done = await upload(`/import?dryRun=${dryRun}`, 'application/x-ndjson', file.join('\n'));
+    expect(done).toMatchObject({ asserted: 1, aliases: 2, failed: 3 });
+    expect(done.errors.map(({ line }) => line)).toEqual([3, 4, 5]);
+  }
+});
+
 it('a declaration applies to the lines after it', async () => {
   const declare = { name: 'p', arity: 2, arguments: [{ name: 'k' }, { name: 'v', type: 'integer' }] };
   const file = [

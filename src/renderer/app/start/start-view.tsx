@@ -40,7 +40,7 @@ interface SampleProgress {
 const batch = 500;
 
 /**
- * Loads a sample through the public API: declarations, facts in batches, each rule, constraints. Reports after every step. Throws the calls'
+ * Loads a sample through the public API: declarations, facts in batches, each rule, constraints, aliases. Reports after every step. Throws the calls'
  * errors; earlier writes remain.
  */
 async function openSample(
@@ -76,6 +76,7 @@ async function openSample(
     await call('assertRule', { body: { text, name, description } }, { isWanted: true });
   }
   for (const body of sample.constraints ?? []) await call('addConstraint', { body }, { isWanted: true });
+  for (const body of sample.aliases ?? []) await call('addAlias', { body }, { isWanted: true });
   onProgress({ facts, rules: sample.rules.length, total });
 }
 

@@ -13,7 +13,7 @@ const maxListed = 5;
 export function sampleInWords({ facts, isWhole }: StoredSample, stored: number): string {
   return isWhole
     ? `Read from all ${formatAmount(facts.length, 'stored fact')}.`
-    : `A sample: read from the first ${formatCount(facts.length)} of ${formatAmount(stored, 'stored fact')}.`;
+    : `A random sample: read from ${formatCount(facts.length)} of ${formatAmount(stored, 'stored fact')}.`;
 }
 
 interface SamplePreviewProps {
@@ -29,7 +29,7 @@ export function SamplePreview({ sample, declaration, isDeclared }: SamplePreview
   const count = misfits.length + doubles.length;
   const among = sample.isWhole
     ? `all ${formatAmount(sample.facts.length, 'fact')}`
-    : `the first ${formatAmount(sample.facts.length, 'fact')}`;
+    : `a random sample of ${formatAmount(sample.facts.length, 'fact')}`;
   const more = count - Math.min(maxListed, misfits.length) - Math.min(maxListed, doubles.length);
   return (
     <FormSection

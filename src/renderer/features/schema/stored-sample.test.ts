@@ -8,6 +8,8 @@ import {
   proposedNames,
   rulesReading,
   type SampledFact,
+  MAX_SAMPLED,
+  samplePages,
   sampledViolations,
   type StoredSample,
 } from './stored-sample.ts';
@@ -112,4 +114,21 @@ describe('rules', () => {
     expect(rulesReading(rules, { name: 'at', arity: 2 })).toEqual(rules);
     expect(rulesReading(rules, { name: 'near', arity: 2 })).toEqual([]);
   });
+});
+
+test('a sample has pages from everywhere, none of which overlap', () => {
+  expect(samplePages(0, Math.random)).toEqual([]);
+  expect(samplePages(2500, Math.random).map(({ offset }) => offset)).toEqual([0, 1000, 2000]);
+  for (const random of [() => 0, () => 0.999_999, Math.random])
+    for (const total of [MAX_SAMPLED + 1, 123_456, 1_000_000]) {
+      const pages = samplePages(total, random);
+      expect(pages.reduce((sum, { limit }) => sum + limit, 0)).toBe(MAX_SAMPLED);
+      let end = 0;
+      for (const { offset, limit } of pages) {
+        expect(offset).toBeGreaterThanOrEqual(end);
+        end = offset + limit;
+      }
+      expect(end).toBeLessThanOrEqual(total);
+      expect(end).toBeGreaterThan(total * 0.9);
+    }
 });

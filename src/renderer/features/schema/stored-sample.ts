@@ -1,6 +1,6 @@
 /**
  * What the stored facts of a predicate say about its shape: types, distinct values, candidate keys, and what a
- * declaration would find violated. Pure, over the facts that were fetched: all of them, or a sample of the first.
+ * declaration would find violated. Pure, over the facts that were fetched: all of them, or a random sample.
  */
 import type { DeclarationInput } from '../../../engine/contract/declarations.ts';
 import type { Literal, Rule } from '../../../engine/contract/language.ts';
@@ -23,6 +23,31 @@ export interface StoredSample {
   readonly facts: readonly SampledFact[];
   /** False: there are more stored facts. */
   readonly isWhole: boolean;
+}
+
+/** Facts of a sample at most. */
+export const MAX_SAMPLED = 5000;
+/** Requests for a sample; each stratum of the facts, in the order in which they are listed, gives a page. */
+const PAGES = 20;
+
+interface SamplePage {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/**
+ * The pages that a sample of so many listed facts consists of: all of them, or at a random place of each of `PAGES` equal
+ * parts, so that values which only later facts have are seen. `random` is like `Math.random`.
+ */
+export function samplePages(total: number, random: () => number): SamplePage[] {
+  const limit = MAX_SAMPLED / PAGES;
+  if (total <= MAX_SAMPLED)
+    return Array.from({ length: Math.ceil(total / 1000) }, (_, page) => ({ offset: page * 1000, limit: 1000 }));
+  return Array.from({ length: PAGES }, (_, part) => {
+    const begin = Math.floor((part * total) / PAGES);
+    const end = Math.floor(((part + 1) * total) / PAGES);
+    return { offset: begin + Math.floor(random() * (end - begin - limit + 1)), limit };
+  });
 }
 
 type ArgumentType = DeclarationInput['arguments'][number]['type'];

@@ -9,15 +9,12 @@ import { knowledgeKeyOf, queryKeyOf, useLive } from '../../api/live.ts';
 import { useSession } from '../../api/session.tsx';
 import { scopeKey } from '../../api/space.ts';
 import { type NamedPredicate, predicateText, type SchemaSearch } from './schema-search.ts';
-import type { SampledFact, StoredSample } from './stored-sample.ts';
+import { MAX_SAMPLED, type SampledFact, samplePages, type StoredSample } from './stored-sample.ts';
 
 /** Violations listed at first. */
 export const firstViolations = 100;
 /** Violations counted for the lists of predicates and constraints. */
 const MAX_COUNTED = 1000;
-/** Facts of a sample, and of one request. */
-export const MAX_SAMPLED = 5000;
-const factsOfPage = 1000;
 /** Nodes of the graph that the service gives at once. */
 const MAX_NODES = 10_000;
 
@@ -112,27 +109,24 @@ export function usePredicateGraph() {
   });
 }
 
-/** The first stored facts of a predicate, in all scopes, asked for when `isWanted`. */
+/** The stored facts of a predicate in all scopes, or pages at random among many; asked for when `isWanted`. */
 export function useSample(of: NamedPredicate, isWanted: boolean) {
   const { call } = useSession();
   return useQuery<StoredSample>({
     queryKey: useSeldomKey('sample', predicateText(of)),
     queryFn: async ({ signal }) => {
-      const facts: SampledFact[] = [];
-      let cursor: string | null = null;
-      let looked = 0;
-      do {
-        const query = { predicate: of.name, limit: String(factsOfPage), cursor };
-        const page: Awaited<ReturnType<typeof call<'listFacts'>>> = await call(
-          'listFacts',
-          { query },
-          { signal },
-        );
-        facts.push(...page.facts.filter(({ args }) => args.length === of.arity));
-        looked += page.facts.length;
-        cursor = page.nextCursor;
-      } while (cursor !== null && looked < MAX_SAMPLED);
-      return { facts, isWhole: cursor === null };
+      const pageAt = (offset: number, limit: number) => {
+        const query = { predicate: of.name, limit: String(limit), offset: String(offset) };
+        return call('listFacts', { query }, { signal });
+      };
+      const { total } = await pageAt(0, 1);
+      // By id: a write between two pages can move a fact from the one to the other.
+      const facts = new Map<string | null, SampledFact>();
+      for (const { offset, limit } of samplePages(total, Math.random)) {
+        const page = await pageAt(offset, limit);
+        for (const fact of page.facts) if (fact.args.length === of.arity) facts.set(fact.id, fact);
+      }
+      return { facts: [...facts.values()], isWhole: total <= MAX_SAMPLED };
     },
     enabled: isWanted,
     placeholderData: keepPreviousData,
