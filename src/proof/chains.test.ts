@@ -51,6 +51,40 @@ function only(proof: Proof) {
   return { count: steps.length, chain: steps.find(({ id }) => id === proof.roots[0])?.chain };
 }
 
+describe('rules that take turns', () => {
+  const odd = { rule: 'odd(?n) :- succ(?m, ?n), even(?m)', ruleId: 'o' };
+  const even = { rule: 'even(?n) :- succ(?m, ?n), odd(?m)', ruleId: 'e' };
+
+  /** even(n) or odd(n): facts have even ids, conclusions odd ones. */
+  function counted(to: number): Proof {
+    const steps: ProofStep[] = [fact(0, 'even(0)')];
+    for (let n = 1; n <= to; n++) {
+      const [name, by] = n % 2 === 0 ? (['even', even] as const) : (['odd', odd] as const);
+      steps.push(fact(n * 2, `succ(${n - 1}, ${n})`));
+      steps.push(derived(n * 2 + 1, `${name}(${n})`, by, [n * 2, n === 1 ? 0 : n * 2 - 1]));
+    }
+    return { roots: [to * 2 + 1], steps };
+  }
+
+  test('are one step with the number of their rounds', () => {
+    const proof = counted(100);
+    const folded = withFoldedChains(proof);
+    const chain = folded.steps.find(({ id }) => id === proof.roots[0])?.chain;
+    // The first link, odd(1), rests on a fact, so that even(2) is the base of the chain.
+    expect(chain === undefined ? '' : chainInWords(chain)).toBe(
+      '49 times 2 rules in turn along succ(99, 100) … succ(2, 3)',
+    );
+    expect(chain?.members).toHaveLength(98);
+    expect(withUnfoldedChains(folded)).toEqual(proof);
+  });
+
+  test('are read where there are few rounds, or no turns', () => {
+    expect(withFoldedChains(counted(6)).hidden).toEqual([]);
+    const steps = counted(40).steps.map((step) => (step.id % 6 === 1 ? { ...step, ruleId: `${step.id}` } : step));
+    expect(withFoldedChains({ roots: [81], steps }).hidden).toEqual([]);
+  });
+});
+
 describe('a chain of linear recursion', () => {
   test.each([
     ['left', leftLinear(150)],

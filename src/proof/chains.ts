@@ -1,6 +1,7 @@
 /**
  * Linear recursion in a proof, folded: a chain of steps of one rule, each with one premise of the rule's own predicate,
- * becomes one step that says how often the rule was applied, and along which premises.
+ * becomes one step that says how often the rule was applied, and along which premises. So does a chain of a few rules that
+ * take turns (mutual recursion), each step with one derived premise.
  *
  * A folded proof is a proof again: outline, diagram and texts treat it like any other. Steps that something else uses
  * are never inside a fold, so no reference leads to a step that is not there. Nothing recurses.
@@ -9,11 +10,13 @@ import type { Proof, ProofStep } from '../engine/contract/inference.ts';
 
 /** What a folded step stands for. */
 export interface StepChain {
-  /** How often the rule was applied. */
+  /** How often the rule, or the round of rules, was applied. */
   readonly times: number;
+  /** Number of rules that take turns; 1: one rule. */
+  readonly rules: number;
   /** The first and the last other premise, in the order in which the recursion goes through them; empty without any. */
   readonly along: readonly string[];
-  /** Ids of the steps of the rule's predicate, the conclusion first, the base last if the fold contains it. */
+  /** Ids of the steps that the rules concluded, the conclusion first, the base last if the fold contains it. */
   readonly members: readonly number[];
   /** The conclusion's step before it was folded. */
   readonly original: ProofStep;
@@ -34,6 +37,11 @@ export interface FoldedProof extends Proof {
 /** Shorter chains are as readable as their fold. */
 export const MIN_CHAIN = 6;
 
+/** With more rules in turn, a round is a proof of its own, which is read and not counted. */
+const MAX_RULES_IN_TURN = 4;
+/** With fewer rounds it may be by chance that rules take turns. */
+const MIN_ROUNDS = 3;
+
 type Steps = ReadonlyMap<number, ProofStep>;
 
 /** Predicate and sign of an atom as rendered: a predicate contains no parenthesis. */
@@ -52,6 +60,23 @@ function recursivePremise({ atom, kind, rule, premises }: ProofStep, steps: Step
   });
   const [only] = same;
   return same.length === 1 && only !== undefined ? (steps.get(only) ?? null) : null;
+}
+
+/** The premise along which a chain may go on: that of the step's own predicate, else the only derived one. */
+function nextOf(step: ProofStep, steps: Steps): ProofStep | null {
+  const own = recursivePremise(step, steps);
+  if (own !== null || step.kind !== 'rule' || step.rule === null) return own;
+  const derived = step.premises.filter((id) => steps.get(id)?.kind === 'rule');
+  const [only] = derived;
+  return derived.length === 1 && only !== undefined ? (steps.get(only) ?? null) : null;
+}
+
+function isSameRule(left: ProofStep, right: ProofStep): boolean {
+  return (
+    left.ruleId === right.ruleId &&
+    left.rule === right.rule &&
+    predicateOf(left.atom) === predicateOf(right.atom)
+  );
 }
 
 function reachedFrom(roots: readonly number[], steps: Steps): Set<number> {
@@ -74,25 +99,41 @@ function usedOnce({ roots }: Proof, steps: Steps): Set<number> {
   return new Set([...uses].filter(([, count]) => count === 1).map(([id]) => id));
 }
 
-/** A chain: its steps of one rule, the conclusion first, and the premise of the last one that is not such a step. */
+/** A chain: its steps, the conclusion first, and the premise of the last one that is not such a step. */
 interface Run {
   readonly links: readonly ProofStep[];
   readonly base: ProofStep;
+  readonly rules: number;
 }
 
-function runFrom(top: ProofStep, steps: Steps, isInner: (id: number) => boolean): Run | null {
+/** The longest chain of so many rules in turn that begins with a step; null if it is too short. */
+function runOf(rules: number, top: ProofStep, steps: Steps, isInner: (id: number) => boolean): Run | null {
+  const followed = (step: ProofStep) => (rules === 1 ? recursivePremise(step, steps) : nextOf(step, steps));
   const links: ProofStep[] = [top];
   const met = new Set([top.id]);
-  let next = recursivePremise(top, steps);
+  let next = followed(top);
   if (next === null) return null;
-  while (next.ruleId === top.ruleId && next.rule === top.rule && isInner(next.id) && !met.has(next.id)) {
-    const further = recursivePremise(next, steps);
+  while (isInner(next.id) && !met.has(next.id)) {
+    const before = links[links.length - rules];
+    if (before !== undefined && !isSameRule(before, next)) break;
+    const further = followed(next);
     if (further === null) break;
     links.push(next);
     met.add(next.id);
     next = further;
   }
-  return { links, base: next };
+  // Whole rounds only.
+  const whole = links.length - (links.length % rules);
+  if (whole < MIN_CHAIN || (rules > 1 && whole < MIN_ROUNDS * rules)) return null;
+  return { links: links.slice(0, whole), base: links[whole] ?? next, rules };
+}
+
+function runFrom(top: ProofStep, steps: Steps, isInner: (id: number) => boolean): Run | null {
+  for (let rules = 1; rules <= MAX_RULES_IN_TURN; rules++) {
+    const run = runOf(rules, top, steps, isInner);
+    if (run !== null) return run;
+  }
+  return null;
 }
 
 /** The premises of a link beside the recursive one. */
@@ -114,8 +155,8 @@ function isShallow(base: ProofStep, steps: Steps): boolean {
 }
 
 function alongOf({ links, base }: Run, isBaseInside: boolean, steps: Steps): string[] {
-  const nextOf = (index: number) => links[index + 1] ?? base;
-  const sides = links.map((link, index) => sideOf(link, nextOf(index), steps)[0]);
+  const after = (index: number) => links[index + 1] ?? base;
+  const sides = links.map((link, index) => sideOf(link, after(index), steps)[0]);
   const [first] = sides;
   const top = links[0];
   if (first === undefined || top === undefined) return [];
@@ -126,21 +167,22 @@ function alongOf({ links, base }: Run, isBaseInside: boolean, steps: Steps): str
         .find((atom) => atom !== undefined && predicateOf(atom) === predicateOf(first.atom))
     : undefined;
   if (ofBase !== undefined) atoms.push(ofBase);
-  if (!isBeforeRecursion(top, nextOf(0), first)) atoms.reverse();
+  if (!isBeforeRecursion(top, after(0), first)) atoms.reverse();
   const [start, end] = [atoms[0], atoms.at(-1)];
   return start === undefined || end === undefined || start === end ? atoms.slice(0, 1) : [start, end];
 }
 
 function foldedStep(run: Run, steps: Steps, isInner: (id: number) => boolean): ChainedStep | null {
-  const { links, base } = run;
+  const { links, base, rules } = run;
   const [top] = links;
-  if (top === undefined || links.length < MIN_CHAIN) return null;
+  if (top === undefined) return null;
   const isBaseInside = base.kind === 'rule' && isInner(base.id) && isShallow(base, steps);
   return {
     ...top,
     premises: isBaseInside ? [] : [base.id],
     chain: {
-      times: links.length,
+      times: links.length / rules,
+      rules,
       along: alongOf(run, isBaseInside, steps),
       members: [...links.map(({ id }) => id), ...(isBaseInside ? [base.id] : [])],
       original: top,
@@ -198,9 +240,10 @@ export function chainAround(proof: Proof, id: number): readonly number[] | null 
   return null;
 }
 
-/** Returns `149 times along next(s0, s1) … next(s149, s150)`. */
-export function chainInWords({ times, along }: Pick<StepChain, 'times' | 'along'>): string {
-  return `${times} times${along.length === 0 ? '' : ` along ${along.join(' … ')}`}`;
+/** Returns `149 times along next(s0, s1) … next(s149, s150)`, or `75 times 2 rules in turn along …`. */
+export function chainInWords({ times, rules, along }: Pick<StepChain, 'times' | 'rules' | 'along'>): string {
+  const turns = rules === 1 ? '' : ` ${rules} rules in turn`;
+  return `${times} times${turns}${along.length === 0 ? '' : ` along ${along.join(' … ')}`}`;
 }
 
 /**

@@ -17,7 +17,7 @@ export interface TextStep extends Pick<ProofStep, 'id' | 'atom'> {
   readonly scope?: string | null | undefined;
   readonly alternatives?: readonly { readonly rule: string }[] | undefined;
   /** Of a folded proof. */
-  readonly chain?: Pick<StepChain, 'times' | 'along'> | undefined;
+  readonly chain?: Pick<StepChain, 'times' | 'rules' | 'along'> | undefined;
 }
 
 /** The proof of a page of answers: `roots[i]` proves the answer `i`. */

@@ -1,6 +1,6 @@
 /** The tenants known in this browser. */
 import { create } from 'zustand';
-import { readStoredState, writeStored } from '../ui/stored-state.ts';
+import { onStoredElsewhere, readStoredState, writeStored } from '../ui/stored-state.ts';
 import { defaultName } from './space.ts';
 
 const storageKey = 'corollary.tenants';
@@ -10,9 +10,9 @@ function readNames(value: unknown): string[] | null {
   return Array.isArray(value) && value.every((name) => typeof name === 'string') ? value : null;
 }
 
-const useStore = create<{ readonly names: readonly string[] }>()(() => ({
-  names: readStoredState(storageKey, readNames, [defaultName]),
-}));
+const stored = () => ({ names: readStoredState(storageKey, readNames, [defaultName]) });
+const useStore = create<{ readonly names: readonly string[] }>()(stored);
+onStoredElsewhere(storageKey, () => useStore.setState(stored()));
 
 function keep(names: readonly string[]): void {
   writeStored(storageKey, names);

@@ -8,7 +8,7 @@ import {
   withAsked,
   withSaved,
 } from './known-questions.ts';
-import { readStoredState, writeStored } from '../ui/stored-state.ts';
+import { onStoredElsewhere, readStoredState, writeStored } from '../ui/stored-state.ts';
 
 interface SpaceName {
   readonly database: string;
@@ -47,9 +47,9 @@ function readLists(value: unknown): Lists | null {
   );
 }
 
-const useStore = create<{ readonly lists: Lists }>()(() => ({
-  lists: readStoredState(storageKey, readLists, {}),
-}));
+const stored = () => ({ lists: readStoredState<Lists>(storageKey, readLists, {}) });
+const useStore = create<{ readonly lists: Lists }>()(stored);
+onStoredElsewhere(storageKey, () => useStore.setState(stored()));
 
 function nameOf({ database, tenant }: SpaceName): string {
   return `${database}/${tenant}`;

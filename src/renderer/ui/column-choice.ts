@@ -3,7 +3,7 @@
  * are kept in this browser, by table.
  */
 import { create } from 'zustand';
-import { readStoredState, writeStored } from './stored-state.ts';
+import { onStoredElsewhere, readStoredState, writeStored } from './stored-state.ts';
 
 /** What the user has chosen, by id of the column; absent columns follow their rows. */
 export type ColumnVisibility = Readonly<Record<string, boolean>>;
@@ -36,9 +36,9 @@ export function readColumnChoices(value: unknown): Choices | null {
   return Object.values(value).every(isChoice) ? (value as Choices) : null;
 }
 
-const useChoices = create<{ readonly choices: Choices }>()(() => ({
-  choices: readStoredState<Choices>(storageKey, readColumnChoices, {}),
-}));
+const stored = () => ({ choices: readStoredState<Choices>(storageKey, readColumnChoices, {}) });
+const useChoices = create<{ readonly choices: Choices }>()(stored);
+onStoredElsewhere(storageKey, () => useChoices.setState(stored()));
 
 const nothing: ColumnVisibility = {};
 

@@ -41,7 +41,7 @@ import {
   withToggled,
 } from './grid-cells.ts';
 import { later } from './later.tsx';
-import type { MenuPoint, RowMenuGroups } from './row-menu.tsx';
+import type { MenuPoint, RowMenuGroups, RowMenuProps } from './row-menu.tsx';
 import { useRowHeight } from './preferences.ts';
 import { useVirtualRows, type VirtualRows } from './use-virtual-rows.ts';
 
@@ -89,6 +89,8 @@ interface DataGridProps<Row> {
   leading?: number;
   /** The menu of a row and cell; empty for a row not loaded. */
   menu?: (index: number, column: string) => RowMenuGroups;
+  /** Shows the menu itself, in place of `menu`: one that is fetched when it is opened. */
+  renderMenu?: (index: number, column: string, shown: Omit<RowMenuProps, 'groups'>) => ReactNode;
   /** Other keys, with their row. */
   onKey?: (event: KeyboardEvent, index: number) => void;
   /** The visible rows, end exclusive. */
@@ -438,7 +440,7 @@ function isMenuKey({ key, shiftKey }: KeyboardEvent): boolean {
 
 /** The row menu. `take` moves the cursor to the cell and selects its row. */
 function useRowMenu<Row>(
-  { columns, count, menu, label, rowAt }: DataGridProps<Row>,
+  { columns, count, menu, renderMenu, label, rowAt }: DataGridProps<Row>,
   active: CellPosition,
   take: (place: CellPosition) => void,
   gridRef: RefObject<HTMLElement | null>,
@@ -456,22 +458,20 @@ function useRowMenu<Row>(
     gridRef.current?.focus();
   }
 
-  const column = open === null ? undefined : columns[open.place.column]?.id;
-  const groups =
-    menu === undefined || open === null || column === undefined || rowAt(open.place.row) === undefined
-      ? []
-      : menu(open.place.row, column);
-  const hasItems = groups.some((group) => group.length > 0);
+  function menuOf({ place, at }: OpenMenu): ReactNode {
+    const column = columns[place.column]?.id;
+    if (column === undefined || rowAt(place.row) === undefined) return null;
+    const shown = { label: `${label}: the row`, at, onClose: close };
+    if (renderMenu !== undefined) return renderMenu(place.row, column, shown);
+    const groups = menu?.(place.row, column) ?? [];
+    return groups.some((group) => group.length > 0) ? <RowMenu {...shown} groups={groups} /> : null;
+  }
+
+  const hasMenu = menu !== undefined || renderMenu !== undefined;
   return {
-    element:
-      open === null || !hasItems
-        ? null
-        : createPortal(
-            <RowMenu label={`${label}: the row`} at={open.at} groups={groups} onClose={close} />,
-            document.body,
-          ),
+    element: open === null ? null : createPortal(menuOf(open), document.body),
     onKeyDown(event) {
-      if (menu === undefined || count === 0 || !isMenuKey(event)) return false;
+      if (!hasMenu || count === 0 || !isMenuKey(event)) return false;
       event.preventDefault();
       const id = event.currentTarget.getAttribute('aria-activedescendant');
       const box = (id === null ? null : document.getElementById(id))?.getBoundingClientRect();
@@ -481,7 +481,7 @@ function useRowMenu<Row>(
     },
     onContextMenu(event) {
       const place = cellAt(event.target);
-      if (menu === undefined || place === null) return;
+      if (!hasMenu || place === null) return;
       event.preventDefault();
       event.currentTarget.focus();
       show(place, { x: event.clientX, y: event.clientY });

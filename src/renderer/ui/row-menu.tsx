@@ -50,7 +50,8 @@ export interface MenuPoint {
   readonly y: number;
 }
 
-interface RowMenuProps {
+/** What a menu shows, and where. */
+export interface RowMenuProps {
   label: string;
   at: MenuPoint;
   groups: RowMenuGroups;

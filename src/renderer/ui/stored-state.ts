@@ -32,6 +32,16 @@ export function writeStored(key: string, value: unknown, storage: Storage = loca
   storage.setItem(key, JSON.stringify(value));
 }
 
+/**
+ * Calls `onStored` whenever another window of this browser has stored something under `key`, so that this one builds on it
+ * and does not write it over.
+ */
+export function onStoredElsewhere(key: string, onStored: () => void): void {
+  window.addEventListener('storage', (event) => {
+    if (event.key === key && event.storageArea === localStorage) onStored();
+  });
+}
+
 /** Returns the value if it is a string, else null. */
 export function readString(value: unknown): string | null {
   return typeof value === 'string' ? value : null;

@@ -7,6 +7,8 @@ const storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> = {
   removeItem: (key) => void stored.delete(key),
 };
 
-const browser = globalThis as { navigator?: unknown; localStorage?: unknown };
+const browser = globalThis as { navigator?: unknown; localStorage?: unknown; window?: unknown };
 browser.navigator ??= { userAgent: '' };
 browser.localStorage ??= storage;
+// There are no other windows.
+browser.window ??= { addEventListener: () => undefined };

@@ -14,6 +14,7 @@ import {
   reopened,
   titleOf,
   withDraft,
+  withTabsElsewhere,
   withTabShown,
 } from './ask-tabs.ts';
 
@@ -125,6 +126,18 @@ describe('tabs', () => {
     expect(isUnasked({ ...asked, draft: ' p(b) ' })).toBe(false);
     expect(isUnasked({ ...asked, draft: 'p(c)' })).toBe(true);
     expect(isUnasked({ ...asked, draft: '' })).toBe(false);
+  });
+
+  test('of another window are taken over, but for what is shown here and what is typed here', () => {
+    const shared = opened(two(), 'c');
+    const own = withDraft(activated(shared, 'b'), 'a', 'typed here');
+    const other = closed(withDraft(opened(activated(shared, 'c'), 'd'), 'a', 'typed there'), 'b', 'x');
+    const both = withTabsElsewhere(own, other, (id) => id === 'a');
+    expect(idsOf(both)).toEqual(['a', 'b', 'c', 'd']);
+    expect(both.active).toBe('b');
+    expect(both.tabs[0]?.draft).toBe('typed here');
+    expect(both.closed).toEqual([]);
+    expect(withTabsElsewhere(own, other, () => false).tabs[0]?.draft).toBe('typed there');
   });
 
   test('are read back as stored, without malformed ones', () => {

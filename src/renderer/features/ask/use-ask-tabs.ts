@@ -7,7 +7,7 @@ import { create } from 'zustand';
 import { useSession } from '../../api/session.tsx';
 import type { Space } from '../../api/space.ts';
 import { matchesKeys } from '../../ui/keys.ts';
-import { readStoredState, writeStored } from '../../ui/stored-state.ts';
+import { onStoredElsewhere, readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { isMac } from '../../ui/tags.tsx';
 import type { AskSearch } from './ask-search.ts';
 import {
@@ -25,6 +25,7 @@ import {
   reopened,
   type ShownInTab,
   withDraft,
+  withTabsElsewhere,
   withTabShown,
 } from './ask-tabs.ts';
 import { forgetTab } from './runs-store.ts';
@@ -159,10 +160,25 @@ function nameOf({ database, tenant }: Where): string {
 }
 
 let timer: ReturnType<typeof setTimeout> | null = null;
+/** Ids of the tabs whose drafts are not stored yet. */
+const unstored = new Set<string>();
+
+onStoredElsewhere(storageKey, () => {
+  const others = readStoredState(storageKey, readAll, {});
+  useStore.setState(({ all }) => ({
+    all: Object.fromEntries(
+      Object.entries({ ...all, ...others }).map(([name, tabs]) => {
+        const own = all[name];
+        return [name, own === undefined ? tabs : withTabsElsewhere(own, tabs, (id) => unstored.has(id))];
+      }),
+    ),
+  }));
+});
 
 function save(): void {
   if (timer !== null) clearTimeout(timer);
   timer = null;
+  unstored.clear();
   writeStored(storageKey, useStore.getState().all);
 }
 
@@ -197,6 +213,7 @@ function changeTabs(space: Where, change: (tabs: AskTabs) => AskTabs): AskTabs {
 /** Stores the draft of a tab. */
 function noteDraft(space: Where, id: string, draft: string): void {
   set(space, withDraft(tabsOf(space), id, draft));
+  unstored.add(id);
   timer ??= setTimeout(save, saveMs);
 }
 

@@ -9,7 +9,7 @@ import { create, type StoreApi, type UseBoundStore } from 'zustand';
 import type { Metadata } from '../../../engine/contract/facts.ts';
 import { type Act, record } from '../../api/history.ts';
 import type { Space } from '../../api/space.ts';
-import { readStoredState, writeStored } from '../../ui/stored-state.ts';
+import { onStoredElsewhere, readStoredState, writeStored } from '../../ui/stored-state.ts';
 import { noteUnsaved } from '../../ui/unsaved.ts';
 import type { FactContent, SeenFact, StagedEdit, StagedEdits } from './staged-edits.ts';
 
@@ -52,8 +52,7 @@ function lossOf({ edits, isPersisted, isApplying }: EditState): string | null {
 
 /** Takes over what another window of this browser stages, as a step: all windows share one draft. */
 function followOtherWindows(key: string, store: EditStore, space: Pick<Space, 'database' | 'tenant'>): void {
-  window.addEventListener('storage', (event) => {
-    if (event.key !== key) return;
+  onStoredElsewhere(key, () => {
     const before = store.getState();
     const edits = readStoredState(key, readEdits, []);
     if (before.isApplying || JSON.stringify(edits) === JSON.stringify(before.edits)) return;

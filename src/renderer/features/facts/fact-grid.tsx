@@ -37,7 +37,6 @@ import { type CellKind, cellKindOf, cellText } from './cell-kinds.ts';
 import { type ChoosableColumn, choosableIds, differingColumns, factTable } from './column-choice.ts';
 import { factColumns, useArity } from './fact-columns.tsx';
 import { FactFilters, FilterChips } from './fact-filters.tsx';
-import { useFactMenu } from './fact-menu.tsx';
 import { type FactPages, useFactPages } from './fact-pages.ts';
 import type { FactSortKey, FactsSearch } from './facts-search.ts';
 import styles from './facts.module.css';
@@ -47,6 +46,7 @@ import { addedRows, type FactGridRow, removeRow, revertRow, stageRow, storedRow 
 import type { Staging } from './use-staging.ts';
 
 const RowChoiceBar = later(async () => (await import('./row-choice-bar.tsx')).RowChoiceBar);
+const FactMenu = later(async () => (await import('./fact-menu.tsx')).FactMenu);
 const CellEditor = later(async () => (await import('./cell-editor.tsx')).CellEditor);
 
 interface NoFactsProps {
@@ -348,7 +348,7 @@ function Rows({ pages, total, ...props }: GridBodyProps & { total: number }) {
   const columns = useColumns(props, added, shown);
   const { editing, begin } = useCellEditing(props, rowAt, leading + total);
   const choice = useRowChoice({ pages, added, total, staging, name: fileNameOf(search.predicate) });
-  const menuOf = useFactMenu({ ...props, begin, reason, rowAt });
+  const context = { ...props, begin, reason, rowAt };
 
   function onSelect(index: number): void {
     // Ahead of a key that opens it: what is typed next is for its field.
@@ -389,7 +389,9 @@ function Rows({ pages, total, ...props }: GridBodyProps & { total: number }) {
           onRanges={choice.choose}
           onEdit={begin}
           editing={editing}
-          menu={menuOf}
+          renderMenu={(index, column, shown) => (
+            <FactMenu context={context} index={index} column={column} {...shown} />
+          )}
           onKey={onKey}
           onVisible={onVisible}
           leading={leading}

@@ -20,7 +20,7 @@ import { renderAtom } from '../../../engine/language/print.ts';
 import { useOpenEntity } from '../../ui/knowledge-links.tsx';
 import { copyText } from '../../ui/notify.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
-import type { RowMenuGroups, RowMenuItem } from '../../ui/row-menu.tsx';
+import { RowMenu, type RowMenuGroups, type RowMenuItem, type RowMenuProps } from '../../ui/row-menu.tsx';
 import { cellKindOf, cellText } from './cell-kinds.ts';
 import type { FactsSearch } from './facts-search.ts';
 import { renderFact } from './render-fact.ts';
@@ -156,8 +156,8 @@ function editItems(context: MenuContext, row: FactGridRow, index: number, column
   ];
 }
 
-/** The menu of a row: explanations, cell items, copies, and edits. */
-export function useFactMenu(context: MenuContext): (index: number, column: string) => RowMenuGroups {
+/** The items of a row: explanations, cell items, copies, and edits. */
+function useFactItems(context: MenuContext): (index: number, column: string) => RowMenuGroups {
   const navigate = useNavigate();
   const cellItems = useCellItems(context);
   return (index, column) => {
@@ -198,4 +198,17 @@ export function useFactMenu(context: MenuContext): (index: number, column: strin
       editItems(context, row, index, column),
     ];
   };
+}
+
+interface FactMenuProps extends Omit<RowMenuProps, 'groups'> {
+  context: MenuContext;
+  index: number;
+  column: string;
+}
+
+/** Shows the menu of a row. */
+export function FactMenu({ context, index, column, ...shown }: FactMenuProps) {
+  const itemsOf = useFactItems(context);
+  const groups = itemsOf(index, column);
+  return groups.length === 0 ? null : <RowMenu {...shown} groups={groups} />;
 }

@@ -14,6 +14,8 @@ import { type Chosen, waysTo } from './shown-proof.ts';
 export interface Folds {
   readonly state: FoldState;
   readonly chosen: Chosen;
+  /** The steps of chains that have their own lines. */
+  readonly apart: ReadonlySet<number>;
 }
 
 /** A display state as stored. */
@@ -23,10 +25,11 @@ export interface StoredFolds {
   /** `all`: every step with premises. */
   readonly unfolded: readonly string[] | 'all';
   readonly chosen: readonly (readonly [statement: string, way: number])[];
+  readonly apart: readonly string[];
 }
 
 /** Returns the storable form of a display state. */
-export function storedFoldsOf(about: string, proof: Proof, { state, chosen }: Folds): StoredFolds {
+export function storedFoldsOf(about: string, proof: Proof, { state, chosen, apart }: Folds): StoredFolds {
   const atomOf = new Map(proof.steps.map((step) => [keyOfStep(step.id), step.atom]));
   const foldable = proof.steps.filter((step) => step.premises.length > 0);
   const unfolded = foldable.filter((step) => state.unfolded.has(keyOfStep(step.id)));
@@ -39,6 +42,7 @@ export function storedFoldsOf(about: string, proof: Proof, { state, chosen }: Fo
       const way = chosen.get(step.id);
       return way === undefined ? [] : [[step.atom, way] as const];
     }),
+    apart: proof.steps.filter(({ id }) => apart.has(id)).map(({ atom }) => atom),
   };
 }
 
@@ -48,14 +52,17 @@ export function proofFoldsOf(kept: StoredFolds, proof: Proof): Folds {
   const statements = kept.unfolded === 'all' ? null : new Set(kept.unfolded);
   const unfolded = new Set<string>();
   const chosen = new Map<number, number>();
+  const ofApart = new Set(kept.apart);
+  const apart = new Set<number>();
   let active = keyOfStep(proof.roots[0] ?? 0);
   for (const step of proof.steps) {
     if (statements === null || statements.has(step.atom)) unfolded.add(keyOfStep(step.id));
     if (step.atom === kept.active) active = keyOfStep(step.id);
+    if (ofApart.has(step.atom)) apart.add(step.id);
     const way = ways.get(step.atom);
     if (way !== undefined && way < waysTo(step)) chosen.set(step.id, way);
   }
-  return { state: { active, unfolded }, chosen };
+  return { state: { active, unfolded }, chosen, apart };
 }
 
 function isTexts(value: unknown): value is string[] {
@@ -71,11 +78,12 @@ export function readFolds(value: unknown): StoredFolds[] | null {
   if (!Array.isArray(value)) return null;
   return (value as unknown[]).flatMap((item): StoredFolds[] => {
     if (typeof item !== 'object' || item === null) return [];
-    const { about, active, unfolded, chosen } = item as Record<string, unknown>;
+    // States stored before chains were remembered have no `apart`.
+    const { about, active, unfolded, chosen, apart = [] } = item as Record<string, unknown>;
     if (typeof about !== 'string' || typeof active !== 'string') return [];
     if (unfolded !== 'all' && !isTexts(unfolded)) return [];
-    if (!Array.isArray(chosen) || !chosen.every(isWay)) return [];
-    return [{ about, active, unfolded, chosen }];
+    if (!Array.isArray(chosen) || !chosen.every(isWay) || !isTexts(apart)) return [];
+    return [{ about, active, unfolded, chosen, apart }];
   });
 }
 
@@ -101,7 +109,8 @@ function save(): void {
   clearTimeout(saving);
   saving = undefined;
   const small = [...all().values()].filter(
-    ({ unfolded }) => unfolded === 'all' || unfolded.length <= maxUnfolded,
+    ({ unfolded, apart }) =>
+      (unfolded === 'all' || unfolded.length <= maxUnfolded) && apart.length <= maxUnfolded,
   );
   writeStored(storageKey, small.slice(-maxStored));
 }

@@ -15,19 +15,20 @@ import { knownNameOf, turned, waysTo } from './shown-proof.ts';
 import type { FoundSteps, ProofDisplay } from './use-proof-display.ts';
 
 /** Turns to another alternative of a step, and unfolds what it newly shows. */
-export function turn({ folds, chosen, keep }: ProofDisplay, step: ProofStep, by: number): void {
+export function turn({ folds, chosen, apart, keep }: ProofDisplay, step: ProofStep, by: number): void {
   const active = keyOfStep(step.id);
   keep({
     state: { active, unfolded: new Set([...folds.unfolded, active]) },
     chosen: turned(chosen, step, by),
+    apart,
   });
 }
 
 /** Shows a step as the root; null shows the whole proof. */
 export function reRoot(display: ProofDisplay, step: ProofStep | null): void {
-  const { tree, shown, folds, chosen, keep, setLook } = display;
+  const { tree, shown, folds, chosen, apart, keep, setLook } = display;
   const active = keyOfStep((step ?? tree.root).id);
-  keep({ state: { active, unfolded: new Set([...folds.unfolded, active]) }, chosen });
+  keep({ state: { active, unfolded: new Set([...folds.unfolded, active]) }, chosen, apart });
   const isWhole = step === null || step.id === shown.roots[0];
   setLook({ from: isWhole ? undefined : step.atom, find: undefined });
 }
@@ -60,11 +61,12 @@ export function toggleKnown({ look, setLook }: ProofDisplay, name: string): void
 
 /** Searches for steps; an empty text ends the search, with the match under the cursor still visible. */
 export function setFind(display: ProofDisplay, text: string): void {
-  const { look, setLook, tree, active, found, folds, chosen, keep } = display;
+  const { look, setLook, tree, active, found, folds, chosen, apart, keep } = display;
   const find = text.trim() === '' ? undefined : text;
   if (find === undefined && active !== undefined && found !== null) {
     const { id } = active.step;
-    keep({ state: { active: keyOfStep(id), unfolded: revealing(tree, folds.unfolded, id) }, chosen });
+    const unfolded = revealing(tree, folds.unfolded, id);
+    keep({ state: { active: keyOfStep(id), unfolded }, chosen, apart });
   }
   if (find !== look.find) setLook({ find });
 }

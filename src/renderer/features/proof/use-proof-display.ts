@@ -177,7 +177,7 @@ function useFinding(tree: ProofTree, find: string | undefined) {
 export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOptions): ProofDisplay {
   const [recalled] = useState(() => recallFolds(about, proof));
   const [chosen, setChosen] = useState<Chosen>(recalled?.chosen ?? new Map());
-  const [apart, setApart] = useState<ReadonlySet<number>>(new Set());
+  const [apart, setApart] = useState<ReadonlySet<number>>(recalled?.apart ?? new Set());
   const { shown, hiddenUnder, whole, tree, inChains, isFromMissing, chainOf } = useTree(
     proof,
     chosen,
@@ -198,10 +198,14 @@ export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOpti
     rememberFolds(about, proof, next);
     setFolds(next.state);
     setChosen(next.chosen);
+    setApart(next.apart);
   }
-  function setState(next: FoldState): void {
-    if (found === null) keep({ state: next, chosen });
-    else finding.setByHand({ found, state: next });
+  function setState(next: FoldState, apartThen = apart): void {
+    if (found === null) keep({ state: next, chosen, apart: apartThen });
+    else {
+      setApart(apartThen);
+      finding.setByHand({ found, state: next });
+    }
   }
   return {
     look,
@@ -211,12 +215,11 @@ export function useProofDisplay({ about, proof, look, onLook }: ProofDisplayOpti
     inChains,
     apart,
     setApart: (next, at) => {
-      setApart(next);
       const keys = [...next].filter((id) => !apart.has(id)).map((id) => keyOfStep(id));
       const unfolded = new Set([...state.unfolded, ...keys]);
       // What is left of a chain above the step may be too short to be folded: its lines must not hide the step.
-      if (at === undefined) setState({ active: state.active, unfolded });
-      else setState({ active: keyOfStep(at), unfolded: revealing(whole, unfolded, at) });
+      if (at === undefined) setState({ active: state.active, unfolded }, next);
+      else setState({ active: keyOfStep(at), unfolded: revealing(whole, unfolded, at) }, next);
     },
     chainOf,
     chosen,
