@@ -52,7 +52,7 @@ const whatIf = (session: Session, fields: object): Promise<unknown> =>
   session.engine.whatIf(session.caller, whatIfInputSchema.parse(fields));
 
 /** The time of a question whose thread is stuck, by timers of the test: a busy machine takes some of it. */
-const lateMs = 60_000;
+const lateMs = 5_000;
 
 const atom = { predicate: 'path', args: ['?x', '?y'] };
 const kinds: Readonly<Record<string, (session: Session, timeoutMs: number) => Promise<unknown>>> = {
