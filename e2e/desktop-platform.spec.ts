@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closeDesktop, Desktop, missing } from './desktop.ts';
 import { fillWithFacts } from './many-facts.ts';
+import { expectThatAQuestionMoves } from './moved-question.ts';
 
 if (missing !== null) process.stdout.write(`Tests in the real Electron are skipped: ${missing}.\n`);
 test.skip(missing !== null, missing ?? '');
@@ -262,4 +263,14 @@ test('Help opens the documentation in the browser', async () => {
   const documentation = await fetch((await address()) ?? '');
   expect(await documentation.text()).toContain('<h1 id="corollary">Corollary</h1>');
   expect(app.windows()).toHaveLength(1);
+});
+
+test('a question that takes long moves to a thread of the service, which runs on a thread of Electron', async () => {
+  const environment = { REASONING_THREADS: '1', WARM_UP: 'false', ...(await desktop.serviceWithin()) };
+  app = await desktop.launch({ environment });
+  const page = await app.firstWindow();
+  await expect(page).toHaveURL(/^http:\/\/127\.0\.0\.1:\d+\//);
+  await expectThatAQuestionMoves(new URL(page.url()).origin);
+  // The window is served all the while, by the same process.
+  await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
 });

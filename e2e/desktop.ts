@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { hasDisplay } from '../scripts/display.mjs';
 import { findElectron25 } from '../scripts/electron-25.mjs';
 import { makeApplication } from './electron-25/application.ts';
+import { makeService } from './electron-25/service.ts';
 import { root } from './root.ts';
 
 const names = { win32: 'electron.exe', darwin: 'Electron.app/Contents/MacOS/Electron' } as const;
@@ -116,6 +117,12 @@ export class Desktop {
     if (!isRoot) return;
     chownSync(folder, nobody, nobody);
     for (const name of readdirSync(folder)) chownSync(join(folder, name), nobody, nobody);
+  }
+
+  /** The environment in which the service runs on a thread of Electron, as the pinned one runs it anyway. */
+  async serviceWithin(): Promise<Readonly<Record<string, string>>> {
+    if (isPinned) return {};
+    return { COROLLARY_TEST_SERVICE: await makeService(join(this.folder, 'within')) };
   }
 
   remove(): void {

@@ -5,29 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from '@playwright/test';
+import { expectThatAQuestionMoves } from './moved-question.ts';
 import { root } from './root.ts';
 import { ServiceProcess } from './service.ts';
-
-async function call(url: string, path: string, body?: object): Promise<{ status: number; text: string }> {
-  const headers = { 'content-type': 'application/json', 'x-tenant-id': 'default' };
-  const given = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
-  const response = await fetch(`${url}${path}`, given);
-  return { status: response.status, text: await response.text() };
-}
-
-/** Asks an endless question until it has moved, and ends it. */
-async function expectThatAQuestionMoves(url: string): Promise<void> {
-  await call(url, '/teach', { text: 'count(?y) :- count(?x), ?y = ?x + 1' });
-  await call(url, '/tell', { predicate: 'count', args: ['0'] });
-  expect((await call(url, '/metrics')).text).toContain('\nservice_reasoning_threads_running 0\n');
-  const moved = async (): Promise<boolean> => {
-    const ask = { text: 'count(?x)', timeoutMs: 3000, maxDerivations: 1_000_000_000 };
-    expect((await call(url, '/ask', ask)).status).toBe(422);
-    const { text } = await call(url, '/metrics');
-    return /^service_reasoning_moved_questions_total [1-9]/m.test(text);
-  };
-  await expect.poll(moved, { timeout: 120_000 }).toBe(true);
-}
 
 test('a question that takes long moves to a thread of the built service', async () => {
   const service = new ServiceProcess({ REASONING_THREADS: '1' });

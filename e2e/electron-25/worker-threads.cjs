@@ -1,14 +1,28 @@
 /**
  * `node:worker_threads` of the main process in Electron 25: its Node 18 cannot run the service, so the thread runs in
  * a child of the Node that runs the tests (`COROLLARY_TEST_NODE`), and `thread-relay.mjs` passes its messages on.
+ *
+ * Where a test has made the service for Node 18 (`COROLLARY_TEST_SERVICE`), its thread runs within Electron.
  */
 const { EventEmitter } = require('node:events');
 const { spawn } = require('node:child_process');
 const { basename, join } = require('node:path');
+// Not `node:worker_threads`, which is this module.
+const { Worker } = require('worker_threads');
 
-const { COROLLARY_TEST_NODE: node = 'node', COROLLARY_TEST_ROOT: root = '.' } = process.env;
+const {
+  COROLLARY_TEST_NODE: node = 'node',
+  COROLLARY_TEST_ROOT: root = '.',
+  COROLLARY_TEST_SERVICE: service,
+} = process.env;
 
-exports.Worker = class Worker extends EventEmitter {
+class WorkerWithin extends Worker {
+  constructor(file, options) {
+    super(join(service, basename(file)), options);
+  }
+}
+
+class WorkerOfChild extends EventEmitter {
   #child;
 
   constructor(file, { workerData, env }) {
@@ -35,4 +49,6 @@ exports.Worker = class Worker extends EventEmitter {
   async terminate() {
     this.#child.kill('SIGKILL');
   }
-};
+}
+
+exports.Worker = service === undefined ? WorkerOfChild : WorkerWithin;
