@@ -22,7 +22,7 @@ test('refers to an existing workload in every target', () => {
 
 test('says by how much a target is met or missed against a measured peer', () => {
   const text = targetTable(['Corollary', 'SWI-Prolog'], [line('squares', cell(2), cell(3))]);
-  expect(text).toContain('0 of 1 targets are met.');
+  expect(text).toContain('1 of 2 targets are met.');
   expect(text).toContain('| squares: question | x3 as fast as SWI-Prolog 3.00 s | 2.00 s | missed: x2.00 |');
 });
 
@@ -43,4 +43,20 @@ test('prints microseconds as microseconds', () => {
   expect(text).toContain('| bound-left: question | at most 0.150 s | 0.100 s | met (0.667 of it) |');
   const again = targetTable(['Corollary'], [line('bound-left', cell(0.1, { again: 10e-6 }))]);
   expect(again).toContain('| bound-left: again | at most 20.0 µs | 10.0 µs | met (0.500 of it) |');
+});
+
+test('measures joins against the fastest peer, with an allowance if that one is short', () => {
+  const contestants = ['Corollary', 'SWI-Prolog', 'DuckDB', 'gringo'];
+  const peers = [cell(0.2), cell(0.01), cell(0)];
+  const text = targetTable(contestants, [line('lubm-14', cell(0.12, { compiled: 0.012 }), ...peers)]);
+  expect(text).toContain('| at most x3 of the best peer and 30.0 ms: DuckDB 10.0 ms | 0.120 s | missed: x2.00 |');
+  expect(text).toContain('| at most x1.5 of the best peer: DuckDB 10.0 ms | 12.0 ms | met (0.800 of it) |');
+  const long = targetTable(contestants, [line('lubm-14', cell(1.2), cell(0.4), cell(0.8), cell(5))]);
+  expect(long).toContain('| lubm-14: question | at most x3 of the best peer: SWI-Prolog 0.400 s | 1.20 s | met');
+});
+
+test('has a target for every workload that only asks', () => {
+  const named = new Set(targets.map(({ workload }) => workload));
+  const asking = workloads.filter(({ kind }) => kind === 'ask' || kind === 'reads');
+  expect(asking.map(({ name }) => name).filter((name) => !named.has(name))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Prng } from '../testing/prng.ts';
-import { ChainIndex } from './chain-index.ts';
+import { ChainIndex, Indexes, lastWithKey } from './chain-index.ts';
 
 /** The rows of a chain, in its order. */
 function chain(index: ChainIndex, first: number): number[] {
@@ -89,4 +89,28 @@ test('finds a key of one column whether its ids lie close together, far apart, o
     expect(wrong).toEqual([]);
     expect(index.keys).toBe(newest.size);
   }
+});
+
+test('the first few look-ups by some positions scan the rows, later ones use an index', () => {
+  const columns = [Int32Array.of(1, 2, 1, 1), Int32Array.of(5, 5, 6, 5)];
+  const indexes = new Indexes(columns);
+  const looked = [...Array(6)].map(() => indexes.toUse([0, 1], 4));
+  expect(looked.map((index) => index === null)).toEqual([true, true, true, true, false, false]);
+  expect(indexes.toUse([0], 4)).toBeNull();
+  indexes.over([1], 4, 4);
+  expect(indexes.toUse([1], 4)?.rows).toBe(4);
+});
+
+test('a scan for a key finds its rows newest first, and none outside its bounds', () => {
+  const columns = [Int32Array.of(1, 2, 1, 1, 1), Int32Array.of(5, 5, 6, 5, 5)];
+  const key = Int32Array.of(1, 5, 0);
+  const found: number[] = [];
+  for (
+    let at = lastWithKey(columns, [0, 1], key, 4, 0);
+    at > 0;
+    at = lastWithKey(columns, [0, 1], key, at - 1, 0)
+  )
+    found.push(at - 1);
+  expect(found).toEqual([3, 0]);
+  expect(lastWithKey(columns, [0, 1], key, 3, 1)).toBe(1);
 });

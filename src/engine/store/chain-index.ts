@@ -259,11 +259,44 @@ export function firstIn(index: ChainIndex, key: Int32Array): number {
   return key.length === 1 ? index.firstOf(key[0] as number) : index.first(key);
 }
 
+/** Adding a row to an index costs more than scanning this many. */
+const maxScans = 4;
+
+/**
+ * Looks for the key among the rows before `from`, newest first, down to `end`: returns 1 + the first row found, or `end`.
+ * `key` may have room for more than the positions.
+ */
+export function lastWithKey(
+  columns: readonly Int32Array[],
+  positions: readonly number[],
+  key: Int32Array,
+  from: number,
+  end: number,
+): number {
+  const column = columns[positions[0] as number] as Int32Array;
+  const value = key[0] as number;
+  for (let cursor = from; cursor > end; cursor--) {
+    const row = cursor - 1;
+    if (column[row] !== value) continue;
+    let at = 1;
+    while (at < positions.length && (columns[positions[at] as number] as Int32Array)[row] === key[at]) at++;
+    if (at === positions.length) return cursor;
+  }
+  return end;
+}
+
+function keyOf(positions: readonly number[]): number | string {
+  const [first] = positions;
+  return positions.length === 1 && first !== undefined ? first : positions.join(',');
+}
+
 /** The indexes of one relation, each made on first use. */
 export class Indexes {
   readonly #columns: readonly Int32Array[];
   /** By the position if it is a single one, else by all of them. */
   readonly #byPositions = new Map<number | string, ChainIndex>();
+  /** As `#byPositions`: how often the rows were scanned for want of an index. */
+  readonly #scans = new Map<number | string, number>();
   #list: ChainIndex[] = [];
   #memory: MemoryMeter | null;
 
@@ -295,10 +328,22 @@ export class Indexes {
     return index;
   }
 
+  /**
+   * `toBuild`, but null for the first few look-ups while there is no index: scanning the rows then costs less, in time and in
+   * memory. The caller does.
+   */
+  toUse(positions: readonly number[], capacity: number): ChainIndex | null {
+    const key = keyOf(positions);
+    const known = this.#byPositions.get(key);
+    if (known !== undefined) return known;
+    const scans = this.#scans.get(key) ?? 0;
+    this.#scans.set(key, scans + 1);
+    return scans < maxScans ? null : this.toBuild(positions, capacity);
+  }
+
   /** The index over these positions, which may lack rows: `takeIn` adds them. */
   toBuild(positions: readonly number[], capacity: number): ChainIndex {
-    const [first] = positions;
-    const key = positions.length === 1 && first !== undefined ? first : positions.join(',');
+    const key = keyOf(positions);
     let index = this.#byPositions.get(key);
     if (index === undefined) {
       index = new ChainIndex(this.#columns, positions, capacity, this.#memory);

@@ -2,11 +2,11 @@
  * Selects the rows of one atom: those with its constants, equal arguments for a repeated variable, and its
  * scope.
  *
- * An atom is compiled once (`Selection`). If it has a constant or a scope, an index finds its rows, made on
- * first use; else they are scanned. The caller decides which rows count (alive, visible, ended).
+ * An atom is compiled once (`Selection`). If it has a constant or a scope, an index finds its rows, made once it
+ * pays; else they are scanned. The caller decides which rows count (alive, visible, ended).
  */
 import { relationKey } from '../language/terms.ts';
-import type { ChainIndex } from './chain-index.ts';
+import { type ChainIndex, lastWithKey } from './chain-index.ts';
 import type { ConstantIds } from './dictionary.ts';
 import type { EndedFact, EndedFacts } from './version-archive.ts';
 import type { StoredRelation } from './stored-relation.ts';
@@ -49,6 +49,8 @@ export interface IndexedRows {
   readonly count: number;
   readonly columns: readonly Int32Array[];
   index(positions: readonly number[]): ChainIndex;
+  /** As `StoredRelation.indexToUse`; absent: every look-up uses an index. */
+  indexToUse?(positions: readonly number[]): ChainIndex | null;
 }
 
 /** An atom compiled for the columns of its relation. */
@@ -155,11 +157,15 @@ export function indexedRows(
   maxFound = Number.POSITIVE_INFINITY,
   maxSeen = Number.POSITIVE_INFINITY,
 ): number[] | null {
-  const index = rows.index(positions);
+  const { columns, count } = rows;
+  const index = rows.indexToUse === undefined ? rows.index(positions) : rows.indexToUse(positions);
+  if (index !== null && index.rows < count) index.takeIn(count, count);
+  const before = (from: number): number => lastWithKey(columns, positions, key, from, 0);
   const found: number[] = [];
   let seen = 0;
-  for (let next = index.first(key); next !== 0; next = index.next[next - 1] as number) {
+  for (let next = index === null ? before(count) : index.first(key); next !== 0; ) {
     const row = next - 1;
+    next = index === null ? before(row) : (index.next[row] as number);
     if (++seen > maxSeen) return null;
     if (!isWanted(row) || !areEqual(rows.columns, row, equal)) continue;
     if (found.push(row) > maxFound) return null;

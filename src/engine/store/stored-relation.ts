@@ -395,6 +395,11 @@ export class StoredRelation {
     return this.#indexes.over(positions, this.count, this.#capacity);
   }
 
+  /** The index to look up a key with, which may still lack rows; null: its rows are to be scanned (`Indexes.toUse`). */
+  indexToUse(positions: readonly number[]): ChainIndex | null {
+    return this.#indexes.toUse(positions, this.#capacity);
+  }
+
   /** `index`, which may still lack rows; see `ChainIndex.takeIn`. */
   indexToBuild(positions: readonly number[]): ChainIndex {
     return this.#indexes.toBuild(positions, this.#capacity);

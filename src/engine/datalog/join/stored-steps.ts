@@ -1,5 +1,5 @@
 import type { AtomCopies } from '../../store/atom-copies.ts';
-import { type ChainIndex, firstIn } from '../../store/chain-index.ts';
+import { type ChainIndex, firstIn, lastWithKey } from '../../store/chain-index.ts';
 import type { AtomLiteral } from '../../contract/language.ts';
 import type { ScopeChoice } from '../../store/fact-store.ts';
 import { SortedRuns } from '../../store/sorted-runs.ts';
@@ -21,6 +21,10 @@ import { type Sortable, SortableStep } from './sortable-step.ts';
 
 const noKey = new Int32Array(0);
 const noRuns = new SortedRuns([]);
+/** A join that starts with more rows than this builds the index that it lacks at once. */
+const maxRowsToScanFor = 16;
+/** Rows that a scan for a key passes in one step: they take about as long as `rowsAtOnce` that match. */
+const rowsToScan = 0x8000;
 
 /** The stored relation of a literal, null if there is none. */
 function relationFor({ predicate, args, negated }: AtomLiteral, { facts }: Reader): StoredRelation | null {
@@ -236,9 +240,20 @@ export class StoredStep extends SortableStep {
       return;
     }
     if (this.#view.kind !== 'all') key[keyRegisters.length] = this.#scope;
-    this.#index ??= relation.indexToBuild(this.#positions);
+    this.#index ??= this.#indexOf(relation, machine);
+    if (this.#index === null) {
+      this.#cursor = this.#limit;
+      return;
+    }
     this.#isBuilding = this.#index.rows < this.#limit;
     if (!this.#isBuilding) this.#cursor = firstIn(this.#index, key);
+  }
+
+  /** null: the rows are scanned for this key. */
+  #indexOf(relation: StoredRelation, { chunkStart, chunkEnd }: Machine): ChainIndex | null {
+    return chunkEnd - chunkStart > maxRowsToScanFor
+      ? relation.indexToBuild(this.#positions)
+      : relation.indexToUse(this.#positions);
   }
 
   /** Adds rows to the index; once it has them all, begins with the key. */
@@ -264,13 +279,18 @@ export class StoredStep extends SortableStep {
     const isGuarded = this.guards.length > 0;
     const column = shape.binds === null ? null : (columns[shape.binds.position] as Int32Array);
     const register = shape.binds === null ? 0 : shape.binds.register;
+    const positions = this.#positions;
+    const isScanning = chain === null && positions.length > 0;
+    const end = isScanning ? Math.max(0, this.#cursor - rowsToScan) : 0;
     let cursor = this.#cursor;
     let left = rowsAtOnce;
     while (cursor !== 0) {
-      if (left-- === 0) {
+      if (isScanning) cursor = lastWithKey(columns, positions, this.#key, cursor, end);
+      if (left-- === 0 || (cursor === end && end > 0)) {
         this.#cursor = cursor;
         return machine.stall();
       }
+      if (cursor === 0) break;
       const row = cursor - 1;
       cursor = chain === null ? row : (chain[row] as number);
       if (row >= limit) continue;

@@ -272,10 +272,11 @@ function isBehindByText(
     const id = first[row] as number;
     const bit = 1 << (id & 7);
     if (id < known && ((behind[id >>> 3] as number) & bit) !== 0) return true;
-    if (compare(row, greatest) < 0) return false;
-    if (id < known && constants.order(id, first[greatest] as number) > 0)
-      behind[id >>> 3] = (behind[id >>> 3] as number) | bit;
-    return true;
+    const other = first[greatest] as number;
+    const order = id === other ? 0 : constants.order(id, other);
+    if (order === 0) return compare(row, greatest) >= 0;
+    if (order > 0 && id < known) behind[id >>> 3] = (behind[id >>> 3] as number) | bit;
+    return order > 0;
   };
 }
 
