@@ -18,7 +18,7 @@ import type { AliasInput } from '../contract/entities.ts';
 import type { RuleInput } from '../contract/rules.ts';
 import { addAlias, checkAlias } from './entities.ts';
 import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
-import { encodeWrite } from '../commit/encode-operation.ts';
+import { encodeWrite, giveBack } from '../commit/encode-operation.ts';
 import { FactBlock, FactBlockBuilder, type FactsToStore } from '../store/fact-block.ts';
 import { FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
@@ -244,7 +244,10 @@ class WritingImport implements Import {
     };
     const needsCheck = (): boolean => declared.haveChanged;
     try {
-      return await this.#write({ ...(await this.#decided(facts)), check, needsCheck });
+      const decided = await this.#decided(facts);
+      const outcome = await this.#write({ ...decided, check, needsCheck });
+      giveBack(decided);
+      return outcome;
     } catch (error) {
       if (error instanceof DeclaredMeanwhile) return null;
       throw error;
