@@ -13,7 +13,7 @@ import { type ChildReport, median, p95 } from './contestant.ts';
 import { type ChildTask, collectGarbage, cpuSeconds, heldBytes, readFacts, readRows, readTask } from './rows.ts';
 
 const folder = present(process.argv[2], 'missing argument: the folder of the task');
-const factsPerWrite = 50_000;
+const factsPerWrite = 10_000;
 /** For figures in microseconds. */
 const repetitions = 200;
 const furtherChanges = 50;

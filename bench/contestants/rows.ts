@@ -73,8 +73,9 @@ export function* readFacts(
   const [tab, newline] = [0x09, 0x0a];
   const firstLine = bytes.subarray(0, bytes.indexOf(newline));
   const arity = firstLine.reduce((fields, byte) => (byte === tab ? fields + 1 : fields), 1);
+  let block: FactBlock | null = null;
   for (let at = 0; at < bytes.length; ) {
-    const facts = new FactBlockBuilder();
+    const facts = FactBlockBuilder.like(block);
     while (at < bytes.length && facts.count < factsPerBlock) {
       facts.begin(name, arity, true, scope);
       for (let position = 0; position < arity; position++) {
@@ -84,7 +85,8 @@ export function* readFacts(
         at = end + 1;
       }
     }
-    yield facts.built();
+    block = facts.built();
+    yield block;
   }
 }
 

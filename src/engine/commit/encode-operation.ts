@@ -15,7 +15,8 @@ export const itemsInSlice = 256;
 export async function encodeWrite(given: Operation, slices: Pick<Slices, 'breathe'>): Promise<DecidedWrite> {
   if (itemsOf(given) <= itemsInSlice && !isLong(given)) return { operation: asList(given) };
   const operation = await inColumns(given, slices);
-  const json = new JsonBytes();
+  const json = new JsonBytes(spare.length === 0 ? new Uint8Array(0x400) : spare);
+  spare = new Uint8Array(0);
   for (const [at, [field, value]] of Object.entries(operation).entries()) {
     json.write(`${at === 0 ? '{' : ','}${JSON.stringify(field)}:`);
     if (value instanceof FactBlock) await writeBlock(json, value, slices);
@@ -31,6 +32,20 @@ export async function encodeWrite(given: Operation, slices: Pick<Slices, 'breath
   json.write('}');
   return { operation, encoded: json.bytes };
 }
+
+/**
+ * Gives back the memory of an encoded write, which is durable, for the next large one: memory of its own for each would have
+ * the collector look through everything, again and again. Nothing may read the bytes any more.
+ */
+export function giveBack({ encoded }: Pick<DecidedWrite, 'encoded'>): void {
+  if (!(encoded?.buffer instanceof ArrayBuffer)) return;
+  const { buffer } = encoded;
+  if (buffer.byteLength <= maxSpareBytes && buffer.byteLength > spare.length) spare = new Uint8Array(buffer);
+}
+
+/** Memory for the next large write. */
+let spare = new Uint8Array(0);
+const maxSpareBytes = 0x10_0000;
 
 /** The operation with the facts that it asserts as a list. */
 function asList(operation: Operation): Operation {
@@ -122,13 +137,18 @@ function isLong(operation: Operation): boolean {
 
 /** A growing buffer of JSON in UTF-8. */
 class JsonBytes {
-  #bytes = new Uint8Array(0x400);
+  #bytes: Uint8Array<ArrayBuffer>;
   #end = 0;
   readonly #encoder = new TextEncoder();
   /** The bytes before and after the arguments of facts of one relation and scope. */
   #framed: FramedFact | null = null;
 
-  get bytes(): Uint8Array {
+  /** Writes to these bytes, and beyond them to others. */
+  constructor(bytes: Uint8Array<ArrayBuffer>) {
+    this.#bytes = bytes;
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes.subarray(0, this.#end);
   }
 

@@ -135,6 +135,12 @@ export class FactBlockBuilder {
     this.#bytes = new Uint8Array(bytes);
   }
 
+  /** A builder with room for as many facts as this block has, whose arguments are about as long; null: for a few. */
+  static like(block: Pick<FactBlock, 'length' | 'bytes'> | null): FactBlockBuilder {
+    if (block === null || block.length < minFacts) return new FactBlockBuilder();
+    return new FactBlockBuilder(block.length, block.bytes.length + (block.bytes.length >>> 4));
+  }
+
   /** Bytes of the arguments so far. */
   get textBytes(): number {
     return this.#end;

@@ -19,7 +19,7 @@ import type { RuleInput } from '../contract/rules.ts';
 import { eachRowWith } from '../read/facts-with.ts';
 import { addAlias, checkPendingAlias } from './entities.ts';
 import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from '../contract/transfer.ts';
-import { encodeWrite } from '../commit/encode-operation.ts';
+import { encodeWrite, giveBack } from '../commit/encode-operation.ts';
 import { FactBlock, FactBlockBuilder, type FactsToStore } from '../store/fact-block.ts';
 import { type FactIdentity, FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
@@ -245,7 +245,10 @@ class WritingImport implements Import {
     };
     const needsCheck = (): boolean => declared.haveChanged;
     try {
-      return await this.#write({ ...(await this.#decided(facts)), check, needsCheck });
+      const decided = await this.#decided(facts);
+      const outcome = await this.#write({ ...decided, check, needsCheck });
+      giveBack(decided);
+      return outcome;
     } catch (error) {
       if (error instanceof DeclaredMeanwhile) return null;
       throw error;

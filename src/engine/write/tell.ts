@@ -1,6 +1,6 @@
 import { present } from '../base/assert.ts';
 import type { Caller } from '../base/caller.ts';
-import { encodeWrite, itemsInSlice } from '../commit/encode-operation.ts';
+import { encodeWrite, giveBack, itemsInSlice } from '../commit/encode-operation.ts';
 import {
   checkUnchanged,
   checkValidity,
@@ -110,6 +110,7 @@ export async function tellAll(
   const hints = hintsOfNewFacts(live, caller, inputs instanceof FactBlock ? examplesOf(inputs) : inputs);
   const needsCheck = (): boolean => isDoubtful || isKeyed || declared.haveChanged;
   const { outcome } = await writer.write({ caller, ...encoded, check, needsCheck });
+  giveBack(encoded);
   const written = outcomeAs(outcome, 'facts');
   const { asserted, updated, unchanged, generation } = written;
   const counts = { asserted, updated, unchanged, ...supersededPart(written), generation };

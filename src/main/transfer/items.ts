@@ -57,8 +57,8 @@ export class LineItems {
   #first = 0;
   /** The line of each of these facts; null: they are consecutive. */
   #lines: Int32Array | null = null;
-  /** Bytes of the constants of the facts that were put together last. */
-  #lastBytes = 0;
+  /** The last facts that were put together, if they were as many as a batch takes. */
+  #last: FactBlock | null = null;
 
   /** How many `taken` gives, counting each fact. */
   length = 0;
@@ -66,7 +66,7 @@ export class LineItems {
   /** Where the fact of this line is added, if it comes in columns. */
   factsAt(line: number): FactBlockBuilder {
     if (this.#facts !== null && this.#isBatch(this.#facts)) this.#endFacts();
-    this.#facts ??= this.#lastBytes === 0 ? new FactBlockBuilder() : this.#builderAsLast();
+    this.#facts ??= FactBlockBuilder.like(this.#last);
     this.#noteLine(line, this.#facts.count);
     return this.#facts;
   }
@@ -92,11 +92,6 @@ export class LineItems {
 
   #isBatch({ count, textBytes }: FactBlockBuilder): boolean {
     return count >= factsInBatch || textBytes + count * charactersAround >= charactersInBatch;
-  }
-
-  /** A builder with room for facts like those before. */
-  #builderAsLast(): FactBlockBuilder {
-    return new FactBlockBuilder(factsInBatch, this.#lastBytes + (this.#lastBytes >>> 4));
   }
 
   /** Adds the item of a line; null: it has none. */
@@ -126,10 +121,11 @@ export class LineItems {
     if (facts === null || facts.count === 0) return;
     this.#facts = null;
     const [line, size] = [this.#first, facts.textBytes];
-    this.#lastBytes = facts.count === factsInBatch ? size : 0;
+    const block = facts.built();
+    this.#last = facts.count === factsInBatch ? block : null;
     this.length += facts.count;
     const lines = this.#lines?.subarray(0, facts.count) ?? null;
-    this.#items.push({ line, size, what: { kind: 'facts', facts: facts.built(), lines } });
+    this.#items.push({ line, size, what: { kind: 'facts', facts: block, lines } });
   }
 }
 
