@@ -42,7 +42,7 @@ export { asRolledBack, rollsBack } from './write/open-transactions.ts';
 export { type Contents, folderTask, inLockedFolder } from './folder/folder-tasks.ts';
 export { convertFolder } from './folder/folder-tasks.ts';
 export { openBackup, type VerifiedBackup } from './folder/folder-tasks.ts';
-export { exportStore, importFolder, type Moved } from './folder/move-store.ts';
+export { exportStore, importFolder, type Moved, storeStatements } from './folder/move-store.ts';
 export { repairFolder, type Repaired } from './folder/repair-folder.ts';
 export { verifyFolder, type Verified } from './folder/folder-tasks.ts';
 export type { Embedded, Embedder } from './search/meaning.ts';

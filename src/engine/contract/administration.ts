@@ -62,7 +62,9 @@ export const nodeStatusSchema = z.object({
   takes: z.int().describe('How often this node has taken the log since its start'),
   clockSkewMs: z
     .int()
-    .describe('By how much the clock of this node is ahead of that of PostgreSQL; by more than 2,000 it stores nothing'),
+    .describe(
+      'By how much the clock of this node is ahead of that of PostgreSQL; by more than 2,000 it stores nothing',
+    ),
   problem: z.string().nullable().describe('Why the log cannot be followed; null: it can'),
 });
 export type NodeStatus = z.output<typeof nodeStatusSchema>;

@@ -113,6 +113,11 @@ export async function exportStore(task: FolderTask, place: StorePlace): Promise<
   }
 }
 
+/** See `storeSql`. The driver is loaded on demand. */
+export async function storeStatements(): Promise<string> {
+  return (await import('../log/postgres-log.ts')).storeSql();
+}
+
 async function openFolder(
   { backend, clock, random, onWarn }: FolderTask,
   key: FolderKey | null,

@@ -61,7 +61,8 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   };
   try {
     await checkServer(writer, options);
-    await refusable(() => createTables(writer, options));
+    await refusable(() => createTables(writer));
+    await refusable(() => markTables(writer, options));
     await refusable(() => checkStore(writer, options));
     await refusable(() => upgradeTables(writer));
     await refusable(() => node.join());
@@ -263,7 +264,7 @@ async function checkServer(connection: PostgresConnection, { now, onWarn }: Post
 }
 
 /** Creates the tables where there are none, in one transaction. */
-async function createTables(connection: PostgresConnection, options: PostgresOptions): Promise<void> {
+async function createTables(connection: PostgresConnection): Promise<void> {
   const { rows } = await connection.run<{ store: string | null }>(
     "SELECT to_regclass('corollary.store')::text AS store",
   );
@@ -275,8 +276,17 @@ async function createTables(connection: PostgresConnection, options: PostgresOpt
   PERFORM pg_advisory_xact_lock(${CREATION_LOCK});
   IF to_regclass('corollary.store') IS NOT NULL THEN RETURN; END IF;
 ${block}
-  INSERT INTO corollary.store VALUES (true, gen_random_uuid(), ${STORE_FORMAT}, ${options.readsVersion}, ${keyCheck(options)});
 END $create$`,
+  );
+}
+
+/** Makes empty tables a store: its row says its format and key. An operator may have created the tables. */
+async function markTables(connection: PostgresConnection, options: PostgresOptions): Promise<void> {
+  const { rows } = await connection.run('SELECT 1 FROM corollary.store');
+  if (rows.length > 0) return;
+  await connection.run(
+    `INSERT INTO corollary.store (id, format, writes_version, key_check)
+VALUES (gen_random_uuid(), ${STORE_FORMAT}, ${options.readsVersion}, ${keyCheck(options)}) ON CONFLICT DO NOTHING`,
   );
 }
 
@@ -359,8 +369,8 @@ async function refusable<Result>(step: () => Promise<Result>): Promise<Result> {
     switch (error.code) {
       case '42501':
         throw refusal(
-          `Its user lacks a right (${error.message}). Grant it CREATE on the database, or create the tables as the page ` +
-            'on PostgreSQL shows, and grant it all rights on the schema "corollary" and its tables.',
+          `Its user lacks a right (${error.message}). Grant it CREATE on the database, or create the tables with what ` +
+            '"corollary store sql" prints, and grant it all rights on the schema "corollary" and its tables.',
           error,
         );
       case '42P07':

@@ -46,6 +46,28 @@ export const upgrades: Readonly<Record<number, readonly string[]>> = {
   ],
 };
 
+/** A script that creates the tables, and one that brings each earlier format to the next, for an operator to run. */
+export function storeSql(): string {
+  const script = (about: string, statements: readonly string[]): string =>
+    `-- ${about}\nBEGIN;\n${statements.map((statement) => `${statement};\n`).join('')}COMMIT;\n`;
+  const steps = Object.entries(upgrades).map(([format, statements]) => {
+    const next = Number(format) + 1;
+    const raised = `UPDATE corollary.store SET format = ${next} WHERE format = ${format}`;
+    return script(`Tables of format ${format} become those of format ${next}.`, [...statements, raised])
+      .trimEnd()
+      .replaceAll(/^(?!--)/gm, '-- ');
+  });
+  return [
+    script(`The tables of a store, format ${STORE_FORMAT}.`, tables),
+    '-- For the role with which the service connects:',
+    '-- GRANT USAGE ON SCHEMA corollary TO role;',
+    '-- GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA corollary TO role;',
+    '',
+    ...steps,
+    '',
+  ].join('\n');
+}
+
 /** The row of a log. `owner` null: no node has it. */
 export interface LogRow {
   readonly epoch: number;

@@ -13,7 +13,7 @@ import { StatementFailed } from '../log/postgres-connection.ts';
 import { PostgresStore } from '../log/postgres-store.ts';
 import { openEngineOn } from '../open-engine.ts';
 import { type Session, sessionOf, startTime, testCaller } from '../testing/engine-fixtures.ts';
-import { holdAgainstLog, type Seen } from '../testing/hold-against-log.ts';
+import { holdAgainstLog, type Seen, shownBy } from '../testing/hold-against-log.ts';
 import { Prng } from '../testing/prng.ts';
 import { SimulatedServer } from '../testing/simulated-log.ts';
 
@@ -174,7 +174,7 @@ async function read(
       await engine.atLeast(caller.database, `${history}.${known}.${instant}`);
     }
     const { results, generation } = await ask('w(?x)');
-    seen.reads.push({ atoms: results, generation, least: known, what });
+    seen.reads.push({ shown: shownBy(results), generation, least: known, what });
   } catch (error) {
     if (!(error instanceof EngineError) || error.code !== 'NoOwner') throw error;
   }

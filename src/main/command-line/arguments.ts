@@ -415,13 +415,14 @@ const commands: Readonly<Record<CommandName, CommandHelp>> = {
     example: 'corollary sample family',
   },
   store: {
-    takes: 'import|export',
+    takes: 'import|export|sql',
     about: 'moves everything between a folder and the store of STORE_URL',
     options: ['from', 'to'],
     more: [
       'Both sides keep ids, generations, times and keys, and are compared before the copy counts; what was moved stays',
       'where it was. import needs an empty store and a folder on which no service runs; export needs an empty folder and',
-      'that no node runs. ENCRYPTION_KEY is the key of both.',
+      'that no node runs. ENCRYPTION_KEY is the key of both. sql prints the statements that create the tables, for a role',
+      'that may not.',
     ],
     example: 'STORE_URL=postgres://… corollary store import --from ~/knowledge',
   },

@@ -24,6 +24,7 @@ it.each([
   [['import', '--to', 'x'], /store takes/],
   [['export', '--to', 'x', '--from', 'y'], /store takes/],
   [['import', 'all', '--from', 'x'], /store takes/],
+  [['sql', '--to', 'x'], /store takes/],
   [['import', '--from', '/nowhere/at/all'], /there is no folder/],
 ])('refuses %j', async (words, message) => {
   const config = parseConfig({ STORE_URL: 'postgres://127.0.0.1:1/none' });
@@ -88,6 +89,28 @@ describe.skipIf(postgresMissing !== null)(`a folder and a store${postgresNotice}
       await last.close();
     },
   );
+
+  it('prints the statements of the tables, which a role uses that may create none', async () => {
+    const statements = (
+      await runStoreCommand(parseArguments(['store', 'sql']), parseConfig({}), () => {})
+    ).join('\n');
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    const role = `few_rights_${number}`;
+    const few = url.replace('postgres@', `${role}@`);
+    await client.query(`CREATE ROLE ${role} LOGIN; REVOKE CREATE ON DATABASE moved${number - 1} FROM PUBLIC`);
+    const lacking = await startServiceUnderTest({ STORE_URL: few }).catch((error: unknown) => String(error));
+    expect(lacking).toMatch(/STORE_URL: Its user lacks a right [^\n]*"corollary store sql" prints[^\n]*$/);
+    await client.query(statements);
+    await client.query(`GRANT USAGE ON SCHEMA corollary TO ${role};
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA corollary TO ${role}`);
+    await client.end();
+    for (const name of ['a', 'b']) {
+      const service = await startServiceUnderTest({ STORE_URL: few });
+      expect((await service.call('POST', '/tell', { predicate: 'p', args: [name] })).status).toBe(200);
+      await service.close();
+    }
+  });
 
   it('refuse an empty folder and another key, and leave the store empty', async () => {
     const from = join(folder, `from${number}`);

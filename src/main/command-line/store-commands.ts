@@ -1,12 +1,18 @@
 /**
- * `store import` and `store export`: everything of a folder into the store of STORE_URL, and back.
+ * `store import` and `store export`: everything of a folder into the store of STORE_URL, and back; `store sql`: the tables.
  *
  * Whoever can write the folder and the store may run them; there is no other authentication. They refuse while a service runs
  * on the folder, or a node on the store. The password is never an argument, which other users of the machine could read.
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { exportStore, importFolder, inLockedFolder, type Moved } from '../../engine/index.ts';
+import {
+  exportStore,
+  importFolder,
+  inLockedFolder,
+  type Moved,
+  storeStatements,
+} from '../../engine/index.ts';
 import type { Config } from '../base/config.ts';
 import { openFailure } from '../base/start-failure.ts';
 import type { ParsedCommand } from './arguments.ts';
@@ -22,11 +28,13 @@ export async function runStoreCommand(
   onWarn: (message: string) => void,
 ): Promise<readonly string[]> {
   const [what = '', ...others] = words.flatMap((word) => word.split(' '));
+  if (what === 'sql' && others.length === 0 && from === null && to === null)
+    return (await storeStatements()).trimEnd().split('\n');
   const isImport = what === 'import';
   const named = isImport ? from : to;
   const isOther = (isImport ? to : from) !== null || others.length > 0;
   if ((!isImport && what !== 'export') || named === null || isOther)
-    throw new UsageError('store takes "import --from FOLDER" or "export --to FOLDER"');
+    throw new UsageError('store takes "import --from FOLDER", "export --to FOLDER" or "sql"');
   if (storeUrl === null)
     throw new UsageError(`STORE_URL: got nothing; store ${what} needs the address of the store`);
   const folder = resolve(named);

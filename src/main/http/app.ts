@@ -148,8 +148,7 @@ function guardSurface(
   if (forwarding !== null)
     scope.addHook('onRequest', async (request, reply) => {
       const { isPublic = false, operationOf } = mountedRoute(request);
-      const isAnswered =
-        !isPublic && (await forwarding.passesOnSurface(request, reply, operationOf));
+      const isAnswered = !isPublic && (await forwarding.passesOnSurface(request, reply, operationOf));
       if (!isAnswered) askForBody(request, reply.raw);
       return isAnswered ? reply : undefined;
     });
