@@ -10,7 +10,7 @@ import { folderKeyOf, type FolderKey, sealingOf } from '../log/cipher.ts';
 import { type Damage, examine, readStoredLog } from '../log/examine.ts';
 import { StartupError } from '../log/startup-error.ts';
 import { markErasing } from '../log/erasing.ts';
-import type { RetainedLog } from '../log/retained.ts';
+import { RetainedLog } from '../log/retained.ts';
 import { completeRewriting, writeFor } from '../log/rewriting.ts';
 import type { SnapshotHeader } from '../log/snapshot-codec.ts';
 import { readSection, snapshotName, snapshotNames, verifySnapshot } from '../log/snapshot-reader.ts';
@@ -20,7 +20,7 @@ import { asideName, journalNames, readJournal, writeJournal } from '../log/journ
 import type { Log, LogPosition } from '../log/log.ts';
 import { openLog } from '../log/open-log.ts';
 import { hexadecimal, SALT_BYTES } from '../log/codec.ts';
-import { removeLeftOver, segmentId, segmentNames } from '../log/recovery.ts';
+import { type LogContents, removeLeftOver, segmentId, segmentNames } from '../log/recovery.ts';
 
 /**
  * The context of a task on a folder while no service runs on it: verify, repair, restore or convert.
@@ -102,6 +102,16 @@ export interface Verified {
   readonly snapshotBytes: number | null;
   /** The torn tail that the next start cuts off, in words; null: none. */
   readonly tail: string | null;
+  /** What is retained of the past; null: the folder is not sound, so nothing of it was read. */
+  readonly history: VerifiedHistory | null;
+}
+
+/** The retained history. Damage in it refuses no start, but questions about the past that need the file. */
+interface VerifiedHistory {
+  readonly segments: number;
+  readonly snapshots: number;
+  /** The first damage of each damaged file, in words. */
+  readonly damages: readonly string[];
 }
 
 /**
@@ -126,6 +136,7 @@ export async function verifyFolder(backend: StorageBackend, encryptionKey: strin
       segments: examined.segments,
       snapshotBytes: examined.snapshot?.bytes ?? null,
       tail: null,
+      history: null,
     };
   }
 }
@@ -139,6 +150,7 @@ async function sound(backend: StorageBackend, encryptionKey: string | null): Pro
     apply(state, record);
     records++;
   }
+  const history = await verifiedHistory(backend, encryptionKey, contents);
   return {
     damages: [],
     contents: contentsOf(state),
@@ -150,7 +162,46 @@ async function sound(backend: StorageBackend, encryptionKey: string | null): Pro
       tail === null
         ? null
         : `${backend.location(tail.name)}, offset ${tail.offset}: ${tail.reason} (${tail.bytes} bytes)`,
+    history,
   };
+}
+
+/** Reads everything that is retained of the past. Rejects with the system's error. */
+async function verifiedHistory(
+  backend: StorageBackend,
+  encryptionKey: string | null,
+  { segments, snapshot }: LogContents,
+): Promise<VerifiedHistory> {
+  const damages: string[] = [];
+  const noting = async (read: () => Promise<void>): Promise<void> => {
+    try {
+      await read();
+    } catch (error) {
+      if (!(error instanceof StartupError)) throw error;
+      const { file, offset } = error;
+      damages.push(file === null ? error.message : `${backend.location(file)}, offset ${offset ?? 0}`);
+    }
+  };
+  let [earlier, snapshots] = [0, 0];
+  const key = folderKeyOf(encryptionKey);
+  await noting(async () => {
+    const retained = await RetainedLog.find(backend, key, { segments, snapshot });
+    for (const segment of retained.segments) {
+      if (segments.includes(segment)) continue;
+      earlier++;
+      const { firstSequence } = segment.header;
+      await noting(async () => {
+        for await (const _record of retained.records(firstSequence - 1, segment.lastSequence));
+      });
+    }
+    for (const base of retained.bases) {
+      if (base.snapshot === null || base.snapshot.name === snapshot?.name) continue;
+      snapshots++;
+      const { name } = base.snapshot;
+      await noting(async () => void (await verifySnapshot(backend, name, key)));
+    }
+  });
+  return { segments: earlier, snapshots, damages };
 }
 
 /** A verified backup. */

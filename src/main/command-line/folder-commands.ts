@@ -85,7 +85,8 @@ function isVerified(value: unknown): value is Verified {
   return typeof value === 'object' && value !== null && 'damages' in value;
 }
 
-function told({ damages, contents, position, records, segments, snapshotBytes, tail }: Verified): string[] {
+function told(verified: Verified): string[] {
+  const { damages, contents, position, records, segments, snapshotBytes, tail } = verified;
   const snapshot = snapshotBytes === null ? 'no snapshot' : `a snapshot of ${snapshotBytes} bytes`;
   const log = `${counted(segments, 'segment')} with ${counted(records, 'record')} after it`;
   const read = `Read ${snapshot} and ${log}; the last record is ${position}.`;
@@ -98,7 +99,19 @@ function told({ damages, contents, position, records, segments, snapshotBytes, t
         'it with --repair.',
     ];
   const torn = tail === null ? [] : [`The next start cuts off the torn end of the log: ${tail}.`];
-  return [read, `It holds ${describe(contents)}.`, ...torn, 'Everything verifies.'];
+  return [read, `It holds ${describe(contents)}.`, ...toldOfHistory(verified), ...torn];
+}
+
+function toldOfHistory({ history }: Verified): string[] {
+  const { segments, snapshots, damages } = history ?? { segments: 0, snapshots: 0, damages: [] };
+  if (segments + snapshots === 0 && damages.length === 0) return ['Everything verifies.'];
+  const kept = `The history has ${counted(segments, 'segment')} and ${counted(snapshots, 'snapshot')}`;
+  if (damages.length === 0) return [`${kept}.`, 'Everything verifies.'];
+  return [
+    `${kept}, and ${counted(damages.length, 'damage')}:`,
+    ...damages.map((damage) => `  ${damage}`),
+    'The present verifies, so the service starts; questions about the past that need these files are refused.',
+  ];
 }
 
 async function repair({ storageDir, encryptionKey }: FolderConfig, onWarn: OnWarn): Promise<string[]> {

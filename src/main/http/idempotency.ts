@@ -162,17 +162,17 @@ export class IdempotencyCache {
   }
 
   /**
-   * Replaces the cached answers that contain what was erased by refusals; those of requests that are still running when
-   * they are cached. The keys stay, so that no write is executed twice.
+   * Replaces the cached answers that name a forgotten entity by refusals; those of requests that are still running when
+   * they are cached. The keys stay, so that no write is executed twice. After a nuke the answers stay, as the engine's do.
    */
   async erase(erasure: ErasingRecord): Promise<void> {
+    if (erasure.facts === null) return;
     const slices = new Slices(serving.pauseOf(null, 'erase cached answers'));
     for (const [place, entry] of [...this.#entries]) {
       if (erasure.database !== entry.database || (erasure.tenant ?? entry.tenant) !== entry.tenant) continue;
       const { answer, fingerprint } = entry;
       await slices.breathe();
-      // A request that runs while its tenant is nuked may be that one, and one that follows it.
-      if (answer === null || fingerprint === null) entry.erasures.push(...(erasure.facts === null ? [] : [erasure]));
+      if (answer === null || fingerprint === null) entry.erasures.push(erasure);
       else if (contains(answer, erasure) && this.#entries.get(place) === entry) {
         this.#forget(place, entry);
         this.#keep(place, entry, fingerprint, erasedAnswer(answer));
@@ -215,9 +215,9 @@ function runningOf({ database, tenant }: KeyHolder, fingerprint: string | null):
   return { fingerprint, answer: null, at: 0, bytes: 0, database, tenant, erasures: [] };
 }
 
-/** Whether the answer may say something of what was erased. */
+/** Whether the answer names the entity that was erased. */
 function contains({ body }: HttpAnswer, { facts }: ErasingRecord): boolean {
-  return facts === null || facts.isIn(body.toString());
+  return facts?.isIn(body.toString()) === true;
 }
 
 /** The answer to repetitions of a request whose answer was erased. */

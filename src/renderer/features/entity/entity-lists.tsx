@@ -2,13 +2,14 @@
 import { Button } from '@mantine/core';
 import {
   IconCircleDot,
+  IconHistory,
   IconListSearch,
   IconRoute,
   IconRoute2,
   IconSchema,
   IconTable,
 } from '@tabler/icons-react';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { EntityPage } from '../../../engine/contract/entities.ts';
 import { argumentVariables } from '../../api/declared.ts';
@@ -289,9 +290,32 @@ const changeColumns: Column<Change>[] = [
 function Changes({ page }: ListProps) {
   const navigate = useNavigate();
   const why = ({ atom }: Change) => void navigate({ to: '/proof', search: { question: atom } });
+  const all = (
+    <Button
+      variant="default"
+      leftSection={<IconHistory {...icon} />}
+      renderRoot={(props) => <Link to="/history" search={{ entity: page.entity }} {...props} />}
+    >
+      All changes, and who made them
+    </Button>
+  );
   if (page.history.length === 0)
-    return <EmptyState title="No history">The history is that of the facts it has now.</EmptyState>;
-  return <ListGrid label="History" columns={changeColumns} rows={page.history} onOpen={why} />;
+    return (
+      <EmptyState title="No fact of now has changed" actions={all}>
+        Retracted facts are in the history of the tenant.
+      </EmptyState>
+    );
+  return (
+    <div className="flex-column full-height">
+      <div className="flex-row spread gap-8 padded-6 line-below">
+        <span className="small-print">Changes of the facts that it has now</span>
+        {all}
+      </div>
+      <div className="rest-height">
+        <ListGrid label="History" columns={changeColumns} rows={page.history} onOpen={why} />
+      </div>
+    </div>
+  );
 }
 
 /** Shows one list of the page. */
