@@ -387,6 +387,8 @@ export type Committed = {
 export type Conflict = {
   predicate: string;
   args: string[];
+  /** The arguments by name; absent unless all have a declared name. */
+  named?: Record<string, string> | undefined;
   /** null: source has deleted it since base. */
   source: ScopeFact | null;
   /** The fact of target with these arguments, possibly the opposite; null: target has deleted it since base. */

@@ -140,12 +140,7 @@ export class ConstraintCheck {
    * True for one new fact of a scope that exists, if a few look-ups show that it violates nothing once the facts `before` are
    * stored too.
    */
-  #isHarmless(
-    caller: Caller,
-    operation: JudgedOperation,
-    time: number,
-    before: FactsBefore,
-  ): boolean {
+  #isHarmless(caller: Caller, operation: JudgedOperation, time: number, before: FactsBefore): boolean {
     if (operation.kind !== 'assert' || operation.facts.length !== 1) return false;
     const fact = operation.facts.at(0) as FactToStore;
     const { validFrom, validUntil, scope } = fact;

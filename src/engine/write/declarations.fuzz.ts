@@ -54,6 +54,8 @@ const always = Number.NEGATIVE_INFINITY;
 const never = Number.POSITIVE_INFINITY;
 
 /** What section 14 says, fact by fact. The third argument is a digit by its type. */
+const maxForks = 3;
+
 class Model {
   facts: Fact[] = [];
   declared: Declared | null = null;
@@ -202,6 +204,7 @@ async function run(seed: number): Promise<void> {
   const caller = testCaller();
   const model = new Model();
   let engine = await open();
+  let forks = 0;
   const instant = (): number => clock.now() + (prng.below(9) - 4) * 10;
   const wish = (): Wish => {
     const from = prng.below(5);
@@ -209,7 +212,7 @@ async function run(seed: number): Promise<void> {
     return {
       args: [prng.pick(['a', 'b']), prng.pick(['x', 'y', 'z']), prng.pick(['1', '1', '1', '2', 'no'])],
       truthVal: prng.chance(0.9),
-      scope: prng.pick([null, null, 's']),
+      scope: prng.pick([null, null, 's', ...(forks > 0 ? ['fork 1'] : [])]),
       ...(from === 0 ? { validFrom: instant() } : from === 1 ? { validFrom: 'always' as const } : {}),
       ...(until === 0 ? { validUntil: instant() } : until === 1 ? { validUntil: 'never' as const } : {}),
     };
@@ -229,7 +232,7 @@ async function run(seed: number): Promise<void> {
     const told = `seed ${seed}, step ${step}`;
     if (prng.chance(0.7)) clock.advance(prng.below(12));
     const now = clock.now();
-    const kind = prng.below(20);
+    const kind = prng.below(23);
     if (kind < 2) {
       const key = prng.pick([[], [0], [0], [0, 1], [1]]);
       const onConflict = prng.pick(['warn', 'supersede', 'supersede', 'supersede', 'reject'] as const);
@@ -274,6 +277,10 @@ async function run(seed: number): Promise<void> {
       await engine.forget(caller, retractInputSchema.parse(input(one, 'retraction')));
     } else if (kind < 18) {
       await transaction(told, now);
+    } else if (kind > 20) {
+      await importing(told, now);
+    } else if (kind === 20) {
+      if (forks < maxForks) await fork(now);
     } else if (kind === 18) {
       await engine.close(prng.chance(0.5) ? 0 : undefined);
       engine = await open();
@@ -281,6 +288,38 @@ async function run(seed: number): Promise<void> {
     await compare(told);
   }
   await engine.close(0);
+
+  /** A bad line stores nothing and refuses no other; a dry run names the same lines. */
+  async function importing(told: string, now: number): Promise<void> {
+    const wishes = Array.from({ length: 1 + prng.below(5) }, wish);
+    const dry = engine.import(caller, true);
+    const { refused: wouldBe } = await dry.assert(wishes.map(bulkOf));
+    const refused = wishes.flatMap((each, at) =>
+      modelCode(() => void model.store([each], now)) === 'done' ? [] : [at],
+    );
+    const real = engine.import(caller, false);
+    const batch = await real.assert(wishes.map(bulkOf));
+    const about = `${told}: ${JSON.stringify(wishes)}`;
+    expect(
+      batch.refused.map(({ index }) => index),
+      about,
+    ).toEqual(refused);
+    expect(
+      wouldBe.map(({ index }) => index),
+      `${about}, dry`,
+    ).toEqual(refused);
+    expect(await real.judged(), about).toBeNull();
+    await real.end();
+  }
+
+  /** Copies what is stored as it is, doubles too. */
+  async function fork(now: number): Promise<void> {
+    const copied = model.stored(now).filter(({ scope }) => scope === 's');
+    if (copied.length === 0) return;
+    const target = `fork ${++forks}`;
+    await engine.fork(caller, { source: 's', target });
+    model.facts = [...model.facts, ...copied.map((fact) => ({ ...fact, scope: target }))];
+  }
 
   /** Distinct facts, so that what a transaction nets is what it says. */
   async function transaction(told: string, now: number): Promise<void> {

@@ -67,9 +67,18 @@ const beyond: ReadonlyMap<string, readonly [comparison: string, words: string]> 
 
 /** What of SHACL is said of a shape without restricting anything. */
 const silent: ReadonlySet<string> = new Set(
-  ['path', 'name', 'description', 'order', 'group', 'message', 'severity', 'defaultValue', 'property', 'deactivated'].map(
-    (name) => sh + name,
-  ),
+  [
+    'path',
+    'name',
+    'description',
+    'order',
+    'group',
+    'message',
+    'severity',
+    'defaultValue',
+    'property',
+    'deactivated',
+  ].map((name) => sh + name),
 );
 
 const targeting: ReadonlySet<string> = new Set(
@@ -151,7 +160,11 @@ class Shapes {
   }
 
   #describe(subject: string, text: string): void {
-    if (this.#descriptions.size < maxStatements && text.length <= maxDescription && !this.#descriptions.has(subject))
+    if (
+      this.#descriptions.size < maxStatements &&
+      text.length <= maxDescription &&
+      !this.#descriptions.has(subject)
+    )
       this.#descriptions.set(subject, text);
   }
 
@@ -319,8 +332,7 @@ class Shapes {
           `${nameOf(path)} of ${target.name} is ${bound[1]} ${object}`,
         );
       else if (predicate === `${sh}in`) this.#valuesOf(path, said);
-      else if (predicate === `${sh}class` && !isBlank(object))
-        this.#classOf(path, object, said.line, target);
+      else if (predicate === `${sh}class` && !isBlank(object)) this.#classOf(path, object, said.line, target);
       else this.#leaveOut(said.line, `${shortened(predicate)} ${object} of ${path}`);
     }
   }
@@ -363,7 +375,8 @@ class Shapes {
 
   #propertyOf(name: string, line: number): Property {
     let property = this.#properties.get(name);
-    if (property === undefined) this.#properties.set(name, (property = { line, types: new Map(), key: null }));
+    if (property === undefined)
+      this.#properties.set(name, (property = { line, types: new Map(), key: null }));
     return property;
   }
 

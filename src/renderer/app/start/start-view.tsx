@@ -128,8 +128,12 @@ function Opened({ sample }: { sample: Sample }) {
     <section className={styles.opened} aria-label="Opened">
       <h2>{sample.title} is open</h2>
       <p className="dim" role="status">
-        {formatAmount(sample.facts.length, 'fact')} and {formatAmount(sample.rules.length, 'rule')}. Ask
-        something:
+        {formatAmount(sample.facts.length, 'fact')} and {formatAmount(sample.rules.length, 'rule')};{' '}
+        <Link to="/schema">
+          {formatAmount(sample.declarations?.length ?? 0, 'declared predicate')} and{' '}
+          {formatAmount(sample.constraints?.length ?? 0, 'constraint')}
+        </Link>{' '}
+        say what they mean. Ask something:
       </p>
       <ul className="plain-list flex-column gap-4">
         {sample.questions.map((question) => (

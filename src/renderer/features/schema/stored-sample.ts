@@ -42,7 +42,10 @@ interface SamplePage {
 export function samplePages(total: number, random: () => number): SamplePage[] {
   const limit = MAX_SAMPLED / PAGES;
   if (total <= MAX_SAMPLED)
-    return Array.from({ length: Math.ceil(total / 1000) }, (_, page) => ({ offset: page * 1000, limit: 1000 }));
+    return Array.from({ length: Math.ceil(total / 1000) }, (_, page) => ({
+      offset: page * 1000,
+      limit: 1000,
+    }));
   return Array.from({ length: PAGES }, (_, part) => {
     const begin = Math.floor((part * total) / PAGES);
     const end = Math.floor(((part + 1) * total) / PAGES);

@@ -15,7 +15,13 @@ import { formatOf, type ImportFormat, importFormats, isTabular, useRights } from
 import { ImportProgressView } from './import-progress.tsx';
 import { ImportResult, RecentImports, UndoButton } from './import-result.tsx';
 import { MappingFields } from './mapping-fields.tsx';
-import { declarationOfColumns, type Mapping, mappingProblem, predicateOfFileName, proposedMapping } from './mapping.ts';
+import {
+  declarationOfColumns,
+  type Mapping,
+  mappingProblem,
+  predicateOfFileName,
+  proposedMapping,
+} from './mapping.ts';
 import {
   type Beginning,
   MappedRows,
@@ -214,7 +220,11 @@ function useShape({ format, table, beginning }: ImportForm, isRefused: boolean):
     if (table === null) return null;
     const { header, rows } = table.preview;
     const whole = rows.filter(({ problem }) => problem === null);
-    return declarationOfColumns(header, whole.map(({ fields }) => fields), table.mapping);
+    return declarationOfColumns(
+      header,
+      whole.map(({ fields }) => fields),
+      table.mapping,
+    );
   }, [table]);
   const name = table?.mapping.predicate.kind === 'name' ? table.mapping.predicate.name : '';
   const arity = proposed?.arguments.length;

@@ -17,7 +17,8 @@ export function outcomeParts(outcome: ImportOutcome): string[] {
   const { asserted, updated, unchanged, rules, declarations, constraints, aliases, failed } = outcome;
   const parts = [
     outcome.refusal !== null && 'refused: it violates constraints',
-    asserted > 0 && `${formatAmount(asserted, 'fact')} ${outcome.refusal === null ? 'asserted' : 'retracted again'}`,
+    asserted > 0 &&
+      `${formatAmount(asserted, 'fact')} ${outcome.refusal === null ? 'asserted' : 'retracted again'}`,
     updated > 0 && `${formatAmount(updated, 'fact')} updated`,
     unchanged > 0 && `${formatAmount(unchanged, 'fact')} known already`,
     rules > 0 && `${formatAmount(rules, 'rule')} taught`,
@@ -215,7 +216,10 @@ export function UndoButton({ entry, size }: { entry: ImportEntry; size?: 'compac
 }
 
 /** What of an import an undo leaves, in words; null: nothing. */
-function stayingWords({ rules, declarations, constraints, aliases }: ImportOutcome, plan: ImportPlan): string | null {
+function stayingWords(
+  { rules, declarations, constraints, aliases }: ImportOutcome,
+  plan: ImportPlan,
+): string | null {
   const kinds = [
     rules > 0 && 'rules',
     (declarations > 0 || plan.declaration !== null) && 'declarations',

@@ -112,7 +112,11 @@ test('moves columns by one position, within the ends', () => {
 });
 
 test('the header and the values below it declare the predicate', () => {
-  const mapping = { separator: ',' as const, hasHeader: true, predicate: { kind: 'name' as const, name: 'lives' } };
+  const mapping = {
+    separator: ',' as const,
+    hasHeader: true,
+    predicate: { kind: 'name' as const, name: 'lives' },
+  };
   const rows = [
     ['ann', '1990-04-01', '12'],
     ['bob', '1991-05-02', '7'],

@@ -138,12 +138,14 @@ function ndjsonRow(line: string): Omit<PreviewRow, 'line'> {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { becomes: null, problem: 'the line is no JSON object' };
-  if ('rule' in value)
-    return rowOf(validate(importedRuleSchema, value), ({ text }) => text ?? '');
+  if ('rule' in value) return rowOf(validate(importedRuleSchema, value), ({ text }) => text ?? '');
   if ('constraint' in value) return rowOf(validate(importedConstraintSchema, value), ({ text }) => text);
   if ('declare' in value) return rowOf(validate(importedDeclarationSchema, value), renderDeclaration);
   if ('alias' in value)
-    return rowOf(validate(aliasInputSchema, value), ({ alias, entity }) => `% ${alias} is an alias of ${entity}`);
+    return rowOf(
+      validate(aliasInputSchema, value),
+      ({ alias, entity }) => `% ${alias} is an alias of ${entity}`,
+    );
   const fact = validate(importedFactSchema, value);
   if (!fact.ok) return { becomes: null, problem: problemsOf(fact.errors) };
   const { predicate, args, truthVal } = fact.value;
@@ -185,9 +187,7 @@ function statementRows({ text, isAll }: Beginning): PreviewRow[] {
 
 function textOfStatement(statement: Parsed['statements'][number] | Parsed['constraints'][number]): string {
   if (statement.kind === 'fact') return renderAtom(statement.atom);
-  return statement.kind === 'rule'
-    ? renderRule(statement.rule)
-    : renderConstraint(statement.literals);
+  return statement.kind === 'rule' ? renderRule(statement.rule) : renderConstraint(statement.literals);
 }
 
 function Becomes({ row, isPlain }: { row: PreviewRow; isPlain: boolean }) {
