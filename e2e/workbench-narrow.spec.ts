@@ -3,14 +3,14 @@ import { expect, type Page } from '@playwright/test';
 import { expectWithinBounds, openScreen, prepareKnowledge, type Screen, screens } from './screens.ts';
 import { test } from './workbench.ts';
 
-const grid = (page: Page) => page.getByRole('grid').getByRole('gridcell').first();
+const step = (page: Page) => page.getByRole('tree', { name: 'Plan' }).getByRole('treeitem').first();
 const asked = '/ask?question=older(?who, ?than)';
 
 /** Views that have no picture. */
 const others: readonly Screen[] = [
-  { name: 'history', address: '/history', ready: grid },
+  { name: 'history', address: '/history', ready: (page) => page.getByText('1 fact added').first() },
   { name: 'entity', address: '/entity/agnes', ready: (page) => page.getByRole('heading').first() },
-  { name: 'plan', address: '/ask?question=cousin(?who, ada)&plan=true', ready: grid },
+  { name: 'plan', address: '/ask?question=cousin(?who, ada)&plan=true', ready: step },
   {
     name: 'calls along the time',
     address: '/agents?as=time',
@@ -32,7 +32,11 @@ const others: readonly Screen[] = [
     ready: (page) => page.getByRole('region', { name: 'Compose' }),
   },
   { name: 'chart', address: `${asked}&as=chart`, ready: (page) => page.getByRole('img').first() },
-  { name: 'pivot', address: `${asked}&as=pivot`, ready: (page) => page.getByRole('table').first() },
+  {
+    name: 'pivot',
+    address: `${asked}&as=pivot`,
+    ready: (page) => page.getByRole('group', { name: 'Settings' }),
+  },
   { name: 'graph', address: `${asked}&as=graph`, ready: (page) => page.getByRole('group').first() },
 ];
 
@@ -93,22 +97,18 @@ async function focusFaults(page: Page, stops: number): Promise<string[]> {
       const box = focused.getBoundingClientRect();
       const isWithin = box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
       if (!isWithin) return `${name} has the focus outside of the window`;
-      const shown = [
-        focused,
-        ...focused.querySelectorAll('*'),
-        focused.nextElementSibling,
-        focused.parentElement,
-      ];
-      const hasMark = shown.some((each) => {
-        if (each === null) return false;
-        return [null, '::after', '::before'].some((part) => {
-          const style = getComputedStyle(each, part);
-          return (
-            (style.outlineStyle !== 'none' && style.outlineWidth !== '0px') ||
-            (part === null && focused.matches('input, textarea') && style.borderTopWidth !== '0px')
-          );
-        });
-      });
+      // A text field shows its cursor.
+      if (focused.matches('input:not([type]), input[type="text"], input[type="search"], textarea'))
+        return null;
+      // A ring around it or a part of it, such as the row of a list that is at the cursor; a separator gets wider.
+      const isMarked = (each: Element) => {
+        const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(each);
+        return (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow.includes('inset');
+      };
+      const around = [focused.nextElementSibling, focused.parentElement].filter((each) => each !== null);
+      const after = getComputedStyle(focused, '::after');
+      const isWider = focused.matches('[role="separator"]') && after.backgroundColor !== 'rgba(0, 0, 0, 0)';
+      const hasMark = isWider || [focused, ...focused.querySelectorAll('*'), ...around].some(isMarked);
       return hasMark ? null : `${name} does not show the focus`;
     });
     if (fault !== null) faults.add(fault);
@@ -128,6 +128,8 @@ test('at 900 px and at 200% no view scrolls sideways, covers a control or hides 
   ] as const) {
     await page.setViewportSize({ width, height });
     for (const screen of [...others, ...screens]) {
+      // It can be taken once.
+      if (screen.name === 'tour' && width !== 900) continue;
       await openScreen(page, service, screen);
       const where = `${screen.name} at ${width} px`;
       await expectWithinBounds(page, where);
