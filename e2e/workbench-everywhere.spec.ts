@@ -5,7 +5,7 @@
 import { expect, type Page } from '@playwright/test';
 import { expectNothingGrave } from './accessibility.ts';
 import { prepareKnowledge, type Screen } from './screens.ts';
-import { forgive, goTo, open, openSample, outage, rowsOf, test, write } from './workbench.ts';
+import { ask, forgive, goTo, open, openSample, outage, rowsOf, test, write } from './workbench.ts';
 
 test.use({ viewport: { width: 1280, height: 800 } });
 
@@ -242,4 +242,25 @@ test('a long question blocks no other view, and reports its cancellation', { tag
   await expect(cancel).toBeVisible();
   await cancel.click();
   await expect(page.getByText(/Cancelled after/)).toBeVisible();
+});
+
+test('two windows beside each other share tabs and questions, and neither writes those of the other over', {
+  tag: '@long',
+}, async ({ page, service, context }) => {
+  await openSample(page, service);
+  const other = await context.newPage();
+  await open(page, service, '/ask');
+  await open(other, service, '/ask');
+  await ask(page, 'mother(?a, ?b)');
+  await other.keyboard.press('Alt+t');
+  await ask(other, 'father(?a, ?b)');
+  await page.keyboard.press('Alt+t');
+  await ask(page, 'born(?a, ?b)');
+  for (const window of [page, other])
+    for (const question of ['mother(?a, ?b)', 'father(?a, ?b)', 'born(?a, ?b)']) {
+      await expect(window.getByRole('tab', { name: question })).toBeVisible();
+      await expect(window.getByRole('button', { name: `Save ${question}` })).toBeAttached();
+    }
+  // Each still shows its own.
+  await expect(other.getByRole('tab', { name: 'father(?a, ?b)' })).toHaveAttribute('aria-selected', 'true');
 });

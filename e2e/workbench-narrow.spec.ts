@@ -3,15 +3,19 @@ import { expect, type Page } from '@playwright/test';
 import { expectWithinBounds, openScreen, prepareKnowledge, type Screen, screens } from './screens.ts';
 import { test } from './workbench.ts';
 
-const grid = (page: Page) => page.getByRole('grid').getByRole('gridcell').first();
+const step = (page: Page) => page.getByRole('tree', { name: 'Plan' }).getByRole('treeitem').first();
 const asked = '/ask?question=older(?who, ?than)';
 
 /** Views that have no picture. */
 const others: readonly Screen[] = [
-  { name: 'history', address: '/history', ready: grid },
+  { name: 'history', address: '/history', ready: (page) => page.getByText('1 fact added').first() },
   { name: 'entity', address: '/entity/agnes', ready: (page) => page.getByRole('heading').first() },
-  { name: 'plan', address: '/ask?question=cousin(?who, ada)&plan=true', ready: grid },
-  { name: 'calls along the time', address: '/agents?as=time', ready: (page) => page.getByRole('grid').first() },
+  { name: 'plan', address: '/ask?question=cousin(?who, ada)&plan=true', ready: step },
+  {
+    name: 'calls along the time',
+    address: '/agents?as=time',
+    ready: (page) => page.getByRole('grid').first(),
+  },
   {
     name: 'rested on it',
     address: '/agents?as=answers&client=Cursor',
@@ -28,7 +32,11 @@ const others: readonly Screen[] = [
     ready: (page) => page.getByRole('region', { name: 'Compose' }),
   },
   { name: 'chart', address: `${asked}&as=chart`, ready: (page) => page.getByRole('img').first() },
-  { name: 'pivot', address: `${asked}&as=pivot`, ready: (page) => page.getByRole('table').first() },
+  {
+    name: 'pivot',
+    address: `${asked}&as=pivot`,
+    ready: (page) => page.getByRole('group', { name: 'Settings' }),
+  },
   { name: 'graph', address: `${asked}&as=graph`, ready: (page) => page.getByRole('group').first() },
 ];
 
@@ -42,7 +50,8 @@ function controlFaults(page: Page): Promise<string[]> {
     );
     for (const control of controls) {
       // Editors and grids have parts of their own; the visible part of a switch is its label.
-      if (control.closest('.monaco-editor, [role="grid"], [role="tree"], svg, [aria-hidden="true"]')) continue;
+      if (control.closest('.monaco-editor, [role="grid"], [role="tree"], svg, [aria-hidden="true"]'))
+        continue;
       const box = control.getBoundingClientRect();
       const style = getComputedStyle(control);
       if (box.width < 3 || box.height < 3 || style.visibility === 'hidden' || style.opacity === '0') continue;
@@ -59,13 +68,15 @@ function controlFaults(page: Page): Promise<string[]> {
         right = Math.min(right, edge.right);
         bottom = Math.min(bottom, edge.bottom);
       }
-      const isCut = box.left < left - 1 || box.right > right + 1 || box.top < top - 1 || box.bottom > bottom + 1;
+      const isCut =
+        box.left < left - 1 || box.right > right + 1 || box.top < top - 1 || box.bottom > bottom + 1;
       if (isCut) {
         if (!isReached) faults.add(`${name} is cut off`);
         continue;
       }
       const hit = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
-      const isHit = hit !== null && (control.contains(hit) || hit.contains(control) || hit.closest('label') !== null);
+      const isHit =
+        hit !== null && (control.contains(hit) || hit.contains(control) || hit.closest('label') !== null);
       if (!isHit) faults.add(`${name} lies under ${hit?.tagName} ${hit?.className ?? ''}`);
     }
     return [...faults];
@@ -79,19 +90,25 @@ async function focusFaults(page: Page, stops: number): Promise<string[]> {
     await page.keyboard.press('Tab');
     const fault = await page.evaluate(() => {
       const focused = document.activeElement;
-      if (focused === null || focused === document.body || focused.closest('.monaco-editor') !== null) return null;
-      const name = focused.getAttribute('aria-label') ?? (focused.textContent.trim().slice(0, 40) || focused.tagName);
+      if (focused === null || focused === document.body || focused.closest('.monaco-editor') !== null)
+        return null;
+      const name =
+        focused.getAttribute('aria-label') ?? (focused.textContent.trim().slice(0, 40) || focused.tagName);
       const box = focused.getBoundingClientRect();
       const isWithin = box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight;
       if (!isWithin) return `${name} has the focus outside of the window`;
-      const shown = [focused, ...focused.querySelectorAll('*'), focused.nextElementSibling, focused.parentElement];
-      const hasMark = shown.some((each) => {
-        if (each === null) return false;
-        return [null, '::after', '::before'].some((part) => {
-          const style = getComputedStyle(each, part);
-          return (style.outlineStyle !== 'none' && style.outlineWidth !== '0px') || (part === null && focused.matches('input, textarea') && style.borderTopWidth !== '0px');
-        });
-      });
+      // A text field shows its cursor.
+      if (focused.matches('input:not([type]), input[type="text"], input[type="search"], textarea'))
+        return null;
+      // A ring around it or a part of it, such as the row of a list that is at the cursor; a separator gets wider.
+      const isMarked = (each: Element) => {
+        const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(each);
+        return (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow.includes('inset');
+      };
+      const around = [focused.nextElementSibling, focused.parentElement].filter((each) => each !== null);
+      const after = getComputedStyle(focused, '::after');
+      const isWider = focused.matches('[role="separator"]') && after.backgroundColor !== 'rgba(0, 0, 0, 0)';
+      const hasMark = isWider || [focused, ...focused.querySelectorAll('*'), ...around].some(isMarked);
       return hasMark ? null : `${name} does not show the focus`;
     });
     if (fault !== null) faults.add(fault);
@@ -99,10 +116,9 @@ async function focusFaults(page: Page, stops: number): Promise<string[]> {
   return [...faults];
 }
 
-test('at 900 px and at 200% no view scrolls sideways, covers a control or hides the focus', { tag: '@long' }, async ({
-  page,
-  service,
-}) => {
+test('at 900 px and at 200% no view scrolls sideways, covers a control or hides the focus', {
+  tag: '@long',
+}, async ({ page, service }) => {
   test.setTimeout(900_000);
   await prepareKnowledge(page, service);
   for (const [width, height] of [
@@ -112,6 +128,8 @@ test('at 900 px and at 200% no view scrolls sideways, covers a control or hides 
   ] as const) {
     await page.setViewportSize({ width, height });
     for (const screen of [...others, ...screens]) {
+      // It can be taken once.
+      if (screen.name === 'tour' && width !== 900) continue;
       await openScreen(page, service, screen);
       const where = `${screen.name} at ${width} px`;
       await expectWithinBounds(page, where);

@@ -80,7 +80,9 @@ describe('rules that take turns', () => {
 
   test('are read where there are few rounds, or no turns', () => {
     expect(withFoldedChains(counted(6)).hidden).toEqual([]);
-    const steps = counted(40).steps.map((step) => (step.id % 6 === 1 ? { ...step, ruleId: `${step.id}` } : step));
+    const steps = counted(40).steps.map((step) =>
+      step.id % 6 === 1 ? { ...step, ruleId: `${step.id}` } : step,
+    );
     expect(withFoldedChains({ roots: [81], steps }).hidden).toEqual([]);
   });
 });

@@ -242,8 +242,8 @@ export function chainAround(proof: Proof, id: number): readonly number[] | null 
 
 /** Returns `149 times along next(s0, s1) … next(s149, s150)`, or `75 times 2 rules in turn along …`. */
 export function chainInWords({ times, rules, along }: Pick<StepChain, 'times' | 'rules' | 'along'>): string {
-  const turns = rules === 1 ? '' : ` ${rules} rules in turn`;
-  return `${times} times${turns}${along.length === 0 ? '' : ` along ${along.join(' … ')}`}`;
+  const rounds = rules === 1 ? `${times} times` : `${times} times ${rules} rules in turn`;
+  return along.length === 0 ? rounds : `${rounds} along ${along.join(' … ')}`;
 }
 
 /**

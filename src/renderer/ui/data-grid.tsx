@@ -64,6 +64,9 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
 }
 
+/** Shows the menu of a row and cell. */
+type RenderMenu = (index: number, column: string, shown: Omit<RowMenuProps, 'groups'>) => ReactNode;
+
 interface DataGridProps<Row> {
   label: string;
   columns: readonly Column<Row>[];
@@ -90,7 +93,7 @@ interface DataGridProps<Row> {
   /** The menu of a row and cell; empty for a row not loaded. */
   menu?: (index: number, column: string) => RowMenuGroups;
   /** Shows the menu itself, in place of `menu`: one that is fetched when it is opened. */
-  renderMenu?: (index: number, column: string, shown: Omit<RowMenuProps, 'groups'>) => ReactNode;
+  renderMenu?: RenderMenu;
   /** Other keys, with their row. */
   onKey?: (event: KeyboardEvent, index: number) => void;
   /** The visible rows, end exclusive. */
@@ -438,6 +441,16 @@ function isMenuKey({ key, shiftKey }: KeyboardEvent): boolean {
   return key === 'ContextMenu' || (key === 'F10' && shiftKey);
 }
 
+interface RenderedMenuProps extends Omit<RowMenuProps, 'groups'> {
+  render: RenderMenu;
+  index: number;
+  column: string;
+}
+
+function RenderedMenu({ render, index, column, ...shown }: RenderedMenuProps) {
+  return render(index, column, shown);
+}
+
 /** The row menu. `take` moves the cursor to the cell and selects its row. */
 function useRowMenu<Row>(
   { columns, count, menu, renderMenu, label, rowAt }: DataGridProps<Row>,
@@ -461,10 +474,21 @@ function useRowMenu<Row>(
   function menuOf({ place, at }: OpenMenu): ReactNode {
     const column = columns[place.column]?.id;
     if (column === undefined || rowAt(place.row) === undefined) return null;
-    const shown = { label: `${label}: the row`, at, onClose: close };
-    if (renderMenu !== undefined) return renderMenu(place.row, column, shown);
+    const name = `${label}: the row`;
+    if (renderMenu !== undefined)
+      return (
+        <RenderedMenu
+          render={renderMenu}
+          index={place.row}
+          column={column}
+          label={name}
+          at={at}
+          onClose={close}
+        />
+      );
     const groups = menu?.(place.row, column) ?? [];
-    return groups.some((group) => group.length > 0) ? <RowMenu {...shown} groups={groups} /> : null;
+    const hasItems = groups.some((group) => group.length > 0);
+    return hasItems ? <RowMenu label={name} at={at} groups={groups} onClose={close} /> : null;
   }
 
   const hasMenu = menu !== undefined || renderMenu !== undefined;

@@ -68,7 +68,7 @@ const firstColumns: Column<ToolCallRecord>[] = [
   {
     id: 'time',
     title: 'Time',
-    width: 112,
+    width: 120,
     cell: ({ time }) => (
       <span className="number" title={formatTime(time)}>
         {clock.format(time)}
@@ -86,7 +86,7 @@ const firstColumns: Column<ToolCallRecord>[] = [
   {
     id: 'arguments',
     title: 'Arguments',
-    width: 100,
+    width: 92,
     grow: 3,
     cell: (call) => <Line text={argumentsLine(call.arguments)} />,
   },

@@ -20,7 +20,7 @@ const columns: readonly Column<RestedAnswer>[] = [
   {
     id: 'time',
     title: 'Time',
-    width: 150,
+    width: 192,
     cell: ({ call }) => <span className="number">{formatTime(call.time)}</span>,
   },
   { id: 'by', title: 'Asked by', width: 120, most: 200, cell: ({ call }) => clientNameOf(call) },

@@ -59,7 +59,13 @@ describe('settings', () => {
     expect(graphAxesOf(undefined, kinds)).toEqual({ source: 'who', target: 'city', label: null });
     const graph = { source: 'city', target: 'who', label: 'day' };
     expect(graphAxesOf(graphAxesText(graph), kinds)).toEqual(graph);
-    expect(chartAxesOf(undefined, kinds)).toEqual({ kind: 'line', x: 'day', y: 'n', measure: 'sum', series: null });
+    expect(chartAxesOf(undefined, kinds)).toEqual({
+      kind: 'line',
+      x: 'day',
+      y: 'n',
+      measure: 'sum',
+      series: null,
+    });
     for (const chart of [
       { kind: 'bar', x: 'city', y: null, measure: 'count', series: null },
       { kind: 'bar', x: 'city', y: 'n', measure: 'max', series: 'who' },

@@ -65,12 +65,20 @@ export function isUnasked({ draft, shown }: AskTab): boolean {
  * The tabs after another window has stored its own: a tab opened, asked, renamed or closed there is so here as well. What this
  * window shows stays, whatever became of it there, and so do tabs with drafts that are not stored yet.
  */
-export function withTabsElsewhere(own: AskTabs, other: AskTabs, hasOwnDraft: (id: string) => boolean): AskTabs {
+export function withTabsElsewhere(
+  own: AskTabs,
+  other: AskTabs,
+  hasOwnDraft: (id: string) => boolean,
+): AskTabs {
   const kept = own.tabs.filter(({ id }) => id === own.active || hasOwnDraft(id));
   const tabs = other.tabs.map((tab) => kept.find(({ id }) => id === tab.id) ?? tab);
   for (const tab of kept)
     if (!tabs.includes(tab)) tabs.splice(Math.min(own.tabs.indexOf(tab), tabs.length), 0, tab);
-  return { tabs, active: own.active, closed: other.closed.filter(({ id }) => !tabs.some((tab) => tab.id === id)) };
+  return {
+    tabs,
+    active: own.active,
+    closed: other.closed.filter(({ id }) => !tabs.some((tab) => tab.id === id)),
+  };
 }
 
 function isBlank(tab: AskTab): boolean {

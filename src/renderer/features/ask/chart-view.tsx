@@ -192,6 +192,9 @@ function optionsOf({ axes, points, isTime, size }: PlotLook): uPlot.Options {
     names === null
       ? Number.POSITIVE_INFINITY
       : Math.max(3, Math.floor((size.width - 80) / Math.max(1, names.length) / 7));
+  const isUpright = room < 5;
+  // The names leave most of a low pane to the bars.
+  const below = Math.round(Math.min(100, Math.max(40, size.height * 0.35)));
   return {
     ...size,
     legend: { show: false },
@@ -214,9 +217,10 @@ function optionsOf({ axes, points, isTime, size }: PlotLook): uPlot.Options {
         : {
             ...shared,
             splits: () => names.map((_, index) => index),
-            values: (_self, splits) => splits.map((at) => shorter(names[at] ?? '', room < 5 ? 12 : room)),
+            values: (_self, splits) =>
+              splits.map((at) => shorter(names[at] ?? '', isUpright ? Math.floor(below / 8) : room)),
             // Long lists of names stand upright.
-            ...(room < 5 ? { rotate: -90, size: 100 } : {}),
+            ...(isUpright ? { rotate: -90, size: below } : {}),
           },
       {
         ...shared,

@@ -430,7 +430,9 @@ function AddButtons({ conditions, onAdd }: AddButtonsProps) {
       </Button>
       <Button
         {...look}
-        onClick={() => onAdd({ kind: 'calculation', operator: '+', result: resultTerm, left, right: anything })}
+        onClick={() =>
+          onAdd({ kind: 'calculation', operator: '+', result: resultTerm, left, right: anything })
+        }
       >
         Calculation
       </Button>

@@ -74,14 +74,20 @@ describe('a question as a form', () => {
     expect(conditionProblem({ kind: 'pattern', predicate: '', terms: [], mode: 'is' })).toBe(
       'Choose a predicate',
     );
-    expect(conditionProblem({ kind: 'aggregate', operation: 'sum', result: '?n', over: [], patterns: [] })).toBe(
-      'Choose what it is of',
-    );
+    expect(
+      conditionProblem({ kind: 'aggregate', operation: 'sum', result: '?n', over: [], patterns: [] }),
+    ).toBe('Choose what it is of');
     const operand = { kind: 'anything' } as const;
     expect(
       conditionProblem({ kind: 'comparison', operator: '<', left: operand, right: operand }),
     ).not.toBeNull();
-    const sum = { kind: 'calculation', operator: '+', result: operand, left: operand, right: operand } as const;
+    const sum = {
+      kind: 'calculation',
+      operator: '+',
+      result: operand,
+      left: operand,
+      right: operand,
+    } as const;
     expect(conditionProblem(sum)).not.toBeNull();
     const constant = { kind: 'constant', text: '?x' } as const;
     expect(

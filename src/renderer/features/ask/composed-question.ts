@@ -21,6 +21,7 @@ import { parseBody } from '../../../engine/language/parse.ts';
 import { renderBody, renderLiteral } from '../../../engine/language/print.ts';
 import { isAggregate, isArithmetic, isComparison } from '../../../engine/language/terms.ts';
 import { bareQuestion } from '../../api/question-text.ts';
+import { message } from '../../ui/texts.ts';
 
 /** What stands at one argument: a constant, a variable with `?`, or anything, which is `?_`. */
 export type ComposedTerm =
@@ -78,11 +79,11 @@ export const aggregateWords: Readonly<Record<AggregateName, string>> = {
 
 /** The operators of arithmetic, with their words. */
 export const arithmeticWords: Readonly<Record<string, string>> = {
-  '+': 'plus',
-  '-': 'minus',
-  '*': 'times',
+  '+': message('plus'),
+  '-': message('minus'),
+  '*': message('times'),
   '/': 'divided by',
-  mod: 'modulo',
+  mod: message('modulo'),
 };
 
 /** The operators of comparisons, with their words. */
@@ -91,7 +92,7 @@ export const comparisonWords: Readonly<Record<string, string>> = {
   '<=': 'is at most',
   '>': 'is more than',
   '>=': 'is at least',
-  '=': 'equals',
+  '=': message('equals'),
   '!=': 'differs from',
 };
 

@@ -389,9 +389,7 @@ function Rows({ pages, total, ...props }: GridBodyProps & { total: number }) {
           onRanges={choice.choose}
           onEdit={begin}
           editing={editing}
-          renderMenu={(index, column, shown) => (
-            <FactMenu context={context} index={index} column={column} {...shown} />
-          )}
+          renderMenu={(index, column, at) => <FactMenu {...at} {...{ context, index, column }} />}
           onKey={onKey}
           onVisible={onVisible}
           leading={leading}

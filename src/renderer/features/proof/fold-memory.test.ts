@@ -62,7 +62,13 @@ test('a cursor on what is there no more is on the root', () => {
 
 test('of what is stored, what cannot be understood is dropped', () => {
   const good = { about: 'q', active: 'a()', unfolded: ['a()'], chosen: [['b()', 1]], apart: ['b()'] };
-  const bad = [{ ...good, unfolded: [1] }, { ...good, chosen: [['b()', 0]] }, { ...good, apart: [1] }, { about: 1 }, 'x'];
+  const bad = [
+    { ...good, unfolded: [1] },
+    { ...good, chosen: [['b()', 0]] },
+    { ...good, apart: [1] },
+    { about: 1 },
+    'x',
+  ];
   expect(readFolds([good, ...bad])).toEqual([good]);
   const { apart: _, ...earlier } = good;
   expect(readFolds([earlier])).toEqual([{ ...earlier, apart: [] }]);
