@@ -2,8 +2,8 @@
  * The built desktop application as Electron 25 can run it: the main process as CommonJS of Node 18, the service in a
  * Node of today, and polyfills for the page. Only tests use it.
  *
- * It cannot show what only the pinned Electron has: ES modules inside asar, the service's thread within Electron, and
- * the asynchronous keyring.
+ * It cannot show what only the pinned Electron has: ES modules inside asar and the asynchronous keyring. `service.ts` makes
+ * the service's thread for within Electron.
  */
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';

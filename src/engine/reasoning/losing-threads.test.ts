@@ -61,11 +61,12 @@ const kinds: Readonly<Record<string, (session: Session, timeoutMs: number) => Pr
   whyNot: (session, timeoutMs) => explain(session, { ...atom, args: ['n3', 'n0'], mode: 'whyNot', timeoutMs }),
   aggregate: (session, timeoutMs) =>
     aggregate(session, { ...atom, operation: 'COUNT', infer: true, timeoutMs }),
+  query: (session) => session.query('edge(?x, ?y)'),
   whatIf: (session, timeoutMs) =>
     whatIf(session, { assert: [{ predicate: 'edge', args: ['n3', 'n0'] }], timeoutMs }),
 };
 
-for (const [kind, read] of Object.entries(kinds))
+for (const [kind, read] of Object.entries(kinds).filter(([each]) => each !== 'query'))
   test(`if a thread is stuck in ${kind}, its caller is answered in time, and others do not notice`, async () => {
     const { session, threads, warnings } = await open(chainOf(3));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -86,6 +87,25 @@ for (const [kind, read] of Object.entries(kinds))
     expect(queried).toHaveLength(3);
     expect(threads.started).toBe(2);
     expect(warnings.join()).toContain('was replaced');
+  });
+
+for (const [kind, read] of Object.entries(kinds))
+  test(`a thread that ends in the middle of ${kind} is replaced, and it answers as before`, async () => {
+    const { session, threads } = await open(chainOf(3));
+    const written = (answer: unknown): string =>
+      JSON.stringify(answer, (key, value: unknown) => (key === 'elapsedMs' ? 0 : value));
+    const before = written(await read(session, 600_000));
+    let isKilled = false;
+    threads.filter = (message) => {
+      // It has begun by then.
+      if (message.kind === 'ask' && !isKilled) setImmediate(() => threads.kill());
+      isKilled ||= message.kind === 'ask';
+      return true;
+    };
+    await session.tell('other(a)');
+    const after = written(await read(session, 600_000));
+    expect(after.replace(/"generation":\d+/, '')).toBe(before.replace(/"generation":\d+/, ''));
+    expect(isKilled).toBe(true);
   });
 
 test('a question begins again however often other questions cost it its thread', async () => {
@@ -148,7 +168,7 @@ test('a question that is cancelled while its copy is taken in is replied to at o
 });
 
 test('a tenant that is deleted while its copy is posted is asked as it is then, in the time of the question', async () => {
-  const { session, threads } = await open(chainOf(4000));
+  const { session, threads } = await open(chainOf(3000));
   const now = hasteClock();
   const startedAt = now();
   const asked = session.ask('path(n0, ?y)');
@@ -163,9 +183,9 @@ test('a tenant that is deleted while its copy is posted is asked as it is then, 
 });
 
 test('a tenant that is emptied or forked while its copy is posted is asked as it is then', async () => {
-  const emptied = await open(chainOf(4000));
+  const emptied = await open(chainOf(3000));
   hasteClock();
-  const asked = emptied.session.ask('path(n3990, ?y)');
+  const asked = emptied.session.ask('path(n2990, ?y)');
   await untilPosted(emptied.threads, 'constants');
   await emptied.session.engine.nukeTenant(emptied.session.caller, 'default', 'tenant');
   expect((await asked).count).toBe(0);

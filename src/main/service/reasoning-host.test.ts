@@ -1,4 +1,8 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { bundleProgram } from '../../engine/testing/child-program.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
@@ -110,6 +114,38 @@ test('a heavy question ends at its time', async () => {
   const { status, body } = await service.call('POST', '/ask', ask);
   expect(status).toBe(422);
   expect(body).toMatchObject({ code: 'InferenceLimitExceeded', limit: 'timeoutMs' });
+});
+
+test('a worker that never comes back is ended, its caller is answered, and another question begins again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'corollary-stuck-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const [flag, program] = [join(folder, 'stuck'), join(folder, 'program.mjs')];
+  writeFileSync(
+    program,
+    `import { existsSync, rmSync } from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+await import(${JSON.stringify(pathToFileURL(reasoningFile).href)});
+parentPort.on('message', ({ kind, task }) => {
+  if (kind !== 'ask' || task.kind !== 'explain' || !existsSync(${JSON.stringify(flag)})) return;
+  rmSync(${JSON.stringify(flag)});
+  for (;;);
+});
+`,
+  );
+  const service = await startServiceUnderTest(
+    { REASONING_THREADS: '1' },
+    { reasoningFile: program, reasoningAfterMs: 0 },
+  );
+  onTestFinished(() => service.close());
+  await teachPaths(service, 9);
+  writeFileSync(flag, '');
+  const why = { predicate: 'path', args: ['n0', '?y'], mode: 'why', timeoutMs: 2000 };
+  const stuck = service.call('POST', '/explain', why);
+  await expect.poll(() => existsSync(flag), { interval: 10 }).toBe(false);
+  const other = service.call<Answer>('POST', '/ask', { text: 'path(?x, ?y)', timeoutMs: 600_000 });
+  expect(await stuck).toMatchObject({ status: 422, body: { limit: 'timeoutMs' } });
+  expect((await other).body.total).toBe(45);
+  expect(await figure(service, 'service_reasoning_replaced_threads_total')).toBe(1);
 });
 
 test('threads that cannot start leave the questions on the serving thread', async () => {
