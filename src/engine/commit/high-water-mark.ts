@@ -111,8 +111,11 @@ export class HighWaterMark {
   }
 }
 
-/** Above this share of the heap, questions that go on growing are refused. */
-const questionHeapShare = 0.85;
+/**
+ * Above this share of the heap, questions that go on growing are refused. Its limit includes the young generation, and long
+ * texts leave gaps in its pages.
+ */
+const questionHeapShare = 0.7;
 
 /** Watches the heap for questions. */
 export class HeapWatch implements QuestionHeap {

@@ -15,7 +15,7 @@ export const bytesBetweenHeapLooks = 2 * 1024 * 1024;
  * are refused before their limit.
  */
 export class QuestionMemory {
-  readonly limit: number;
+  limit: number;
   readonly #heap: QuestionHeap | null;
   /** Bytes taken and not given back. */
   used = 0;
@@ -43,6 +43,11 @@ export class QuestionMemory {
       this.#nextLook = this.used + bytes + bytesBetweenHeapLooks;
     }
     this.used += bytes;
+  }
+
+  /** From now on everything is granted: for work that must be possible when there is no memory left, since it frees some. */
+  refuseNothing(): void {
+    this.limit = this.#nextLook = Number.POSITIVE_INFINITY;
   }
 
   #exhausted(detail: string): EngineError {
