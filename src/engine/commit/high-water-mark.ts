@@ -1,3 +1,5 @@
+import type { QuestionHeap } from '../store/memory-meter.ts';
+
 /**
  * The memory of the process, and the mark above which no more knowledge is stored.
  *
@@ -19,6 +21,8 @@ export interface MemoryReading {
 /** Measures the memory of the process; the service provides it. */
 export interface MemoryGauge {
   read(): MemoryReading;
+  /** The share of the heap of V8 that is in use, garbage included. */
+  heapShare(): number;
   /** Frees what is no longer needed, at once: garbage counts as used. */
   collect(): void;
   /** A time in milliseconds that never goes back. */
@@ -104,6 +108,36 @@ export class HighWaterMark {
     this.#reading = gauge.read();
     this.#measuredAt = gauge.now();
     this.#unmeasured = 0;
+  }
+}
+
+/**
+ * Above this share of the heap, questions that go on growing are refused. Its limit includes the young generation, and long
+ * texts leave gaps in its pages.
+ */
+const questionHeapShare = 0.7;
+
+/** Watches the heap for questions. */
+export class HeapWatch implements QuestionHeap {
+  readonly #gauge: MemoryGauge;
+  /** Until then it would be in vain to collect garbage. */
+  #vainUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(gauge: MemoryGauge) {
+    this.#gauge = gauge;
+  }
+
+  isNearlyFull(): boolean {
+    const gauge = this.#gauge;
+    if (gauge.heapShare() < questionHeapShare) return false;
+    const start = gauge.now();
+    if (start < this.#vainUntil) return true;
+    gauge.collect();
+    const isFull = gauge.heapShare() >= questionHeapShare;
+    const end = gauge.now();
+    // A collection stops the thread.
+    if (isFull) this.#vainUntil = end + Math.max(minPauseMs, (end - start) * pauseFactor);
+    return isFull;
   }
 }
 

@@ -275,7 +275,11 @@ export const decayedSchema = z.object({
   remaining: z.int().describe('Facts stored in the view afterwards'),
   atoms: z
     .array(z.string())
-    .describe('The evicted atoms: expired ones first, each group by salience, then by atom'),
+    .describe('The evicted atoms: expired ones first, each group by salience, then by atom; at most 64 MiB of them'),
+  atomsOmitted: z
+    .int()
+    .optional()
+    .describe('Number of evicted atoms that are not listed, since the list would be longer; absent: none'),
   generation: generationSchema,
   dryRun: z.literal(true).optional(),
 });

@@ -1,10 +1,11 @@
 import { decideAndWrite, type Decision, unlimited, type Writer } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
 import { systemOrigin } from '../base/origin.ts';
-import { TextComparisons } from '../base/text-order.ts';
+import { ByteMeter } from '../base/byte-meter.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import { type Decayed, type DecayInput, decayInputSchema } from '../contract/memory.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
+import { RenderedOrder } from '../store/rendered-order.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
 import { isPinned, factNumberOf } from './patterns.ts';
 import { renderIdentity } from '../language/print.ts';
@@ -31,7 +32,6 @@ interface Eviction {
   readonly fact: FactRow;
   readonly fate: Fate;
   readonly salience: number;
-  readonly atom: string;
 }
 
 /** Which facts to evict. */
@@ -50,6 +50,9 @@ type Answer = Omit<Decayed, 'generation'>;
 
 /** Rows between two looks at the clock. */
 const rowsInSlice = 512;
+/** Bytes of the atoms that an answer lists, and of each beside its text. */
+const maxListedBytes = 64 * 1024 * 1024;
+const bytesOfListed = 32;
 /** Constant use of the facts by questions can delay the write only this often. */
 const maxAttempts = 3;
 
@@ -60,6 +63,7 @@ export async function decay(writer: Writer, caller: Caller, input: DecayInput): 
   if (input.dryRun)
     return live.reading(caller, unlimited, async (context) => {
       const { generation, time } = context.reader;
+      context.pacer.memory.refuseNothing();
       const evictions = await inOrder(context, await evictionsIn(context, wanted, evictionWith));
       return { ...(await answerOf(context, wanted, evictions, time)), generation, dryRun: true };
     });
@@ -84,6 +88,7 @@ async function decide(
 ): Promise<Decision<Answer>> {
   const { tenant, pacer } = context;
   const time = Math.max(logical, context.reader.time);
+  pacer.memory.refuseNothing();
   const again = (facts: readonly number[]): Promise<Eviction[]> => stillEvicted(context, wanted, facts, time);
   // A tenant that was deleted and created again in the meantime has other facts under these numbers.
   let evictions = await (tenant === found.tenant
@@ -213,33 +218,25 @@ function salienceOf(
 }
 
 function evictionWith(
-  { tenant: { facts } }: ReadContext,
+  _: ReadContext,
   fact: FactRow,
   fate: Fate,
   salience: () => number,
 ): Eviction {
-  return { fact, fate, salience: salience(), atom: renderIdentity(facts.identityOf(fact)) };
+  return { fact, fate, salience: salience() };
 }
 
 /** Expired first, then by salience, by rendered atom, and by scope, unscoped first. */
 async function inOrder({ tenant, pacer }: ReadContext, evictions: readonly Eviction[]): Promise<Eviction[]> {
   const at = (index: number): Eviction => evictions[index] as Eviction;
-  const scopeOf = ({ fact }: Eviction): string => tenant.facts.scopeOf(fact) ?? '';
-  const texts = new TextComparisons();
-  for (const [index, { atom }] of evictions.entries()) {
-    texts.see(atom);
-    if ((index & 0x3fff) === 0x3fff) await pacer.breathe();
-  }
+  const order = new RenderedOrder(tenant.facts);
   const compare = (one: number, other: number): number => {
     const [left, right] = [at(one), at(other)];
     if (left.fate !== right.fate) return left.fate === 'expired' ? -1 : 1;
-    return (
-      left.salience - right.salience ||
-      texts.compare(left.atom, right.atom) ||
-      texts.compare(scopeOf(left), scopeOf(right))
-    );
+    const { relation, row } = right.fact;
+    return left.salience - right.salience || order.compare(left.fact.relation, left.fact.row, relation, row);
   };
-  return Array.from(await sortedOrder(evictions.length, compare, pacer, texts), at);
+  return Array.from(await sortedOrder(evictions.length, compare, pacer, order), at);
 }
 
 async function answerOf(
@@ -251,14 +248,35 @@ async function answerOf(
   let expired = 0;
   for (const { fate } of evictions) if (fate === 'expired') expired++;
   const lowSalience = evictions.length - expired;
+  const atoms = await listed(context, evictions);
+  const atomsOmitted = evictions.length - atoms.length;
   return {
     evicted: evictions.length,
     expired,
     lowSalience,
     // Expired facts count as not stored.
     remaining: (await countStored(context, view, time)) - lowSalience,
-    atoms: evictions.map(({ atom }) => atom),
+    atoms,
+    ...(atomsOmitted === 0 ? {} : { atomsOmitted }),
   };
+}
+
+/** The atoms of the first evictions, up to `maxListedBytes`. */
+async function listed(
+  { tenant: { facts }, pacer }: ReadContext,
+  evictions: readonly Eviction[],
+): Promise<string[]> {
+  const atoms: string[] = [];
+  const meter = new ByteMeter();
+  let left = maxListedBytes;
+  for (const { fact } of evictions) {
+    const atom = renderIdentity(facts.identityOf(fact));
+    left -= bytesOfListed + atom.length;
+    if (left < 0) break;
+    atoms.push(atom);
+    if (meter.counts(atom.length)) await pacer.breathe();
+  }
+  return atoms;
 }
 
 async function countStored(context: ReadContext, view: ScopeChoice, time: number): Promise<number> {

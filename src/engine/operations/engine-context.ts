@@ -43,7 +43,7 @@ import { type Embedder, Meaning, type MeaningState } from '../search/meaning.ts'
 import { Windows } from '../window/windows.ts';
 import { type CommitObserver, type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
 import { IndexAtStart } from '../search/index-at-start.ts';
-import { HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
+import { HeapWatch, HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
 import {
@@ -235,7 +235,12 @@ export class EngineContext implements Writer {
     this.parts = parts;
     this.meaning = this.#meaningBy(parts.embeddings ?? null);
     const feed = parts.log.shared === null ? '' : `@${this.newId().slice(0, 8)}`;
-    this.live = new LiveState({ ...parts, meaning: this.meaning, feed });
+    this.live = new LiveState({
+      ...parts,
+      meaning: this.meaning,
+      feed,
+      heap: parts.memoryGauge == null ? null : new HeapWatch(parts.memoryGauge),
+    });
     const { state, log, clock, scheduler, snapshotIntervalMs: intervalMs, onWarn } = parts;
     const pause = scheduler.pauseOf(null, 'snapshot');
     const memory = new HighWaterMark(parts.memoryGauge ?? null, () => this.live.freeMemory());

@@ -126,6 +126,9 @@ interface Tally {
   readonly figure: Figure | null;
 }
 
+/** Approximate bytes of a group with its result, beside the texts of its key. */
+const bytesOfGroup = 300;
+
 /** The tally of all atoms and, by number, of each group. */
 class Tallies {
   readonly #context: InferenceContext;
@@ -210,6 +213,9 @@ class Tallies {
     for (const [at, position] of positions.entries()) this.#key[at] = ids[position] as number;
     const made = this.#keys.insert(this.#key);
     if (made < 0) return this.#keys.find(this.#key);
+    let bytes = bytesOfGroup;
+    for (const id of this.#key) bytes += this.#constants.sizeOf(id);
+    this.#context.pacer.memory.take(bytes);
     this.#groups.push(this.#newTally());
     return made;
   }

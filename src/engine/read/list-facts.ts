@@ -67,6 +67,9 @@ function firstAfter(listed: ListingQuery, listing: Listing, position: ListingPos
   return isAscending ? start : start - 1;
 }
 
+/** Approximate bytes of a listed fact beside its arguments. */
+const bytesOfFact = 600;
+
 /** The entries at these indexes; the conclusions of one relation are proved together. */
 async function shown(
   { context, time }: ListingQuery,
@@ -81,7 +84,9 @@ async function shown(
     if (fact !== null) {
       const stored = storedFact(context, fact, time);
       facts[index] = stored;
-      if (meter.counts(charactersOf(stored.args))) await context.pacer.breathe();
+      const characters = charactersOf(stored.args);
+      context.pacer.memory.take(bytesOfFact + characters);
+      if (meter.counts(characters)) await context.pacer.breathe();
       continue;
     }
     const { relation, row } = conclusionAt(listing, at);

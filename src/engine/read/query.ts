@@ -9,6 +9,9 @@ import { Constants } from '../datalog/model/constants.ts';
 import { isAdded, matching } from '../datalog/model/reader.ts';
 import { rowsByText } from '../datalog/tables/sorted.ts';
 
+/** Approximate bytes of an atom in the answer beside its texts. */
+const bytesOfAtom = 200;
+
 /** The answer to a query, and the stored facts behind it. */
 export interface Queried {
   readonly result: QueryResult;
@@ -78,7 +81,9 @@ export async function queryFacts(context: InferenceContext, input: QueryInput): 
       truthVal: !first.relation.negated,
     });
     for (const fact of copies) if (!isAdded(reader, fact)) facts.push(fact);
-    if (meter.counts(charactersOf(matched))) await pacer.breathe();
+    const characters = charactersOf(matched);
+    pacer.memory.take(bytesOfAtom + characters);
+    if (meter.counts(characters)) await pacer.breathe();
   }
   return { result, facts };
 }

@@ -1,3 +1,4 @@
+import { ByteMeter } from '../base/byte-meter.ts';
 import { TextMap, TextSet } from '../base/text-map.ts';
 import type { InferenceContext } from './ask.ts';
 import { scopeChoice } from '../session/read-context.ts';
@@ -115,7 +116,6 @@ function anyOf({ predicate, arity, negated }: RelationShape): AtomLiteral {
 class Answers {
   readonly #view: ScopeChoice;
   readonly #pacer: Pacer;
-  #bytes = 0;
 
   constructor(view: ScopeChoice, pacer: Pacer) {
     this.#view = view;
@@ -165,22 +165,18 @@ class Answers {
       return text;
     };
     const results: string[] = [];
+    const meter = new ByteMeter();
     for (const row of order) {
       const args = atom.args.map((term, position) => {
         const column = columnsOf[position] as number;
         return column < 0 ? term : textOf((columns[column] as Int32Array)[row] as number);
       });
       const result = renderAtom({ ...atom, args });
-      this.#bytes += bytesOfText + result.length;
-      if (results.push(result) % 256 === 0) await this.#look();
+      this.#pacer.memory.take(bytesOfText + result.length);
+      results.push(result);
+      if (meter.counts(result.length)) await this.#pacer.breathe();
     }
-    await this.#look();
     return results;
-  }
-
-  async #look(): Promise<void> {
-    this.#pacer.lookAtMemory({ bytes: this.#bytes });
-    await this.#pacer.breathe();
   }
 }
 

@@ -23,6 +23,7 @@ import type { FactCopies, FactMeaning, LookupContext, ReadContext } from './read
 import type { Answer } from '../contract/inference.ts';
 import { shippedTokens } from '../log/shipped-tokens.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
+import type { QuestionHeap } from '../store/memory-meter.ts';
 import type { ClockSetting } from '../store/past-facts.ts';
 import type { Dependents, KnownBefore } from './dependents.ts';
 import { AnswerCache, ListingCache } from './caches.ts';
@@ -47,6 +48,8 @@ export interface LiveParts {
   readonly memoryBytes: number;
   /** Memory that one question may take. */
   readonly questionBytes: number;
+  /** Watched while questions grow; absent or null: nothing is. */
+  readonly heap?: QuestionHeap | null;
   readonly scheduler: Scheduler;
   /** Absent or null: facts are not compared by meaning. */
   readonly meaning?: FactMeaning | null;
@@ -137,7 +140,7 @@ export class LiveState implements CommitObserver {
   constructor(parts: LiveParts) {
     this.#parts = parts;
     this.#tallies = new Map(parts.tallies);
-    this.#memory = new MemoryBudget(parts.memoryBytes, parts.questionBytes);
+    this.#memory = new MemoryBudget(parts.memoryBytes, parts.questionBytes, parts.heap ?? null);
     this.#listings = new ListingCache(parts.memoryBytes / listingsDivisor);
     this.#meaning = parts.meaning ?? null;
     this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);

@@ -1,37 +1,64 @@
 import { EngineError } from '../base/errors.ts';
 
+/** The heap of V8, in which the texts and objects of all questions lie: a process that fills it dies for everybody. */
+export interface QuestionHeap {
+  /** True if the heap is nearly full. May collect garbage. */
+  isNearlyFull(): boolean;
+}
+
+/** Bytes that a question takes between two looks at the heap; with fewer it is never refused for the heap. */
+export const bytesBetweenHeapLooks = 2 * 1024 * 1024;
+
 /**
  * The bytes that one question may take for what it builds. Whatever grows asks before it grows, so a question
- * is refused before the memory is allocated, however large the step.
+ * is refused before the memory is allocated, however large the step. If the heap is nearly full, those that go on growing
+ * are refused before their limit.
  */
 export class QuestionMemory {
-  readonly limit: number;
+  limit: number;
+  readonly #heap: QuestionHeap | null;
   /** Bytes taken and not given back. */
   used = 0;
+  /** Up to this many bytes, the heap is not looked at. */
+  #nextLook = bytesBetweenHeapLooks;
   /** True once a request was refused. */
   isExhausted = false;
 
-  constructor(limit: number) {
+  constructor(limit: number, heap: QuestionHeap | null = null) {
     this.limit = limit;
+    this.#heap = heap;
   }
 
   /** Takes the bytes, or throws 422 InferenceLimitExceeded if the question would have more than its limit. */
   take(bytes: number): void {
-    if (this.used + bytes <= this.limit) {
-      this.used += bytes;
-      return;
+    if (this.used + bytes > this.limit)
+      throw this.#exhausted(
+        `the question needed more than the ${this.limit} bytes that one question may take; ask something narrower, bind an argument, or raise QUESTION_MEMORY_BYTES`,
+      );
+    if (this.used + bytes > this.#nextLook) {
+      if (this.#heap?.isNearlyFull() === true)
+        throw this.#exhausted(
+          'the heap of the service is nearly full, and the question needed more of it; ask something narrower, bind an argument, or give the process a larger heap (NODE_OPTIONS=--max-old-space-size)',
+        );
+      this.#nextLook = this.used + bytes + bytesBetweenHeapLooks;
     }
+    this.used += bytes;
+  }
+
+  /** From now on everything is granted: for work that must be possible when there is no memory left, since it frees some. */
+  refuseNothing(): void {
+    this.limit = this.#nextLook = Number.POSITIVE_INFINITY;
+  }
+
+  #exhausted(detail: string): EngineError {
     this.isExhausted = true;
-    throw new EngineError(
-      'InferenceLimitExceeded',
-      `the question needed more than the ${this.limit} bytes that one question may take; ask something narrower, bind an argument, or raise QUESTION_MEMORY_BYTES`,
-      { limit: 'memory' },
-    );
+    return new EngineError('InferenceLimitExceeded', detail, { limit: 'memory' });
   }
 
   /** Gives bytes back. Those that an earlier question had taken count as nothing. */
   free(bytes: number): void {
     this.used = Math.max(0, this.used - bytes);
+    this.#nextLook = Math.min(this.#nextLook, this.used + bytesBetweenHeapLooks);
   }
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { MemoryReading } from '../commit/high-water-mark.ts';
+import { traceInputSchema } from '../contract/explanation.ts';
 import { noQuota, type Quota, type QuotaState } from '../contract/quotas.ts';
 import { forkInputSchema, mergeInputSchema } from '../contract/scopes.ts';
 import {
@@ -338,7 +339,7 @@ test('limits the questions and transactions of all tenants together', async () =
 /** Memory that a test fills, with a mark at 1000 MB. */
 function memory() {
   const megabyte = 1024 * 1024;
-  const state = { used: 100, garbage: 0, now: 0, collections: 0 };
+  const state = { used: 100, garbage: 0, now: 0, collections: 0, heapShare: 0 };
   const read = (): MemoryReading => ({
     resident: (state.used + state.garbage) * megabyte,
     residentMark: 1000 * megabyte,
@@ -347,6 +348,7 @@ function memory() {
   });
   const gauge = {
     read,
+    heapShare: () => state.heapShare,
     collect: () => {
       state.garbage = 0;
       state.collections++;
@@ -410,4 +412,32 @@ test('counts the bytes of writes that came after the last measurement', async ()
   const long = Array.from({ length: 7 }, () => 'x'.repeat(60_000)).join(', ');
   expect((await refusal(session.tell(`p(${long})`))).code).toBe('QuotaExceeded');
   await session.tell('p(b)');
+});
+
+test('refuses questions that go on growing while the heap is nearly full, and no others', async () => {
+  const { state, gauge } = memory();
+  const session = await openSession({ memoryGauge: gauge });
+  await session.tellAll(Array.from({ length: 40 }, (_, at) => `p(${'x'.repeat(30_000)}${at})`));
+  await session.teach('q(?x, ?y) :- p(?x), p(?y)');
+  await session.teach('r(a) :- p(?x)');
+  const asked = { withProof: true, limit: 100, timeoutMs: 60_000 };
+  state.heapShare = 0.9;
+  const refused = await refusal(session.ask('q(?x, ?y)', asked));
+  expect(refused).toMatchObject({ code: 'InferenceLimitExceeded', members: { limit: 'memory' } });
+  const { caller, engine } = session;
+  const input = { predicate: 'q', args: ['?x', '?y'], timeoutMs: 60_000 };
+  expect(await refusal(engine.trace(caller, traceInputSchema.parse(input)))).toMatchObject({
+    members: { limit: 'memory' },
+  });
+  expect(await refusal(session.list({ predicate: 'q', derived: 'true' }))).toMatchObject({
+    members: { limit: 'memory' },
+  });
+  // A collection that was in vain is not repeated at once.
+  expect(state.collections).toBe(1);
+  expect(await session.results('r(?x)')).toEqual(['r(a)']);
+  expect(await session.forgetPattern('p(?x)', { dependents: 'all' })).toMatchObject({
+    retracted: 40,
+    dependentsComplete: false,
+  });
+  expect(await session.results('q(?x, ?y)')).toEqual([]);
 });

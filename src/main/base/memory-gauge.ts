@@ -27,6 +27,10 @@ export function processMemory(limitBytes: number | null): MemoryGauge {
       const { total_heap_size: heap, heap_size_limit: heapLimit } = getHeapStatistics();
       return { resident: memoryUsage.rss(), residentMark, heap, heapMark: Math.floor(heapLimit * heapShare) };
     },
+    heapShare() {
+      const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+      return used / limit;
+    },
     collect() {
       if (collectGarbage === null) {
         setFlagsFromString('--expose-gc');

@@ -46,6 +46,8 @@ export interface Proved {
 type ProofAlternative = NonNullable<ProofStep['alternatives']>[number];
 
 const maxAlternatives = 100;
+/** Approximate bytes of a step beside its text. */
+const bytesOfStep = 400;
 /**
  * If fewer than 1 in this many answers are to be proved (a page of a long list), each is demanded by itself.
  */
@@ -345,6 +347,8 @@ export class ProofBuilder {
       return null;
     }
     const id = this.steps.length;
+    // The key and the atom have the same constants.
+    this.#pacer.memory.take(bytesOfStep + step.atom.length + key.length);
     this.steps.push({ id, ...step });
     this.proved.push(proved);
     this.#stepOf.set(key, id);

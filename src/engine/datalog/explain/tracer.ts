@@ -1,3 +1,4 @@
+import { ByteMeter } from '../../base/byte-meter.ts';
 import { assert, present } from '../../base/assert.ts';
 import { type Trace, type TraceEvent, maxTracedSubgoals } from '../../contract/explanation.ts';
 import { type AtomLiteral, isVariable } from '../../contract/language.ts';
@@ -10,6 +11,9 @@ import type { Observer, Seen, Source, Table } from '../model/table.ts';
 import type { ViewRule } from '../model/program.ts';
 import { isNamed, type Question, renderInstance, substitute } from '../tables/question.ts';
 import type { Reader } from '../model/reader.ts';
+
+/** Approximate bytes of an event or a subgoal beside its text. */
+const bytesOfEvent = 120;
 
 /**
  * Traces one evaluation: which subgoals were called and answered, by which rules, and how long those took.
@@ -131,15 +135,19 @@ export class Tracer implements Observer {
     if (this.#subgoals.length === 0) return { rules, ...this.#askedInVain() };
     const writer = new Writer(this.#question, constants);
     const subgoals: Trace['subgoals'] = [];
-    for (const [at, { form, row }] of this.#subgoals.entries()) {
-      if ((at & 0x3f) === 0x3f) await pacer.breathe();
+    const meter = new ByteMeter();
+    for (const { form, row } of this.#subgoals) {
       const { scope, calls, answers } = form;
-      subgoals.push({ goal: writer.goal(form, row), calls: calls.of(row), answers: answers.of(row), scope });
+      const goal = writer.goal(form, row);
+      if (meter.counts(goal.length)) await pacer.breathe();
+      pacer.memory.take(bytesOfEvent + goal.length);
+      subgoals.push({ goal, calls: calls.of(row), answers: answers.of(row), scope });
     }
     const events: TraceEvent[] = [];
     for (const [at, { port, depth, form, row, ruleId }] of this.#events.entries()) {
-      if ((at & 0x3f) === 0x3f) await pacer.breathe();
       const atom = port === 'exit' ? writer.answer(form, row) : writer.goal(form, row);
+      pacer.memory.take(bytesOfEvent + atom.length);
+      if (meter.counts(atom.length)) await pacer.breathe();
       events.push({ seq: at + 1, port, depth, atom, ruleId, scope: form.scope });
     }
     return { rules, subgoals, events, truncated: this.#isTruncated };

@@ -1,3 +1,4 @@
+import type { QuestionHeap } from '../../store/memory-meter.ts';
 import type { SortedRuns } from '../../store/sorted-runs.ts';
 
 /** Anything derived that outlives a question and occupies memory of the budget. */
@@ -17,10 +18,13 @@ export class MemoryBudget {
   readonly limit: number;
   /** Bytes that one question may take for what it builds. */
   readonly questionLimit: number;
+  /** What questions look at while they grow; null: nothing. */
+  readonly heap: QuestionHeap | null;
   /** Bytes of each holder when last measured, least recently used first. */
   readonly #held = new Map<MemoryHolder, number>();
 
-  constructor(limit: number, questionLimit = limit) {
+  constructor(limit: number, questionLimit = limit, heap: QuestionHeap | null = null) {
+    this.heap = heap;
     this.limit = limit;
     this.questionLimit = questionLimit;
   }

@@ -92,7 +92,7 @@ export class Pacer {
 
   constructor(limits: EvaluationLimits, pause: Pause) {
     this.limits = limits;
-    this.memory = new QuestionMemory(limits.memory.questionLimit);
+    this.memory = new QuestionMemory(limits.memory.questionLimit, limits.memory.heap);
     this.#pause = pause;
     this.startedAt = limits.startedAt ?? this.#sliceStartedAt;
   }
