@@ -49,10 +49,14 @@ test('measures joins against the fastest peer, with an allowance if that one is 
   const contestants = ['Corollary', 'SWI-Prolog', 'DuckDB', 'gringo'];
   const peers = [cell(0.2), cell(0.01), cell(0)];
   const text = targetTable(contestants, [line('lubm-14', cell(0.12, { compiled: 0.012 }), ...peers)]);
-  expect(text).toContain('| at most x3 of the best peer and 30.0 ms: DuckDB 10.0 ms | 0.120 s | missed: x2.00 |');
+  expect(text).toContain(
+    '| at most x3 of the best peer and 30.0 ms: DuckDB 10.0 ms | 0.120 s | missed: x2.00 |',
+  );
   expect(text).toContain('| at most x1.5 of the best peer: DuckDB 10.0 ms | 12.0 ms | met (0.800 of it) |');
   const long = targetTable(contestants, [line('lubm-14', cell(1.2), cell(0.4), cell(0.8), cell(5))]);
-  expect(long).toContain('| lubm-14: question | at most x3 of the best peer: SWI-Prolog 0.400 s | 1.20 s | met');
+  expect(long).toContain(
+    '| lubm-14: question | at most x3 of the best peer: SWI-Prolog 0.400 s | 1.20 s | met',
+  );
 });
 
 test('has a target for every workload that only asks', () => {

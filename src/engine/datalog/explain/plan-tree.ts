@@ -254,7 +254,11 @@ class PlanWriter {
         }
       }
       steps.push(...joins);
-      if (stage.waits.length > 0) steps.push(yield* this.#wait(body.view, stage, lastEstimate(joins)));
+      if (stage.waits.length > 0) {
+        const wait = yield* this.#wait(body.view, stage, lastEstimate(joins));
+        if (this.#profile !== null) wait.rows = conclusionsOf(joins);
+        steps.push(wait);
+      }
       [demand, demandTerms, startedBy] = [stage, stage.variables, 'for each waiting row'];
       keys = lastEstimate(joins);
       waited = stage.waits;
@@ -384,11 +388,12 @@ class PlanWriter {
         if (binds !== null) walk.bind([binds]);
         const { key } = step.columns;
         const isGroup = rule.barriers.get(literal)?.kind === 'group';
+        const isWhole = step.kind === 'absence' && key.length === atomWaitedFor(literal).args.length;
         return this.#step({
           step: step.kind === 'absence' ? 'not' : 'aggregate',
           detail: renderLiteral(isAggregate(literal) ? literal : { ...literal, naf: false }),
           ...(isGroup ? {} : { relation: shownRelation(shapeOf(atomWaitedFor(literal))) }),
-          access: key.length === 0 ? 'scan' : 'index',
+          access: key.length === 0 ? 'scan' : isWhole ? 'existence' : 'index',
           ...(key.length === 0 ? {} : { columns: [...key] }),
         });
       }

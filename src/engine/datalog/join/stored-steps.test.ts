@@ -12,7 +12,8 @@ const count = 40_000;
 
 function manyFacts(): FactStore {
   const facts = new FactStore(0);
-  const rest = { predicate: 'is', truthVal: true, scope: null, validFrom: 'always', validUntil: 'never' };
+  const always = { validFrom: 'always', validUntil: 'never' } as const;
+  const rest = { predicate: 'is', truthVal: true, scope: null, ...always };
   for (let at = 0; at < count; at++)
     facts.store({ ...rest, args: [`n${at}`, at % 30_000 === 7 ? 'rare' : `kind${at % 3}`] }, at + 1, 0);
   return facts;

@@ -117,6 +117,10 @@ export class StoredStep extends SortableStep {
   #key: Int32Array;
   /** 1 + the next row to scan, 0 at the end; of the next atom if atoms are scanned. */
   #cursor = 0;
+  /** The values of all columns if all are known before, else null. */
+  readonly #tuple: Int32Array | null;
+  /** True if the row of the tuple was looked up: it is the only one. */
+  #isOnly = false;
   /** If an atom can be stored in several scopes of the view: scanned instead of the rows. */
   #copies: AtomCopies | null = null;
   /** True if the atoms must first be looked up for the key. */
@@ -133,7 +137,9 @@ export class StoredStep extends SortableStep {
     this.#literal = literal;
     this.#view = view;
     this.shape = shape;
-    this.#key = new Int32Array(shape.keyPositions.length + (view.kind === 'all' ? 0 : 1));
+    const width = shape.keyPositions.length;
+    this.#key = new Int32Array(width + (view.kind === 'all' ? 0 : 1));
+    this.#tuple = width > 0 && width === literal.args.length ? this.#key.subarray(0, width) : null;
   }
 
   override bind(reader: Reader): void {
@@ -224,6 +230,7 @@ export class StoredStep extends SortableStep {
     this.#copy = 0;
     this.#isToBegin = false;
     this.#isBuilding = false;
+    this.#isOnly = false;
     this.#added?.enter(machine);
     if (relation === null || this.#limit === 0) return;
     const registers = machine.registers;
@@ -240,6 +247,12 @@ export class StoredStep extends SortableStep {
       return;
     }
     if (this.#view.kind !== 'all') key[keyRegisters.length] = this.#scope;
+    const only = this.#tuple === null ? unsureRow : this.rowOf(this.#tuple);
+    this.#isOnly = only !== unsureRow;
+    if (this.#isOnly) {
+      this.#cursor = only === noRow ? 0 : only + 1;
+      return;
+    }
     this.#index ??= this.#indexOf(relation, machine);
     if (this.#index === null) {
       this.#cursor = this.#limit;
@@ -280,7 +293,8 @@ export class StoredStep extends SortableStep {
     const column = shape.binds === null ? null : (columns[shape.binds.position] as Int32Array);
     const register = shape.binds === null ? 0 : shape.binds.register;
     const positions = this.#positions;
-    const isScanning = chain === null && positions.length > 0;
+    const isOnly = this.#isOnly;
+    const isScanning = chain === null && positions.length > 0 && !isOnly;
     const end = isScanning ? Math.max(0, this.#cursor - rowsToScan) : 0;
     let cursor = this.#cursor;
     let left = rowsAtOnce;
@@ -292,7 +306,7 @@ export class StoredStep extends SortableStep {
       }
       if (cursor === 0) break;
       const row = cursor - 1;
-      cursor = chain === null ? row : (chain[row] as number);
+      cursor = isOnly ? 0 : chain === null ? row : (chain[row] as number);
       if (row >= limit) continue;
       if (plain) {
         if (death !== null && (death[row] as number) <= generation) continue;
