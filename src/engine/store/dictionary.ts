@@ -430,7 +430,7 @@ export class Dictionary implements ConstantIds {
     const arena = this.#arena;
     const needed = this.#end + length;
     if (this.#largerArena === null) {
-      const room = Math.max(arena.length * 2, needed);
+      const room = Math.max(arena.length * 2, needed, this.#expectedBytes());
       this.#memory?.take(room);
       this.#largerArena = new Enlarging(new Uint8Array(room));
     }
@@ -445,6 +445,13 @@ export class Dictionary implements ConstantIds {
     this.#arenaLook = firstStepOf(this.#arena.length, needed);
     // A text that is larger than all before it.
     if (needed > this.#arena.length) this.#growArena(length);
+  }
+
+  /** Bytes of the expected texts, if they are as long as those so far: not far beyond what doubling gives. */
+  #expectedBytes(): number {
+    if (this.#count === 0) return 0;
+    const estimate = Math.ceil((this.#end / this.#count) * this.#expected);
+    return Math.min(estimate, this.#arena.length * 2 + maxBytesAhead);
   }
 
   #growOffsets(): void {
@@ -503,6 +510,7 @@ export class Dictionary implements ConstantIds {
 const hashesOfTexts = new Int32Array(maxBatch);
 const encoder = new TextEncoder();
 const minBytesPerStep = 0x1_0000;
+const maxBytesAhead = 0x400_0000;
 /** Ids moved to new slots for every `maxBatch` texts that are added. */
 const idsPerMove = 8 * maxBatch;
 const maxBytesPerMove = 0x4_0000;

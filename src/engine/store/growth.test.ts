@@ -139,6 +139,27 @@ test('a dictionary copies its texts in steps, and moves its slots over many text
   expect(dictionary.find(`constant ${count - 1}`)).toBe(count - 1);
 });
 
+test('a dictionary grows to the texts that are expected, not to many times what it has', () => {
+  /** The different sizes that it has while it grows to so many texts. */
+  const sizesWith = (expected: number): number[] => {
+    const dictionary = new Dictionary();
+    const sizes = new Set<number>();
+    for (let at = 0; at < 30_000; at++) {
+      if (at === 1000) dictionary.expect(expected);
+      dictionary.intern(`${at}${'.'.repeat(60)}`);
+      sizes.add(dictionary.bytes);
+    }
+    return [...sizes];
+  };
+  expect(sizesWith(30_500).length).toBeLessThan(sizesWith(0).length / 1.5);
+  // An estimate comes from a client: of ten million texts it gets room for a part.
+  const dictionary = new Dictionary();
+  dictionary.intern('x'.repeat(1000));
+  dictionary.expect(10_000_000);
+  dictionary.intern('y'.repeat(1000));
+  expect(dictionary.bytes).toBeLessThan(70_000_000);
+});
+
 test('an index is built in steps of so many rows, whatever is added meanwhile', () => {
   const tuples = new Tuples(2);
   for (let at = 0; at < 5000; at++) tuples.insert(Int32Array.of(at % 7, at));

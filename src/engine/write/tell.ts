@@ -177,13 +177,16 @@ function pathOf(index: number): string {
   return `facts.${index}.`;
 }
 
+/** A load is no slip of a pen: so many of its facts show what is odd. */
+const maxHintedInColumns = 64;
+
 /** The facts of a block that hints can be about: the first ones, and one of each relation after them. */
 function examplesOf(block: FactBlock): FactToStore[] {
   const examples: FactToStore[] = [];
   const seen = new Set<number>();
   for (let index = 0; index < block.length; index++) {
     const frame = block.frameOf[index] as number;
-    if (index >= maxHintedFacts && seen.has(frame)) continue;
+    if (index >= maxHintedInColumns && seen.has(frame)) continue;
     seen.add(frame);
     examples.push(block.at(index));
   }
