@@ -71,8 +71,8 @@ export interface FrameStore {
    * the store cannot be asked. Rejects, latched, if another node continues the log.
    */
   settle(group: Group): Promise<number | null>;
-  /** Resolves if no other node has continued the log; rejects with NoOwner. */
-  confirm(): Promise<void>;
+  /** Resolves with the last sequence that is stored, if no other node has continued the log; rejects with NoOwner. */
+  confirm(): Promise<number>;
   /** See `Log`. */
   read(after: number): AsyncGenerator<LogRecord, void, undefined>;
   readStored(after: number): AsyncGenerator<StoredRecords, void, undefined>;

@@ -24,7 +24,10 @@ test.each([true, false])(
     expect((await refusal(log.append([logRecord(3)]))).code).toBe('NoOwner');
     expect((await refusal(log.room())).code).toBe('NoOwner');
     expect(committed).toBe(0);
+    // What is stored may be shown elsewhere: no strong read may be answered without it.
+    const confirmed = log.confirm().then(() => committed);
     answer();
+    expect(await confirmed).toBe(isStored ? 1 : 0);
     expect(await outcome).toBe(isStored ? 'stored' : 'NoOwner');
     expect([committed, log.lastSequence, log.nextSequence]).toEqual(isStored ? [1, 2, 3] : [0, 1, 2]);
     await log.room();

@@ -54,6 +54,8 @@ interface Task {
 }
 
 const MEBIBYTE = 1024 * 1024;
+/** How long `confirm` waits for the outcome of a frame. */
+const CONFIRM_MS = 5000;
 const DOUBT_MS = 10_000;
 
 /** The log over this store; nothing else may use the store. */
@@ -162,8 +164,17 @@ export class GroupCommit implements Log {
     }
   }
 
-  confirm(): Promise<void> {
-    return this.#store.confirm();
+  async confirm(): Promise<void> {
+    const stored = await this.#store.confirm();
+    if (stored <= this.#store.lastSequence) return;
+    // A frame is stored whose answer has not come yet, and other nodes show it.
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CONFIRM_MS);
+    });
+    await Promise.race([this.settled(), late]);
+    clearTimeout(timer);
+    if (stored > this.#store.lastSequence) throw noOwner('It is not known yet what the store has.');
   }
 
   settled(): Promise<void> {

@@ -136,7 +136,10 @@ export interface Log {
    * unknown whether earlier records were stored.
    */
   room(): Promise<void>;
-  /** Resolves if nothing was appended elsewhere since the call; rejects with NoOwner. */
+  /**
+   * Resolves if no other node has continued the log, once all that was stored before the call has been reported to its
+   * callers; rejects with NoOwner. Also a write without an answer yet may be stored, and shown by other nodes.
+   */
   confirm(): Promise<void>;
   /** Resolves when all appends so far have ended. */
   settled(): Promise<void>;

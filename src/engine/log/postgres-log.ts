@@ -289,10 +289,14 @@ FROM corollary.log l LEFT JOIN corollary.node n ON n.id = l.owner WHERE l.id = $
     return rows[0] === undefined ? null : Number(rows[0]['checksum']);
   }
 
-  /** The node that has the log, asked of the server now. */
-  async ownerNow(): Promise<string | null> {
-    const { rows } = await this.#poller.run<Raw>('SELECT owner FROM corollary.log WHERE id = $1', [this.id]);
-    return (present(rows[0], 'a log keeps its row')['owner'] as string | null) ?? null;
+  /** The node that has the log, and its end, asked of the server now. */
+  async endNow(): Promise<Pick<LogRow, 'owner' | 'lastSequence'>> {
+    const { rows } = await this.#poller.run<Raw>(
+      'SELECT owner, last_sequence FROM corollary.log WHERE id = $1',
+      [this.id],
+    );
+    const row = present(rows[0], 'a log keeps its row');
+    return { owner: (row['owner'] as string | null) ?? null, lastSequence: Number(row['last_sequence']) };
   }
 
   /** The key of an epoch, wrapped; null: its frames are not encrypted. */

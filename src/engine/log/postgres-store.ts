@@ -214,12 +214,13 @@ export class PostgresStore implements FrameStore {
     }
   }
 
-  async confirm(): Promise<void> {
+  async confirm(): Promise<number> {
     if (this.latched !== null) throw this.latched;
-    const owner = await this.#log.ownerNow().catch((error: unknown) => {
+    const { owner, lastSequence } = await this.#log.endNow().catch((error: unknown) => {
       throw noOwner('PostgreSQL cannot be asked whether this answer is the latest.', error);
     });
     if (owner !== this.#node.id && !this.#isClosed) throw this.#demoted(taken);
+    return lastSequence;
   }
 
   async *read(after: number): AsyncGenerator<LogRecord, void, undefined> {

@@ -155,8 +155,8 @@ export class SegmentStore implements FrameStore {
   }
 
   /** The folder's lock keeps other processes away. */
-  confirm(): Promise<void> {
-    return Promise.resolve();
+  confirm(): Promise<number> {
+    return Promise.resolve(this.lastSequence);
   }
 
   async *read(after: number): AsyncGenerator<LogRecord, void, undefined> {

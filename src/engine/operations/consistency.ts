@@ -42,7 +42,7 @@ export async function atLeast(context: EngineContext, database: string, token: s
       'PostgreSQL has lost what this token was given for. Drop the token, and read again what you rely on.',
     );
   if (known() < Number(generation)) {
-    await log.confirm();
+    await context.confirm();
     if (known() < Number(generation)) throw badToken('has a generation that this database never had');
   }
   const behind = Number(instant) - context.live.showTime();

@@ -566,9 +566,12 @@ export class EngineContext implements Writer {
    * Resolves if everything that was answered anywhere before the call is in the state; asks the store, if the log is in one.
    * Rejects with NoOwner.
    */
-  confirm(): Promise<void> {
+  async confirm(): Promise<void> {
     const { tail } = this;
-    return tail === null || tail.role === 'owner' ? this.parts.log.confirm() : tail.confirm();
+    if (tail !== null && tail.role === 'copy') return tail.confirm();
+    await this.parts.log.confirm();
+    // What is durable may be applied in slices.
+    await this.pipeline.between(() => undefined);
   }
 
   /** Looks now which node has the log, and applies what is new. */

@@ -166,7 +166,9 @@ async function read(
 ): Promise<void> {
   const began = ++clock.now;
   const answered = seen.writes.filter(({ ended }) => ended < began).map(({ generation }) => generation);
-  const known = what === 'default' ? 0 : Math.max(0, ...answered);
+  // What any answer has shown before: a copy may show a write before its owner has answered it.
+  const shown = what === 'strong' ? seen.reads.map(({ generation }) => generation) : [];
+  const known = what === 'default' ? 0 : Math.max(0, ...answered, ...shown);
   try {
     if (what === 'strong') await engine.confirm();
     if (what === 'token') {

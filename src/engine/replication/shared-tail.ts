@@ -248,6 +248,7 @@ export class SharedTail {
   async #step(waiters: readonly Waiter[]): Promise<number> {
     try {
       const nextMs = await this.#looked();
+      if (waiters.length > 0 && this.role === 'owner') await this.#parts.log.confirm();
       if (this.#problem !== null) this.#parts.onWarn('This node follows the log again.');
       this.#problem = null;
       for (const { resolve } of waiters) resolve();

@@ -66,7 +66,8 @@ export class SimulatedServer {
         this.#statement(gate, true, () => {
           if (this.row.owner === me) this.row = { ...this.row, owner: null };
         }),
-      ownerNow: () => this.#statement(gate, false, () => this.row.owner),
+      endNow: () =>
+        this.#statement(gate, false, () => ({ owner: this.row.owner, lastSequence: this.row.lastSequence })),
       wrappedKey: () => Promise.resolve(null),
       frameBytes: () => Promise.resolve({ all: 0, uncovered: 0 }),
       frames: (after) => this.#framesAfter(after),
