@@ -305,7 +305,9 @@ export async function convertFolder(task: FolderTask, { from, to }: FolderKeyCha
   if (isErasing) await markErasing(backend, sequence);
   const parts = pin.parts(noPause, () => true);
   const options = { key: folderKeyOf(to), now, random, onWarn };
-  await putAlone(backend, { sequence, time, checksum, historyId, parent, epoch }, parts, options, { retained });
+  await putAlone(backend, { sequence, time, checksum, historyId, parent, epoch }, parts, options, {
+    retained,
+  });
   await convertJournals(task, { from, to });
   return contentsOf(restored.state);
 }
