@@ -305,7 +305,9 @@ export async function convertFolder(task: FolderTask, { from, to }: FolderKeyCha
   if (isErasing) await markErasing(backend, sequence);
   const parts = pin.parts(noPause, () => true);
   const options = { key: folderKeyOf(to), now, random, onWarn };
-  await putAlone(backend, { sequence, time, checksum, historyId, parent, epoch }, parts, options, retained);
+  await putAlone(backend, { sequence, time, checksum, historyId, parent, epoch }, parts, options, {
+    retained,
+  });
   await convertJournals(task, { from, to });
   return contentsOf(restored.state);
 }
@@ -346,7 +348,8 @@ interface AloneOptions {
 
 /**
  * Replaces the whole contents of a folder, which the caller has locked, with one snapshot that needs no segment to
- * continue it, and the history that is retained, if any; returns the snapshot's bytes.
+ * continue it, and the history that is retained; returns the snapshot's bytes. `before`: what the folder retains, null if
+ * that goes; null: the folder is empty.
  *
  * The rename of the snapshot is the atomic step: a power cut leaves the folder either as before or as intended. The
  * snapshot covers everything that was there, whatever its key, and that is removed once the snapshot is durable. `sequence`
@@ -358,7 +361,7 @@ export async function putAlone(
   covered: LogPosition,
   parts: AsyncIterable<SnapshotPart>,
   { key, now, random, onWarn }: AloneOptions,
-  retained: RetainedLog | null = null,
+  before: { readonly retained: RetainedLog | null } | null = null,
 ): Promise<number> {
   const last = segmentNames(await backend.list()).at(-1);
   const salt = random(SALT_BYTES);
@@ -372,9 +375,8 @@ export async function putAlone(
     parts,
     onWarn,
   );
-  let isRetained = false;
   try {
-    isRetained = retained !== null && (await writeHistory(backend, retained, header, { key, random, onWarn }));
+    if (before !== null) await writeHistory(backend, before.retained, header, { key, random, onWarn });
     await install();
   } catch (error) {
     await discard();
@@ -382,8 +384,8 @@ export async function putAlone(
   }
   const name = snapshotName(covered.sequence);
   try {
-    if (isRetained) await completeRewriting(backend, header);
-    const names = isRetained ? await backend.list() : [];
+    if (before !== null) await completeRewriting(backend, header);
+    const names = before === null ? [] : await backend.list();
     const kept = { snapshots: snapshotNames(names), segments: segmentNames(names) };
     await removeLeftOver(backend, { name, header, bytes, start, opener }, kept);
   } catch (error) {
@@ -394,20 +396,19 @@ export async function putAlone(
   return bytes;
 }
 
-/** Writes the history for a snapshot. False, with a warning: it cannot be read, and ends. Rejects with the system's error. */
+/** Writes the history for a snapshot; if it cannot be read, warns, and none. Rejects with the system's error. */
 async function writeHistory(
   backend: StorageBackend,
-  retained: RetainedLog,
+  retained: RetainedLog | null,
   header: SnapshotHeader,
   options: Omit<AloneOptions, 'now'>,
-): Promise<boolean> {
+): Promise<void> {
   try {
     await writeFor(backend, retained, header, options);
-    return true;
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     options.onWarn(`The history is damaged, and begins anew: ${error.message}`);
-    return false;
+    await writeFor(backend, null, header, options);
   }
 }
 

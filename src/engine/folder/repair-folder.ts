@@ -71,6 +71,7 @@ export async function repairFolder(
     { sequence, time, checksum: null, historyId: freshHistory(random), parent, epoch: Math.max(1, epoch) },
     pin.parts(noPause, () => true),
     { key, now: () => clock.now(), random, onWarn },
+    { retained: null },
   );
   return {
     damages: examined.damages,

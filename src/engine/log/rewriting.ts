@@ -77,17 +77,19 @@ export async function writeAgain(
 }
 
 /**
- * Writes everything that is retained again, unchanged, under another key, for a snapshot that will be alone with it. Put that
- * in its place, then call `completeRewriting`: until then nothing has changed. Rejects like `writeAgain`.
+ * Writes everything that is retained again, unchanged, under another key, for a snapshot that will be alone with it; null:
+ * nothing will be retained. Put the snapshot in its place, then call `completeRewriting`: until then nothing has changed.
+ * Rejects like `writeAgain`.
  */
 export async function writeFor(
   backend: StorageBackend,
-  retained: RetainedLog,
+  retained: RetainedLog | null,
   alone: SnapshotHeader,
   options: RewritingOptions,
 ): Promise<void> {
   await removeUnfinished(backend);
-  await writeFiles(backend, retained.segments, unchanged(retained, alone.sequence), options);
+  if (retained !== null)
+    await writeFiles(backend, retained.segments, unchanged(retained, alone.sequence), options);
   const names = rewrittenNames(await backend.list()).map(nameOfRewritten);
   await putMark(backend, markFor, JSON.stringify({ salt: hexadecimal(alone.salt), names }));
 }

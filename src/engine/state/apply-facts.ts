@@ -227,7 +227,8 @@ export function* storedOf(
 ): Generator<FactRow | null> {
   for (const { predicate, args, truthVal, scope } of retract) {
     const fact = facts.find(predicate, args, truthVal, scope);
-    const isThere = fact !== null && (facts.isStored(fact, time) || (retractsEnded === true && isAlive(fact)));
+    const isThere =
+      fact !== null && (facts.isStored(fact, time) || (retractsEnded === true && isAlive(fact)));
     yield isThere ? fact : null;
   }
 }

@@ -184,7 +184,8 @@ function atMoment(
     throw refusal([
       {
         path: 'asKnown',
-        message: 'a transaction is over the latest knowledge: leave out X-Transaction-ID or asKnown, or use asOf',
+        message:
+          'a transaction is over the latest knowledge: leave out X-Transaction-ID or asKnown, or use asOf',
       },
     ]);
   const onKnown = (generation: number): void => {

@@ -168,7 +168,9 @@ export class IdempotencyCache {
   async erase(erasure: ErasingRecord): Promise<void> {
     if (erasure.facts === null) return;
     const slices = new Slices(serving.pauseOf(null, 'erase cached answers'));
-    for (const [place, entry] of [...this.#entries]) {
+    // What replaces an answer is not looked at again.
+    const entries = Array.from(this.#entries);
+    for (const [place, entry] of entries) {
       if (erasure.database !== entry.database || (erasure.tenant ?? entry.tenant) !== entry.tenant) continue;
       const { answer, fingerprint } = entry;
       await slices.breathe();
@@ -180,12 +182,7 @@ export class IdempotencyCache {
     }
   }
 
-  #keep(
-    place: string,
-    { database, tenant, erasures }: Entry,
-    fingerprint: string,
-    given: HttpAnswer,
-  ): void {
+  #keep(place: string, { database, tenant, erasures }: Entry, fingerprint: string, given: HttpAnswer): void {
     const answer = erasures.some((each) => contains(given, each)) ? erasedAnswer(given) : given;
     const bytes = answer.body.length + place.length + entryBytes;
     if (bytes > this.#maxBytes) return;

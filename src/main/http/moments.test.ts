@@ -140,7 +140,8 @@ it('refuses asKnown within a transaction, beside a query of words, and on a writ
 
 it('answers asOf within a transaction: the latest knowledge with its writes, at that instant', async () => {
   const headers = { 'x-transaction-id': (await service.call<{ id: string }>('POST', '/tx/begin')).body.id };
-  const write = (path: string, body: object): Promise<unknown> => service.call('POST', path, body, { headers });
+  const write = (path: string, body: object): Promise<unknown> =>
+    service.call('POST', path, body, { headers });
   await write('/tell', { predicate: 'works', args: ['fay', 'shop'], validUntil: until - hour });
   await write('/tell', { predicate: 'works', args: ['gil', 'shop'], validFrom: until });
   await write('/retract', { predicate: 'works', args: ['cid', 'mill'] });

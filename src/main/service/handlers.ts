@@ -238,16 +238,12 @@ function databaseHandlers(service: ServiceState): Pick<Handlers, keyof typeof da
   return {
     listDatabases: (caller) => service.engine.databases(caller),
     createDatabase: (caller, { body }) => service.engine.createDatabase(caller, body.name),
-    deleteDatabase: (caller, { params }) =>
-      service.engine.deleteDatabase(caller, params.name),
-    nukeDatabase: (caller, { params }) =>
-      service.engine.nukeDatabase(caller, params.name),
+    deleteDatabase: (caller, { params }) => service.engine.deleteDatabase(caller, params.name),
+    nukeDatabase: (caller, { params }) => service.engine.nukeDatabase(caller, params.name),
     listTenants: (caller, { params }) => service.engine.tenants(caller, params.name),
     createTenant: (caller, { params, body }) => service.engine.createTenant(caller, params.name, body.name),
-    deleteTenant: (caller, { params }) =>
-      service.engine.deleteTenant(caller, params.name, params.id),
-    nukeTenant: (caller, { params }) =>
-      service.engine.nukeTenant(caller, params.name, params.id),
+    deleteTenant: (caller, { params }) => service.engine.deleteTenant(caller, params.name, params.id),
+    nukeTenant: (caller, { params }) => service.engine.nukeTenant(caller, params.name, params.id),
     forgetEntity: (caller, { body }) => service.engine.forgetEntity(caller, body),
     databaseQuota: (caller, { params }) => service.engine.quota(caller, params.name, null),
     setDatabaseQuota: (caller, { params, body }) => service.engine.setQuota(caller, params.name, null, body),

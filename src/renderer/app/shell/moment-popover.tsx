@@ -53,6 +53,24 @@ interface TimeSliderProps {
   isAdding: boolean;
 }
 
+/** How many changes there are to choose from, and the way to more. */
+function Length({ last, onOlder, isAdding }: Omit<TimeSliderProps, 'entries'> & { last: number }) {
+  const words =
+    onOlder === null
+      ? formatAmount(last, 'change is', 'changes are')
+      : `the last ${formatCount(last)} changes are`;
+  return (
+    <span className="flex-row gap-4">
+      <span className="small-print">{words} on the slider</span>
+      {onOlder !== null && (
+        <Button size="compact-sm" variant="subtle" loading={isAdding} onClick={onOlder}>
+          Older ones too
+        </Button>
+      )}
+    </span>
+  );
+}
+
 /** The latest changes: each is a position, and the present comes after the last. */
 function TimeSlider({ entries, onOlder, isAdding }: TimeSliderProps) {
   const { moment } = useSession();
@@ -91,19 +109,7 @@ function TimeSlider({ entries, onOlder, isAdding }: TimeSliderProps) {
         onChangeEnd={go}
       />
       <div className="flex-row spread gap-8">
-        <span className="flex-row gap-4">
-          <span className="small-print">
-            {onOlder === null
-              ? formatAmount(last, 'change is', 'changes are')
-              : `the last ${formatCount(last)} changes are`}{' '}
-            on the slider
-          </span>
-          {onOlder !== null && (
-            <Button size="compact-sm" variant="subtle" loading={isAdding} onClick={onOlder}>
-              Older ones too
-            </Button>
-          )}
-        </span>
+        <Length last={last} onOlder={onOlder} isAdding={isAdding} />
         <span className="flex-row gap-4">
           <Button
             size="compact-sm"

@@ -54,9 +54,7 @@ function patternsIn({ tool, arguments: given }: AskedCall): string[] | null {
   if (!Array.isArray(asked)) return [];
   const patterns = tool === 'recall' && asked.length > 0 ? [{ predicate, args, truthVal, negated }] : asked;
   const read = patterns.map((pattern: unknown) => readAs(askInputSchema, pattern));
-  return read.every((each) => each.success)
-    ? [...new Set(read.map(({ data }) => questionOf(data)))]
-    : null;
+  return read.every((each) => each.success) ? [...new Set(read.map(({ data }) => questionOf(data)))] : null;
 }
 
 const cut = { kind: 'none', reason: 'Its arguments were too long for the log, which cut them.' } as const;

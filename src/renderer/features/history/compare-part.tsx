@@ -240,10 +240,7 @@ function TakeBack({ diff: { from, to } }: { diff: HistoryDiff }) {
         </Button>
       </Permitted>
       {isOpen && (
-        <RevertDialog
-          range={{ from: from.generation, to: to.generation }}
-          onClose={() => setIsOpen(false)}
-        />
+        <RevertDialog range={{ from: from.generation, to: to.generation }} onClose={() => setIsOpen(false)} />
       )}
     </div>
   );

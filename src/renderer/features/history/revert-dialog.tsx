@@ -91,8 +91,8 @@ export function RevertDialog({ range, onClose }: RevertDialogProps) {
     <Modal opened onClose={onClose} title={`Take back ${words}`} size={620}>
       <div className="flex-column gap-12">
         <p className="no-margin">
-          One new transaction undoes what {'generation' in range ? 'it' : 'they'} changed. If a later change touched any of it, nothing is taken
-          back. Ctrl+Z undoes this.
+          One new transaction undoes what {'generation' in range ? 'it' : 'they'} changed. If a later change
+          touched any of it, nothing is taken back. Ctrl+Z undoes this.
         </p>
         <Switch
           label="Rules, declarations and constraints too, for all tenants"
