@@ -100,6 +100,7 @@ const dataTypes: ReadonlyMap<string, ArgumentType> = new Map<string, ArgumentTyp
 
 /** More statements of shapes are not read, nor lists of values longer than `maxValues`. */
 const maxStatements = 100_000;
+const maxRestricted = 10_000;
 const maxValues = 1000;
 /** Longer descriptions are left out. */
 const maxDescription = 1000;
@@ -140,6 +141,8 @@ class Shapes {
   readonly #properties = new Map<string, Property>();
   /** The first description of each subject. */
   readonly #descriptions = new Map<string, string>();
+  /** Property shapes applied to targets, which are as many as the product of both. */
+  #restricted = 0;
   /** Line of the first subclass. */
   #subclassLine: number | null = null;
   #items: ImportItem[] = [];
@@ -154,9 +157,11 @@ class Shapes {
     const isShape = predicate.startsWith(sh) || relating.has(predicate);
     const isClass = predicate === `${rdf}type` && telling.has(object);
     if (!(isList || isShape || isClass) || ++this.#count > maxStatements) return;
-    const known = this.#said.get(subject) ?? new Map<string, Said[]>();
-    this.#said.set(subject, known);
-    known.set(predicate, [...(known.get(predicate) ?? []), { object, line }]);
+    let known = this.#said.get(subject);
+    if (known === undefined) this.#said.set(subject, (known = new Map<string, Said[]>()));
+    const said = known.get(predicate);
+    if (said === undefined) known.set(predicate, [{ object, line }]);
+    else said.push({ object, line });
   }
 
   #describe(subject: string, text: string): void {
@@ -305,6 +310,11 @@ class Shapes {
 
   /** What a property shape says of the members of a target. */
   #restrict(target: Target, shape: string, line: number): void {
+    if (++this.#restricted > maxRestricted) {
+      if (this.#restricted === maxRestricted + 1)
+        this.#leaveOut(line, `more than ${maxRestricted} properties of targets: the rest of them`);
+      return;
+    }
     const known = this.#said.get(shape);
     const path = known?.get(`${sh}path`)?.[0]?.object;
     if (known === undefined || path === undefined || isBlank(path)) {

@@ -276,21 +276,26 @@ function Problem({ text }: { text: string }) {
   );
 }
 
+/** Why the file cannot be imported as the form says; null if it can. */
+function problemOf(file: File, { beginning, table }: ImportForm, scope: string): string | null {
+  return (
+    beginning.problem ??
+    (file.size === 0 ? 'The file is empty.' : null) ??
+    (table === null ? null : mappingProblem(table.mapping)) ??
+    (scope === '' || scopeNameProblem(scope) === null ? null : 'That is not a valid name for a scope.')
+  );
+}
+
 function Form({ file, form, onOther }: { file: File; form: ImportForm; onOther: () => void }) {
   const { endpoint, space } = useSession();
   const client = useQueryClient();
   const rights = useRights();
   const [scope, setScope] = useState(space.scope.kind === 'named' ? space.scope.name : '');
   const check = useTransfers((state) => state.check);
-  const { format, table, beginning } = form;
+  const { format, table } = form;
   const isChecking = check !== null && isRunning(check);
-  const problem =
-    beginning.problem ??
-    (file.size === 0 ? 'The file is empty.' : null) ??
-    (table === null ? null : mappingProblem(table.mapping)) ??
-    (scope === '' || scopeNameProblem(scope) === null ? null : 'That is not a valid name for a scope.');
+  const problem = problemOf(file, form, scope);
   const cannot = problem !== null || isChecking;
-
   const shape = useShape(form, rights.rulesAreRefused);
 
   function onBegin(isDryRun: boolean): void {
