@@ -283,13 +283,15 @@ export class ReasoningThreads implements FactCopies {
       const replied = await this.#asked(caller, context, question);
       if (replied === null) return null;
       const { reply, now, goals } = replied;
-      if (reply === ended) ends++;
-      if (reply === ended || reply === replaced) continue;
+      if (reply === ended || reply === replaced) {
+        if (this.#absent >= maxAbsent) return null;
+        if (reply === ended) ends++;
+        continue;
+      }
       const taken = await this.#taken(reply, now, goals);
       this.#noteWeight(context.tenant, question.shape, taken.weight);
       return { ...taken, context: now };
     }
-    if (this.#absent >= maxAbsent) return null;
     throw context.pacer.exceeded('memory', 'the thread that answered the question ended several times');
   }
 
