@@ -539,7 +539,12 @@ export class ReasoningThreads implements FactCopies {
     thread.link.post({ kind: 'cancel', id }, []);
     const timer = setTimeout(
       () =>
-        this.#replace(thread, replaced, 'was replaced', `it did not end a question within ${replyWithinMs} ms`),
+        this.#replace(
+          thread,
+          replaced,
+          'was replaced',
+          `it did not end a question within ${replyWithinMs} ms`,
+        ),
       replyWithinMs,
     );
     timer.unref();
