@@ -62,7 +62,8 @@ export async function makeService(folder: string): Promise<string> {
   const programs = join(folder, 'out/main');
   mkdirSync(programs, { recursive: true });
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
-  for (const part of ['resources', 'out/renderer', 'out/mcp']) symlinkSync(join(root, part), join(folder, part));
+  for (const part of ['resources', 'out/renderer', 'out/mcp'])
+    symlinkSync(join(root, part), join(folder, part));
   const polyfills = readFileSync(join(here, 'polyfills.cjs'), 'utf8');
   for (const name of ['service-thread', 'reasoning-thread'])
     await build({

@@ -173,13 +173,13 @@ export class CopyFeed implements MemoryHolder {
     try {
       await this.#postRelation(relation, context.database.generation, pacer);
       followed.copying = null;
-      this.#late -= followed.late.length;
       for (const number of followed.late) this.#hasChanged(number);
-      followed.late.length = 0;
     } catch (error) {
       this.#relations.delete(key);
       throw error;
     } finally {
+      this.#late -= followed.late.length;
+      followed.late.length = 0;
       reasoner.readers--;
     }
   }

@@ -58,7 +58,8 @@ const atom = { predicate: 'path', args: ['?x', '?y'] };
 const kinds: Readonly<Record<string, (session: Session, timeoutMs: number) => Promise<unknown>>> = {
   ask: (session, timeoutMs) => session.ask('path(?x, ?y)', { timeoutMs }),
   explain: (session, timeoutMs) => explain(session, { ...atom, mode: 'why', timeoutMs }),
-  whyNot: (session, timeoutMs) => explain(session, { ...atom, args: ['n3', 'n0'], mode: 'whyNot', timeoutMs }),
+  whyNot: (session, timeoutMs) =>
+    explain(session, { ...atom, args: ['n3', 'n0'], mode: 'whyNot', timeoutMs }),
   aggregate: (session, timeoutMs) =>
     aggregate(session, { ...atom, operation: 'COUNT', infer: true, timeoutMs }),
   query: (session) => session.query('edge(?x, ?y)'),
@@ -224,7 +225,9 @@ test('an entity that is forgotten is forgotten by the copy', async () => {
   expect(threads.posted.at(-1)).toMatchObject({ kind: 'drop' });
   expect((await session.ask('path(?x, ?y)')).count).toBe(3);
   const decoder = new TextDecoder();
-  const texts = threads.posted.flatMap((each) => (each.kind === 'constants' ? [decoder.decode(each.bytes)] : []));
+  const texts = threads.posted.flatMap((each) =>
+    each.kind === 'constants' ? [decoder.decode(each.bytes)] : [],
+  );
   expect(texts.at(-1)).not.toContain('n3');
 });
 

@@ -283,13 +283,15 @@ export class ReasoningThreads implements FactCopies {
       const replied = await this.#asked(caller, context, question);
       if (replied === null) return null;
       const { reply, now, goals } = replied;
-      if (reply === ended) ends++;
-      if (reply === ended || reply === replaced) continue;
+      if (reply === ended || reply === replaced) {
+        if (this.#absent >= maxAbsent) return null;
+        if (reply === ended) ends++;
+        continue;
+      }
       const taken = await this.#taken(reply, now, goals);
       this.#noteWeight(context.tenant, question.shape, taken.weight);
       return { ...taken, context: now };
     }
-    if (this.#absent >= maxAbsent) return null;
     throw context.pacer.exceeded('memory', 'the thread that answered the question ended several times');
   }
 
@@ -537,7 +539,12 @@ export class ReasoningThreads implements FactCopies {
     thread.link.post({ kind: 'cancel', id }, []);
     const timer = setTimeout(
       () =>
-        this.#replace(thread, replaced, 'was replaced', `it did not end a question within ${replyWithinMs} ms`),
+        this.#replace(
+          thread,
+          replaced,
+          'was replaced',
+          `it did not end a question within ${replyWithinMs} ms`,
+        ),
       replyWithinMs,
     );
     timer.unref();
