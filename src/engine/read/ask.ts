@@ -217,8 +217,9 @@ async function renderPage(
       return at === undefined ? undefined : textOf((columns[at] as Int32Array)[row] as number);
     };
     const result = renderInstance(asked, constantOf);
-    memory.take(
-      result.length + bytesOfText + bytesOfBindings + (bound.length + (names?.length ?? 0)) * bytesOfBinding,
+    memory.takeText(
+      result,
+      bytesOfText + bytesOfBindings + (bound.length + (names?.length ?? 0)) * bytesOfBinding,
     );
     results.push(result);
     const binding: Record<string, string> = Object.create(null) as Record<string, string>;

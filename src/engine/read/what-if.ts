@@ -172,7 +172,7 @@ class Answers {
         return column < 0 ? term : textOf((columns[column] as Int32Array)[row] as number);
       });
       const result = renderAtom({ ...atom, args });
-      this.#pacer.memory.take(bytesOfText + result.length);
+      this.#pacer.memory.takeText(result, bytesOfText);
       results.push(result);
       if (meter.counts(result.length)) await this.#pacer.breathe();
     }

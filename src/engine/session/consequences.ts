@@ -273,7 +273,7 @@ class Search {
       for (let row = 0; row < rows.count; row++) {
         const args = Array.from(tupleAt(rows, row, tuple), (id) => constants.text(id));
         const atom = this.#texts.see(renderAtom({ predicate, args, negated }));
-        memory.take(bytesOfListed + atom.length);
+        memory.takeText(atom, bytesOfListed);
         atoms.push(atom);
         if (meter.counts(atom.length)) await pacer.breathe();
       }

@@ -271,7 +271,7 @@ async function withdrawnBy(change: Retraction, pacer: Pacer): Promise<string[]> 
     const { predicate, negated } = of;
     const atom = renderAtom({ predicate, args: Array.from(tuple, (id) => texts.text(id)), negated });
     atoms.add(atom);
-    pacer.memory.take(bytesOfAtom + atom.length);
+    pacer.memory.takeText(atom, bytesOfAtom);
     if (meter.counts(atom.length)) await pacer.breathe();
   }
   for (const fact of retracted) {

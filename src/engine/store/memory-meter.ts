@@ -9,6 +9,9 @@ export interface QuestionHeap {
 /** Bytes that a question takes between two looks at the heap; with fewer it is never refused for the heap. */
 export const bytesBetweenHeapLooks = 2 * 1024 * 1024;
 
+/** Characters of a text that is put in one piece when it is counted. */
+const longText = 1024;
+
 /**
  * The bytes that one question may take for what it builds. Whatever grows asks before it grows, so a question
  * is refused before the memory is allocated, however large the step. If the heap is nearly full, those that go on growing
@@ -21,6 +24,8 @@ export class QuestionMemory {
   used = 0;
   /** Up to this many bytes, the heap is not looked at. */
   #nextLook = bytesBetweenHeapLooks;
+  /** Written so that reading a text is not optimized away. */
+  lastRead = 0;
   /** True once a request was refused. */
   isExhausted = false;
 
@@ -43,6 +48,15 @@ export class QuestionMemory {
       this.#nextLook = this.used + bytes + bytesBetweenHeapLooks;
     }
     this.used += bytes;
+  }
+
+  /**
+   * Takes the bytes of a text and those beside it. V8 keeps a concatenation as its parts until somebody reads it, and takes
+   * the memory only then: a long one is put in one piece now, so that the heap shows it.
+   */
+  takeText(text: string, beside: number): void {
+    this.take(beside + text.length);
+    if (text.length >= longText) this.lastRead = text.charCodeAt(text.length >>> 1);
   }
 
   /** From now on everything is granted: for work that must be possible when there is no memory left, since it frees some. */

@@ -348,7 +348,7 @@ export class ProofBuilder {
     }
     const id = this.steps.length;
     // The key and the atom have the same constants.
-    this.#pacer.memory.take(bytesOfStep + step.atom.length + key.length);
+    this.#pacer.memory.takeText(step.atom, bytesOfStep + key.length);
     this.steps.push({ id, ...step });
     this.proved.push(proved);
     this.#stepOf.set(key, id);

@@ -140,13 +140,13 @@ export class Tracer implements Observer {
       const { scope, calls, answers } = form;
       const goal = writer.goal(form, row);
       if (meter.counts(goal.length)) await pacer.breathe();
-      pacer.memory.take(bytesOfEvent + goal.length);
+      pacer.memory.takeText(goal, bytesOfEvent);
       subgoals.push({ goal, calls: calls.of(row), answers: answers.of(row), scope });
     }
     const events: TraceEvent[] = [];
     for (const [at, { port, depth, form, row, ruleId }] of this.#events.entries()) {
       const atom = port === 'exit' ? writer.answer(form, row) : writer.goal(form, row);
-      pacer.memory.take(bytesOfEvent + atom.length);
+      pacer.memory.takeText(atom, bytesOfEvent);
       if (meter.counts(atom.length)) await pacer.breathe();
       events.push({ seq: at + 1, port, depth, atom, ruleId, scope: form.scope });
     }
