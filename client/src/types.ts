@@ -2000,6 +2000,8 @@ export type NodeStatus = {
   staleMs: number;
   /** How often this node has taken the log since its start. */
   takes: number;
+  /** By how much the clock of this node is ahead of that of PostgreSQL; by more than 2,000 it stores nothing. */
+  clockSkewMs: number;
   /** Why the log cannot be followed; null: it can. */
   problem: string | null;
 };
@@ -2416,6 +2418,8 @@ export type Readiness = {
     llm: 'ready' | 'off' | 'stale' | 'failed';
     /** Absent: none are configured; stale: some facts are not embedded yet; failed: the last call failed. */
     embeddings?: 'ready' | 'off' | 'stale' | 'failed' | undefined;
+    /** With `STORE_URL`; stale: PostgreSQL cannot be reached, and reads go on; failed: they do not, or the clock of this node is off by more than 2 s. */
+    store?: 'ready' | 'off' | 'stale' | 'failed' | undefined;
   };
   /** By how far the wall clock was set while the service runs; absent while it is right. */
   clock?:

@@ -17,7 +17,9 @@ export class WriteGate {
   }
 
   /** A write is answered here, until this answer is closed. Its client may be gone already, while it waited at `open`. */
-  count(answer: Pick<ServerResponse, 'once' | 'closed'>): void {
+  count(
+    answer: Pick<ServerResponse, 'closed'> & { once(event: 'close', listener: () => void): unknown },
+  ): void {
     if (answer.closed) return;
     this.#underWay++;
     answer.once('close', () => {

@@ -181,6 +181,10 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
       'NoOwner',
       '1',
     ]);
+    // As while a command that moves the store has the log.
+    await atOwner('');
+    await expect.poll(ownerAddress).toBeNull();
+    expect((await copy.call('POST', '/tell', fact('a'))).body.code).toBe('NoOwner');
   });
 
   it('lists the nodes with owner and lag, the same at each', async () => {
