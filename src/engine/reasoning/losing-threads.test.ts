@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { Scheduler } from '../base/scheduler.ts';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
 import { explainInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
+import { queryInputSchema } from '../contract/facts.ts';
 import { forgetEntitySchema } from '../contract/history.ts';
 import { forkInputSchema } from '../contract/scopes.ts';
 import type { EngineOptions } from '../open-engine.ts';
@@ -143,24 +144,15 @@ test('a question that is cancelled while its copy is taken in is replied to at o
   });
   const count = 5000;
   const limits = { timeoutMs: 1000, maxDerivations: 1000, lightMs: 15, askedAt: 0 };
-  const task = {
-    kind: 'query',
-    input: {
-      ...{ predicate: 'p', args: ['?x'], truthVal: null, scope: null, unscoped: false },
-      ...{ limit: 1, cursor: null },
-    },
-  };
+  const task = { kind: 'query', input: queryInputSchema.parse({ predicate: 'p', args: ['?x'] }) } as const;
   thread.take({ kind: 'open', copy: 1, database: 'default', tenant: 'tenant' });
-  thread.take({
-    ...{ kind: 'relation', copy: 1, predicate: 'p', arity: 1, negated: false, generation: 1, count },
-    columns: [new Int32Array(count), new Int32Array(count)],
-    ...{ number: Int32Array.from({ length: count }, (_, at) => at), hasLives: false },
-    ...{ validFrom: null, validUntil: null },
-  });
-  thread.take({
-    ...{ kind: 'ask', id: 7, copy: 1, generation: 1, time: 0, goals: [], ...limits },
-    task: task as never,
-  });
+  const shape = { predicate: 'p', arity: 1, negated: false, generation: 1, count, hasLives: false };
+  const columns = [new Int32Array(count), new Int32Array(count)];
+  const number = Int32Array.from({ length: count }, (_, at) => at);
+  const bounds = { validFrom: null, validUntil: null };
+  thread.take({ kind: 'relation', copy: 1, ...shape, columns, number, ...bounds });
+  const moment = { generation: 1, time: 0, goals: [] };
+  thread.take({ kind: 'ask', id: 7, copy: 1, ...moment, ...limits, task });
   expect(replies.map(({ kind }) => kind)).toEqual(['started']);
   thread.take({ kind: 'cancel', id: 7 });
   expect(replies.at(-1)).toMatchObject({ kind: 'cancelled', id: 7 });
