@@ -117,6 +117,28 @@ export class WallClock {
   }
 }
 
+/** That the wall clock was set from one time to another. */
+export interface ClockSetting {
+  readonly from: number;
+  readonly to: number;
+  /** Of a clock set back: what was told after this time was told while it was ahead. */
+  readonly after: number;
+}
+
+/** What the steps of one wall clock say of the times that it told. */
+export class ClockSteps {
+  /** The last step forward, until the clock was set back: to which time, and by how much. */
+  #forward: { readonly to: number; readonly by: number } | null = null;
+
+  /** A step by this many milliseconds, to this time. One that takes the last one back tells since when the clock was ahead. */
+  step(by: number, to: number): ClockSetting {
+    const ahead = this.#forward;
+    this.#forward = by > 0 ? { to, by } : null;
+    const isTakenBack = ahead !== null && Math.abs(ahead.by + by) <= maxClockStepMs;
+    return { from: to - by, to, after: isTakenBack ? Math.min(to, ahead.to - 1) : to };
+  }
+}
+
 /** What the timer needs from the live state. */
 interface ValidityTimerHost {
   readonly clock: Clock;
