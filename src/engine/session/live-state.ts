@@ -16,7 +16,7 @@ import { BackgroundCounts } from './background-counts.ts';
 import { BackgroundMaintenance } from './background-maintenance.ts';
 import { present } from '../base/assert.ts';
 import { type Caller, signalOf } from '../base/caller.ts';
-import { type Clock, type ClockSetting, ClockSteps, ValidityTimer, WallClock } from '../base/clock.ts';
+import { type Clock, type ClockSetting, ValidityTimer, WallClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Scheduler } from '../base/scheduler.ts';
 import type { FactCopies, FactMeaning, LookupContext, ReadContext } from './read-context.ts';
@@ -46,7 +46,6 @@ export interface LiveParts {
   readonly memoryBytes: number;
   /** Memory that one question may take. */
   readonly questionBytes: number;
-  /** Watched while questions grow; absent or null: nothing is. */
   readonly heap?: QuestionHeap | null;
   readonly scheduler: Scheduler;
   /** Absent or null: facts are not compared by meaning. */
@@ -142,11 +141,10 @@ export class LiveState implements CommitObserver {
     this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
     const { clock, scheduler, onBug, onClockStep } = parts;
     const pause = scheduler.pauseOf(null, 'count conclusions');
-    const steps = new ClockSteps();
-    const stepped = (by: number, offset: number): void => {
+    const stepped = (by: number, offset: number, setting: ClockSetting): void => {
       this.#counters.clockSteps++;
       onClockStep?.(by, offset);
-      this.onClockSet(steps.step(by, clock.now()));
+      this.onClockSet(setting);
     };
     this.#wall = new WallClock(clock, parts.state.wall, { stepped });
     this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });

@@ -40,7 +40,7 @@ import { tupleAt } from './tuples.ts';
 import { PastFacts, type PastNumbers } from './past-facts.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { RelationNames } from './relation-names.ts';
-import { type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
+import { aliveIn, type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
 import type { StoredAmounts } from './stored-amounts.ts';
 
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
@@ -331,8 +331,8 @@ export class FactStore {
       known >= 0 && this.#isStored(relation, known, time) ? versionAt(relation, known) : plainVersion;
     const version = fact === null ? kept : versionAfter(fact, kept);
     const stored = this.#put(relation, identity, known, version, generation, time);
-    if (fact?.validUntil !== undefined)
-      this.past.noteEnd(numberOf(stored), fact.endsByTtl === true ? time : null);
+    const told = fact?.endsByTtl === true ? time : null;
+    if (fact?.validUntil !== undefined) this.past.noteEnd(numberOf(stored), told);
     return stored;
   }
 
@@ -424,16 +424,11 @@ export class FactStore {
   }
 
   /** Replaces a live version, whether or not its validity has ended, unless a later life of the fact is stored. */
-  replace(
-    { relation, row }: FactRow,
-    version: FactVersion,
-    generation: number,
-    time: number,
-  ): StoreOutcome | null {
+  replace(fact: FactRow, version: FactVersion, generation: number, time: number): StoreOutcome | null {
+    const { relation, row } = fact;
     const identity = tupleAt(relation, row, new Int32Array(relation.arity + 1));
-    return relation.find(identity) === row
-      ? this.#update(relation, row, identity, version, generation, time)
-      : null;
+    if (relation.find(identity) !== row) return null;
+    return this.#update(relation, row, identity, version, generation, time);
   }
 
   /** Takes facts whose validity has ended out of the present; the past keeps them. */
@@ -801,16 +796,4 @@ function versionAt(relation: StoredRelation, row: number): FactVersion {
   if (validFrom === null && validUntil === null && metadata.size === 0) return plainVersion;
   const { from, until } = relation.boundsOf(row);
   return { from, until, metadata: metadata.get(row) ?? null };
-}
-
-/** The live facts of these relations, with their scopes and validity. */
-function* aliveIn(
-  relations: Iterable<StoredRelation>,
-): Generator<Bounds & { readonly number: number; readonly scope: number }> {
-  for (const relation of relations)
-    for (let row = 0; row < relation.count; row++) {
-      if (!relation.isAlive(row)) continue;
-      const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
-      yield { ...relation.boundsOf(row), number: relation.number[row] as number, scope };
-    }
 }
