@@ -49,10 +49,32 @@ export class ManualClock implements Clock {
 /** A wall clock that moves further or less than the monotonic clock by more than this was set. */
 export const maxClockStepMs = 60_000;
 
+/** That the wall clock was set from one time to another. */
+export interface ClockSetting {
+  readonly from: number;
+  readonly to: number;
+  /** Of a clock set back: what was told after this time was told while it was ahead. */
+  readonly after: number;
+}
+
+/** What the steps of one wall clock say of the times that it told. */
+class ClockSteps {
+  /** The last step forward, until the clock was set back: to which time, and by how much. */
+  #forward: { readonly to: number; readonly by: number } | null = null;
+
+  /** A step by this many milliseconds, to this time. One that takes the last one back tells since when the clock was ahead. */
+  step(by: number, to: number): ClockSetting {
+    const ahead = this.#forward;
+    this.#forward = by > 0 ? { to, by } : null;
+    const isTakenBack = ahead !== null && Math.abs(ahead.by + by) <= maxClockStepMs;
+    return { from: to - by, to, after: isTakenBack ? Math.min(to, ahead.to - 1) : to };
+  }
+}
+
 /** What watches over the wall clock. */
 interface ClockWatcher {
   /** The wall clock was set, by this many milliseconds; `offset` is what all steps since the start add up to. */
-  readonly stepped: (by: number, offset: number) => void;
+  readonly stepped: (by: number, offset: number, setting: ClockSetting) => void;
 }
 
 /**
@@ -69,6 +91,7 @@ export class WallClock {
   #looked: { readonly now: number; readonly monotonic: number };
   #offset = 0;
   #steppedAt = Number.NEGATIVE_INFINITY;
+  readonly #steps = new ClockSteps();
 
   /** `latest`: a time that an earlier process or another service may have shown. */
   constructor(clock: Clock, latest: number, watcher: ClockWatcher) {
@@ -111,7 +134,7 @@ export class WallClock {
       // What time servers corrected meanwhile remains of a step that was taken back.
       this.#offset = Math.abs(offset) <= maxClockStepMs ? 0 : Math.round(offset);
       this.#steppedAt = monotonic;
-      this.#watcher.stepped(Math.round(step), this.#offset);
+      this.#watcher.stepped(Math.round(step), this.#offset, this.#steps.step(step, now));
     }
     return now;
   }

@@ -118,7 +118,7 @@ export class HighWaterMark {
 const questionHeapShare = 0.7;
 
 /** Watches the heap for questions. */
-export class HeapWatch implements QuestionHeap {
+class HeapWatch implements QuestionHeap {
   readonly #gauge: MemoryGauge;
   /** Until then it would be in vain to collect garbage. */
   #vainUntil = Number.NEGATIVE_INFINITY;
@@ -139,6 +139,11 @@ export class HeapWatch implements QuestionHeap {
     if (isFull) this.#vainUntil = end + Math.max(minPauseMs, (end - start) * pauseFactor);
     return isFull;
   }
+}
+
+/** What questions look at while they grow; null: nothing is measured. */
+export function heapOf(gauge: MemoryGauge | null): QuestionHeap | null {
+  return gauge === null ? null : new HeapWatch(gauge);
 }
 
 const nothingRead: MemoryReading = {

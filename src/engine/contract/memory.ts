@@ -275,7 +275,9 @@ export const decayedSchema = z.object({
   remaining: z.int().describe('Facts stored in the view afterwards'),
   atoms: z
     .array(z.string())
-    .describe('The evicted atoms: expired ones first, each group by salience, then by atom; at most 64 MiB of them'),
+    .describe(
+      'The evicted atoms: expired ones first, each group by salience, then by atom; at most 64 MiB of them',
+    ),
   atomsOmitted: z
     .int()
     .optional()

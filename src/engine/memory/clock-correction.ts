@@ -2,8 +2,7 @@ import { everywhere } from './decay.ts';
 import type { LiveState } from '../session/live-state.ts';
 import { withoutCancellation, type Writer } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
-import { maxClockStepMs } from '../base/clock.ts';
-import type { ClockSetting } from '../store/past-facts.ts';
+import { type ClockSetting, maxClockStepMs } from '../base/clock.ts';
 
 interface ClockCorrectionHost {
   readonly writer: Writer & { readonly live: Pick<LiveState, 'everyTenant' | 'storeOf' | 'showTime'> };
@@ -68,7 +67,11 @@ export class ClockCorrection {
     for (let next = this.#settings[0]; next !== undefined; next = this.#settings[0]) {
       const { setting, done } = next;
       const isComplete = await everywhere(
-        { ...this.#host, actor: 'clock-correction', work: 'The ends of validity by a ttl were not corrected' },
+        {
+          ...this.#host,
+          actor: 'clock-correction',
+          work: 'The ends of validity by a ttl were not corrected',
+        },
         this.#closing.signal,
         async (caller) => {
           const place = JSON.stringify([caller.database, caller.tenant]);

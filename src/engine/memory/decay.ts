@@ -217,12 +217,7 @@ function salienceOf(
   return () => uses.salience(fact, database.createdAtOf(facts, fact), time).salience;
 }
 
-function evictionWith(
-  _: ReadContext,
-  fact: FactRow,
-  fate: Fate,
-  salience: () => number,
-): Eviction {
+function evictionWith(_: ReadContext, fact: FactRow, fate: Fate, salience: () => number): Eviction {
   return { fact, fate, salience: salience() };
 }
 

@@ -43,7 +43,7 @@ import { type Embedder, Meaning, type MeaningState } from '../search/meaning.ts'
 import { Windows } from '../window/windows.ts';
 import { type CommitObserver, type Write, CommitPipeline, databaseOf } from '../commit/commit-pipeline.ts';
 import { IndexAtStart } from '../search/index-at-start.ts';
-import { HeapWatch, HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
+import { heapOf, HighWaterMark, type MemoryGauge, type MemoryReading } from '../commit/high-water-mark.ts';
 import { WriteAdmission } from '../commit/write-admission.ts';
 import { QuestionQuotas } from '../session/question-quotas.ts';
 import {
@@ -239,7 +239,7 @@ export class EngineContext implements Writer {
       ...parts,
       meaning: this.meaning,
       feed,
-      heap: parts.memoryGauge == null ? null : new HeapWatch(parts.memoryGauge),
+      heap: heapOf(parts.memoryGauge ?? null),
     });
     const { state, log, clock, scheduler, snapshotIntervalMs: intervalMs, onWarn } = parts;
     const pause = scheduler.pauseOf(null, 'snapshot');

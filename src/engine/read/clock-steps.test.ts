@@ -129,24 +129,27 @@ test('an end that was taken back returns if the clock turns out to have been rig
   expect(await session.results('q(?x)')).toEqual(['q(day)']);
 });
 
-test.each(['log', 'snapshot'])('a clock put right between two starts takes ends back, by the %s', async (by) => {
-  const storageDir = await folder();
-  const clock = new ManualClock(startTime + tenDays);
-  const first = await openSession({ storageDir, clock });
-  await first.tell('p(over)', { ttl: second });
-  clock.advance(hour);
-  await first.tell('p(brief)', { ttl: 5 * second });
-  await first.engine.close(by === 'log' ? 0 : undefined);
-  clock.step(-tenDays);
-  const then = await openSession({ storageDir, clock });
-  await expect.poll(() => ends(then)).toEqual([['brief', startTime + hour + 5 * second]]);
-  await then.engine.close(by === 'log' ? 0 : undefined);
-  clock.advance(4 * second);
-  const third = await openSession({ storageDir, clock });
-  expect(await ends(third)).toEqual([['brief', startTime + hour + 5 * second]]);
-  clock.advance(second);
-  expect(await ends(third)).toEqual([]);
-});
+test.each(['log', 'snapshot'])(
+  'a clock put right between two starts takes ends back, by the %s',
+  async (by) => {
+    const storageDir = await folder();
+    const clock = new ManualClock(startTime + tenDays);
+    const first = await openSession({ storageDir, clock });
+    await first.tell('p(over)', { ttl: second });
+    clock.advance(hour);
+    await first.tell('p(brief)', { ttl: 5 * second });
+    await first.engine.close(by === 'log' ? 0 : undefined);
+    clock.step(-tenDays);
+    const then = await openSession({ storageDir, clock });
+    await expect.poll(() => ends(then)).toEqual([['brief', startTime + hour + 5 * second]]);
+    await then.engine.close(by === 'log' ? 0 : undefined);
+    clock.advance(4 * second);
+    const third = await openSession({ storageDir, clock });
+    expect(await ends(third)).toEqual([['brief', startTime + hour + 5 * second]]);
+    clock.advance(second);
+    expect(await ends(third)).toEqual([]);
+  },
+);
 
 test('the times of generations never decrease, and none stays in the future', async () => {
   const session = await openSession();

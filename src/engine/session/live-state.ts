@@ -16,7 +16,7 @@ import { BackgroundCounts } from './background-counts.ts';
 import { BackgroundMaintenance } from './background-maintenance.ts';
 import { present } from '../base/assert.ts';
 import { type Caller, signalOf } from '../base/caller.ts';
-import { type Clock, maxClockStepMs, ValidityTimer, WallClock } from '../base/clock.ts';
+import { type Clock, type ClockSetting, ValidityTimer, WallClock } from '../base/clock.ts';
 import { EngineError } from '../base/errors.ts';
 import type { Scheduler } from '../base/scheduler.ts';
 import type { FactCopies, FactMeaning, LookupContext, ReadContext } from './read-context.ts';
@@ -24,7 +24,6 @@ import type { Answer } from '../contract/inference.ts';
 import { shippedTokens } from '../log/shipped-tokens.ts';
 import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { QuestionHeap } from '../store/memory-meter.ts';
-import type { ClockSetting } from '../store/past-facts.ts';
 import type { Dependents, KnownBefore } from './dependents.ts';
 import { AnswerCache, ListingCache } from './caches.ts';
 import { relationOf } from '../language/terms.ts';
@@ -48,7 +47,6 @@ export interface LiveParts {
   readonly memoryBytes: number;
   /** Memory that one question may take. */
   readonly questionBytes: number;
-  /** Watched while questions grow; absent or null: nothing is. */
   readonly heap?: QuestionHeap | null;
   readonly scheduler: Scheduler;
   /** Absent or null: facts are not compared by meaning. */
@@ -132,8 +130,6 @@ export class LiveState implements CommitObserver {
     () => {};
   /** Called when the wall clock was set. What depends on it is not yet up to date. */
   onClockSet: (setting: ClockSetting) => void = () => {};
-  /** The last setting of the clock to a later time, and by how much, until it was set back. */
-  #setForward: { readonly to: number; readonly by: number } | null = null;
   /** Told of changed facts in the turn of the change; null: there are no copies. */
   copies: FactCopies | null = null;
 
@@ -146,10 +142,10 @@ export class LiveState implements CommitObserver {
     this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
     const { clock, scheduler, onBug, onClockStep } = parts;
     const pause = scheduler.pauseOf(null, 'count conclusions');
-    const stepped = (by: number, offset: number): void => {
+    const stepped = (by: number, offset: number, setting: ClockSetting): void => {
       this.#counters.clockSteps++;
       onClockStep?.(by, offset);
-      this.#clockSet(by);
+      this.onClockSet(setting);
     };
     this.#wall = new WallClock(clock, parts.state.wall, { stepped });
     this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });
@@ -444,15 +440,6 @@ export class LiveState implements CommitObserver {
   get clockOffset(): Pick<WallClock, 'offset' | 'steadyForMs'> {
     this.showTime();
     return this.#wall;
-  }
-
-  /** Reports a step of the clock. One that takes the last one back tells since when the clock was ahead. */
-  #clockSet(by: number): void {
-    const to = this.#parts.clock.now();
-    const ahead = this.#setForward;
-    this.#setForward = by > 0 ? { to, by } : null;
-    const isTakenBack = ahead !== null && Math.abs(ahead.by + by) <= maxClockStepMs;
-    this.onClockSet({ from: to - by, to, after: isTakenBack ? Math.min(to, ahead.to - 1) : to });
   }
 
   /** Makes visible again whose validity ended, and hides what began, between this time and the last one read. */

@@ -1,7 +1,8 @@
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
 import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
-import type { ClockSetting } from '../store/past-facts.ts';
+import type { ClockSetting } from '../base/clock.ts';
+import type { EndMove } from '../store/past-facts.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { FactIdentity, FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fact-store.ts';
 import { renderIdentity } from '../language/print.ts';
@@ -445,10 +446,22 @@ export class FactWriter {
     let looked = 0;
     for (const move of facts.past.moves(setting, this.#record.time)) {
       if (++looked % rowsInSlice === 0) yield 'more';
-      const moved = facts.moveEnd(move, this.#generation, this.#record.time);
-      if (moved !== null) this.reported(moved);
+      this.#moveEnd(move);
     }
     facts.past.notedMoves();
+  }
+
+  #moveEnd(move: EndMove): void {
+    const { facts } = this.#tenant;
+    const fact = facts.versionOf(move.number);
+    if (fact.row < 0 || !fact.relation.isAlive(fact.row)) return;
+    // What a sweep took out of the present does not return.
+    if (move.by < 0 && facts.past.has(move.number)) return;
+    facts.past.noteMove(move);
+    const version = facts.versionAt(fact);
+    const until = Math.max(version.until - move.by, version.from);
+    const moved = facts.replace(fact, { ...version, until }, this.#generation, this.#record.time);
+    if (moved !== null) this.reported(moved);
   }
 
   /** Counts an outcome of storing. */

@@ -6,9 +6,9 @@ import type { Rule } from '../contract/language.ts';
 import type { Consolidated, ConsolidatedValue, Decayed, Restored } from '../contract/memory.ts';
 import type { Quota } from '../contract/quotas.ts';
 import type { MergeStrategy, Resolution, MergeConflict, Merged } from '../contract/scopes.ts';
+import type { ClockSetting } from '../base/clock.ts';
 import type { FactsToStore } from '../store/fact-block.ts';
 import type { FactIdentity, FactPattern, FactToStore, ScopeChoice } from '../store/fact-store.ts';
-import type { ClockSetting } from '../store/past-facts.ts';
 import type { NumberRun } from '../store/fact-numbers.ts';
 import type { Cleared, CreatedTenant } from '../contract/administration.ts';
 
@@ -315,7 +315,8 @@ const secondKinds: ReadonlySet<string> = new Set([
 /** The first version whose programs can apply the operation. Without a declaration, all of them agree on facts. */
 export function versionOf(operation: Operation): number {
   if (operation.kind === 'moveEnds') return 4;
-  if (operation.kind === 'redacted') return Math.max(3, operation.rest === null ? 0 : versionOf(operation.rest));
+  if (operation.kind === 'redacted')
+    return Math.max(3, operation.rest === null ? 0 : versionOf(operation.rest));
   if (operation.kind === 'forget') return 3;
   if (secondKinds.has(operation.kind)) return 2;
   if (operation.kind !== 'commit') return 1;

@@ -37,10 +37,10 @@ import {
 import { type AssertingWrite, FactNumbers, type NumberedFacts } from './fact-numbers.ts';
 import { MergeBases, type SavedBases } from './merge-bases.ts';
 import { tupleAt } from './tuples.ts';
-import { type EndMove, PastFacts, type PastNumbers } from './past-facts.ts';
+import { PastFacts, type PastNumbers } from './past-facts.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { RelationNames } from './relation-names.ts';
-import { type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
+import { aliveIn, type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
 import type { StoredAmounts } from './stored-amounts.ts';
 
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';
@@ -331,7 +331,8 @@ export class FactStore {
       known >= 0 && this.#isStored(relation, known, time) ? versionAt(relation, known) : plainVersion;
     const version = fact === null ? kept : versionAfter(fact, kept);
     const stored = this.#put(relation, identity, known, version, generation, time);
-    if (fact?.validUntil !== undefined) this.past.noteEnd(numberOf(stored), fact.endsByTtl === true ? time : null);
+    const told = fact?.endsByTtl === true ? time : null;
+    if (fact?.validUntil !== undefined) this.past.noteEnd(numberOf(stored), told);
     return stored;
   }
 
@@ -422,19 +423,12 @@ export class FactStore {
     this.scopes.retracted(this.#scopeNumberOf(fact), version.until, generation);
   }
 
-  /** Moves the end of a fact's validity by a `ttl`, also if it has ended; null: a later life of it is stored. */
-  moveEnd(move: EndMove, generation: number, time: number): StoreOutcome | null {
-    const { relation, row } = this.versionOf(move.number);
-    if (row < 0 || !relation.isAlive(row)) return null;
+  /** Replaces a live version, whether or not its validity has ended, unless a later life of the fact is stored. */
+  replace(fact: FactRow, version: FactVersion, generation: number, time: number): StoreOutcome | null {
+    const { relation, row } = fact;
     const identity = tupleAt(relation, row, new Int32Array(relation.arity + 1));
-    const isLast = relation.find(identity) === row;
-    // What a sweep took out of the present does not return.
-    if (move.by < 0 && this.past.has(move.number)) return null;
-    this.past.noteMove(move);
-    if (!isLast) return null;
-    const version = this.versionAt({ relation, row });
-    const until = Math.max(version.until - move.by, version.from);
-    return this.#update(relation, row, identity, { ...version, until }, generation, time);
+    if (relation.find(identity) !== row) return null;
+    return this.#update(relation, row, identity, version, generation, time);
   }
 
   /** Takes facts whose validity has ended out of the present; the past keeps them. */
@@ -802,16 +796,4 @@ function versionAt(relation: StoredRelation, row: number): FactVersion {
   if (validFrom === null && validUntil === null && metadata.size === 0) return plainVersion;
   const { from, until } = relation.boundsOf(row);
   return { from, until, metadata: metadata.get(row) ?? null };
-}
-
-/** The live facts of these relations, with their scopes and validity. */
-function* aliveIn(
-  relations: Iterable<StoredRelation>,
-): Generator<Bounds & { readonly number: number; readonly scope: number }> {
-  for (const relation of relations)
-    for (let row = 0; row < relation.count; row++) {
-      if (!relation.isAlive(row)) continue;
-      const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
-      yield { ...relation.boundsOf(row), number: relation.number[row] as number, scope };
-    }
 }

@@ -1,3 +1,5 @@
+import type { ClockSetting } from '../base/clock.ts';
+
 /**
  * Which stored facts only the past has: their validity ended, and a sweep or a new assertion took them out of the present.
  * Their rows stay alive, so that a reader of an earlier instant sees them, until they are retracted by id.
@@ -130,14 +132,6 @@ export class PastFacts {
       if (by !== 0) this.#moved.set(number, by);
     }
   }
-}
-
-/** That the wall clock was set from one time to another. */
-export interface ClockSetting {
-  readonly from: number;
-  readonly to: number;
-  /** Of a clock set back: what was told after this time was told while it was ahead. */
-  readonly after: number;
 }
 
 /** By how many milliseconds the end of a fact's validity moves to an earlier time; negative: to a later one. */

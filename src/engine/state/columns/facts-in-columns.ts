@@ -118,9 +118,7 @@ export async function* writeFacts(
   for (const list of pastOf(pinned) ?? [])
     yield* columns.int32(list.length, (piece, from) => piece.set(list.subarray(from, from + piece.length)));
   for (const list of toldOf(pinned) ?? [])
-    yield* columns.float64(list.length, (piece, from) =>
-      piece.set(list.subarray(from, from + piece.length)),
-    );
+    yield* columns.float64(list.length, (piece, from) => piece.set(list.subarray(from, from + piece.length)));
 }
 
 /** The lists of `PastFacts`; null if they are empty. */
