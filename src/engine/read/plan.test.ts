@@ -224,7 +224,7 @@ test('a cycle in the rules is shown once', async () => {
 test('counts the rows that wait for negation', async () => {
   const facts = [...chain('edge', 9), 'from(n7)', ...Array.from({ length: 12 }, (_, at) => `node(n${at})`)];
   const rules = [...closure, 'apart(?x) :- node(?x), from(?f), not tc(?f, ?x)'];
-  const { engine, caller } = await load({ name: 'apart', rules, facts, ask: {} });
+  const { engine, caller } = await load({ rules, facts });
   const answer = await engine.ask(caller, askInputSchema.parse({ text: 'apart(?x)', plan: true }));
   const text = present(answer.planText, 'a plan was asked for');
   expect(text).toMatch(/-> wait \(.*rows 12,/);
