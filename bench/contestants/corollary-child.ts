@@ -1,8 +1,9 @@
 /**
  * The process that runs our own engine: reads the task in the given folder, prints one line of JSON.
  *
- * Everything uses the public interface; facts are loaded as an engine in process loads a file, in columns. A question is timed with `limit: 1`: the engine still derives every answer, but
- * does not render them, which no contestant does; they are counted afterwards, off the clock.
+ * Everything uses the public interface. Facts are loaded in columns, as an engine in process loads a file. A question is
+ * timed with `limit: 1`: the engine still derives every answer, but does not render them, which no contestant does; they
+ * are counted afterwards, off the clock.
  */
 import { join } from 'node:path';
 import { type Engine, openEngine, present } from '../../src/engine/index.ts';
@@ -10,7 +11,15 @@ import { caller, fact } from '../calls.ts';
 import type { BenchAtom } from '../program.ts';
 import { type Row, shuffled } from '../graphs.ts';
 import { type ChildReport, median, p95 } from './contestant.ts';
-import { type ChildTask, collectGarbage, cpuSeconds, heldBytes, readFacts, readRows, readTask } from './rows.ts';
+import {
+  type ChildTask,
+  collectGarbage,
+  cpuSeconds,
+  heldBytes,
+  readFacts,
+  readRows,
+  readTask,
+} from './rows.ts';
 
 const folder = present(process.argv[2], 'missing argument: the folder of the task');
 const factsPerWrite = 10_000;

@@ -1,7 +1,7 @@
 import { Enlarging, firstStepOf, maxRowsAtOnce, roomFor, stepAfter } from './enlarging.ts';
 import { finish, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
-import { textOf } from './text-of-utf8.ts';
+import { textOfUtf8 } from './text-of-utf8.ts';
 
 /** Constants as numbers and back: the interface of a dictionary. */
 export interface ConstantIds {
@@ -198,7 +198,7 @@ export class Dictionary implements ConstantIds {
 
   /** The text of an id from `intern`. */
   text(id: number): string {
-    return textOf(this.#arena, this.#offsets[id] as number, this.#offsets[id + 1] as number);
+    return textOfUtf8(this.#arena, this.#offsets[id] as number, this.#offsets[id + 1] as number);
   }
 
   /** The UTF-8 of the text of an id; read-only. */

@@ -1,5 +1,5 @@
 import { type FactIdentity, type FactToStore, isPlain } from './fact-to-store.ts';
-import { textOf } from './text-of-utf8.ts';
+import { textOfUtf8 } from './text-of-utf8.ts';
 
 /** What many facts of a block share. */
 export interface FactFrame {
@@ -97,7 +97,7 @@ export class FactBlock implements Iterable<FactToStore> {
   }
 
   #text(text: number): string {
-    return textOf(this.bytes, this.startOf(text), this.ends[text] as number);
+    return textOfUtf8(this.bytes, this.startOf(text), this.ends[text] as number);
   }
 
   *[Symbol.iterator](): Generator<FactToStore> {

@@ -1,5 +1,5 @@
 /** The text of these bytes, which are well-formed UTF-8. Short ASCII texts need no decoder, which is slow for them. */
-export function textOf(bytes: Uint8Array, start: number, end: number): string {
+export function textOfUtf8(bytes: Uint8Array, start: number, end: number): string {
   const text = end - start <= maxShortBytes ? shortText(bytes, start, end) : null;
   return text ?? decoder.decode(bytes.subarray(start, end));
 }

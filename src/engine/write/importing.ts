@@ -41,7 +41,13 @@ import {
   givesValidity,
   ValidityCheck,
 } from '../commit/prepare-facts.ts';
-import { KeyCheck, mayConflict, mayConflictIn, misfitsInBlock, refuseMisfits } from '../commit/prepare-shape.ts';
+import {
+  KeyCheck,
+  mayConflict,
+  mayConflictIn,
+  misfitsInBlock,
+  refuseMisfits,
+} from '../commit/prepare-shape.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import { checkDeclared, declarationToStore, declare } from './declarations.ts';
 import { DeclaredAtWrite } from './declared-at-write.ts';
@@ -98,7 +104,9 @@ class WritingImport implements Import {
   async #storeBlock(block: FactBlock, declared: DeclaredAtWrite, batch: Batch): Promise<void> {
     const steps = misfitsInBlock(declared.declarations, block);
     const misfits = await runInSlices(steps, () => this.#slices.breathe());
-    if (misfits.length === 0) return this.#store(new Wanted(null, block), declared, batch);
+    // If they have changed, what is refused is decided anew.
+    if (misfits.length === 0 || declared.haveChanged)
+      return this.#store(new Wanted(null, block), declared, batch);
     const builder = new FactBlockBuilder(block.length, block.bytes.length);
     const indexes: number[] = [];
     let from = 0;

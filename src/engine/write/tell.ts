@@ -160,6 +160,7 @@ async function lookedAt(
   slices: Slices,
 ): Promise<PreparedFacts> {
   const [misfit] = await runInSlices(misfitsInBlock(declarations, facts), () => slices.breathe());
+  // If the declaration has changed meanwhile, the check at the commit decides.
   if (misfit !== undefined) refuseMisfits(declarations, facts.at(misfit), pathOf(misfit));
   let isDoubtful = false;
   let isKeyed = mayConflictIn(declarations, facts);

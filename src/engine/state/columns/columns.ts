@@ -67,7 +67,10 @@ export class ColumnWriter {
   }
 
   /** The texts of these ids, in order: the same bytes as `texts`, copied from where the dictionary has them. */
-  async *constants(dictionary: Pick<Dictionary, 'sizeOf' | 'encodedOf'>, ids: Int32Array): AsyncGenerator<Uint8Array> {
+  async *constants(
+    dictionary: Pick<Dictionary, 'sizeOf' | 'encodedOf'>,
+    ids: Int32Array,
+  ): AsyncGenerator<Uint8Array> {
     yield head('texts', ids.length);
     for (let from = 0; from < ids.length; ) {
       let bytes = 0;
