@@ -512,6 +512,8 @@ const isLeftOut: ReadonlySet<string> = new Set([
   'dependents',
   'dependentsCount',
   'dependentsComplete',
+  // Worked out after the write, perhaps beside later ones, and not logged.
+  'hints',
   'gained',
   'lost',
   'derivedComplete',
