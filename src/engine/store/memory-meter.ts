@@ -7,7 +7,7 @@ export interface QuestionHeap {
 }
 
 /** Bytes that a question takes between two looks at the heap; with fewer it is never refused for the heap. */
-export const bytesBetweenHeapLooks = 2 * 1024 * 1024;
+const bytesBetweenHeapLooks = 2 * 1024 * 1024;
 
 /** Characters of a text that is put in one piece when it is counted. */
 const longText = 1024;
