@@ -10,7 +10,7 @@ import { createClient } from '../../../client/src/client.ts';
 import { holdAgainstLog, type Seen, shownBy } from '../../engine/testing/hold-against-log.ts';
 import { postgresMissing, postgresNotice } from '../../engine/testing/private-postgres.ts';
 import { Prng } from '../../engine/testing/prng.ts';
-import { clusterKey, NodeCluster, pause } from '../testing/node-cluster.ts';
+import { clusterKey, NodeCluster, pause } from '../../engine/testing/node-cluster.ts';
 
 const seconds = Number(process.env['NODES_SECONDS'] ?? 120);
 const common = { 'x-tenant-id': 'default', 'x-api-key': clusterKey };

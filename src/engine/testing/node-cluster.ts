@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { bundleProgram } from '../../engine/testing/child-program.ts';
-import { type PrivatePostgres, startPostgres } from '../../engine/testing/private-postgres.ts';
+import { bundleProgram } from './child-program.ts';
+import { type PrivatePostgres, startPostgres } from './private-postgres.ts';
 
 const run = promisify(execFile);
 
@@ -157,7 +157,7 @@ export class NodeCluster {
   }
 
   static async start(): Promise<NodeCluster> {
-    const program = await bundleProgram(new URL('../entry/headless.ts', import.meta.url));
+    const program = await bundleProgram(new URL('../../main/entry/headless.ts', import.meta.url));
     // By which a program finds what it was installed with.
     await writeFile(
       join(program, '../package.json'),
