@@ -7,7 +7,7 @@
 import type { Operation } from './operation.ts';
 import { operations } from './operations.ts';
 import type { Upload } from './options.ts';
-import { type AnyOptions, begin, type Connection, type Parts, perform } from './request.ts';
+import { begin, type Connection, type Parts, perform } from './request.ts';
 import { outlast, type Outlasting, withKey } from './retries.ts';
 import { bytesOf, changesOf, linesOf } from './streams.ts';
 import type { ChangeEvent, Operations } from './types.ts';
@@ -88,7 +88,7 @@ function call(
       ? { source: rest.shift() as Upload, type: String(rest.shift()) }
       : undefined;
   const fields = operation.fields === undefined ? undefined : rest.shift();
-  const options = withKey(operation, (rest.shift() ?? {}) as AnyOptions);
+  const options = withKey(operation, rest.shift() ?? {});
   const parts: Parts = {
     params,
     ...(operation.fields === 'query'

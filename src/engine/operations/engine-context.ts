@@ -693,8 +693,11 @@ export class EngineContext implements Writer {
     await this.tail?.close();
     // First, so that no write is stored behind one that is refused because it cannot read any more.
     const written = this.pipeline.close();
-    const background = [this.#correction, this.decaySchedule, this.endedSchedule];
-    const decayed = Promise.all(background.map((each) => each?.close()));
+    const decayed = Promise.all([
+      this.#correction.close(),
+      this.decaySchedule?.close(),
+      this.endedSchedule?.close(),
+    ]);
     this.threads?.close();
     await Promise.all([this.live.close(), this.#words.close(), this.violations.close()]);
     await decayed;

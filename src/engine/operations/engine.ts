@@ -26,7 +26,7 @@ import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/ex
 import { historyDiff } from '../read/history-diff.ts';
 import { listFacts } from '../read/list-facts.ts';
 import { listViolations, storedConstraint } from '../read/violations.ts';
-import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
+import { defaultLimits, type ReadLimits } from '../session/read-limits.ts';
 import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import { addConstraint, deleteConstraint, updateConstraint } from '../write/constraints.ts';

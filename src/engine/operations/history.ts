@@ -6,7 +6,7 @@ import { listHistory } from '../history/list-history.ts';
 import { answerLogged, changesOfRange, revertRange } from '../history/revert.ts';
 import type { ReplaySlices } from '../history/replay.ts';
 import type { RetainedLog } from '../log/retained.ts';
-import { defaultLimits } from '../session/live-state.ts';
+import { defaultLimits } from '../session/read-limits.ts';
 import type { EngineContext } from './engine-context.ts';
 
 /** What was stored for the caller's tenant up to this generation was erased. Throws DatabaseNotFound. */

@@ -9,7 +9,7 @@ import { JsonText } from '../base/json-text.ts';
 import { HandOver, type HandOverLimit } from '../datalog/tables/evaluation.ts';
 import type { RemoteReads, RemoteTask } from '../reasoning/messages.ts';
 import type { MovedAnswer, Reach } from '../reasoning/reasoning-threads.ts';
-import type { ReadLimits } from '../session/live-state.ts';
+import type { ReadLimits } from '../session/read-limits.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { ReadingEngine } from './engine-context.ts';

@@ -21,7 +21,7 @@ import { explain } from '../read/explain.ts';
 import { queryByPointLookup, queryFacts } from '../read/query.ts';
 import { whatIf } from '../read/what-if.ts';
 import { askedKey } from '../session/caches.ts';
-import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
+import { defaultLimits, type ReadLimits } from '../session/read-limits.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import type { ReadingEngine } from './engine-context.ts';
 import { hereOrThere, usedBy } from './moving.ts';

@@ -20,7 +20,7 @@ import { renderAtom } from '../language/print.ts';
 import { traitsOf } from '../language/rule-traits.ts';
 import { relationKey } from '../language/terms.ts';
 import { eachRowWith } from './facts-with.ts';
-import { defaultLimits, type ReadLimits } from '../session/live-state.ts';
+import { defaultLimits, type ReadLimits } from '../session/read-limits.ts';
 import {
   type IsVisible,
   type ReadContext,

@@ -26,9 +26,10 @@ import type { FactRow, FactStore } from '../store/fact-store.ts';
 import type { QuestionHeap } from '../store/memory-meter.ts';
 import type { Dependents, KnownBefore } from './dependents.ts';
 import { AnswerCache, ListingCache } from './caches.ts';
+import { defaultLimits, type ReadLimits } from './read-limits.ts';
 import { relationOf } from '../language/terms.ts';
 import { countsAlike } from '../commit/prepare-rules.ts';
-import { type EvaluationLimits, refuseGone } from '../datalog/tables/evaluation.ts';
+import { refuseGone } from '../datalog/tables/evaluation.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import { Program, type Tallies } from '../datalog/model/program.ts';
 import { type PinnedReader, Reasoner, waitFor } from '../datalog/maintain/reasoner.ts';
@@ -60,17 +61,6 @@ export interface LiveParts {
   /** Ends the ids of this node's events; absent: no other node publishes the same. */
   readonly feed?: string | undefined;
 }
-
-/** The limits of a read. */
-export type ReadLimits = Pick<
-  EvaluationLimits,
-  'timeoutMs' | 'maxDerivations' | 'patienceMs' | 'startedAt' | 'handOver'
-> & {
-  /** True for reads about background work, which do not interrupt it. */
-  readonly isAside?: boolean;
-};
-
-export const defaultLimits = { timeoutMs: 10_000, maxDerivations: Number.POSITIVE_INFINITY };
 
 /** A view of the state right before a write, kept until it has been compared with the state after. */
 export interface Watch {

@@ -11,7 +11,8 @@ import { bytesOfPast, type LateBase, type PastDatabase, rebuilt } from '../state
 import { type DatabaseState, newTenant, type TenantState } from '../state/state.ts';
 import { FactUses } from '../store/fact-uses.ts';
 import { ListingCache } from './caches.ts';
-import { defaultLimits, type LiveState, type ReadLimits } from './live-state.ts';
+import type { LiveState } from './live-state.ts';
+import { defaultLimits, type ReadLimits } from './read-limits.ts';
 import type { LookupContext, ReadContext } from './read-context.ts';
 
 /** What questions read: the present, or a moment of the past. */

@@ -2,7 +2,7 @@ import { assert, present } from '../base/assert.ts';
 import type { Slices } from '../base/slices.ts';
 import type { Metadata } from '../contract/facts.ts';
 import { relationKey } from '../language/terms.ts';
-import { Boundaries } from './validity-boundaries.ts';
+import { aliveIn, Boundaries } from './validity-boundaries.ts';
 import { type ConstantIds, Dictionary } from './dictionary.ts';
 import {
   type EndedFact,
@@ -40,7 +40,7 @@ import { tupleAt } from './tuples.ts';
 import { PastFacts, type PastNumbers } from './past-facts.ts';
 import { ScopeNames, type AliveFact, type SavedScopes, ScopeRecords } from './scope-records.ts';
 import { RelationNames } from './relation-names.ts';
-import { aliveIn, type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
+import { type Bounds, type FetchedRun, StoredRelation } from './stored-relation.ts';
 import type { StoredAmounts } from './stored-amounts.ts';
 
 export type { FactPattern, FactRow, ScopeChoice } from './fact-matching.ts';

@@ -789,15 +789,3 @@ export class Compaction {
     return moved;
   }
 }
-
-/** The live facts of these relations, with their scopes and validity. */
-export function* aliveIn(
-  relations: Iterable<StoredRelation>,
-): Generator<Bounds & { readonly number: number; readonly scope: number }> {
-  for (const relation of relations)
-    for (let row = 0; row < relation.count; row++) {
-      if (!relation.isAlive(row)) continue;
-      const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
-      yield { ...relation.boundsOf(row), number: relation.number[row] as number, scope };
-    }
-}

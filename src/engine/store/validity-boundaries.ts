@@ -1,3 +1,5 @@
+import type { Bounds, StoredRelation } from './stored-relation.ts';
+
 /** The number of a fact, and its validity. */
 export interface FactBounds {
   readonly number: number;
@@ -122,4 +124,16 @@ export class Boundaries {
     this.#facts[left] = this.#facts[right] as number;
     this.#facts[right] = fact;
   }
+}
+
+/** The live facts of these relations, with their scopes and validity. */
+export function* aliveIn(
+  relations: Iterable<StoredRelation>,
+): Generator<Bounds & { readonly number: number; readonly scope: number }> {
+  for (const relation of relations)
+    for (let row = 0; row < relation.count; row++) {
+      if (!relation.isAlive(row)) continue;
+      const scope = (relation.columns[relation.arity] as Int32Array)[row] as number;
+      yield { ...relation.boundsOf(row), number: relation.number[row] as number, scope };
+    }
 }

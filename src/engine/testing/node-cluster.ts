@@ -291,7 +291,7 @@ export class NodeCluster {
   }
 
   async #relay(at: number, listen: string, target: string): Promise<void> {
-    const [first = '', ...rest] = [
+    const [first, ...rest] = [
       ...this.#placeOf(at).prefix,
       process.execPath,
       join(this.#folder, 'relay.mjs'),
@@ -322,7 +322,7 @@ export class NodeCluster {
 
   async #launch(at: number): Promise<ChildProcess> {
     const { host, prefix } = this.#placeOf(at);
-    const [first = '', ...rest] = [...prefix, process.execPath, this.#program, 'serve'];
+    const [first, ...rest] = [...prefix, process.execPath, this.#program, 'serve'];
     const child = spawn(first, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {

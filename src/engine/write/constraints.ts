@@ -17,7 +17,7 @@ import { parseConstraint } from '../language/parse.ts';
 import { renderConstraint } from '../language/print.ts';
 import { requireConstraint, violationsNow } from '../read/violations.ts';
 import { shownViolation } from '../session/constraint-states.ts';
-import { defaultLimits } from '../session/live-state.ts';
+import { defaultLimits } from '../session/read-limits.ts';
 import type { Writer } from '../session/writer.ts';
 import { type ConstraintToStore, type Operation, outcomeAs } from '../state/operation.ts';
 import type { Report } from '../state/report.ts';

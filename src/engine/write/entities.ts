@@ -34,7 +34,7 @@ import {
   viewsOfWrites,
 } from '../session/consequences.ts';
 import { noneKnown, relationsOf } from '../session/dependents.ts';
-import { defaultLimits } from '../session/live-state.ts';
+import { defaultLimits } from '../session/read-limits.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { inExclusiveCommit, unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import { holdersOf, overlap, type StrictKey, StrictKeys } from '../state/key-rule.ts';

@@ -24,7 +24,8 @@ import {
   relationsAbout,
   relationsOf,
 } from '../session/dependents.ts';
-import { defaultLimits, type LiveState } from '../session/live-state.ts';
+import type { LiveState } from '../session/live-state.ts';
+import { defaultLimits } from '../session/read-limits.ts';
 import { FactOverlay } from '../datalog/model/fact-overlay.ts';
 import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';

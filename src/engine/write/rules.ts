@@ -19,7 +19,8 @@ import {
   viewOfWrites,
 } from '../session/consequences.ts';
 import { dependentsAmong, everKnown } from '../session/dependents.ts';
-import { defaultLimits, type LiveState } from '../session/live-state.ts';
+import type { LiveState } from '../session/live-state.ts';
+import { defaultLimits } from '../session/read-limits.ts';
 import { withoutCancellation, type Writer } from '../session/writer.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import { type Operation, outcomeAs, type RuleOperation } from '../state/operation.ts';

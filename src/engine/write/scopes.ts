@@ -24,7 +24,7 @@ import type {
 } from '../contract/scopes.ts';
 import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
 import { noneKnown, relationsOf } from '../session/dependents.ts';
-import { defaultLimits } from '../session/live-state.ts';
+import { defaultLimits } from '../session/read-limits.ts';
 import { renderAtom, renderIdentity } from '../language/print.ts';
 import {
   baseOfMerge,

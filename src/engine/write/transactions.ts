@@ -18,7 +18,7 @@ import type { ConstraintInput, ConstraintUpdate } from '../contract/constraints.
 import type { RuleInput, RuleUpdate } from '../contract/rules.ts';
 import type { Committed, Pending, RolledBack, TransactionBegun } from '../contract/transactions.ts';
 import { encodeWrite } from '../commit/encode-operation.ts';
-import type { ReadLimits } from '../session/live-state.ts';
+import type { ReadLimits } from '../session/read-limits.ts';
 import { relationOf } from '../language/terms.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import { changeRules } from '../state/apply-rules.ts';
