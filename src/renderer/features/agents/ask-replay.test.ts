@@ -29,6 +29,11 @@ describe('replay into Ask', () => {
     expect(questionOf({ body })).toBe('p(?x), not q(?x)');
   });
 
+  test('leaves out the question mark that the tool takes', () => {
+    expect(questionOf({ text: 'p(?x)?' })).toBe('p(?x)');
+    expect(questionOf({ text: ' p(?x), q(?x) ? ' })).toBe('p(?x), q(?x)');
+  });
+
   test('treats blank texts as absent, like the tool', () => {
     expect(questionOf({ predicate: 'p', args: ['?x'], text: '  ', scope: '', limit: 5 })).toBe('p(?x)');
   });

@@ -26,7 +26,8 @@ export type Replay =
 
 function questionOf({ predicate, args, negated, body, text }: AskInput): string {
   if (predicate !== null) return renderAtom({ predicate, args: args ?? [], negated });
-  return body === null ? (text ?? '') : renderBody(body);
+  // The tool takes a question mark after a question; the grammar does not.
+  return body === null ? (text ?? '').trim().replace(/\?$/, '').trimEnd() : renderBody(body);
 }
 
 /** Blank texts count as absent, as in the tool itself. */

@@ -73,7 +73,7 @@ function factColumnsOf(facts: readonly Fact[]): Column<Fact>[] {
     columns.push({
       id: 'valid',
       title: 'Valid',
-      width: 110,
+      width: 150,
       cell: (fact) => (
         <span className={isLimited(fact) ? '' : 'dim'}>
           {formatValidity(fact.validFrom, fact.validUntil)}
