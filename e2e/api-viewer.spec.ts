@@ -36,6 +36,10 @@ test('GET /docs shows the description in the browser, offline, and calls the ser
   const health = page.locator('[id="get-/health"]');
   await health.getByRole('button', { name: 'Execute' }).click();
   await expect(health).toContainText('Status: OK (200)');
+
+  await page.setViewportSize({ width: 500, height: 900 });
+  await page.reload();
+  await expect(page.getByText('get the proof of every answer')).toBeVisible();
   expect(seen).toEqual({ foreign: [], complaints: [] });
 });
 
