@@ -138,7 +138,8 @@ test('evicts tables of earlier questions before it refuses a question for memory
 test('does not count stored facts in the memory budget', async () => {
   const { engine, caller, query, results } = await openSession({
     memoryBudgetBytes: 100_000,
-    questionMemoryBytes: 1_000_000,
+    // The answers do count.
+    questionMemoryBytes: 10_000_000,
   });
   const facts = Array.from({ length: 20_000 }, (_, at) => ({ ...factInput('p(a)'), args: [`n${at}`] }));
   await engine.tellAll(caller, facts);
