@@ -68,7 +68,7 @@ export async function explorePowerCuts(
       let sequence = found.get(place);
       if (sequence === undefined) {
         counts.opened++;
-        const left = { run, tellings, disk: crashBackend(files), about };
+        const left = { run, tellings, disk: crashBackend(files), about, time: run.timeAt(steps) };
         if (run.fsync === 'never' && (await isRefused(left))) {
           counts.refused++;
           sequence = refused;
@@ -93,6 +93,8 @@ interface Restart {
   readonly tellings: readonly string[];
   readonly disk: CrashBackend;
   readonly about: string;
+  /** Of the start, by the clock, which was not set back: else ends of validity would be corrected. */
+  readonly time: number;
   /** The last record known to the engine, and the number of disk steps when it was open. */
   readonly sequence: number;
   readonly openAfter: number;
@@ -100,17 +102,19 @@ interface Restart {
   readonly probe: { readonly telling: string; readonly answeredAfter: number };
 }
 
-type Left = Pick<Restart, 'run' | 'tellings' | 'disk' | 'about'>;
+type Left = Pick<Restart, 'run' | 'tellings' | 'disk' | 'about' | 'time'>;
 
 /**
  * Whether the start is refused, for damage that it names and without a change. Without syncs the disk may have written
  * frames in any order, and a missing frame before others looks like damage.
  */
-async function isRefused({ run, disk, about }: Left): Promise<boolean> {
+async function isRefused({ run, disk, about, time }: Left): Promise<boolean> {
   const before = await filesOf(disk.now());
   const copy = memoryBackend(before);
   try {
-    await (await openOn(copy, run.seed, 'always', { key: run.key })).engine.close(0);
+    await (
+      await openOn(copy, run.seed, 'always', { key: run.key, clock: new ManualClock(time) })
+    ).engine.close(0);
     return false;
   } catch (error) {
     expect(error, about).toBeInstanceOf(StartupError);
@@ -122,8 +126,11 @@ async function isRefused({ run, disk, about }: Left): Promise<boolean> {
 
 /** Opens the engine, compares its state, repeats requests with known answers, and writes to it. */
 async function restarted(left: Left): Promise<Restart> {
-  const { run, tellings, disk, about } = left;
-  const { engine, state, warnings } = await openOn(disk, run.seed, 'always', { key: run.key });
+  const { run, tellings, disk, about, time } = left;
+  const { engine, state, warnings } = await openOn(disk, run.seed, 'always', {
+    key: run.key,
+    clock: new ManualClock(time),
+  });
   const { sequence } = state;
   const openAfter = disk.steps;
   expect(loggedTold(state), about).toBe(tellings[sequence]);
@@ -144,13 +151,16 @@ async function restarted(left: Left): Promise<Restart> {
 
 /** The power fails again during that start, or during or after the writes to the engine. */
 async function cutAgain(restart: Restart, prng: Prng, safeBefore: number): Promise<void> {
-  const { run, tellings, disk, sequence, openAfter, probe } = restart;
+  const { run, tellings, disk, sequence, openAfter, probe, time } = restart;
   const steps = prng.below(disk.steps + 1);
   const extreme = prng.below(4);
   const choices = disk.outcomesAt(steps).map((outcomes) => (extreme < 2 ? extreme : prng.below(outcomes)));
   const about = `${restart.about}, then after step ${steps}, outcomes [${choices.join(', ')}]`;
   const left = disk.afterPowerCut(steps, inTurn(choices));
-  const { engine, state } = await openOn(left, run.seed, 'always', { key: run.key });
+  const { engine, state } = await openOn(left, run.seed, 'always', {
+    key: run.key,
+    clock: new ManualClock(time),
+  });
   const safeAfter = steps >= probe.answeredAfter ? sequence + 1 : sequence;
   expect(state.sequence, about).toBeGreaterThanOrEqual(steps >= openAfter ? safeAfter : safeBefore);
   const expected = state.sequence === sequence + 1 ? probe.telling : tellings[state.sequence];

@@ -30,6 +30,8 @@ interface Note {
   readonly sequence: number;
   /** It must be safe by then, however lazily files are synced. */
   readonly isSettled: boolean;
+  /** By the clock of the run. */
+  readonly time: number;
 }
 
 /** A write with an idempotency key, and its answer. */
@@ -162,8 +164,14 @@ export class RecordedRun {
 
   note(isSettled = false): void {
     const { sequence, isChanging } = this.state;
-    this.#notes.push({ steps: this.disk.steps, sequence, isSettled });
+    this.#notes.push({ steps: this.disk.steps, sequence, isSettled, time: this.clock.now() });
     if (!isChanging && !this.live.has(sequence)) this.live.set(sequence, loggedTold(this.state));
+  }
+
+  /** The time by the clock at about this moment, no earlier. */
+  timeAt(steps: number): number {
+    const next = this.#notes.find((note) => note.steps >= steps) ?? this.#notes.at(-1);
+    return next?.time ?? startTime;
   }
 
   /** The last record that must exist after a power cut at this moment. */
