@@ -151,6 +151,8 @@ test('a service that was kept without a window is seen again by a second start',
 
 test('a withdrawn conclusion is told of by the system, and a click opens the window that explains it', async () => {
   app = await desktop.launch();
+  const isSupported = await app.evaluate(({ Notification }) => Notification.isSupported());
+  test.skip(!isSupported, 'Electron finds no libnotify: apt-get install libnotify4');
   const page = await app.firstWindow();
   await expect(page.getByRole('navigation', { name: 'Tools' })).toBeVisible();
   // The start has found that nothing is known: what is told below does not lead it to the facts.

@@ -25,7 +25,8 @@ export function hasDisplay() {
 export async function ensureDisplay() {
   if (canShowWindows() || !hasPackages()) return;
   console.log('No display found: installing a virtual one with apt-get.');
-  await installPackages('xvfb', 'openbox', 'dbus');
+  // Electron shows notifications through libnotify.
+  await installPackages('xvfb', 'openbox', 'dbus', 'libnotify4');
 }
 
 /**
