@@ -44,7 +44,9 @@ async function largeFolder(): Promise<string> {
   return folder;
 }
 
-test('a million facts: the progress is seen before the workbench, and goes when that comes', async () => {
+test('a million facts: the progress is seen before the workbench, and goes when that comes', {
+  tag: '@long',
+}, async () => {
   app = await desktop.launch({ environment: { STORAGE_DIR: await largeFolder() } });
   const progress = await app.firstWindow();
   expect(progress.url()).toMatch(/^data:text\/html/);
@@ -267,7 +269,9 @@ test('Help opens the documentation in the browser', async () => {
   expect(app.windows()).toHaveLength(1);
 });
 
-test('a question that takes long moves to a thread of the service, which runs on a thread of Electron', async () => {
+test('a question that takes long moves to a thread of the service, which runs on a thread of Electron', {
+  tag: '@long',
+}, async () => {
   const environment = { REASONING_THREADS: '1', WARM_UP: 'false', ...(await desktop.serviceWithin()) };
   app = await desktop.launch({ environment });
   const page = await app.firstWindow();

@@ -202,7 +202,7 @@ test('the events of a trace are stepped both ways, with the demanding premise ma
   await expect(page.getByRole('list', { name: 'The rule that concludes' })).toBeVisible();
 });
 
-test('answers are sorted by a column in every form, and many can be read as text to the end', async ({
+test('answers are sorted by a column in every form, and many can be read as text to the end @long', async ({
   page,
   service,
 }) => {

@@ -82,7 +82,7 @@ function rowFaults(page: Page): Promise<string[]> {
   });
 }
 
-test('title bar items never overlap, however narrow the window', async ({ page, service }) => {
+test('title bar items never overlap, however narrow the window @long', async ({ page, service }) => {
   test.setTimeout(300_000);
   await prepareKnowledge(page, service);
   const longest = 'a-database-with-a-very-long-name-of-its-own';

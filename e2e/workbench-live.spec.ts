@@ -98,7 +98,7 @@ test('an outline of a proof of thousands of steps renders only visible lines', a
   expect(await tree.getByRole('treeitem').count()).toBeLessThan(120);
 });
 
-test('the typed question is asked, however quickly it is sent', async ({ page, service }) => {
+test('the typed question is asked, however quickly it is sent @long', async ({ page, service }) => {
   await openSample(page, service);
   for (const who of ['ada', 'emil', 'jonas', 'clio']) {
     await open(page, service, '/ask');

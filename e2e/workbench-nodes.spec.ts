@@ -17,7 +17,7 @@ test('a service by itself says how to share its knowledge', async ({ page, servi
   await expectNothingGrave(page, 'the nodes of a service by itself');
 });
 
-test('the log is moved from one node to the other', async ({ page }) => {
+test('the log is moved from one node to the other @long', async ({ page }) => {
   test.skip(postgresMissing !== null, postgresMissing ?? '');
   const server = await startPostgres();
   const folder = mkdtempSync(join(tmpdir(), 'corollary-nodes-'));

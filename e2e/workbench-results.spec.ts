@@ -179,7 +179,10 @@ test('a proof of 300 steps is one line, unfolds where one points, and is told in
   await expect(page.getByRole('list', { name: 'Facts' }).getByRole('listitem')).toHaveCount(150);
 });
 
-test('two ways to a step are shown side by side, their differences marked', async ({ page, service }) => {
+test('two ways to a step are shown side by side, their differences marked @long', async ({
+  page,
+  service,
+}) => {
   await tell(page, service, [
     ['road', 'a', 'b'],
     ['rail', 'a', 'b'],
@@ -209,7 +212,7 @@ test('two ways to a step are shown side by side, their differences marked', asyn
   await expect(page.getByRole('tree', { name: 'Proof', exact: true })).toBeVisible();
 });
 
-test('a diagram that is larger than its pane has a minimap, and turns from right to down', async ({
+test('a diagram that is larger than its pane has a minimap, and turns from right to down @long', async ({
   page,
   service,
 }) => {

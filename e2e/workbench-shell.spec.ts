@@ -23,7 +23,7 @@ async function next(page: Page, outcome: string, heading: string): Promise<void>
   await expect(tour(page).getByRole('heading', { name: heading })).toBeFocused();
 }
 
-test('the tour is taken by keyboard alone, left and resumed, and removes its knowledge', async ({
+test('the tour is taken by keyboard alone, left and resumed, and removes its knowledge @long', async ({
   page,
   service,
 }, testInfo) => {
@@ -83,7 +83,7 @@ test('the tour is taken by keyboard alone, left and resumed, and removes its kno
   await expect(page.getByRole('button', { name: 'Take the tour' })).toBeVisible();
 });
 
-test("high contrast is a theme of its own, survives a restart, and follows the system's preference", async ({
+test("high contrast is a theme of its own, survives a restart, and follows the system's preference @long", async ({
   page,
   service,
 }) => {

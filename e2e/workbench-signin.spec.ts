@@ -55,7 +55,7 @@ async function bootstrap(service: ServiceProcess): Promise<string> {
 
 test.use({ viewport: { width: 1280, height: 800 } });
 
-test('the first admin key is created by keyboard alone, and creates a key that is shown once', async ({
+test('the first admin key is created by keyboard alone, and creates a key that is shown once @long', async ({
   page,
   service,
 }) => {

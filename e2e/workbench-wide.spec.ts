@@ -4,7 +4,7 @@ import { ask, goTo, open, openSample, rowsOf, test } from './workbench.ts';
 
 test.use({ viewport: { width: 1920, height: 1080 } });
 
-test('on a wide screen answers and rules have their details beside them until they are closed', async ({
+test('on a wide screen answers and rules have their details beside them until they are closed @long', async ({
   page,
   service,
 }) => {
@@ -34,7 +34,7 @@ test('on a wide screen answers and rules have their details beside them until th
   await expect(page).toHaveURL(/rule=/);
 });
 
-test('columns of answers and rules are chosen, kept, and follow the rows again', async ({
+test('columns of answers and rules are chosen, kept, and follow the rows again @long', async ({
   page,
   service,
 }) => {
@@ -64,7 +64,7 @@ test('columns of answers and rules are chosen, kept, and follow the rows again',
   await expect.poll(heads).not.toContain('Scope');
 });
 
-test('without a wide screen there is no pane until it is asked for', async ({ page, service }) => {
+test('without a wide screen there is no pane until it is asked for @long', async ({ page, service }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await openSample(page, service);
   await open(page, service, '/ask?question=ancestor(?who, ?of)');

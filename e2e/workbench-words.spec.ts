@@ -50,7 +50,7 @@ test('the palette finds facts and conclusions by words, and Enter opens them', a
   });
 });
 
-test('the palette finds rules, predicates and entities by words, and says when nothing has them', async ({
+test('the palette finds rules, predicates and entities by words, and says when nothing has them @long', async ({
   page,
   service,
 }) => {

@@ -201,7 +201,7 @@ test('the palette finds commands and predicates, and ? shows the shortcuts', asy
   await expect(page.getByRole('heading', { name: 'Ask', exact: true })).toBeVisible();
 });
 
-test('questions are saved, answered as text and JSON, and from stored facts only', async ({
+test('questions are saved, answered as text and JSON, and from stored facts only @long', async ({
   page,
   service,
 }) => {

@@ -18,7 +18,7 @@ import { loggedTold } from '../testing/told-state.ts';
 
 const isLong = process.env['LONG'] === '1';
 /** Every so many bytes of a file are tried. */
-const stride = isLong ? 1 : 3;
+const stride = isLong ? 1 : 5;
 const timeout = 3_600_000;
 
 /** Cases covered: changed bytes or bits, truncated lengths, failed operations, and power cuts after those. */
