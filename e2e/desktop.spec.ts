@@ -68,6 +68,8 @@ test("the page can call the shell's channels", async () => {
 
 test('the page can neither navigate away nor open another window', async () => {
   const page = await app.firstWindow();
+  // The start leads from the address of the service to a view.
+  await expect(page).toHaveURL(/#\//);
   const own = page.url();
   // Later, since Playwright waits for a navigation that an evaluation begins.
   await page.evaluate(() => {
