@@ -101,20 +101,33 @@ async function decide(
     const storesAnswer = caller.idempotency !== null;
     if (evictions.length === 0 && !tenant.facts.hasEnds(wanted.view) && !storesAnswer)
       return { answer, write: null };
-    const isKept = endedKept(tenant.facts, time - historyMs);
-    const [kept, retracted] = [evictions.filter(isKept), evictions.filter((each) => !isKept(each))];
+    const { kept, retracted } = await numbersOf(evictions, endedKept(tenant.facts, time - historyMs), pacer);
     const operation: Decay = {
       kind: 'decay',
       tenant: caller.tenant,
       scope: wanted.view,
-      facts: retracted.map(({ fact }) => factNumberOf(fact)),
-      ...(kept.length === 0 ? {} : { ended: kept.map(({ fact }) => factNumberOf(fact)) }),
+      facts: retracted,
+      ...(kept.length === 0 ? {} : { ended: kept }),
       answer: storesAnswer ? answer : null,
     };
     const write = await encodeWrite(operation, pacer);
     if (tenant.uses.version === version || attempt === maxAttempts) return { answer, write };
-    evictions = await again(evictions.map(({ fact }) => factNumberOf(fact)));
+    evictions = await again([...kept, ...retracted]);
   }
+}
+
+/** The numbers of the evicted facts, those that the past keeps apart, each in order; in slices. */
+async function numbersOf(
+  evictions: readonly Eviction[],
+  isKept: (eviction: Eviction) => boolean,
+  pacer: ReadContext['pacer'],
+): Promise<{ kept: number[]; retracted: number[] }> {
+  const [kept, retracted]: [number[], number[]] = [[], []];
+  for (const [at, eviction] of evictions.entries()) {
+    if (at % rowsInSlice === rowsInSlice - 1) await pacer.breathe();
+    (isKept(eviction) ? kept : retracted).push(factNumberOf(eviction.fact));
+  }
+  return { kept, retracted };
 }
 
 /** Whether the past keeps an evicted fact. Ended by a `ttl` up to `through`, it is kept no longer. */
@@ -231,7 +244,11 @@ async function inOrder({ tenant, pacer }: ReadContext, evictions: readonly Evict
     const { relation, row } = right.fact;
     return left.salience - right.salience || order.compare(left.fact.relation, left.fact.row, relation, row);
   };
-  return Array.from(await sortedOrder(evictions.length, compare, pacer, order), at);
+  const ordered: Eviction[] = [];
+  for (const index of await sortedOrder(evictions.length, compare, pacer, order)) {
+    if (ordered.push(at(index)) % rowsInSlice === 0) await pacer.breathe();
+  }
+  return ordered;
 }
 
 async function answerOf(
