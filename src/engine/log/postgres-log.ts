@@ -382,25 +382,18 @@ VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     );
   }
 
+  /** The columns of a snapshot's row, in order. */
+  #valuesOf({ sequence, attempt, epoch, time, checksum, bytes, chunks, createdAt }: SnapshotRow) {
+    const { 1: state = 0, 2: observed = 0 } = chunks;
+    return [this.id, sequence, attempt, epoch, time, checksum, bytes, state, observed, createdAt];
+  }
+
   /** Makes an attempt a snapshot, if `me` still has the log with this history; false: it has not. */
   async putSnapshot(me: string, history: string, row: SnapshotRow): Promise<boolean> {
     const { count, isWarned } = await this.#reader.run(
       `INSERT INTO corollary.snapshot SELECT $1::bigint, $2::bigint, $3::uuid, $4::bigint, $5::bigint, $6::bigint, $7::bigint,
   $8::int, $9::int, $10::bigint FROM corollary.log WHERE id = $1 AND owner = $11::uuid AND history = $12::uuid`,
-      [
-        this.id,
-        row.sequence,
-        row.attempt,
-        row.epoch,
-        row.time,
-        row.checksum,
-        row.bytes,
-        row.chunks[1] ?? 0,
-        row.chunks[2] ?? 0,
-        row.createdAt,
-        me,
-        history,
-      ],
+      [...this.#valuesOf(row), me, history],
     );
     requireCalm(isWarned);
     return count === 1;
@@ -416,19 +409,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7)`,
   last_checksum = coalesce($6::bigint, 1) WHERE id = $1 AND owner = $11::uuid AND epoch = $4 AND last_sequence = 0 RETURNING 1)
 INSERT INTO corollary.snapshot SELECT $1::bigint, $2::bigint, $3::uuid, $4::bigint, $5::bigint, $6::bigint, $7::bigint,
   $8::int, $9::int, $10::bigint FROM mine`,
-      [
-        this.id,
-        row.sequence,
-        row.attempt,
-        row.epoch,
-        row.time,
-        row.checksum,
-        row.bytes,
-        row.chunks[1] ?? 0,
-        row.chunks[2] ?? 0,
-        row.createdAt,
-        me,
-      ],
+      [...this.#valuesOf(row), me],
     );
     requireCalm(isWarned);
     return count === 1;
