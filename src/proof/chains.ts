@@ -75,6 +75,7 @@ function isSameRule(left: ProofStep, right: ProofStep): boolean {
   return (
     left.ruleId === right.ruleId &&
     left.rule === right.rule &&
+    left.scope === right.scope &&
     predicateOf(left.atom) === predicateOf(right.atom)
   );
 }

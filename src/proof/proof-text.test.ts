@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ProofStep } from '../engine/contract/inference.ts';
 import { withFoldedChains } from './chains.ts';
-import { cutText, proofOutline, proofSentences, type TextStep } from './proof-text.ts';
+import { cutText, proofOutline, proofSentences, type TextStep, withFoldedText } from './proof-text.ts';
 
 function step(id: number, atom: string, premises: number[] = [], more: Partial<ProofStep> = {}): ProofStep {
   const kind = premises.length > 0 ? 'rule' : 'fact';
@@ -138,4 +138,52 @@ it('a folded chain is one line that says how often and along what', () => {
   const folded = withFoldedChains({ roots: [9], steps });
   expect(proofOutline(folded)).toEqual(['p(9)  [by p(?y) :- p(?x), 9 times]', '  p(0)  [stored]']);
   expect(proofSentences(['p(9)'], folded)).toEqual(['p(9) by p(?y) :- p(?x) 9 times from p(0)']);
+});
+
+describe('a proof by linear recursion, as a tool gives it', () => {
+  const single = 'reach(?x, ?y) :- next(?x, ?y)';
+  const further = 'reach(?x, ?z) :- reach(?x, ?y), next(?y, ?z)';
+
+  /** Without the null and empty fields; `more`: fields of the step that reaches so far. */
+  function chain(length: number, more: Readonly<Record<number, Partial<TextStep>>> = {}) {
+    const steps = Array.from({ length }, (_, at): TextStep[] => [
+      { id: 2 * at, atom: `next(s${at}, s${at + 1})`, kind: 'fact' },
+      {
+        id: 2 * at + 1,
+        atom: `reach(s0, s${at + 1})`,
+        kind: 'rule',
+        rule: at === 0 ? single : further,
+        premises: at === 0 ? [0] : [2 * at - 1, 2 * at],
+        ...more[at + 1],
+      },
+    ]);
+    return { roots: [2 * length - 1], steps: steps.flat() };
+  }
+
+  it('is one line in an outline and one sentence for a model', () => {
+    const folded = withFoldedText(chain(300));
+    const times = '299 times along next(s0, s1) … next(s299, s300)';
+    expect(proofOutline(folded)).toEqual([`reach(s0, s300)  [by ${further}, ${times}]`]);
+    expect(proofSentences(['reach(s0, s300)'], folded)).toEqual([`reach(s0, s300) by ${further} ${times}`]);
+  });
+
+  it('keeps a line for a step with alternatives and for what is in another scope', () => {
+    const shown = proofOutline(
+      withFoldedText(
+        chain(30, {
+          10: { alternatives: [{ rule: 'other' }] },
+          20: { scope: 'trial' },
+          21: { scope: 'trial' },
+        }),
+      ),
+    );
+    for (const atom of ['reach(s0, s10)', 'reach(s0, s20)', 'reach(s0, s21)'])
+      expect(shown.some((line) => line.trim().startsWith(`${atom}  [`))).toBe(true);
+    expect(shown.filter((line) => line.includes(' times along '))).toHaveLength(3);
+  });
+
+  it('is left as it is if it is short', () => {
+    const short = chain(4);
+    expect(withFoldedText(short)).toBe(short);
+  });
 });

@@ -6,7 +6,7 @@
  * the number of premises. Neither recurses.
  */
 import type { ProofStep } from '../engine/contract/inference.ts';
-import { chainInWords, type StepChain } from './chains.ts';
+import { chainInWords, type StepChain, withFoldedChains } from './chains.ts';
 import { elsewhere, stepWords } from './step-words.ts';
 
 /** A step as the API gives it, or without its null and empty fields as tools give it. */
@@ -25,6 +25,35 @@ export interface TextProof {
   readonly roots: readonly number[];
   readonly steps: readonly TextStep[];
   readonly truncated?: boolean | undefined;
+}
+
+/**
+ * Returns the proof with its chains folded. Steps with alternatives are in no chain, since a fold would hide these. Facts
+ * beside a chain that are in a scope are only counted.
+ */
+export function withFoldedText(proof: TextProof): TextProof {
+  const steps = proof.steps.map((step) => ({
+    ...step,
+    // Only compared here, and written as they came.
+    kind: step.kind as ProofStep['kind'],
+    rule: step.rule ?? null,
+    ruleId: null,
+    premises: [...(step.premises ?? [])],
+    scope: step.scope ?? null,
+    alternatives: [],
+  }));
+  const apart = proof.steps.filter(({ alternatives = [] }) => alternatives.length > 0).map(({ id }) => id);
+  const folded = withFoldedChains({ roots: [...proof.roots], steps, truncated: false }, new Set(apart));
+  if (folded.hidden.length === 0) return proof;
+  const given = stepsOf(proof);
+  return {
+    ...proof,
+    steps: folded.steps.map(({ id, atom, kind, premises, chain }) => ({
+      ...(given.get(id) ?? { id, atom, kind }),
+      premises,
+      chain,
+    })),
+  };
 }
 
 const moreSteps = 'The proof has more steps: ask a premise to see its own.';

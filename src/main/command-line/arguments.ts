@@ -247,7 +247,10 @@ const options = {
   scope: { usage: '--scope NAME', about: ['within this scope'] },
   proof: {
     usage: '--proof',
-    about: ['prints the proof of each answer or violation; history diff: of each', 'conclusion'],
+    about: [
+      'prints the proof of each answer or violation; history diff: of each',
+      'conclusion. Long chains of one rule are one line; --json has every step',
+    ],
   },
   plan: { usage: '--plan', about: ['prints the plan of the question instead, with rows and times'] },
   format: {

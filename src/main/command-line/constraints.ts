@@ -7,7 +7,7 @@ import type {
   StoredConstraint,
 } from '../../engine/contract/constraints.ts';
 import type { ViolationList } from '../../engine/contract/violations.ts';
-import { proofOutline } from '../../proof/proof-text.ts';
+import { proofOutline, withFoldedText } from '../../proof/proof-text.ts';
 import { type ParsedCommand, UsageError } from './arguments.ts';
 import type { Client } from './client.ts';
 import type { Terminal } from './transfer.ts';
@@ -112,7 +112,7 @@ async function check(
       if (violation.kind !== 'constraint') continue;
       terminal.print(violationLine(violation));
       if (violation.proof !== null)
-        for (const line of proofOutline(violation.proof)) terminal.print(`    ${line}`);
+        for (const line of proofOutline(withFoldedText(violation.proof))) terminal.print(`    ${line}`);
     }
   if (found.total === 0) terminal.complain('Nothing is violated.');
   if (found.truncated) terminal.complain(`There are ${found.total}: raise --limit.`);

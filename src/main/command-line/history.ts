@@ -10,7 +10,7 @@ import type {
 } from '../../engine/contract/history.ts';
 import type { DatedFact, HistoryDiff } from '../../engine/contract/history-diff.ts';
 import { parseAtom, renderAtom } from '../../engine/index.ts';
-import { proofOutline } from '../../proof/proof-text.ts';
+import { proofOutline, withFoldedText } from '../../proof/proof-text.ts';
 import { type ParsedCommand, UsageError } from './arguments.ts';
 import type { Client } from './client.ts';
 import type { Terminal } from './transfer.ts';
@@ -152,7 +152,7 @@ function rulesOf({ added, removed, changed }: HistoryDiff['rules']): string[] {
 function flipsOf(flips: HistoryDiff['flips']): string[] {
   return flips.flatMap(({ atom, held, by, proof }) => [
     `    ${held === 'to' ? '+' : '-'} ${atom} (concluded${by === 'validity' ? ', by validity' : ''})`,
-    ...(proof === undefined ? [] : proofOutline(proof).map((line) => `        ${line}`)),
+    ...(proof === undefined ? [] : proofOutline(withFoldedText(proof)).map((line) => `        ${line}`)),
   ]);
 }
 

@@ -12,7 +12,7 @@ import type { Answer } from '../../engine/contract/inference.ts';
 import type { RuleOutcome } from '../../engine/contract/rules.ts';
 import type { Sample, SampleEntry } from '../../engine/contract/samples.ts';
 import { parseProgram, present, renderRule, type Statement } from '../../engine/index.ts';
-import { proofOutline } from '../../proof/proof-text.ts';
+import { proofOutline, withFoldedText } from '../../proof/proof-text.ts';
 import { type ParsedCommand, type ServiceCommand, UsageError } from './arguments.ts';
 import { type Client, connect, RefusedCall, Unreachable } from './client.ts';
 import { constraintsCommand } from './constraints.ts';
@@ -70,7 +70,7 @@ async function ask(client: Client, command: ParsedCommand, terminal: Terminal): 
   if (command.json) terminal.print(JSON.stringify(answer, null, 2));
   else if (answer.planText !== undefined) terminal.print(answer.planText);
   else {
-    const lines = answer.proof === undefined ? answer.results : proofOutline(answer.proof);
+    const lines = answer.proof === undefined ? answer.results : proofOutline(withFoldedText(answer.proof));
     for (const line of lines) terminal.print(line);
     if (answer.count === 0) terminal.complain('It does not follow.');
     if (answer.truncated) terminal.complain('There are more answers.');

@@ -7,7 +7,7 @@
 import type { ConstraintViolation } from '../../engine/contract/constraints.ts';
 import type { ProblemDetail } from '../../engine/contract/problems.ts';
 import { EngineError, parseBody, parseProgram, parseRule } from '../../engine/index.ts';
-import { cutText, proofOutline } from '../../proof/proof-text.ts';
+import { cutText, proofOutline, withFoldedText } from '../../proof/proof-text.ts';
 import { mend } from './mend.ts';
 import { takesArguments, type Tool } from './tools.ts';
 import { perform, type ToolContext } from './tool-run.ts';
@@ -56,7 +56,7 @@ function violationLines(members: EngineError['members']): string[] {
   const { violations, violationCount } = members as unknown as ViolatedMembers;
   const shown = violations.slice(0, maxViolations);
   const lines = shown.flatMap(({ name, scope, proof }) => {
-    const outline = proof === null ? [] : proofOutline(proof);
+    const outline = proof === null ? [] : proofOutline(withFoldedText(proof));
     const rest = outline.length - maxProofLines;
     return [
       `Violates ${JSON.stringify(name)}${scope === null ? '' : ` in scope ${scope}`}:`,

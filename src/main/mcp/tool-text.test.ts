@@ -27,6 +27,23 @@ describe('the text beside an answer', () => {
     );
   });
 
+  it('folds a long chain, and says how to see its steps', () => {
+    const rules = ['r(?x, ?y) :- n(?x, ?y)', 'r(?x, ?z) :- r(?x, ?y), n(?y, ?z)'];
+    const steps = Array.from({ length: 20 }, (_, at) => [
+      step(2 * at, `n(${at}, ${at + 1})`),
+      step(2 * at + 1, `r(0, ${at + 1})`, {
+        kind: 'rule',
+        rule: rules[at === 0 ? 0 : 1] as string,
+        premises: at === 0 ? [0] : [2 * at - 1, 2 * at],
+      }),
+    ]).flat();
+    expect(toolTexts.ask(answer(['r(0, 20)'], { proof: { roots: [39], steps } }), {}).split('\n')).toEqual([
+      '1 answer:',
+      `r(0, 20) by ${rules[1]} 19 times along n(0, 1) … n(19, 20)`,
+      'Ask for a conclusion inside a chain to see its own steps.',
+    ]);
+  });
+
   it('says that nothing follows where there is no result', () => {
     expect(toolTexts.ask(answer([]), {})).toContain('does not follow');
   });

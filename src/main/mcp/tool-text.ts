@@ -15,7 +15,7 @@ import type {
   Told,
 } from '../../engine/contract/tool-contents.ts';
 import type { ToolContents, ToolOperation } from '../../engine/contract/operations.ts';
-import { proofSentences } from '../../proof/proof-text.ts';
+import { proofSentences, withFoldedText } from '../../proof/proof-text.ts';
 
 /** The arguments of the call, as interpreted. */
 type Given = Readonly<Record<string, unknown>>;
@@ -252,7 +252,10 @@ function entryLine(entry: SlimEntry): string {
 function answerLines(answer: Answered, given: Given): string[] {
   const { results, truncated, proof } = answer;
   if (results.length === 0) return noAnswer(answer, given);
-  const lines = [`${count(results.length, 'answer')}:`, ...proofSentences(results, proof)];
+  // The content has every step; a model that reads only the text can ask for those of a chain.
+  const folded = proof === undefined ? undefined : withFoldedText(proof);
+  const lines = [`${count(results.length, 'answer')}:`, ...proofSentences(results, folded)];
+  if (folded !== proof) lines.push('Ask for a conclusion inside a chain to see its own steps.');
   if (truncated) lines.push('There are more answers: ask again with limit and offset.');
   return lines;
 }

@@ -14,6 +14,7 @@ import {
   type Parts,
   perform,
 } from '../../../client/src/request.ts';
+import { bytesOf } from '../../../client/src/streams.ts';
 import { VERSION } from '../../../client/src/version.ts';
 import type { OperationName, OperationOutput, OperationRequest } from '../../engine/contract/operations.ts';
 import { type PastMoment, requestAt } from './moment.ts';
@@ -106,4 +107,20 @@ export async function call<Name extends OperationName>(
 ): Promise<OperationOutput<Name>> {
   const parts = requestAt(endpoint.moment ?? null, name, request as Parts);
   return (await answerOf(endpoint, operations[name], parts, options)) as OperationOutput<Name>;
+}
+
+/** Performs an operation and yields its answer in pieces, as it arrives. Errors as those of `call`. */
+export async function* callInPieces<Name extends OperationName>(
+  endpoint: ApiEndpoint,
+  name: Name,
+  request: OperationRequest<Name>,
+  options: CallOptions = {},
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+  const parts = requestAt(endpoint.moment ?? null, name, request as Parts);
+  const requestId = options.requestId ?? newRequestId();
+  try {
+    yield* bytesOf(asWorkbench(endpoint), operations[name], parts, { ...options, requestId });
+  } catch (error) {
+    throw apiErrorOf(error);
+  }
 }

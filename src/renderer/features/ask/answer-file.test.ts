@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '../../api/save-answer.ts';
-import { type FilePage, fileWriter, type PageReader, writeAnswers } from './answer-file.ts';
+import { type FileRow, fileWriter, writeAnswers } from './answer-file.ts';
 
 /** A file in memory. */
 class MemoryFile implements Sink {
@@ -20,22 +20,21 @@ class MemoryFile implements Sink {
   }
 }
 
-/** Pages of two rows over numbers from 0. */
-function numbers(count: number, stateOf: (offset: number) => number = () => 1): PageReader {
-  return async (offset): Promise<FilePage> => {
-    const rows = Array.from({ length: Math.min(2, count - offset) }, (_, index) => [String(offset + index)]);
-    return { rows, total: count, isLast: offset + 2 >= count, state: stateOf(offset) };
-  };
+/** Rows in pieces of two, of the numbers from 0; then the failure, if any. */
+async function* numbers(count: number, failure?: Error): AsyncGenerator<readonly FileRow[], void, undefined> {
+  for (let offset = 0; offset < count; offset += 2)
+    yield Array.from({ length: Math.min(2, count - offset) }, (_, index) => [String(offset + index)]);
+  if (failure !== undefined) throw failure;
 }
 
 const never = new AbortController().signal;
 
 describe('the export of all answers', () => {
-  test('writes all pages, with progress', async () => {
+  test('writes all rows, with progress', async () => {
     const file = new MemoryFile();
-    const told: string[] = [];
-    const count = await writeAnswers(numbers(5), fileWriter('ndjson', ['n']), file, never, (written, of) =>
-      told.push(`${written} of ${of}`),
+    const told: number[] = [];
+    const count = await writeAnswers(numbers(5), fileWriter('ndjson', ['n']), file, never, (written) =>
+      told.push(written),
     );
     expect(count).toBe(5);
     expect(file.state).toBe('closed');
@@ -45,15 +44,15 @@ describe('the export of all answers', () => {
         .split('\n')
         .map((line) => JSON.parse(line) as unknown),
     ).toEqual([0, 1, 2, 3, 4].map((n) => ({ n: String(n) })));
-    expect(told).toEqual(['2 of 5', '4 of 5', '5 of 5']);
+    expect(told).toEqual([2, 4, 5]);
   });
 
-  test('leaves nothing behind if the knowledge changes between two pages', async () => {
+  test('leaves nothing behind if the answer breaks off', async () => {
     const file = new MemoryFile();
-    const changing = numbers(6, (offset) => (offset < 4 ? 1 : 2));
+    const breaking = numbers(6, new Error('the connection ended'));
     await expect(
-      writeAnswers(changing, fileWriter('csv', ['n']), file, never, () => undefined),
-    ).rejects.toThrow('Pages of two states do not make one result');
+      writeAnswers(breaking, fileWriter('csv', ['n']), file, never, () => undefined),
+    ).rejects.toThrow('the connection ended');
     expect(file.state).toBe('abandoned');
   });
 

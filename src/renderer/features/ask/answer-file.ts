@@ -1,13 +1,15 @@
 /**
- * All answers of a question as a file, written page by page so that memory stays flat.
+ * All answers of a question as a file, written while they arrive so that memory stays flat.
  *
- * Every page must be of the same generation as the first: a file that mixes two states of the knowledge would be wrong
- * without showing it, so such an export fails and leaves nothing behind.
+ * They are one answer of the service, so all of them are of one generation and instant. An answer that breaks off
+ * leaves no file behind.
  */
 import { writtenField } from '../../api/delimited-writing.ts';
-import type { WorkbenchSession } from '../../api/session.tsx';
-import { useLive } from '../../api/live.ts';
+import { callInPieces } from '../../api/client.ts';
+import { asSignedIn } from '../../api/credential.ts';
+import { JsonListReader } from '../../api/json-list.ts';
 import { ApiError } from '../../api/problem.ts';
+import type { WorkbenchSession } from '../../api/session.tsx';
 import type { Sink } from '../../api/save-answer.ts';
 import { scopeFieldsOf } from '../../api/space.ts';
 import { type Allowance, bindingsOf, greatestAllowance, type ParsedQuestion } from './answer.ts';
@@ -114,102 +116,116 @@ export function fileColumns({ variables }: ParsedQuestion): readonly string[] {
   return variables.length === 0 ? ['answer'] : variables;
 }
 
-/** A page of answers. */
-export interface FilePage {
-  readonly rows: readonly FileRow[];
-  /** null if it is not known. */
-  readonly total: number | null;
-  readonly isLast: boolean;
-  /** Pages with different states do not belong together. */
-  readonly state: number;
-}
+/** The rows of an answer, in its order, as they arrive. */
+export type FileRows = AsyncIterable<readonly FileRow[]>;
 
-/** Fetches the page that begins after `offset` answers. */
-export type PageReader = (offset: number, signal: AbortSignal) => Promise<FilePage>;
-
-const PAGE_ANSWERS = 25_000;
-
-function rowsOf(
-  { variables }: ParsedQuestion,
-  results: readonly string[],
-  bindings: readonly Readonly<Record<string, string>>[],
-): FileRow[] {
-  return variables.length === 0
-    ? results.map((result) => [result])
-    : bindings.map((row) => variables.map((name) => row[name] ?? ''));
-}
-
-/** Returns the reader of a question's answers, with or without inference. */
-export function pagesOf(
-  { call, space, moment }: WorkbenchSession,
-  question: ParsedQuestion,
-  isStoredOnly: boolean,
-  { timeoutMs, maxDerivations }: Allowance,
-): PageReader {
-  const scope = scopeFieldsOf(space.scope);
-  const { atom } = question;
-  if (isStoredOnly && atom !== null)
-    return async (offset, signal) => {
-      // This endpoint answers with a bare array: the stream of changes says whether anything changed. The past does not.
-      const state = moment === null ? useLive.getState().versions.answers : 0;
-      const { predicate, args, negated } = atom;
-      const body = { predicate, args, truthVal: !negated, ...scope, limit: PAGE_ANSWERS, offset };
-      const facts = await call('query', { body }, { signal });
-      const results = facts.map((fact) => renderAtom({ ...fact, negated: !fact.truthVal }));
-      const bindings = facts.map((fact) => bindingsOf(atom, fact.args));
-      return {
-        rows: rowsOf(question, results, bindings),
-        total: null,
-        isLast: facts.length < PAGE_ANSWERS,
-        state,
-      };
-    };
-  return async (offset, signal) => {
-    const body = { text: question.text, ...scope, limit: PAGE_ANSWERS, offset, timeoutMs, maxDerivations };
-    const { results, bindings, truncated, total, generation } = await call('ask', { body }, { signal });
-    return { rows: rowsOf(question, results, bindings), total, isLast: !truncated, state: generation };
-  };
-}
-
-function changedMeanwhile(): ApiError {
-  return new ApiError({
-    code: 'Conflict',
-    status: null,
-    title: 'The knowledge changed while the answers were exported',
-    detail: 'Pages of two states do not make one result, so nothing was saved. Export again.',
-    requestId: '',
-    errors: [],
-  });
+type Pieces = AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>;
+type Binding = Readonly<Record<string, string>>;
+interface StoredAtom {
+  readonly predicate: string;
+  readonly args: string[];
+  readonly truthVal: boolean;
 }
 
 /**
- * Writes all pages to the sink and returns the number of answers. `onProgress` gets the answers so far and their
- * total, null if unknown. On any failure the file is abandoned; AbortError if `signal` aborted.
+ * Asks for all answers of a question, with or without inference. The rows throw an ApiError if the answer breaks off, an
+ * AbortError if `signal` aborts.
+ */
+export async function* allAnswers(
+  { endpoint, space }: WorkbenchSession,
+  question: ParsedQuestion,
+  isStoredOnly: boolean,
+  { timeoutMs, maxDerivations }: Allowance,
+  signal: AbortSignal,
+): AsyncGenerator<readonly FileRow[], void, undefined> {
+  const scope = scopeFieldsOf(space.scope);
+  const { atom, variables } = question;
+  if (isStoredOnly && atom !== null) {
+    const { predicate, args, negated } = atom;
+    const body = { predicate, args, truthVal: !negated, ...scope };
+    for await (const facts of listIn(
+      () => callInPieces(endpoint, 'query', { body }, { signal }),
+      null,
+      signal,
+    ))
+      yield (facts as StoredAtom[]).map(({ truthVal, ...fact }) =>
+        variables.length === 0
+          ? [renderAtom({ ...fact, negated: !truthVal })]
+          : valuesOf(variables, bindingsOf(atom, fact.args)),
+      );
+    return;
+  }
+  const body = { text: question.text, ...scope, timeoutMs, maxDerivations };
+  const pieces = () => callInPieces(endpoint, 'ask', { body }, { signal });
+  if (variables.length === 0)
+    for await (const results of listIn(pieces, 'results', signal))
+      yield (results as string[]).map((result) => [result]);
+  else
+    for await (const bindings of listIn(pieces, 'bindings', signal))
+      yield (bindings as Binding[]).map((binding) => valuesOf(variables, binding));
+}
+
+function valuesOf(variables: readonly string[], binding: Binding): FileRow {
+  return variables.map((name) => binding[name] ?? '');
+}
+
+/** The elements of one list of an answer. A refused key is asked for before the first of them. */
+async function* listIn(
+  call: () => Pieces,
+  field: string | null,
+  signal: AbortSignal,
+): AsyncGenerator<unknown[], void, undefined> {
+  const reader = new JsonListReader(field);
+  const begin = async () => {
+    const pieces = call();
+    return { pieces, first: await pieces.next() };
+  };
+  const { pieces, first } = await asSignedIn(begin, { signal, isWanted: true });
+  if (first.done !== true) yield reader.read(first.value);
+  for await (const piece of pieces) yield reader.read(piece);
+  try {
+    reader.end();
+  } catch (cause) {
+    throw brokenOff(cause);
+  }
+}
+
+function brokenOff(cause: unknown): ApiError {
+  return new ApiError(
+    {
+      code: 'Unreachable',
+      status: null,
+      title: 'The answers broke off',
+      detail: 'The connection to the service ended before the last answer. Nothing was saved.',
+      requestId: '',
+      errors: [],
+    },
+    cause,
+  );
+}
+
+/**
+ * Writes all rows to the sink and returns their number. `onProgress` gets the number of rows so far. On any failure the
+ * file is abandoned; AbortError if `signal` aborted.
  */
 export async function writeAnswers(
-  read: PageReader,
+  rows: FileRows,
   writer: FileWriter,
   sink: Sink,
   signal: AbortSignal,
-  onProgress: (written: number, of: number | null) => void,
+  onProgress: (written: number) => void,
 ): Promise<number> {
   const encoder = new TextEncoder();
   let written = 0;
-  let state: number | null = null;
   try {
     await sink.write(encoder.encode(writer.start));
-    for (;;) {
-      const page = await read(written, signal);
+    for await (const some of rows) {
       signal.throwIfAborted();
-      if (state !== null && page.state !== state) throw changedMeanwhile();
-      state = page.state;
+      if (some.length === 0) continue;
       const first = written;
-      await sink.write(
-        encoder.encode(page.rows.map((row, index) => writer.row(row, first + index)).join('')),
-      );
-      written += page.rows.length;
-      onProgress(written, page.total);
-      if (page.isLast || page.rows.length === 0) break;
+      await sink.write(encoder.encode(some.map((row, index) => writer.row(row, first + index)).join('')));
+      written += some.length;
+      onProgress(written);
     }
     await sink.write(encoder.encode(writer.end));
   } catch (error) {

@@ -9,13 +9,13 @@ import { formatAmount, formatCount } from '../../ui/format.ts';
 import { Elapsed, ProblemNotice } from '../../ui/notices.tsx';
 import { notifyDone } from '../../ui/notify.tsx';
 import {
+  allAnswers,
   type AnswerFileFormat,
   answerFileFormats,
   answerFileSpecs,
   exportAllowance,
   fileColumns,
   fileWriter,
-  pagesOf,
   writeAnswers,
 } from './answer-file.ts';
 import type { Allowance, ShownAnswer } from './answer.ts';
@@ -24,7 +24,6 @@ import styles from './ask.module.css';
 interface Running {
   readonly since: number;
   readonly written: number;
-  readonly of: number | null;
 }
 
 function fileNameOf(question: string, extension: string): string {
@@ -35,15 +34,25 @@ function fileNameOf(question: string, extension: string): string {
   return `${plain === '' ? 'answers' : plain}.${extension}`;
 }
 
-function Progress({ running, onCancel }: { running: Running; onCancel: () => void }) {
-  const { since, written, of } = running;
-  const words = `${formatCount(written)}${of === null ? '' : ` of ${formatAmount(of, 'answer')}`}`;
+interface ProgressProps {
+  running: Running;
+  /** How many answers there were when they were shown; null: not known. */
+  expected: number | null;
+  onCancel: () => void;
+}
+
+function Progress({ running, expected, onCancel }: ProgressProps) {
+  const { since, written } = running;
+  // More may have become known since.
+  const of = expected === null ? null : Math.max(expected, written);
+  const count = `${formatCount(written)}${of === null ? '' : ` of ${formatAmount(of, 'answer')}`}`;
+  const words = written === 0 ? 'Waiting for the answers' : count;
   return (
     <div className="flex-row gap-8">
       <progress
         className={styles.progress}
         aria-label="Exporting"
-        {...(of === null || of === 0 ? {} : { value: written, max: of })}
+        {...(of === null || written === 0 ? {} : { value: written, max: of })}
       />
       <span className="number" role="status">
         {words}
@@ -83,7 +92,7 @@ function useExporting(answer: ShownAnswer, allowance: Allowance, onDone: () => v
   const [wasCancelled, setCancelled] = useState(false);
   const stop = useRef<AbortController | null>(null);
   useEffect(() => () => stop.current?.abort(), []);
-  const { question, isStoredOnly } = answer;
+  const { question, isStoredOnly, total } = answer;
 
   async function start({ format, isForSpreadsheets }: FileChoice): Promise<void> {
     setFailure(null);
@@ -94,13 +103,14 @@ function useExporting(answer: ShownAnswer, allowance: Allowance, onDone: () => v
       const controller = new AbortController();
       stop.current = controller;
       const since = performance.now();
-      setRunning({ since, written: 0, of: null });
+      setRunning({ since, written: 0 });
+      const { signal } = controller;
       const written = await writeAnswers(
-        pagesOf(session, question, isStoredOnly, exportAllowance(allowance)),
+        allAnswers(session, question, isStoredOnly, exportAllowance(allowance), signal),
         fileWriter(format, fileColumns(question), isDelimited(format) && isForSpreadsheets),
         sink,
-        controller.signal,
-        (count, of) => setRunning({ since, written: count, of }),
+        signal,
+        (count) => setRunning({ since, written: count }),
       );
       notifyDone(`${name}: ${formatAmount(written, 'answer')} exported`);
       onDone();
@@ -111,7 +121,7 @@ function useExporting(answer: ShownAnswer, allowance: Allowance, onDone: () => v
       setRunning(null);
     }
   }
-  return { running, failure, wasCancelled, start, cancel: () => stop.current?.abort() };
+  return { running, expected: total, failure, wasCancelled, start, cancel: () => stop.current?.abort() };
 }
 
 function Choices({ choice, onChoice }: { choice: FileChoice; onChoice: (choice: FileChoice) => void }) {
@@ -151,7 +161,11 @@ function Choices({ choice, onChoice }: { choice: FileChoice; onChoice: (choice: 
 /** The dialog that exports all answers, not only those shown. */
 export function ExportAnswer({ answer, allowance, onClose }: ExportAnswerProps) {
   const [choice, setChoice] = useState<FileChoice>({ format: 'csv', isForSpreadsheets: false });
-  const { running, failure, wasCancelled, start, cancel } = useExporting(answer, allowance, onClose);
+  const { running, expected, failure, wasCancelled, start, cancel } = useExporting(
+    answer,
+    allowance,
+    onClose,
+  );
   return (
     <Modal
       opened
@@ -170,7 +184,7 @@ export function ExportAnswer({ answer, allowance, onClose }: ExportAnswerProps) 
             Cancelled. Nothing was saved.
           </p>
         )}
-        {running !== null && <Progress running={running} onCancel={cancel} />}
+        {running !== null && <Progress running={running} expected={expected} onCancel={cancel} />}
         <div className="flex-row gap-8 to-end">
           <Button variant="default" disabled={running !== null} onClick={onClose}>
             Close

@@ -6,7 +6,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Violation } from '../../../engine/contract/violations.ts';
 import { renderAtom, renderConstant } from '../../../engine/language/print.ts';
-import { proofOutline } from '../../../proof/proof-text.ts';
+import { proofOutline, withFoldedText } from '../../../proof/proof-text.ts';
 import { AnswerOrFailure } from '../../api/answered.tsx';
 import { invalidate, topics } from '../../api/live.ts';
 import { Guarded } from '../../api/permitted.tsx';
@@ -258,7 +258,9 @@ function Explained({ violation, generation }: { violation: Violation; generation
           <ProofLink question={violation.instance}>Open the proof</ProofLink>
         )}
       </div>
-      {isProofOpen && proof !== null && <CodeBlock low label="Proof" text={proofOutline(proof).join('\n')} />}
+      {isProofOpen && proof !== null && (
+        <CodeBlock low label="Proof" text={proofOutline(withFoldedText(proof)).join('\n')} />
+      )}
       {runningSince !== null && <Running what="Trying changes" since={runningSince} onCancel={cancel} />}
       {failure !== null && <ProblemNotice failure={failure} />}
       {result !== null && (
