@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { root } from './prepare.mjs';
+import { withoutTabularHyphen } from './tabular-hyphen.mjs';
 
 /**
  * `node scripts/fonts.mjs`: makes the fonts of the workbench in src/renderer/ui/fonts, and fonts.css, from the packages of
@@ -18,7 +19,7 @@ const subsetFont = require('subset-font');
 /** The scripts, by the names of Fontsource. The latin files are preloaded by index.html. */
 const scripts = ['latin', 'latin-ext', 'greek', 'cyrillic'];
 
-/** Kerning, marks and figures of one width; no ligatures, alternates or fractions, which are half of some files. */
+/** Kerning, marks and figures of one width, but for the hyphen; no ligatures, alternates or fractions, which are half of some files. */
 const keepFeatures = ['ccmp', 'kern', 'mark', 'mkmk', 'tnum', 'case', 'locl'];
 
 /**
@@ -127,10 +128,14 @@ for (const face of faces) {
     const text = charactersOf(range);
     const isPreloaded = script === 'latin';
     const shown = isPreloaded ? [...text].filter((character) => !combining.test(character)).join('') : text;
-    const part = await subsetFont(whole, shown, {
+    const options = { keepFeatures, ...(face.axes === undefined ? {} : { variationAxes: face.axes }) };
+    const hasHyphen = face.name === 'inter' && shown.includes('-');
+    const source = hasHyphen
+      ? withoutTabularHyphen(await subsetFont(whole, shown, { ...options, targetFormat: 'sfnt' }))
+      : whole;
+    const part = await subsetFont(source, shown, {
+      ...(hasHyphen ? { keepFeatures } : options),
       targetFormat: 'woff2',
-      keepFeatures,
-      ...(face.axes === undefined ? {} : { variationAxes: face.axes }),
     });
     const file = `${face.name}-${script}.woff2`;
     writeFileSync(join(folder, file), part);

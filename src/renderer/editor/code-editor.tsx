@@ -47,6 +47,8 @@ interface CodeEditorProps {
   onEscape?: () => void;
   /** Minimum and maximum height in lines; if absent, the editor fills its container. */
   lines?: readonly [least: number, greatest: number];
+  /** Receives the height that the text needs, wrapped lines included, in pixels, at first and whenever it changes. */
+  onHeight?: (height: number) => void;
   autoFocus?: boolean;
   /** The focused element when the editor was requested, possibly long before it loads. */
   focusedAtFirst: Element | null;
@@ -309,6 +311,7 @@ export function CodeEditor(props: CodeEditorProps) {
   });
   const onSubmit = useEffectEvent((text: string) => props.onSubmit?.(text));
   const onEscape = useEffectEvent(() => props.onEscape?.());
+  const onHeight = useEffectEvent((height: number) => props.onHeight?.(height));
   const create = useEffectEvent((element: HTMLElement) => {
     const escape = props.onEscape === undefined ? null : onEscape;
     const look = { text: value, label, mode, placeholder, lines, holdsAllRules, autoFocus };
@@ -321,6 +324,8 @@ export function CodeEditor(props: CodeEditorProps) {
     if (host.current === null) return undefined;
     const created = create(host.current);
     editor.current = created;
+    onHeight(created.getContentHeight());
+    created.onDidContentSizeChange(({ contentHeight }) => onHeight(contentHeight));
     return () => {
       editor.current = null;
       created.getModel()?.dispose();

@@ -14,9 +14,15 @@ function heightOf(lines: number): number {
   return lines * lineHeight + padding;
 }
 
-/** Height in pixels that an editor in a pane needs for the text: three lines, and more as the text has more. */
-export function editorHeight(text: string): number {
-  return heightOf(Math.max(3, text.split('\n').length));
+const leastHeight = heightOf(3);
+
+/**
+ * Returns the height in pixels that an editor in a pane needs for the text, and what the editor tells it to: three lines,
+ * and more as the text has more. Until the editor has loaded and says which lines are wrapped, none is.
+ */
+export function useEditorHeight(text: string): readonly [height: number, onHeight: (height: number) => void] {
+  const [measured, setMeasured] = useState<number | null>(null);
+  return [Math.max(leastHeight, measured ?? heightOf(text.split('\n').length)), setMeasured];
 }
 
 type EditorProps = Omit<ComponentProps<typeof Editor>, 'focusedAtFirst'>;

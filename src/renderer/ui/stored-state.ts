@@ -34,12 +34,14 @@ export function writeStored(key: string, value: unknown, storage: Storage = loca
 
 /**
  * Calls `onStored` whenever another window of this browser has stored something under `key`, so that this one builds on it
- * and does not write it over.
+ * and does not write it over. Returns a function that ends it.
  */
-export function onStoredElsewhere(key: string, onStored: () => void): void {
-  window.addEventListener('storage', (event) => {
+export function onStoredElsewhere(key: string, onStored: () => void): () => void {
+  function onStorage(event: StorageEvent): void {
     if (event.key === key && event.storageArea === localStorage) onStored();
-  });
+  }
+  window.addEventListener('storage', onStorage);
+  return () => window.removeEventListener('storage', onStorage);
 }
 
 /** Returns the value if it is a string, else null. */

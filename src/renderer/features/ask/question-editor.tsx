@@ -15,7 +15,7 @@ import { useQuestions } from '../../api/questions.ts';
 import { useSession } from '../../api/session.tsx';
 import type { Run } from '../../api/use-run.ts';
 import type { CodeEditorHandle } from '../../editor/code-editor.tsx';
-import { editorHeight, LazyCodeEditor } from '../../editor/lazy-editors.tsx';
+import { LazyCodeEditor, useEditorHeight } from '../../editor/lazy-editors.tsx';
 import { useDiagnostics } from '../../editor/use-diagnostics.ts';
 import { GrowingArea, PaneFrame, PaneTitle } from '../../ui/pane.tsx';
 import { CancelledNote, RunningActions } from '../../ui/notices.tsx';
@@ -55,6 +55,7 @@ export function QuestionEditor(props: QuestionEditorProps) {
   const isWords =
     text !== '' && (readingOf(draft) === 'words' || (shown.words === 'true' && text === shown.question));
   const [isComposing, setIsComposing] = useComposing();
+  const [height, onHeight] = useEditorHeight(draft);
   const isEvaluated = shown.stored !== 'true' && !isWords;
   return (
     <PaneFrame
@@ -82,7 +83,7 @@ export function QuestionEditor(props: QuestionEditorProps) {
     >
       <div className="flex-column full-height">
         <GrowingArea
-          height={editorHeight(draft)}
+          height={height}
           below={isComposing && <ComposeForm key={tab.id} text={draft} onText={onDraft} />}
         >
           <LazyCodeEditor
@@ -97,6 +98,7 @@ export function QuestionEditor(props: QuestionEditorProps) {
             onSubmit={(text) => onAsk(text)}
             autoFocus={!isAmongTabs()}
             handle={handle}
+            onHeight={onHeight}
           />
         </GrowingArea>
       </div>

@@ -14,7 +14,7 @@ import { queryKeyOf } from '../../api/live.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { useSession } from '../../api/session.tsx';
 import type { CodeEditorHandle, LineNote } from '../../editor/code-editor.tsx';
-import { editorHeight, LazyCodeEditor } from '../../editor/lazy-editors.tsx';
+import { LazyCodeEditor, useEditorHeight } from '../../editor/lazy-editors.tsx';
 import { type Fix, fixerOf } from '../../editor/quick-fixes.ts';
 import type { TextEdit } from '../../editor/read-text.ts';
 import { type Diagnosed, useDiagnostics } from '../../editor/use-diagnostics.ts';
@@ -173,9 +173,10 @@ export function EditorBody(props: EditorBodyProps) {
   const { label, placeholder, text, onText, diagnostics, onSubmit, document, notice, below } = props;
   const own = useRef<CodeEditorHandle>(null);
   const editor = document?.handle ?? own;
+  const [height, onHeight] = useEditorHeight(text);
   return (
     <GrowingArea
-      height={editorHeight(text)}
+      height={height}
       below={
         <>
           {notice !== undefined && <div className="padded-8">{notice}</div>}
@@ -197,6 +198,7 @@ export function EditorBody(props: EditorBodyProps) {
         diagnostics={diagnostics}
         onSubmit={onSubmit}
         handle={editor}
+        onHeight={onHeight}
         {...(document === undefined ? {} : { notes: document.notes, holdsAllRules: true })}
         autoFocus
       />
