@@ -27,7 +27,7 @@ test('reports consequences as far as they are computed, and never as none if tha
 test.each([
   [{ derived: 11_325, derivedComplete: true }, '11,325', '11,325 conclusions'],
   [{ derived: 1, derivedComplete: true }, '1', '1 conclusion'],
-  [{ derived: 150, derivedComplete: false }, '150 or more', '150 or more conclusions'],
+  [{ derived: 150, derivedComplete: false }, '150+', '150 or more conclusions'],
   [{ derived: 0, derivedComplete: false }, '?', 'conclusions not worked out'],
 ])('says whether a count of conclusions is complete (%o)', (counted, short, words) => {
   expect([countOfConclusions(counted), conclusionsInWords(counted)]).toEqual([short, words]);

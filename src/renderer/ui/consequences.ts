@@ -42,10 +42,10 @@ export interface CountedConclusions {
   readonly derivedComplete: boolean;
 }
 
-/** Returns `11,325`, `150 or more`, or `?` if nothing is computed. */
+/** Returns `11,325`, `150+` if that is not all, or `?` if nothing is computed. */
 export function countOfConclusions({ derived, derivedComplete }: CountedConclusions): string {
   if (derivedComplete) return formatCount(derived);
-  return derived > 0 ? `${formatCount(derived)} or more` : '?';
+  return derived > 0 ? `${formatCount(derived)}+` : '?';
 }
 
 /** Returns the same count in words. */

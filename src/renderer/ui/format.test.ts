@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatBytes } from './format.ts';
+import { formatBytes, formatShortCount } from './format.ts';
 
 test('writes bytes in the largest unit with at least one', () => {
   expect([0, 1, 1023, 1024, 1_536, 1024 ** 2 - 1, 512 * 1024 ** 2, 3 * 1024 ** 4].map(formatBytes)).toEqual([
@@ -12,4 +12,8 @@ test('writes bytes in the largest unit with at least one', () => {
     '512 MiB',
     '3.00 TiB',
   ]);
+});
+
+test('writes counts of a million and more in three digits where room is short', () => {
+  expect([0, 998_000, 1_000_300, 12_345_678].map(formatShortCount)).toEqual(['0', '998,000', '1M', '12.3M']);
 });

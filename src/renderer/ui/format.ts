@@ -2,12 +2,18 @@
 import { amount, language, locale, message } from './texts.ts';
 
 const wholeNumber = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
+const shortNumber = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 });
 const dateAndTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
 const dateAlone = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 
 /** Returns a whole number with separators. */
 export function formatCount(count: number): string {
   return wholeNumber.format(count);
+}
+
+/** Returns a whole number for little room: from a million on with three digits, `1.23M`. */
+export function formatShortCount(count: number): string {
+  return count < 1_000_000 ? formatCount(count) : shortNumber.format(count);
 }
 
 /** Returns `1 fact`, `2 facts`. */

@@ -248,7 +248,9 @@ export function Elapsed({ since }: { since: number }) {
     const timer = setInterval(() => setNow(performance.now()), 100);
     return () => clearInterval(timer);
   }, []);
-  return now - since < 300 ? null : <span className="dim number">{formatDuration(now - since)}</span>;
+  return now - since < 300 ? null : (
+    <span className="dim number fixed-size">{formatDuration(now - since)}</span>
+  );
 }
 
 /** Shows a running task in place of its result. */
@@ -259,7 +261,7 @@ export function Running({ what, since, onCancel }: { what: string; since: number
       {/* Screen readers do not announce the elapsed time. */}
       <span role="status">{what}</span>
       <Elapsed since={since} />
-      <Button size="compact-xs" variant="default" onClick={onCancel}>
+      <Button className="fixed-size" size="compact-xs" variant="default" onClick={onCancel}>
         Cancel
       </Button>
     </div>

@@ -70,6 +70,12 @@ function Standing({ row }: { row: WindowRow }) {
   if (row.kind === 'cut') return null;
   const { word, meaning, tone } =
     row.kind === 'entry' ? categoryWords[row.entry.category] : reasonWords[row.reason];
+  if (tone === 'plain')
+    return (
+      <span className="dim" title={meaning}>
+        {word}
+      </span>
+    );
   return (
     <span title={meaning}>
       <Tag tone={tone}>{word}</Tag>
@@ -93,6 +99,7 @@ function Reason({ row, chosen }: { row: WindowRow; chosen: ChosenWindow }) {
 
 function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
   const isScoped = chosen.window.entries.some(({ scope }) => scope !== null);
+  const isDerived = chosen.window.entries.some(({ provenance }) => provenance !== null);
   const isReasoned = chosen.window.goals.length > 0 || (chosen.request.query ?? '') !== '';
   const columns: (Column<WindowRow> | null)[] = [
     { id: 'place', title: '#', width: 48, align: 'end', cell: (row) => <Position row={row} /> },
@@ -146,7 +153,7 @@ function columnsOf(chosen: ChosenWindow): Column<WindowRow>[] {
             row.kind === 'entry' ? (row.entry.scope ?? <span className="dim">none</span>) : null,
         }
       : null,
-    { id: 'origin', title: 'Origin', width: 72, cell: (row) => <Provenance row={row} /> },
+    isDerived ? { id: 'origin', title: 'Origin', width: 72, cell: (row) => <Provenance row={row} /> } : null,
     {
       id: 'why',
       title: 'Proof',

@@ -265,7 +265,7 @@ function Row({ name, arity, facts, conclusions }: RowProps) {
       </span>
       {conclusions !== null && (conclusions.derived > 0 || !conclusions.derivedComplete) && (
         <span className={`number ${styles.conclusions}`} title={conclusionsInWords(conclusions)}>
-          {conclusions.derived > 0 && '+'}
+          {conclusions.derivedComplete && '+'}
           {countOfConclusions(conclusions)}
         </span>
       )}

@@ -1,4 +1,4 @@
-import { formatAmount, formatCount } from '../../ui/format.ts';
+import { formatAmount, formatCount, formatShortCount } from '../../ui/format.ts';
 import styles from './memory.module.css';
 
 interface Bin {
@@ -45,7 +45,7 @@ export function rangeLabel({ from, to }: Pick<Bin, 'from' | 'to'>): string {
 export function describeBins(bins: readonly Bin[]): string {
   const filled = bins.filter(({ facts }) => facts > 0);
   if (filled.length === 0) return 'No facts.';
-  return filled.map((bin) => `${rangeLabel(bin)}: ${bin.facts}`).join('; ');
+  return filled.map((bin) => `${rangeLabel(bin)}: ${formatCount(bin.facts)}`).join('; ');
 }
 
 function Bar({ bin, now }: { bin: Bin; now: Bin | undefined }) {
@@ -88,7 +88,7 @@ export function Histogram({ histogram, now, threshold, label, look }: HistogramP
         title="The number of facts of full height; heights are logarithmic"
         aria-hidden
       >
-        {formatCount(greatest)}
+        {formatShortCount(greatest)}
       </span>
       <div className={styles.plot} role="img" aria-label={`${label}. ${describeBins(bins)}`}>
         {bins.map((bin, index) => (

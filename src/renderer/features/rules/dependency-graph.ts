@@ -9,6 +9,7 @@ import type { StoredRule } from '../../../engine/contract/rules.ts';
 import { dependenciesOf, negativeCycles, strataOf } from '../../../engine/language/stratify.ts';
 import { relationOf } from '../../../engine/language/terms.ts';
 import { type BandGraph, neighboursOf } from '../../ui/band-graph.ts';
+import { formatAmount } from '../../ui/format.ts';
 
 /** A relation. */
 export interface RelationNode {
@@ -100,7 +101,7 @@ function nodeInWords(graph: RelationGraph, node: RelationNode): string {
   const on = premises.map(({ from, completes }) => (completes ? `absence or aggregate of ${from}` : from));
   return [
     `${node.id}, stratum ${node.stratum}`,
-    `${node.facts} facts, ${node.rules.length} rules`,
+    `${formatAmount(node.facts, 'fact')}, ${formatAmount(node.rules.length, 'rule')}`,
     ...(node.isRecursive ? ['recursive'] : []),
     ...(on.length === 0 ? [] : [`depends on ${on.join(', ')}`]),
   ].join('; ');
@@ -109,8 +110,8 @@ function nodeInWords(graph: RelationGraph, node: RelationNode): string {
 function countsOf({ facts, rules, isRecursive }: RelationNode): string {
   const isOff = rules.length > 0 && rules.every(({ enabled }) => !enabled);
   return [
-    ...(facts > 0 || rules.length === 0 ? [`${facts} ${facts === 1 ? 'fact' : 'facts'}`] : []),
-    ...(rules.length > 0 ? [`${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`] : []),
+    ...(facts > 0 || rules.length === 0 ? [formatAmount(facts, 'fact')] : []),
+    ...(rules.length > 0 ? [formatAmount(rules.length, 'rule')] : []),
     ...(isRecursive ? ['recursive'] : []),
     ...(isOff ? ['off'] : []),
   ].join(' · ');

@@ -79,14 +79,14 @@ function columnsOf(counts: ViolationCounts | undefined): Column<PredicateRow>[] 
     {
       id: 'facts',
       title: 'Facts',
-      width: 68,
+      width: 84,
       align: 'end',
       cell: ({ facts }) => <span className={`number ${facts === 0 ? 'dim' : ''}`}>{formatCount(facts)}</span>,
     },
     {
       id: 'derived',
       title: 'Derived',
-      width: 80,
+      width: 96,
       align: 'end',
       cell: (row) =>
         row.rules === 0 ? (
