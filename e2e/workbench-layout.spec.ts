@@ -4,7 +4,7 @@
  */
 import { expect, type Page } from '@playwright/test';
 import { expectWithinBounds, openScreen, prepareKnowledge, screens } from './screens.ts';
-import { open, test } from './workbench.ts';
+import { open, test, write } from './workbench.ts';
 
 /** 1440 is a desktop; 960 and 720 are a 1440 laptop at 150% and 200%. */
 const widths = [1440, 1100, 960, 800, 720, 640];
@@ -128,3 +128,19 @@ for (const density of ['normal', 'compact'] as const)
         await screen.leave?.(page);
       });
   });
+
+test('the editor of a question grows with its wrapped lines, and shrinks again', { tag: '@long' }, async ({
+  page,
+  service,
+}) => {
+  await prepareKnowledge(page, service);
+  await open(page, service, '/ask?question=ancestor(?who, ada)');
+  const pane = page.getByRole('region', { name: 'Question', exact: true });
+  const height = async () => (await pane.boundingBox())?.height ?? 0;
+  await expect(page.getByRole('grid', { name: 'Answers' })).toBeVisible();
+  const before = await height();
+  await write(page, 'Question', Array.from({ length: 30 }, (_, at) => `mother(?a${at}, ?b${at})`).join(', '));
+  await expect.poll(height).toBeGreaterThan(before + 20);
+  await write(page, 'Question', 'ancestor(?who, ada)');
+  await expect.poll(height).toBe(before);
+});

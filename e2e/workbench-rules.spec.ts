@@ -292,3 +292,24 @@ test('the pane of the editor grows with its text and shrinks again, unless its e
   await write(page, 'New rules and facts', 'a(1).');
   expect(await heightOf()).toBe(chosen);
 });
+
+test('two windows that edit one rule keep their own drafts, and say so', { tag: '@long' }, async ({
+  page,
+  service,
+}) => {
+  const other = await page.context().newPage();
+  const windows = [page, other];
+  for (const each of windows) {
+    await open(each, service, '/rules');
+    await rowsOf(each, 'Rules').first().getByRole('button', { name: /^Edit/ }).click();
+  }
+  const descriptions = windows.map((each) => each.getByRole('textbox', { name: 'Description' }));
+  const texts = ['written in the first', 'written in the second'];
+  for (const [at, field] of descriptions.entries()) await field.fill(texts[at] ?? '');
+  for (const each of windows)
+    await expect(each.getByText('Another window is writing this, too.')).toBeVisible();
+  for (const [at, each] of windows.entries()) {
+    await each.reload();
+    await expect(descriptions[at] ?? each).toHaveValue(texts[at] ?? '');
+  }
+});

@@ -95,6 +95,8 @@ const fixedOptions: monaco.editor.IStandaloneEditorConstructionOptions = {
   renderLineHighlight: 'none',
   wordWrap: 'on',
   wrappingIndent: 'indent',
+  // Not between the mark of a variable and its name, nor within a number or an address.
+  wordWrapBreakAfterCharacters: ' \t,;)}',
   fontFamily: monospace,
   tabSize: 2,
   lineDecorationsWidth: 8,
@@ -171,8 +173,8 @@ function createEditor(host: HTMLElement, options: EditorOptions): Editor {
     placeholder,
     lineNumbers: lines === undefined ? 'on' : 'off',
     folding: lines === undefined,
-    // In a dialog Tab moves on, as from every field.
-    tabFocusMode: lines !== undefined,
+    // In a dialog and from a question Tab moves on, as from every field.
+    tabFocusMode: lines !== undefined || mode === 'question',
   });
   if (lines !== undefined) growWithText(editor, host, lines);
   for (const input of host.querySelectorAll('textarea, [role="textbox"]')) {
@@ -282,7 +284,7 @@ function useNotes(editor: RefObject<Editor | null>, notes: readonly LineNote[] |
  * Shows an editor of our language.
  *
  * The owner holds text and diagnostics; the editor reports typing and the submit key. It follows the colour scheme,
- * grows with its text within `lines`, and releases the Tab key with Ctrl+M.
+ * grows with its text within `lines`. Where Tab indents, Ctrl+M releases it.
  */
 export function CodeEditor(props: CodeEditorProps) {
   const {

@@ -110,6 +110,7 @@ const fixed: readonly ShortcutGroup[] = [
       ['F12', 'Go to what concludes the predicate; with Shift, to all its places'],
       ['F2', 'Rename the predicate or variable'],
       ['Alt+Shift+F', 'Lay the statements out'],
+      ['Ctrl+M', 'Let Tab leave an editor of rules, or indent again; on a Mac with Shift'],
     ],
   },
   {
