@@ -2,8 +2,9 @@
  * The text beside a tool's structured content.
  *
  * Some clients give the model only the text, others only the structured content: so the text contains everything in the
- * content, in lines, each item once. The bounds of an answer (maxFacts, maxChars, limit, the size of a tool's answer)
- * apply to both. The text says nothing that does not follow from the call and the structured content.
+ * content, in lines, each item once; of long chains in proofs it has the ends, and how to get the rest. The bounds of an
+ * answer (maxFacts, maxChars, limit, the size of a tool's answer) apply to both. The text says nothing that does not follow
+ * from the call and the structured content.
  */
 import type {
   Answered,
