@@ -303,13 +303,17 @@ test('two windows that edit one rule keep their own drafts, and say so', { tag: 
     await open(each, service, '/rules');
     await rowsOf(each, 'Rules').first().getByRole('button', { name: /^Edit/ }).click();
   }
-  const descriptions = windows.map((each) => each.getByRole('textbox', { name: 'Description' }));
   const texts = ['written in the first', 'written in the second'];
-  for (const [at, field] of descriptions.entries()) await field.fill(texts[at] ?? '');
-  for (const each of windows)
+  const edited = windows.map((each, at) => ({
+    each,
+    text: texts[at] ?? '',
+    field: each.getByRole('textbox', { name: 'Description' }),
+  }));
+  for (const { field, text } of edited) await field.fill(text);
+  for (const { each } of edited)
     await expect(each.getByText('Another window is writing this, too.')).toBeVisible();
-  for (const [at, each] of windows.entries()) {
+  for (const { each, field, text } of edited) {
     await each.reload();
-    await expect(descriptions[at] ?? each).toHaveValue(texts[at] ?? '');
+    await expect(field).toHaveValue(text);
   }
 });

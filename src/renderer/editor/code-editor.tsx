@@ -280,6 +280,21 @@ function useNotes(editor: RefObject<Editor | null>, notes: readonly LineNote[] |
   }, [editor, notes]);
 }
 
+/** Gives the owner the handle of the editor. */
+function useHandle(editor: RefObject<Editor | null>, handle: Ref<CodeEditorHandle> | undefined): void {
+  useImperativeHandle(handle, () => ({
+    focus: () => editor.current?.focus(),
+    reveal(line, column) {
+      editor.current?.setPosition({ lineNumber: line, column });
+      editor.current?.revealLineInCenterIfOutsideViewport(line);
+      editor.current?.focus();
+    },
+    edit(edits) {
+      if (editor.current !== null) editText(editor.current, edits);
+    },
+  }));
+}
+
 /**
  * Shows an editor of our language.
  *
@@ -352,17 +367,7 @@ export function CodeEditor(props: CodeEditorProps) {
   useEffect(() => editor.current?.updateOptions({ fontSize }), [fontSize]);
   useEffect(() => monaco.editor.setTheme(`corollary-${scheme}`), [scheme]);
 
-  useImperativeHandle(handle, () => ({
-    focus: () => editor.current?.focus(),
-    reveal(line, column) {
-      editor.current?.setPosition({ lineNumber: line, column });
-      editor.current?.revealLineInCenterIfOutsideViewport(line);
-      editor.current?.focus();
-    },
-    edit(edits) {
-      if (editor.current !== null) editText(editor.current, edits);
-    },
-  }));
+  useHandle(editor, handle);
 
   return <div ref={host} className={lines === undefined ? styles.fill : styles.grow} />;
 }

@@ -117,7 +117,7 @@ export function fileColumns({ variables }: ParsedQuestion): readonly string[] {
 }
 
 /** The rows of an answer, in its order, as they arrive. */
-export type FileRows = AsyncIterable<readonly FileRow[]>;
+type FileRows = AsyncIterable<readonly FileRow[]>;
 
 type Pieces = AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>;
 type Binding = Readonly<Record<string, string>>;
