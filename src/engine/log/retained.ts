@@ -25,6 +25,18 @@ export interface RetainedBase {
   readonly snapshot: StoredSnapshot | null;
 }
 
+/** The files from which a base and the records after it can be read, as plain data: for another thread. */
+export interface RetainedRange {
+  readonly base: Pick<RetainedBase, 'sequence' | 'time'> & { readonly snapshot: RetainedFile | null };
+  readonly segments: readonly (RetainedFile & Pick<Segment, 'end' | 'lastSequence'>)[];
+}
+
+/** A file by its name; the salt of its header tells it from one that replaced it. */
+interface RetainedFile {
+  readonly name: string;
+  readonly salt: Uint8Array;
+}
+
 /** What the log knows of itself: its segments in order, and its newest snapshot. */
 interface KnownLog {
   readonly segments: readonly Segment[];
@@ -35,7 +47,7 @@ interface KnownLog {
 
 /** A file of the past is no longer there. */
 export class RetainedFileGone extends Error {
-  constructor(name: string, options: ErrorOptions) {
+  constructor(name: string, options?: ErrorOptions) {
     super(`the file ${name} of the history was removed`, options);
     this.name = 'RetainedFileGone';
   }
@@ -80,6 +92,36 @@ export class RetainedLog {
       bases.push({ sequence: stored.header.sequence, time: stored.header.time, snapshot: stored });
     }
     return new RetainedLog(backend, segments, bases, isRewritten);
+  }
+
+  /** The part of a log that the range names. Rejects with RetainedFileGone, the system's error or a StartupError. */
+  static async within(
+    backend: StorageBackend,
+    key: FolderKey | null,
+    { base, segments: named }: RetainedRange,
+  ): Promise<RetainedLog> {
+    const segments: Segment[] = [];
+    for (const { name, salt, end, lastSequence } of named) {
+      const segment = await closedSegment(backend, name, key, lastSequence);
+      if (segment === null || !isSame(segment.header, salt)) throw new RetainedFileGone(name);
+      segments.push({ ...segment, end });
+    }
+    let snapshot: StoredSnapshot | null = null;
+    if (base.snapshot !== null) {
+      const { name, salt } = base.snapshot;
+      snapshot = await earlierSnapshot(backend, name, key);
+      if (snapshot === null || !isSame(snapshot.header, salt)) throw new RetainedFileGone(name);
+    }
+    return new RetainedLog(backend, segments, [{ ...base, snapshot }], () => false);
+  }
+
+  /** What has to be read from this base on, up to what is committed now. */
+  rangeFrom({ sequence, time, snapshot }: RetainedBase): RetainedRange {
+    const segments = this.segments
+      .filter(({ lastSequence }) => lastSequence > sequence)
+      .map(({ name, header: { salt }, end, lastSequence }) => ({ name, salt, end, lastSequence }));
+    const named = snapshot === null ? null : { name: snapshot.name, salt: snapshot.header.salt };
+    return { base: { sequence, time, snapshot: named }, segments };
   }
 
   /**
@@ -127,6 +169,10 @@ export class RetainedLog {
     const isGone = systemErrorCode(error) === 'ENOENT' || this.#isRewritten();
     return isGone ? new RetainedFileGone(name, { cause: error }) : error;
   }
+}
+
+function isSame({ salt }: { readonly salt: Uint8Array }, expected: Uint8Array): boolean {
+  return salt.length === expected.length && salt.every((byte, at) => byte === expected[at]);
 }
 
 /** What a segment says of itself, and of the one before it. */

@@ -22,6 +22,7 @@ import {
 import { type Knowledge, modelOf, type ModelFact, type ModelView } from '../testing/naive-model.ts';
 import { Prng } from '../testing/prng.ts';
 import { randomPause } from '../testing/random-pause.ts';
+import { pastThreads } from '../testing/threads-in-process.ts';
 import { expectAnswer, fuzzCaller, overSeeds, Twin, viewFields } from '../testing/twin.ts';
 
 /**
@@ -96,14 +97,20 @@ function randomMoment(prng: Prng, history: readonly Known[], now: number): [Mome
   return [{ asOf, asKnown: { kind: 'instant', time } }, known, asOf ?? time];
 }
 
-for (const [name, flavour] of Object.entries(flavours))
-  test(`answers about any moment as the naive model did then (${name})`, { timeout: 3_600_000 }, () =>
-    overSeeds({ name, few: 3, many: 2000 }, async (seed) => {
+/** Where earlier knowledge is rebuilt and asked. */
+const places = ['here', 'on a thread'] as const;
+
+for (const [name, flavour, place] of Object.entries(flavours).flatMap(([name, flavour]) =>
+  places.map((place) => [name, flavour, place] as const),
+))
+  test(`answers about any moment as the naive model did then (${name}, ${place})`, { timeout: 3_600_000 }, () =>
+    overSeeds({ name: `${name} ${place}`, few: 3, many: 2000 }, async (seed) => {
       const prng = new Prng(seed);
       const start = randomCase(prng, flavour);
       const backend = retaining();
       const pause = randomPause(new Prng(seed + 1));
-      const options = { pause, segmentBytes: 2000 };
+      const threadHost = place === 'here' ? null : pastThreads(backend);
+      const options = { pause, segmentBytes: 2000, threadHost };
       const open = async (more: object) =>
         (await openEngineOn(backend, null, { ...options, ...more })).engine;
       const twin = await Twin.open(start, pause, open);
@@ -124,6 +131,7 @@ for (const [name, flavour] of Object.entries(flavours))
         await note();
         if (prng.chance(0.15)) await twin.engine.snapshot();
         if (prng.chance(0.1)) await twin.restart(open);
+        if (prng.chance(0.1)) threadHost?.kill();
         const [moment, known, time] = randomMoment(prng, history, twin.current.time);
         const { body, view } = randomAsked(prng, start.vocabulary, flavour);
         const fields = { ...viewFields(view), withProof: true, timeoutMs: 600_000 };
@@ -136,6 +144,7 @@ for (const [name, flavour] of Object.entries(flavours))
       }
       await compareMoments(twin, prng, start.vocabulary, flavour, history);
       await twin.engine.close();
+      if (threadHost !== null) expect(threadHost.posted.some(({ kind }) => kind === 'askPast')).toBe(true);
     }),
   );
 

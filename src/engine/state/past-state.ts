@@ -29,6 +29,14 @@ export interface LateBase {
   readonly lateAt: { readonly generation: number; readonly stamp: number };
 }
 
+/** The moment that is wanted, of the database with this name. */
+export interface WantedPast {
+  readonly name: string;
+  readonly at: KnownAt;
+  /** The generation of a database that does not exist yet; see `DatabaseState`. */
+  readonly firstGeneration: number;
+}
+
 /** What limits the rebuilding. */
 export interface FoldingLimits {
   readonly pause: Pause;
@@ -45,11 +53,7 @@ const recordsBetweenChecks = 256;
 export async function rebuilt(
   retained: RetainedLog,
   base: RetainedBase,
-  {
-    name,
-    at,
-    firstGeneration,
-  }: { readonly name: string; readonly at: KnownAt; readonly firstGeneration: number },
+  { name, at, firstGeneration }: WantedPast,
   { pause, check }: FoldingLimits,
 ): Promise<PastDatabase | LateBase> {
   const state = await stateOfBase(retained, base, name, pause);

@@ -176,7 +176,8 @@ test('a program without reasoning threads says so once, and answers in place', a
 });
 
 test('a worker that runs out of its heap ends alone, and its owner is told', async () => {
-  const host = reasoningHost(reasoningFile, { count: 1000, memoryBytes: 2 ** 40, questionBytes: 2 ** 40 });
+  const settings = { memoryBytes: 2 ** 40, questionBytes: 2 ** 40, log: null };
+  const host = reasoningHost(reasoningFile, { count: 1000, ...settings });
   let ended: unknown = null;
   const link = host.start({
     message: () => undefined,
