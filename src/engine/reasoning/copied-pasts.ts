@@ -124,7 +124,7 @@ export class CopiedPasts {
       if (base === undefined) throw new Error('a range has a base');
       const limits = { pause: scheduler.pauseOf(owner, 'rebuild the past'), check };
       const folded = await rebuilt(retained, base, wanted, limits);
-      if ('lateAt' in folded) return folded;
+      if ('lateAt' in folded || 'lostAfter' in folded) return folded;
       refuseGone(signal);
       this.#pasts.set(past, folded);
       const { database, stamp, wall, nextStamp } = folded;

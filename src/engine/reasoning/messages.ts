@@ -11,7 +11,7 @@ import type { AskInput } from '../contract/inference.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { RelationShape } from '../datalog/model/program.ts';
 import type { RetainedRange } from '../log/retained.ts';
-import type { LateBase, WantedPast } from '../state/past-state.ts';
+import type { LateBase, LostPast, WantedPast } from '../state/past-state.ts';
 import type { DeclarationRecord } from '../store/declaration-store.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
@@ -102,6 +102,7 @@ export interface FoldPast extends WantedPast {
 export type FoldedThere =
   | { readonly generation: number; readonly stamp: number; readonly wall: number; readonly nextStamp: number | null }
   | LateBase
+  | LostPast
   | { readonly unreadable: string }
   | { readonly gone: string };
 

@@ -6,7 +6,7 @@ import { RetainedFileGone } from '../log/retained.ts';
 import { StartupError } from '../log/startup-error.ts';
 import { PastLost } from '../session/past-copies.ts';
 import type { PastElsewhere, PastQuestion, PastThere } from '../session/past-knowledge.ts';
-import type { LateBase, WantedPast } from '../state/past-state.ts';
+import type { LateBase, LostPast, WantedPast } from '../state/past-state.ts';
 import type { AskPast, FoldedThere, FoldPast, PastCaller, PastMessage, ThreadReply } from './messages.ts';
 
 /** How the reasoning thread that was asked ended before it replied: by itself, or since it was replaced. */
@@ -63,7 +63,7 @@ export class PastThreads implements PastElsewhere {
     retained: RetainedLog,
     base: RetainedBase,
     wanted: WantedPast,
-  ): Promise<PastThere | LateBase> {
+  ): Promise<PastThere | LateBase | LostPast> {
     const past = new PastOnThread(this.#pool.thread(), this.#nextPast++);
     const range = retained.rangeFrom(base);
     this.#folding.add(past);
@@ -100,7 +100,7 @@ export class PastOnThread implements PastThere {
   /** Rebuilds it. Rejects like `PastFolding.fold`; it is gone then. */
   async fold(
     wanted: Omit<FoldPast, 'kind' | 'id' | 'past'>,
-  ): Promise<PastThere | LateBase> {
+  ): Promise<PastThere | LateBase | LostPast> {
     try {
       const make = (id: number): FoldPast => ({ kind: 'foldPast', id, past: this.#number, ...wanted });
       const folded = this.#valueOf(await this.#thread.exchange(make, forever)) as FoldedThere;

@@ -6,7 +6,7 @@ import { refuseGone } from '../datalog/tables/evaluation.ts';
 import type { Log } from '../log/log.ts';
 import { RetainedFileGone, type RetainedBase, type RetainedLog } from '../log/retained.ts';
 import { StartupError } from '../log/startup-error.ts';
-import type { LateBase, PastDatabase, WantedPast } from '../state/past-state.ts';
+import type { LateBase, LostPast, PastDatabase, WantedPast } from '../state/past-state.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { LiveState } from './live-state.ts';
 
@@ -43,7 +43,7 @@ export interface PastFolding<Folded extends FoldedPast> {
     retained: RetainedLog,
     base: RetainedBase,
     wanted: WantedPast,
-  ): Promise<Folded | LateBase>;
+  ): Promise<Folded | LateBase | LostPast>;
   /** Drops what is being rebuilt; resolves when that has happened. */
   abandon(): Promise<void>;
 }
@@ -205,22 +205,25 @@ export class PastCopies<Folded extends FoldedPast> {
 
   async #rebuilt(caller: Caller, database: DatabaseState, at: KnownAt): Promise<Folded> {
     const { name, firstGeneration } = database;
-    const retained = await this.#host.log.retained();
-    const [first] = retained.bases;
-    if (first === undefined) throw gone(database, database.generation);
-    const bases = basesFor(retained, database, at);
+    const before = { name, at: { kind: 'generation', generation: 0 }, firstGeneration } as const;
     let earliest: LateBase['lateAt'] | null = null;
-    for (const base of bases) {
-      const folded = await this.#folding.fold(caller, retained, base, { name, at, firstGeneration });
-      if (!('lateAt' in folded)) return folded;
-      earliest = folded.lateAt;
-    }
-    if (bases.at(-1) !== first) {
-      const before = { kind: 'generation', generation: 0 } as const;
-      const folded = await this.#folding.fold(caller, retained, first, { name, at: before, firstGeneration });
+    // What was known before a gap is in an earlier part.
+    for (let part: RetainedLog | null = await this.#host.log.retained(); part !== null; part = part.earlier) {
+      const [first] = part.bases;
+      if (first === undefined) continue;
+      const bases = basesFor(part, database, at);
+      for (const base of bases) {
+        const folded = await this.#folding.fold(caller, part, base, { name, at, firstGeneration });
+        if ('lostAfter' in folded) throw lost(database, folded.lostAfter, earliest);
+        if (!('lateAt' in folded)) return folded;
+        earliest = folded.lateAt;
+      }
+      if (bases.at(-1) === first) continue;
+      const folded = await this.#folding.fold(caller, part, first, before);
+      if ('lateAt' in folded) earliest = folded.lateAt;
       // Nothing of the database had been written then.
-      if (!('lateAt' in folded)) return folded;
-      earliest = folded.lateAt;
+      else if (part.earlier === null && !('lostAfter' in folded)) return folded;
+      else if (!('lostAfter' in folded)) await folded.drop();
     }
     throw gone(database, earliest?.generation ?? database.generation, earliest?.stamp);
   }
@@ -295,6 +298,20 @@ export function gone(database: DatabaseState, generation: number, stamp: number 
     'HistoryGone',
     `the history does not reach back so far: the earliest moment is generation ${generation}${when}`,
     { earliest: { generation, time } },
+  );
+}
+
+/** A repair lost what was known between two generations. */
+function lost(
+  database: DatabaseState,
+  after: LostPast['lostAfter'],
+  until: LateBase['lateAt'] | null,
+): EngineError {
+  const { generation, stamp: time } = until ?? { generation: database.generation, stamp: null };
+  return new EngineError(
+    'HistoryGone',
+    `what was known after generation ${after.generation} and before ${generation} was lost with damaged records of the log: ask about generation ${after.generation} or earlier, or ${generation} or later`,
+    { earliest: { generation, time }, lostAfter: { generation: after.generation, time: after.stamp } },
   );
 }
 

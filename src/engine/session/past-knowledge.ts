@@ -3,7 +3,7 @@ import { EngineError, invalid } from '../base/errors.ts';
 import type { Scheduler } from '../base/scheduler.ts';
 import type { KnownAt } from '../contract/moments.ts';
 import type { Log } from '../log/log.ts';
-import { bytesOfPast, type LateBase, type PastDatabase, rebuilt } from '../state/past-state.ts';
+import { bytesOfPast, type LateBase, type LostPast, type PastDatabase, rebuilt } from '../state/past-state.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { LiveState } from './live-state.ts';
 import { type FoldedPast, gone, PastCopies, type PastFolding, PastLost, tooLarge } from './past-copies.ts';
@@ -229,8 +229,8 @@ export class PastKnowledge {
     };
   }
 
-  #here(past: PastDatabase | LateBase): PastHere | LateBase {
-    if ('lateAt' in past) return past;
+  #here(past: PastDatabase | LateBase | LostPast): PastHere | LateBase | LostPast {
+    if ('lateAt' in past || 'lostAfter' in past) return past;
     const { database, stamp, wall, nextStamp } = past;
     const { generation } = database;
     const bytes = bytesOfPast(past);
