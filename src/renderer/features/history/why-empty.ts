@@ -30,6 +30,16 @@ export function whyEmpty(since: History['since'], areFiltered: boolean): Why {
       };
 }
 
+/** What a list that has ended does not have. */
+export function whereItEnds({ since, gaps }: Pick<History, 'since' | 'gaps'>): string {
+  const end =
+    since === null
+      ? 'This is everything, from the first write on'
+      : `This is everything that is kept: writes up to ${formatTime(since)} are not`;
+  const lost = gaps.map(({ from, to }) => `between ${formatTime(from)} and ${formatTime(to)}`).join(', and ');
+  return lost === '' ? `${end}.` : `${end}. Writes ${lost} were lost with damaged records.`;
+}
+
 /** Why the history cannot be read; null if the failure is another one, which speaks for itself. */
 export function whyGone({ code, detail }: ApiFailure): Why | null {
   return code === 'HistoryGone' ? { title: 'This is not kept', detail } : null;
