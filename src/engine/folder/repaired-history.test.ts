@@ -36,7 +36,11 @@ async function copied(backend: MemoryBackend): Promise<MemoryBackend> {
 }
 
 /** Generations 1 to `count`, one an hour: each tells `p(<generation>)`; snapshots after those of `snapshots`. */
-async function written(count: number, snapshots: readonly number[], options: object = {}): Promise<MemoryBackend> {
+async function written(
+  count: number,
+  snapshots: readonly number[],
+  options: object = {},
+): Promise<MemoryBackend> {
   const backend = memoryBackend();
   const { session, close } = await opened(backend, options);
   for (let number = 1; number <= count; number++) {
@@ -69,7 +73,8 @@ async function repaired(backend: MemoryBackend, key: string | null = null): Prom
   return outcome;
 }
 
-const known = (session: Session, asKnown: KnownAt): Session => session.as({ moment: { asOf: null, asKnown } });
+const known = (session: Session, asKnown: KnownAt): Session =>
+  session.as({ moment: { asOf: null, asKnown } });
 const generation = (number: number): KnownAt => ({ kind: 'generation', generation: number });
 const countAt = async (session: Session, number: number): Promise<number> =>
   (await known(session, generation(number)).query('p(?x)')).length;
@@ -77,7 +82,9 @@ const listed = async ({ engine, caller }: Session, query: object = {}) =>
   engine.history(caller, historyQuerySchema.parse(query));
 
 /** Ten generations before a gap at 11, 12 to 14 behind it, repaired; and 3 more. */
-async function mended(options: object = {}): Promise<{ backend: MemoryBackend; at: Opened; outcome: Repaired }> {
+async function mended(
+  options: object = {},
+): Promise<{ backend: MemoryBackend; at: Opened; outcome: Repaired }> {
   const backend = await written(14, [4, 8], options);
   await damageAt(backend, '"args":["11"]');
   const outcome = await repaired(backend);
@@ -108,7 +115,8 @@ test('a repair keeps what is known of the past up to the gap, and refuses what i
   expect(await countAt(session, first + 1)).toBe(14);
   const instant = (time: number): KnownAt => ({ kind: 'instant', time });
   const { generations } = await listed(session);
-  const timeOf = (number: number): number => generations.find((each) => each.generation === number)?.time ?? 0;
+  const timeOf = (number: number): number =>
+    generations.find((each) => each.generation === number)?.time ?? 0;
   expect(await known(session, instant(timeOf(10))).query('p(?x)')).toHaveLength(10);
   expect((await refusal(known(session, instant(timeOf(10) + 1)).query('p(?x)'))).code).toBe('HistoryGone');
   expect(await known(session, instant(timeOf(first + 1) - 1)).query('p(?x)')).toHaveLength(13);

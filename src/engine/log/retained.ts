@@ -141,7 +141,11 @@ export class RetainedLog {
     }
     const all = [...before, { ...last, end }, ...rest];
     let part: RetainedLog | null = null;
-    for (const each of partsOf(all, all.map(({ header }) => header), bases))
+    for (const each of partsOf(
+      all,
+      all.map(({ header }) => header),
+      bases,
+    ))
       part = new RetainedLog(backend, { ...each, earlier: part }, () => false);
     return part;
   }

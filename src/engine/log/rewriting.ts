@@ -111,8 +111,7 @@ async function* unchanged(
         yield { kind: 'snapshot', base, parts: part.partsOf(snapshot) };
     }
     if (first === undefined) continue;
-    for await (const record of part.records(first.header.firstSequence - 1))
-      yield { kind: 'record', record };
+    for await (const record of part.records(first.header.firstSequence - 1)) yield { kind: 'record', record };
   }
 }
 

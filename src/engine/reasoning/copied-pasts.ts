@@ -111,7 +111,10 @@ export class CopiedPasts {
     return [encoder.encode(JSON.stringify(await this.#folded(message, signal)))];
   }
 
-  async #folded({ past, owner, range, maxBytes, ...wanted }: FoldPast, signal: AbortSignal): Promise<FoldedThere> {
+  async #folded(
+    { past, owner, range, maxBytes, ...wanted }: FoldPast,
+    signal: AbortSignal,
+  ): Promise<FoldedThere> {
     const { retained: open, scheduler } = this.#parts;
     if (open === null) throw new Error('this thread cannot read the log');
     const check = (bytes: number): void => {

@@ -100,7 +100,12 @@ export interface FoldPast extends WantedPast {
 
 /** What a fold came to; `unreadable`: a file is damaged, `gone`: it was removed or replaced. */
 export type FoldedThere =
-  | { readonly generation: number; readonly stamp: number; readonly wall: number; readonly nextStamp: number | null }
+  | {
+      readonly generation: number;
+      readonly stamp: number;
+      readonly wall: number;
+      readonly nextStamp: number | null;
+    }
   | LateBase
   | LostPast
   | { readonly unreadable: string }

@@ -85,13 +85,17 @@ const atom = { predicate: 'path', args: ['n0', '?y'] };
 /** Everything that reads a moment of knowledge. */
 const readings: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {
   ask: (session) => session.ask('path(?x, ?y)', { withProof: true }),
-  askForText: ({ engine, caller }) => engine.askForText(caller, askInputSchema.parse({ text: 'path(?x, ?y)' })),
+  askForText: ({ engine, caller }) =>
+    engine.askForText(caller, askInputSchema.parse({ text: 'path(?x, ?y)' })),
   query: (session) => session.query('edge(?x, ?y)'),
   why: ({ engine, caller }) => engine.explain(caller, explainInputSchema.parse({ ...atom, mode: 'why' })),
   whyNot: ({ engine, caller }) =>
     engine.explain(caller, explainInputSchema.parse({ ...atom, args: ['n9', 'n0'], mode: 'whyNot' })),
   aggregate: ({ engine, caller }) =>
-    engine.aggregate(caller, aggregateInputSchema.parse({ predicate: 'path', operation: 'COUNT', infer: true })),
+    engine.aggregate(
+      caller,
+      aggregateInputSchema.parse({ predicate: 'path', operation: 'COUNT', infer: true }),
+    ),
   whatIf: ({ engine, caller }) =>
     engine.whatIf(
       caller,
@@ -276,14 +280,17 @@ test('a question keeps its time, whatever its thread does', async () => {
   });
 });
 
-test.each(['here', 'on a thread'])('a damaged part of the history is gone, and the log says which file (%s)', async (place) => {
-  const { session, threads, backend, warned } = await chained();
-  if (place === 'here') threads.afterMs = Number.POSITIVE_INFINITY;
-  await session.engine.snapshot();
-  const [name] = (await backend.list()).filter((each) => each.endsWith('.snapshot'));
-  const bytes = backend.contents(name as string).slice();
-  bytes[200] = (bytes[200] as number) ^ 1;
-  backend.put(name as string, bytes);
-  expect((await refusal(known(session, generation(3)).ask('path(n0, ?y)'))).code).toBe('HistoryGone');
-  expect(warned.join()).toContain(name);
-});
+test.each(['here', 'on a thread'])(
+  'a damaged part of the history is gone, and the log says which file (%s)',
+  async (place) => {
+    const { session, threads, backend, warned } = await chained();
+    if (place === 'here') threads.afterMs = Number.POSITIVE_INFINITY;
+    await session.engine.snapshot();
+    const [name] = (await backend.list()).filter((each) => each.endsWith('.snapshot'));
+    const bytes = backend.contents(name as string).slice();
+    bytes[200] = (bytes[200] as number) ^ 1;
+    backend.put(name as string, bytes);
+    expect((await refusal(known(session, generation(3)).ask('path(n0, ?y)'))).code).toBe('HistoryGone');
+    expect(warned.join()).toContain(name);
+  },
+);

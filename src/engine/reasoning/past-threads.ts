@@ -38,6 +38,8 @@ export interface PastThreadPool {
   thread(): PastThread;
   /** Bytes that one copy may take. */
   readonly maxBytes: number;
+  /** Called with each question. */
+  readonly asked: () => void;
 }
 
 /** After this time a thread that was asked to drop a copy is replaced, in milliseconds. */
@@ -64,11 +66,16 @@ export class PastThreads implements PastElsewhere {
     base: RetainedBase,
     wanted: WantedPast,
   ): Promise<PastThere | LateBase | LostPast> {
-    const past = new PastOnThread(this.#pool.thread(), this.#nextPast++);
+    const past = new PastOnThread(this.#pool.thread(), this.#nextPast++, this.#pool.asked);
     const range = retained.rangeFrom(base);
     this.#folding.add(past);
     try {
-      return await past.fold({ ...wanted, owner: { database, tenant }, range, maxBytes: this.#pool.maxBytes });
+      return await past.fold({
+        ...wanted,
+        owner: { database, tenant },
+        range,
+        maxBytes: this.#pool.maxBytes,
+      });
     } finally {
       this.#folding.delete(past);
     }
@@ -83,6 +90,7 @@ export class PastThreads implements PastElsewhere {
 export class PastOnThread implements PastThere {
   readonly #thread: PastThread;
   readonly #number: number;
+  readonly #asked: () => void;
   generation = 0;
   stamp = 0;
   wall = 0;
@@ -91,16 +99,15 @@ export class PastOnThread implements PastThere {
   bytes = 0;
   isThere = true;
 
-  constructor(thread: PastThread, number: number) {
+  constructor(thread: PastThread, number: number, asked: () => void) {
     this.#thread = thread;
     this.#number = number;
+    this.#asked = asked;
     thread.pasts.add(this);
   }
 
   /** Rebuilds it. Rejects like `PastFolding.fold`; it is gone then. */
-  async fold(
-    wanted: Omit<FoldPast, 'kind' | 'id' | 'past'>,
-  ): Promise<PastThere | LateBase | LostPast> {
+  async fold(wanted: Omit<FoldPast, 'kind' | 'id' | 'past'>): Promise<PastThere | LateBase | LostPast> {
     try {
       const make = (id: number): FoldPast => ({ kind: 'foldPast', id, past: this.#number, ...wanted });
       const folded = this.#valueOf(await this.#thread.exchange(make, forever)) as FoldedThere;
@@ -118,11 +125,9 @@ export class PastOnThread implements PastThere {
     }
   }
 
-  async ask(
-    caller: Caller,
-    { reading, input, time, timeoutMs, startedAt }: PastQuestion,
-  ): Promise<unknown> {
+  async ask(caller: Caller, { reading, input, time, timeoutMs, startedAt }: PastQuestion): Promise<unknown> {
     if (!this.isThere) throw new PastLost(false);
+    this.#asked();
     const named = namedOf(caller);
     const asked = { past: this.#number, reading, input, time, timeoutMs };
     const askedAt = performance.timeOrigin + startedAt;
@@ -187,6 +192,13 @@ const forever: Waiting = {
 };
 
 function namedOf(caller: Caller): PastCaller {
-  const { signal: _signal, moment: _moment, onKnown: _onKnown, idempotency: _key, ifMatch: _match, ...named } = caller;
+  const {
+    signal: _signal,
+    moment: _moment,
+    onKnown: _onKnown,
+    idempotency: _key,
+    ifMatch: _match,
+    ...named
+  } = caller;
   return named;
 }

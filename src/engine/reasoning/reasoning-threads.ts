@@ -18,7 +18,13 @@ import type {
 import type { TenantState } from '../state/state.ts';
 import { Tuples } from '../store/tuples.ts';
 import { CopyFeed } from './copy-feed.ts';
-import { type Ending, type PastThread, type PastThreadPool, PastThreads, type Waiting } from './past-threads.ts';
+import {
+  type Ending,
+  type PastThread,
+  type PastThreadPool,
+  PastThreads,
+  type Waiting,
+} from './past-threads.ts';
 import type {
   FromReasoningThread,
   RemoteConclusions,
@@ -406,6 +412,7 @@ export class ReasoningThreads implements FactCopies {
       },
       maxBytes: this.#parts.memory.limit,
       thread: () => this.#threadAt(this.#placeOf(null)),
+      asked: () => this.#counters.movedQuestions++,
     };
   }
 

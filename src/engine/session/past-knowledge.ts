@@ -3,7 +3,13 @@ import { EngineError, invalid } from '../base/errors.ts';
 import type { Scheduler } from '../base/scheduler.ts';
 import type { KnownAt } from '../contract/moments.ts';
 import type { Log } from '../log/log.ts';
-import { bytesOfPast, type LateBase, type LostPast, type PastDatabase, rebuilt } from '../state/past-state.ts';
+import {
+  bytesOfPast,
+  type LateBase,
+  type LostPast,
+  type PastDatabase,
+  rebuilt,
+} from '../state/past-state.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { LiveState } from './live-state.ts';
 import { type FoldedPast, gone, PastCopies, type PastFolding, PastLost, tooLarge } from './past-copies.ts';
@@ -123,7 +129,8 @@ export class PastKnowledge {
     const startedAt = performance.now();
     for (let ends = 0; ; ) {
       const { database, earlier } = this.#picked(caller, moment);
-      if (earlier === null || this.#elsewhere === null || this.#host.elsewhere?.isPossible !== true) return null;
+      if (earlier === null || this.#elsewhere === null || this.#host.elsewhere?.isPossible !== true)
+        return null;
       try {
         const wanted = { caller, database, at: earlier, timeoutMs, startedAt };
         return await this.#elsewhere.use(wanted, async (copy) => {

@@ -104,6 +104,7 @@ test('earlier knowledge is rebuilt and asked on a worker, which reads the folder
   expect((await ask(3)).body.total).toBe(1275);
   expect((await ask(4)).body.total).toBe(1326);
   expect(await figure(service, 'service_reasoning_copies')).toBe(2);
+  expect(await figure(service, 'service_reasoning_moved_questions_total')).toBe(2);
   const forgotten = await service.call('POST', '/admin/forget', { tenant: 'default', entity: 'n50' });
   expect(forgotten.status).toBe(200);
   expect(await figure(service, 'service_reasoning_copies')).toBe(0);

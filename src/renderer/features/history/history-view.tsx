@@ -135,9 +135,7 @@ function Foot({ changes }: { changes: ReturnType<typeof useChanges> }) {
           Show older changes
         </Button>
       ) : (
-        <span className="small-print">
-          {last === undefined ? '' : whereItEnds(last)}
-        </span>
+        <span className="small-print">{last === undefined ? '' : whereItEnds(last)}</span>
       )}
     </div>
   );

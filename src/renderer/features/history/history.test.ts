@@ -127,7 +127,7 @@ describe('an empty history says why', () => {
     const gaps = [{ from: 1_782_900_000_300, to: 1_782_900_400_300 }];
     expect(whereItEnds({ since: null, gaps: [] })).toBe('This is everything, from the first write on.');
     expect(whereItEnds({ since: null, gaps })).toMatch(
-      /^This is everything, from the first write on\. Writes between .+ and .+ were lost with damaged records\.$/,
+      /^This goes back to the first write\. Writes between .+ and .+ are missing: damaged records were lost\.$/,
     );
   });
 
