@@ -222,11 +222,11 @@ test.each(['foldPast', 'askPast'] as const)('what is erased meanwhile is in no a
   const { session, threads } = await chained();
   const { engine, caller } = session;
   const input = forgetEntitySchema.parse({ tenant: caller.tenant, entity: 'n7' });
-  let erasing: Promise<unknown> | null = null;
+  const erasing: Promise<unknown>[] = [];
   const held: ToReasoningThread[] = [];
   threads.filter = (message) => {
-    if (message.kind === kind && erasing === null) {
-      erasing = engine.forgetEntity(caller, input);
+    if (message.kind === kind && erasing.length === 0) {
+      erasing.push(engine.forgetEntity(caller, input));
       held.push(message);
       return false;
     }
@@ -234,7 +234,7 @@ test.each(['foldPast', 'askPast'] as const)('what is erased meanwhile is in no a
     return true;
   };
   const results = await known(session, generation(3)).results('edge(?x, ?y)');
-  await erasing;
+  await Promise.all(erasing);
   expect(results).toHaveLength(8);
   expect(engine.figures().reasoning.copies).toBe(1);
 });
