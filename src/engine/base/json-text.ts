@@ -1,3 +1,6 @@
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
 /** A value that was written as JSON elsewhere, in UTF-8 and in pieces: to be sent as it is. */
 export class JsonText {
   readonly parts: readonly Uint8Array[];
@@ -19,6 +22,17 @@ export class JsonText {
       at += part.length;
     }
     return whole;
+  }
+
+  /** The text of an object with one more member at its end; that of anything else as it is. */
+  withMember(name: string, value: unknown): JsonText {
+    const parts = this.parts.filter(({ length }) => length > 0);
+    const last = parts.pop();
+    const [first = last] = parts;
+    if (last === undefined || first?.[0] !== OPENING_BRACE || last.at(-1) !== CLOSING_BRACE) return this;
+    const comma = this.bytes > 2 ? ',' : '';
+    const member = `${comma}${JSON.stringify(name)}:${JSON.stringify(value)}}`;
+    return new JsonText([...parts, last.subarray(0, -1), new TextEncoder().encode(member)]);
   }
 
   /** The value, parsed in one turn: for short texts. */

@@ -72,15 +72,16 @@ export async function repairFolder(
   passOver(state, maxSequence, lostRecords(examined) + leftOut.length);
   const setAside = await setDamagedAside(backend, examined.damages);
   const pin = pinState(state, talliesOf(restored));
-  const parent = historyId === null ? null : { historyId, sequence: unbrokenTo };
-  const { sequence, time } = pin;
   const retained = isErased ? null : await retainedUpTo(backend, key, { ...examined, unbrokenTo }, onWarn);
+  const through = retained?.reached ?? unbrokenTo;
+  const parent = historyId === null ? null : { historyId, sequence: through };
+  const { sequence, time } = pin;
   const { hasHistory } = await putAlone(
     backend,
     { sequence, time, checksum: null, historyId: freshHistory(random), parent, epoch: Math.max(1, epoch) },
     pin.parts(noPause, () => true),
     { key, now: () => clock.now(), random, onWarn },
-    { retained },
+    { retained: retained?.log ?? null },
   );
   return {
     damages: examined.damages,
@@ -88,7 +89,7 @@ export async function repairFolder(
     leftOut,
     contents: contentsOf(state),
     position: sequence,
-    historyThrough: hasHistory ? unbrokenTo : null,
+    historyThrough: hasHistory ? through : null,
   };
 }
 
@@ -101,7 +102,7 @@ async function retainedUpTo(
   key: FolderKey | null,
   { damages, snapshot, unbrokenTo: through }: Pick<Examined, 'damages' | 'snapshot' | 'unbrokenTo'>,
   onWarn: FolderTask['onWarn'],
-): Promise<RetainedLog | null> {
+): ReturnType<typeof RetainedLog.upTo> {
   const isReceived = receivedNames(snapshot === null ? [] : [snapshot.name]).length > 0;
   // What was erased may be in it, and was to be taken out of it next.
   if (through === 0 || isReceived || (await readErasing(backend)) !== null) return null;

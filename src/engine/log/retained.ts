@@ -14,6 +14,7 @@ import { openerFor, readHeaderBytes } from './file-header.ts';
 import { readSegment } from './log-reader.ts';
 import { type Segment, segmentId, segmentName, segmentNames, withFile } from './recovery.ts';
 import { SegmentReader } from './segment-reader.ts';
+import { damaged } from './startup-error.ts';
 import { readSection, snapshotNames, type StoredSnapshot, storedSnapshot } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
 
@@ -110,28 +111,34 @@ export class RetainedLog {
     return present(part, 'a log has a part');
   }
 
-  /** The part of the log that ends with this record, which damage follows; rejects like `find`. */
+  /**
+   * The log up to this record, which damage follows, or as far as its segments can be read: `reached` is the last record
+   * of it. null: nothing of it can be read. Rejects like `find`.
+   */
   static async upTo(
     backend: StorageBackend,
     key: FolderKey | null,
-    { through, damaged: unreadable }: { readonly through: number; readonly damaged: ReadonlySet<string> },
-  ): Promise<RetainedLog | null> {
+    {
+      through: last,
+      damaged: unreadable,
+    }: { readonly through: number; readonly damaged: ReadonlySet<string> },
+  ): Promise<{ readonly log: RetainedLog; readonly reached: number } | null> {
     const names = await backend.list();
     const segments: Segment[] = [];
     for (const name of segmentNames(names)) {
-      const segment = await closedSegment(backend, name, key, through);
-      if (segment !== null && segment.header.firstSequence <= through + 1) segments.push(segment);
+      const segment = await closedSegment(backend, name, key, last);
+      if (segment !== null && segment.header.firstSequence <= last + 1) segments.push(segment);
     }
-    const last = segments.at(-1);
-    if (last === undefined) return null;
-    const end = await endOf(backend, last, through);
-    const before = await earlierSegments(backend, key, names, last.header);
+    const newest = segments.at(-1);
+    if (newest === undefined) return null;
+    const { end, lastSequence: through } = await endOf(backend, newest, last);
+    const before = await earlierSegments(backend, key, names, newest.header);
     // Those that are damaged stay behind as empty ones, so that no segment is missing.
     const rest = segmentNames(names)
-      .filter((name) => segmentId(name) > last.header.id)
+      .filter((name) => segmentId(name) > newest.header.id)
       .map((name): Segment => {
-        const header = { ...last.header, id: segmentId(name), firstSequence: through + 1, before: null };
-        return { ...last, name, header, end: last.start, lastSequence: through };
+        const header = { ...newest.header, id: segmentId(name), firstSequence: through + 1, before: null };
+        return { ...newest, name, header, end: newest.start, lastSequence: through };
       });
     const bases: RetainedBase[] = [];
     for (const name of snapshotNames(names)) {
@@ -139,15 +146,12 @@ export class RetainedLog {
       if (stored !== null && stored.header.sequence <= through)
         bases.push({ sequence: stored.header.sequence, time: stored.header.time, snapshot: stored });
     }
-    const all = [...before, { ...last, end }, ...rest];
+    const all = [...before, { ...newest, end, lastSequence: through }, ...rest];
+    const places = all.map(({ header }) => header);
     let part: RetainedLog | null = null;
-    for (const each of partsOf(
-      all,
-      all.map(({ header }) => header),
-      bases,
-    ))
+    for (const each of partsOf(all, places, bases))
       part = new RetainedLog(backend, { ...each, earlier: part }, () => false);
-    return part;
+    return part && { log: part, reached: through };
   }
 
   /** The part of a log that the range names. Rejects with RetainedFileGone, the system's error or a StartupError. */
@@ -194,11 +198,20 @@ export class RetainedLog {
     after: number,
     through: number = Number.POSITIVE_INFINITY,
   ): AsyncGenerator<LogRecord, void, undefined> {
+    let next = after + 1;
     for (const segment of this.segments) {
       if (segment.lastSequence <= after) continue;
       if (segment.header.firstSequence > through) return;
       try {
         for await (const record of readSegment(this.#backend, segment, after)) {
+          if (record.sequence > next)
+            throw damaged(
+              this.#backend,
+              segment.name,
+              0,
+              `records ${next} to ${record.sequence - 1} are missing`,
+            );
+          next = record.sequence + 1;
           if (record.sequence > through) return;
           yield record;
         }
@@ -280,20 +293,22 @@ function* partsOf(
   yield { segments: segments.slice(begun), bases: basesIn(Number.POSITIVE_INFINITY) };
 }
 
-/** The offset behind the last frame of the segment that verifies, and has no record after this one. */
+/** The end of the frames of the segment that verify and have no record after this one, and their last record. */
 async function endOf(
   backend: StorageBackend,
   { name, header, start, end, opener }: Segment,
   through: number,
-): Promise<number> {
+): Promise<Pick<Segment, 'end' | 'lastSequence'>> {
   return withFile(backend, name, 'read', async (file) => {
     const reader = new SegmentReader(file, end, opener);
+    let lastSequence = header.firstSequence - 1;
     for (let offset = start; ; ) {
       const reading = offset < end ? await reader.verifyFrame(header.salt, offset) : null;
-      if (reading?.kind !== 'frame') return offset;
+      if (reading?.kind !== 'frame') return { end: offset, lastSequence };
       const last = reading.header.firstSequence + reading.header.count - 1;
-      if (last <= through) offset = reading.next;
-      if (last >= through) return offset;
+      if (last > through) return { end: offset, lastSequence };
+      offset = reading.next;
+      lastSequence = last;
     }
   });
 }

@@ -171,6 +171,8 @@ export class PastOnThread implements PastThere {
       case 'failed':
         throw new Error(`a reasoning thread failed: ${reply.stack}`);
       case 'cancelled':
+        // The thread does not have it any more, or was told to drop it.
+        void this.drop();
         throw new PastLost(false);
       case 'answer': {
         this.bytes = reply.bytes;

@@ -225,7 +225,7 @@ export class PastCopies<Folded extends FoldedPast> {
       else if (part.earlier === null && !('lostAfter' in folded)) return folded;
       else if (!('lostAfter' in folded)) await folded.drop();
     }
-    throw gone(database, earliest?.generation ?? database.generation, earliest?.stamp);
+    throw pastGone(database, earliest?.generation ?? database.generation, earliest?.stamp);
   }
 
   #refusalOf(error: unknown): unknown {
@@ -291,7 +291,11 @@ function basesFor(retained: RetainedLog, database: DatabaseState, at: KnownAt) {
 }
 
 /** The history of the database begins with a later generation. */
-export function gone(database: DatabaseState, generation: number, stamp: number | null = null): EngineError {
+export function pastGone(
+  database: DatabaseState,
+  generation: number,
+  stamp: number | null = null,
+): EngineError {
   const time = stamp ?? database.generations.knownTimeOf(generation);
   const when = time === null ? '' : ` (${new Date(time).toISOString()})`;
   return new EngineError(

@@ -12,7 +12,14 @@ import {
 } from '../state/past-state.ts';
 import type { DatabaseState } from '../state/state.ts';
 import type { LiveState } from './live-state.ts';
-import { type FoldedPast, gone, PastCopies, type PastFolding, PastLost, tooLarge } from './past-copies.ts';
+import {
+  type FoldedPast,
+  PastCopies,
+  type PastFolding,
+  PastLost,
+  tooLarge,
+  pastGone,
+} from './past-copies.ts';
 import { type KnowledgeReader, PastReader, type PastReading, PastViews } from './past-reader.ts';
 import { defaultLimits } from './read-limits.ts';
 
@@ -179,7 +186,7 @@ export class PastKnowledge {
         `there is no generation ${at.generation} yet: the last is ${database.generation}`,
       );
     const erased = erasedThrough(database, caller.tenant);
-    if (at.generation < erased) throw gone(database, erased);
+    if (at.generation < erased) throw pastGone(database, erased);
   }
 
   /** The latest knowledge at an instant of valid time. */
@@ -283,7 +290,7 @@ function timeIn(
   at: KnownAt,
 ): number {
   const erased = erasedThrough(database, tenant);
-  if (generation < erased) throw gone(database, erased);
+  if (generation < erased) throw pastGone(database, erased);
   return asOf ?? (at.kind === 'instant' ? at.time : wall);
 }
 

@@ -197,6 +197,7 @@ function atMoment(
 
 /** Lists answer as they are: they have no room for it. */
 function withGeneration(answer: unknown, knowledgeGeneration: number): unknown {
+  if (answer instanceof JsonText) return answer.withMember('knowledgeGeneration', knowledgeGeneration);
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer;
   return { ...answer, knowledgeGeneration };
 }

@@ -103,8 +103,13 @@ test('earlier knowledge is rebuilt and asked on a worker, which reads the folder
   const ask = (asKnown: number) => service.call<Answer>('POST', '/ask', { text: 'path(?x, ?y)', asKnown });
   expect((await ask(3)).body.total).toBe(1275);
   expect((await ask(4)).body.total).toBe(1326);
+  // Long enough to come as text.
+  const long = { text: 'path(?x, ?y)', asKnown: 4, withProof: true, limit: 5000 };
+  const { body } = await service.call<Answer & { knowledgeGeneration: number }>('POST', '/ask', long);
+  expect(JSON.stringify(body).length).toBeGreaterThan(100_000);
+  expect([body.results.length, body.knowledgeGeneration]).toEqual([1326, 4]);
   expect(await figure(service, 'service_reasoning_copies')).toBe(2);
-  expect(await figure(service, 'service_reasoning_moved_questions_total')).toBe(2);
+  expect(await figure(service, 'service_reasoning_moved_questions_total')).toBe(3);
   const forgotten = await service.call('POST', '/admin/forget', { tenant: 'default', entity: 'n50' });
   expect(forgotten.status).toBe(200);
   expect(await figure(service, 'service_reasoning_copies')).toBe(0);
