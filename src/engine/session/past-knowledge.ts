@@ -87,14 +87,14 @@ export class PastKnowledge {
     const { asOf, asKnown } = moment;
     const database = live.database(caller);
     if (asKnown !== null) this.#refuse(caller, database, asKnown);
-    if (asKnown === null || isLatest(database, asKnown)) {
+    if (asKnown === null || isLatest(database, caller.tenant, asKnown)) {
       const time = asOf ?? (asKnown?.kind === 'instant' ? asKnown.time : (database.stamped?.wall ?? 0));
       return resultOf(this.#inPlace(caller, database, time, moment), read);
     }
     const copy = await this.#awaited(this.#copyOf(caller, database, asKnown), caller, timeoutMs);
     const { past } = copy;
     const erased = erasedThrough(database, caller.tenant);
-    if (past.database.generation < erased) throw gone(database, erased);
+    if (past.database.lastGeneration < erased) throw gone(database, erased);
     const time = asOf ?? (asKnown.kind === 'instant' ? asKnown.time : past.wall);
     copy.readers++;
     try {
@@ -113,10 +113,10 @@ export class PastKnowledge {
         );
       return;
     }
-    if (at.generation > database.generation)
+    if (at.generation > database.lastGeneration)
       throw invalid(
         'asKnown',
-        `there is no generation ${at.generation} yet: the last is ${database.generation}`,
+        `there is no generation ${at.generation} yet: the last is ${database.lastGeneration}`,
       );
     const erased = erasedThrough(database, caller.tenant);
     if (at.generation < erased) throw gone(database, erased);
@@ -128,6 +128,7 @@ export class PastKnowledge {
     const pinned: Pinned = {
       live,
       database,
+      generation: () => database.generationOf(caller.tenant),
       time,
       onKnown,
       view: () => this.#viewOf(database, caller.tenant, time),
@@ -146,14 +147,23 @@ export class PastKnowledge {
   #ofCopy({ tenant }: Caller, { past: { database } }: Copy, time: number, { onKnown }: Moment): PastReader {
     const view = this.#viewOf(database, tenant, time);
     const { live } = this.#host;
-    return new PastReader({ live, database, time, onKnown, view: () => view, hold: () => () => {} });
+    const generation = (): number => database.lastGeneration;
+    return new PastReader({
+      live,
+      database,
+      generation,
+      time,
+      onKnown,
+      view: () => view,
+      hold: () => () => {},
+    });
   }
 
   /** The view of the tenant at an instant: the kept one, if nothing has changed since. */
   #viewOf(database: DatabaseState, name: string, time: number): PastView {
     const stored = database.tenants.get(name);
     const tenant = stored ?? newTenant(0);
-    const { generation } = database;
+    const generation = database.generationOf(name);
     const { facts } = tenant;
     const at = this.#views.findIndex((view) => view.tenant.facts === facts && view.time === time);
     const [known] = at < 0 ? [] : this.#views.splice(at, 1);
@@ -206,7 +216,7 @@ export class PastKnowledge {
       ({ of, past, through }) =>
         of === database &&
         (at.kind === 'generation'
-          ? past.database.generation === at.generation
+          ? past.database.lastGeneration === at.generation
           : past.stamp <= at.time && at.time < through),
     );
     if (known !== undefined) {
@@ -280,7 +290,7 @@ export class PastKnowledge {
       },
     };
     const [first] = retained.bases;
-    if (first === undefined) throw gone(database, database.generation);
+    if (first === undefined) throw gone(database, database.lastGeneration);
     const bases = basesFor(retained, database, at);
     let earliest: LateBase['lateAt'] | null = null;
     for (const base of bases) {
@@ -295,7 +305,7 @@ export class PastKnowledge {
       if (!('lateAt' in past)) return past;
       earliest = past.lateAt;
     }
-    throw gone(database, earliest?.generation ?? database.generation, earliest?.stamp);
+    throw gone(database, earliest?.generation ?? database.lastGeneration, earliest?.stamp);
   }
 
   #drop(copy: Copy): void {
@@ -344,6 +354,8 @@ interface PastView {
 interface Pinned {
   readonly live: LiveState;
   readonly database: DatabaseState;
+  /** The generation that is read. */
+  readonly generation: () => number;
   readonly time: number;
   /** See `Moment`. */
   readonly onKnown: Moment['onKnown'];
@@ -360,7 +372,7 @@ class PastReader implements KnowledgeReader {
 
   constructor(pinned: Pinned) {
     this.#pinned = pinned;
-    this.generation = pinned.database.generation;
+    this.generation = pinned.generation();
   }
 
   async reading<Result>(
@@ -394,11 +406,11 @@ class PastReader implements KnowledgeReader {
   }
 
   #looked() {
-    const { database, time, view, onKnown } = this.#pinned;
+    const { database, generation, time, view, onKnown } = this.#pinned;
     const { tenant, reasoner } = view();
-    this.generation = database.generation;
+    this.generation = generation();
     onKnown?.(this.generation);
-    return { database, tenant, reader: reasoner.reader(database.generation, time) };
+    return { database, tenant, reader: reasoner.reader(this.generation, time) };
   }
 
   asQuestion: KnowledgeReader['asQuestion'] = (caller, limits, run) =>
@@ -444,9 +456,11 @@ async function resultOf<Result>(
   return { result, generation: reader.generation };
 }
 
-/** True if the moment has the last generation of the database. */
-function isLatest({ generation, stamped }: DatabaseState, at: KnownAt): boolean {
-  if (at.kind === 'generation') return at.generation === generation;
+/** True if the moment has the last generation of the database, and the tenant's readers see that. */
+function isLatest(database: DatabaseState, tenant: string, at: KnownAt): boolean {
+  const { stamped, lastGeneration } = database;
+  if (at.kind === 'generation')
+    return at.generation === lastGeneration && database.generationOf(tenant) === lastGeneration;
   return stamped === null || at.time >= stamped.time;
 }
 

@@ -54,8 +54,8 @@ export async function rebuilt(
 ): Promise<PastDatabase | LateBase> {
   const state = await stateOfBase(retained, base, name, pause);
   const known = state.databases.get(name);
-  if (at.kind === 'generation' && known !== undefined && known.generation > at.generation)
-    return { lateAt: { generation: known.generation, stamp: known.stamped?.time ?? base.time } };
+  if (at.kind === 'generation' && known !== undefined && known.lastGeneration > at.generation)
+    return { lateAt: { generation: known.lastGeneration, stamp: known.stamped?.time ?? base.time } };
   check(bytesOf(state));
   const slices = new Slices(pause);
   let records = 0;
@@ -89,7 +89,7 @@ export function concernsDatabase({ database, operation: logged }: LogRecord, nam
 
 function isReached(database: DatabaseState | undefined, at: KnownAt, next: LogRecord): boolean {
   if (at.kind === 'instant') return next.time > at.time;
-  return database !== undefined && database.generation >= at.generation;
+  return database !== undefined && database.lastGeneration >= at.generation;
 }
 
 /** The state of the base, without other databases: their names may still be those of later records. */
