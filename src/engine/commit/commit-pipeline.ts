@@ -118,7 +118,7 @@ const patientTries = 8;
  * the writes of its tenant if it changes only facts of one tenant, else those of its database (`exclusionOf`). So does a
  * write that adds knowledge near a quota or the memory's limit (`WriteAdmission`).
  *
- * The durable records of a database are applied in log order, large ones in slices between which other work runs; later
+ * The durable records of a database are begun in log order, large ones in slices between which other work runs; later
  * records of the database wait. Databases share no state that a record changes in slices, so the others do not wait;
  * `State.applied` brings what they do share into log order.
  */

@@ -99,6 +99,7 @@ export function* retractAll(
   const rows: FactRow[] = [];
   for (const fact of find(tenant.facts)) {
     rows.push(fact);
+    draft.isChange = true;
     if (rows.length % rowsInSlice === 0) yield 'more';
   }
   const writer = new FactWriter(database, tenant, record, draft);

@@ -28,11 +28,12 @@ export function* applyFork(
   const tenant = database.tenantOrNew(operation.tenant, record.time);
   const { facts } = tenant;
   const before = database.generationOf(operation.tenant);
+  const hasBase = operation.hasBase === true;
+  draft.isChange = hasBase;
   const rows = yield* collected(facts, facts.scopeNumber(source), before, record.time);
   const number = facts.internScope(target);
   const writer = new FactWriter(database, tenant, record, draft);
   const generation = before + 1;
-  const hasBase = operation.hasBase === true;
   // The source may be only the name of a scope with rules.
   const base = { scope: facts.internScope(source), generation, time: record.time };
   const { mergeBases } = facts;
@@ -118,7 +119,9 @@ export function* applyScopeDeletion(
   const { facts } = tenant;
   const number = facts.scopeNumber(scope);
   const before = database.generationOf(operation.tenant);
-  const rows = yield* collected(facts, number, before, record.time);
+  const rows = yield* collected(facts, number, before, record.time, () => {
+    draft.isChange = true;
+  });
   const writer = new FactWriter(database, tenant, record, draft);
   const bases = facts.mergeBases.ended(number, before + 1);
   const showBases = yield* facts.changeBases(bases, writer.retract(rows));
@@ -166,17 +169,22 @@ export function copiedRules(
     }));
 }
 
-/** The facts of the scope as stored in this generation and at this time, in slices. */
+/** The facts of the scope as stored in this generation and at this time, in slices; calls `found` for each. */
 export function* collected(
   facts: FactStore,
   scope: number,
   generation: number,
   time: number,
+  found: () => void = () => {},
 ): Generator<'more', FactRow[], undefined> {
   const rows: FactRow[] = [];
   for (const each of factsOfScope(facts, scope, generation, time)) {
-    if (each === 'more') yield each;
-    else if (rows.push(each) % rowsInSlice === 0) yield 'more';
+    if (each === 'more') {
+      yield each;
+      continue;
+    }
+    found();
+    if (rows.push(each) % rowsInSlice === 0) yield 'more';
   }
   return rows;
 }

@@ -47,8 +47,9 @@ import { RuleStore } from '../store/rule-store.ts';
  * record's: the wall clock at the write, by which everything is judged, and the stamp, which only ever grows.
  *
  * A large write is applied in slices (`applying`). Its versions are created and ended in the next generation, which no
- * reader sees (MVCC); one last step publishes that generation, so readers see all of a write or nothing. Records are
- * applied one after the other within a database; another database's may be applied between two slices.
+ * reader of the tenant sees (MVCC); one last step publishes it, so readers see all of a write or nothing. Records are
+ * applied one after the other within a tenant; another database's may be applied between two slices, and other tenants' once
+ * the write has taken its generation.
  */
 
 /** Applies the next record. Never refuses; anything it throws is a bug. */
@@ -120,19 +121,21 @@ function* prepared(state: State, record: LogRecord): Prepared<Report> {
 }
 
 /**
- * Takes the generation of a write of one tenant's facts as soon as it has changed something, if slices of it remain: from
+ * Takes the generation of a write of one tenant's facts as soon as it certainly makes one, if slices of it remain: from
  * then on records of other tenants may be applied between them. So a generation is the same whatever is applied when.
  */
 function* taking(
   steps: Prepared<void>,
   operation: Operation,
   { time, requestId }: LogRecord,
-  { database, tenant, changes }: Draft,
+  draft: Draft,
 ): Prepared<void> {
+  const { database, tenant, changes } = draft;
   for (let isTaken = false; ; ) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    if (isTaken || tenant === null || changes.length === 0 || !isApart(operation, database)) {
+    const isChange = draft.isChange || changes.length > 0;
+    if (isTaken || !isChange || tenant === null || !isApart(operation, database)) {
       yield step.value;
       continue;
     }

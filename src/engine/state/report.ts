@@ -81,6 +81,8 @@ export type Draft = { -readonly [Key in keyof Omit<Report, 'outcome'>]: Report[K
   keys: KeyRecord[];
   /** null: derived from the other fields. */
   outcome: Outcome | null;
+  /** True once it is certain that the write makes a generation, though it may not have changed anything yet. */
+  isChange: boolean;
 };
 
 /** The report of a repeated request, from its stored outcome. */
@@ -113,6 +115,7 @@ export function newDraft(database: DatabaseState, tenant: string | null): Draft 
     keys: [],
     cleared: null,
     outcome: null,
+    isChange: false,
     isRepeated: false,
   };
 }
