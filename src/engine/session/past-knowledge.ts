@@ -161,7 +161,10 @@ export class PastKnowledge {
     live.refuseClosed();
     const database = live.database(caller);
     if (asKnown !== null) this.#refuse(caller, database, asKnown);
-    return { database, earlier: asKnown === null || isLatest(database, caller.tenant, asKnown) ? null : asKnown };
+    return {
+      database,
+      earlier: asKnown === null || isLatest(database, caller.tenant, asKnown) ? null : asKnown,
+    };
   }
 
   #refuse(caller: Caller, database: DatabaseState, at: KnownAt): void {
