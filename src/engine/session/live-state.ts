@@ -615,11 +615,8 @@ export class LiveState implements CommitObserver {
       tenant.facts.boundaries.takeUntil(time);
       this.#timer.expect(tenant.facts.boundaries.next);
     }
-    for (const database of databases.values())
-      this.#eventIds.set(
-        database,
-        new EventIds(database.name, database.lastGeneration, time, this.#parts.feed),
-      );
+    for (const each of databases.values())
+      this.#eventIds.set(each, new EventIds(each.name, each.lastGeneration, time, this.#parts.feed));
     const names = new Set([...before.map(({ name }) => name), ...databases.keys()]);
     for (const name of names) {
       // What was erased meanwhile is not known.
@@ -667,12 +664,11 @@ export class LiveState implements CommitObserver {
     const { database, generation } = report;
     let ids = this.#eventIds.get(database);
     if (ids?.generation !== generation) {
-      const isEarlier = ids !== undefined && ids.generation > generation;
-      // A recreated database begins with the generation in which its predecessor was deleted. Of a generation that was taken
-      // before it is published there can be events already.
-      const first = ids === undefined || isEarlier ? time : 0;
+      // A recreated database begins with its predecessor's generation. Of one that was taken before there can be events.
+      const isLatest = ids === undefined || ids.generation < generation;
+      const first = ids !== undefined && isLatest ? 0 : time;
       ids = new EventIds(database.name, generation, first, this.#parts.feed);
-      if (!isEarlier) this.#eventIds.set(database, ids);
+      if (isLatest) this.#eventIds.set(database, ids);
     }
     const origin = { ids, time, requestId };
     this.#origins.set(report, origin);
