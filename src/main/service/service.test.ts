@@ -217,7 +217,10 @@ describe('the end', () => {
     expect(ready).toMatchObject({ status: 503, body: { status: 'not_ready' } });
     running.end(`{"predicate":"edge","args":[2,3]}\n`);
     const [response] = await answered;
-    expect([response.statusCode, await text(response)]).toEqual([200, expect.stringContaining('"asserted":2')]);
+    expect([response.statusCode, await text(response)]).toEqual([
+      200,
+      expect.stringContaining('"asserted":2'),
+    ]);
     await closed;
     await expect(fetch(`${service.address}/health`)).rejects.toThrow('fetch failed');
   });
