@@ -45,6 +45,7 @@ interface Options {
 const here = dirname(fileURLToPath(import.meta.url));
 const tenant = { 'x-tenant-id': 'prober', 'content-type': 'application/json' };
 const own = ['/health', '/ask', '/tell'];
+const bareName = 'bare Fastify';
 /** For connections and caches to settle between two scenarios. */
 const settleMs = 1000;
 
@@ -60,7 +61,7 @@ function probesOf(service: Server, bare: Server): Probe[] {
     { name: '/health', url: `${service.address}/health`, method: 'GET', headers: {}, body: null },
     post('/ask', { text: 'grandparent(pia, ?who)' }),
     post('/tell', { predicate: 'seen', args: ['{n}', process.hrtime.bigint().toString()] }),
-    { ...post('/health', {}), name: 'bare Fastify', url: `${bare.address}/health` },
+    { ...post('/health', {}), name: bareName, url: `${bare.address}/health` },
   ];
 }
 
@@ -134,6 +135,22 @@ async function measure(
   return { scenario: scenario.name, probes, turn, load };
 }
 
+/**
+ * What the probes of the bare Fastify wait for while it gets the load itself: how much of the service's figures is Node's. It is
+ * no target, and has no row.
+ */
+async function ofBare(
+  prober: Prober,
+  probes: readonly Probe[],
+  run: () => Promise<unknown>,
+): Promise<string> {
+  await pause(settleMs);
+  prober.start(probes, true);
+  await run();
+  const { p50, p99 } = (await prober.stop())[bareName] ?? { p50: Number.NaN, p99: Number.NaN };
+  return `  the same to the bare Fastify: p50 ${figure(p50)}, p99 ${figure(p99)} ms`;
+}
+
 /** A service with what the prober asks, warmed up. */
 async function begun(folder: string, bare: Server, prober: Prober): Promise<Monitored> {
   const service = await Monitored.start(mkdtempSync(join(folder, 'stage-')));
@@ -178,6 +195,12 @@ async function measureAll(options: Options, folder: string, prober: Prober): Pro
         for (const scenario of chosen) {
           const scene = (): Scene => ({ address, sizes, until: performance.now() + 1000 * seconds });
           measured.push(await measure(service, bare, prober, scenario, () => scenario.run(scene())));
+          if (scenario.newConnections === true) {
+            const probes = probesOf(service.server, bare).filter(({ name }) => name === bareName);
+            console.log(
+              await ofBare(prober, probes, () => scenario.run({ ...scene(), address: bare.address })),
+            );
+          }
         }
       } finally {
         await service.server.stop();

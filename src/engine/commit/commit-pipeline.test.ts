@@ -245,7 +245,7 @@ test('shows an exclusive commit all earlier writes, and stamps nothing meanwhile
   await Promise.all([...before, decided, after]);
   expect(seen).toEqual([names(20), names(20)]);
   expect(applied).toEqual([...names(20), 'decided', 'after']);
-  expect(state.databases.get('default')?.generation).toBe(22);
+  expect(state.databases.get('default')?.lastGeneration).toBe(22);
 });
 
 test('logs nothing for a write without effect and returns the generation', async () => {
@@ -278,7 +278,7 @@ test('a write in doubt is answered, holds back what it excludes, and is applied 
   const observer = { applying: () => {}, applied: () => {} };
   const pipeline = new CommitPipeline(state, log, new ManualClock(startTime), unshared(pause), observer);
   const write = (name: string, check: () => void) => pipeline.write(tell(name, { check }));
-  const generation = (): number => state.database('default').generation;
+  const generation = (): number => state.database('default').lastGeneration;
   const before = generation();
   fail(true);
   expect((await refusal(write('a', () => {}))).code).toBe('OutcomeUnknown');

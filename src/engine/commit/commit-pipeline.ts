@@ -5,13 +5,12 @@ import type { Clock } from '../base/clock.ts';
 import { writtenOrigin } from '../base/origin.ts';
 import type { Owner, Scheduler } from '../base/scheduler.ts';
 import { Slices } from '../base/slices.ts';
-import { applying } from '../state/apply.ts';
+import { applying, changesOnlyFacts } from '../state/apply.ts';
 import { nothingWritten, type Report, type Slice } from '../state/report.ts';
 import { markOf } from '../state/idempotency.ts';
 import { type Operation, versionOf } from '../state/operation.ts';
 import type { DatabaseState, State } from '../state/state.ts';
 import type { LogRecord } from '../log/codec.ts';
-import type { RuleStore } from '../store/rule-store.ts';
 import { noOwner } from '../log/frame-store.ts';
 import type { AppendOptions, Log } from '../log/log.ts';
 import { type GrowthGate, openGate } from './write-admission.ts';
@@ -88,6 +87,19 @@ const asItIs: Showing = {};
 
 type Steps = Generator<Slice, Report, undefined>;
 
+/** A record that is applied in slices. */
+interface Application {
+  readonly write: Showing;
+  readonly record: LogRecord;
+  readonly queue: WriteQueue;
+  /** Call it when the record has taken its generation. */
+  readonly taken: () => void;
+  /** Absent: it has not begun. */
+  readonly steps?: Steps;
+  /** True: also the first slice waits for its turn. */
+  readonly isLarge?: boolean;
+}
+
 /** Observes every change in its turn: right before and right after it becomes visible. */
 export interface CommitObserver {
   applying(record: LogRecord): void;
@@ -106,7 +118,7 @@ const patientTries = 8;
  * the writes of its tenant if it changes only facts of one tenant, else those of its database (`exclusionOf`). So does a
  * write that adds knowledge near a quota or the memory's limit (`WriteAdmission`).
  *
- * The durable records of a database are applied in log order, large ones in slices between which other work runs; later
+ * The durable records of a database are begun in log order, large ones in slices between which other work runs; later
  * records of the database wait. Databases share no state that a record changes in slices, so the others do not wait;
  * `State.applied` brings what they do share into log order.
  */
@@ -339,7 +351,7 @@ export class CommitPipeline {
       actor: write.caller.credential,
       ...(mark === null ? {} : { idempotency: mark }),
       database,
-      generation: this.#state.database(database).generation,
+      generation: this.#state.database(database).lastGeneration,
       version: versionOf(operation),
       operation,
       origin: writtenOrigin(write.caller.origin),
@@ -372,30 +384,42 @@ export class CommitPipeline {
     const tenant = 'tenant' in operation ? operation.tenant : null;
     // The names of deleted databases are kept in log order.
     const others = operation.kind === 'deleteDatabase' ? this.#applying() : [];
-    if (queue.applying !== null || others.length > 0) {
-      const before = Promise.all([queue.applying, ...others]);
-      return queue.apply(tenant, before, () => this.#inSlices(write, record, queue));
+    const isApart = (): boolean => {
+      const database = this.#state.databases.get(record.database);
+      return database !== undefined && changesOnlyFacts(operation, database);
+    };
+    const own = queue.before(tenant, isApart);
+    if (own !== null || others.length > 0) {
+      const before = Promise.all([own, ...others]);
+      return queue.apply(tenant, before, (taken) => this.#inSlices({ write, record, queue, taken }));
     }
     const steps = applying(this.#state, record);
-    if (!isLarge && steps.next().value === 'ready') return this.#show(write, record, steps);
-    return queue.apply(tenant, null, () => this.#inSlices(write, record, queue, steps, isLarge));
+    const first = isLarge ? 'more' : steps.next().value;
+    if (first === 'ready') return this.#show(write, record, steps);
+    return queue.apply(tenant, null, (taken) => {
+      if (first === 'taken') taken();
+      return this.#inSlices({ write, record, queue, taken, steps, isLarge });
+    });
   }
 
-  /** `isLarge`: also the first slice waits for its turn. */
-  async #inSlices(
-    write: Showing,
-    record: LogRecord,
-    queue: WriteQueue,
+  async #inSlices({
+    write,
+    record,
+    queue,
+    taken,
     steps = applying(this.#state, record),
     isLarge = false,
-  ): Promise<Report> {
+  }: Application): Promise<Report> {
     const [owner, work] = workOf(record);
     const own = this.#scheduler.pauseOf(owner, work);
     const ofSystem = this.#scheduler.pauseOf(null, work);
     // Else a tenant whose questions take its share would hold back the writes of others.
     const slices = new Slices(() => (queue.delaysOthersThan(owner?.tenant ?? null) ? ofSystem() : own()));
     if (isLarge) await slices.pause();
-    while (steps.next().value === 'more') await slices.breathe();
+    for (let slice = steps.next().value; slice !== 'ready'; slice = steps.next().value) {
+      if (slice === 'taken') taken();
+      await slices.breathe();
+    }
     return this.#show(write, record, steps);
   }
 
@@ -428,7 +452,7 @@ export class CommitPipeline {
   }
 
   /** What is being applied: for each database, the end of its last durable record. */
-  #applying(): Promise<void>[] {
+  #applying(): Promise<unknown>[] {
     return [...this.#queues.values()].flatMap(({ applying: last }) => (last === null ? [] : [last]));
   }
 
@@ -476,35 +500,6 @@ function exclusionOf(
 function alone(operation: Operation, database: DatabaseState | undefined): 'tenant' | 'database' {
   if (database === undefined || database.quota !== null) return 'database';
   return changesOnlyFacts(operation, database) ? 'tenant' : 'database';
-}
-
-/** True if the operation changes only facts of one tenant, also together with writes of others that do. */
-function changesOnlyFacts(operation: Operation, { rules }: DatabaseState): boolean {
-  switch (operation.kind) {
-    case 'assert':
-    case 'undoImport':
-    case 'retract':
-    case 'retractById':
-    case 'mergeScopes':
-    case 'decay':
-    case 'consolidate':
-    case 'restore':
-    case 'moveEnds':
-      return true;
-    case 'commit':
-      return operation.rules.length === 0 && (operation.shape ?? []).length === 0;
-    case 'forkScope':
-      return !operation.withRules || !hasRules(rules, operation.source);
-    case 'deleteScope':
-      return !operation.withRules || !hasRules(rules, operation.scope);
-    default:
-      return false;
-  }
-}
-
-/** True if rules belong to exactly this scope; null, no scope, has none that a fork copies. */
-function hasRules(rules: RuleStore, scope: string | null): boolean {
-  return scope !== null && rules.all().some((rule) => rule.scope === scope);
 }
 
 /** For whom a record is applied, and the name of that work. */

@@ -81,7 +81,7 @@ test('applies small writes of a database between the slices of a large one of an
   await held();
   expect((await pipeline.write(write('b', 1))).generation).toBe(1);
   expect((await pipeline.write(write('b', 2, { check: () => {} }))).generation).toBe(2);
-  expect(state.database('a').generation).toBe(0);
+  expect(state.database('a').lastGeneration).toBe(0);
   // Nothing after the unfinished record counts as applied from the beginning of the log.
   expect(state.sequence).toBe(3);
   expect(state.isChanging).toBe(true);

@@ -223,7 +223,7 @@ test('in whatever order checks end, what excludes each other never overlaps, and
       expect(of(told)).toEqual(of(asked));
     }
     const database = state.database('default');
-    for (let generation = 2; generation <= database.generation; generation++)
+    for (let generation = 2; generation <= database.lastGeneration; generation++)
       expect(database.timeOf(generation)).toBeGreaterThanOrEqual(database.timeOf(generation - 1));
     expect(loggedTold(state)).toEqual(await replayed(log));
   });

@@ -127,8 +127,10 @@ class ClaimCounts {
  * back only those that it excludes.
  */
 export class WriteQueue {
-  /** Resolves when the last durable record is applied; null: none is being applied. */
-  applying: Promise<void> | null = null;
+  /** Resolves when the last durable record is applied or has taken its generation; null: all have. */
+  #turn: Promise<void> | null = null;
+  /** Of each tenant with a record that has taken its generation: resolves when it is applied. */
+  readonly #apart = new Map<string, Promise<void>>();
   /** The tenants of durable records that wait for an earlier one to be applied; null: of none or several. */
   readonly #behind: (string | null)[] = [];
   /** For each tenant with writes since `#everyone`: resolves when its last one has started. */
@@ -148,7 +150,13 @@ export class WriteQueue {
 
   /** True if nothing is being written or applied. */
   get isIdle(): boolean {
-    return this.#writes === 0 && this.applying === null;
+    return this.#writes === 0 && this.#turn === null && this.#apart.size === 0;
+  }
+
+  /** Resolves when all present durable records are applied; null: none is being applied. */
+  get applying(): Promise<unknown> | null {
+    if (this.#turn === null && this.#apart.size === 0) return null;
+    return (this.#turn ?? Promise.resolve()).then(() => Promise.all(this.#apart.values()));
   }
 
   /**
@@ -276,21 +284,61 @@ export class WriteQueue {
     if (excludes === 'database') this.#isExclusive = false;
   }
 
-  /** Applies a durable record of the tenant after `before`, null: at once; later ones wait, even if it fails. */
+  /** What a durable record must wait for; `isApart`: it is of one tenant, and others are not concerned. null: nothing. */
+  before(tenant: string | null, isApart: () => boolean): Promise<unknown> | null {
+    if (this.#turn !== null) return this.#turn.then(() => this.#endOfApart(tenant, isApart));
+    return this.#apart.size === 0 ? null : this.#endOfApart(tenant, isApart);
+  }
+
+  /** Call it when all earlier records are applied or have taken their generations. */
+  #endOfApart(tenant: string | null, isApart: () => boolean): Promise<unknown> | null {
+    if (tenant !== null && isApart()) return this.#apart.get(tenant) ?? null;
+    return this.#apart.size === 0 ? null : Promise.all(this.#apart.values());
+  }
+
+  /**
+   * Applies a durable record of the tenant after `before`, null: at once; later ones wait, even if it fails. If the record
+   * calls `taken`, those of other tenants need not wait any more.
+   */
   apply<Result>(
     tenant: string | null,
     before: Promise<unknown> | null,
-    run: () => Promise<Result>,
+    run: (taken: () => void) => Promise<Result>,
   ): Promise<Result> {
-    if (before === null) return this.#last(run());
-    this.#behind.push(tenant);
-    return this.#last(
-      before.then(() => {
-        // They are applied in the order in which they came.
-        this.#behind.shift();
-        return run();
-      }),
-    );
+    let take = (): void => {};
+    const taken = new Promise<void>((resolve) => {
+      take = resolve;
+    });
+    let ended: Promise<void> | null = null;
+    let isTaken = false;
+    const begin = (): Promise<Result> =>
+      run(() => {
+        isTaken = true;
+        if (tenant !== null && ended !== null) this.#goOnApart(tenant, ended);
+        take();
+      });
+    if (before !== null) this.#behind.push(tenant);
+    const applied =
+      before === null
+        ? begin()
+        : before.then(() => {
+            // They are applied in the order in which they came.
+            this.#behind.shift();
+            return begin();
+          });
+    ended = quietly(applied);
+    // It can have taken its generation in its first slice.
+    if (isTaken && tenant !== null) this.#goOnApart(tenant, ended);
+    else this.#next(Promise.race([ended, taken]));
+    return applied;
+  }
+
+  /** The record of the tenant goes on beside those of others. */
+  #goOnApart(tenant: string, ended: Promise<void>): void {
+    const end = ended.then(() => {
+      if (this.#apart.get(tenant) === end) this.#apart.delete(tenant);
+    });
+    this.#apart.set(tenant, end);
   }
 
   /** True if records of others than the tenant wait for the one that is being applied. */
@@ -300,19 +348,22 @@ export class WriteQueue {
 
   /** Lets later records wait for `cut`, which ends no earlier than the present ones are applied. */
   hold(cut: Promise<void>): void {
-    void this.#last(cut);
+    this.#next(cut);
   }
 
-  #last<Result>(applied: Promise<Result>): Promise<Result> {
-    const ended = applied.then(
-      () => {},
-      // The write's caller receives the error.
-      () => {},
-    );
-    const isLast = ended.then(() => {
-      if (this.applying === isLast) this.applying = null;
+  /** Lets the next record wait for this. */
+  #next(turn: Promise<void>): void {
+    const isLast = turn.then(() => {
+      if (this.#turn === isLast) this.#turn = null;
     });
-    this.applying = isLast;
-    return applied;
+    this.#turn = isLast;
   }
+}
+
+/** Resolves when the promise is settled. Whoever called the write receives its error. */
+function quietly(applied: Promise<unknown>): Promise<void> {
+  return applied.then(
+    () => {},
+    () => {},
+  );
 }

@@ -414,7 +414,7 @@ describe.each([null, oldKey])('--verify and --repair of a folder with the key %s
         continue;
       }
       const { state } = await opened(disk, key);
-      const generation = state.databases.get('default')?.generation ?? 0;
+      const generation = state.databases.get('default')?.lastGeneration ?? 0;
       const isTorn = repaired === null;
       expect(generation, name).toBeGreaterThanOrEqual(isTorn ? 11 : 12);
       expect(state.sequence).toBeGreaterThanOrEqual(isTorn ? 12 : 13);

@@ -71,10 +71,10 @@ export interface Contents {
 /** Counts the contents of a state. */
 export function contentsOf(state: State): Contents {
   const contents = { databases: state.databases.size, tenants: 0, facts: 0, rules: 0 };
-  for (const { tenants, rules, generation } of state.databases.values()) {
+  for (const { tenants, rules, lastGeneration } of state.databases.values()) {
     contents.tenants += tenants.size;
     contents.rules += rules.size;
-    for (const { facts } of tenants.values()) contents.facts += facts.countStored(generation, state.time);
+    for (const { facts } of tenants.values()) contents.facts += facts.countStored(lastGeneration, state.time);
   }
   return contents;
 }

@@ -225,7 +225,9 @@ class Folding {
 
   #openGap(): void {
     const { databases } = this.#restored.state;
-    this.#beforeGap ??= new Map(Array.from(databases, ([name, { generation }]) => [name, generation]));
+    this.#beforeGap ??= new Map(
+      Array.from(databases, ([name, { lastGeneration }]) => [name, lastGeneration]),
+    );
   }
 
   /** Why a record after a gap may no longer mean the same; null: it does. */

@@ -29,7 +29,7 @@ export function* factEffects({ database, tenant, changes }: Report): Generator<F
   const removed = new Map<string, FactRow>();
   if (isMixed)
     for (const change of changes) {
-      const before = removedRow(facts, change, database.generation);
+      const before = removedRow(facts, change, database.lastGeneration);
       if (before !== null) removed.set(keyOf(before), before);
     }
   for (const { kind, fact } of changes) {
@@ -38,7 +38,7 @@ export function* factEffects({ database, tenant, changes }: Report): Generator<F
       yield { kind: 'removed', before: fact, after: null };
       continue;
     }
-    const before = versionBefore(facts, fact, database.generation);
+    const before = versionBefore(facts, fact, database.lastGeneration);
     if (before !== null) {
       yield { kind: 'changed', before, after: fact };
       continue;
@@ -55,7 +55,7 @@ export function* factEffects({ database, tenant, changes }: Report): Generator<F
   if (isMixed) for (const before of removed.values()) yield { kind: 'removed', before, after: null };
   else
     for (const change of changes) {
-      const before = removedRow(facts, change, database.generation);
+      const before = removedRow(facts, change, database.lastGeneration);
       if (before !== null) yield { kind: 'removed', before, after: null };
     }
 }

@@ -185,7 +185,7 @@ async function wouldForget(
     if (row === null) await slices.breathe();
     else if (row.relation.isAlive(row.row)) facts++;
   }
-  const { generation } = live.database(caller);
+  const generation = live.database(caller).generationOf(caller.tenant);
   const { database, tenant: name } = caller;
   const planned = { sequence: Number.POSITIVE_INFINITY, database, tenant: name, facts: erased };
   const through = parts.log.lastSequence;

@@ -76,7 +76,7 @@ class World {
   }
 
   get generation(): number {
-    return this.opened.state.databases.get('default')?.generation ?? 0;
+    return this.opened.state.databases.get('default')?.lastGeneration ?? 0;
   }
 
   constant(): string {

@@ -80,7 +80,7 @@ class World {
   }
 
   get generation(): number {
-    return this.#opened?.state.databases.get('default')?.generation ?? 0;
+    return this.#opened?.state.databases.get('default')?.lastGeneration ?? 0;
   }
 
   atom(): string {

@@ -64,7 +64,7 @@ export class HistoryReplay {
 
   /** The generation that is reached. */
   get generation(): number {
-    return this.database?.generation ?? this.#state.goneDatabases.get(this.#name) ?? 0;
+    return this.database?.lastGeneration ?? this.#state.goneDatabases.get(this.#name) ?? 0;
   }
 
   /** Applies the records up to this sequence, in order, and yields those of the database after they are applied. */

@@ -465,7 +465,7 @@ async function judge(
   database: DatabaseState,
   { time, slices }: { readonly time: number; readonly slices: Slices },
 ): Promise<void> {
-  const { generation } = database;
+  const { lastGeneration: generation } = database;
   await checkRulesInTurn(database, operation.rules, { time, generation }, slices);
   const declarations = declarationsAfter(database, operation.shape ?? []);
   if (declarations.size === 0) return;
@@ -496,7 +496,7 @@ export async function revertRange(
   if (input.dryRun) {
     const { operation, answer } = await planned(live.showTime());
     if (operation !== null) await writer.refuseUnfit(caller, operation);
-    return { ...answer, generation: live.database(caller).generation, dryRun: true };
+    return { ...answer, generation: live.database(caller).generationOf(caller.tenant), dryRun: true };
   }
   const decided: { answer: Plan['answer'] | null } = { answer: null };
   const operation = async (time: number): Promise<DecidedWrite | null> => {

@@ -18,7 +18,7 @@ function fact(name: string, fields: Partial<FactToStore> = {}): FactToStore {
 
 /** Stores the facts in one generation. */
 function tell(world: FactWorld, facts: readonly FactToStore[]): void {
-  for (const each of facts) world.facts.store(each, world.database.generation + 1, world.time);
+  for (const each of facts) world.facts.store(each, world.database.lastGeneration + 1, world.time);
   world.database.advance(world.time, 'request');
 }
 

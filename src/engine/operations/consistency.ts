@@ -17,7 +17,7 @@ const PATTERN = /^([0-9a-f]{8})\.(\d{1,16})\.(\d{1,16})$/;
  * milliseconds, joined by dots. null: there is no such database.
  */
 export function tokenOf({ parts, live }: EngineContext, database: string): string | null {
-  const generation = parts.state.databases.get(database)?.generation;
+  const generation = parts.state.databases.get(database)?.lastGeneration;
   if (generation === undefined) return null;
   return `${parts.log.historyId.slice(0, 8)}.${generation}.${live.showTime()}`;
 }
@@ -31,7 +31,8 @@ export async function atLeast(context: EngineContext, database: string, token: s
   if (history === '') throw badToken('must be the X-Token of an earlier answer');
   const { log, state } = context.parts;
   const { tail } = context;
-  const known = (): number => state.databases.get(database)?.generation ?? Number.POSITIVE_INFINITY;
+  // Another node may have shown what is still being applied here.
+  const known = (): number => state.databases.get(database)?.shownGeneration ?? Number.POSITIVE_INFINITY;
   if (!log.isRemote) return;
   const isBehind =
     !log.historyId.startsWith(history) || !state.databases.has(database) || known() < Number(generation);

@@ -65,7 +65,7 @@ export async function revert(engine: EngineContext, caller: Caller, input: Rever
   if (earlier !== null) return answerLogged(earlier);
   const extent = {
     newest: parts.log.lastSequence,
-    generation: live.database(caller).generation,
+    generation: live.database(caller).generationOf(caller.tenant),
     time: parts.state.time,
     erasedThrough: erasedThrough(engine, caller),
   };

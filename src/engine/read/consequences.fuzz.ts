@@ -77,7 +77,7 @@ class Written {
       const status = changeRules(
         this.#database.rules,
         { kind: 'teach', rule: kept },
-        { id, time: 0, generation: this.#database.generation },
+        { id, time: 0, generation: this.#database.lastGeneration },
       );
       // A rule taught twice is stored once.
       if (status.after.id === id) this.ids.set(rule, id);

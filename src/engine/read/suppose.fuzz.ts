@@ -162,7 +162,7 @@ class Live {
       database: this.#database,
       tenant: this.#tenant,
       reasoner: this.reasoner,
-      reader: this.reasoner.reader(this.#database.generation, this.known.current.time),
+      reader: this.reasoner.reader(this.#database.lastGeneration, this.known.current.time),
       pacer: this.reasoner.pacer(limits),
       listings: new ListingCache(0),
       meaning: null,

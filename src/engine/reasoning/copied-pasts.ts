@@ -131,7 +131,7 @@ export class CopiedPasts {
       refuseGone(signal);
       this.#pasts.set(past, folded);
       const { database, stamp, wall, nextStamp } = folded;
-      const { generation } = database;
+      const { lastGeneration: generation } = database;
       return { generation, stamp, wall, nextStamp: Number.isFinite(nextStamp) ? nextStamp : null };
     } catch (error) {
       if (error instanceof RetainedFileGone) return { gone: error.message };

@@ -38,6 +38,8 @@ const maxAbsentRelations = 10_000;
  */
 export class CopyFeed implements MemoryHolder {
   readonly number: number;
+  /** The tenant's name. */
+  readonly #name: string;
   readonly tenant: TenantState;
   /** Of the copy, and of what is derived from it, as the thread last said. */
   bytes = 0;
@@ -61,8 +63,15 @@ export class CopyFeed implements MemoryHolder {
   #declarations: { readonly store: DeclarationStore; readonly version: number } | null = null;
 
   /** `dropped` is called when memory is short and the copy was dropped. */
-  constructor(number: number, tenant: TenantState, post: Post<ToReasoningThread>, dropped: () => void) {
+  constructor(
+    number: number,
+    name: string,
+    tenant: TenantState,
+    post: Post<ToReasoningThread>,
+    dropped: () => void,
+  ) {
     this.number = number;
+    this.#name = name;
     this.tenant = tenant;
     this.#post = post;
     this.#dropped = dropped;
@@ -171,7 +180,7 @@ export class CopyFeed implements MemoryHolder {
     const pacer = reasoner.pacer(unlimited);
     reasoner.readers++;
     try {
-      await this.#postRelation(relation, context.database.generation, pacer);
+      await this.#postRelation(relation, context.database.generationOf(this.#name), pacer);
       followed.copying = null;
       for (const number of followed.late) this.#hasChanged(number);
     } catch (error) {
@@ -285,7 +294,7 @@ export class CopyFeed implements MemoryHolder {
 
   async #postChanges(database: DatabaseState, pacer: Pacer): Promise<void> {
     while (this.#changed.size > 0) {
-      const { generation } = database;
+      const generation = database.generationOf(this.#name);
       const meter = new ByteMeter();
       const versions: CopiedVersion[] = [];
       for (const number of this.#changed) {

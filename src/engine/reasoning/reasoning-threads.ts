@@ -441,6 +441,7 @@ export class ReasoningThreads implements FactCopies {
     const number = this.#nextCopy++;
     const feed = new CopyFeed(
       number,
+      name,
       tenant,
       (message, transfer) => thread.link.post(message, transfer),
       () => thread.feeds.delete(tenant),

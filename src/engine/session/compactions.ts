@@ -36,7 +36,7 @@ export class Compactions {
     if (relations.size === 0 || this.#isClosed) return;
     this.#waiting.set(tenant, relations);
     // A write in progress may refer to these rows, and has ended versions that still look alive.
-    if (database.isChanging) return;
+    if (database.isChangingFor(name)) return;
     const through = this.#parts.droppableThrough(database, name, tenant);
     if (through === null) return;
     this.#waiting.set(tenant, new Set(tenant.facts.compact(relations, through)));

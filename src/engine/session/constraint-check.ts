@@ -160,7 +160,10 @@ export class ConstraintCheck {
       const exists = record !== null && (record.isForked || record.held > 0);
       if (!exists || !facts.scopes.isSettledThrough(time)) return false;
     }
-    return isSurelyHarmless(plans, fact, before, facts, { generation: database.generation, time });
+    return isSurelyHarmless(plans, fact, before, facts, {
+      generation: database.generationOf(caller.tenant),
+      time,
+    });
   }
 
   /**

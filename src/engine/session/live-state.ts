@@ -142,7 +142,7 @@ export class LiveState implements CommitObserver {
     const droppableThrough = (database: DatabaseState, name: string, tenant: TenantState): number | null => {
       const reasoner = this.#reasoners.get(tenant);
       if (reasoner !== undefined && (reasoner.readers > 0 || reasoner.holdsFacts)) return null;
-      return Math.min(database.generation, this.rememberedSince(database.name, name));
+      return Math.min(database.generationOf(name), this.rememberedSince(database.name, name));
     };
     this.#compactions = new Compactions({ scheduler, droppableThrough, onBug });
     // Boundaries before the start are not published.
@@ -155,7 +155,7 @@ export class LiveState implements CommitObserver {
     }
     // Start with ids that an earlier process cannot have assigned.
     for (const database of parts.state.databases.values())
-      this.#eventIds.set(database, new EventIds(database.name, database.generation, start, parts.feed));
+      this.#eventIds.set(database, new EventIds(database.name, database.lastGeneration, start, parts.feed));
     this.#timer = new ValidityTimer({
       clock: parts.clock,
       next: () => this.#nextBoundary(),
@@ -448,8 +448,8 @@ export class LiveState implements CommitObserver {
       this.#listings.forget(tenant.facts);
       this.#timer.expect(tenant.facts.boundaries.next);
     }
-    for (const { name, generation } of this.#parts.state.databases.values())
-      this.#feed.publish(resetChange(name, null, generation, time));
+    for (const { name, lastGeneration } of this.#parts.state.databases.values())
+      this.#feed.publish(resetChange(name, null, lastGeneration, time));
   }
 
   refuseClosed(): void {
@@ -510,7 +510,8 @@ export class LiveState implements CommitObserver {
     const concerns = (change: Change): boolean =>
       change.database === name && (change.tenant === null || change.tenant === tenant);
     const { databases, goneDatabases } = this.#parts.state;
-    const generation = (): number => databases.get(name)?.generation ?? goneDatabases.get(name) ?? 0;
+    const generation = (): number =>
+      databases.get(name)?.generationOf(tenant) ?? goneDatabases.get(name) ?? 0;
     const reset = (): Change => resetChange(name, tenant, generation(), this.showTime());
     this.isFollowed = true;
     return this.#feed.stream(concerns, lastEventId, reset, signalOf(caller));
@@ -548,8 +549,8 @@ export class LiveState implements CommitObserver {
     const time = this.showTime();
     let stored = 0;
     for (const database of this.#parts.state.databases.values())
-      for (const tenant of database.tenants.values())
-        stored += tenant.facts.countStored(database.generation, time);
+      for (const [name, tenant] of database.tenants)
+        stored += tenant.facts.countStored(database.generationOf(name), time);
     let rulesFired = this.#firedBefore;
     for (const tallies of this.#tallies.values())
       for (const tally of tallies.values()) rulesFired += tally.fired;
@@ -614,13 +615,13 @@ export class LiveState implements CommitObserver {
       tenant.facts.boundaries.takeUntil(time);
       this.#timer.expect(tenant.facts.boundaries.next);
     }
-    for (const database of databases.values())
-      this.#eventIds.set(database, new EventIds(database.name, database.generation, time, this.#parts.feed));
+    for (const each of databases.values())
+      this.#eventIds.set(each, new EventIds(each.name, each.lastGeneration, time, this.#parts.feed));
     const names = new Set([...before.map(({ name }) => name), ...databases.keys()]);
     for (const name of names) {
       // What was erased meanwhile is not known.
       this.#feed.erase({ sequence: 0, database: name, tenant: null, facts: null });
-      const generation = databases.get(name)?.generation ?? goneDatabases.get(name) ?? 0;
+      const generation = databases.get(name)?.lastGeneration ?? goneDatabases.get(name) ?? 0;
       this.#feed.publish(resetChange(name, null, generation, time));
     }
   }
@@ -663,9 +664,11 @@ export class LiveState implements CommitObserver {
     const { database, generation } = report;
     let ids = this.#eventIds.get(database);
     if (ids?.generation !== generation) {
-      // A recreated database begins with the generation in which its predecessor was deleted.
-      ids = new EventIds(database.name, generation, ids === undefined ? time : 0, this.#parts.feed);
-      this.#eventIds.set(database, ids);
+      // A recreated database begins with its predecessor's generation. Of one that was taken before there can be events.
+      const isLatest = ids === undefined || ids.generation < generation;
+      const first = ids !== undefined && isLatest ? 0 : time;
+      ids = new EventIds(database.name, generation, first, this.#parts.feed);
+      if (isLatest) this.#eventIds.set(database, ids);
     }
     const origin = { ids, time, requestId };
     this.#origins.set(report, origin);
@@ -722,7 +725,7 @@ export class LiveState implements CommitObserver {
   ): PinnedReader {
     const time = this.showTime();
     this.#passBoundaries(database, tenant, name, time);
-    return reasoner.reader(database.generation, time);
+    return reasoner.reader(database.generationOf(name), time);
   }
 
   /** Publishes the validity boundaries of a tenant that passed up to this time, and updates what depends on them. */
@@ -736,7 +739,7 @@ export class LiveState implements CommitObserver {
     const changes = factChanges(
       tenant.facts,
       name,
-      boundsPassed(tenant.facts, passed, database.generation, { since, time }),
+      boundsPassed(tenant.facts, passed, database.generationOf(name), { since, time }),
       database.declarations.names,
       origin,
     );

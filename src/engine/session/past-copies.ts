@@ -225,7 +225,7 @@ export class PastCopies<Folded extends FoldedPast> {
       else if (part.earlier === null && !('lostAfter' in folded)) return folded;
       else if (!('lostAfter' in folded)) await folded.drop();
     }
-    throw pastGone(database, earliest?.generation ?? database.generation, earliest?.stamp);
+    throw pastGone(database, earliest?.generation ?? database.lastGeneration, earliest?.stamp);
   }
 
   #refusalOf(error: unknown): unknown {
@@ -311,7 +311,7 @@ function lost(
   after: LostPast['lostAfter'],
   until: LateBase['lateAt'] | null,
 ): EngineError {
-  const { generation, stamp: time } = until ?? { generation: database.generation, stamp: null };
+  const { generation, stamp: time } = until ?? { generation: database.lastGeneration, stamp: null };
   return new EngineError(
     'HistoryGone',
     `what was known after generation ${after.generation} and before ${generation} was lost with damaged records of the log: ask about generation ${after.generation} or earlier, or ${generation} or later`,

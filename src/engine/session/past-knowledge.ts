@@ -168,7 +168,10 @@ export class PastKnowledge {
     live.refuseClosed();
     const database = live.database(caller);
     if (asKnown !== null) this.#refuse(caller, database, asKnown);
-    return { database, earlier: asKnown === null || isLatest(database, asKnown) ? null : asKnown };
+    return {
+      database,
+      earlier: asKnown === null || isLatest(database, caller.tenant, asKnown) ? null : asKnown,
+    };
   }
 
   #refuse(caller: Caller, database: DatabaseState, at: KnownAt): void {
@@ -180,10 +183,10 @@ export class PastKnowledge {
         );
       return;
     }
-    if (at.generation > database.generation)
+    if (at.generation > database.lastGeneration)
       throw invalid(
         'asKnown',
-        `there is no generation ${at.generation} yet: the last is ${database.generation}`,
+        `there is no generation ${at.generation} yet: the last is ${database.lastGeneration}`,
       );
     const erased = erasedThrough(database, caller.tenant);
     if (at.generation < erased) throw pastGone(database, erased);
@@ -246,7 +249,7 @@ export class PastKnowledge {
   #here(past: PastDatabase | LateBase | LostPast): PastHere | LateBase | LostPast {
     if ('lateAt' in past || 'lostAfter' in past) return past;
     const { database, stamp, wall, nextStamp } = past;
-    const { generation } = database;
+    const { lastGeneration: generation } = database;
     const bytes = bytesOfPast(past);
     return {
       database,
@@ -298,9 +301,11 @@ function timeOfLatest({ stamped }: DatabaseState, at: KnownAt | null): number {
   return at?.kind === 'instant' ? at.time : (stamped?.wall ?? 0);
 }
 
-/** True if the moment has the last generation of the database. */
-function isLatest({ generation, stamped }: DatabaseState, at: KnownAt): boolean {
-  if (at.kind === 'generation') return at.generation === generation;
+/** True if the moment has the last generation of the database, and the tenant's readers see that. */
+function isLatest(database: DatabaseState, tenant: string, at: KnownAt): boolean {
+  const { stamped, lastGeneration } = database;
+  if (at.kind === 'generation')
+    return at.generation === lastGeneration && database.generationOf(tenant) === lastGeneration;
   return stamped === null || at.time >= stamped.time;
 }
 

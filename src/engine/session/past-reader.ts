@@ -65,7 +65,7 @@ export class PastViews {
   viewOf(database: DatabaseState, name: string, time: number): PastView {
     const stored = database.tenants.get(name);
     const tenant = stored ?? newTenant(0);
-    const { generation } = database;
+    const generation = database.generationOf(name);
     const { facts } = tenant;
     const at = this.#views.findIndex((view) => view.tenant.facts === facts && view.time === time);
     const [known] = at < 0 ? [] : this.#views.splice(at, 1);
@@ -141,7 +141,7 @@ export class PastReader implements KnowledgeReader {
 
   constructor(moment: PastReading) {
     this.#moment = moment;
-    this.generation = moment.database.generation;
+    this.generation = moment.database.lastGeneration;
     this.asQuestion = moment.asQuestion;
   }
 
@@ -177,11 +177,11 @@ export class PastReader implements KnowledgeReader {
     return read(this.#looked(this.#moment.view()))?.result ?? null;
   }
 
-  #looked({ tenant, reasoner }: PastView): LookupContext {
+  #looked({ generation, tenant, reasoner }: PastView): LookupContext {
     const { database, time, onKnown } = this.#moment;
-    this.generation = database.generation;
-    onKnown?.(this.generation);
-    return { database, tenant, reader: reasoner.reader(database.generation, time) };
+    this.generation = generation;
+    onKnown?.(generation);
+    return { database, tenant, reader: reasoner.reader(generation, time) };
   }
 
   /** The database as it was. */

@@ -124,7 +124,7 @@ export class ViolationEvents {
     name: string,
     tenant: TenantState,
     time: number,
-    generation = database.generation,
+    generation = database.generationOf(name),
   ): void {
     if (this.#pending.has(tenant)) return;
     const held = this.#live.pinBackground(database, name, limits)?.reasoner ?? null;

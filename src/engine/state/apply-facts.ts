@@ -1,3 +1,4 @@
+import { present } from '../base/assert.ts';
 import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { type Draft, type FactChange, type Prepared, rowsInSlice, type RuleChange } from './report.ts';
 import { FactBlock, type FactsToStore } from '../store/fact-block.ts';
@@ -37,8 +38,8 @@ export function* storeFacts(
 ): Prepared<void> {
   const tenant = database.tenantOrNew(operation.tenant, record.time);
   const { facts, uses } = tenant;
-  const generation = database.generation + 1;
-  const keyed = new KeyedFacts(database, database.declarations, tenant, record, draft);
+  const generation = database.generationOf(operation.tenant) + 1;
+  const keyed = new KeyedFacts(generation, database.declarations, tenant, record, draft);
   const noteStored = (outcome: StoreOutcome): void => {
     draft[outcome.status]++;
     draft.fact = outcome;
@@ -65,7 +66,7 @@ export function* storeFacts(
   return () => {
     database.tenants.set(operation.tenant, tenant);
     const isChange = draft.changes.length > 0;
-    if (isChange) database.advance(record.time, record.requestId);
+    if (isChange) draft.generation = database.publish(operation.tenant, record.time, record.requestId);
     keyed.show();
     if (operation.importId !== undefined)
       database.imports.note(operation.importId, operation.tenant, isChange ? generation : null);
@@ -98,6 +99,7 @@ export function* retractAll(
   const rows: FactRow[] = [];
   for (const fact of find(tenant.facts)) {
     rows.push(fact);
+    draft.isChange = true;
     if (rows.length % rowsInSlice === 0) yield 'more';
   }
   const writer = new FactWriter(database, tenant, record, draft);
@@ -119,7 +121,7 @@ export function* applyImportUndo(
   const show = yield* retractAll(database, operation.tenant, record, draft, () => rows);
   return () => {
     show();
-    draft.outcome = { kind: 'undone', retracted: rows.length, kept, generation: database.generation };
+    draft.outcome = { kind: 'undone', retracted: rows.length, kept, generation: draft.generation };
   };
 }
 
@@ -174,7 +176,7 @@ export function* applyForget(
     .filter(({ entity, alias }) => erased.isName(entity) || erased.isName(alias))
     .map(({ entity, alias }): ShapeOperation => ({ kind: 'removeAlias', tenant: name, entity, alias }));
   return () => {
-    const generation = database.generation + 1;
+    const generation = database.lastGeneration + 1;
     erased.erase(facts, rows, generation);
     draft.shape.push(...changeShape(database, tenant, removed, { generation, time: record.time }));
     writer.show(draft.changes.length + removed.length > 0);
@@ -191,11 +193,11 @@ export function* applyCommit(
   const tenant = database.tenantOrNew(operation.tenant, record.time);
   const { facts, uses } = tenant;
   const { time } = record;
-  const generation = database.generation + 1;
+  const generation = database.generationOf(operation.tenant) + 1;
   const writer = new FactWriter(database, tenant, record, draft);
   yield* writer.retract(storedOf(facts, operation, time));
   const { shape = [] } = operation;
-  const keyed = new KeyedFacts(database, declarationsAfter(database, shape), tenant, record, draft);
+  const keyed = new KeyedFacts(generation, declarationsAfter(database, shape), tenant, record, draft);
   const meter = new ByteMeter();
   for (const [at, fact] of operation.assert.entries()) {
     if (meter.counts(charactersOf(fact.args)) || at % rowsInSlice === rowsInSlice - 1) yield 'more';
@@ -362,6 +364,7 @@ type StoredVersion = MergePlan['stored'][number];
 export class FactWriter {
   readonly #database: DatabaseState;
   readonly #tenant: TenantState;
+  readonly #tenantName: string;
   readonly #record: LogRecord;
   readonly #draft: Draft;
   readonly #generation: number;
@@ -373,7 +376,8 @@ export class FactWriter {
     this.#tenant = tenant;
     this.#record = record;
     this.#draft = draft;
-    this.#generation = database.generation + 1;
+    this.#tenantName = present(draft.tenant, 'facts belong to a tenant');
+    this.#generation = database.generationOf(this.#tenantName) + 1;
   }
 
   /** Retracts the facts in slices; null: a fact that was not found. */
@@ -473,7 +477,8 @@ export class FactWriter {
 
   /** Publishes the generation if that is a change. */
   show(isChange = this.#draft.changes.length > 0): void {
-    if (isChange) this.#database.advance(this.#record.time, this.#record.requestId);
+    const { time, requestId } = this.#record;
+    if (isChange) this.#draft.generation = this.#database.publish(this.#tenantName, time, requestId);
     if (this.#ended.length > 0) this.#tenant.facts.leavePresent(this.#ended);
     for (const fact of [...this.#retracted, ...this.#ended]) this.#tenant.uses.drop(fact);
   }

@@ -21,7 +21,7 @@ interface RuleOrigin {
 
 /** Changes the rules and advances the generation if that is a change. */
 export function applyRule(database: DatabaseState, operation: RuleOperation, record: LogRecord): RuleChange {
-  const generation = database.generation + 1;
+  const generation = database.lastGeneration + 1;
   const change = changeRules(database.rules, operation, {
     id: `r${generation}`,
     time: record.time,

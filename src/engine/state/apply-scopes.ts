@@ -27,11 +27,13 @@ export function* applyFork(
   const { source, target } = operation;
   const tenant = database.tenantOrNew(operation.tenant, record.time);
   const { facts } = tenant;
-  const rows = yield* collected(facts, facts.scopeNumber(source), database.generation, record.time);
+  const before = database.generationOf(operation.tenant);
+  const hasBase = operation.hasBase === true;
+  draft.isChange = hasBase;
+  const rows = yield* collected(facts, facts.scopeNumber(source), before, record.time);
   const number = facts.internScope(target);
   const writer = new FactWriter(database, tenant, record, draft);
-  const generation = database.generation + 1;
-  const hasBase = operation.hasBase === true;
+  const generation = before + 1;
   // The source may be only the name of a scope with rules.
   const base = { scope: facts.internScope(source), generation, time: record.time };
   const { mergeBases } = facts;
@@ -67,7 +69,7 @@ export function* applyMerge(
   const nothing = { name: target, isChange: false, facts: 0, rules: 0, merge: emptyPlan() };
   if (tenant === undefined) return () => void (draft.scope = nothing);
   const { facts } = tenant;
-  const moment = { generation: database.generation, time: record.time };
+  const moment = { generation: database.generationOf(operation.tenant), time: record.time };
   const { exactly } = operation;
   const merge =
     exactly === undefined
@@ -116,12 +118,17 @@ export function* applyScopeDeletion(
   const tenant = database.tenantOrNew(operation.tenant, record.time);
   const { facts } = tenant;
   const number = facts.scopeNumber(scope);
-  const rows = yield* collected(facts, number, database.generation, record.time);
+  const before = database.generationOf(operation.tenant);
+  const rows = yield* collected(facts, number, before, record.time, () => {
+    draft.isChange = true;
+  });
   const writer = new FactWriter(database, tenant, record, draft);
-  const bases = facts.mergeBases.ended(number, database.generation + 1);
+  const bases = facts.mergeBases.ended(number, before + 1);
   const showBases = yield* facts.changeBases(bases, writer.retract(rows));
-  const isShared = operation.withRules && (yield* isHeldByOthers(database, tenant, scope, record.time));
-  const rules = operation.withRules && !isShared ? rulesOfScope(database.rules, scope) : [];
+  const own = operation.withRules ? rulesOfScope(database.rules, scope) : [];
+  // Without rules it reads no other tenant, whose writes may be applied meanwhile.
+  const isShared = own.length > 0 && (yield* isHeldByOthers(database, tenant, scope, record.time));
+  const rules = isShared ? [] : own;
   return () => {
     for (const stored of rules) {
       database.rules.remove(stored);
@@ -143,14 +150,14 @@ export function rulesOfScope(rules: RuleStore, scope: string | null): RuleRecord
 
 /** The rules that a fork copies: those of source that target lacks, as new rules of target. */
 export function copiedRules(
-  { rules, generation }: DatabaseState,
+  { rules, lastGeneration }: DatabaseState,
   source: string | null,
   target: string | null,
   time: number,
 ): RuleRecord[] {
   // A rule without scope applies in every scope already.
   if (source === null) return [];
-  const changedIn = generation + 1;
+  const changedIn = lastGeneration + 1;
   return rulesOfScope(rules, source)
     .filter(({ identity }) => rules.same(identity, target) === null)
     .map((stored, index) => ({
@@ -162,17 +169,22 @@ export function copiedRules(
     }));
 }
 
-/** The facts of the scope as stored in this generation and at this time, in slices. */
+/** The facts of the scope as stored in this generation and at this time, in slices; calls `found` for each. */
 export function* collected(
   facts: FactStore,
   scope: number,
   generation: number,
   time: number,
+  found: () => void = () => {},
 ): Generator<'more', FactRow[], undefined> {
   const rows: FactRow[] = [];
   for (const each of factsOfScope(facts, scope, generation, time)) {
-    if (each === 'more') yield each;
-    else if (rows.push(each) % rowsInSlice === 0) yield 'more';
+    if (each === 'more') {
+      yield each;
+      continue;
+    }
+    found();
+    if (rows.push(each) % rowsInSlice === 0) yield 'more';
   }
   return rows;
 }

@@ -29,7 +29,7 @@ export function applyShape(
   operation: ShapeOperation,
   record: LogRecord,
 ): ShapeChange {
-  const generation = database.generation + 1;
+  const generation = database.lastGeneration + 1;
   const tenant = 'tenant' in operation ? database.tenantOrNew(operation.tenant, record.time) : null;
   const [change] = changeShape(database, tenant, [operation], { time: record.time, generation });
   if ('tenant' in operation && tenant !== null) database.tenants.set(operation.tenant, tenant);

@@ -47,8 +47,9 @@ import { RuleStore } from '../store/rule-store.ts';
  * record's: the wall clock at the write, by which everything is judged, and the stamp, which only ever grows.
  *
  * A large write is applied in slices (`applying`). Its versions are created and ended in the next generation, which no
- * reader sees (MVCC); one last step publishes that generation, so readers see all of a write or nothing. Records are
- * applied one after the other within a database; another database's may be applied between two slices.
+ * reader of the tenant sees (MVCC); one last step publishes it, so readers see all of a write or nothing. Records are
+ * applied one after the other within a tenant; another database's may be applied between two slices, and other tenants' once
+ * the write has taken its generation.
  */
 
 /** Applies the next record. Never refuses; anything it throws is a bug. */
@@ -66,16 +67,22 @@ export function* applying(state: State, record: LogRecord): Generator<Slice, Rep
   assert(!state.hasApplied(record.sequence), 'a record is applied once');
   assert(record.version <= operationVersion, `operations of version ${record.version} are known`);
   const database = state.databases.get(record.database);
-  if (database !== undefined) database.isChanging = true;
+  const operation = record.operation as Operation;
+  const changed = database?.changing('tenant' in operation ? operation.tenant : null);
   const judged = record.wall === undefined ? record : { ...record, time: record.wall };
-  const show = yield* prepared(state, judged);
+  const stamp = { time: record.time, wall: judged.time };
+  const steps = prepared(state, judged);
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) {
+    if (step.value === 'taken' && database !== undefined) database.stamped = stamp;
+    yield step.value;
+  }
   yield 'ready';
-  if (database !== undefined) database.isChanging = false;
+  changed?.();
   state.time = Math.max(state.time, record.time);
-  const before = database?.generation;
-  const report = show();
-  if (report.database !== database || database.generation !== before)
-    report.database.stamped = { time: record.time, wall: judged.time };
+  const before = database?.lastGeneration;
+  const report = step.value();
+  if (report.database !== database || database.lastGeneration !== before) report.database.stamped = stamp;
   const { actor, sequence, time, idempotency: mark } = judged;
   const { outcome } = report;
   const generation = 'generation' in outcome ? outcome.generation : null;
@@ -104,12 +111,79 @@ function* prepared(state: State, record: LogRecord): Prepared<Report> {
   const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
   if (facts !== undefined) yield* facts.settleScopes(record.time);
   const draft = newDraft(database, tenant);
-  const show = yield* preparedIn(state, database, operation, record, draft);
+  const show = yield* taking(preparedIn(state, database, operation, record, draft), operation, record, draft);
   return () => {
+    const before = database.lastGeneration;
     show();
-    draft.generation = database.generation;
+    if (database.lastGeneration !== before) draft.generation = database.lastGeneration;
     return { ...draft, outcome: draft.outcome ?? outcomeOf(operation, record, draft) };
   };
+}
+
+/**
+ * Takes the generation of a write of one tenant's facts as soon as it certainly makes one, if slices of it remain: from
+ * then on records of other tenants may be applied between them. So a generation is the same whatever is applied when.
+ */
+function* taking(
+  steps: Prepared<void>,
+  operation: Operation,
+  { time, requestId }: LogRecord,
+  draft: Draft,
+): Prepared<void> {
+  const { database, tenant, changes } = draft;
+  for (let isTaken = false; ; ) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    const isChange = draft.isChange || changes.length > 0;
+    if (isTaken || !isChange || tenant === null || !isApart(operation, database)) {
+      yield step.value;
+      continue;
+    }
+    database.take(tenant, time, requestId);
+    isTaken = true;
+    yield 'taken';
+  }
+}
+
+/**
+ * True if records of other tenants may be applied between the slices of this one: it changes nothing else, not even the
+ * lists of tenants and imports.
+ */
+function isApart(operation: Operation, database: DatabaseState): boolean {
+  if (!changesOnlyFacts(operation, database) || !('tenant' in operation)) return false;
+  const { tenant } = operation;
+  if (tenant === null || !database.tenants.has(tenant)) return false;
+  const importId = operation.kind === 'assert' ? operation.importId : undefined;
+  return importId === undefined || database.imports.generationsOf(importId, tenant) !== null;
+}
+
+/** True if the operation changes only facts of one tenant, also together with writes of others that do. */
+export function changesOnlyFacts(operation: Operation, { rules }: DatabaseState): boolean {
+  switch (operation.kind) {
+    case 'assert':
+    case 'undoImport':
+    case 'retract':
+    case 'retractById':
+    case 'mergeScopes':
+    case 'decay':
+    case 'consolidate':
+    case 'restore':
+    case 'moveEnds':
+      return true;
+    case 'commit':
+      return operation.rules.length === 0 && (operation.shape ?? []).length === 0;
+    case 'forkScope':
+      return !operation.withRules || !hasRules(rules, operation.source);
+    case 'deleteScope':
+      return !operation.withRules || !hasRules(rules, operation.scope);
+    default:
+      return false;
+  }
+}
+
+/** True if rules belong to exactly this scope; null, no scope, has none that a fork copies. */
+function hasRules(rules: RuleStore, scope: string | null): boolean {
+  return scope !== null && rules.all().some((rule) => rule.scope === scope);
 }
 
 function* preparedIn(
@@ -126,7 +200,7 @@ function* preparedIn(
       return yield* applyImportUndo(database, operation, record, draft);
     case 'retract':
       return yield* retractAll(database, operation.tenant, record, draft, (facts) =>
-        facts.match(operation.pattern, database.generation, record.time, true),
+        facts.match(operation.pattern, database.generationOf(operation.tenant), record.time, true),
       );
     case 'retractById':
       return yield* retractAll(database, operation.tenant, record, draft, (facts) => {
@@ -207,7 +281,7 @@ function* redacted(
   record: LogRecord,
   draft: Draft,
 ): Prepared<void> {
-  const before = database.generation;
+  const before = database.lastGeneration;
   if (name !== null && hasTenant) database.tenants.set(name, database.tenantOrNew(name, record.time));
   const tenant = name === null ? undefined : database.tenants.get(name);
   tenant?.facts.numbers.passOver(numbers);
@@ -221,7 +295,7 @@ function* redacted(
   }
   return () => {
     show();
-    if (isChange && database.generation === before) database.advance(record.time, record.requestId);
+    if (isChange && database.lastGeneration === before) database.advance(record.time, record.requestId);
   };
 }
 
@@ -397,14 +471,14 @@ function* clearTenant(
   draft: Draft,
 ): Prepared<void> {
   const tenant = present(database.tenants.get(name), 'the tenant was there when it was checked');
-  const facts = yield* countStored(tenant.facts, database.generation, record.time);
+  const facts = yield* countStored(tenant.facts, database.lastGeneration, record.time);
   return () => {
     if (facts > 0 || tenant.aliases.size > 0) database.advance(record.time, record.requestId);
     if (kind === 'nukeTenant')
-      database.tenants.set(name, newTenant(tenant.facts.createdAt, database.generation));
+      database.tenants.set(name, newTenant(tenant.facts.createdAt, database.lastGeneration));
     else {
       database.tenants.delete(name);
-      database.goneTenants.set(name, database.generation);
+      database.goneTenants.set(name, database.lastGeneration);
       database.tenantQuotas.delete(name);
     }
     draft.cleared = { tenants: new Map([[name, tenant]]), facts, rules: 0, isDatabaseGone: false };
@@ -422,7 +496,7 @@ function* deleteDatabase(
   return () => {
     database.advance(record.time, record.requestId);
     state.databases.delete(database.name);
-    state.goneDatabases.set(database.name, database.generation);
+    state.goneDatabases.set(database.name, database.lastGeneration);
     const { tenants, rules } = database;
     draft.cleared = { tenants, facts, rules: rules.size, isDatabaseGone: true };
   };
@@ -435,7 +509,7 @@ function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft)
   const isChange =
     facts + rules.size + declarations.size + constraints.size > 0 ||
     [...tenants.values()].some(({ aliases }) => aliases.size > 0);
-  const after = database.generation + (isChange ? 1 : 0);
+  const after = database.lastGeneration + (isChange ? 1 : 0);
   const empty = new Map<string, TenantState>();
   for (const [name, tenant] of tenants) {
     empty.set(name, newTenant(tenant.facts.createdAt, after));
@@ -459,7 +533,7 @@ function* nukeDatabase(database: DatabaseState, record: LogRecord, draft: Draft)
 function* countAll(database: DatabaseState, time: number): Generator<Slice, number, undefined> {
   let count = 0;
   for (const { facts } of database.tenants.values()) {
-    count += yield* countStored(facts, database.generation, time);
+    count += yield* countStored(facts, database.lastGeneration, time);
     yield 'more';
   }
   return count;

@@ -66,8 +66,8 @@ async function run(seed: number): Promise<Set<string>> {
     const { supersededCount } = apply(state, record);
     superseded += supersededCount;
     if (prng.chance(0.1))
-      for (const { tenants, generation } of state.databases.values())
-        for (const { facts } of tenants.values()) facts.compact(facts.relations.keys(), generation);
+      for (const { tenants, lastGeneration } of state.databases.values())
+        for (const { facts } of tenants.values()) facts.compact(facts.relations.keys(), lastGeneration);
     const after = database?.tenants.get(tenant ?? '')?.facts;
     if (growth !== null && after !== undefined && operation.kind !== 'teach') {
       const now = counted(after, record.time);

@@ -78,13 +78,13 @@ export function* growthBy(
       break;
     case 'forkScope': {
       const source = facts.scopeNumber(operation.source);
-      const rows = yield* collected(facts, source, database.generation, time);
+      const rows = yield* collected(facts, source, database.generationOf(operation.tenant), time);
       // The target has no facts.
       yield* count.copyAll(rows);
       break;
     }
     case 'mergeScopes': {
-      const moment = { generation: database.generation, time };
+      const moment = { generation: database.generationOf(operation.tenant), time };
       const plan = yield* planMerge(
         facts,
         operation,

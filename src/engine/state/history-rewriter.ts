@@ -149,8 +149,8 @@ export class HistoryRewriter {
         continue;
       }
       const rows = await this.#rowsOf(facts, erased);
-      for (const row of rows) if (row.relation.isAlive(row.row)) facts.retract(row, database.generation);
-      erased.erase(facts, rows, database.generation);
+      for (const row of rows) if (row.relation.isAlive(row.row)) facts.retract(row, database.lastGeneration);
+      erased.erase(facts, rows, database.lastGeneration);
       for (const alias of aliases.all())
         if (erased.isName(alias.entity) || erased.isName(alias.alias)) aliases.remove(alias);
     }
@@ -181,7 +181,7 @@ export class HistoryRewriter {
         : this.#erasures.filter((erasure) => concerns(erasure, record, tenant));
     for (const erasure of erasures) if (erasure.sequence === record.sequence) await this.#countPast(erasure);
     const before = this.#numbersOf(record.database, tenant);
-    const generation = this.#state.databases.get(record.database)?.generation ?? 0;
+    const generation = this.#state.databases.get(record.database)?.lastGeneration ?? 0;
     const report = await reapplied(this.#state, record, () => this.#slices.breathe());
     if (erasures.length === 0) return record;
     const isChange = report.generation > generation;

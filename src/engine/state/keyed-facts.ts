@@ -7,7 +7,7 @@ import type { FactRow, FactStore, FactToStore, StoreOutcome } from '../store/fac
 import { tupleAt } from '../store/tuples.ts';
 import { holdersOf, judgeKey, type StoredHolder, StrictKeys } from './key-rule.ts';
 import type { Draft } from './report.ts';
-import type { DatabaseState, TenantState } from './state.ts';
+import type { TenantState } from './state.ts';
 
 /** Superseded facts that an answer lists. */
 const maxSupersededListed = 100;
@@ -26,7 +26,7 @@ export class KeyedFacts {
   readonly #retracted: FactRow[] = [];
 
   constructor(
-    { generation }: Pick<DatabaseState, 'generation'>,
+    generation: number,
     declarations: DeclarationStore,
     tenant: TenantState,
     { time }: Pick<LogRecord, 'time'>,
@@ -35,7 +35,7 @@ export class KeyedFacts {
     this.#facts = tenant.facts;
     this.#tenant = tenant;
     this.#keys = StrictKeys.of(declarations);
-    this.#generation = generation + 1;
+    this.#generation = generation;
     this.#time = time;
     this.#draft = draft;
   }

@@ -63,8 +63,8 @@ export async function rebuilt(
 ): Promise<PastDatabase | LateBase | LostPast> {
   const state = await stateOfBase(retained, base, name, pause);
   const known = state.databases.get(name);
-  if (at.kind === 'generation' && known !== undefined && known.generation > at.generation)
-    return { lateAt: { generation: known.generation, stamp: known.stamped?.time ?? base.time } };
+  if (at.kind === 'generation' && known !== undefined && known.lastGeneration > at.generation)
+    return { lateAt: { generation: known.lastGeneration, stamp: known.stamped?.time ?? base.time } };
   check(bytesOf(state));
   const slices = new Slices(pause);
   let records = 0;
@@ -83,9 +83,9 @@ export async function rebuilt(
   }
   check(bytesOf(state));
   const database = state.databases.get(name) ?? new DatabaseState(name, 0, firstGeneration);
-  const isLost = at.kind === 'instant' ? at.time > state.time : at.generation > database.generation;
+  const isLost = at.kind === 'instant' ? at.time > state.time : at.generation > database.lastGeneration;
   if (retained.isCutOff && nextStamp === Number.POSITIVE_INFINITY && isLost)
-    return { lostAfter: { generation: database.generation, stamp: database.stamped?.time ?? 0 } };
+    return { lostAfter: { generation: database.lastGeneration, stamp: database.stamped?.time ?? 0 } };
   // What ends or begins later is not told of the past.
   const { time: stamp, wall } = database.stamped ?? { time: 0, wall: 0 };
   for (const { facts } of database.tenants.values()) facts.boundaries.takeUntil(wall);
@@ -101,7 +101,7 @@ export function concernsDatabase({ database, operation: logged }: LogRecord, nam
 
 function isReached(database: DatabaseState | undefined, at: KnownAt, next: LogRecord): boolean {
   if (at.kind === 'instant') return next.time > at.time;
-  return database !== undefined && database.generation >= at.generation;
+  return database !== undefined && database.lastGeneration >= at.generation;
 }
 
 /** The state of the base, without other databases: their names may still be those of later records. */

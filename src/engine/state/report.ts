@@ -81,6 +81,8 @@ export type Draft = { -readonly [Key in keyof Omit<Report, 'outcome'>]: Report[K
   keys: KeyRecord[];
   /** null: derived from the other fields. */
   outcome: Outcome | null;
+  /** True once it is certain that the write makes a generation, though it may not have changed anything yet. */
+  isChange: boolean;
 };
 
 /** The report of a repeated request, from its stored outcome. */
@@ -90,7 +92,7 @@ export function repeatedReport(database: string, outcome: Outcome): Report {
 
 /** The report of a write that had nothing to write. */
 export function nothingWritten(database: DatabaseState): Report {
-  const { generation } = database;
+  const { lastGeneration: generation } = database;
   return { ...newDraft(database, null), outcome: { kind: 'nothing', generation } };
 }
 
@@ -99,7 +101,7 @@ export function newDraft(database: DatabaseState, tenant: string | null): Draft 
   return {
     database,
     tenant,
-    generation: database.generation,
+    generation: database.lastGeneration,
     asserted: 0,
     updated: 0,
     unchanged: 0,
@@ -113,12 +115,16 @@ export function newDraft(database: DatabaseState, tenant: string | null): Draft 
     keys: [],
     cleared: null,
     outcome: null,
+    isChange: false,
     isRepeated: false,
   };
 }
 
-/** The state between two slices: `more` work remains, or all is `ready` and the next step publishes and reports. */
-export type Slice = 'more' | 'ready';
+/**
+ * The state between two slices: `more` work remains; it does, and the write has `taken` its generation; or all is `ready`
+ * and the next step publishes and reports.
+ */
+export type Slice = 'more' | 'taken' | 'ready';
 
 /** Work in slices that readers cannot see; the returned function publishes it in one turn. See `applying`. */
 export type Prepared<Result> = Generator<Slice, () => Result, undefined>;

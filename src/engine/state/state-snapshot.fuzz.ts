@@ -30,8 +30,8 @@ function noteUses({ databases, keys, time }: State, prng: Prng): void {
 }
 
 function compact({ databases }: State): void {
-  for (const { tenants, generation } of databases.values())
-    for (const { facts } of tenants.values()) facts.compact(facts.relations.keys(), generation);
+  for (const { tenants, lastGeneration } of databases.values())
+    for (const { facts } of tenants.values()) facts.compact(facts.relations.keys(), lastGeneration);
 }
 
 /** What happened to a state: a record was applied, facts were used, or relations compacted. */

@@ -212,7 +212,15 @@ export async function readState(
 }
 
 function pinned(database: DatabaseState, tallies: Tallies): PinnedDatabase {
-  const { name, createdAt, generation, firstGeneration, goneTenants, quota, tenantQuotas } = database;
+  const {
+    name,
+    createdAt,
+    lastGeneration: generation,
+    firstGeneration,
+    goneTenants,
+    quota,
+    tenantQuotas,
+  } = database;
   const { stamped, clearedIn } = database;
   const tenants = Array.from(database.tenants, ([tenant, { facts, uses }]): PinnedTenant => {
     uses.pin();

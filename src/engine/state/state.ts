@@ -1,3 +1,4 @@
+import { assert } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { isUnlimited, type Quota } from '../contract/quotas.ts';
 import { FactUses } from '../store/fact-uses.ts';
@@ -44,8 +45,10 @@ export class DatabaseState {
   stamped: Stamped | null = null;
   /** The generation in which all of it was removed; its past before is gone. */
   clearedIn = 0;
-  /** True while a record is being applied and is not published yet: rows of the next generation already exist. */
-  isChanging = false;
+  /** The tenants of records that are being applied and are not published yet; null: of one that concerns all. */
+  readonly #changing = new Set<string | null>();
+  /** The generations that large writes took before they are published, by tenant. */
+  readonly #taken = new Map<string, number>();
 
   constructor(
     name: string,
@@ -61,14 +64,61 @@ export class DatabaseState {
     this.rules = rules;
   }
 
-  /** The number of the current generation. */
-  get generation(): number {
+  /** The newest generation, also if a large write has taken it and is not published yet. */
+  get lastGeneration(): number {
     return this.generations.last;
+  }
+
+  /**
+   * The generation that readers of the tenant see: the newest, or the one before that of a write of the tenant that is not
+   * published yet; meanwhile only other tenants change.
+   */
+  generationOf(tenant: string): number {
+    const taken = this.#taken.get(tenant);
+    return taken === undefined ? this.lastGeneration : taken - 1;
+  }
+
+  /** The newest generation that readers of every tenant see. */
+  get shownGeneration(): number {
+    return Math.min(this.lastGeneration, ...Array.from(this.#taken.values(), (taken) => taken - 1));
   }
 
   /** Begins the next generation. */
   advance(time: number, requestId: string): number {
     return this.generations.advance(time, requestId);
+  }
+
+  /** Takes the next generation for a write of the tenant that changes nothing but its facts, before it is published. */
+  take(tenant: string, time: number, requestId: string): number {
+    assert(!this.#taken.has(tenant), 'writes of a tenant are applied one after the other');
+    const generation = this.advance(time, requestId);
+    this.#taken.set(tenant, generation);
+    return generation;
+  }
+
+  /** Publishes the generation of a write of the tenant: the one that it took, else the next. */
+  publish(tenant: string, time: number, requestId: string): number {
+    const taken = this.#taken.get(tenant);
+    if (taken === undefined) return this.advance(time, requestId);
+    this.#taken.delete(tenant);
+    return taken;
+  }
+
+  /** Begins to apply a record of the tenant; null: of one that concerns all. The result ends it. */
+  changing(tenant: string | null): () => void {
+    assert(!this.isChangingFor(tenant), 'records of a tenant are applied one after the other');
+    this.#changing.add(tenant);
+    return () => this.#changing.delete(tenant);
+  }
+
+  /** True while a record is being applied and is not published yet: rows of the next generation may exist. */
+  get isChanging(): boolean {
+    return this.#changing.size > 0;
+  }
+
+  /** Like `isChanging`, of a record that concerns the tenant; null: all. */
+  isChangingFor(tenant: string | null): boolean {
+    return tenant === null ? this.#changing.size > 0 : this.#changing.has(tenant) || this.#changing.has(null);
   }
 
   timeOf(generation: number): number {

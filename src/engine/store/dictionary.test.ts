@@ -85,6 +85,20 @@ test('gives texts that are interned together the ids they get one by one', () =>
   for (let id = 0; id < one.size; id++) expect(other.text(id)).toBe(one.text(id));
 });
 
+test('finds few long texts while their slots are rebuilt in steps', () => {
+  const dictionary = new Dictionary();
+  const texts = Array.from({ length: 300 }, (_, at) => `${at} `.padEnd(20_000, 'long '));
+  let steps = 0;
+  for (const [at, text] of texts.entries()) {
+    const before = dictionary.slotTables;
+    expect(dictionary.intern(text)).toBe(at);
+    if (dictionary.slotTables === 2 && before === 2) steps++;
+    expect(dictionary.find(texts[at >> 1] as string)).toBe(at >> 1);
+  }
+  // Rebuilding reads every text: not all of them in one step.
+  expect(steps).toBeGreaterThan(0);
+});
+
 test('keeps two dictionaries independent', () => {
   const [one, other] = [new Dictionary(), new Dictionary()];
   one.intern('a');

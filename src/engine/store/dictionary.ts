@@ -94,6 +94,11 @@ export class Dictionary implements ConstantIds {
     return this.#arena.byteLength + this.#offsets.byteLength + larger + slots;
   }
 
+  /** The number of tables of slots: two while they are rebuilt in steps. */
+  get slotTables(): number {
+    return this.#oldSlots === null ? 1 : 2;
+  }
+
   /** The id of the text, or -1 if it was never interned. */
   find(text: string): number {
     const end = this.#encode(text, 0);
@@ -191,7 +196,7 @@ export class Dictionary implements ConstantIds {
     this.#count = id + 1;
     this.#offsets[id + 1] = this.#end;
     this.#slots.put(missed, hash, id);
-    if (this.#oldSlots !== null && id % maxBatch === 0) this.#move(idsPerMove, maxBytesPerMove);
+    if (this.#oldSlots !== null && id % maxBatch === 0) this.#move(idsPerMove, this.#bytesPerMove);
     if (this.#slots.isFull) this.#rehash();
     return id;
   }
@@ -356,7 +361,7 @@ export class Dictionary implements ConstantIds {
         start = end;
       }
       this.#slots.addAll(this.#hashes, some, id);
-      this.#move(idsPerMove, maxBytesPerMove);
+      this.#move(idsPerMove, this.#bytesPerMove);
       if (this.#slots.isFull) this.#rehash();
       first += some;
     }
@@ -482,7 +487,13 @@ export class Dictionary implements ConstantIds {
     this.#oldSlots = old;
     this.#moved = 0;
     this.#toMove = this.#count;
-    if (this.#count <= maxRowsAtOnce) this.#move(this.#count, Number.POSITIVE_INFINITY);
+    if (this.#count <= maxRowsAtOnce && this.#end <= maxBytesAtOnce)
+      this.#move(this.#count, Number.POSITIVE_INFINITY);
+  }
+
+  /** Bytes of texts that a batch of added ids moves: enough to have moved all before the slots are full again. */
+  get #bytesPerMove(): number {
+    return Math.max(minBytesPerMove, (2 * maxBatch * this.#end) / this.#count);
   }
 
   /** Moves up to this many ids, of texts of about so many bytes, from the old slots to the new. */
@@ -513,7 +524,9 @@ const minBytesPerStep = 0x1_0000;
 const maxBytesAhead = 0x400_0000;
 /** Ids moved to new slots for every `maxBatch` texts that are added. */
 const idsPerMove = 8 * maxBatch;
-const maxBytesPerMove = 0x4_0000;
+const minBytesPerMove = 0x4_0000;
+/** Texts of so many bytes are moved at once: moving one reads it. */
+const maxBytesAtOnce = 0x20_0000;
 /** Texts are looked up in batches of up to this many bytes. */
 const maxBatchBytes = 0x4000;
 /** Up to this many bytes are copied one by one, which is faster than making a view. */

@@ -69,7 +69,7 @@ export class FactWorld {
       database: this.database,
       tenant: { facts: this.facts, uses: this.uses, aliases: new AliasStore() },
       reasoner: this.#reasoner,
-      reader: this.#reasoner.reader(this.database.generation, time),
+      reader: this.#reasoner.reader(this.database.lastGeneration, time),
       pacer: this.#reasoner.pacer(limits),
       listings: new ListingCache(0),
       meaning: null,
@@ -102,11 +102,11 @@ export class FactWorld {
     else if (choice < 12) this.#retract();
     else if (choice < 17) this.#use();
     else if (choice < 19) this.time += prng.below(prng.pick(spans)) + 1;
-    else if (!isRead) this.facts.compact(this.facts.relations.keys(), this.database.generation);
+    else if (!isRead) this.facts.compact(this.facts.relations.keys(), this.database.lastGeneration);
   }
 
   #assert(count: number, isOfFew = false): void {
-    const generation = this.database.generation + 1;
+    const generation = this.database.lastGeneration + 1;
     let isChange = false;
     for (let index = 0; index < count; index++) {
       const outcome = this.facts.store(this.#fact(isOfFew), generation, this.time);
@@ -120,7 +120,7 @@ export class FactWorld {
   #retract(): void {
     const held = this.#pickHeld();
     if (held === null) return;
-    const generation = this.database.generation + 1;
+    const generation = this.database.lastGeneration + 1;
     this.facts.retract(held, generation);
     this.database.advance(this.time, 'request');
     this.uses.drop(held);

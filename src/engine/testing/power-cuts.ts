@@ -140,7 +140,7 @@ async function restarted(left: Left): Promise<Restart> {
   for (const { call, caller, answer } of kept) expect(await call(engine, caller), about).toEqual(answer);
   expect(state.sequence, `${about}: repeated requests write nothing`).toBe(sequence);
   const session = sessionOf(engine, new ManualClock(startTime), testCaller());
-  const before = state.databases.get('default')?.generation ?? 0;
+  const before = state.databases.get('default')?.lastGeneration ?? 0;
   const { generation } = await session.tell('probe(a)');
   expect(generation, about).toBe(before + 1);
   expect(await session.query('probe(?x)'), about).toHaveLength(1);

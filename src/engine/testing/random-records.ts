@@ -69,7 +69,7 @@ export class RandomRecords {
     }
     if (kind === 5) return { kind: 'retract', tenant, pattern: this.#pattern() };
     if (kind === 6) {
-      const id = `f${prng.below(database.generation + 1)}-${prng.below(3)}`;
+      const id = `f${prng.below(database.lastGeneration + 1)}-${prng.below(3)}`;
       return { kind: 'retractById', tenant, id };
     }
     if (kind > 9) return this.#wideOperation(database, tenant);

@@ -40,7 +40,7 @@ export function toldState(state: State, more: ToldMore): unknown {
   const databases = [...state.databases.values()].map((database) => ({
     name: database.name,
     createdAt: database.createdAt,
-    generation: database.generation,
+    generation: database.lastGeneration,
     rules: database.rules.all(),
     declarations: database.declarations.all(),
     constraints: database.constraints.all(),
@@ -64,7 +64,7 @@ export function toldState(state: State, more: ToldMore): unknown {
           ...told,
           ...(more.uses ? { uses: uses.of(fact, database.createdAtOf(facts, fact)) } : {}),
         })),
-      ended: endedOf(facts, database.generation, state.time),
+      ended: endedOf(facts, database.lastGeneration, state.time),
       ...(more.boundaries ? { boundaries: boundariesAfter(facts, state.time) } : {}),
     })),
   }));

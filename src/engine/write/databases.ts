@@ -45,8 +45,8 @@ export class Databases {
       if (!covers(caller.databases, database.name)) continue;
       const tenants = reachable(caller, database);
       let facts = 0;
-      for (const [, tenant] of tenants) {
-        facts += this.#countStored(database, tenant);
+      for (const [name, tenant] of tenants) {
+        facts += this.#countStored(database, name, tenant);
         await slices.breathe();
       }
       const { name, createdAt, rules } = database;
@@ -131,7 +131,7 @@ export class Databases {
     const state = this.#state.database(database);
     const tenants = [];
     for (const [name, tenant] of sorted(reachable(caller, state), ([name]) => name)) {
-      const facts = this.#countStored(state, tenant);
+      const facts = this.#countStored(state, name, tenant);
       tenants.push({ name, createdAt: tenant.facts.createdAt, facts });
       await slices.breathe();
     }
@@ -170,8 +170,8 @@ export class Databases {
     return clearedPart(outcome);
   }
 
-  #countStored(database: DatabaseState, tenant: TenantState): number {
-    return tenant.facts.countStored(database.generation, this.#writer.live.showTime());
+  #countStored(database: DatabaseState, name: string, { facts }: TenantState): number {
+    return facts.countStored(database.generationOf(name), this.#writer.live.showTime());
   }
 }
 

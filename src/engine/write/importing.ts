@@ -567,7 +567,7 @@ class SupposedImport implements Import {
   }
 
   async end(): Promise<number> {
-    return this.#writer.live.database(this.#caller).generation;
+    return this.#writer.live.database(this.#caller).generationOf(this.#caller.tenant);
   }
 
   async keep(): Promise<void> {}

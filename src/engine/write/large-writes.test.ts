@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Slices } from '../base/slices.ts';
-import { factInput, type Fields, longest, openSession, type Session } from '../testing/engine-fixtures.ts';
+import type { Change } from '../session/change-feed.ts';
+import {
+  factInput,
+  type Fields,
+  longest,
+  openSession,
+  refusal,
+  type Session,
+} from '../testing/engine-fixtures.ts';
 
 /**
  * Writes of very many facts: applied in slices with everything else running in between, and visible as a whole or not
@@ -246,4 +254,46 @@ test('names the fact in a batch whose validity ends before it begins, and stores
   await expect(refused).rejects.toMatchObject({ code: 'ValidationException' });
   await expect(refused).rejects.toMatchObject({ members: { errors: [{ path: 'facts.700.validUntil' }] } });
   expect((await list()).total).toBe(1);
+});
+
+test('while a large write of a tenant is applied, other tenants write, and its own readers and transactions see the state before', async () => {
+  const isOver = vi.spyOn(Slices.prototype, 'isOver', 'get').mockReturnValue(true);
+  onTestFinished(() => isOver.mockRestore());
+  const a = (await openSession()).as({ tenant: 'a' });
+  const b = a.as({ tenant: 'b' });
+  const { engine } = a;
+  const published: Change[] = [];
+  engine.subscribe((change) => published.push(change));
+  await a.tell('p(n0)');
+  await b.tell('p(n0)');
+  let isApplied = false;
+  const texts = Array.from({ length: 20_000 }, (_, at) => `p(n${at})`);
+  const large = a.tellAll(texts, { metadata: { by: 'the large write' } }).then((outcome) => {
+    isApplied = true;
+    return outcome;
+  });
+  // Once the large write has taken its generation, readers of its tenant see an earlier one than writers of the other.
+  let beside = 0;
+  let meanwhile = await a.ask('p(?x)');
+  while (meanwhile.generation >= beside && !isApplied) {
+    // In memory a write ends without a turn of the event loop.
+    await new Promise((resolve) => void setImmediate(resolve));
+    beside = (await b.tell(`q(n${beside})`)).generation;
+    meanwhile = await a.ask('p(?x)');
+  }
+  const { id } = await engine.begin(a.caller);
+  expect(isApplied).toBe(false);
+  expect([meanwhile.total, meanwhile.generation]).toEqual([1, beside - 2]);
+  const within = engine.within({ ...a.caller, transaction: id });
+  await within.tell(factInput('p(n0)', { metadata: { by: 'the transaction' } }));
+  expect((await b.ask('q(?x)')).generation).toBeGreaterThanOrEqual(beside);
+  expect((await large).generation).toBe(beside - 1);
+  expect((await a.ask('p(?x)', { limit: 1 })).total).toBe(texts.length);
+  expect((await refusal(engine.commit(a.caller, id, false))).code).toBe('Conflict');
+  // The event of the large write is published after those of later generations, under an id of its own.
+  const ids = published.map((change) => change.id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(
+    published.findIndex(({ tenant, data }) => tenant === 'a' && data.generation === beside - 1),
+  ).toBeGreaterThan(published.findIndex(({ data }) => data.generation === beside));
 });

@@ -44,7 +44,7 @@ export async function learn(writer: Writer, caller: Caller, learning: Learning):
   // No other write comes between this check and the record, so the check can complete the operation from what is
   // stored.
   const check = async (time: number): Promise<void> => {
-    const { name, rules: taught, generation, declarations } = live.database(caller);
+    const { name, rules: taught, lastGeneration: generation, declarations } = live.database(caller);
     await checkRulesInTurn({ name, rules: taught }, rules, { time, generation }, slices);
     const store = live.storeOf(caller);
     const seen = new Set<string>();

@@ -49,7 +49,7 @@ export async function forgetPattern(
   const pattern = patternOf(input);
   const check = (time: number): void => {
     if (ifGeneration === null) return;
-    const { generation } = live.database(caller);
+    const generation = live.database(caller).generationOf(caller.tenant);
     checkNoneChanged(live.storeOf(caller), pattern, ifGeneration, { generation, time });
   };
   // A dry run derives all dependents unless the caller says otherwise.

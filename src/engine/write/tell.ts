@@ -236,10 +236,10 @@ export function withShapeHints(
 export function namesBefore(live: LiveState, caller: Caller): KnownNames | null {
   const database = live.databaseIfAny(caller);
   if (database === undefined) return null;
-  const { generation, rules, declarations } = database;
+  const { rules, declarations } = database;
   const store = database.tenants.get(caller.tenant)?.facts ?? null;
   return KnownNames.forWriting(store, rules, {
-    generation,
+    generation: database.generationOf(caller.tenant),
     time: live.showTime(),
     names: declarations.names,
   });

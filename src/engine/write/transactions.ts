@@ -115,7 +115,7 @@ export class Transactions {
   /** Opens a transaction of the caller's database and tenant; refused on a follower. */
   async begin(caller: Caller): Promise<TransactionBegun> {
     this.#writer.refuseWrites();
-    const { generation } = this.#writer.live.database(caller);
+    const generation = this.#writer.live.database(caller).generationOf(caller.tenant);
     this.#writer.questions.refuseTransaction(caller, (tenant) => this.countIn(caller.database, tenant));
     const { id } = this.#open.begin(caller, generation);
     return { id, status: 'open', expiresAt: this.#writer.live.showTime() + idleMs };
@@ -243,7 +243,7 @@ export class Transactions {
     this.#writer.live.refuseClosed();
     const transaction = this.#open.require(caller, id);
     return this.#inTurn(transaction, async () => {
-      const { generation } = this.#writer.live.database(caller);
+      const generation = this.#writer.live.database(caller).generationOf(caller.tenant);
       this.#open.end(transaction, 'rolled_back');
       return { id, status: 'rolled_back', operations: transaction.operations, generation };
     });
@@ -256,7 +256,7 @@ export class Transactions {
   ): Promise<Pick<Committed, 'superseded' | 'supersededCount' | 'generation'>> {
     const { live, write } = this.#writer;
     const { writes } = transaction;
-    if (writes.isEmpty) return { generation: live.database(caller).generation };
+    if (writes.isEmpty) return { generation: live.database(caller).generationOf(caller.tenant) };
     const slices = this.#writer.slices(caller);
     const operation = await operationOf(caller.tenant, transaction, slices);
     const check = async (time: number): Promise<void> => {
