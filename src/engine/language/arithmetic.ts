@@ -9,7 +9,7 @@ import { compareText } from '../base/text-order.ts';
 import { EngineError } from '../base/errors.ts';
 import { type AggregateName, maxConstantBytes } from '../contract/language.ts';
 import { ExactSum, nearestDouble } from './exact.ts';
-import { compareConstants, isInteger, isNumber, parseNumber } from './numbers.ts';
+import { compareConstants, hasFraction, isInteger, isNumber, parseNumber } from './numbers.ts';
 
 /** Longer integers, which an old folder may hold, are refused: one operation could hold up the whole service. */
 export const maxIntegerDigits = 100_000;
@@ -161,7 +161,7 @@ class Sum implements RunningAggregate {
     if (!this.#isSummable) return;
     const value = operand(text);
     if (value === null || (typeof value === 'number' && !Number.isFinite(value))) this.#isSummable = false;
-    else this.#sum.add(value, isInteger(text));
+    else this.#sum.add(value, typeof value === 'bigint' || !hasFraction(text));
   }
 
   value(): string | null {

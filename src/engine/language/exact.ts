@@ -58,10 +58,61 @@ function signed(negative: boolean, quotient: bigint, unit: number): number {
   return negative ? -magnitude : magnitude;
 }
 
-/** A sum to which numbers are added, and from which they are subtracted, exactly and in any order. */
+/** The sum of fewer than 2^60 doubles up to this magnitude does not overflow. */
+const largestPart = 2 ** 960;
+
+const noParts: number[] = [];
+
+/** Adds a double to an expansion: parts that do not overlap, by magnitude, ascending. */
+function addTo(parts: number[], value: number): void {
+  let sum = value;
+  let count = 0;
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at] as number;
+    const isLess = Math.abs(sum) < Math.abs(part);
+    const [large, small] = isLess ? [part, sum] : [sum, part];
+    sum = large + small;
+    const rest = small - (sum - large);
+    if (rest !== 0) parts[count++] = rest;
+  }
+  parts.length = count;
+  parts.push(sum);
+}
+
+/** The double nearest to the sum of an expansion, ties to even. */
+function rounded(parts: readonly number[]): number {
+  let at = parts.length - 1;
+  let sum = parts[at] as number;
+  let rest = 0;
+  while (at > 0 && rest === 0) {
+    const part = parts[--at] as number;
+    const before = sum;
+    sum = before + part;
+    rest = part - (sum - before);
+  }
+  // Half a unit was rounded to even, but what follows is on the side of the rest.
+  const next = parts[at - 1] ?? 0;
+  if ((rest < 0 && next < 0) || (rest > 0 && next > 0)) {
+    const moved = sum + rest * 2;
+    if (moved - sum === rest * 2) return moved;
+  }
+  return sum;
+}
+
+/**
+ * A sum to which numbers are added, and from which they are subtracted, exactly and in any order.
+ *
+ * Most sums are of numbers whose exact sum needs few bits: safe integers are added up as long as their sum is one, and
+ * doubles as an expansion (Shewchuk), parts that do not overlap and whose sum is exact. Everything else is a bigint.
+ */
 export class ExactSum {
   #integers = 0n;
+  /** Integers that are not in `#integers` yet. */
+  #safe = 0;
+  /** In least units. */
   #doubles = 0n;
+  /** Doubles that are not in `#doubles`: by magnitude, ascending. */
+  #parts: number[] = noParts;
   #doubleCount = 0;
   #count = 0;
 
@@ -71,17 +122,48 @@ export class ExactSum {
    */
   add(value: number | bigint, isInteger: boolean, sign: 1 | -1 = 1): void {
     this.#count += sign;
-    if (isInteger) this.#integers += BigInt(value) * BigInt(sign);
-    else {
+    if (!isInteger) {
       this.#doubleCount += sign;
-      this.#doubles += inLeastUnits(Number(value)) * BigInt(sign);
+      this.#addDouble(Number(value) * sign);
+    } else if (typeof value === 'bigint') this.#integers += value * BigInt(sign);
+    else {
+      const sum = this.#safe + value * sign;
+      if (Number.isSafeInteger(sum)) this.#safe = sum;
+      else {
+        this.#integers += BigInt(this.#safe) + BigInt(value * sign);
+        this.#safe = 0;
+      }
     }
+  }
+
+  #addDouble(value: number): void {
+    if (Math.abs(value) > largestPart) {
+      this.#doubles += inLeastUnits(value);
+      return;
+    }
+    if (this.#parts === noParts) this.#parts = [];
+    addTo(this.#parts, value);
+  }
+
+  /** All integers. */
+  get #whole(): bigint {
+    return this.#integers + BigInt(this.#safe);
+  }
+
+  /** All numbers, in least units. */
+  get #inLeastUnits(): bigint {
+    let sum = (this.#whole << BigInt(leastExponent)) + this.#doubles;
+    for (const part of this.#parts) sum += inLeastUnits(part);
+    return sum;
   }
 
   /** The sum: an integer if all numbers were integers, else the nearest double. */
   sum(): number | bigint {
-    if (this.#doubleCount === 0) return this.#integers;
-    return nearestDouble((this.#integers << BigInt(leastExponent)) + this.#doubles, 1n, -leastExponent);
+    if (this.#doubleCount === 0) return this.#integers === 0n ? this.#safe : this.#whole;
+    if (this.#integers !== 0n || this.#doubles !== 0n) return nearestDouble(this.#inLeastUnits, 1n, -leastExponent);
+    const parts = [...this.#parts];
+    addTo(parts, this.#safe);
+    return rounded(parts);
   }
 
   /**
@@ -89,11 +171,13 @@ export class ExactSum {
    * no numbers.
    */
   mean(): number | bigint {
+    // Both are exact, so the quotient is the nearest double.
+    if (this.#doubleCount === 0 && this.#integers === 0n) return this.#safe / this.#count;
     const count = BigInt(this.#count);
     if (this.#doubleCount === 0) {
-      if (this.#integers % count === 0n) return this.#integers / count;
-      return nearestDouble(this.#integers, count);
+      const whole = this.#whole;
+      return whole % count === 0n ? whole / count : nearestDouble(whole, count);
     }
-    return nearestDouble((this.#integers << BigInt(leastExponent)) + this.#doubles, count, -leastExponent);
+    return nearestDouble(this.#inLeastUnits, count, -leastExponent);
   }
 }

@@ -19,7 +19,12 @@ export function isNumber(text: string): boolean {
 
 /** True if the text is a number without fraction and exponent. */
 export function isInteger(text: string): boolean {
-  return isNumber(text) && !/[.eE]/.test(text);
+  return isNumber(text) && !hasFraction(text);
+}
+
+/** True if a number is written with a fraction or an exponent: then it is no integer, whatever its value. */
+export function hasFraction(number: string): boolean {
+  return /[.eE]/.test(number);
 }
 
 /**
@@ -30,7 +35,7 @@ export function parseNumber(text: string): number | bigint | null {
   if (!isNumber(text)) return null;
   const value = Number(text);
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
-  return /[.eE]/.test(text) ? value : BigInt(text);
+  return hasFraction(text) ? value : BigInt(text);
 }
 
 /** Compares the texts of two integers without converting either. */
