@@ -146,7 +146,8 @@ async function askOnce(engine: Engine, { goal, withProofs }: ChildTask): Promise
 
 /**
  * The CPU seconds of the question in a new engine, in a process that has answered it before, so that its code is
- * compiled.
+ * compiled. The engine that answered must be open: a forced collection also drops the hidden classes that have no object
+ * left, and with them the code compiled for them. No other collection does.
  */
 async function askCompiled(task: ChildTask): Promise<number> {
   const engine = await openEngine({ storageDir: null });
@@ -288,9 +289,9 @@ async function run(): Promise<ChildReport> {
   const weighed = isLoad ? { bytesPerFact: (heldBytes() - before) / facts } : {};
   if (task.before !== null) await ask(engine, task.before, least);
   const found = await measure(engine, task);
-  await engine.close();
   const isRepeated = task.kind === 'ask' && load + found.solve < mostToRepeat;
   const figures = isRepeated ? { ...found.figures, compiled: await askCompiled(task) } : found.figures;
+  await engine.close();
   return { ...found, ...weighed, figures, load };
 }
 
