@@ -160,7 +160,8 @@ export class ExactSum {
   /** The sum: an integer if all numbers were integers, else the nearest double. */
   sum(): number | bigint {
     if (this.#doubleCount === 0) return this.#integers === 0n ? this.#safe : this.#whole;
-    if (this.#integers !== 0n || this.#doubles !== 0n) return nearestDouble(this.#inLeastUnits, 1n, -leastExponent);
+    if (this.#integers !== 0n || this.#doubles !== 0n)
+      return nearestDouble(this.#inLeastUnits, 1n, -leastExponent);
     const parts = [...this.#parts];
     addTo(parts, this.#safe);
     return rounded(parts);
