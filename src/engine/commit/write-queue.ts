@@ -32,7 +32,9 @@ type Asked = Pick<QueuedWrite<unknown>, 'excludes' | 'strengthened'>;
 interface Candidate {
   readonly tenant: string | null;
   excludes: Exclusion;
-  readonly claim: () => string | null;
+  /** The claim as it was when the write was last compared with others; undefined: it was not. */
+  claim: string | null | undefined;
+  readonly claimNow: () => string | null;
   isUnderWay: boolean;
   /** null: it does not wait. */
   admitted: (() => void) | null;
@@ -63,7 +65,10 @@ class WritesOfTenant {
   }
 
   /** True if no write under way excludes that one, which excludes nothing or a claim, or is excluded by it. */
-  allows({ excludes, claim }: Candidate): boolean {
+  allows(candidate: Candidate): boolean {
+    const { excludes } = candidate;
+    // The declarations may have changed while it waited.
+    candidate.claim = undefined;
     if (this.#writes.size === 0 || (excludes === 'nothing' && this.#claiming === 0)) return true;
     let claims = this.#claims;
     if (claims === null) {
@@ -71,8 +76,14 @@ class WritesOfTenant {
       for (const write of this.#writes) claims.add(write);
       if (this.#claiming > 0) this.#claims = claims;
     }
-    return !(excludes === 'claim' ? claims.all : claims.exclusive).contradicts(claim());
+    return !(excludes === 'claim' ? claims.all : claims.exclusive).contradicts(claimOf(candidate));
   }
+}
+
+/** What the write claimed when it was first asked since it was compared with others. */
+function claimOf(write: Candidate): string | null {
+  if (write.claim === undefined) write.claim = write.claimNow();
+  return write.claim;
 }
 
 /** The claims of writes, as they are when these are added. */
@@ -80,19 +91,15 @@ class Claims {
   readonly all = new ClaimCounts();
   /** Those of writes that exclude their claim. */
   readonly exclusive = new ClaimCounts();
-  readonly #ofWrites = new Map<Candidate, string | null>();
 
   add(write: Candidate): void {
-    const claim = write.claim();
-    this.#ofWrites.set(write, claim);
+    const claim = claimOf(write);
     this.all.add(claim);
     if (write.excludes === 'claim') this.exclusive.add(claim);
   }
 
   delete(write: Candidate): void {
-    const claim = this.#ofWrites.get(write);
-    if (claim === undefined) return;
-    this.#ofWrites.delete(write);
+    const claim = claimOf(write);
     this.all.remove(claim);
     if (write.excludes === 'claim') this.exclusive.remove(claim);
   }
@@ -165,7 +172,14 @@ export class WriteQueue {
     if (tenant === null) this.#everyone = turn;
     else this.#turns.set(tenant, turn);
     this.#writes++;
-    const candidate: Candidate = { tenant, excludes: 'nothing', claim, admitted: null, isUnderWay: false };
+    const candidate: Candidate = {
+      tenant,
+      excludes: 'nothing',
+      claim: undefined,
+      claimNow: claim,
+      admitted: null,
+      isUnderWay: false,
+    };
     try {
       let started: Promise<Result>;
       try {

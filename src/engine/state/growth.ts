@@ -224,7 +224,7 @@ class GrowthCount {
     const relation = this.#store.relation(fact.predicate, fact.args.length, false);
     const { same, rivals } = yield* holdersOf(this.#store, fact, key, this.#time);
     if (relation === null) return [];
-    return (same === null ? rivals : [...rivals, same])
+    return [...rivals, ...(same === null ? [] : [same])]
       .sort((left, right) => left.row - right.row)
       .map(({ row, from, until }) => ({ fact: this.#store.identityOf({ relation, row }), from, until }))
       .filter(({ fact: held }) => this.#changed.get(keyOf(held)) !== null);

@@ -15,6 +15,7 @@ import {
   mayConflict,
   mayConflictIn,
   misfitsInBlock,
+  refuseKeyConflict,
   refuseMisfits,
   shapeHints,
 } from '../commit/prepare-shape.ts';
@@ -50,10 +51,10 @@ export async function tell(
   const check = (time: number): void | Promise<void> => {
     const store = live.storeOf(caller);
     const { declarations } = live.database(caller);
-    refuseMisfits(declarations, fact, '');
+    if (declared.haveChanged) refuseMisfits(declarations, fact, '');
     if (isDoubtful) new ValidityCheck(store, time).check(fact, '');
     if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
-    const steps = new KeyCheck(declarations, store, time).check(fact, '');
+    const steps = refuseKeyConflict(declarations, store, fact, time);
     // Almost always the index is up to date, and one step is all.
     if (steps.next().done !== true) return runInSlices(steps, () => slices.breathe());
   };
@@ -223,11 +224,14 @@ export function withShapeHints(
   hints: readonly string[],
 ): string[] {
   if (declarations.size === 0) return [...hints];
-  const found = new Hints();
-  for (const fact of facts.slice(0, maxHintedFacts)) {
-    if (found.isFull) break;
-    for (const hint of shapeHints(declarations, fact)) found.add(hint);
-  }
+  let found: Hints | null = null;
+  for (let index = 0; index < facts.length && index < maxHintedFacts; index++)
+    for (const hint of shapeHints(declarations, facts[index] as FactIdentity)) {
+      found ??= new Hints();
+      found.add(hint);
+      if (found.isFull) return found.list();
+    }
+  if (found === null) return [...hints];
   for (const hint of hints) found.add(hint);
   return found.list();
 }
