@@ -24,6 +24,7 @@ import { FactBlock, FactBlockBuilder, type FactsToStore } from '../store/fact-bl
 import { type FactIdentity, FactStore, type FactToStore } from '../store/fact-store.ts';
 import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
 import type { Growth } from '../state/growth.ts';
+import { ruleIdentity } from '../language/print.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import {
   type Commit,
@@ -146,16 +147,21 @@ class WritingImport implements Import {
     return this.#writer.live.database(this.#caller).declarations;
   }
 
-  async teach(input: RuleInput): Promise<void> {
+  async teach(input: RuleInput, isDefault = false): Promise<void> {
     const { live, write } = this.#writer;
     const caller = this.#caller;
-    const operation: RuleOperation = {
+    const teaching: RuleOperation = {
       kind: 'teach',
       rule: ruleToStore(input, '', this.#declarations.names),
     };
-    const check = (): void => checkRuleOperation(live.database(caller), operation);
-    const report = await write({ caller, operation, check });
-    this.#generation = outcomeAs(report.outcome, 'rule').generation;
+    const operation = (): Promise<DecidedWrite | null> => {
+      const database = live.database(caller);
+      checkRuleOperation(database, teaching);
+      return Promise.resolve(isDefault && isTaught(database.rules, teaching) ? null : { operation: teaching });
+    };
+    const { outcome } = await write({ caller, operation });
+    this.#generation =
+      outcome.kind === 'nothing' ? outcome.generation : outcomeAs(outcome, 'rule').generation;
   }
 
   async constrain(input: ConstraintInput, isBare: boolean): Promise<void> {
@@ -505,11 +511,12 @@ class SupposedImport implements Import {
     return batch;
   }
 
-  async teach(input: RuleInput): Promise<void> {
+  async teach(input: RuleInput, isDefault = false): Promise<void> {
     const { name, rules: present } = this.#writer.live.database(this.#caller);
     const rules = (this.#rules ??= present.copy());
     const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input, '', this.#shape.names) };
     checkRuleOperation({ name, rules }, operation);
+    if (isDefault && isTaught(rules, operation)) return;
     const count = this.#taught.push(operation);
     changeRules(rules, operation, { id: `supposed-${count}`, time: 0, generation: 0 });
   }
@@ -698,8 +705,11 @@ interface ImportedBatch {
 export interface Import {
   readonly id: string;
   assert(facts: readonly ImportedFact[] | FactBlock): Promise<ImportedBatch>;
-  /** Throws an EngineError if the rule cannot be taught; the import may continue. */
-  teach(rule: RuleInput): Promise<void>;
+  /**
+   * Throws an EngineError if the rule cannot be taught; the import may continue. `isDefault`: a rule that is there stays as it
+   * is, with its name, description and switch.
+   */
+  teach(rule: RuleInput, isDefault?: boolean): Promise<void>;
   /**
    * Throws an EngineError if the constraint cannot be added; the import may continue. `isBare`: the text alone was given,
    * which changes no constraint that has it.
@@ -721,6 +731,11 @@ export interface Import {
   end(): Promise<number>;
   /** After the end: records the answer for a repeated request. A dry run records nothing. */
   keep(idempotency: Idempotency, answer: string): Promise<void>;
+}
+
+/** True if the rule is there, whatever its name. */
+function isTaught(rules: RuleStore, { rule: { rule, scope } }: Extract<RuleOperation, { kind: 'teach' }>): boolean {
+  return rule !== null && rules.same(ruleIdentity(rule), scope) !== null;
 }
 
 /** What is recorded of an import, or of another write, under an idempotency key. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../engine/contract/inference.ts';
 import type { PredicateDetail } from '../../engine/contract/declarations.ts';
+import type { StoredRule } from '../../engine/contract/rules.ts';
 import type { ImportDone } from '../../engine/contract/transfer.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
@@ -210,10 +211,14 @@ describe('a class model in Turtle', () => {
       key: ['subject'],
     });
     expect(violations.filter(({ kind }) => kind === 'shape')).toHaveLength(2);
-    // Once more changes nothing.
+    // Once more changes nothing, not even the name that somebody gave to the rule.
+    const listed = async () => (await call<{ rules: StoredRule[] }>('GET', '/rules')).body.rules;
+    const [rule] = await listed();
+    await call('PUT', `/rules/${rule?.id}`, { name: 'what a subclass means' });
     expect(await upload('/import?shapes=true', 'text/turtle', model)).toMatchObject({ failed: 0 });
     const { constraints } = (await call<{ constraints: unknown[] }>('GET', '/constraints')).body;
     expect(constraints).toHaveLength(9);
+    expect(await listed()).toMatchObject([{ id: rule?.id, name: 'what a subclass means' }]);
   });
 
   it('stays facts alone unless it is asked for', async () => {
