@@ -183,6 +183,25 @@ export class ConstraintCheck {
     }));
   }
 
+  /** Throws ConstraintViolated if the second write would begin violations that the first, a part of it, would not. */
+  async refuseAdded(
+    caller: Caller,
+    first: JudgedOperation,
+    second: JudgedOperation,
+    time: number,
+  ): Promise<void> {
+    const nameOf = ({ constraint: { id }, scope, values }: FoundViolation): string =>
+      JSON.stringify([id, scope, values]);
+    const known = await this.#inState(caller, first, time, (_, begun) =>
+      Promise.resolve(new Set(begun.map(nameOf))),
+    );
+    const refusal = await this.#inState(caller, second, time, async (context, begun) => {
+      const added = begun.filter((each) => !known.has(nameOf(each)));
+      return added.length === 0 ? null : violated(context, added);
+    });
+    if (refusal !== null) throw refusal;
+  }
+
   /** Reads both states; `context` is that after the write, `before` the one before it. */
   async #inState<Result>(
     caller: Caller,

@@ -53,6 +53,36 @@ describe('a dry run', () => {
     expect((await upload('/import?dryRun=true', 'application/x-ndjson', harmless)).refused).toBeUndefined();
   });
 
+  it('refuses the line of a rule or constraint that the lines before it violate, as the import does', async () => {
+    await call('POST', '/constraints', young);
+    const rule = '{"rule":"adult(?x) :- vote(?x)"}';
+    const constraint = '{"constraint":"!- age(?x, 8), vote(?x)","name":"n","mode":"reject"}';
+    const line = (predicate: string, ...args: string[]) => JSON.stringify({ predicate, args });
+    const facts = [line('age', 'ann', '7'), line('age', 'bob', '8'), line('vote', 'bob')];
+    const file = [...facts, line('age', 'cy', '30'), line('vote', 'cy'), rule, constraint, line('vote', 'dan')];
+    const said = [];
+    for (const dryRun of [true, false]) {
+      const done = await upload(`/import?dryRun=${dryRun}`, 'application/x-ndjson', file.join('\n'));
+      expect(done).toMatchObject({ asserted: 6, failed: 2, errors: [{ line: 6 }, { line: 7 }] });
+      expect(done.refused).toBeUndefined();
+      said.push(done.errors.map(({ message }) => message.replace(/\(c\d+[^)]*\)/, '')));
+    }
+    expect(said[0]).toEqual(said[1]);
+  });
+
+  it('counts what a key supersedes as gone when it compares with a quota', async () => {
+    const declared = { arguments: [{ name: 'p' }, { name: 'c' }], key: ['p'], onConflict: 'supersede' };
+    await call('PUT', '/predicates/home/2', declared);
+    await call('POST', '/assert/fact', { predicate: 'home', args: ['ann', 'rome'] });
+    await service.call('PUT', `/admin/databases/${database}/quota`, { facts: 2 });
+    const file = ['oslo', 'bonn', 'kyiv'].map((city) => `{"predicate":"home","args":["ann","${city}"]}`);
+    for (const dryRun of [true, false])
+      expect(await upload(`/import?dryRun=${dryRun}`, 'application/x-ndjson', file.join('\n'))).toMatchObject({
+        asserted: 3,
+        failed: 0,
+      });
+  });
+
   it('judges the constraints and rules of the file, too', async () => {
     const constraint = '{"constraint":"!- grown(?x), age(?x, 7)","name":"n","mode":"reject"}';
     const rule = '{"rule":"grown(?x) :- adult(?x)"}';
