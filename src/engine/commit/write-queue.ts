@@ -10,6 +10,11 @@ const maxBehind = 64;
  */
 export type Exclusion = 'nothing' | 'claim' | 'tenant' | 'database';
 
+/**
+ * What a write reads and changes of its tenant, by name: writes with other claims do not contradict it. null: anything.
+ */
+export type Claim = string | readonly string[] | null;
+
 /** A write in the queue of its database. */
 interface QueuedWrite<Result> {
   /** Its tenant; null: it concerns no single one. */
@@ -18,8 +23,7 @@ interface QueuedWrite<Result> {
   readonly excludes: () => Exclusion;
   /** Resolves when the log has room. */
   readonly room: () => Promise<void>;
-  /** What of the tenant it reads and changes, by name: writes with other claims do not contradict it; null: anything. */
-  readonly claim: () => string | null;
+  readonly claim: () => Claim;
   /** What a write that excludes nothing or a claim has to exclude after all; called when it is its turn. */
   readonly strengthened: (excludes: 'nothing' | 'claim') => Exclusion;
   /** `excludes`: what it excludes meanwhile. */
@@ -33,8 +37,8 @@ interface Candidate {
   readonly tenant: string | null;
   excludes: Exclusion;
   /** The claim as it was when the write was last compared with others; undefined: it was not. */
-  claim: string | null | undefined;
-  readonly claimNow: () => string | null;
+  claim: Claim | undefined;
+  readonly claimNow: () => Claim;
   isUnderWay: boolean;
   /** null: it does not wait. */
   admitted: (() => void) | null;
@@ -81,7 +85,7 @@ class WritesOfTenant {
 }
 
 /** What the write claimed when it was first asked since it was compared with others. */
-function claimOf(write: Candidate): string | null {
+function claimOf(write: Candidate): Claim {
   if (write.claim === undefined) write.claim = write.claimNow();
   return write.claim;
 }
@@ -109,20 +113,26 @@ class Claims {
 class ClaimCounts {
   readonly #counts = new Map<string | null, number>();
 
-  add(claim: string | null): void {
-    this.#counts.set(claim, (this.#counts.get(claim) ?? 0) + 1);
+  add(claim: Claim): void {
+    for (const each of listOf(claim)) this.#counts.set(each, (this.#counts.get(each) ?? 0) + 1);
   }
 
-  remove(claim: string | null): void {
-    const left = (this.#counts.get(claim) ?? 0) - 1;
-    if (left > 0) this.#counts.set(claim, left);
-    else this.#counts.delete(claim);
+  remove(claim: Claim): void {
+    for (const each of listOf(claim)) {
+      const left = (this.#counts.get(each) ?? 0) - 1;
+      if (left > 0) this.#counts.set(each, left);
+      else this.#counts.delete(each);
+    }
   }
 
-  contradicts(claim: string | null): boolean {
+  contradicts(claim: Claim): boolean {
     if (claim === null) return this.#counts.size > 0;
-    return this.#counts.has(claim) || this.#counts.has(null);
+    return this.#counts.has(null) || listOf(claim).some((each) => this.#counts.has(each));
   }
+}
+
+function listOf(claim: Claim): readonly (string | null)[] {
+  return claim === null || typeof claim === 'string' ? [claim] : claim;
 }
 
 /**

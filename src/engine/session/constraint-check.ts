@@ -102,7 +102,7 @@ export class ConstraintCheck {
   }
 
   /**
-   * Lets a write go beside others of its tenant: it touches nothing that constraints read, or it is one new fact that
+   * Lets a write go beside others of its tenant: it touches nothing that constraints read, or it is a few new facts that
    * look-ups show to be harmless with the facts under way, which are logged before it. null: it must be judged alone.
    */
   admit(caller: Caller, operation: Operation, time: number): (() => void) | null {
@@ -119,10 +119,19 @@ export class ConstraintCheck {
     const facts = database.tenants.get(tenantOf(caller, operation))?.facts ?? null;
     if (!changesConstraints(operation) && !this.#isRead(operation, watched, database, facts))
       return nothingHeld;
-    const fact = singleFact(operation);
-    if (fact === null || facts === null || beside.unjudged > 0) return null;
-    if (!isHarmless({ fact, watched, before: beside.facts, database, facts, time })) return null;
-    return beside.facts.add(fact);
+    if (facts === null || beside.unjudged > 0 || !isFew(operation)) return null;
+    const ends: (() => void)[] = [];
+    const end = (): void => {
+      for (const each of ends) each();
+    };
+    for (const fact of operation.facts) {
+      if (!isHarmless({ fact, watched, before: beside.facts, database, facts, time })) {
+        end();
+        return null;
+      }
+      ends.push(beside.facts.add(fact));
+    }
+    return end;
   }
 
   #besideOf(database: DatabaseState, tenant: string): WritesBeside {
@@ -274,6 +283,13 @@ function watchedOf({ constraints }: DatabaseState, program: Program): Omit<Watch
     plans: quickPlans(strict, program),
     absent: new Set(strict.flatMap(({ body }) => body.filter(isAbsence).map(relationOf))),
   };
+}
+
+/** Facts of one write that are looked up one by one before they are judged together instead. */
+const maxFew = 16;
+
+function isFew(operation: JudgedOperation): operation is Extract<JudgedOperation, { kind: 'assert' }> {
+  return operation.kind === 'assert' && operation.facts.length <= maxFew;
 }
 
 /** The fact that the operation asserts, if it is only one; else null. */

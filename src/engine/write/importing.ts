@@ -157,7 +157,9 @@ class WritingImport implements Import {
     const operation = (): Promise<DecidedWrite | null> => {
       const database = live.database(caller);
       checkRuleOperation(database, teaching);
-      return Promise.resolve(isDefault && isTaught(database.rules, teaching) ? null : { operation: teaching });
+      return Promise.resolve(
+        isDefault && isTaught(database.rules, teaching) ? null : { operation: teaching },
+      );
     };
     const { outcome } = await write({ caller, operation });
     this.#generation =
@@ -752,7 +754,10 @@ export interface Import {
 }
 
 /** True if the rule is there, whatever its name. */
-function isTaught(rules: RuleStore, { rule: { rule, scope } }: Extract<RuleOperation, { kind: 'teach' }>): boolean {
+function isTaught(
+  rules: RuleStore,
+  { rule: { rule, scope } }: Extract<RuleOperation, { kind: 'teach' }>,
+): boolean {
   return rule !== null && rules.same(ruleIdentity(rule), scope) !== null;
 }
 

@@ -190,7 +190,8 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
     const { before } = watch;
     const report = await writer.write({ caller, operation, isOfTenant: true, before });
     const { generation } = report;
-    if (report.isRepeated) return repeatedAnswer(input, report.outcome, live.database(caller).declarations.names);
+    if (report.isRepeated)
+      return repeatedAnswer(input, report.outcome, live.database(caller).declarations.names);
     const { context, hold } = watch.seen();
     const plan = present(changeOf(report).merge, 'a merge reports its plan');
     const after = live.after(context, generation, context.reader.program, hold.version);

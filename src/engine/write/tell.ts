@@ -25,6 +25,7 @@ import { renderIdentity } from '../language/print.ts';
 import { Hints, hintsOfFacts, hintsPart } from '../read/hints.ts';
 import { KnownNames } from '../read/known-names.ts';
 import type { LiveState } from '../session/live-state.ts';
+import type { Claim } from '../commit/write-queue.ts';
 import type { Writer } from '../session/writer.ts';
 import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
@@ -76,6 +77,8 @@ export async function tell(
 }
 
 const factsBetweenPauses = 256;
+/** A write of more facts excludes all others of its tenant if a key may refuse it. */
+const maxClaims = 64;
 
 /**
  * Asserts facts in one write: all of them or none. A refusal names the fact by its index. Many facts are best given in
@@ -110,7 +113,12 @@ export async function tellAll(
   };
   const hints = hintsOfNewFacts(live, caller, inputs instanceof FactBlock ? examplesOf(inputs) : inputs);
   const needsCheck = (): boolean => isDoubtful || isKeyed || declared.haveChanged;
-  const { outcome } = await writer.write({ caller, ...encoded, check, needsCheck });
+  const claim = (): Claim => {
+    const declarations = live.databaseIfAny(caller)?.declarations ?? null;
+    return Array.from(facts, (fact) => keyClaim(declarations, fact));
+  };
+  const claiming = facts.length > maxClaims ? {} : { claim };
+  const { outcome } = await writer.write({ caller, ...encoded, ...claiming, check, needsCheck });
   giveBack(encoded);
   const written = outcomeAs(outcome, 'facts');
   const { asserted, updated, unchanged, generation } = written;
