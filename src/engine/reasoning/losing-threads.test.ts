@@ -133,6 +133,8 @@ test('a question that is cancelled while its copy is taken in is replied to at o
   hasteClock();
   const replies: FromReasoningThread[] = [];
   const thread = new ReasoningThread({
+    retained: null,
+    readings: {},
     // The first pause lasts for ever.
     scheduler: new Scheduler({ poll: () => new Promise(() => undefined), isShared: false }),
     memoryBytes: 2 ** 30,
