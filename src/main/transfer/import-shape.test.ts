@@ -59,7 +59,14 @@ describe('a dry run', () => {
     const constraint = '{"constraint":"!- age(?x, 8), vote(?x)","name":"n","mode":"reject"}';
     const line = (predicate: string, ...args: string[]) => JSON.stringify({ predicate, args });
     const facts = [line('age', 'ann', '7'), line('age', 'bob', '8'), line('vote', 'bob')];
-    const file = [...facts, line('age', 'cy', '30'), line('vote', 'cy'), rule, constraint, line('vote', 'dan')];
+    const file = [
+      ...facts,
+      line('age', 'cy', '30'),
+      line('vote', 'cy'),
+      rule,
+      constraint,
+      line('vote', 'dan'),
+    ];
     const said = [];
     for (const dryRun of [true, false]) {
       const done = await upload(`/import?dryRun=${dryRun}`, 'application/x-ndjson', file.join('\n'));
@@ -77,10 +84,12 @@ describe('a dry run', () => {
     await service.call('PUT', `/admin/databases/${database}/quota`, { facts: 2 });
     const file = ['oslo', 'bonn', 'kyiv'].map((city) => `{"predicate":"home","args":["ann","${city}"]}`);
     for (const dryRun of [true, false])
-      expect(await upload(`/import?dryRun=${dryRun}`, 'application/x-ndjson', file.join('\n'))).toMatchObject({
-        asserted: 3,
-        failed: 0,
-      });
+      expect(await upload(`/import?dryRun=${dryRun}`, 'application/x-ndjson', file.join('\n'))).toMatchObject(
+        {
+          asserted: 3,
+          failed: 0,
+        },
+      );
   });
 
   it('judges the constraints and rules of the file, too', async () => {
