@@ -20,6 +20,7 @@ const { values } = parseArgs({
     writes: { type: 'string', default: '2000' },
     rounds: { type: 'string', default: '7' },
     writers: { type: 'string', default: '1' },
+    databases: { type: 'string', default: 'plain,key,reject,constraints,both' },
     memory: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -30,10 +31,11 @@ const help = `npm run bench -- shape [options]
   --writes N   writes of a round (2000)
   --rounds N   rounds (7)
   --writers N  writes under way together (1)
+  --databases  some of plain,key,reject,constraints,both, to profile one of them (all)
   --memory     without a disk, and the fastest round: what the engine itself takes, also on a busy machine`;
 
-const databases = ['plain', 'key', 'reject', 'constraints', 'both'] as const;
-type Name = (typeof databases)[number];
+type Name = 'plain' | 'key' | 'reject' | 'constraints' | 'both';
+const databases = values.databases.split(',') as Name[];
 
 async function main(): Promise<void> {
   const [facts, writes, rounds, writers] = [values.facts, values.writes, values.rounds, values.writers].map(

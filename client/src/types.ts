@@ -922,6 +922,8 @@ export type EntitiesMerged = {
     before: {
       predicate: string;
       args: string[];
+      /** The arguments by name; absent unless all have a declared name. */
+      named?: Record<string, string> | undefined;
       truthVal: boolean;
       scope: string | null;
       validFrom: number | null;
@@ -931,6 +933,8 @@ export type EntitiesMerged = {
     after: {
       predicate: string;
       args: string[];
+      /** The arguments by name; absent unless all have a declared name. */
+      named?: Record<string, string> | undefined;
       truthVal: boolean;
       scope: string | null;
       validFrom: number | null;
@@ -941,6 +945,8 @@ export type EntitiesMerged = {
     joined: {
       predicate: string;
       args: string[];
+      /** The arguments by name; absent unless all have a declared name. */
+      named?: Record<string, string> | undefined;
       truthVal: boolean;
       scope: string | null;
       validFrom: number | null;

@@ -6,6 +6,7 @@ import { holdersOf, judgeKey, keyPositions, type StrictKey, StrictKeys } from '.
 import type { FactBlock, FactFrame } from '../store/fact-block.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
 import type { Bounds, FactIdentity, FactStore, FactToStore } from '../store/fact-store.ts';
+import { givesValidity } from './prepare-facts.ts';
 
 /** Checks facts to be stored against the declarations: types, which need no state, and keys, which do. */
 
@@ -73,10 +74,18 @@ export function mayConflictIn(declarations: DeclarationStore, { frames }: FactBl
 /** What is at odds with a declaration that only warns, in words. */
 export function shapeHints(declarations: DeclarationStore, fact: FactIdentity): string[] {
   const declaration = declarationOf(declarations, fact);
-  if (declaration?.check !== 'warn') return [];
+  if (declaration?.check !== 'warn' || fits(declaration, fact.args)) return [];
   return [...misfitsOf(declaration, fact.args)].map(
     ({ message }) => `${relationName(declaration)} is declared otherwise: ${message}`,
   );
+}
+
+function fits({ arguments: declared }: Declaration, args: readonly string[]): boolean {
+  for (let position = 0; position < declared.length; position++) {
+    const { type } = declared[position] as Declaration['arguments'][number];
+    if (!isOfType(type, args[position] as string)) return false;
+  }
+  return true;
 }
 
 /** The arguments that are not of their type, with what is wrong. */
@@ -116,6 +125,21 @@ export function keyClaim(declarations: DeclarationStore | null, fact: FactIdenti
   const { predicate, args, truthVal, scope } = fact;
   if (key !== null) return nameOf(fact, key);
   return JSON.stringify([predicate, args.length, scope, truthVal, ...args]);
+}
+
+/** Refuses with KeyConflict the one fact of a request that a key forbids. Requires what `KeyCheck` does. */
+export function* refuseKeyConflict(
+  declarations: DeclarationStore,
+  facts: FactStore | null,
+  fact: FactToStore,
+  time: number,
+): Generator<'more', void, undefined> {
+  const key = StrictKeys.of(declarations).keyOf(fact);
+  if (key === null || facts === null) return;
+  const { rivals } = yield* holdersOf(facts, fact, key, time);
+  // It may be refused only for a fact in its way, or for a validity that ends before it begins.
+  if (rivals.length > 0 || givesValidity(fact))
+    yield* new KeyCheck(declarations, facts, time).check(fact, '');
 }
 
 /** A fact that holds a value of a key, as stored or as an earlier fact of the same request leaves it. */
@@ -188,7 +212,7 @@ export class KeyCheck {
     const { predicate, scope } = fact;
     const relation = facts.relation(predicate, fact.args.length, false);
     if (relation === null) return [];
-    const all = (same === null ? rivals : [...rivals, same]).sort((left, right) => left.row - right.row);
+    const all = [...rivals, ...(same === null ? [] : [same])].sort((left, right) => left.row - right.row);
     return all
       .map(({ row, from, until }) => ({ args: facts.argsOf({ relation, row }), from, until }))
       .filter(({ args }) => !this.#isGone({ predicate, args, truthVal: true, scope }));

@@ -10,6 +10,11 @@ const maxBehind = 64;
  */
 export type Exclusion = 'nothing' | 'claim' | 'tenant' | 'database';
 
+/**
+ * What a write reads and changes of its tenant, by name: writes with other claims do not contradict it. null: anything.
+ */
+export type Claim = string | readonly string[] | null;
+
 /** A write in the queue of its database. */
 interface QueuedWrite<Result> {
   /** Its tenant; null: it concerns no single one. */
@@ -18,8 +23,7 @@ interface QueuedWrite<Result> {
   readonly excludes: () => Exclusion;
   /** Resolves when the log has room. */
   readonly room: () => Promise<void>;
-  /** What of the tenant it reads and changes, by name: writes with other claims do not contradict it; null: anything. */
-  readonly claim: () => string | null;
+  readonly claim: () => Claim;
   /** What a write that excludes nothing or a claim has to exclude after all; called when it is its turn. */
   readonly strengthened: (excludes: 'nothing' | 'claim') => Exclusion;
   /** `excludes`: what it excludes meanwhile. */
@@ -32,7 +36,9 @@ type Asked = Pick<QueuedWrite<unknown>, 'excludes' | 'strengthened'>;
 interface Candidate {
   readonly tenant: string | null;
   excludes: Exclusion;
-  readonly claim: () => string | null;
+  /** The claim as it was when the write was last compared with others; undefined: it was not. */
+  claim: Claim | undefined;
+  readonly claimNow: () => Claim;
   isUnderWay: boolean;
   /** null: it does not wait. */
   admitted: (() => void) | null;
@@ -63,7 +69,10 @@ class WritesOfTenant {
   }
 
   /** True if no write under way excludes that one, which excludes nothing or a claim, or is excluded by it. */
-  allows({ excludes, claim }: Candidate): boolean {
+  allows(candidate: Candidate): boolean {
+    const { excludes } = candidate;
+    // The declarations may have changed while it waited.
+    candidate.claim = undefined;
     if (this.#writes.size === 0 || (excludes === 'nothing' && this.#claiming === 0)) return true;
     let claims = this.#claims;
     if (claims === null) {
@@ -71,8 +80,14 @@ class WritesOfTenant {
       for (const write of this.#writes) claims.add(write);
       if (this.#claiming > 0) this.#claims = claims;
     }
-    return !(excludes === 'claim' ? claims.all : claims.exclusive).contradicts(claim());
+    return !(excludes === 'claim' ? claims.all : claims.exclusive).contradicts(claimOf(candidate));
   }
+}
+
+/** What the write claimed when it was first asked since it was compared with others. */
+function claimOf(write: Candidate): Claim {
+  if (write.claim === undefined) write.claim = write.claimNow();
+  return write.claim;
 }
 
 /** The claims of writes, as they are when these are added. */
@@ -80,19 +95,15 @@ class Claims {
   readonly all = new ClaimCounts();
   /** Those of writes that exclude their claim. */
   readonly exclusive = new ClaimCounts();
-  readonly #ofWrites = new Map<Candidate, string | null>();
 
   add(write: Candidate): void {
-    const claim = write.claim();
-    this.#ofWrites.set(write, claim);
+    const claim = claimOf(write);
     this.all.add(claim);
     if (write.excludes === 'claim') this.exclusive.add(claim);
   }
 
   delete(write: Candidate): void {
-    const claim = this.#ofWrites.get(write);
-    if (claim === undefined) return;
-    this.#ofWrites.delete(write);
+    const claim = claimOf(write);
     this.all.remove(claim);
     if (write.excludes === 'claim') this.exclusive.remove(claim);
   }
@@ -102,20 +113,26 @@ class Claims {
 class ClaimCounts {
   readonly #counts = new Map<string | null, number>();
 
-  add(claim: string | null): void {
-    this.#counts.set(claim, (this.#counts.get(claim) ?? 0) + 1);
+  add(claim: Claim): void {
+    for (const each of listOf(claim)) this.#counts.set(each, (this.#counts.get(each) ?? 0) + 1);
   }
 
-  remove(claim: string | null): void {
-    const left = (this.#counts.get(claim) ?? 0) - 1;
-    if (left > 0) this.#counts.set(claim, left);
-    else this.#counts.delete(claim);
+  remove(claim: Claim): void {
+    for (const each of listOf(claim)) {
+      const left = (this.#counts.get(each) ?? 0) - 1;
+      if (left > 0) this.#counts.set(each, left);
+      else this.#counts.delete(each);
+    }
   }
 
-  contradicts(claim: string | null): boolean {
+  contradicts(claim: Claim): boolean {
     if (claim === null) return this.#counts.size > 0;
-    return this.#counts.has(claim) || this.#counts.has(null);
+    return this.#counts.has(null) || listOf(claim).some((each) => this.#counts.has(each));
   }
+}
+
+function listOf(claim: Claim): readonly (string | null)[] {
+  return claim === null || typeof claim === 'string' ? [claim] : claim;
 }
 
 /**
@@ -173,7 +190,14 @@ export class WriteQueue {
     if (tenant === null) this.#everyone = turn;
     else this.#turns.set(tenant, turn);
     this.#writes++;
-    const candidate: Candidate = { tenant, excludes: 'nothing', claim, admitted: null, isUnderWay: false };
+    const candidate: Candidate = {
+      tenant,
+      excludes: 'nothing',
+      claim: undefined,
+      claimNow: claim,
+      admitted: null,
+      isUnderWay: false,
+    };
     try {
       let started: Promise<Result>;
       try {

@@ -5,6 +5,7 @@ import {
   consequencesTimeoutSchema,
   defaulted,
   generationSchema,
+  namedSchema,
   offsetSchema,
   oneScopeChoice,
   queryFlag,
@@ -166,6 +167,7 @@ export type MergeEntitiesInput = z.output<typeof mergeEntitiesInputSchema>;
 const rewrittenFactSchema = z.object({
   predicate: z.string(),
   args: z.array(z.string()),
+  named: namedSchema.optional(),
   truthVal: z.boolean(),
   scope: z.string().nullable(),
   validFrom: timeSchema.nullable(),

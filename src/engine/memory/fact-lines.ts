@@ -97,13 +97,22 @@ export async function firstEntries<Entry extends LinedEntry>(
  */
 export function headingsOf(entries: Iterable<Pick<LinedEntry, 'predicate' | 'args' | 'named'>>): string[] {
   const headings = new Set<string>();
-  for (const { predicate, named } of entries) {
-    const names = named === undefined ? [] : Object.keys(named);
-    // Fields that look like integers come first, whatever the order of the arguments.
-    if (names.length > 0 && !names.some((name) => /^\d+$/.test(name)))
-      headings.add(`% ${predicate}(${names.join(', ')})`);
+  for (const { predicate, args, named = {} } of entries) {
+    const names = namesInOrder(args, named);
+    if (names.length > 0) headings.add(`% ${predicate}(${names.join(', ')})`);
   }
   return [...headings];
+}
+
+/**
+ * The names in the order of the arguments. Fields that look like integers come first in an object, so if there are any, the
+ * values tell the order; empty: they do not, since a value occurs twice.
+ */
+function namesInOrder(args: readonly string[], named: Readonly<Record<string, string>>): string[] {
+  const names = Object.keys(named);
+  if (!names.some((name) => /^\d+$/.test(name))) return names;
+  if (new Set(args).size < args.length) return [];
+  return args.flatMap((value) => names.filter((name) => named[name] === value));
 }
 
 /**

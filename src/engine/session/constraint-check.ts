@@ -2,10 +2,10 @@ import type { Caller } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { runInSlices } from '../base/slices.ts';
 import { maxViolationsListed, type ConstraintViolation } from '../contract/constraints.ts';
-import { isAbsence, relationKey, relationOf } from '../language/terms.ts';
+import { isAbsence, relationOf } from '../language/terms.ts';
 import { StrictKeys } from '../state/key-rule.ts';
 import { framesOf } from '../store/fact-block.ts';
-import type { FactToStore } from '../store/fact-store.ts';
+import type { FactStore, FactToStore } from '../store/fact-store.ts';
 import type { Program } from '../datalog/model/program.ts';
 import type { Operation } from '../state/operation.ts';
 import type { DatabaseState } from '../state/state.ts';
@@ -16,7 +16,7 @@ import {
   shownViolation,
 } from './constraint-states.ts';
 import type { LiveState } from './live-state.ts';
-import { FactsBefore, isSurelyHarmless, type QuickPlans, quickPlans } from './quick-check.ts';
+import { FactsBefore, isSurelyHarmless, type QuickPlans, quickPlans, relationOfFact } from './quick-check.ts';
 import type { ReadContext } from './read-context.ts';
 import {
   isJudged,
@@ -42,7 +42,9 @@ const noFacts = new FactsBefore();
 
 /** What the constraints that refuse writes read, as long as neither they nor the rules change. */
 interface Watched {
-  readonly versions: string;
+  /** The versions of both. */
+  readonly rules: number;
+  readonly constraints: number;
   readonly relations: ReadonlySet<string>;
   /** True if one of them is checked in the view of every scope. */
   readonly isOfEveryScope: boolean;
@@ -75,29 +77,38 @@ export class ConstraintCheck {
     const database = this.#live.databaseIfAny(caller);
     if (database === undefined) return false;
     if (changesConstraints(operation)) return true;
-    const { relations, isOfEveryScope } = this.#watchedBy(database);
-    if (relations.size === 0) return false;
-    const tenant = database.tenants.get(tenantOf(caller, operation));
+    const watched = this.#watchedBy(database);
+    if (watched.relations.size === 0) return false;
+    const facts = database.tenants.get(tenantOf(caller, operation))?.facts ?? null;
+    return this.#isRead(operation, watched, database, facts);
+  }
+
+  /** True if the constraints read what the operation may change. */
+  #isRead(
+    operation: JudgedOperation,
+    { relations, isOfEveryScope }: Watched,
+    database: DatabaseState,
+    facts: FactStore | null,
+  ): boolean {
+    const single = singleFact(operation);
+    if (single !== null)
+      return relations.has(relationOfFact(single)) || (isOfEveryScope && beginsScope(facts, single.scope));
     if (isOfEveryScope && 'facts' in operation)
-      for (const { scope } of framesOf(operation.facts)) {
-        if (scope === null) continue;
-        const number = tenant?.facts.scopeNumber(scope) ?? -1;
-        const record = number < 0 ? null : (tenant?.facts.scopes.get(number) ?? null);
-        if (record === null || (record.held === 0 && !record.isForked)) return true;
-      }
-    const changed = relationsChangedBy(operation, database, tenant?.facts ?? null);
+      for (const { scope } of framesOf(operation.facts)) if (beginsScope(facts, scope)) return true;
+    const changed = relationsChangedBy(operation, database, facts);
     if (changed === null) return true;
     for (const relation of changed) if (relations.has(relation)) return true;
     return false;
   }
 
   /**
-   * Lets a write go beside others of its tenant: it touches nothing that constraints read, or it is one new fact that
+   * Lets a write go beside others of its tenant: it touches nothing that constraints read, or it is a few new facts that
    * look-ups show to be harmless with the facts under way, which are logged before it. null: it must be judged alone.
    */
   admit(caller: Caller, operation: Operation, time: number): (() => void) | null {
     const database = this.#live.databaseIfAny(caller);
-    if (database === undefined || this.#watchedBy(database).relations.size === 0)
+    const watched = database === undefined ? null : this.#watchedBy(database);
+    if (database === undefined || watched === null || watched.relations.size === 0)
       return this.concerns(caller, operation) ? null : nothingHeld;
     const tenant = 'tenant' in operation && operation.tenant !== null ? operation.tenant : caller.tenant;
     const beside = this.#besideOf(database, tenant);
@@ -105,11 +116,22 @@ export class ConstraintCheck {
       beside.unjudged++;
       return () => void beside.unjudged--;
     }
-    if (!this.concerns(caller, operation)) return nothingHeld;
-    if (beside.unjudged > 0 || !this.#isHarmless(caller, operation, time, beside.facts)) return null;
-    const fact = operation.kind === 'assert' ? operation.facts.at(0) : undefined;
-    if (fact === undefined) return null;
-    return beside.facts.add(fact);
+    const facts = database.tenants.get(tenantOf(caller, operation))?.facts ?? null;
+    if (!changesConstraints(operation) && !this.#isRead(operation, watched, database, facts))
+      return nothingHeld;
+    if (facts === null || beside.unjudged > 0 || !isFew(operation)) return null;
+    const ends: (() => void)[] = [];
+    const end = (): void => {
+      for (const each of ends) each();
+    };
+    for (const fact of operation.facts) {
+      if (!isHarmless({ fact, watched, before: beside.facts, database, tenant, facts, time })) {
+        end();
+        return null;
+      }
+      ends.push(beside.facts.add(fact));
+    }
+    return end;
   }
 
   #besideOf(database: DatabaseState, tenant: string): WritesBeside {
@@ -129,41 +151,18 @@ export class ConstraintCheck {
   /** Throws ConstraintViolated if the write would violate what is not violated, InferenceLimitExceeded if that takes too long. */
   async judge(caller: Caller, operation: Operation, time: number): Promise<void> {
     if (!isJudged(operation) || !this.concerns(caller, operation)) return;
-    if (this.#isHarmless(caller, operation, time, noFacts)) return;
+    const database = this.#live.database(caller);
+    const facts = database.tenants.get(tenantOf(caller, operation))?.facts;
+    const fact = singleFact(operation);
+    if (fact !== null && facts !== undefined) {
+      const watched = this.#watchedBy(database);
+      const tenant = tenantOf(caller, operation);
+      if (isHarmless({ fact, watched, before: noFacts, database, tenant, facts, time })) return;
+    }
     const refusal = await this.#inState(caller, operation, time, (context, begun) =>
       begun.length === 0 ? Promise.resolve(null) : violated(context, begun),
     );
     if (refusal !== null) throw refusal;
-  }
-
-  /**
-   * True for one new fact of a scope that exists, if a few look-ups show that it violates nothing once the facts `before` are
-   * stored too.
-   */
-  #isHarmless(caller: Caller, operation: JudgedOperation, time: number, before: FactsBefore): boolean {
-    if (operation.kind !== 'assert' || operation.facts.length !== 1) return false;
-    const fact = operation.facts.at(0) as FactToStore;
-    const { validFrom, validUntil, scope } = fact;
-    const database = this.#live.databaseIfAny(caller);
-    const facts = database?.tenants.get(operation.tenant)?.facts;
-    // With a validity the fact may also cease to be visible.
-    if (validFrom !== undefined || validUntil !== undefined || database === undefined || facts === undefined)
-      return false;
-    const { plans, absent } = this.#watchedBy(database);
-    // A key may end the validity of another fact of the relation, which only a `not` can make a violation.
-    if (StrictKeys.of(database.declarations).keyOf(fact)?.onConflict === 'supersede') {
-      const { predicate, args, truthVal } = fact;
-      if (absent.has(relationKey(predicate, args.length, !truthVal))) return false;
-    }
-    if (scope !== null) {
-      const record = facts.scopes.get(facts.scopeNumber(scope));
-      const exists = record !== null && (record.isForked || record.held > 0);
-      if (!exists || !facts.scopes.isSettledThrough(time)) return false;
-    }
-    return isSurelyHarmless(plans, fact, before, facts, {
-      generation: database.generationOf(caller.tenant),
-      time,
-    });
   }
 
   /**
@@ -192,6 +191,25 @@ export class ConstraintCheck {
       violations: await shownAll(context, begun),
       count: begun.length,
     }));
+  }
+
+  /** Throws ConstraintViolated if the second write would begin violations that the first, a part of it, would not. */
+  async refuseAdded(
+    caller: Caller,
+    first: JudgedOperation,
+    second: JudgedOperation,
+    time: number,
+  ): Promise<void> {
+    const nameOf = ({ constraint: { id }, scope, values }: FoundViolation): string =>
+      JSON.stringify([id, scope, values]);
+    const known = await this.#inState(caller, first, time, (_, begun) =>
+      Promise.resolve(new Set(begun.map(nameOf))),
+    );
+    const refusal = await this.#inState(caller, second, time, async (context, begun) => {
+      const added = begun.filter((each) => !known.has(nameOf(each)));
+      return added.length === 0 ? null : violated(context, added);
+    });
+    if (refusal !== null) throw refusal;
   }
 
   /** Reads both states; `context` is that after the write, `before` the one before it. */
@@ -245,18 +263,20 @@ export class ConstraintCheck {
   }
 
   #watchedBy(database: DatabaseState): Watched {
-    const program = this.#live.programOf(database);
-    const versions = `${database.rules.version} ${database.constraints.version}`;
-    let watched = this.#watched.get(database);
-    if (watched?.versions !== versions) {
-      watched = { versions, ...watchedOf(database, program) };
-      this.#watched.set(database, watched);
-    }
+    const known = this.#watched.get(database);
+    const { constraints, rules } = database;
+    if (known?.rules === rules.version && known.constraints === constraints.version) return known;
+    const watched = {
+      rules: rules.version,
+      constraints: constraints.version,
+      ...watchedOf(database, this.#live.programOf(database)),
+    };
+    this.#watched.set(database, watched);
     return watched;
   }
 }
 
-function watchedOf({ constraints }: DatabaseState, program: Program): Omit<Watched, 'versions'> {
+function watchedOf({ constraints }: DatabaseState, program: Program): Omit<Watched, 'rules' | 'constraints'> {
   const strict = constraints.all().filter(({ mode }) => mode === 'reject');
   return {
     relations: relationsBelow(strict, [program]),
@@ -264,6 +284,57 @@ function watchedOf({ constraints }: DatabaseState, program: Program): Omit<Watch
     plans: quickPlans(strict, program),
     absent: new Set(strict.flatMap(({ body }) => body.filter(isAbsence).map(relationOf))),
   };
+}
+
+/** Facts of one write that are looked up one by one before they are judged together instead. */
+const maxFew = 16;
+
+function isFew(operation: JudgedOperation): operation is Extract<JudgedOperation, { kind: 'assert' }> {
+  return operation.kind === 'assert' && operation.facts.length <= maxFew;
+}
+
+/** The fact that the operation asserts, if it is only one; else null. */
+function singleFact(operation: JudgedOperation): FactToStore | null {
+  if (operation.kind !== 'assert' || operation.facts.length !== 1) return null;
+  return operation.facts.at(0) ?? null;
+}
+
+/** True if the scope does not exist until it gets a fact. */
+function beginsScope(facts: FactStore | null, scope: string | null): boolean {
+  if (scope === null) return false;
+  const number = facts?.scopeNumber(scope) ?? -1;
+  const record = number < 0 ? null : (facts?.scopes.get(number) ?? null);
+  return record === null || (record.held === 0 && !record.isForked);
+}
+
+/** One new fact, and what it is judged by. */
+interface JudgedFact {
+  readonly fact: FactToStore;
+  readonly watched: Watched;
+  /** Facts that are stored before it. */
+  readonly before: FactsBefore;
+  readonly database: DatabaseState;
+  /** That the facts are of. */
+  readonly tenant: string;
+  readonly facts: FactStore;
+  readonly time: number;
+}
+
+/** True if the scope of the fact exists, and a few look-ups show that it violates nothing. */
+function isHarmless({ fact, watched, before, database, tenant, facts, time }: JudgedFact): boolean {
+  const { validFrom, validUntil, scope } = fact;
+  // With a validity the fact may also cease to be visible.
+  if (validFrom !== undefined || validUntil !== undefined) return false;
+  const { plans, absent } = watched;
+  // A key may end the validity of another fact of the relation, which only a `not` can make a violation.
+  if (
+    absent.size > 0 &&
+    absent.has(relationOfFact(fact)) &&
+    StrictKeys.of(database.declarations).keyOf(fact)?.onConflict === 'supersede'
+  )
+    return false;
+  if (scope !== null && (beginsScope(facts, scope) || !facts.scopes.isSettledThrough(time))) return false;
+  return isSurelyHarmless(plans, fact, before, facts, { generation: database.generationOf(tenant), time });
 }
 
 /** The tenant that the operation writes to; rules and constraints are judged in the caller's. */

@@ -14,24 +14,43 @@ import {
 } from '../language/terms.ts';
 import { type Program, relationsRead } from '../datalog/model/program.ts';
 import type { ConstraintRecord } from '../store/constraint-store.ts';
-import type { FactStore, FactToStore, ScopeChoice } from '../store/fact-store.ts';
+import type { FactStore, FactToStore } from '../store/fact-store.ts';
 import type { ReadMoment } from '../state/scope-join.ts';
 import { viewOfScope } from './constraint-states.ts';
 
-/** How the rest of a body is matched once one of its atoms is the new fact. */
+/**
+ * How the rest of a body is matched once one of its atoms is the new fact. Which variables have a value at which atom is known
+ * beforehand, so a search moves texts between registers and allocates next to nothing.
+ */
 interface QuickPlan {
   readonly scope: string | null;
-  readonly atom: AtomLiteral;
+  readonly atom: QuickAtom;
   /** The other positive atoms, each with as many values known as possible. */
   readonly joined: readonly QuickAtom[];
   /** What is tested then, in order. */
-  readonly tested: readonly (QuickAtom & { readonly step: BodyStep })[];
+  readonly tested: readonly QuickTest[];
+  /** The constants of the body, and the values of its variables in the one search that is under way. */
+  readonly registers: string[];
 }
 
-/** An atom, comparison or arithmetic of a body, and the relation of an atom. */
+/** An atom of a body. */
 interface QuickAtom {
   readonly literal: AtomLiteral;
   readonly relation: string;
+  /** The register of each term; -1: it may be anything. */
+  readonly terms: readonly number[];
+  /** True for each term that has a value before the atom is matched. */
+  readonly isKnown: readonly boolean[];
+  /** True for each term that must equal the value of its register: it is known, or occurred to the left. */
+  readonly isEqual: readonly boolean[];
+  readonly isGround: boolean;
+}
+
+/** An atom under `not`, a comparison or arithmetic. */
+interface QuickTest extends QuickAtom {
+  readonly kind: 'absence' | 'comparison' | 'arithmetic';
+  /** The register that it gives a value; -1: it only tests. */
+  readonly binds: number;
 }
 
 /** Facts that are to be stored before one that is judged, by relation. */
@@ -56,7 +75,8 @@ export class FactsBefore {
 
 const none: readonly FactToStore[] = [];
 
-function relationOfFact({ predicate, args, truthVal }: FactToStore): string {
+/** The relation of a fact to be stored. */
+export function relationOfFact({ predicate, args, truthVal }: FactToStore): string {
   return relationKey(predicate, args.length, !truthVal);
 }
 
@@ -95,23 +115,69 @@ function planOf(
   scope: string | null,
   steps: readonly BodyStep[],
 ): QuickPlan {
-  const atom = body[index] as AtomLiteral;
-  const bound = new Set(atom.args.filter(isNamedVariable));
-  const known = ({ args }: AtomLiteral): number =>
-    args.filter((term) => (isNamedVariable(term) ? bound.has(term) : term !== wildcard)).length;
+  const registers = new Registers();
+  const atom = registers.atom(body[index] as AtomLiteral);
+  registers.bind(atom.literal.args);
+  const known = ({ args }: AtomLiteral): number => args.filter((term) => registers.isKnown(term)).length;
   const left = body.filter((literal, at): literal is AtomLiteral => at !== index && isPositiveAtom(literal));
   const joined: QuickAtom[] = [];
   while (left.length > 0) {
     const best = left.reduce((one, other) => (known(other) > known(one) ? other : one));
     left.splice(left.indexOf(best), 1);
-    joined.push({ literal: best, relation: relationOf(best) });
-    for (const term of best.args) if (isNamedVariable(term)) bound.add(term);
+    joined.push(registers.atom(best));
+    registers.bind(best.args);
   }
-  const tested = steps.flatMap((step) => {
-    const literal = body[step.index] as AtomLiteral;
-    return isPositiveAtom(literal) ? [] : [{ literal, relation: relationOf(literal), step }];
+  const tested = steps.flatMap(({ index: at, binds }): QuickTest[] => {
+    const literal = body[at] as AtomLiteral;
+    if (isPositiveAtom(literal)) return [];
+    const kind = isComparison(literal) ? 'comparison' : isArithmetic(literal) ? 'arithmetic' : 'absence';
+    const test = {
+      ...registers.atom(literal),
+      kind,
+      binds: binds === null ? -1 : registers.of(binds),
+    } as const;
+    if (binds !== null) registers.bind([binds]);
+    return [test];
   });
-  return { scope, atom, joined, tested };
+  return { scope, atom, joined, tested, registers: registers.texts };
+}
+
+/** Gives each constant and variable of a body a register, and notes which have a value so far. */
+class Registers {
+  /** The constants; '' for variables. */
+  readonly texts: string[] = [];
+  readonly #ofTerms = new Map<string, number>();
+  readonly #bound = new Set<string>();
+
+  of(term: string): number {
+    let register = this.#ofTerms.get(term);
+    if (register === undefined) {
+      register = this.texts.push(isNamedVariable(term) ? '' : term) - 1;
+      this.#ofTerms.set(term, register);
+    }
+    return register;
+  }
+
+  isKnown(term: string): boolean {
+    return isNamedVariable(term) ? this.#bound.has(term) : term !== wildcard;
+  }
+
+  bind(terms: readonly string[]): void {
+    for (const term of terms) if (isNamedVariable(term)) this.#bound.add(term);
+  }
+
+  atom(literal: AtomLiteral): QuickAtom {
+    const { args } = literal;
+    const isKnown = args.map((term) => this.isKnown(term));
+    return {
+      literal,
+      relation: relationOf(literal),
+      terms: args.map((term) => (term === wildcard ? -1 : this.of(term))),
+      isKnown,
+      isEqual: args.map((term, at) => isKnown[at] === true || args.indexOf(term) < at),
+      isGround: isKnown.every(Boolean),
+    };
+  }
 }
 
 /**
@@ -126,10 +192,11 @@ export function isSurelyHarmless(
   moment: ReadMoment,
 ): boolean {
   const { scope } = fact;
-  const found = plans.get(relationOfFact(fact));
+  const relation = relationOfFact(fact);
+  const found = plans.get(relation);
   if (found === undefined) return true;
   if (found === null) return false;
-  const search = new QuickSearch(fact, before, facts, moment);
+  const search = new QuickSearch(fact, relation, before, facts, moment);
   try {
     return found.every((plan) => (plan.scope !== null && plan.scope !== scope) || !search.finds(plan));
   } catch (error) {
@@ -138,90 +205,136 @@ export function isSurelyHarmless(
   }
 }
 
-type Bindings = ReadonlyMap<string, string>;
-const noBindings: Bindings = new Map();
-
 /** Looks for an instance of a body in which one atom is the new fact, by nested loops. */
 class QuickSearch {
   readonly #fact: FactToStore;
   readonly #relation: string;
   readonly #before: FactsBefore;
   readonly #facts: FactStore;
-  readonly #view: ScopeChoice;
   readonly #moment: ReadMoment;
   #looked = 0;
 
-  constructor(fact: FactToStore, before: FactsBefore, facts: FactStore, moment: ReadMoment) {
+  constructor(
+    fact: FactToStore,
+    relation: string,
+    before: FactsBefore,
+    facts: FactStore,
+    moment: ReadMoment,
+  ) {
     this.#fact = fact;
-    this.#relation = relationOfFact(fact);
+    this.#relation = relation;
     this.#before = before;
     this.#facts = facts;
-    this.#view = viewOfScope(fact.scope);
     this.#moment = moment;
   }
 
   finds(plan: QuickPlan): boolean {
-    const bindings = unified(plan.atom.args, this.#fact.args, noBindings);
-    return bindings !== null && this.#join(plan, 0, bindings);
+    return unifies(plan.atom, plan.registers, this.#fact.args) && this.#join(plan, 0);
   }
 
-  #join(plan: QuickPlan, at: number, bindings: Bindings): boolean {
+  #join(plan: QuickPlan, at: number): boolean {
     const atom = plan.joined[at];
-    if (atom === undefined) return this.#passes(plan, bindings);
-    for (const args of this.#matching(atom, bindings)) {
-      const extended = unified(atom.literal.args, args, bindings);
-      if (extended !== null && this.#join(plan, at + 1, extended)) return true;
-    }
+    if (atom === undefined) return this.#passes(plan, 0);
+    const { registers } = plan;
+    if (atom.isGround) return this.#contains(atom, registers) && this.#join(plan, at + 1);
+    for (const args of this.#matching(atom, registers))
+      if (unifies(atom, registers, args) && this.#join(plan, at + 1)) return true;
     return false;
   }
 
-  #passes({ tested }: QuickPlan, given: Bindings): boolean {
-    const bindings = new Map(given);
-    const valueOf = (term: string): string => bindings.get(term) ?? term;
-    for (const atom of tested) {
-      const { literal, step } = atom;
-      const [left = '', right = '', result = ''] = literal.args;
-      if (isComparison(literal)) {
-        if (step.binds !== null) bindings.set(step.binds, valueOf(step.binds === left ? right : left));
-        else if (!holdsComparison(literal.predicate, valueOf(left), valueOf(right))) return false;
-      } else if (isArithmetic(literal)) {
-        const value = calculate(literal.predicate, valueOf(left), valueOf(right));
+  #passes({ tested, registers }: QuickPlan, from: number): boolean {
+    for (let at = from; at < tested.length; at++) {
+      const test = tested[at] as QuickTest;
+      const { kind, literal, terms, binds } = test;
+      if (kind === 'absence') {
+        if (this.#contains(test, registers)) return false;
+        continue;
+      }
+      const [left = -1, right = -1, result = -1] = terms;
+      const [one, other] = [registers[left] as string, registers[right] as string];
+      if (kind === 'comparison') {
+        if (binds >= 0) registers[binds] = binds === left ? other : one;
+        else if (!holdsComparison(literal.predicate, one, other)) return false;
+      } else {
+        const value = calculate(literal.predicate, one, other);
         if (value === null) return false;
-        if (step.binds !== null) bindings.set(step.binds, value);
-        else if (!equalConstants(valueOf(result), value)) return false;
-      } else for (const _ of this.#matching(atom, bindings)) return false;
+        if (binds >= 0) registers[binds] = value;
+        else if (!equalConstants(registers[result] as string, value)) return false;
+      }
     }
     return true;
   }
 
-  /** The arguments of the stored facts that can match, and of the new ones. */
-  *#matching({ literal, relation }: QuickAtom, bindings: Bindings): Generator<readonly string[]> {
-    const { predicate, args, negated } = literal;
-    const pattern = args.map((term) => bindings.get(term) ?? term);
+  /** True if some fact matches the atom, stored or new. */
+  #contains(atom: QuickAtom, registers: string[]): boolean {
+    if (!atom.isGround) {
+      for (const args of this.#matching(atom, registers)) if (unifies(atom, registers, args)) return true;
+      return false;
+    }
+    const { relation } = atom;
+    if (relation === this.#relation && unifies(atom, registers, this.#fact.args)) return true;
+    for (const fact of this.#before.of(relation)) {
+      this.#look();
+      if (fact.scope === this.#fact.scope && unifies(atom, registers, fact.args)) return true;
+    }
+    return this.#isStored(atom, registers);
+  }
+
+  #isStored({ literal, terms }: QuickAtom, registers: readonly string[]): boolean {
+    const facts = this.#facts;
+    const relation = facts.relation(literal.predicate, terms.length, literal.negated);
+    const scope = facts.scopeNumber(this.#fact.scope);
+    if (relation === null || scope < 0) return false;
+    const identity = new Int32Array(terms.length + 1);
+    for (let position = 0; position < terms.length; position++) {
+      const id = facts.dictionary.find(registers[terms[position] as number] as string);
+      if (id < 0) return false;
+      identity[position] = id;
+    }
+    identity[terms.length] = scope;
     const { generation, time } = this.#moment;
-    const wanted = { predicate, args: pattern, truthVal: !negated, scope: this.#view };
+    for (let row = relation.find(identity); row >= 0; row = relation.olderThan(row)) {
+      // A write that is being applied has another version of the fact.
+      if (relation.bornIn(row) > generation) throw new TooMany();
+      if (relation.isVisible(row, generation, time)) return true;
+      this.#look();
+    }
+    return false;
+  }
+
+  /** The arguments of the stored facts that can match, and of the new ones. */
+  *#matching(atom: QuickAtom, registers: readonly string[]): Generator<readonly string[]> {
+    const { literal, relation, terms, isKnown } = atom;
+    const { predicate, negated } = literal;
+    // Registers of what is not known are overwritten between two facts.
+    const args = literal.args.map((term, at) =>
+      isKnown[at] === true ? (registers[terms[at] as number] as string) : term,
+    );
+    const { generation, time } = this.#moment;
+    const wanted = { predicate, args, truthVal: !negated, scope: viewOfScope(this.#fact.scope) };
     for (const found of this.#facts.match(wanted, generation, time)) {
-      if (++this.#looked > maxLooked) throw new TooMany();
+      this.#look();
       if (found.relation.isVisible(found.row, generation, time)) yield this.#facts.argsOf(found);
     }
-    if (relation === this.#relation && unified(pattern, this.#fact.args, noBindings) !== null)
-      yield this.#fact.args;
+    if (relation === this.#relation) yield this.#fact.args;
     for (const fact of this.#before.of(relation)) {
-      if (++this.#looked > maxLooked) throw new TooMany();
-      if (fact.scope === this.#fact.scope && unified(pattern, fact.args, noBindings) !== null)
-        yield fact.args;
+      this.#look();
+      if (fact.scope === this.#fact.scope) yield fact.args;
     }
+  }
+
+  #look(): void {
+    if (++this.#looked > maxLooked) throw new TooMany();
   }
 }
 
-/** The bindings after matching the terms with the constants; null: they do not match. */
-function unified(terms: readonly string[], args: readonly string[], bindings: Bindings): Bindings | null {
-  const extended = new Map(bindings);
-  for (const [at, term] of terms.entries()) {
-    if (term === wildcard) continue;
-    const value = isNamedVariable(term) ? extended.get(term) : term;
-    if (value === undefined) extended.set(term, args[at] as string);
-    else if (value !== args[at]) return null;
+/** Whether the arguments match the atom; gives its variables their values. */
+function unifies({ terms, isEqual }: QuickAtom, registers: string[], args: readonly string[]): boolean {
+  for (let at = 0; at < terms.length; at++) {
+    const register = terms[at] as number;
+    if (register < 0) continue;
+    if (isEqual[at] !== true) registers[register] = args[at] as string;
+    else if (registers[register] !== args[at]) return false;
   }
-  return extended;
+  return true;
 }

@@ -77,7 +77,7 @@ export interface Writer {
    */
   readonly refuseUnfit: (caller: Caller, operation: Operation) => Promise<void>;
   readonly admission: Pick<WriteAdmission, 'fitting' | 'refusals' | 'use'>;
-  readonly constraints: Pick<ConstraintCheck, 'mayRefuse' | 'ofImport' | 'ofSupposed'>;
+  readonly constraints: Pick<ConstraintCheck, 'mayRefuse' | 'ofImport' | 'ofSupposed' | 'refuseAdded'>;
   readonly questions: QuestionQuotas;
   /** The outcome of the first request with the caller's idempotency key, if it wrote something; else null. */
   earlierOutcome(caller: Caller): Outcome | null;

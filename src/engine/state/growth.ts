@@ -135,14 +135,14 @@ interface Holder extends Bounds {
 }
 
 /** Counts what a sequence of writes to one tenant adds. */
-class GrowthCount {
+export class GrowthCount {
   facts = 0;
   bytes = 0;
   readonly #store: FactStore;
   readonly #time: number;
   /** Bytes of the metadata of what these writes changed, by identity; null: retracted. */
   readonly #changed = new Map<string, number | null>();
-  readonly #keys: StrictKeys | null;
+  #keys: StrictKeys | null = null;
   /** The facts that hold a value of a key, by the value, as these writes leave them. */
   readonly #holders = new Map<string, Holder[]>();
 
@@ -150,6 +150,11 @@ class GrowthCount {
   constructor(store: FactStore, time: number, keys: StrictKeys | null) {
     this.#store = store;
     this.#time = time;
+    this.useKeys(keys);
+  }
+
+  /** For the facts from now on; see the constructor. */
+  useKeys(keys: StrictKeys | null): void {
     this.#keys = keys?.isEmpty === true ? null : keys;
   }
 
@@ -189,6 +194,7 @@ class GrowthCount {
       fact.predicate,
       fact.args.length,
       fact.scope,
+      key.positions,
       ...key.positions.map((position) => fact.args[position]),
     ]);
     const holders = this.#holders.get(value) ?? (yield* this.#stillStored(fact, key));
@@ -224,7 +230,7 @@ class GrowthCount {
     const relation = this.#store.relation(fact.predicate, fact.args.length, false);
     const { same, rivals } = yield* holdersOf(this.#store, fact, key, this.#time);
     if (relation === null) return [];
-    return (same === null ? rivals : [...rivals, same])
+    return [...rivals, ...(same === null ? [] : [same])]
       .sort((left, right) => left.row - right.row)
       .map(({ row, from, until }) => ({ fact: this.#store.identityOf({ relation, row }), from, until }))
       .filter(({ fact: held }) => this.#changed.get(keyOf(held)) !== null);

@@ -123,6 +123,14 @@ export interface StoredHolder extends Bounds {
   readonly row: number;
 }
 
+/** A fact, if it is stored, and the others with its value of the key. */
+interface Holders {
+  readonly same: StoredHolder | null;
+  readonly rivals: readonly StoredHolder[];
+}
+
+const noHolders: Holders = { same: null, rivals: [] };
+
 /**
  * The facts that hold the fact's value of the key in its scope at the time, in order of their versions: itself, if it is
  * stored, and its rivals. Takes the index up to date in slices.
@@ -132,22 +140,23 @@ export function* holdersOf(
   fact: FactToStore,
   { positions }: StrictKey,
   time: number,
-): Generator<'more', { readonly same: StoredHolder | null; readonly rivals: StoredHolder[] }, undefined> {
-  const none = { same: null, rivals: [] };
+): Generator<'more', Holders, undefined> {
   const relation = facts.relation(fact.predicate, fact.args.length, false);
   const scope = facts.scopeNumber(fact.scope);
-  if (relation === null || scope < 0) return none;
+  if (relation === null || scope < 0) return noHolders;
   const ids: number[] = [];
   for (const position of positions) {
     const id = facts.dictionary.find(fact.args[position] as string);
-    if (id < 0) return none;
+    if (id < 0) return noHolders;
     ids.push(id);
   }
   const index = relation.keyIndex(positions);
-  yield* index.takeIn(time);
+  while (!index.takeIn(time)) yield 'more';
+  const rows = index.rows(ids, scope, time);
+  if (rows.length === 0) return noHolders;
   let same: StoredHolder | null = null;
   const rivals: StoredHolder[] = [];
-  for (const row of index.rows(ids, scope, time)) {
+  for (const row of rows) {
     const holder = { row, ...relation.boundsOf(row) };
     const isSame = facts.argsOf({ relation, row }).every((text, at) => text === fact.args[at]);
     if (isSame) same = holder;

@@ -47,18 +47,16 @@ export class KeyIndex {
     return this.#heads.byteLength + this.#next.byteLength;
   }
 
-  /** Takes in the rows that were appended since, in slices, to be read at this time. */
-  *takeIn(time: number): Generator<'more', void, undefined> {
+  /** Takes in rows that were appended since, to be read at this time; false: call it again, there are more. */
+  takeIn(time: number): boolean {
     const { count } = this.#relation;
     if (time < this.#droppedThrough) this.#begin(this.#heads.length);
     if (this.#chained + count - this.#covered > this.#heads.length) this.#begin(2 * count);
     this.#reserve(count);
-    while (this.#covered < count) {
-      const end = Math.min(count, this.#covered + rowsInSlice);
-      for (let row = this.#covered; row < end; row++) this.#add(row, time);
-      this.#covered = end;
-      if (end < count) yield 'more';
-    }
+    const end = Math.min(count, this.#covered + rowsInSlice);
+    for (let row = this.#covered; row < end; row++) this.#add(row, time);
+    this.#covered = end;
+    return end === count;
   }
 
   /**
@@ -68,7 +66,9 @@ export class KeyIndex {
   rows(ids: readonly number[], scope: number, time: number): number[] {
     const found: number[] = [];
     const { validUntil } = this.#relation;
-    const bucket = this.#bucketOf(this.#hash((at) => ids[at] as number, scope));
+    let hash = fold(hashSeed, scope);
+    for (let at = 0; at < ids.length; at++) hash = fold(hash, ids[at] as number);
+    const bucket = this.#bucketOf(finish(hash));
     let before = -1;
     for (let row = (this.#heads[bucket] as number) - 1; row >= 0; ) {
       const next = (this.#next[row] as number) - 1;
@@ -85,7 +85,7 @@ export class KeyIndex {
       }
       row = next;
     }
-    return found.reverse();
+    return found.length < 2 ? found : found.reverse();
   }
 
   #add(row: number, time: number): void {
@@ -121,13 +121,9 @@ export class KeyIndex {
   #isOf(row: number, ids: readonly number[], scope: number): boolean {
     const { columns, arity } = this.#relation;
     if ((columns[arity] as Int32Array)[row] !== scope) return false;
-    return this.positions.every((position, at) => (columns[position] as Int32Array)[row] === ids[at]);
-  }
-
-  #hash(idAt: (at: number) => number, scope: number): number {
-    let hash = fold(hashSeed, scope);
-    for (let at = 0; at < this.positions.length; at++) hash = fold(hash, idAt(at));
-    return finish(hash);
+    for (let at = 0; at < ids.length; at++)
+      if ((columns[this.positions[at] as number] as Int32Array)[row] !== ids[at]) return false;
+    return true;
   }
 
   #bucketOf(hash: number): number {

@@ -348,3 +348,33 @@ test('refuses to merge entities where their facts together are forbidden', async
   }
   expect(await session.results('guest(?x)')).toEqual(['guest(anna)']);
 });
+
+test('writes of a few facts under a rejecting key and beside constraints share syncs', async () => {
+  const session = await openSession();
+  const { engine, caller } = session;
+  const declared = declarationInputSchema.parse({
+    arguments: [{ name: 'badge' }, { name: 'of' }],
+    key: ['badge'],
+    onConflict: 'reject',
+  });
+  await engine.declare(caller, { ...declared, name: 'badge', arity: 2 });
+  await constrain(session, '!- seat(?p, ?s), broken(?s)');
+  await session.tell('broken(s7)');
+  for (const predicate of ['badge', 'seat']) {
+    const before = engine.counters().commits;
+    await Promise.all(
+      Array.from({ length: 32 }, (_, at) =>
+        session.tellAll([`${predicate}(x${at}, a${at})`, `${predicate}(y${at}, b${at})`]),
+      ),
+    );
+    // One for each, if each had to wait for the one before.
+    expect(engine.counters().commits - before).toBeLessThan(32);
+  }
+  // Those that contradict each other do not, and one of them is refused.
+  const rivals = await Promise.allSettled([
+    session.tellAll(['badge(z, one)', 'badge(w, one)']),
+    session.tellAll(['badge(v, two)', 'badge(z, two)']),
+  ]);
+  expect(rivals.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  expect((await refusal(session.tellAll(['seat(a, s1)', 'seat(b, s7)']))).code).toBe('ConstraintViolated');
+});

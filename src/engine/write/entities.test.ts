@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { declarationInputSchema } from '../contract/declarations.ts';
 import {
   type AliasAdded,
   aliasInputSchema,
@@ -224,6 +225,21 @@ describe('a merge of two entities', () => {
         after: expect.objectContaining({ args: ['bob', 'eve'], metadata: fact?.metadata }) as unknown,
         joined: expect.objectContaining({ metadata: { place: 'oslo', year: 1 } }) as unknown,
       },
+    ]);
+  });
+
+  it('shows the facts with the names of their arguments', async () => {
+    const session = await openSession();
+    const declared = declarationInputSchema.parse({ arguments: [{ name: 'who' }, { name: 'whom' }] });
+    await session.engine.declare(session.caller, { ...declared, name: 'met', arity: 2 });
+    await session.tellAll(['met(robert, eve)', 'saw(robert, eve)']);
+    const { rewritten } = await merge(session, 'robert', 'bob');
+    expect(rewritten.map(({ before, after }) => [before.named, after.named])).toEqual([
+      [
+        { who: 'robert', whom: 'eve' },
+        { who: 'bob', whom: 'eve' },
+      ],
+      [undefined, undefined],
     ]);
   });
 

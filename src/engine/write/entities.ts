@@ -554,7 +554,7 @@ async function consequences(
 
 /** The first rewritten facts as answers show them, from the state before the merge. */
 async function listed(
-  { tenant: { facts }, pacer }: ReadContext,
+  { tenant: { facts }, pacer, reader: { names } }: ReadContext,
   { rewritten }: EntityMergePlan,
   limit: number,
 ): Promise<EntitiesMerged['rewritten']> {
@@ -562,6 +562,7 @@ async function listed(
   const asShown = (identity: FactIdentity, { from, until, metadata }: FactVersion): RewrittenFact => ({
     ...identity,
     args: [...identity.args],
+    ...names.part(identity.predicate, identity.args),
     validFrom: Number.isFinite(from) ? from : null,
     validUntil: Number.isFinite(until) ? until : null,
     metadata: metadata ?? {},

@@ -22,8 +22,9 @@ import type { ImportDone, ImportedDeclaration, ImportedFact, ImportUndone } from
 import { encodeWrite, giveBack } from '../commit/encode-operation.ts';
 import { FactBlock, FactBlockBuilder, type FactsToStore } from '../store/fact-block.ts';
 import { type FactIdentity, FactStore, type FactToStore } from '../store/fact-store.ts';
-import { bytesOfRow, StoredAmounts } from '../store/stored-amounts.ts';
-import type { Growth } from '../state/growth.ts';
+import { GrowthCount } from '../state/growth.ts';
+import { StrictKeys } from '../state/key-rule.ts';
+import { ruleIdentity } from '../language/print.ts';
 import type { RuleStore } from '../store/rule-store.ts';
 import {
   type Commit,
@@ -146,16 +147,23 @@ class WritingImport implements Import {
     return this.#writer.live.database(this.#caller).declarations;
   }
 
-  async teach(input: RuleInput): Promise<void> {
+  async teach(input: RuleInput, isDefault = false): Promise<void> {
     const { live, write } = this.#writer;
     const caller = this.#caller;
-    const operation: RuleOperation = {
+    const teaching: RuleOperation = {
       kind: 'teach',
       rule: ruleToStore(input, '', this.#declarations.names),
     };
-    const check = (): void => checkRuleOperation(live.database(caller), operation);
-    const report = await write({ caller, operation, check });
-    this.#generation = outcomeAs(report.outcome, 'rule').generation;
+    const operation = (): Promise<DecidedWrite | null> => {
+      const database = live.database(caller);
+      checkRuleOperation(database, teaching);
+      return Promise.resolve(
+        isDefault && isTaught(database.rules, teaching) ? null : { operation: teaching },
+      );
+    };
+    const { outcome } = await write({ caller, operation });
+    this.#generation =
+      outcome.kind === 'nothing' ? outcome.generation : outcomeAs(outcome, 'rule').generation;
   }
 
   async constrain(input: ConstraintInput, isBare: boolean): Promise<void> {
@@ -446,6 +454,8 @@ class SupposedImport implements Import {
   #rules: RuleStore | null = null;
   #declarations: DeclarationStore | null = null;
   #keys: KeyCheck | null = null;
+  /** What the lines so far would add to what is stored. */
+  #growth: GrowthCount | null = null;
   /** What the lines so far would write. */
   readonly #facts: FactToStore[] = [];
   readonly #taught: RuleOperation[] = [];
@@ -479,9 +489,10 @@ class SupposedImport implements Import {
     const exists = database.tenants.get(caller.tenant) === tenant;
     const store = live.storeOf(caller);
     const over = await admission.refusals(database.name, caller.tenant, reader.time);
-    const amounts = await supposed.amounts(reader.time, slices);
     const declared = this.#shape;
     this.#keys ??= new KeyCheck(declared, store, reader.time);
+    const growth = (this.#growth ??= new GrowthCount(tenant.facts, reader.time, null));
+    growth.useKeys(StrictKeys.of(declared));
     for (const [index, input] of given.entries()) {
       if (batch.stopped !== null) break;
       if (index % factsBetweenBreaths === 0) await slices.breathe();
@@ -491,25 +502,36 @@ class SupposedImport implements Import {
       const conflict = declared.size === 0 ? null : await keyRefusal(this.#keys, fact, slices);
       if (conflict !== null) batch.refused.push({ index, message: conflict });
       if (conflict !== null) continue;
+      let status: 'asserted' | 'updated' | 'unchanged' = 'unchanged';
       const message = refusalOf(() => {
         if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
         const stored = exists ? storedIn(tenant.facts, fact, reader.generation, reader.time) : null;
-        const status = supposed.store(fact, stored, ifGeneration, reader.time);
-        const refusal = status === 'unchanged' ? null : over(supposed.growthOf(amounts));
-        if (refusal !== null) return stopAt(index, refusal, batch);
-        batch[status]++;
-        if (status !== 'unchanged') this.#facts.push(fact);
+        status = supposed.store(fact, stored, ifGeneration, reader.time);
       });
-      if (message !== null) batch.refused.push({ index, message });
+      if (message !== null) {
+        batch.refused.push({ index, message });
+        continue;
+      }
+      await runInSlices(growth.store(fact), () => slices.breathe());
+      const refusal = over({ facts: growth.facts, bytes: growth.bytes, rules: 0 });
+      if (refusal !== null) {
+        stopAt(index, refusal, batch);
+        continue;
+      }
+      batch[status]++;
+      // An unchanged fact may end what an earlier line stored under its key.
+      if (status !== 'unchanged' || declared.size > 0) this.#facts.push(fact);
     }
     return batch;
   }
 
-  async teach(input: RuleInput): Promise<void> {
+  async teach(input: RuleInput, isDefault = false): Promise<void> {
     const { name, rules: present } = this.#writer.live.database(this.#caller);
     const rules = (this.#rules ??= present.copy());
     const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input, '', this.#shape.names) };
     checkRuleOperation({ name, rules }, operation);
+    if (isDefault && isTaught(rules, operation)) return;
+    await this.#refuseViolating(operation);
     const count = this.#taught.push(operation);
     changeRules(rules, operation, { id: `supposed-${count}`, time: 0, generation: 0 });
   }
@@ -517,27 +539,40 @@ class SupposedImport implements Import {
   async constrain(input: ConstraintInput, isBare: boolean): Promise<void> {
     const constraint = constraintToStore(input, 'constraint', this.#shape.names);
     const addition = additionOf(this.#writer.live.database(this.#caller).constraints, constraint);
-    if (!isBare || addition.kind === 'addConstraint') this.#shapes.push(addition);
+    if (isBare && addition.kind !== 'addConstraint') return;
+    await this.#refuseViolating(addition);
+    this.#shapes.push(addition);
   }
 
   async judged(): Promise<ImportRefusal | null> {
     const { live, constraints } = this.#writer;
-    const isStrict = (each: ShapeOperation): boolean =>
-      (each.kind === 'addConstraint' || each.kind === 'updateConstraint') &&
-      each.constraint.mode === 'reject';
     const isJudged = constraints.mayRefuse(this.#caller) || this.#shapes.some(isStrict);
     if (this.#facts.length === 0 || !isJudged) return null;
-    const operation: Commit = {
-      kind: 'commit',
-      tenant: this.#caller.tenant,
-      retract: [],
-      assert: this.#facts,
-      rules: this.#taught,
-      shape: this.#shapes,
-      operations: this.#facts.length,
-    };
+    const operation = this.#commit(this.#taught, this.#shapes);
     const { violations, count } = await constraints.ofSupposed(this.#caller, operation, live.showTime());
     return count === 0 ? null : { violations, violationCount: count };
+  }
+
+  /** Throws ConstraintViolated if the line would violate what the lines before it do not, as the import judges it. */
+  async #refuseViolating(line: RuleOperation | ShapeOperation): Promise<void> {
+    const { live, constraints } = this.#writer;
+    const isOfRules = line.kind === 'teach' || line.kind === 'updateRule' || line.kind === 'forgetRule';
+    const isJudged = isOfRules
+      ? this.#shapes.some(isStrict) || constraints.mayRefuse(this.#caller)
+      : isStrict(line);
+    if (!isJudged) return;
+    const before = this.#commit(this.#taught, this.#shapes);
+    const after = isOfRules
+      ? this.#commit([...this.#taught, line], this.#shapes)
+      : this.#commit(this.#taught, [...this.#shapes, line]);
+    await constraints.refuseAdded(this.#caller, before, after, live.showTime());
+  }
+
+  /** What the lines so far would write, as one operation. */
+  #commit(rules: readonly RuleOperation[], shape: readonly ShapeOperation[]): Commit {
+    const { tenant } = this.#caller;
+    const assert = this.#facts;
+    return { kind: 'commit', tenant, retract: [], assert, rules, shape, operations: assert.length };
   }
 
   async name(input: AliasInput): Promise<void> {
@@ -571,6 +606,14 @@ class SupposedImport implements Import {
   }
 
   async keep(): Promise<void> {}
+}
+
+/** True if the operation adds or changes a constraint that refuses writes. */
+function isStrict(operation: ShapeOperation): boolean {
+  return (
+    (operation.kind === 'addConstraint' || operation.kind === 'updateConstraint') &&
+    operation.constraint.mode === 'reject'
+  );
 }
 
 /** See `Import.hasNames`. */
@@ -608,18 +651,6 @@ class SupposedFacts {
   readonly #store = new FactStore(0);
   /** Even generations have what was stored, odd ones what the dry run changed. */
   #generation = 0;
-  /** What of the store is really stored. */
-  readonly #real = { facts: 0, bytes: 0 };
-
-  /** The amounts of the store. */
-  amounts(time: number, slices: Slices): Promise<StoredAmounts> {
-    return StoredAmounts.measured(this.#store, time, slices);
-  }
-
-  /** What the dry run has added so far. */
-  growthOf({ facts, bytes }: StoredAmounts): Growth {
-    return { facts: facts - this.#real.facts, bytes: bytes - this.#real.bytes, rules: 0 };
-  }
 
   /** `stored` is the fact as it is really stored. */
   store(
@@ -631,11 +662,7 @@ class SupposedFacts {
     const { predicate, args, truthVal, scope } = fact;
     const known = this.#store.find(predicate, args, truthVal, scope);
     if (known === null) {
-      if (stored !== null) {
-        const real = this.#store.store(stored, this.#next(0), time);
-        this.#real.facts++;
-        this.#real.bytes += bytesOfRow(this.#store, real);
-      }
+      if (stored !== null) this.#store.store(stored, this.#next(0), time);
     } else if (ifGeneration !== null && known.relation.bornIn(known.row) % 2 === 1)
       throw new EngineError('Conflict', 'an earlier line changes this fact: repeat it without ifGeneration');
     if (dependsOnStored(fact)) new ValidityCheck(this.#store, time).check(fact, '');
@@ -698,8 +725,11 @@ interface ImportedBatch {
 export interface Import {
   readonly id: string;
   assert(facts: readonly ImportedFact[] | FactBlock): Promise<ImportedBatch>;
-  /** Throws an EngineError if the rule cannot be taught; the import may continue. */
-  teach(rule: RuleInput): Promise<void>;
+  /**
+   * Throws an EngineError if the rule cannot be taught; the import may continue. `isDefault`: a rule that is there stays as it
+   * is, with its name, description and switch.
+   */
+  teach(rule: RuleInput, isDefault?: boolean): Promise<void>;
   /**
    * Throws an EngineError if the constraint cannot be added; the import may continue. `isBare`: the text alone was given,
    * which changes no constraint that has it.
@@ -721,6 +751,14 @@ export interface Import {
   end(): Promise<number>;
   /** After the end: records the answer for a repeated request. A dry run records nothing. */
   keep(idempotency: Idempotency, answer: string): Promise<void>;
+}
+
+/** True if the rule is there, whatever its name. */
+function isTaught(
+  rules: RuleStore,
+  { rule: { rule, scope } }: Extract<RuleOperation, { kind: 'teach' }>,
+): boolean {
+  return rule !== null && rules.same(ruleIdentity(rule), scope) !== null;
 }
 
 /** What is recorded of an import, or of another write, under an idempotency key. */

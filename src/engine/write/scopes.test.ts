@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { declarationInputSchema } from '../contract/declarations.ts';
 import { diffInputSchema, forkInputSchema, mergeInputSchema } from '../contract/scopes.ts';
 import type { Change } from '../session/change-feed.ts';
 import {
@@ -544,4 +545,18 @@ test('hides a scope of another tenant', async () => {
   expect(await other.merge(null, 's')).toMatchObject({ added: 0, generation: 1 });
   expect(await other.fork(null, 's')).toMatchObject({ facts: 0, generation: 2 });
   expect(await other.scopes()).toMatchObject([{ name: 's', facts: 0 }]);
+});
+
+test('names the arguments of conflicts, also in the answer to a repeated request', async () => {
+  const session = await openScopes();
+  const { engine, tell, caller } = session;
+  const declared = declarationInputSchema.parse({ arguments: [{ name: 'who' }] });
+  await engine.declare(caller, { ...declared, name: 'm', arity: 1 });
+  await tell('m(a)', { scope: 's', metadata: { from: 's' } });
+  await tell('m(a)', { scope: 't', metadata: { from: 't' } });
+  const { merge } = callsOf(session.as({ idempotency: { key: 'k', fingerprint: 'k' } }));
+  for (let sent = 0; sent < 2; sent++)
+    expect((await merge('s', 't', { strategy: 'SOURCE_WINS' })).conflicts).toMatchObject([
+      { predicate: 'm', args: ['a'], named: { who: 'a' } },
+    ]);
 });

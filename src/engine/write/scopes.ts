@@ -25,6 +25,7 @@ import type {
 import type { FactRow, FactStore, ScopeChoice } from '../store/fact-store.ts';
 import { noneKnown, relationsOf } from '../session/dependents.ts';
 import { defaultLimits } from '../session/read-limits.ts';
+import type { ArgumentNames } from '../language/argument-names.ts';
 import { renderAtom, renderIdentity } from '../language/print.ts';
 import {
   baseOfMerge,
@@ -189,7 +190,8 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
     const { before } = watch;
     const report = await writer.write({ caller, operation, isOfTenant: true, before });
     const { generation } = report;
-    if (report.isRepeated) return repeatedAnswer(input, report.outcome);
+    if (report.isRepeated)
+      return repeatedAnswer(input, report.outcome, live.database(caller).declarations.names);
     const { context, hold } = watch.seen();
     const plan = present(changeOf(report).merge, 'a merge reports its plan');
     const after = live.after(context, generation, context.reader.program, hold.version);
@@ -454,11 +456,15 @@ async function mergedAnswer(
   return { ...asked, ancestor, ...counts, conflicts, ...completenessPart(found), generation };
 }
 
-/** What can be repeated of a merge made before a restart: everything but the conclusions gained and lost. */
-function repeatedAnswer({ strategy }: MergeInput, outcome: Outcome): Merged {
+/**
+ * What can be repeated of a merge made before a restart: everything but the conclusions gained and lost. Arguments have the
+ * names that are declared now.
+ */
+function repeatedAnswer({ strategy }: MergeInput, outcome: Outcome, names: ArgumentNames): Merged {
   const { kind: _kind, base = null, ancestor = null, conflicts, ...counts } = outcomeAs(outcome, 'merged');
   const unknown = { gained: 0, lost: 0, consequencesComplete: false as const };
-  return { strategy, base, ancestor, ...counts, ...unknown, conflicts: [...conflicts] };
+  const named = conflicts.map((each) => ({ ...each, ...names.part(each.predicate, each.args) }));
+  return { strategy, base, ancestor, ...counts, ...unknown, conflicts: named };
 }
 
 function changeOf({ scope }: { readonly scope: ScopeChange | null }): ScopeChange {

@@ -15,6 +15,7 @@ import {
   mayConflict,
   mayConflictIn,
   misfitsInBlock,
+  refuseKeyConflict,
   refuseMisfits,
   shapeHints,
 } from '../commit/prepare-shape.ts';
@@ -24,6 +25,7 @@ import { renderIdentity } from '../language/print.ts';
 import { Hints, hintsOfFacts, hintsPart } from '../read/hints.ts';
 import { KnownNames } from '../read/known-names.ts';
 import type { LiveState } from '../session/live-state.ts';
+import type { Claim } from '../commit/write-queue.ts';
 import type { Writer } from '../session/writer.ts';
 import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
@@ -50,10 +52,10 @@ export async function tell(
   const check = (time: number): void | Promise<void> => {
     const store = live.storeOf(caller);
     const { declarations } = live.database(caller);
-    refuseMisfits(declarations, fact, '');
+    if (declared.haveChanged) refuseMisfits(declarations, fact, '');
     if (isDoubtful) new ValidityCheck(store, time).check(fact, '');
     if (ifGeneration !== null) checkUnchanged(store, fact, ifGeneration);
-    const steps = new KeyCheck(declarations, store, time).check(fact, '');
+    const steps = refuseKeyConflict(declarations, store, fact, time);
     // Almost always the index is up to date, and one step is all.
     if (steps.next().done !== true) return runInSlices(steps, () => slices.breathe());
   };
@@ -75,6 +77,8 @@ export async function tell(
 }
 
 const factsBetweenPauses = 256;
+/** A write of more facts excludes all others of its tenant if a key may refuse it. */
+const maxClaims = 64;
 
 /**
  * Asserts facts in one write: all of them or none. A refusal names the fact by its index. Many facts are best given in
@@ -109,7 +113,12 @@ export async function tellAll(
   };
   const hints = hintsOfNewFacts(live, caller, inputs instanceof FactBlock ? examplesOf(inputs) : inputs);
   const needsCheck = (): boolean => isDoubtful || isKeyed || declared.haveChanged;
-  const { outcome } = await writer.write({ caller, ...encoded, check, needsCheck });
+  const claim = (): Claim => {
+    const declarations = live.databaseIfAny(caller)?.declarations ?? null;
+    return Array.from(facts, (fact) => keyClaim(declarations, fact));
+  };
+  const claiming = facts.length > maxClaims ? {} : { claim };
+  const { outcome } = await writer.write({ caller, ...encoded, ...claiming, check, needsCheck });
   giveBack(encoded);
   const written = outcomeAs(outcome, 'facts');
   const { asserted, updated, unchanged, generation } = written;
@@ -223,11 +232,14 @@ export function withShapeHints(
   hints: readonly string[],
 ): string[] {
   if (declarations.size === 0) return [...hints];
-  const found = new Hints();
-  for (const fact of facts.slice(0, maxHintedFacts)) {
-    if (found.isFull) break;
-    for (const hint of shapeHints(declarations, fact)) found.add(hint);
-  }
+  let found: Hints | null = null;
+  for (let index = 0; index < facts.length && index < maxHintedFacts; index++)
+    for (const hint of shapeHints(declarations, facts[index] as FactIdentity)) {
+      found ??= new Hints();
+      found.add(hint);
+      if (found.isFull) return found.list();
+    }
+  if (found === null) return [...hints];
   for (const hint of hints) found.add(hint);
   return found.list();
 }

@@ -1,6 +1,5 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import { type AliasInput, aliasInputSchema } from '../../engine/contract/entities.ts';
-import type { RuleInput } from '../../engine/contract/rules.ts';
 import {
   type ImportDone,
   importedConstraintSchema,
@@ -322,7 +321,7 @@ class Tally {
   async takeAlone({ line, what }: ImportItem, run: ImportRun): Promise<boolean> {
     switch (what.kind) {
       case 'rule':
-        await this.#teach(line, what.rule, run);
+        await this.#teach(line, what, run);
         return true;
       case 'alias':
         await this.#name(line, what.alias);
@@ -343,10 +342,14 @@ class Tally {
     }
   }
 
-  #teach(line: number, rule: RuleInput, { requireRuleChange }: ImportRun): Promise<void> {
+  #teach(
+    line: number,
+    { rule, isDefault = false }: Extract<ImportItem['what'], { kind: 'rule' }>,
+    { requireRuleChange }: ImportRun,
+  ): Promise<void> {
     return this.#alone(line, async () => {
       requireRuleChange();
-      await this.#import.teach(rule);
+      await this.#import.teach(rule, isDefault);
       this.#counts.rules++;
     });
   }

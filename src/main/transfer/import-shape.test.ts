@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../../engine/contract/inference.ts';
 import type { PredicateDetail } from '../../engine/contract/declarations.ts';
+import type { StoredRule } from '../../engine/contract/rules.ts';
 import type { ImportDone } from '../../engine/contract/transfer.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
@@ -50,6 +51,45 @@ describe('a dry run', () => {
     }
     const harmless = lines.replace('"7"', '"70"');
     expect((await upload('/import?dryRun=true', 'application/x-ndjson', harmless)).refused).toBeUndefined();
+  });
+
+  it('refuses the line of a rule or constraint that the lines before it violate, as the import does', async () => {
+    await call('POST', '/constraints', young);
+    const rule = '{"rule":"adult(?x) :- vote(?x)"}';
+    const constraint = '{"constraint":"!- age(?x, 8), vote(?x)","name":"n","mode":"reject"}';
+    const line = (predicate: string, ...args: string[]) => JSON.stringify({ predicate, args });
+    const facts = [line('age', 'ann', '7'), line('age', 'bob', '8'), line('vote', 'bob')];
+    const file = [
+      ...facts,
+      line('age', 'cy', '30'),
+      line('vote', 'cy'),
+      rule,
+      constraint,
+      line('vote', 'dan'),
+    ];
+    const said = [];
+    for (const dryRun of [true, false]) {
+      const done = await upload(`/import?dryRun=${dryRun}`, 'application/x-ndjson', file.join('\n'));
+      expect(done).toMatchObject({ asserted: 6, failed: 2, errors: [{ line: 6 }, { line: 7 }] });
+      expect(done.refused).toBeUndefined();
+      said.push(done.errors.map(({ message }) => message.replace(/\(c\d+[^)]*\)/, '')));
+    }
+    expect(said[0]).toEqual(said[1]);
+  });
+
+  it('counts what a key supersedes as gone when it compares with a quota', async () => {
+    const declared = { arguments: [{ name: 'p' }, { name: 'c' }], key: ['p'], onConflict: 'supersede' };
+    await call('PUT', '/predicates/home/2', declared);
+    await call('POST', '/assert/fact', { predicate: 'home', args: ['ann', 'rome'] });
+    await service.call('PUT', `/admin/databases/${database}/quota`, { facts: 2 });
+    const file = ['oslo', 'bonn', 'kyiv'].map((city) => `{"predicate":"home","args":["ann","${city}"]}`);
+    for (const dryRun of [true, false])
+      expect(await upload(`/import?dryRun=${dryRun}`, 'application/x-ndjson', file.join('\n'))).toMatchObject(
+        {
+          asserted: 3,
+          failed: 0,
+        },
+      );
   });
 
   it('judges the constraints and rules of the file, too', async () => {
@@ -210,10 +250,14 @@ describe('a class model in Turtle', () => {
       key: ['subject'],
     });
     expect(violations.filter(({ kind }) => kind === 'shape')).toHaveLength(2);
-    // Once more changes nothing.
+    // Once more changes nothing, not even the name that somebody gave to the rule.
+    const listed = async () => (await call<{ rules: StoredRule[] }>('GET', '/rules')).body.rules;
+    const [rule] = await listed();
+    await call('PUT', `/rules/${rule?.id}`, { name: 'what a subclass means' });
     expect(await upload('/import?shapes=true', 'text/turtle', model)).toMatchObject({ failed: 0 });
     const { constraints } = (await call<{ constraints: unknown[] }>('GET', '/constraints')).body;
     expect(constraints).toHaveLength(9);
+    expect(await listed()).toMatchObject([{ id: rule?.id, name: 'what a subclass means' }]);
   });
 
   it('stays facts alone unless it is asked for', async () => {

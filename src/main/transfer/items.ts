@@ -26,7 +26,8 @@ export interface ImportItem {
     | { readonly kind: 'fact'; readonly fact: ImportedFact }
     /** Many, each with its line; null: of as many consecutive lines. */
     | { readonly kind: 'facts'; readonly facts: FactBlock; readonly lines: Int32Array | null }
-    | { readonly kind: 'rule'; readonly rule: RuleInput }
+    /** `isDefault`: a rule that is there keeps its name, description and switch. */
+    | { readonly kind: 'rule'; readonly rule: RuleInput; readonly isDefault?: boolean }
     /** `isBare`: the text has neither name nor mode. */
     | { readonly kind: 'constraint'; readonly constraint: ConstraintInput; readonly isBare: boolean }
     | { readonly kind: 'alias'; readonly alias: AliasInput }

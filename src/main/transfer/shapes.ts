@@ -200,7 +200,7 @@ class Shapes {
     const body = [atom(`${rdfs}subClassOf`, '?sub', '?class'), atom(`${rdf}type`, '?x', '?sub')];
     const text = renderRule({ head, body });
     const rule = { ...ruleInputSchema.parse({ text }), name: 'members of subclasses' };
-    this.#items.push({ line, size: text.length, what: { kind: 'rule', rule } });
+    this.#items.push({ line, size: text.length, what: { kind: 'rule', rule, isDefault: true } });
   }
 
   /** Domain, range and cardinality of a property. */

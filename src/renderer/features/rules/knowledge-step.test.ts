@@ -22,6 +22,9 @@ function factOf(predicate: string): FactWhole {
   return { predicate, args: ['a'], truthVal: true, scope: null, ...times, metadata: { source: 'book' } };
 }
 
+const declaration = { name: 'a', arity: 2, arguments: [{ name: 'of' }, { name: 'with' }] };
+const predicates = [{ name: 'a', arity: 2, count: 0, derived: false, rules: 0, declaration }];
+
 /** A service that keeps rules, gives a new id and entity tag to each write, and refuses an outdated one. */
 async function serve(initial: readonly string[]) {
   let writes = 0;
@@ -43,6 +46,7 @@ async function serve(initial: readonly string[]) {
     else if (id !== undefined) rules.set(id, { text: said.text ?? '', etag: `"${(writes += 1)}"` });
     else if (url === '/assert/rule')
       rules.set(`r${(writes += 1)}`, { text: said.text ?? '', etag: `"${writes}"` });
+    else if (url.startsWith('/predicates')) answer = { predicates, constraints: [] };
     else if (url.startsWith('/rules')) answer = { rules: [...rules].map(listed) };
     response.end(JSON.stringify(answer));
   });
@@ -132,4 +136,16 @@ test('facts are retracted before others are asserted, guarded, with all that is 
       ifGeneration: 7,
     },
   });
+});
+
+test('a rule with arguments by name is stored with positions, and its change can be undone', async () => {
+  const service = await serve([p]);
+  const { session, texts } = service;
+  const place = { id: 'r1', etag: service.rules.get('r1')?.etag ?? '' };
+  const after = ruleOf('p(?x) :- a{with: b, of: ?x}');
+  const rules = [{ place, before: ruleOf(p), after }];
+  await changeKnowledge(session, 'saved', { rules, facts: [], since: null });
+  expect(texts()).toEqual(['p(?x) :- a(?x, b)']);
+  await move(historyOf(session.space), 'undo');
+  expect(texts()).toEqual([p]);
 });

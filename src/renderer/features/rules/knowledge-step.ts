@@ -7,6 +7,9 @@
 import type { StoredFact } from '../../../engine/contract/facts.ts';
 import type { StoredRule } from '../../../engine/contract/rules.ts';
 import type { Committed } from '../../../engine/contract/transactions.ts';
+import { ArgumentNames } from '../../../engine/language/argument-names.ts';
+import { parseRule } from '../../../engine/language/parse.ts';
+import { renderRule } from '../../../engine/language/print.ts';
 import { type Act, record, recordStuck } from '../../api/history.ts';
 import { noteGeneration } from '../../api/live.ts';
 import type { WorkbenchSession } from '../../api/session.tsx';
@@ -138,12 +141,37 @@ function followed({ rules, facts, since }: KnowledgeChange): KnowledgeChange {
   return { rules: now, facts, since };
 }
 
+/** Whether a rule as text has arguments by name: a brace right after something else than white space. */
+const mayHaveNames = /[^\s]\{/;
+
+/**
+ * The rules with their arguments in the order of the declarations, as the service stores them. A rule that fits no declaration
+ * stays as it is: the service refuses it in its own words.
+ */
+async function inOrder(session: WorkbenchSession, change: KnowledgeChange): Promise<KnowledgeChange> {
+  if (!change.rules.some(({ after }) => after !== null && mayHaveNames.test(after.text))) return change;
+  const { predicates } = await session.call('listPredicates', { query: {} });
+  const names = new ArgumentNames(predicates.flatMap(({ declaration }) => declaration ?? []));
+  const ordered = (written: DocumentRule | null): DocumentRule | null => {
+    if (written === null || !mayHaveNames.test(written.text)) return written;
+    try {
+      const rule = parseRule(written.text, 'text', names);
+      return { ...written, rule, text: renderRule(rule) };
+    } catch {
+      // The service says what is wrong with it.
+      return written;
+    }
+  };
+  return { ...change, rules: change.rules.map((edit) => ({ ...edit, after: ordered(edit.after) })) };
+}
+
 /** Makes the changes; resolves with the act that takes them back, or why there is none. */
 async function make(
   session: WorkbenchSession,
-  change: KnowledgeChange,
+  written: KnowledgeChange,
   onProgress?: (made: number) => void,
 ): Promise<Act | string> {
+  const change = await inOrder(session, written);
   const options = onProgress === undefined ? {} : { onProgress };
   const { generation } = await runTransaction(session.endpoint, knowledgeWritesOf(change), options);
   noteGeneration(generation);
