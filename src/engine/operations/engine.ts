@@ -22,13 +22,12 @@ import { trace } from '../read/explain.ts';
 import { planOf } from '../read/plan.ts';
 import { search } from '../search/search.ts';
 import { atLeast, tokenOf } from './consistency.ts';
-import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/export-knowledge.ts';
 import { historyDiff } from '../read/history-diff.ts';
 import { listFacts } from '../read/list-facts.ts';
 import { listViolations, storedConstraint } from '../read/violations.ts';
 import { defaultLimits, type ReadLimits } from '../session/read-limits.ts';
 import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
-import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
+import { withoutCancellation, type Writer } from '../session/writer.ts';
 import { addConstraint, deleteConstraint, updateConstraint } from '../write/constraints.ts';
 import { addAlias, mergeEntities, removeAlias } from '../write/entities.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
@@ -41,6 +40,7 @@ import { tell, tellAll } from '../write/tell.ts';
 import type { Windows } from '../window/windows.ts';
 import { type ReadingEngine, EngineContext, type EngineParts } from './engine-context.ts';
 import { forgetEntity } from '../history/erasures.ts';
+import { exportKnowledge } from './exporting.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
 import {
@@ -122,9 +122,8 @@ const readings = {
   ),
   /** The hits of a text, and what it mentions. */
   search: asking(search, () => defaultLimits, anyConclusion),
-  /** Exports what is stored, piece by piece: see `exportKnowledge`. */
-  export: async ({ live }: ReadingEngine, caller: Caller, choice: ExportChoice, taker: ExportTaker) =>
-    live.reading(caller, unlimited, (context) => exportKnowledge(context, choice, taker)),
+  /** What is stored as text, part by part: see `exportText`. */
+  export: exportKnowledge,
 };
 
 /** The other operations by name: each is a function of the engine's context, the caller and the input. */

@@ -24,7 +24,7 @@ import type {
 } from './messages.ts';
 
 /** A message about the contents of a copy. */
-export type CopyMessage = Exclude<ToReasoningThread, { readonly kind: 'open' | 'drop' | 'ask' | 'cancel' }>;
+export type CopyMessage = Exclude<ToReasoningThread, { readonly kind: 'open' | 'drop' | 'ask' | 'cancel' | 'taken' }>;
 
 /** Rows that a question derived, or rests on. */
 interface Derived extends Pick<Candidates, 'rows' | 'count' | 'dead'> {

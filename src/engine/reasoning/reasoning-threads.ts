@@ -18,6 +18,7 @@ import type {
 import type { TenantState } from '../state/state.ts';
 import { Tuples } from '../store/tuples.ts';
 import { CopyFeed } from './copy-feed.ts';
+import { Pieces, type PieceTaker } from './pieces.ts';
 import type {
   FromReasoningThread,
   RemoteConclusions,
@@ -108,11 +109,13 @@ interface Posted {
   readonly maxDerivations: number;
   /** In the state that it sees, looked at again in each turn before it is posted; null: it cannot be answered there. */
   readonly reach: (now: ReadContext) => Reach | null;
+  /** Takes what the task streams; absent: it streams nothing. */
+  readonly stream?: PieceTaker;
 }
 
-/** A question that moves; see `shapeOfQuestion`. */
+/** A question that moves. `shape`: see `shapeOfQuestion`; null: what it weighs is known before. */
 export interface MovedQuestion extends Posted {
-  readonly shape: string;
+  readonly shape: string | null;
 }
 
 /** `value`: an answer, `JsonText` if it is long. `used`: numbers of facts, some perhaps gone. `context`: what it saw. */
@@ -137,9 +140,10 @@ const ended = Symbol('ended');
 const replaced = Symbol('replaced');
 type Ending = typeof ended | typeof replaced;
 
-/** A question on a thread. */
+/** A question on a thread. `pieces`: of its answer, if it streams one. */
 interface Asked {
   readonly settle: (reply: ThreadReply | Ending) => void;
+  readonly pieces: Pieces | null;
 }
 
 /** What a task was posted with, in one turn with the check that nothing is missing. */
@@ -149,6 +153,13 @@ interface Sent {
   readonly now: ReadContext;
   readonly goals: readonly string[];
   readonly reply: Promise<ThreadReply | Ending>;
+  readonly pieces: Pieces | null;
+}
+
+/** What a task came to. `hasBegun`: some of its answer was taken. */
+interface Replied extends Pick<Sent, 'now' | 'goals'> {
+  readonly reply: ThreadReply | Ending;
+  readonly hasBegun: boolean;
 }
 
 interface Thread {
@@ -243,7 +254,8 @@ export class ReasoningThreads implements FactCopies {
   }
 
   /** Notes how long a question took on a thread; shapes of which several in a row were light are answered here again. */
-  #noteWeight(tenant: TenantState, shape: string, weight: Reply['weight']): void {
+  #noteWeight(tenant: TenantState, shape: string | null, weight: Reply['weight']): void {
+    if (shape === null) return;
     const heavy = this.#heavy.get(tenant, shape);
     if (heavy === undefined || weight === 'unknown') return;
     heavy.light = weight === 'light' ? heavy.light + 1 : 0;
@@ -284,6 +296,7 @@ export class ReasoningThreads implements FactCopies {
       if (replied === null) return null;
       const { reply, now, goals } = replied;
       if (reply === ended || reply === replaced) {
+        if (replied.hasBegun) throw new Error('the reasoning thread that wrote the answer ended in the middle');
         if (this.#absent >= maxAbsent) return null;
         if (reply === ended) ends++;
         continue;
@@ -292,6 +305,8 @@ export class ReasoningThreads implements FactCopies {
       this.#noteWeight(context.tenant, question.shape, taken.weight);
       return { ...taken, context: now };
     }
+    // What streams its answer needs little memory here.
+    if (question.stream !== undefined) return null;
     throw context.pacer.exceeded('memory', 'the thread that answered the question ended several times');
   }
 
@@ -300,17 +315,20 @@ export class ReasoningThreads implements FactCopies {
     caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
     context: ReadContext,
     posted: Posted,
-  ): Promise<{ reply: ThreadReply | Ending; now: ReadContext; goals: readonly string[] } | null> {
+  ): Promise<Replied | null> {
     this.#waiting++;
     const sent = await this.#sent(caller, context, posted).finally(() => this.#waiting--);
     if (sent === null) return null;
-    const { thread, feed, now, goals } = sent;
+    const { thread, feed, now, goals, pieces } = sent;
     try {
       const reply = await sent.reply;
       if (typeof reply !== 'symbol') this.#noteReply(feed, thread, reply, now);
-      return { reply, now, goals };
+      return { reply, now, goals, hasBegun: pieces?.hasBegun === true };
     } finally {
       feed.users--;
+      // Made for exports alone, it is of use to nobody until the next one.
+      if (!feed.isAsked && feed.users === 0 && thread.feeds.get(now.tenant) === feed)
+        this.#drop(thread, now.tenant);
     }
   }
 
@@ -380,13 +398,16 @@ export class ReasoningThreads implements FactCopies {
       }
       if (feed.isCurrent(relations, now.database)) {
         feed.users++;
-        const reply = this.#reply(thread, feed, caller, now, { ...posted, goals });
-        return { thread, feed, now, goals, reply };
+        feed.isAsked ||= posted.stream === undefined;
+        posted.stream?.begun(now);
+        return { thread, feed, now, goals, ...this.#reply(thread, feed, caller, now, { ...posted, goals }) };
       }
       const more = feed.bytesOf(relations);
       memory.use(feed, feed.bytes);
       feed.users++;
       try {
+        // Nothing is evicted for an answer that can be written here without it.
+        if (posted.stream !== undefined && memory.heldBytes + more > memory.limit) return null;
         if (!memory.fits(feed.bytes + more, feed)) return null;
         feed.bytes += more;
         await feed.follow(relations, now);
@@ -451,6 +472,10 @@ export class ReasoningThreads implements FactCopies {
     this.#absent = 0;
     if (message.kind === 'started') return;
     const { id } = message;
+    if (message.kind === 'piece') {
+      thread.asked.get(id)?.pieces?.add(message.bytes);
+      return;
+    }
     clearTimeout(thread.givenUp.get(id));
     thread.givenUp.delete(id);
     thread.asked.get(id)?.settle(message);
@@ -488,13 +513,29 @@ export class ReasoningThreads implements FactCopies {
     { number: copy }: CopyFeed,
     caller: Pick<Caller, 'signal'>,
     now: ReadContext,
-    { task, goals, timeoutMs, maxDerivations }: Omit<Posted, 'reach'> & { readonly goals: readonly string[] },
-  ): Promise<ThreadReply | Ending> {
+    {
+      task,
+      goals,
+      timeoutMs,
+      maxDerivations,
+      stream,
+    }: Omit<Posted, 'reach'> & { readonly goals: readonly string[] },
+  ): Pick<Sent, 'reply' | 'pieces'> {
     const id = this.#nextQuestion++;
     const { pacer } = now;
     const { generation, time } = now.reader;
     const signal = signalOf(caller);
-    return new Promise((resolve, reject) => {
+    let fail = (_error: unknown): void => {};
+    const pieces =
+      stream === undefined
+        ? null
+        : new Pieces(
+            stream,
+            () => thread.link.post({ kind: 'taken', id }, []),
+            (error) => fail(error),
+          );
+    const reply = new Promise<ThreadReply | Ending>((resolve, reject) => {
+      let hasReplied = false;
       const leave = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', gone);
@@ -502,20 +543,33 @@ export class ReasoningThreads implements FactCopies {
       };
       const giveUp = (error: unknown): void => {
         leave();
-        this.#giveUp(thread, id);
+        pieces?.end();
+        if (!hasReplied) this.#giveUp(thread, id);
         reject(error);
       };
+      fail = giveUp;
       const gone = (): void => giveUp(new DOMException('the client has gone', 'AbortError'));
       const late = (): void =>
         giveUp(pacer.exceeded('timeoutMs', `the question took longer than ${timeoutMs} ms`));
       const waitMs = Math.max(0, timeoutMs - pacer.elapsedMs) + lateMs;
       const timer = setTimeout(late, Math.min(maxTimerMs, waitMs));
       const settle = (reply: ThreadReply | Ending): void => {
-        leave();
-        resolve(reply);
+        if (pieces === null || typeof reply === 'symbol') {
+          leave();
+          pieces?.end();
+          resolve(reply);
+          return;
+        }
+        // Nothing is wanted of the thread any more; the caller may go while the last pieces are taken.
+        hasReplied = true;
+        thread.asked.delete(id);
+        void pieces.taken().then(() => {
+          leave();
+          resolve(reply);
+        });
       };
       signal.addEventListener('abort', gone);
-      thread.asked.set(id, { settle });
+      thread.asked.set(id, { settle, pieces });
       const askedAt = performance.timeOrigin + pacer.startedAt;
       const lightMs = this.afterMs;
       const asked = {
@@ -532,6 +586,7 @@ export class ReasoningThreads implements FactCopies {
       thread.link.post({ ...asked, timeoutMs, maxDerivations }, []);
       if (signal.aborted) gone();
     });
+    return { reply, pieces };
   }
 
   /** Cancels a question; the thread is replaced unless it replies. */

@@ -12,6 +12,8 @@ export interface ThreadsInProcess extends ThreadHost {
   count: number;
   /** Messages to threads so far. */
   readonly posted: ToReasoningThread[];
+  /** Messages from threads so far. */
+  readonly heard: FromReasoningThread[];
   /** Questions of which a thread was told. */
   readonly asked: number;
   started: number;
@@ -32,6 +34,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
     afterMs: 0,
     count: 1,
     posted: [],
+    heard: [],
     get asked() {
       return host.posted.filter((each) => each.kind === 'ask' && isQuestion(each.task)).length;
     },
@@ -66,7 +69,9 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
         thread.take(message);
       });
       here.on('message', (message: FromReasoningThread) => {
-        if (isOpen) on.message(message);
+        if (!isOpen) return;
+        host.heard.push(message);
+        on.message(message);
       });
       killLast = () => {
         close();
