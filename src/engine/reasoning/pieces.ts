@@ -69,6 +69,8 @@ export class Pieces {
       await this.#taker.take(piece);
       if (!this.#isOver) this.#taken();
     } catch (error) {
+      // What has ended it is known already, such as that its reader has gone.
+      if (this.#isOver) return;
       this.end();
       this.#failed(error);
     }

@@ -116,9 +116,13 @@ test('an export whose reader has gone is cancelled on the thread', async () => {
       await until(() => pieces(threads) === maxPiecesUnderWay);
       gone.abort();
       await turns();
+      // A connection says so too, later.
+      throw new Error('the connection broke');
     }
   });
   await expect(waiting).rejects.toThrow('the client has gone');
+  await turns();
+  expect(threads.posted.filter(({ kind }) => kind === 'cancel')).toHaveLength(1);
   await until(() => threads.heard.at(-1)?.kind === 'cancelled');
   const failing = exportOf(session, async () => {
     throw new Error('the connection broke');
