@@ -18,6 +18,7 @@ import type {
 import type { TenantState } from '../state/state.ts';
 import { Tuples } from '../store/tuples.ts';
 import { CopyFeed } from './copy-feed.ts';
+import { StartAttempts } from './start-attempts.ts';
 import { Pieces, type PieceTaker } from './pieces.ts';
 import type {
   FromReasoningThread,
@@ -81,8 +82,6 @@ export interface ThreadCounters {
 const lateMs = 150;
 /** After this time a thread that does not reply to a cancelled question is replaced. */
 const replyWithinMs = 1000;
-/** After so many threads in a row that ended before they said anything, none is started any more. */
-const maxAbsent = 3;
 /** How often a question is begun again because its thread ended. */
 const maxStarts = 3;
 /** Light questions in a row after which a shape is not heavy any more. One alone may have had an easy constant. */
@@ -197,13 +196,13 @@ export class ReasoningThreads implements FactCopies {
   #nextQuestion = 1;
   /** Questions that wait for their copies. */
   #waiting = 0;
-  /** Threads in a row that ended before they said anything. */
-  #absent = 0;
+  readonly #starts: StartAttempts;
   #isClosed = false;
   readonly #counters = { movedQuestions: 0, replacedThreads: 0 };
 
   constructor(parts: ReasoningThreadsParts) {
     this.#parts = parts;
+    this.#starts = new StartAttempts(parts.onWarn);
     this.#threads = Array.from({ length: parts.host.count }, () => null);
   }
 
@@ -237,7 +236,7 @@ export class ReasoningThreads implements FactCopies {
    */
   isThere(caller: Caller): boolean {
     const tenant = this.#tenantOf(caller);
-    if (tenant === undefined || this.#absent >= maxAbsent || this.#isClosed) return false;
+    if (tenant === undefined || this.#starts.arePaused || this.#isClosed) return false;
     return this.#threadAt(this.#placeOf(tenant)).isThere;
   }
 
@@ -288,8 +287,7 @@ export class ReasoningThreads implements FactCopies {
    * Small answers are objects, and long ones text.
    */
   async ask(caller: Caller, context: ReadContext, question: MovedQuestion): Promise<MovedAnswer | null> {
-    if (context.database.tenants.get(caller.tenant) !== context.tenant || this.#absent >= maxAbsent)
-      return null;
+    if (context.database.tenants.get(caller.tenant) !== context.tenant || this.#starts.arePaused) return null;
     this.#counters.movedQuestions++;
     for (let ends = 0; ends < maxStarts; ) {
       const replied = await this.#asked(caller, context, question);
@@ -297,7 +295,7 @@ export class ReasoningThreads implements FactCopies {
       const { reply, now, goals } = replied;
       if (reply === ended || reply === replaced) {
         if (replied.hasBegun) throw new Error('the reasoning thread that wrote the answer ended in the middle');
-        if (this.#absent >= maxAbsent) return null;
+        if (this.#starts.arePaused) return null;
         if (reply === ended) ends++;
         continue;
       }
@@ -386,8 +384,8 @@ export class ReasoningThreads implements FactCopies {
       live.refuseClosed();
       context.pacer.look();
       const now = { ...live.pin(caller, context.pacer.limits), pacer: context.pacer };
-      // Another tenant of this name may have come meanwhile.
-      if (now.tenant !== context.tenant) return null;
+      // Another tenant of this name may have come meanwhile, or threads may have ended while the copy was posted.
+      if (now.tenant !== context.tenant || this.#starts.arePaused) return null;
       const reached = posted.reach(now);
       if (reached === null) return null;
       const { goals, relations } = reached;
@@ -468,8 +466,8 @@ export class ReasoningThreads implements FactCopies {
   }
 
   #took(thread: Thread, message: FromReasoningThread): void {
+    if (!thread.isThere) this.#starts.succeeded();
     thread.isThere = true;
-    this.#absent = 0;
     if (message.kind === 'started') return;
     const { id } = message;
     if (message.kind === 'piece') {
@@ -483,15 +481,13 @@ export class ReasoningThreads implements FactCopies {
 
   /**
    * Ends the thread. Its copies are gone, and its questions begin again on another one, started when needed. Threads that
-   * never said anything are only told of when no more are started.
+   * never said anything are only told of when no more are started for a while.
    */
   #replace(thread: Thread, ending: Ending, what: string, why: string): void {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return;
-    const { onWarn } = this.#parts;
-    if (thread.isThere) onWarn(`A reasoning thread ${what}: ${why}.`);
-    else if (++this.#absent === maxAbsent)
-      onWarn(`Reasoning threads do not start here, so all questions stay on the serving thread: ${why}.`);
+    if (thread.isThere) this.#parts.onWarn(`A reasoning thread ${what}: ${why}.`);
+    else this.#starts.failed(why);
     this.#threads[at] = null;
     this.#counters.replacedThreads++;
     this.#end(thread, ending);
