@@ -79,7 +79,7 @@ for (const [kind, read] of Object.entries(kinds).filter(([each]) => each !== 'qu
     await until(() => threads.asked === 1);
     const others = [session.ask('path(?x, n3)'), session.query('edge(?x, ?y)')];
     await until(() => threads.asked === 3);
-    await vi.advanceTimersByTimeAsync(lateMs + 150);
+    await vi.advanceTimersByTimeAsync(lateMs + 50);
     expect((await late).members['limit']).toBe('timeoutMs');
     expect(threads.started).toBe(1);
     isStuck = false;
@@ -120,7 +120,7 @@ test('a question begins again however often other questions cost it its thread',
   for (let round = 1; round <= 5; round++) {
     const late = refusal(session.ask('path(?x, ?y)', { timeoutMs: lateMs, limit: round }));
     await until(() => threads.asked === 2 * round);
-    await vi.advanceTimersByTimeAsync(lateMs + 150);
+    await vi.advanceTimersByTimeAsync(lateMs + 50);
     expect((await late).members['limit']).toBe('timeoutMs');
     isStuck = round < 5;
     await vi.advanceTimersByTimeAsync(1000);

@@ -78,8 +78,11 @@ export interface ThreadCounters {
   readonly replacedThreads: number;
 }
 
-/** The caller waits so much longer than its time for a thread that does not answer, in milliseconds. */
-const lateMs = 150;
+/**
+ * The caller waits so much longer than its time for a thread that does not answer, in milliseconds. Of the 250 that it may
+ * wait the rest is for turns of this thread, and of the machine's other programs.
+ */
+const lateMs = 50;
 /** After this time a thread that does not reply to a cancelled question is replaced. */
 const replyWithinMs = 1000;
 /** How often a question is begun again because its thread ended. */
