@@ -8,11 +8,15 @@ import { texts } from './scripts/texts/plugin.mjs';
 /**
  * The workbench's code in few files: what the first page runs is one; what several later views share is another; each
  * view adds its own. Without groups every module that two views share becomes a file of its own, a hundred in all, and a
- * browser asks for each.
+ * browser asks for each. What only an editor needs is with the editor: among what is shared it made every view fetch that.
  */
 const chunks = [
   { name: 'first', tags: ['$initial' as const], priority: 3 },
-  { name: 'monaco', test: /[\\/]node_modules[\\/]monaco-editor[\\/]/, priority: 2 },
+  {
+    name: 'monaco',
+    test: /[\\/]node_modules[\\/]monaco-editor[\\/]|[\\/]editor[\\/](monaco|language-services)\.ts$/,
+    priority: 2,
+  },
   { name: 'shared', minShareCount: 2, priority: 1 },
 ];
 
@@ -67,7 +71,7 @@ export default defineConfig({
       chunkSizeWarningLimit: 8000,
       rolldownOptions: {
         input: { index: 'src/renderer/index.html' },
-        output: { codeSplitting: { groups: chunks } },
+        output: { codeSplitting: { includeDependenciesRecursively: false, groups: chunks } },
       },
     },
   },

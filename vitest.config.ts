@@ -35,6 +35,9 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 300_000, interval: 20 } },
+    // On a shared machine a pause of the thread may fall between any two steps. What passed only the second time is told by
+    // name, with how it failed the first time (scripts/check.mjs), and is looked into.
+    retry: long ? 0 : 1,
     passWithNoTests: false,
     projects: [
       { extends: true, test: { name: 'unit', include, exclude: alone, isolate: false } },

@@ -1,18 +1,24 @@
 /**
  * What a history costs: `npm run bench -- past [writes] [facts]`.
  *
- * Three parts, each in a folder of its own. CPU time of writes with and without a history, interleaved, so that both meet
- * the same machine. Thirty simulated days of an agent: facts about sessions with a `ttl`, facts about people that change,
- * retractions. And questions about yesterday over many facts: the first, which rebuilds the state, and the next ones.
+ * Parts in folders of their own. CPU time of writes with and without a history, interleaved, so that both meet the same
+ * machine; thirty simulated days of an agent: facts about sessions with a `ttl`, facts about people that change, retractions
+ * (neither with 0 writes). Over many facts, with and without a reasoning thread: questions about yesterday, the first, which
+ * rebuilds the state, and the next ones; pages of the history; forgetting an entity. It reads the CPU time of the serving
+ * thread from /proc.
  */
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ManualClock } from '../src/engine/base/clock.ts';
 import { caller } from './calls.ts';
 import { factInputSchema, retractInputSchema } from '../src/engine/contract/facts.ts';
 import { askInputSchema } from '../src/engine/contract/inference.ts';
+import { forgetEntitySchema, historyQuerySchema } from '../src/engine/contract/history.ts';
 import { openEngine } from '../src/engine/open-engine.ts';
+import type { ThreadHost } from '../src/engine/reasoning/reasoning-threads.ts';
+import { reasoningHost } from '../src/main/service/reasoning-host.ts';
 import { Prng } from '../src/engine/testing/prng.ts';
 
 const hour = 3_600_000;
@@ -35,8 +41,32 @@ function bytesIn(folder: string): number {
   return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 }
 
-const open = (storageDir: string, historyDays: number, clock: ManualClock): Promise<Engine> =>
-  openEngine({ storageDir, historyDays, clock, fsync: 'never', snapshotIntervalMs: 2 ** 30 });
+const open = (
+  storageDir: string,
+  historyDays: number,
+  clock: ManualClock,
+  threadHost: ThreadHost | null = null,
+): Promise<Engine> =>
+  openEngine({ storageDir, historyDays, clock, fsync: 'never', snapshotIntervalMs: 2 ** 30, threadHost });
+
+/** Milliseconds of CPU time of this thread so far. */
+const servingMs = (): number =>
+  Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6;
+
+/** What ran for how long: wall clock, CPU time of the serving thread and of all threads, in milliseconds. */
+async function timed(run: () => Promise<unknown>): Promise<readonly number[]> {
+  const [before, serving, cpu] = [performance.now(), servingMs(), process.cpuUsage()];
+  await run();
+  const { user, system } = process.cpuUsage(cpu);
+  return [performance.now() - before, servingMs() - serving, (user + system) / 1000];
+}
+
+function told(times: readonly (readonly number[])[]): string {
+  const [wall, serving, cpu] = [0, 1, 2].map((which) =>
+    median(times.map((each) => each[which] ?? 0)).toFixed(2),
+  );
+  return `${wall} ms (CPU: ${serving} ms of the serving thread, ${cpu} ms in all)`;
+}
 
 const fact = (predicate: string, args: string[], more: object = {}) =>
   factInputSchema.parse({ predicate, args, ...more });
@@ -126,33 +156,31 @@ const median = (values: readonly number[]): number =>
 async function ask(engine: Engine, name: string, then: number): Promise<void> {
   const past = { ...caller, moment: { asOf: null, asKnown: { kind: 'instant', time: then } as const } };
   const question = askInputSchema.parse({ predicate: 'likes', args: ['person7', '?what'] });
-  const timed = async (of: typeof caller): Promise<readonly [wall: number, cpu: number]> => {
-    const before = performance.now();
-    const cpu = process.cpuUsage();
-    await engine.ask(of, question);
-    const { user, system } = process.cpuUsage(cpu);
-    return [performance.now() - before, (user + system) / 1000];
-  };
-  const first = await timed(past);
+  const asked = (of: typeof caller) => timed(() => engine.ask(of, question));
+  const first = await asked(past);
   const next: (readonly number[])[] = [];
   const present: (readonly number[])[] = [];
   for (let round = 0; round < 40; round++) {
-    next.push(await timed(past));
-    present.push(await timed(caller));
+    next.push(await asked(past));
+    present.push(await asked(caller));
   }
-  const told = (times: readonly (readonly number[])[]): string => {
-    const [wall, cpu] = [0, 1].map((which) => median(times.slice(-30).map((each) => each[which] ?? 0)));
-    return `${wall?.toFixed(2)} ms (${cpu?.toFixed(2)} ms of CPU)`;
-  };
   console.log(
-    `${name}: first ${told([first])}, the next of 30 ${told(next)}, of the present ${told(present)}, medians`,
+    `${name}: first ${told([first])}\n  the next of 30 ${told(next.slice(-30))}\n  of the present ` +
+      `${told(present.slice(-30))}, medians; load ${loadavg()[0]?.toFixed(1)}`,
   );
 }
 
-async function manyFacts(): Promise<void> {
+/** A host of one reasoning thread that reads this folder. */
+function threadOf(folder: string): ThreadHost {
+  const file = fileURLToPath(new URL('reasoning-thread.js', import.meta.url));
+  const log = { folder, encryptionKey: null };
+  return reasoningHost(file, { count: 1, memoryBytes: 2 ** 29, questionBytes: 2 ** 28, log });
+}
+
+async function manyFacts(threads: 0 | 1): Promise<void> {
   await inFolder(async (folder) => {
     const clock = new ManualClock(Date.UTC(2026, 0, 1));
-    const engine = await open(folder, 30, clock);
+    const engine = await open(folder, 30, clock, threads === 0 ? null : threadOf(folder));
     for (let at = 0; at < facts; at += 10_000)
       await engine.tellAll(
         caller,
@@ -164,11 +192,26 @@ async function manyFacts(): Promise<void> {
     const yesterday = clock.now();
     clock.advance(day);
     await engine.tell(caller, fact('likes', ['person7', 'today']));
-    await ask(engine, `${facts} facts, of yesterday`, yesterday);
+    await ask(engine, `${facts} facts, ${threads} reasoning threads, of yesterday`, yesterday);
+    if (threads === 0) await historyOf(engine);
     await engine.close(0);
   });
 }
 
-await costOfWrites();
-await agentsMonth();
-await manyFacts();
+/** Pages of the history, and forgetting one entity. */
+async function historyOf(engine: Engine): Promise<void> {
+  const page = (query: object) => () => engine.history(caller, historyQuerySchema.parse(query));
+  const said = async (what: string, run: () => Promise<unknown>): Promise<void> =>
+    console.log(`  ${what}: ${told([await timed(run)])}; load ${loadavg()[0]?.toFixed(1)}`);
+  await said('the newest page of the history', page({ limit: '100' }));
+  await said('a page about an entity', page({ entity: 'later7', limit: '100' }));
+  const input = forgetEntitySchema.parse({ tenant: caller.tenant, entity: 'person77' });
+  await said('forgetting an entity', () => engine.forgetEntity({ ...caller, requestId: 'forget' }, input));
+}
+
+if (writes > 0) {
+  await costOfWrites();
+  await agentsMonth();
+}
+await manyFacts(0);
+await manyFacts(1);

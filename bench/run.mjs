@@ -33,6 +33,7 @@ await build({
         large: join(root, 'bench', 'large.ts'),
         shape: join(root, 'bench', 'shape.ts'),
         past: join(root, 'bench', 'past.ts'),
+        'reasoning-thread': join(root, 'src', 'main', 'entry', 'reasoning-thread.ts'),
         packages: join(root, 'bench', 'packages.ts'),
         http: join(root, 'bench', 'http', 'main.ts'),
         fairness: join(root, 'bench', 'fairness', 'main.ts'),

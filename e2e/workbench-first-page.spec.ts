@@ -70,6 +70,29 @@ test('the first page is few files and small, and has no editor', async ({ page, 
   expect(sent, JSON.stringify(seen, null, 1)).toBeLessThanOrEqual(mostBytes);
 });
 
+test('the editor is fetched where a text is edited, not with the views that have none', async ({
+  page,
+  service,
+}) => {
+  await prepareKnowledge(page, service);
+  const fetched = await recordFetched(page, service);
+  const editors = () => fetched.map(({ path }) => path).filter((path) => path.includes('monaco'));
+  for (const [address, heading] of [
+    ['/start', 'Knowledge, and what follows from it'],
+    ['/memory', 'Memory'],
+    ['/history', 'History'],
+    ['/schema', 'Schema'],
+  ] as const) {
+    await open(page, service, address);
+    await expect(page.getByRole('heading', { name: heading }).first()).toBeVisible();
+    // A view asks for its code before it shows anything.
+    await expect.poll(() => fetched.every(({ path, hasEnded }) => hasEnded || path === '/events')).toBe(true);
+    expect(editors(), address).toEqual([]);
+  }
+  await open(page, service, '/ask');
+  await expect.poll(editors).not.toEqual([]);
+});
+
 const settling = '/health';
 
 /** Waits for an answer of the service: what the page has asked for before it precedes it. */

@@ -93,7 +93,7 @@ async function unitTests({ long }) {
  */
 
 /**
- * Vitest's counts and the messages of failed tests; nothing if there is no report.
+ * Vitest's counts and the messages of tests that failed, even once; nothing if there is no report.
  * @param {string} path
  * @returns {{passed: number, failed: number, notes: string[]}}
  */
@@ -104,10 +104,14 @@ function readReport(path) {
     const notes = testResults.flatMap(({ name, message, assertionResults }) => [
       ...(message === '' ? [] : [`${relative(root, name)}: ${message.slice(0, longestNote)}`]),
       ...assertionResults
-        .filter(({ status }) => status === 'failed')
-        .map(({ fullName, failureMessages }) =>
-          `${relative(root, name)} ${fullName}: failed\n${failureMessages.join('\n')}`.slice(0, longestNote),
-        ),
+        .filter(({ status, failureMessages }) => status === 'failed' || failureMessages.length > 0)
+        .map(({ fullName, status, failureMessages }) => {
+          const outcome = status === 'failed' ? 'failed' : 'failed once, then passed';
+          return `${relative(root, name)} ${fullName}: ${outcome}\n${failureMessages.join('\n')}`.slice(
+            0,
+            longestNote,
+          );
+        }),
     ]);
     return { passed: numPassedTests, failed: numFailedTests, notes };
   } catch (error) {

@@ -44,7 +44,8 @@ const layers = listed({
   history: 'contract base language store log state commit session write datalog/model datalog/tables',
   folder: 'contract base log state datalog/model',
   replication: 'contract base log state commit session',
-  reasoning: 'contract base language store state session read datalog/model datalog/tables datalog/maintain',
+  reasoning:
+    'contract base language store log state session read datalog/model datalog/tables datalog/maintain',
   operations:
     'contract base language store log state commit session read write memory search window history replication reasoning datalog/model datalog/tables',
 });

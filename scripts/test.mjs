@@ -167,14 +167,21 @@ await runCommand(async () => {
 });
 
 /**
- * Prints each part, and the sum as the last line.
+ * Prints each part, and the sum as the last line. What failed is named beside its part once more: of a long log often
+ * only the end is kept.
  * @param {Verdict[]} verdicts
  */
 function report(verdicts) {
   console.log('');
   for (const note of verdicts.flatMap(({ notes = [] }) => notes)) console.log(`${note}\n`);
   for (const { name, passed, failed } of verdicts) {
-    console.log(`${failed === 0 ? 'passed' : 'FAILED'}  ${name} (${passed} passed, ${failed} failed)`);
+    if (failed === 0) console.log(`passed  ${name} (${passed} passed, 0 failed)`);
+  }
+  for (const { name, passed, failed, notes = [] } of verdicts) {
+    if (failed === 0) continue;
+    console.log(`FAILED  ${name} (${passed} passed, ${failed} failed)`);
+    const failures = notes.filter((note) => !note.includes(': failed once, then passed'));
+    for (const note of failures.slice(0, 5)) console.log(note.slice(0, 300).replaceAll(/^/gm, '        '));
   }
   const passed = verdicts.reduce((sum, verdict) => sum + verdict.passed, 0);
   const failed = verdicts.reduce((sum, verdict) => sum + verdict.failed, 0);

@@ -1482,6 +1482,13 @@ export type History = {
   nextCursor: string | null;
   /** The stamp of the oldest retained state; writes up to it are not listed. null: from the first write on. */
   since: number | null;
+  /** Where --repair lost writes: nothing in between is listed. The latest first. */
+  gaps: {
+    /** The stamp of the last write that is known before it. */
+    from: number;
+    /** The stamp of the state with which the history goes on. */
+    to: number;
+  }[];
 };
 
 export type HistoryDiff = {

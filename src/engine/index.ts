@@ -15,6 +15,8 @@ export { answerGone, keyReused } from './state/idempotency.ts';
 export type { ErasingRecord } from './state/redaction.ts';
 export { JsonText } from './base/json-text.ts';
 export { ReasoningThread } from './reasoning/reasoning-thread.ts';
+export { pastReadings } from './operations/readings.ts';
+export { retainedIn, type RetainedFolder } from './log/retained-folder.ts';
 export type { FromReasoningThread, ToReasoningThread } from './reasoning/messages.ts';
 export type { ThreadHost } from './reasoning/reasoning-threads.ts';
 export { type Pause, runInSlices, Slices } from './base/slices.ts';

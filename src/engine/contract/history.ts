@@ -129,6 +129,14 @@ export const historySchema = z.object({
     .describe(
       'The stamp of the oldest retained state; writes up to it are not listed. null: from the first write on',
     ),
+  gaps: z
+    .array(
+      z.object({
+        from: timeSchema.describe('The stamp of the last write that is known before it'),
+        to: timeSchema.describe('The stamp of the state with which the history goes on'),
+      }),
+    )
+    .describe('Where --repair lost writes: nothing in between is listed. The latest first'),
 });
 export type History = z.output<typeof historySchema>;
 

@@ -186,19 +186,21 @@ async function verifiedHistory(
   const key = folderKeyOf(encryptionKey);
   await noting(async () => {
     const retained = await RetainedLog.find(backend, key, { segments, snapshot });
-    for (const segment of retained.segments) {
-      if (segments.includes(segment)) continue;
-      earlier++;
-      const { firstSequence } = segment.header;
-      await noting(async () => {
-        for await (const _record of retained.records(firstSequence - 1, segment.lastSequence));
-      });
-    }
-    for (const base of retained.bases) {
-      if (base.snapshot === null || base.snapshot.name === snapshot?.name) continue;
-      snapshots++;
-      const { name } = base.snapshot;
-      await noting(async () => void (await verifySnapshot(backend, name, key)));
+    for (const part of retained.parts()) {
+      for (const segment of part.segments) {
+        if (segments.includes(segment)) continue;
+        earlier++;
+        const { firstSequence } = segment.header;
+        await noting(async () => {
+          for await (const _record of part.records(firstSequence - 1, segment.lastSequence));
+        });
+      }
+      for (const base of part.bases) {
+        if (base.snapshot === null || base.snapshot.name === snapshot?.name) continue;
+        snapshots++;
+        const { name } = base.snapshot;
+        await noting(async () => void (await verifySnapshot(backend, name, key)));
+      }
     }
   });
   return { segments: earlier, snapshots, damages };
@@ -348,7 +350,7 @@ interface AloneOptions {
 
 /**
  * Replaces the whole contents of a folder, which the caller has locked, with one snapshot that needs no segment to
- * continue it, and the history that is retained; returns the snapshot's bytes. `before`: what the folder retains, null if
+ * continue it, and the history that is retained; returns the snapshot's bytes, and whether there is such a history. `before`: what the folder retains, null if
  * that goes; null: the folder is empty.
  *
  * The rename of the snapshot is the atomic step: a power cut leaves the folder either as before or as intended. The
@@ -362,7 +364,7 @@ export async function putAlone(
   parts: AsyncIterable<SnapshotPart>,
   { key, now, random, onWarn }: AloneOptions,
   before: { readonly retained: RetainedLog | null } | null = null,
-): Promise<number> {
+): Promise<{ readonly bytes: number; readonly hasHistory: boolean }> {
   const last = segmentNames(await backend.list()).at(-1);
   const salt = random(SALT_BYTES);
   const segment = (last === undefined ? 0 : segmentId(last)) + 1;
@@ -375,8 +377,10 @@ export async function putAlone(
     parts,
     onWarn,
   );
+  let hasHistory = false;
   try {
-    if (before !== null) await writeHistory(backend, before.retained, header, { key, random, onWarn });
+    if (before !== null)
+      hasHistory = await writeHistory(backend, before.retained, header, { key, random, onWarn });
     await install();
   } catch (error) {
     await discard();
@@ -393,22 +397,24 @@ export async function putAlone(
       `Files that the snapshot covers could not be removed; the next start tries again: ${String(error)}`,
     );
   }
-  return bytes;
+  return { bytes, hasHistory };
 }
 
-/** Writes the history for a snapshot; if it cannot be read, warns, and none. Rejects with the system's error. */
+/** Writes the history for a snapshot; false: there is none, or, with a warning, it cannot be read. Rejects with the system's error. */
 async function writeHistory(
   backend: StorageBackend,
   retained: RetainedLog | null,
   header: SnapshotHeader,
   options: Omit<AloneOptions, 'now'>,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await writeFor(backend, retained, header, options);
+    return retained !== null;
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     options.onWarn(`The history is damaged, and begins anew: ${error.message}`);
     await writeFor(backend, null, header, options);
+    return false;
   }
 }
 

@@ -8,7 +8,12 @@ import {
   freshHistory,
   putAlone,
 } from './folder-tasks.ts';
-import { folderKeyOf } from '../log/cipher.ts';
+import { type FolderKey, folderKeyOf } from '../log/cipher.ts';
+import { readErasing } from '../log/erasing.ts';
+import { RetainedLog } from '../log/retained.ts';
+import { readSection, receivedNames } from '../log/snapshot-reader.ts';
+import { StartupError } from '../log/startup-error.ts';
+import { erasureOf } from '../state/redaction.ts';
 import type { Operation } from '../state/operation.ts';
 import { DatabaseState, State } from '../state/state.ts';
 import { pinState, readState, type RestoredState } from '../state/state-snapshot.ts';
@@ -16,7 +21,6 @@ import type { StorageBackend } from '../log/backend.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { type Damage, examine, type Examined, recordsIn } from '../log/examine.ts';
 import { withFile } from '../log/recovery.ts';
-import { readSection } from '../log/snapshot-reader.ts';
 
 /** The result of a repair. */
 export interface Repaired {
@@ -27,6 +31,8 @@ export interface Repaired {
   readonly leftOut: readonly LeftOut[];
   readonly contents: Contents;
   readonly position: number;
+  /** The last record of the retained history before what was lost; null: the history begins with the repair. */
+  readonly historyThrough: number | null;
 }
 
 export interface LeftOut {
@@ -48,7 +54,8 @@ const PIECE_BYTES = 1024 * 1024;
  * gaps, and becomes one snapshot that replaces everything. After a gap, a record that names facts or rules by number
  * could refer to others, so it is left out unless those are older than the gap; so is a record that cannot be applied.
  * Sequences and generations continue as if all lost records had been applied, so none is reused. The history gets a new
- * id, so that followers do not take it for the one they know. The damaged bytes are copied to separate files, durably,
+ * id, so that followers do not take it for the one they know. What the folder retains of the past stays up to the first
+ * gap, unless something was erased since; the history goes on with the state after the repair. The damaged bytes are copied to separate files, durably,
  * before anything changes.
  */
 export async function repairFolder(
@@ -58,20 +65,22 @@ export async function repairFolder(
   const key = folderKeyOf(encryptionKey);
   const examined = await examine(backend, key);
   if (examined.damages.length === 0) return null;
-  const { restored, leftOut } = await fold(backend, examined);
+  const { restored, leftOut, isErased } = await fold(backend, examined);
   const { state } = restored;
-  const { historyId, epoch, unbrokenTo, maxSequence } = examined;
+  const { historyId, epoch, maxSequence } = examined;
+  const unbrokenTo = Math.min(examined.unbrokenTo, ...leftOut.map(({ sequence }) => sequence - 1));
   passOver(state, maxSequence, lostRecords(examined) + leftOut.length);
   const setAside = await setDamagedAside(backend, examined.damages);
   const pin = pinState(state, talliesOf(restored));
   const parent = historyId === null ? null : { historyId, sequence: unbrokenTo };
   const { sequence, time } = pin;
-  await putAlone(
+  const retained = isErased ? null : await retainedUpTo(backend, key, { ...examined, unbrokenTo }, onWarn);
+  const { hasHistory } = await putAlone(
     backend,
     { sequence, time, checksum: null, historyId: freshHistory(random), parent, epoch: Math.max(1, epoch) },
     pin.parts(noPause, () => true),
     { key, now: () => clock.now(), random, onWarn },
-    { retained: null },
+    { retained },
   );
   return {
     damages: examined.damages,
@@ -79,10 +88,36 @@ export async function repairFolder(
     leftOut,
     contents: contentsOf(state),
     position: sequence,
+    historyThrough: hasHistory ? unbrokenTo : null,
   };
 }
 
+/**
+ * What is retained up to the first gap; null: nothing, since no record before it is known, or what is known from another
+ * folder replaces it. Rejects with the system's error.
+ */
+async function retainedUpTo(
+  backend: StorageBackend,
+  key: FolderKey | null,
+  { damages, snapshot, unbrokenTo: through }: Pick<Examined, 'damages' | 'snapshot' | 'unbrokenTo'>,
+  onWarn: FolderTask['onWarn'],
+): Promise<RetainedLog | null> {
+  const isReceived = receivedNames(snapshot === null ? [] : [snapshot.name]).length > 0;
+  // What was erased may be in it, and was to be taken out of it next.
+  if (through === 0 || isReceived || (await readErasing(backend)) !== null) return null;
+  try {
+    const damaged = new Set(damages.map(({ file }) => file));
+    return await RetainedLog.upTo(backend, key, { through, damaged });
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    onWarn(`The history is damaged, and begins anew: ${error.message}`);
+    return null;
+  }
+}
+
 interface Folded {
+  /** Whether a record erased something, which the history before it still has. */
+  readonly isErased: boolean;
   readonly restored: RestoredState;
   readonly leftOut: readonly LeftOut[];
 }
@@ -128,6 +163,7 @@ class Folding {
   readonly #failed: ReadonlyMap<number, LeftOut>;
   readonly #leavesRestOut: boolean;
   readonly #leftOut: LeftOut[] = [];
+  #isErased = false;
   /** The generation of each database before the first gap; null: no gap yet. */
   #beforeGap: Map<string, number> | null = null;
 
@@ -139,7 +175,7 @@ class Folding {
   }
 
   result(): Folded {
-    return { restored: this.#restored, leftOut: this.#leftOut };
+    return { restored: this.#restored, leftOut: this.#leftOut, isErased: this.#isErased };
   }
 
   /** null: the record was applied or left out. Otherwise it could not be applied, and the state must be discarded. */
@@ -147,6 +183,7 @@ class Folding {
     const { state } = this.#restored;
     const { sequence } = record;
     const operation = record.operation as Operation;
+    if (erasureOf(record) !== null) this.#isErased = true;
     if (sequence > state.sequence + 1) this.#gapBefore(record);
     const known = this.#failed.get(sequence) ?? this.#ambiguous(record, operation) ?? this.#untried(record);
     state.sequence = sequence;

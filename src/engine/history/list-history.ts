@@ -48,7 +48,9 @@ export async function listHistory(
   let end = query.cursor === null ? newest : Math.min(newest, sequenceIn(query.cursor) - 1);
   /** Records before this one are for the next page; null: there are none. */
   let next: number | null = null;
-  for (const base of retained.bases.toReversed()) {
+  const parts = [...retained.parts()].reverse();
+  const places = parts.flatMap((part) => part.bases.toReversed().map((base) => ({ part, base })));
+  for (const { part, base } of places) {
     if (base.sequence >= end) continue;
     if (found.length >= query.limit || performance.now() - startedAt > pageMs) {
       next = end + 1;
@@ -56,7 +58,7 @@ export async function listHistory(
     }
     const isAfterAll = query.before?.kind === 'instant' && base.time >= query.before.time;
     if (!isAfterAll) {
-      const replay = await HistoryReplay.from(retained, base, database, slices);
+      const replay = await HistoryReplay.from(part, base, database, slices);
       const isBeforeAll = query.after?.kind === 'generation' && replay.generation <= query.after.generation;
       const page = new Page({ ...wanted, tenant }, query.limit - found.length);
       for await (const replayed of replay.through(end)) await page.take(replayed, slices);
@@ -70,12 +72,27 @@ export async function listHistory(
     if (query.after?.kind === 'instant' && base.time <= query.after.time) break;
     end = base.sequence;
   }
-  const first = retained.bases[0];
+  const first = places.at(-1)?.base;
   return {
     generations: found.map(({ entry }) => entry),
     nextCursor: next === null ? null : `s${next}`,
     since: first === undefined || first.snapshot === null ? null : first.time,
+    gaps: await gapsIn(parts),
   };
+}
+
+/** Where records were lost, the latest first. */
+async function gapsIn(parts: readonly RetainedLog[]): Promise<History['gaps']> {
+  const gaps: History['gaps'] = [];
+  for (const [at, part] of parts.entries()) {
+    const behind = parts[at - 1]?.bases[0];
+    if (behind === undefined) continue;
+    const last = part.segments.at(-1)?.lastSequence ?? 0;
+    let from = part.bases.at(-1)?.time ?? 0;
+    for await (const { time } of part.records(last - 1)) from = time;
+    gaps.push({ from, to: behind.time });
+  }
+  return gaps;
 }
 
 /** The entries of one replayed part: the newest ones, as many as fit. */

@@ -16,6 +16,12 @@ import { StartupError } from './startup-error.ts';
 export async function openFileBackend(folder: string): Promise<StorageBackend> {
   const root = resolve(folder);
   await makeFolder(root);
+  return existingFolder(root);
+}
+
+/** The backend of a folder that is there, for whoever must not create one. */
+export async function existingFolder(folder: string): Promise<StorageBackend> {
+  const root = resolve(folder);
   const opened = await identityAt(root);
   const inPlace = async (): Promise<void> => {
     if ((await identityAt(root)) !== opened) throw elsewhere(root);

@@ -320,7 +320,7 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
     it('killed again and again, with cut connections and crashes between, lose and invent nothing', async () => {
       const storeUrl = await newDatabase();
       const outcomes = new Outcomes();
-      for (let round = 0; round < 4; round++) {
+      for (let round = 0; round < (process.env['LONG'] === '1' ? 8 : 2); round++) {
         const child = startProgram(program, [storeUrl, `n${round}`]);
         expect(await child.nextLine()).toBe('open');
         await outcomes.read(child, `n${round}`, 150);

@@ -7,10 +7,12 @@
  * every record after the base is retained, and beside it the first snapshot of each UTC day. Everything else can be
  * derived from these.
  */
-import type { StorageBackend } from './backend.ts';
+import { type StorageBackend, systemErrorCode } from './backend.ts';
+import { decodeSegmentHeader, type SegmentHeader } from './codec.ts';
 import { readHeaderBytes } from './file-header.ts';
 import { markErasing, readErasing, unmarkErasing } from './erasing.ts';
 import { removeLeftOver, segmentId, segmentName, segmentNames, withFile } from './recovery.ts';
+import { isBehindGap } from './retained.ts';
 import { completeRewriting } from './rewriting.ts';
 import { decodeSnapshotHeader, type SnapshotHeader } from './snapshot-codec.ts';
 import { snapshotNames, type StoredSnapshot } from './snapshot-reader.ts';
@@ -21,6 +23,8 @@ export const DAY_MS = 86_400_000;
 interface Retention {
   /** 0: nothing is retained for its own sake. */
   readonly days: number;
+  /** Whether the history begins behind the last gap that a repair left: what is before it is not rewritten. */
+  readonly isErasing: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -106,14 +110,14 @@ export class RetainedHistory {
   ): Promise<void> {
     const { header } = snapshot;
     const isErasing = this.erases(header);
-    let retained = await this.#retained(header, isErasing && rewrite === null);
+    let retained = await this.#retained(header, isErasing, rewrite === null);
     await removeLeftOver(this.#backend, snapshot, retained, firstSegment);
     if (isErasing && rewrite !== null && retained.segments.length > 0) {
       await rewrite().catch(async (error: unknown) => {
         this.#onWarn(
           `The history could not be rewritten without what was erased, and ends: ${error instanceof Error ? error.message : String(error)}`,
         );
-        retained = await this.#retained(header, true);
+        retained = await this.#retained(header, true, true);
         await removeLeftOver(this.#backend, snapshot, retained, firstSegment);
       });
     }
@@ -135,8 +139,10 @@ export class RetainedHistory {
     return this.#erasures.some((each) => each <= sequence);
   }
 
-  #retained(newest: SnapshotHeader, isErasing: boolean): Promise<RetainedFiles> {
-    return retainedFiles(this.#backend, newest, { days: isErasing ? 0 : this.#days, now: this.#now() });
+  /** `isEnding`: what is erased cannot be taken out of it. */
+  #retained(newest: SnapshotHeader, isErasing: boolean, isEnding = false): Promise<RetainedFiles> {
+    const days = isErasing && isEnding ? 0 : this.#days;
+    return retainedFiles(this.#backend, newest, { days, isErasing, now: this.#now() });
   }
 }
 
@@ -144,15 +150,18 @@ export class RetainedHistory {
 async function retainedFiles(
   backend: StorageBackend,
   newest: SnapshotHeader,
-  { days, now }: Retention,
+  { days, isErasing, now }: Retention,
 ): Promise<RetainedFiles> {
   if (days === 0) return { snapshots: [], segments: [], since: newest.time };
   const names = await backend.list();
-  const older = await headersOf(backend, snapshotNames(names), newest);
+  const all = await headersOf(backend, snapshotNames(names), newest);
+  const repaired = await repairedOf(backend, [...all.map(({ header }) => header), newest]);
+  const lastRepaired = Math.max(0, ...repaired);
+  const older = isErasing ? all.filter(({ header }) => header.sequence >= lastRepaired) : all;
   const covered = segmentNames(names).filter((name) => segmentId(name) < newest.segment);
   const cutoff = now - days * DAY_MS;
   const isOld = ({ header }: OlderSnapshot): boolean => header.time <= cutoff;
-  const isWhole = isConnected(covered, 1, newest.segment);
+  const isWhole = isConnected(covered, 1, newest.segment) && (!isErasing || lastRepaired === 0);
   // The newest of the old ones answers for the beginning of the window.
   const base = newest.time <= cutoff ? null : (older.findLast(isOld) ?? (isWhole ? 'beginning' : older[0]));
   if (base === null || base === undefined) return { snapshots: [], segments: [], since: newest.time };
@@ -160,7 +169,10 @@ async function retainedFiles(
   if (!isConnected(covered, first, newest.segment))
     return { snapshots: [], segments: [], since: newest.time };
   const after = base === 'beginning' ? older : older.slice(older.indexOf(base) + 1);
-  const kept = [...(base === 'beginning' ? [] : [base]), ...firstOfEachDay(after)];
+  const daily = new Set(firstOfEachDay(after));
+  // What is behind a gap begins with the snapshot of the repair.
+  const needed = after.filter((each) => daily.has(each) || repaired.has(each.header.sequence));
+  const kept = [...(base === 'beginning' ? [] : [base]), ...needed];
   return {
     snapshots: kept.map(({ name }) => name),
     segments: covered.filter((name) => segmentId(name) >= first),
@@ -195,6 +207,32 @@ async function headersOf(
       found.push({ name, header: reading.header });
   }
   return found;
+}
+
+/** Sequences of the snapshots that a repair wrote behind a gap. */
+async function repairedOf(
+  backend: StorageBackend,
+  headers: readonly SnapshotHeader[],
+): Promise<ReadonlySet<number>> {
+  const repaired = new Set<number>();
+  for (const { isAlone, sequence, segment, historyId, parent } of headers) {
+    if (!isAlone || parent === null || parent.sequence >= sequence) continue;
+    const before = await segmentHeaderOf(backend, segmentName(segment - 1));
+    const place = { id: segment, historyId, parent, firstSequence: sequence + 1 };
+    if (before !== null && isBehindGap(before, place)) repaired.add(sequence);
+  }
+  return repaired;
+}
+
+/** The header of a segment; null: there is none that verifies. */
+async function segmentHeaderOf(backend: StorageBackend, name: string): Promise<SegmentHeader | null> {
+  try {
+    const reading = decodeSegmentHeader(await withFile(backend, name, 'read', readHeaderBytes));
+    return reading.kind === 'header' ? reading.header : null;
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
 }
 
 /** True if these have every segment from one id up to another, exclusive. */

@@ -89,7 +89,12 @@ export async function writeFor(
 ): Promise<void> {
   await removeUnfinished(backend);
   if (retained !== null)
-    await writeFiles(backend, retained.segments, unchanged(retained, alone.sequence), options);
+    await writeFiles(
+      backend,
+      Array.from(retained.parts(), ({ segments }) => segments).flat(),
+      unchanged(retained, alone.sequence),
+      options,
+    );
   const names = rewrittenNames(await backend.list()).map(nameOfRewritten);
   await putMark(backend, markFor, JSON.stringify({ salt: hexadecimal(alone.salt), names }));
 }
@@ -98,15 +103,16 @@ async function* unchanged(
   retained: RetainedLog,
   through: number,
 ): AsyncGenerator<RewrittenPiece, void, undefined> {
-  const [first] = retained.segments;
-  for (const base of retained.bases) {
-    const { snapshot, sequence } = base;
-    if (snapshot !== null && sequence < through)
-      yield { kind: 'snapshot', base, parts: retained.partsOf(snapshot) };
+  for (const part of retained.parts()) {
+    const [first] = part.segments;
+    for (const base of part.bases) {
+      const { snapshot, sequence } = base;
+      if (snapshot !== null && sequence < through)
+        yield { kind: 'snapshot', base, parts: part.partsOf(snapshot) };
+    }
+    if (first === undefined) continue;
+    for await (const record of part.records(first.header.firstSequence - 1)) yield { kind: 'record', record };
   }
-  if (first === undefined) return;
-  for await (const record of retained.records(first.header.firstSequence - 1))
-    yield { kind: 'record', record };
 }
 
 async function writeFiles(
@@ -330,7 +336,8 @@ interface RewrittenSegment {
 }
 
 /** The epoch of the frames of a segment, which is one for all; of an empty one it does not matter. */
-async function epochOf(backend: StorageBackend, { name, start, header }: Segment): Promise<number> {
+async function epochOf(backend: StorageBackend, { name, start, end, header }: Segment): Promise<number> {
+  if (end === start) return 1;
   const bytes = new Uint8Array(FRAME_HEADER_BYTES);
   await withFile(backend, name, 'read', (file) => file.read(bytes, start));
   return decodeFrameHeader(header.salt, start, bytes)?.epoch ?? 1;

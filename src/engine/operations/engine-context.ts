@@ -18,7 +18,8 @@ import { markOf, outcomeOf, spaceOf } from '../state/idempotency.ts';
 import { Keys } from '../write/keys.ts';
 import type { LiveCounters, LiveFigures } from '../session/live-figures.ts';
 import { type LiveParts, LiveState } from '../session/live-state.ts';
-import { type KnowledgeReader, PastKnowledge } from '../session/past-knowledge.ts';
+import { PastKnowledge } from '../session/past-knowledge.ts';
+import type { KnowledgeReader } from '../session/past-reader.ts';
 import type { Writer } from '../session/writer.ts';
 import { Leader } from '../replication/leader.ts';
 import { HistoryErasures } from '../history/erasures.ts';
@@ -156,8 +157,9 @@ export interface EngineParts extends Omit<LiveParts, 'meaning'> {
 }
 
 /** What an operation that only reads works with: the engine, or the engine as it was at a moment. */
-export type ReadingEngine = Pick<EngineContext, 'transactions' | 'slices' | 'threads'> & {
+export type ReadingEngine = Pick<EngineContext, 'slices' | 'threads'> & {
   readonly live: KnowledgeReader;
+  readonly transactions: Pick<Transactions, 'reading'>;
 };
 
 function notOwner(): EngineError {
@@ -248,8 +250,9 @@ export class EngineContext implements Writer {
     this.questions = new QuestionQuotas(state, clock);
     this.transactions = new Transactions(this, steady(clock));
     this.windows = new Windows(this.live, this.newId);
-    this.past = new PastKnowledge({ live: this.live, log, scheduler });
     this.threads = this.#threadsOf(parts.threadHost ?? null);
+    const elsewhere = this.threads?.past ?? null;
+    this.past = new PastKnowledge({ live: this.live, log, scheduler, onWarn, elsewhere });
     this.live.copies = this.threads;
     this.live.rememberedSince = (database, tenant) => this.transactions.rememberedSince(database, tenant);
     const judging = { now: (): number => this.live.showTime() };
@@ -350,7 +353,7 @@ export class EngineContext implements Writer {
     if (shared === null) return null;
     const { state, log, onWarn, onBug } = this.parts;
     const { pipeline, live, snapshots } = this;
-    const onReplaced = (): void => this.past.forget();
+    const onReplaced = (): void => void this.past.forget();
     shared.onDemoted = () => this.transactions.loseAll();
     return new SharedTail({
       state,
@@ -385,7 +388,7 @@ export class EngineContext implements Writer {
         this.windows.applied(report, isForgotten);
         const isCleared = report.cleared !== null || isForgotten;
         if (erasesHistory(record, report)) this.parts.log.eraseHistory(record.sequence);
-        if (isCleared) this.past.forget();
+        if (isCleared) this.#waitForErasure(this.past.forget());
         this.#eraseBeside(record);
         if (isForgotten && report.tenant !== null) this.#forgetCopies(report.database, report.tenant);
         const hasRemoved = isCleared || report.changes.countOf('fact.asserted') < report.changes.length;
@@ -406,7 +409,11 @@ export class EngineContext implements Writer {
   #eraseBeside(record: LogRecord): void {
     const erasure = erasureOf(record);
     if (erasure === null) return;
-    const erased = [this.meaning?.erase(), ...this.#eraseElsewhere.map((erase) => erase(erasure))];
+    this.#waitForErasure(this.meaning?.erase(), ...this.#eraseElsewhere.map((erase) => erase(erasure)));
+  }
+
+  /** Whoever erases waits until this has happened too. */
+  #waitForErasure(...erased: (Promise<unknown> | undefined)[]): void {
     this.#erasedElsewhere = Promise.all([this.#erasedElsewhere, ...erased]).catch(this.parts.onBug);
   }
 
@@ -423,7 +430,7 @@ export class EngineContext implements Writer {
       this.live.memory,
       scheduler.pauseOf(null, 'erase from the history'),
       () => {
-        this.past.forget();
+        this.#waitForErasure(this.past.forget());
         this.replays.erased();
       },
     );
@@ -455,6 +462,20 @@ export class EngineContext implements Writer {
     });
     void meaning.open().catch(onBug);
     return meaning;
+  }
+
+  /** Answers the named operation at the moment that the caller names on a reasoning thread; null: it is to be read here. */
+  async atMomentElsewhere(
+    caller: Caller,
+    timeoutMs: number,
+    reading: string,
+    input: unknown,
+  ): Promise<{ readonly result: unknown } | null> {
+    const moment = present(caller.moment, 'the caller names a moment');
+    if (caller.transaction !== null) return null;
+    const answered = await this.past.asking(caller, moment, timeoutMs, { reading, input });
+    if (answered !== null) moment.onKnown?.(answered.generation);
+    return answered;
   }
 
   /** Reads at the moment that the caller names; see `PastKnowledge.reading`. */

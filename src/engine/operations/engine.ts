@@ -1,130 +1,39 @@
 import type { Caller } from '../base/caller.ts';
+import { JsonText } from '../base/json-text.ts';
 import { windowTimeoutMs } from '../contract/fields.ts';
-import type { ContextEntry, DecayInput, MemoryStatsQuery, RecallInput } from '../contract/memory.ts';
-import type { ListFactsQuery } from '../contract/facts.ts';
-import type { TraceInput } from '../contract/explanation.ts';
+import type { ContextEntry, DecayInput, MemoryStatsQuery } from '../contract/memory.ts';
 import type { EntityInput } from '../contract/entities.ts';
-import type { AskInput } from '../contract/inference.ts';
 import { consolidate } from '../memory/consolidate.ts';
 import { decay } from '../memory/decay.ts';
 import { memoryStats, summarize } from '../memory/memory-stats.ts';
 import { type AboutInput, entitiesNamed, mentionedConstants, mentionedFacts } from '../memory/mentions.ts';
 import { firstEntries, type ListLimits } from '../memory/fact-lines.ts';
-import { recall } from '../memory/recall.ts';
 import { restore } from '../memory/restore.ts';
-import { bodyOf } from '../read/ask.ts';
 import { factDetail, requireFact, vocabularyOf } from '../read/describe.ts';
 import { entityLimits, entityPage } from '../read/entity.ts';
-import { predicateGraph } from '../read/predicate-graph.ts';
 import { predicateDetail } from '../read/predicate-detail.ts';
 import { declare, withdraw } from '../write/declarations.ts';
-import { trace } from '../read/explain.ts';
-import { planOf } from '../read/plan.ts';
-import { search } from '../search/search.ts';
 import { atLeast, tokenOf } from './consistency.ts';
 import { historyDiff } from '../read/history-diff.ts';
-import { listFacts } from '../read/list-facts.ts';
 import { listViolations, storedConstraint } from '../read/violations.ts';
-import { defaultLimits, type ReadLimits } from '../session/read-limits.ts';
-import { type ReadContext, scopeChoice, type ViewFields } from '../session/read-context.ts';
+import { defaultLimits } from '../session/read-limits.ts';
+import { scopeChoice, type ViewFields } from '../session/read-context.ts';
 import { withoutCancellation, type Writer } from '../session/writer.ts';
 import { addConstraint, deleteConstraint, updateConstraint } from '../write/constraints.ts';
 import { addAlias, mergeEntities, removeAlias } from '../write/entities.ts';
 import { beginImport, revertImport } from '../write/importing.ts';
 import { learn, learned } from '../write/learn.ts';
-import { recallFor } from '../window/recall-query.ts';
 import { forget, forgetById, forgetPattern } from '../write/retract.ts';
 import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
-import { deleteScope, diffScopes, forkScope, listScopes, mergeScopes } from '../write/scopes.ts';
+import { deleteScope, forkScope, mergeScopes } from '../write/scopes.ts';
 import { tell, tellAll } from '../write/tell.ts';
 import type { Windows } from '../window/windows.ts';
 import { type ReadingEngine, EngineContext, type EngineParts } from './engine-context.ts';
 import { forgetEntity } from '../history/erasures.ts';
-import { exportKnowledge } from './exporting.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
-import {
-  aggregateForText,
-  askForText,
-  asObject,
-  explainForText,
-  predicates,
-  queryForText,
-  rule,
-  rules,
-  validateRules,
-  whatIfForText,
-} from './questions.ts';
-
-/**
- * An operation that only reads. `limitsOf` gives its limits; `about` the relations whose conclusions it needs, null: any.
- */
-function reading<Input, Result>(
-  read: (context: ReadContext, input: Input) => Promise<Result>,
-  limitsOf: (input: Input) => ReadLimits = () => defaultLimits,
-  about: (input: Input) => readonly string[] | null = () => [],
-) {
-  return ({ live }: ReadingEngine, caller: Caller, input: Input): Promise<Result> =>
-    live.reading(caller, limitsOf(input), (context) => read(context, input), about(input));
-}
-
-/** Like `reading`, in one of the tenant's places for running questions. */
-function asking<Input, Result>(...operation: Parameters<typeof reading<Input, Result>>) {
-  const [read, limitsOf = () => defaultLimits, about = () => []] = operation;
-  return ({ live }: ReadingEngine, caller: Caller, input: Input): Promise<Result> =>
-    live.asQuestion(caller, limitsOf(input), (limits) =>
-      live.reading(caller, limits, (context) => read(context, input), about(input)),
-    );
-}
-
-const anyConclusion = (): null => null;
-
-/** The operations that can be asked about the past, by name: see `EngineContext.atMoment`. */
-const readings = {
-  /** How a question would be evaluated. */
-  plan: async ({ live }: ReadingEngine, caller: Caller, input: AskInput) => {
-    const body = bodyOf(input);
-    return live.asQuestion(caller, input, (limits) =>
-      live.reading(caller, limits, (context) => planOf(context, input, body)),
-    );
-  },
-  query: asObject(queryForText),
-  queryForText,
-  /** How predicates depend on each other. */
-  predicateGraph: reading(predicateGraph, () => ({ ...defaultLimits, isAside: true })),
-  /** A page of the facts and conclusions of a tenant, filtered and ordered. */
-  facts: asking(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
-  predicates,
-  rules,
-  ask: asObject(askForText),
-  askForText,
-  aggregate: asObject(aggregateForText),
-  aggregateForText,
-  explain: asObject(explainForText),
-  explainForText,
-  whatIf: asObject(whatIfForText),
-  whatIfForText,
-  /** How a question is evaluated, rule by rule. */
-  trace: async ({ live }: ReadingEngine, caller: Caller, input: TraceInput) => {
-    const body = bodyOf(input);
-    return live.asQuestion(caller, input, (limits) =>
-      live.reading(caller, limits, (context) => trace(context, input, body)),
-    );
-  },
-  scopes: listScopes,
-  diff: diffScopes,
-  /** The facts of highest salience; reading them here is no use of them. */
-  recall: asking(
-    async (context, input: RecallInput) =>
-      input.query === null ? recall(context, input) : recallFor(context, input, input.query),
-    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs: timeoutMs ?? windowTimeoutMs }),
-    ({ includeInferred, query: text }) => (includeInferred || text !== null ? null : []),
-  ),
-  /** The hits of a text, and what it mentions. */
-  search: asking(search, () => defaultLimits, anyConclusion),
-  /** What is stored as text, part by part: see `exportText`. */
-  export: exportKnowledge,
-};
+import { rule, validateRules } from './questions.ts';
+import { anyConclusion, asking, movesWithThePast, reading, readings } from './readings.ts';
 
 /** The other operations by name: each is a function of the engine's context, the caller and the input. */
 const operations = {
@@ -212,14 +121,24 @@ const operations = {
 /** The operation, for any caller: one that names a moment is answered from what was known or true then. */
 function atItsMoment(
   context: EngineContext,
+  name: string,
   operation: (engine: ReadingEngine, caller: Caller, ...input: never[]) => unknown,
 ) {
+  const atMoment = async (caller: Caller, ...input: never[]): Promise<unknown> => {
+    const timeoutMs = timeoutOf(input[0]);
+    const elsewhere = movesWithThePast(name)
+      ? await context.atMomentElsewhere(caller, timeoutMs, name, input[0])
+      : null;
+    if (elsewhere !== null) {
+      const { result } = elsewhere;
+      return result instanceof JsonText && !name.endsWith('ForText') ? result.value() : result;
+    }
+    return context.atMoment(caller, timeoutMs, (asked) =>
+      Promise.resolve(operation(asked, caller, ...input)),
+    );
+  };
   return (caller: Caller, ...input: never[]): unknown =>
-    caller.moment === undefined
-      ? operation(context, caller, ...input)
-      : context.atMoment(caller, timeoutOf(input[0]), (asked) =>
-          Promise.resolve(operation(asked, caller, ...input)),
-        );
+    caller.moment === undefined ? operation(context, caller, ...input) : atMoment(caller, ...input);
 }
 
 function timeoutOf(input: { readonly timeoutMs?: number | null } | undefined): number {
@@ -256,7 +175,7 @@ export function createEngine(parts: EngineParts) {
   );
   const asked = Object.entries<(engine: ReadingEngine, caller: Caller, ...input: never[]) => unknown>(
     readings,
-  ).map(([name, operation]) => [name, atItsMoment(context, operation)]);
+  ).map(([name, operation]) => [name, atItsMoment(context, name, operation)]);
   /** A window of the present, or of the moment that the caller names. */
   const optimizeContext: Windows['optimizeContext'] = (caller, input, isLeftOut) =>
     caller.moment === undefined

@@ -18,13 +18,17 @@ import { tupleAt } from '../store/tuples.ts';
 import type {
   CopiedRelation,
   CopiedVersion,
+  PastMessage,
   RemoteConclusionReads,
   RemoteConclusions,
   ToReasoningThread,
 } from './messages.ts';
 
 /** A message about the contents of a copy. */
-export type CopyMessage = Exclude<ToReasoningThread, { readonly kind: 'open' | 'drop' | 'ask' | 'cancel' | 'taken' }>;
+export type CopyMessage = Exclude<
+  ToReasoningThread,
+  { readonly kind: 'open' | 'drop' | 'ask' | 'cancel' | 'taken' | PastMessage['kind'] }
+>;
 
 /** Rows that a question derived, or rests on. */
 interface Derived extends Pick<Candidates, 'rows' | 'count' | 'dead'> {

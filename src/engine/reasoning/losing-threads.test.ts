@@ -133,6 +133,8 @@ test('a question that is cancelled while its copy is taken in is replied to at o
   hasteClock();
   const replies: FromReasoningThread[] = [];
   const thread = new ReasoningThread({
+    retained: null,
+    readings: {},
     // The first pause lasts for ever.
     scheduler: new Scheduler({ poll: () => new Promise(() => undefined), isShared: false }),
     memoryBytes: 2 ** 30,
@@ -245,6 +247,7 @@ test('threads that do not start are tried again after a while, later each time, 
     onWarn: (message) => void warnings.push(message),
     threadHost: {
       count: 1,
+      readsLog: false,
       afterMs: 0,
       start(on) {
         attempts++;

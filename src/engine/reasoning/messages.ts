@@ -3,12 +3,15 @@
  *
  * Constants, scopes and facts are named by the numbers of the serving thread's store, so that both mean the same by them.
  */
+import type { Caller } from '../base/caller.ts';
 import type { AggregateInput } from '../contract/aggregation.ts';
 import type { ExplainInput, WhatIfInput } from '../contract/explanation.ts';
 import type { Metadata, QueryInput } from '../contract/facts.ts';
 import type { AskInput } from '../contract/inference.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { RelationShape } from '../datalog/model/program.ts';
+import type { RetainedRange } from '../log/retained.ts';
+import type { LateBase, LostPast, WantedPast } from '../state/past-state.ts';
 import type { DeclarationRecord } from '../store/declaration-store.ts';
 import type { ExportInput } from '../read/export-text.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
@@ -89,6 +92,59 @@ export interface RemoteQuestion {
   readonly lightMs: number;
 }
 
+/** Rebuilds a database as it was, from a base; the reply is `FoldedThere` as JSON. */
+export interface FoldPast extends WantedPast {
+  readonly kind: 'foldPast';
+  readonly id: number;
+  /** The number of the copy. */
+  readonly past: number;
+  readonly owner: { readonly database: string; readonly tenant: string };
+  readonly range: RetainedRange;
+  /** What the copy may take. */
+  readonly maxBytes: number;
+}
+
+/** What a fold came to; `unreadable`: a file is damaged, `gone`: it was removed or replaced. */
+export type FoldedThere =
+  | {
+      readonly generation: number;
+      readonly stamp: number;
+      readonly wall: number;
+      readonly nextStamp: number | null;
+    }
+  | LateBase
+  | LostPast
+  | { readonly unreadable: string }
+  | { readonly gone: string };
+
+/** A question about a copy of the past: an operation by its name. */
+export interface AskPast {
+  readonly kind: 'askPast';
+  readonly id: number;
+  readonly past: number;
+  readonly reading: string;
+  readonly input: unknown;
+  readonly caller: PastCaller;
+  /** The instant of valid time. */
+  readonly time: number;
+  readonly timeoutMs: number;
+  /** See `RemoteQuestion`. */
+  readonly askedAt: number;
+}
+
+/** Ends what reads or rebuilds the copy, then drops it; the reply is `cancelled`. */
+interface DropPast {
+  readonly kind: 'dropPast';
+  readonly id: number;
+  readonly past: number;
+}
+
+/** About a copy of the past; each gets one reply. */
+export type PastMessage = FoldPast | AskPast | DropPast;
+
+/** A caller, without what cannot cross. */
+export type PastCaller = Omit<Caller, 'signal' | 'moment' | 'onKnown' | 'idempotency' | 'ifMatch'>;
+
 /** From the serving thread. */
 export type ToReasoningThread =
   | { readonly kind: 'open'; readonly copy: number; readonly database: string; readonly tenant: string }
@@ -134,6 +190,7 @@ export type ToReasoningThread =
       readonly declarations: readonly DeclarationRecord[];
     }
   | RemoteQuestion
+  | PastMessage
   | { readonly kind: 'cancel'; readonly id: number }
   /** A piece of a streamed answer was taken: another one may be under way. */
   | { readonly kind: 'taken'; readonly id: number };

@@ -46,14 +46,17 @@ export class Pieces {
   /** True once the first one came: from then on the task cannot begin again. */
   hasBegun = false;
   readonly #taker: PieceTaker;
-  readonly #taken: () => void;
-  readonly #failed: (error: unknown) => void;
+  #taken = (): void => {};
+  #failed = (_error: unknown): void => {};
   #taking: Promise<void> = Promise.resolve();
   #isOver = false;
 
-  /** `taken` is called after each piece, `failed` at most once, instead. */
-  constructor(taker: PieceTaker, taken: () => void, failed: (error: unknown) => void) {
+  constructor(taker: PieceTaker) {
     this.#taker = taker;
+  }
+
+  /** From now on `taken` is called after each piece, or `failed`, at most once, instead. */
+  start(taken: () => void, failed: (error: unknown) => void): void {
     this.#taken = taken;
     this.#failed = failed;
   }

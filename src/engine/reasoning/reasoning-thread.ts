@@ -1,5 +1,4 @@
 import { present } from '../base/assert.ts';
-import { EngineError } from '../base/errors.ts';
 import type { Pause } from '../base/slices.ts';
 import type { Scheduler } from '../base/scheduler.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
@@ -10,14 +9,16 @@ import { explain } from '../read/explain.ts';
 import { exportFactText, type SendPart } from '../read/export-text.ts';
 import { queryFacts } from '../read/query.ts';
 import { whatIf } from '../read/what-if.ts';
+import type { RetainedLog, RetainedRange } from '../log/retained.ts';
 import type { FactRow } from '../store/fact-store.ts';
+import { replyOf } from './thread-replies.ts';
 import { type CopyMessage, CopiedTenant } from './copied-tenant.ts';
 import { Credits } from './pieces.ts';
+import { CopiedPasts, type PastReadings } from './copied-pasts.ts';
 import {
   type FromReasoningThread,
   maxPiecesUnderWay,
   type Post,
-  type ThreadReply,
   type RemoteInputs,
   type RemoteQuestion,
   type RemoteTask,
@@ -33,6 +34,10 @@ export interface ReasoningThreadParts {
   readonly post: Post<FromReasoningThread>;
   /** The JSON of a value, in pieces. */
   readonly write: (value: unknown, pause: Pause) => AsyncIterable<string>;
+  /** Opens what is retained of the log; null: the thread cannot read it. */
+  readonly retained: ((range: RetainedRange) => Promise<RetainedLog>) | null;
+  /** The operations that can be asked about the past. */
+  readonly readings: PastReadings;
 }
 
 /** A question that was not replied to yet. */
@@ -63,10 +68,12 @@ export class ReasoningThread {
   readonly #memory: MemoryBudget;
   readonly #held = new Map<number, Held>();
   readonly #running = new Map<number, Running>();
+  readonly #pasts: CopiedPasts;
 
   constructor(parts: ReasoningThreadParts) {
     this.#parts = parts;
     this.#memory = new MemoryBudget(parts.memoryBytes, parts.questionBytes);
+    this.#pasts = new CopiedPasts(parts, this.#memory);
     parts.post({ kind: 'started' }, []);
   }
 
@@ -86,8 +93,14 @@ export class ReasoningThread {
       case 'ask':
         this.#ask(message);
         return;
+      case 'foldPast':
+      case 'askPast':
+      case 'dropPast':
+        this.#pasts.take(message);
+        return;
       case 'cancel':
         this.#cancel(message.id);
+        this.#pasts.cancel(message.id);
         return;
       case 'taken':
         this.#running.get(message.id)?.credits.give();
@@ -242,21 +255,6 @@ function saidOf(
 }
 
 const encoder = new TextEncoder();
-
-function replyOf(
-  error: unknown,
-  signal: AbortSignal,
-):
-  | { kind: 'cancelled' }
-  | Pick<Extract<ThreadReply, { kind: 'refused' }>, 'kind' | 'code' | 'message' | 'members'>
-  | { kind: 'failed'; stack: string } {
-  if (signal.aborted) return { kind: 'cancelled' };
-  if (error instanceof EngineError) {
-    const { code, message, members } = error;
-    return { kind: 'refused', code, message, members: JSON.parse(JSON.stringify(members)) as typeof members };
-  }
-  return { kind: 'failed', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
-}
 
 /** A bug outside of questions: the thread ends, and its owner starts another. */
 function fail(error: unknown): void {

@@ -20,6 +20,13 @@ import { Tuples } from '../store/tuples.ts';
 import { CopyFeed } from './copy-feed.ts';
 import { StartAttempts } from './start-attempts.ts';
 import { Pieces, type PieceTaker } from './pieces.ts';
+import {
+  type Ending,
+  type PastThread,
+  type PastThreadPool,
+  PastThreads,
+  type Waiting,
+} from './past-threads.ts';
 import type {
   FromReasoningThread,
   RemoteConclusions,
@@ -40,6 +47,8 @@ export interface ThreadHost {
   readonly count: number;
   /** Milliseconds of processor time that a question has on the serving thread before it moves; 0: it moves at once. */
   readonly afterMs: number;
+  /** Whether its threads can read the retained files of the log. */
+  readonly readsLog: boolean;
   /** `ended`: it ended by itself, with what it failed of. */
   start(on: { message(message: FromReasoningThread): void; ended(error: unknown): void }): ThreadLink;
 }
@@ -134,14 +143,6 @@ interface HeavyShape {
   light: number;
 }
 
-/**
- * The thread ended by itself before it replied, or was replaced because of another question that did not end: this one had
- * no part in that.
- */
-const ended = Symbol('ended');
-const replaced = Symbol('replaced');
-type Ending = typeof ended | typeof replaced;
-
 /** A question on a thread. `pieces`: of its answer, if it streams one. */
 interface Asked {
   readonly settle: (reply: ThreadReply | Ending) => void;
@@ -164,7 +165,7 @@ interface Replied extends Pick<Sent, 'now' | 'goals'> {
   readonly hasBegun: boolean;
 }
 
-interface Thread {
+interface Thread extends PastThread {
   readonly link: ThreadLink;
   readonly feeds: Map<TenantState, CopyFeed>;
   readonly asked: Map<number, Asked>;
@@ -191,6 +192,8 @@ interface ReasoningThreadsParts {
  * with it, since uses, events and dependents stay here. A thread that ends is replaced, and its questions begin again.
  */
 export class ReasoningThreads implements FactCopies {
+  /** Copies of the past on these threads. */
+  readonly past: PastThreads;
   readonly #parts: ReasoningThreadsParts;
   readonly #threads: (Thread | null)[];
   /** Shapes of questions that took too long here, by tenant. */
@@ -207,6 +210,7 @@ export class ReasoningThreads implements FactCopies {
     this.#parts = parts;
     this.#starts = new StartAttempts(parts.onWarn);
     this.#threads = Array.from({ length: parts.host.count }, () => null);
+    this.past = new PastThreads(this.#pastPool());
   }
 
   figures(): ThreadFigures {
@@ -215,7 +219,8 @@ export class ReasoningThreads implements FactCopies {
       if (thread === null) continue;
       if (thread.isThere) figures.runningThreads++;
       figures.questions += thread.asked.size;
-      figures.copies += thread.feeds.size;
+      figures.copies += thread.feeds.size + thread.pasts.size;
+      for (const { bytes } of thread.pasts) figures.bytes += bytes;
       for (const { bytes, derived } of thread.feeds.values()) {
         figures.bytes += bytes;
         figures.conclusions += derived;
@@ -296,10 +301,10 @@ export class ReasoningThreads implements FactCopies {
       const replied = await this.#asked(caller, context, question);
       if (replied === null) return null;
       const { reply, now, goals } = replied;
-      if (reply === ended || reply === replaced) {
+      if (typeof reply === 'string') {
         if (replied.hasBegun) throw new Error('the reasoning thread that wrote the answer ended in the middle');
         if (this.#starts.arePaused) return null;
-        if (reply === ended) ends++;
+        if (reply === 'ended') ends++;
         continue;
       }
       const taken = await this.#taken(reply, now, goals);
@@ -323,7 +328,7 @@ export class ReasoningThreads implements FactCopies {
     const { thread, feed, now, goals, pieces } = sent;
     try {
       const reply = await sent.reply;
-      if (typeof reply !== 'symbol') this.#noteReply(feed, thread, reply, now);
+      if (typeof reply !== 'string') this.#noteReply(feed, thread, reply, now);
       return { reply, now, goals, hasBegun: pieces?.hasBegun === true };
     } finally {
       feed.users--;
@@ -364,7 +369,7 @@ export class ReasoningThreads implements FactCopies {
       const replied = await this.#asked(caller, { ...context, pacer }, { task, ...limits, reach });
       if (replied === null) return null;
       const { reply, now } = replied;
-      if (typeof reply === 'symbol') return null;
+      if (typeof reply === 'string') return null;
       if (reply.kind !== 'answer') throw errorOf(reply);
       return now.reader.version === reader.version ? new JsonText(reply.parts).value() : null;
     } catch (error) {
@@ -418,13 +423,30 @@ export class ReasoningThreads implements FactCopies {
     }
   }
 
-  /** The number of the thread with the tenant's copy, else of the one with the fewest questions and copies. */
-  #placeOf(tenant: TenantState): number {
+  #pastPool(): PastThreadPool {
+    const isPossible = (): boolean => {
+      const { readsLog, afterMs, count } = this.#parts.host;
+      return readsLog && count > 0 && Number.isFinite(afterMs) && !this.#isClosed && !this.#starts.arePaused;
+    };
+    return {
+      get isPossible() {
+        return isPossible();
+      },
+      maxBytes: this.#parts.memory.limit,
+      thread: () => this.#threadAt(this.#placeOf(null)),
+      asked: () => this.#counters.movedQuestions++,
+    };
+  }
+
+  /**
+   * The number of the thread with the tenant's copy, else of the one with the fewest questions and copies. null: no tenant's.
+   */
+  #placeOf(tenant: TenantState | null): number {
     let best = 0;
     let least = Number.POSITIVE_INFINITY;
     for (const [at, thread] of this.#threads.entries()) {
-      if (thread?.feeds.has(tenant) === true) return at;
-      const load = thread === null ? 0 : thread.asked.size * 1000 + thread.feeds.size;
+      if (tenant !== null && thread?.feeds.has(tenant) === true) return at;
+      const load = thread === null ? 0 : thread.asked.size * 1000 + thread.feeds.size + thread.pasts.size;
       if (load < least) [best, least] = [at, load];
     }
     return best;
@@ -457,12 +479,14 @@ export class ReasoningThreads implements FactCopies {
       link: this.#parts.host.start({
         message: (message) => this.#took(thread, message),
         ended: (error) =>
-          this.#replace(thread, ended, 'ended and was replaced; its questions begin again', String(error)),
+          this.#replace(thread, 'ended', 'ended and was replaced; its questions begin again', String(error)),
       }),
       feeds: new Map(),
       asked: new Map(),
       givenUp: new Map(),
+      pasts: new Set(),
       isThere: false,
+      exchange: (make, waiting) => this.#exchange(thread, make, waiting),
     };
     this.#threads[at] = thread;
     return thread;
@@ -496,13 +520,14 @@ export class ReasoningThreads implements FactCopies {
     this.#end(thread, ending);
   }
 
-  #end({ link, feeds, asked, givenUp }: Thread, ending: Ending): void {
+  #end({ link, feeds, asked, givenUp, pasts }: Thread, ending: Ending): void {
     link.terminate();
     for (const timer of givenUp.values()) clearTimeout(timer);
     for (const feed of feeds.values()) {
       feed.isDropped = true;
       this.#parts.memory.forget(feed);
     }
+    for (const past of pasts) past.lost();
     for (const { settle } of asked.values()) settle(ending);
   }
 
@@ -520,21 +545,31 @@ export class ReasoningThreads implements FactCopies {
       stream,
     }: Omit<Posted, 'reach'> & { readonly goals: readonly string[] },
   ): Pick<Sent, 'reply' | 'pieces'> {
-    const id = this.#nextQuestion++;
     const { pacer } = now;
     const { generation, time } = now.reader;
-    const signal = signalOf(caller);
-    let fail = (_error: unknown): void => {};
-    const pieces =
-      stream === undefined
-        ? null
-        : new Pieces(
-            stream,
-            () => thread.link.post({ kind: 'taken', id }, []),
-            (error) => fail(error),
-          );
-    const reply = new Promise<ThreadReply | Ending>((resolve, reject) => {
-      let hasReplied = false;
+    const askedAt = performance.timeOrigin + pacer.startedAt;
+    const lightMs = this.afterMs;
+    const asked = { copy, generation, time, task, goals, askedAt, lightMs, timeoutMs, maxDerivations };
+    const pieces = stream === undefined ? null : new Pieces(stream);
+    const waiting = {
+      signal: signalOf(caller),
+      waitMs: Math.max(0, timeoutMs - pacer.elapsedMs),
+      late: () => pacer.exceeded('timeoutMs', `the question took longer than ${timeoutMs} ms`),
+    };
+    const reply = this.#exchange(thread, (id) => ({ kind: 'ask', id, ...asked }), waiting, pieces);
+    return { reply, pieces };
+  }
+
+  /** See `PastThread.exchange`; `pieces`: of the answer, if it is streamed. */
+  #exchange(
+    thread: Thread,
+    make: (id: number) => ToReasoningThread,
+    { signal, waitMs, late }: Waiting,
+    pieces: Pieces | null = null,
+  ): Promise<ThreadReply | Ending> {
+    const id = this.#nextQuestion++;
+    let hasReplied = false;
+    return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', gone);
@@ -546,14 +581,13 @@ export class ReasoningThreads implements FactCopies {
         if (!hasReplied) this.#giveUp(thread, id);
         reject(error);
       };
-      fail = giveUp;
       const gone = (): void => giveUp(new DOMException('the client has gone', 'AbortError'));
-      const late = (): void =>
-        giveUp(pacer.exceeded('timeoutMs', `the question took longer than ${timeoutMs} ms`));
-      const waitMs = Math.max(0, timeoutMs - pacer.elapsedMs) + lateMs;
-      const timer = setTimeout(late, Math.min(maxTimerMs, waitMs));
+      const timer = setTimeout(
+        () => (late === null ? this.#unresponsive(thread) : giveUp(late())),
+        Math.min(maxTimerMs, Math.max(0, waitMs) + lateMs),
+      );
       const settle = (reply: ThreadReply | Ending): void => {
-        if (pieces === null || typeof reply === 'symbol') {
+        if (pieces === null || typeof reply === 'string') {
           leave();
           pieces?.end();
           resolve(reply);
@@ -569,40 +603,23 @@ export class ReasoningThreads implements FactCopies {
       };
       signal.addEventListener('abort', gone);
       thread.asked.set(id, { settle, pieces });
-      const askedAt = performance.timeOrigin + pacer.startedAt;
-      const lightMs = this.afterMs;
-      const asked = {
-        kind: 'ask',
-        id,
-        copy,
-        generation,
-        time,
-        task,
-        goals,
-        askedAt,
-        lightMs,
-      } as const;
-      thread.link.post({ ...asked, timeoutMs, maxDerivations }, []);
+      pieces?.start(() => thread.link.post({ kind: 'taken', id }, []), giveUp);
+      thread.link.post(make(id), []);
       if (signal.aborted) gone();
     });
-    return { reply, pieces };
   }
 
   /** Cancels a question; the thread is replaced unless it replies. */
   #giveUp(thread: Thread, id: number): void {
     thread.link.post({ kind: 'cancel', id }, []);
-    const timer = setTimeout(
-      () =>
-        this.#replace(
-          thread,
-          replaced,
-          'was replaced',
-          `it did not end a question within ${replyWithinMs} ms`,
-        ),
-      replyWithinMs,
-    );
+    const timer = setTimeout(() => this.#unresponsive(thread), replyWithinMs);
     timer.unref();
     thread.givenUp.set(id, timer);
+  }
+
+  #unresponsive(thread: Thread): void {
+    const why = `it did not end a question within ${replyWithinMs} ms`;
+    this.#replace(thread, 'replaced', 'was replaced', why);
   }
 
   #noteReply(
@@ -676,7 +693,7 @@ export class ReasoningThreads implements FactCopies {
     this.#isClosed = true;
     for (const [at, thread] of this.#threads.entries()) {
       this.#threads[at] = null;
-      if (thread !== null) this.#end(thread, replaced);
+      if (thread !== null) this.#end(thread, 'replaced');
     }
   }
 }

@@ -22,6 +22,7 @@ import {
 import { type Knowledge, modelOf, type ModelFact, type ModelView } from '../testing/naive-model.ts';
 import { Prng } from '../testing/prng.ts';
 import { randomPause } from '../testing/random-pause.ts';
+import { pastThreads } from '../testing/threads-in-process.ts';
 import { expectAnswer, fuzzCaller, overSeeds, Twin, viewFields } from '../testing/twin.ts';
 
 /**
@@ -96,47 +97,58 @@ function randomMoment(prng: Prng, history: readonly Known[], now: number): [Mome
   return [{ asOf, asKnown: { kind: 'instant', time } }, known, asOf ?? time];
 }
 
-for (const [name, flavour] of Object.entries(flavours))
-  test(`answers about any moment as the naive model did then (${name})`, { timeout: 3_600_000 }, () =>
-    overSeeds({ name, few: 3, many: 2000 }, async (seed) => {
-      const prng = new Prng(seed);
-      const start = randomCase(prng, flavour);
-      const backend = retaining();
-      const pause = randomPause(new Prng(seed + 1));
-      const options = { pause, segmentBytes: 2000 };
-      const open = async (more: object) =>
-        (await openEngineOn(backend, null, { ...options, ...more })).engine;
-      const twin = await Twin.open(start, pause, open);
-      const lives = new Lives();
-      for (const fact of start.facts) lives.assert(fact, 0);
-      const history: Known[] = [];
-      const note = async (): Promise<void> => {
-        const { generation } = await twin.ask(nothing, { kind: 'all' });
-        if (history.at(-1)?.generation === generation) return;
-        history.push({ ...twin.knowledge(), facts: lives.all(), generation });
-      };
-      await note();
-      for (let round = 0; round < 15; round++) {
-        const update: RandomUpdate = randomUpdate(prng, start.vocabulary, flavour, twin.current);
-        if (update.kind === 'assert') lives.assert(update.fact, twin.current.time);
-        else if (update.kind === 'retract') lives.retract(update.fact, twin.current.time);
-        await twin.apply(update);
+/** Where earlier knowledge is rebuilt and asked. */
+const places = ['here', 'on a thread'] as const;
+
+for (const [name, flavour, place] of Object.entries(flavours).flatMap(([name, flavour]) =>
+  places.map((place) => [name, flavour, place] as const),
+))
+  test(
+    `answers about any moment as the naive model did then (${name}, ${place})`,
+    { timeout: 3_600_000 },
+    () =>
+      overSeeds({ name: `${name} ${place}`, few: 2, many: 2000 }, async (seed) => {
+        const prng = new Prng(seed);
+        const start = randomCase(prng, flavour);
+        const backend = retaining();
+        const pause = randomPause(new Prng(seed + 1));
+        const threadHost = place === 'here' ? null : pastThreads(backend);
+        const options = { pause, segmentBytes: 2000, threadHost };
+        const open = async (more: object) =>
+          (await openEngineOn(backend, null, { ...options, ...more })).engine;
+        const twin = await Twin.open(start, pause, open);
+        const lives = new Lives();
+        for (const fact of start.facts) lives.assert(fact, 0);
+        const history: Known[] = [];
+        const note = async (): Promise<void> => {
+          const { generation } = await twin.ask(nothing, { kind: 'all' });
+          if (history.at(-1)?.generation === generation) return;
+          history.push({ ...twin.knowledge(), facts: lives.all(), generation });
+        };
         await note();
-        if (prng.chance(0.15)) await twin.engine.snapshot();
-        if (prng.chance(0.1)) await twin.restart(open);
-        const [moment, known, time] = randomMoment(prng, history, twin.current.time);
-        const { body, view } = randomAsked(prng, start.vocabulary, flavour);
-        const fields = { ...viewFields(view), withProof: true, timeoutMs: 600_000 };
-        const answer = await twin.engine.ask(
-          { ...fuzzCaller, moment },
-          askInputSchema.parse({ body, ...fields }),
-        );
-        expect(answer.generation, JSON.stringify(moment)).toBe(known.generation);
-        expectAnswer(answer, body, view, modelOf({ ...known, time }, view));
-      }
-      await compareMoments(twin, prng, start.vocabulary, flavour, history);
-      await twin.engine.close();
-    }),
+        for (let round = 0; round < 15; round++) {
+          const update: RandomUpdate = randomUpdate(prng, start.vocabulary, flavour, twin.current);
+          if (update.kind === 'assert') lives.assert(update.fact, twin.current.time);
+          else if (update.kind === 'retract') lives.retract(update.fact, twin.current.time);
+          await twin.apply(update);
+          await note();
+          if (prng.chance(0.15)) await twin.engine.snapshot();
+          if (prng.chance(0.1)) await twin.restart(open);
+          if (prng.chance(0.1)) threadHost?.kill();
+          const [moment, known, time] = randomMoment(prng, history, twin.current.time);
+          const { body, view } = randomAsked(prng, start.vocabulary, flavour);
+          const fields = { ...viewFields(view), withProof: true, timeoutMs: 600_000 };
+          const answer = await twin.engine.ask(
+            { ...fuzzCaller, moment },
+            askInputSchema.parse({ body, ...fields }),
+          );
+          expect(answer.generation, JSON.stringify(moment)).toBe(known.generation);
+          expectAnswer(answer, body, view, modelOf({ ...known, time }, view));
+        }
+        await compareMoments(twin, prng, start.vocabulary, flavour, history);
+        await twin.engine.close();
+        if (threadHost !== null) expect(threadHost.posted.some(({ kind }) => kind === 'askPast')).toBe(true);
+      }),
   );
 
 /** Two random generations: what flipped in between, and by what. */

@@ -1,75 +1,95 @@
 import type { Caller, Moment } from '../base/caller.ts';
-import type { KnownAt } from '../contract/moments.ts';
 import { EngineError, invalid } from '../base/errors.ts';
 import type { Scheduler } from '../base/scheduler.ts';
-import type { MemoryHolder } from '../datalog/model/memory-budget.ts';
-import { Reasoner } from '../datalog/maintain/reasoner.ts';
-import { refuseGone } from '../datalog/tables/evaluation.ts';
+import type { KnownAt } from '../contract/moments.ts';
 import type { Log } from '../log/log.ts';
-import { RetainedFileGone, type RetainedLog } from '../log/retained.ts';
-import { bytesOfPast, type LateBase, type PastDatabase, rebuilt } from '../state/past-state.ts';
-import { type DatabaseState, newTenant, type TenantState } from '../state/state.ts';
-import { FactUses } from '../store/fact-uses.ts';
-import { ListingCache } from './caches.ts';
+import {
+  bytesOfPast,
+  type LateBase,
+  type LostPast,
+  type PastDatabase,
+  rebuilt,
+} from '../state/past-state.ts';
+import type { DatabaseState } from '../state/state.ts';
 import type { LiveState } from './live-state.ts';
-import { defaultLimits, type ReadLimits } from './read-limits.ts';
-import type { LookupContext, ReadContext } from './read-context.ts';
-
-/** What questions read: the present, or a moment of the past. */
-export type KnowledgeReader = Pick<
-  LiveState,
-  | 'reading'
-  | 'asQuestion'
-  | 'look'
-  | 'answerAgain'
-  | 'keepAnswer'
-  | 'noteUses'
-  | 'database'
-  | 'talliesOf'
-  | 'countWhenQuiet'
-  | 'refuseClosed'
->;
+import { type FoldedPast, gone, PastCopies, type PastFolding, PastLost, tooLarge } from './past-copies.ts';
+import { type KnowledgeReader, PastReader, type PastReading, PastViews } from './past-reader.ts';
+import { defaultLimits } from './read-limits.ts';
 
 /** What the past is read from. */
 export interface PastHost {
   readonly live: LiveState;
   readonly log: Pick<Log, 'retained'>;
   readonly scheduler: Scheduler;
+  readonly onWarn: (message: string) => void;
+  /** null: earlier knowledge is rebuilt on this thread. */
+  readonly elsewhere: PastElsewhere | null;
 }
 
-/** Copies of databases that are kept at a time, and views of moments with their tables. */
-const maxCopies = 4;
-const maxViews = 16;
-/** Listings of a view may use this part of the memory for derived data. */
-const listingsDivisor = 64;
+/** A question about earlier knowledge, for another thread. */
+export interface PastQuestion {
+  /** Name of the operation, and its input. */
+  readonly reading: string;
+  readonly input: unknown;
+  /** The instant of valid time. */
+  readonly time: number;
+  readonly timeoutMs: number;
+  /** When it came, as `performance.now()`. */
+  readonly startedAt: number;
+}
+
+/** A copy on another thread. */
+export interface PastThere extends FoldedPast {
+  /** The answer, `JsonText` if it is long. Rejects with what the question was refused with, or with PastLost. */
+  ask(caller: Caller, question: PastQuestion): Promise<unknown>;
+}
+
+/** Rebuilds earlier knowledge on other threads. */
+export interface PastElsewhere extends PastFolding<PastThere> {
+  /** False: there is no thread, or it cannot read the log. */
+  readonly isPossible: boolean;
+}
+
+/** How often a question begins again since its thread ended by itself. */
+const maxStarts = 3;
+
+/** A copy on this thread. */
+interface PastHere extends FoldedPast {
+  readonly database: DatabaseState;
+}
 
 /**
  * Picks what a question about a moment reads, and keeps it while it is asked.
  *
  * Valid time over the latest knowledge is read in place: rows whose validity ended are still there, and a reader's time
- * decides which it sees (MVCC). Earlier knowledge is read from a copy of the database, rebuilt from the retained log:
- * single-flight, few at a time, in the memory of derived data. Tables of a view belong to one generation and one instant,
- * so nothing has to be maintained. A question about the past leaves nothing behind: no uses, no known conclusions.
+ * decides which it sees (MVCC). Earlier knowledge is read from a copy of the database, rebuilt from the retained log on
+ * another thread, which answers the questions about it, or on this one. A question about the past leaves nothing behind:
+ * no uses, no known conclusions.
  */
 export class PastKnowledge {
   readonly #host: PastHost;
-  readonly #copies: Copy[] = [];
-  readonly #flights = new Map<string, Promise<Copy>>();
-  /** Least recently used first. */
-  readonly #views: PastView[] = [];
-  /** How often something was erased from the past. */
-  #erasures = 0;
-  /** Copies are rebuilt one after the other. */
-  #building: Promise<unknown> = Promise.resolve();
+  readonly #views: PastViews;
+  readonly #copies: PastCopies<PastHere>;
+  readonly #elsewhere: PastCopies<PastThere> | null;
 
   constructor(host: PastHost) {
     this.#host = host;
+    const { live, scheduler, elsewhere } = host;
+    this.#views = new PastViews({
+      memory: live.memory,
+      programOf: (database) => live.programOf(database),
+      pauseOf: () => scheduler.pauseOf(null, 'ask about the past'),
+    });
+    this.#copies = new PastCopies<PastHere>(host, this.#foldingHere());
+    this.#elsewhere = elsewhere && new PastCopies<PastThere>(host, elsewhere);
   }
 
-  /** Drops all copies, since something was erased from the past; those that are being rebuilt begin again. */
-  forget(): void {
-    this.#erasures++;
-    for (let [copy] = this.#copies; copy !== undefined; [copy] = this.#copies) this.#drop(copy);
+  /**
+   * Drops all copies, since something was erased from the past; those that are being rebuilt begin again. Resolves when
+   * no thread has one any more.
+   */
+  async forget(): Promise<void> {
+    await Promise.all([this.#copies.forget(), this.#elsewhere?.forget()]);
   }
 
   /**
@@ -82,26 +102,66 @@ export class PastKnowledge {
     timeoutMs: number,
     read: (knowledge: KnowledgeReader) => Promise<Result>,
   ): Promise<{ readonly result: Result; readonly generation: number }> {
+    const startedAt = performance.now();
+    const { database, earlier } = this.#picked(caller, moment);
+    if (earlier === null) {
+      const time = moment.asOf ?? timeOfLatest(database, moment.asKnown);
+      return resultOf(this.#inPlace(caller, database, { time, startedAt, moment }), read);
+    }
+    const wanted = { caller, database, at: earlier, timeoutMs, startedAt };
+    return this.#copies.use(wanted, (copy) => {
+      const time = timeIn(copy, caller, database, moment, earlier);
+      const since = sinceOf(timeoutMs, startedAt);
+      return resultOf(this.#ofCopy(caller, copy, { time, startedAt: since, moment }), read);
+    });
+  }
+
+  /**
+   * Answers the question on the thread that has, or rebuilds, the moment that the caller names; null: it is to be read
+   * here. Rejects like `reading`, and with what the question is refused with.
+   */
+  async asking(
+    caller: Caller,
+    moment: Moment,
+    timeoutMs: number,
+    { reading, input }: Pick<PastQuestion, 'reading' | 'input'>,
+  ): Promise<{ readonly result: unknown; readonly generation: number } | null> {
+    const startedAt = performance.now();
+    for (let ends = 0; ; ) {
+      const { database, earlier } = this.#picked(caller, moment);
+      if (earlier === null || this.#elsewhere === null || this.#host.elsewhere?.isPossible !== true)
+        return null;
+      try {
+        const wanted = { caller, database, at: earlier, timeoutMs, startedAt };
+        return await this.#elsewhere.use(wanted, async (copy) => {
+          const time = timeIn(copy, caller, database, moment, earlier);
+          const since = sinceOf(timeoutMs, startedAt);
+          const limits = { ...defaultLimits, timeoutMs, startedAt: since };
+          const result = await this.#host.live.asQuestion(caller, limits, () =>
+            copy.ask(caller, { reading, input, time, timeoutMs, startedAt: since }),
+          );
+          // It may have been erased meanwhile.
+          if (!copy.isThere) throw new PastLost(false);
+          return { result, generation: copy.generation };
+        });
+      } catch (error) {
+        if (!(error instanceof PastLost)) throw error;
+        if (error.isByItself && ++ends >= maxStarts && this.#host.elsewhere.isPossible)
+          throw endedOften(performance.now() - startedAt);
+      }
+    }
+  }
+
+  /** What the moment is read from; `earlier`: null is the latest knowledge. */
+  #picked(
+    caller: Caller,
+    { asKnown }: Moment,
+  ): { readonly database: DatabaseState; readonly earlier: KnownAt | null } {
     const { live } = this.#host;
     live.refuseClosed();
-    const { asOf, asKnown } = moment;
     const database = live.database(caller);
     if (asKnown !== null) this.#refuse(caller, database, asKnown);
-    if (asKnown === null || isLatest(database, asKnown)) {
-      const time = asOf ?? (asKnown?.kind === 'instant' ? asKnown.time : (database.stamped?.wall ?? 0));
-      return resultOf(this.#inPlace(caller, database, time, moment), read);
-    }
-    const copy = await this.#awaited(this.#copyOf(caller, database, asKnown), caller, timeoutMs);
-    const { past } = copy;
-    const erased = erasedThrough(database, caller.tenant);
-    if (past.database.generation < erased) throw gone(database, erased);
-    const time = asOf ?? (asKnown.kind === 'instant' ? asKnown.time : past.wall);
-    copy.readers++;
-    try {
-      return await resultOf(this.#ofCopy(caller, copy, time, moment), read);
-    } finally {
-      copy.readers--;
-    }
+    return { database, earlier: asKnown === null || isLatest(database, asKnown) ? null : asKnown };
   }
 
   #refuse(caller: Caller, database: DatabaseState, at: KnownAt): void {
@@ -123,14 +183,11 @@ export class PastKnowledge {
   }
 
   /** The latest knowledge at an instant of valid time. */
-  #inPlace(caller: Caller, database: DatabaseState, time: number, { onKnown }: Moment): PastReader {
+  #inPlace(caller: Caller, database: DatabaseState, asked: Asked): PastReader {
     const { live } = this.#host;
-    const pinned: Pinned = {
-      live,
-      database,
-      time,
-      onKnown,
-      view: () => this.#viewOf(database, caller.tenant, time),
+    return new PastReader({
+      ...this.#readBy(database, asked),
+      view: () => this.#views.viewOf(database, caller.tenant, asked.time),
       hold: () => {
         const { reasoner } = live.pin(caller, defaultLimits);
         reasoner.readers++;
@@ -139,301 +196,69 @@ export class PastKnowledge {
           live.compactSoon(caller);
         };
       },
-    };
-    return new PastReader(pinned);
-  }
-
-  #ofCopy({ tenant }: Caller, { past: { database } }: Copy, time: number, { onKnown }: Moment): PastReader {
-    const view = this.#viewOf(database, tenant, time);
-    const { live } = this.#host;
-    return new PastReader({ live, database, time, onKnown, view: () => view, hold: () => () => {} });
-  }
-
-  /** The view of the tenant at an instant: the kept one, if nothing has changed since. */
-  #viewOf(database: DatabaseState, name: string, time: number): PastView {
-    const stored = database.tenants.get(name);
-    const tenant = stored ?? newTenant(0);
-    const { generation } = database;
-    const { facts } = tenant;
-    const at = this.#views.findIndex((view) => view.tenant.facts === facts && view.time === time);
-    const [known] = at < 0 ? [] : this.#views.splice(at, 1);
-    if (known?.generation === generation && known.version === facts.version) {
-      this.#views.push(known);
-      return known;
-    }
-    known?.reasoner.retire();
-    const { live, scheduler } = this.#host;
-    const pause = scheduler.pauseOf(null, 'ask about the past');
-    const reasoner = new Reasoner(facts, live.programOf(database), new Map(), pause, live.memory);
-    reasoner.declared = database.declarations;
-    const view: PastView = {
-      generation,
-      time,
-      version: facts.version,
-      tenant: { ...tenant, uses: new FactUses(facts) },
-      reasoner,
-      listings: new ListingCache(live.memory.limit / listingsDivisor),
-    };
-    if (stored === undefined) return view;
-    this.#views.push(view);
-    if (this.#views.length > maxViews) this.#views.shift()?.reasoner.retire();
-    return view;
-  }
-
-  /** Waits for a copy as long as the question may take; it is rebuilt even if the question ends before. */
-  async #awaited(copy: Promise<Copy>, caller: Caller, timeoutMs: number): Promise<Copy> {
-    const startedAt = performance.now();
-    let timer: ReturnType<typeof setInterval> | null = null;
-    const ended = new Promise<never>((_, reject) => {
-      timer = setInterval(() => {
-        try {
-          refuseGone(caller.signal);
-          if (performance.now() - startedAt > timeoutMs) throw tooLate(timeoutMs, startedAt);
-        } catch (error) {
-          reject(error);
-        }
-      }, lookMs);
     });
-    try {
-      return await Promise.race([copy, ended]);
-    } finally {
-      if (timer !== null) clearInterval(timer);
-    }
   }
 
-  #copyOf(caller: Caller, database: DatabaseState, at: KnownAt): Promise<Copy> {
-    const known = this.#copies.find(
-      ({ of, past, through }) =>
-        of === database &&
-        (at.kind === 'generation'
-          ? past.database.generation === at.generation
-          : past.stamp <= at.time && at.time < through),
-    );
-    if (known !== undefined) {
-      this.#copies.splice(this.#copies.indexOf(known), 1);
-      this.#copies.push(known);
-      this.#host.live.memory.use(known, known.bytes);
-      return Promise.resolve(known);
-    }
-    const key = JSON.stringify([database.name, database.createdAt, database.clearedIn, at]);
-    const running = this.#flights.get(key);
-    if (running !== undefined) return running;
-    const flight = this.#building
-      .then(() => this.#build(caller, database, at))
-      .finally(() => this.#flights.delete(key));
-    // Whoever waits for it gets its error.
-    this.#building = flight.catch(() => {});
-    this.#flights.set(key, flight);
-    return flight;
+  #ofCopy({ tenant }: Caller, { database }: PastHere, asked: Asked): PastReader {
+    const view = this.#views.viewOf(database, tenant, asked.time);
+    return new PastReader({ ...this.#readBy(database, asked), view: () => view, hold: () => () => {} });
   }
 
-  async #build(caller: Caller, of: DatabaseState, at: KnownAt): Promise<Copy> {
-    const past = await this.#rebuiltAsItIs(caller, of, at);
-    const { nextStamp, stamp } = past;
-    const last = at.kind === 'instant' ? at.time : stamp;
+  #readBy(
+    database: DatabaseState,
+    { time, startedAt, moment: { onKnown } }: Asked,
+  ): Omit<PastReading, 'view' | 'hold'> {
+    const { live } = this.#host;
+    return {
+      database,
+      time,
+      startedAt,
+      onKnown,
+      asQuestion: (caller, limits, run) => live.asQuestion(caller, limits, run),
+      refuseClosed: () => live.refuseClosed(),
+      with: (caller, limits) => live.pin(caller, limits),
+    };
+  }
+
+  #foldingHere(): PastFolding<PastHere> {
+    const { live, scheduler } = this.#host;
+    const check = (bytes: number): void => {
+      live.refuseClosed();
+      if (bytes > live.memory.limit) throw tooLarge(bytes);
+    };
+    return {
+      fold: async (caller, retained, base, wanted) => {
+        const limits = { pause: scheduler.pauseOf(caller, 'rebuild the past'), check };
+        return this.#here(await rebuilt(retained, base, wanted, limits));
+      },
+      // What was rebuilt meanwhile is not used.
+      abandon: async () => {},
+    };
+  }
+
+  #here(past: PastDatabase | LateBase | LostPast): PastHere | LateBase | LostPast {
+    if ('lateAt' in past || 'lostAfter' in past) return past;
+    const { database, stamp, wall, nextStamp } = past;
+    const { generation } = database;
     const bytes = bytesOfPast(past);
-    const copy: Copy = {
-      of,
-      past,
-      through: Number.isFinite(nextStamp) ? nextStamp : last + 1,
+    return {
+      database,
+      generation,
+      stamp,
+      wall,
+      nextStamp,
       bytes,
-      readers: 0,
-      evict: () => {
-        if (copy.readers > 0) return false;
-        this.#remove(copy);
-        return true;
-      },
+      isThere: true,
+      drop: async () => this.#views.drop(database),
     };
-    const { memory } = this.#host.live;
-    const [oldest] = this.#copies.filter(({ readers }) => readers === 0);
-    if (this.#copies.length >= maxCopies && oldest !== undefined) this.#drop(oldest);
-    // The question that it was made for reads it even if it is not kept.
-    if (!memory.fits(bytes, copy)) return copy;
-    memory.use(copy, bytes);
-    this.#copies.push(copy);
-    return copy;
-  }
-
-  /** Like `#rebuilt`, again if files of the history were removed or rewritten meanwhile. */
-  async #rebuiltAsItIs(caller: Caller, of: DatabaseState, at: KnownAt): Promise<PastDatabase> {
-    for (let isAgain = false; ; isAgain = true) {
-      const erasures = this.#erasures;
-      try {
-        const past = await this.#rebuilt(caller, of, at);
-        if (erasures === this.#erasures) return past;
-      } catch (error) {
-        // What is left may still do.
-        if (!(error instanceof RetainedFileGone) || (isAgain && erasures === this.#erasures)) throw error;
-      }
-    }
-  }
-
-  async #rebuilt(caller: Caller, database: DatabaseState, at: KnownAt): Promise<PastDatabase> {
-    const { live, log, scheduler } = this.#host;
-    const { name, firstGeneration } = database;
-    const retained = await log.retained();
-    const limits = {
-      pause: scheduler.pauseOf(caller, 'rebuild the past'),
-      check: (bytes: number): void => {
-        live.refuseClosed();
-        if (bytes > live.memory.limit) throw tooLarge(bytes);
-      },
-    };
-    const [first] = retained.bases;
-    if (first === undefined) throw gone(database, database.generation);
-    const bases = basesFor(retained, database, at);
-    let earliest: LateBase['lateAt'] | null = null;
-    for (const base of bases) {
-      const past = await rebuilt(retained, base, { name, at, firstGeneration }, limits);
-      if (!('lateAt' in past)) return past;
-      earliest = past.lateAt;
-    }
-    if (bases.at(-1) !== first) {
-      const before = { kind: 'generation', generation: 0 } as const;
-      const past = await rebuilt(retained, first, { name, at: before, firstGeneration }, limits);
-      // Nothing of the database had been written then.
-      if (!('lateAt' in past)) return past;
-      earliest = past.lateAt;
-    }
-    throw gone(database, earliest?.generation ?? database.generation, earliest?.stamp);
-  }
-
-  #drop(copy: Copy): void {
-    this.#host.live.memory.forget(copy);
-    this.#remove(copy);
-  }
-
-  #remove(copy: Copy): void {
-    const at = this.#copies.indexOf(copy);
-    if (at >= 0) this.#copies.splice(at, 1);
-    const stores = new Set(Array.from(copy.past.database.tenants.values(), ({ facts }) => facts));
-    for (const view of this.#views.filter(({ tenant }) => stores.has(tenant.facts))) {
-      this.#views.splice(this.#views.indexOf(view), 1);
-      view.reasoner.retire();
-    }
   }
 }
 
-/** Between two looks at whether a question still waits, in milliseconds. */
-const lookMs = 50;
-
-/** A rebuilt copy of a database. */
-interface Copy extends MemoryHolder {
-  /** The database of which it is a copy. */
-  readonly of: DatabaseState;
-  readonly past: PastDatabase;
-  /** Instants from the stamp of its generation up to this one are known to have it as their last generation. */
-  readonly through: number;
-  readonly bytes: number;
-  /** Questions that are reading it. */
-  readers: number;
-}
-
-/** What is derived of a tenant at one generation and instant. */
-interface PastView {
-  readonly generation: number;
+/** What a reader is made for. */
+interface Asked {
   readonly time: number;
-  /** `FactStore.version` */
-  readonly version: number;
-  /** The tenant without uses by questions. */
-  readonly tenant: TenantState;
-  readonly reasoner: Reasoner;
-  readonly listings: ListingCache;
-}
-
-interface Pinned {
-  readonly live: LiveState;
-  readonly database: DatabaseState;
-  readonly time: number;
-  /** See `Moment`. */
-  readonly onKnown: Moment['onKnown'];
-  readonly view: () => PastView;
-  /** Holds the rows of the tenant; the returned function releases them. */
-  readonly hold: () => () => void;
-}
-
-/** Reads one moment; see `KnowledgeReader`. Nothing that it reads is a use. */
-class PastReader implements KnowledgeReader {
-  readonly #pinned: Pinned;
-  /** The generation that was read last. */
-  generation: number;
-
-  constructor(pinned: Pinned) {
-    this.#pinned = pinned;
-    this.generation = pinned.database.generation;
-  }
-
-  async reading<Result>(
-    caller: Caller,
-    limits: ReadLimits,
-    read: (context: ReadContext) => Promise<Result>,
-  ): Promise<Result> {
-    const { live, hold } = this.#pinned;
-    live.refuseClosed();
-    const release = hold();
-    const { pacer, meaning, tokens } = live.pin(caller, limits);
-    const { tenant, reasoner, listings } = this.#pinned.view();
-    const pinned = { ...this.#looked(), tenant, reasoner, pacer, listings, meaning, tokens };
-    const context = { ...pinned, elsewhere: null };
-    try {
-      return await read(context);
-    } catch (error) {
-      throw pacer.withElapsed(error);
-    } finally {
-      release();
-    }
-  }
-
-  look<Result>(
-    caller: Caller,
-    read: (context: LookupContext) => { readonly result: Result } | null,
-  ): Result | null {
-    this.#pinned.live.refuseClosed();
-    refuseGone(caller.signal);
-    return read(this.#looked())?.result ?? null;
-  }
-
-  #looked() {
-    const { database, time, view, onKnown } = this.#pinned;
-    const { tenant, reasoner } = view();
-    this.generation = database.generation;
-    onKnown?.(this.generation);
-    return { database, tenant, reader: reasoner.reader(database.generation, time) };
-  }
-
-  asQuestion: KnowledgeReader['asQuestion'] = (caller, limits, run) =>
-    this.#pinned.live.asQuestion(caller, limits, run);
-
-  /** The database as it was. */
-  database(): DatabaseState {
-    return this.#pinned.database;
-  }
-
-  refuseClosed(): void {
-    this.#pinned.live.refuseClosed();
-  }
-
-  /** No answers about the past are cached: its tables are. */
-  answerAgain(): null {
-    return null;
-  }
-
-  keepAnswer(): void {
-    // See `answerAgain`.
-  }
-
-  async noteUses(): Promise<void> {
-    // Questions about the past are no uses.
-  }
-
-  /** How often rules fired then is not known. */
-  talliesOf(): Map<string, { fired: number }> {
-    return new Map();
-  }
-
-  countWhenQuiet(): void {
-    // Nobody waits for counts of the past in the background.
-  }
+  readonly startedAt: number;
+  readonly moment: Moment;
 }
 
 async function resultOf<Result>(
@@ -442,6 +267,28 @@ async function resultOf<Result>(
 ): Promise<{ readonly result: Result; readonly generation: number }> {
   const result = await read(reader);
   return { result, generation: reader.generation };
+}
+
+/** When the time of a question begins: rebuilding counts, unless the caller gave no time. */
+function sinceOf(timeoutMs: number, startedAt: number): number {
+  return Number.isFinite(timeoutMs) ? startedAt : performance.now();
+}
+
+/** The instant of valid time at which a copy is read. Throws HistoryGone if its generation was erased. */
+function timeIn(
+  { generation, wall }: FoldedPast,
+  { tenant }: Caller,
+  database: DatabaseState,
+  { asOf }: Moment,
+  at: KnownAt,
+): number {
+  const erased = erasedThrough(database, tenant);
+  if (generation < erased) throw gone(database, erased);
+  return asOf ?? (at.kind === 'instant' ? at.time : wall);
+}
+
+function timeOfLatest({ stamped }: DatabaseState, at: KnownAt | null): number {
+  return at?.kind === 'instant' ? at.time : (stamped?.wall ?? 0);
 }
 
 /** True if the moment has the last generation of the database. */
@@ -456,37 +303,10 @@ function erasedThrough(database: DatabaseState, tenant: string): number {
   return Math.max(database.firstGeneration, database.clearedIn, forgotten);
 }
 
-/**
- * The bases from which the moment can be rebuilt, the best first. The time of a generation is a hint: whether a base is
- * too late shows when it is read.
- */
-function basesFor(retained: RetainedLog, database: DatabaseState, at: KnownAt) {
-  const time = at.kind === 'instant' ? at.time : database.generations.timeUpTo(at.generation);
-  return retained.bases.filter((base) => base.time <= time).reverse();
-}
-
-function gone(database: DatabaseState, generation: number, stamp: number | null = null): EngineError {
-  const time = stamp ?? database.generations.knownTimeOf(generation);
-  const when = time === null ? '' : ` (${new Date(time).toISOString()})`;
-  return new EngineError(
-    'HistoryGone',
-    `the history does not reach back so far: the earliest moment is generation ${generation}${when}`,
-    { earliest: { generation, time } },
-  );
-}
-
-function tooLate(timeoutMs: number, startedAt: number): EngineError {
+function endedOften(elapsedMs: number): EngineError {
   return new EngineError(
     'InferenceLimitExceeded',
-    `rebuilding the knowledge of then takes longer than ${timeoutMs} ms: it goes on, ask again or raise timeoutMs`,
-    { limit: 'timeoutMs', elapsedMs: Math.round(performance.now() - startedAt) },
-  );
-}
-
-function tooLarge(bytes: number): EngineError {
-  return new EngineError(
-    'InferenceLimitExceeded',
-    `the knowledge of then takes ${Math.round(bytes / 2 ** 20)} MiB, more than all derived data may: raise MEMORY_BUDGET_BYTES`,
-    { limit: 'memory', elapsedMs: 0 },
+    'the thread that answered the question ended several times',
+    { limit: 'memory', elapsedMs: Math.round(elapsedMs) },
   );
 }

@@ -29,6 +29,19 @@ export interface LateBase {
   readonly lateAt: { readonly generation: number; readonly stamp: number };
 }
 
+/** The records up to the moment were lost after this generation, the last one that is known before it. */
+export interface LostPast {
+  readonly lostAfter: { readonly generation: number; readonly stamp: number };
+}
+
+/** The moment that is wanted, of the database with this name. */
+export interface WantedPast {
+  readonly name: string;
+  readonly at: KnownAt;
+  /** The generation of a database that does not exist yet; see `DatabaseState`. */
+  readonly firstGeneration: number;
+}
+
 /** What limits the rebuilding. */
 export interface FoldingLimits {
   readonly pause: Pause;
@@ -45,13 +58,9 @@ const recordsBetweenChecks = 256;
 export async function rebuilt(
   retained: RetainedLog,
   base: RetainedBase,
-  {
-    name,
-    at,
-    firstGeneration,
-  }: { readonly name: string; readonly at: KnownAt; readonly firstGeneration: number },
+  { name, at, firstGeneration }: WantedPast,
   { pause, check }: FoldingLimits,
-): Promise<PastDatabase | LateBase> {
+): Promise<PastDatabase | LateBase | LostPast> {
   const state = await stateOfBase(retained, base, name, pause);
   const known = state.databases.get(name);
   if (at.kind === 'generation' && known !== undefined && known.generation > at.generation)
@@ -74,6 +83,9 @@ export async function rebuilt(
   }
   check(bytesOf(state));
   const database = state.databases.get(name) ?? new DatabaseState(name, 0, firstGeneration);
+  const isLost = at.kind === 'instant' ? at.time > state.time : at.generation > database.generation;
+  if (retained.isCutOff && nextStamp === Number.POSITIVE_INFINITY && isLost)
+    return { lostAfter: { generation: database.generation, stamp: database.stamped?.time ?? 0 } };
   // What ends or begins later is not told of the past.
   const { time: stamp, wall } = database.stamped ?? { time: 0, wall: 0 };
   for (const { facts } of database.tenants.values()) facts.boundaries.takeUntil(wall);

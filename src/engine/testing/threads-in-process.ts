@@ -1,7 +1,12 @@
 /** Reasoning threads without threads: both ends in this process, between them a channel as between threads. */
 import { MessageChannel } from 'node:worker_threads';
+import { present } from '../base/assert.ts';
 import { serving } from '../base/serving.ts';
 import type { FromReasoningThread, RemoteTask, ToReasoningThread } from '../reasoning/messages.ts';
+import type { StorageBackend } from '../log/backend.ts';
+import { folderKeyOf } from '../log/cipher.ts';
+import { RetainedLog, type RetainedRange } from '../log/retained.ts';
+import { pastReadings } from '../operations/readings.ts';
 import { ReasoningThread } from '../reasoning/reasoning-thread.ts';
 import type { ThreadHost } from '../reasoning/reasoning-threads.ts';
 
@@ -10,6 +15,8 @@ export interface ThreadsInProcess extends ThreadHost {
   /** Infinity: questions stay here. */
   afterMs: number;
   count: number;
+  /** How its threads read the log; null: they cannot. */
+  log: ((range: RetainedRange) => Promise<RetainedLog>) | null;
   /** Messages to threads so far. */
   readonly posted: ToReasoningThread[];
   /** Messages from threads so far. */
@@ -19,6 +26,8 @@ export interface ThreadsInProcess extends ThreadHost {
   started: number;
   /** Called with each message before its thread gets it; false: it never gets it. */
   filter: (message: ToReasoningThread) => boolean;
+  /** Gives a message that was filtered to the thread that was started last. */
+  pass: (message: ToReasoningThread) => void;
   /** Ends the thread that was started last, as if it had failed. */
   kill(): void;
 }
@@ -27,12 +36,23 @@ function isQuestion({ kind }: RemoteTask): boolean {
   return kind !== 'dependents' && kind !== 'counts' && kind !== 'mentions';
 }
 
+/** A host whose threads also read the past of the log over this backend. */
+export function pastThreads(backend: StorageBackend, encryptionKey: string | null = null): ThreadsInProcess {
+  const host = threadsInProcess();
+  host.log = (range) => RetainedLog.within(backend, folderKeyOf(encryptionKey), range);
+  return host;
+}
+
 /** A host whose questions move at once. */
 export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28): ThreadsInProcess {
   let killLast = (): void => {};
   const host: ThreadsInProcess = {
     afterMs: 0,
     count: 1,
+    log: null,
+    get readsLog() {
+      return host.log !== null;
+    },
     posted: [],
     heard: [],
     get asked() {
@@ -40,6 +60,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
     },
     started: 0,
     filter: () => true,
+    pass: () => {},
     kill: () => killLast(),
     start(on) {
       host.started++;
@@ -53,6 +74,8 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
         post: (message, transfer) => {
           if (isOpen) there.postMessage(message, transfer);
         },
+        readings: pastReadings,
+        retained: async (range) => present(host.log, 'only a host that reads the log is asked')(range),
         write: async function* write(value) {
           yield JSON.stringify(value);
         },
@@ -65,7 +88,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
       };
       there.on('message', (message: ToReasoningThread) => {
         if (!isOpen || !host.filter(message)) return;
-        if (message.kind === 'ask') questions.add(message.id);
+        if ('id' in message) questions.add(message.id);
         thread.take(message);
       });
       here.on('message', (message: FromReasoningThread) => {
@@ -73,6 +96,9 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
         host.heard.push(message);
         on.message(message);
       });
+      host.pass = (message) => {
+        if (isOpen) thread.take(message);
+      };
       killLast = () => {
         close();
         on.ended(new Error('killed'));

@@ -14,7 +14,7 @@ import { windowTimeoutMs } from '../contract/fields.ts';
 import type { ContextEntry } from '../contract/memory.ts';
 import { type FactTest, headingsOf, lineOf, readingOrder } from '../memory/fact-lines.ts';
 import type { LiveState } from '../session/live-state.ts';
-import type { KnowledgeReader } from '../session/past-knowledge.ts';
+import type { KnowledgeReader } from '../session/past-reader.ts';
 import { parseAtom } from '../language/parse.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';

@@ -4,7 +4,7 @@ import { compareText } from '../base/text-order.ts';
 import { copiedRules, rulesOfScope } from '../state/apply-scopes.ts';
 import { inExclusiveCommit, unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import type { Caller } from '../base/caller.ts';
-import type { KnowledgeReader } from '../session/past-knowledge.ts';
+import type { KnowledgeReader } from '../session/past-reader.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import {
   completenessPart,

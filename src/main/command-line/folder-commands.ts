@@ -118,7 +118,7 @@ async function repair({ storageDir, encryptionKey }: FolderConfig, onWarn: OnWar
   const folder = existing(storageDir);
   const repaired = await inLockedFolder(folder, onWarn, (task) => repairFolder(task, encryptionKey));
   if (repaired === null) return ['Everything verifies: nothing to repair, nothing was changed.'];
-  const { damages, setAside, leftOut, contents, position } = repaired;
+  const { damages, setAside, leftOut, contents, position, historyThrough } = repaired;
   return [
     `${counted(damages.length, 'damage')}:`,
     ...damages.map(describeDamage),
@@ -126,8 +126,19 @@ async function repair({ storageDir, encryptionKey }: FolderConfig, onWarn: OnWar
     ...(leftOut.length === 0 ? [] : [`Left out, ${counted(leftOut.length, 'record')} that verified:`]),
     ...leftOut.map(({ sequence, kind, why }) => `  record ${sequence} (${kind}): ${why}`),
     `Kept ${describe(contents)}, as one snapshot of record ${position}.`,
+    historyOf(historyThrough, position),
     'The folder is a separate history from now on: its followers start again from a snapshot.',
   ];
+}
+
+/** What a repair leaves of the history. */
+function historyOf(through: number | null, position: number): string {
+  if (through === null) return 'The history begins anew with this snapshot.';
+  if (through === position) return 'The retained history is whole.';
+  return (
+    `The retained history stays up to record ${through}. Questions about moments from there to record ${position} are ` +
+    'refused; the history goes on with this snapshot.'
+  );
 }
 
 async function restore(

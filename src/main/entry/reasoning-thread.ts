@@ -3,19 +3,28 @@
  * owner terminates it, or with an error, upon which its owner starts another.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { present, ReasoningThread, serving, type ToReasoningThread } from '../../engine/index.ts';
+import {
+  pastReadings,
+  present,
+  ReasoningThread,
+  retainedIn,
+  serving,
+  type ToReasoningThread,
+} from '../../engine/index.ts';
 import { jsonSlices } from '../base/json-slices.ts';
 import type { ReasoningSettings } from '../base/reasoning-settings.ts';
 
 const owner = present(parentPort, 'this module is started as a thread');
 // Its owner is of the same build.
-const { memoryBytes, questionBytes } = workerData as ReasoningSettings;
+const { memoryBytes, questionBytes, log } = workerData as ReasoningSettings;
 
 const thread = new ReasoningThread({
   scheduler: serving,
   memoryBytes,
   questionBytes,
   write: jsonSlices,
+  retained: log && retainedIn(log),
+  readings: pastReadings,
   post: (message, transfer) => owner.postMessage(message, transfer),
 });
 owner.on('message', (message: ToReasoningThread) => thread.take(message));

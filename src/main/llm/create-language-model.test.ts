@@ -301,7 +301,8 @@ everywhere('the time of %s', (name) => {
 
   it('reports the earlier error when it times out', async () => {
     const replies: Script['replies'] = [{ status: 500 }, { silence: 'before head' }];
-    const { ask } = await start(name, { replies }, { LLM_TIMEOUT_MS: '150' });
+    // Long beside a pause of this thread before the first reply.
+    const { ask } = await start(name, { replies }, { LLM_TIMEOUT_MS: '700' });
     expect((await failureOf(ask())).message).toMatch(/LLM_TIMEOUT_MS.+before that, .+ failed \(status 500\)/);
   });
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { type Caller, openEngine, systemOrigin } from '../../engine/index.ts';
 import type { McpHost } from '../base/agent-host.ts';
 import { createLogger } from '../telemetry/logger.ts';
@@ -19,6 +19,9 @@ const caller: Caller = {
   origin: systemOrigin,
   signal: new AbortController().signal,
 };
+
+/** Longer than changes are gathered, in milliseconds. */
+const gatheredMs = 150;
 
 it('computes a change once, however many clients of a space subscribe', async () => {
   const engine = await openEngine({ storageDir: null });
@@ -54,6 +57,9 @@ it('computes a change once, however many clients of a space subscribe', async ()
   const ends = told.map((own) => notices.watch(caller, (notice) => own.push(notice)));
   await expect.poll(() => asked).toBe(1);
   await setTimeout(10);
+  // What is gathered is told when this test says so, however long this thread pauses between the two facts.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   for (const predicate of ['p', 'q'])
     await engine.tell(caller, {
       predicate,
@@ -67,7 +73,8 @@ it('computes a change once, however many clients of a space subscribe', async ()
       metadata: null,
       ifGeneration: null,
     });
-  await expect.poll(() => told.every((own) => own.length === 1)).toBe(true);
+  vi.advanceTimersByTime(gatheredMs);
+  await vi.waitUntil(() => told.every((own) => own.length === 1), { timeout: 300_000, interval: 1 });
   const [first] = told;
   expect(first).toEqual([
     { uris: new Set(['kb://predicates', 'kb://facts/p', 'kb://facts/q']), hasOthers: true },
@@ -75,7 +82,8 @@ it('computes a change once, however many clients of a space subscribe', async ()
   expect({ asked, listening }).toEqual({ asked: 2, listening: 1 });
   // A tool call changes no document, so it causes no notification.
   engine.tellOfToolCall(caller, '1');
-  await setTimeout(150);
+  vi.advanceTimersByTime(gatheredMs);
+  await setTimeout(10);
   expect(first).toHaveLength(1);
   for (const end of ends) end();
   expect(listening).toBe(0);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 /** A host of one worker, which counts answers. */
 function worker(): ThreadHost & { afterMs: number; answered: number; kill(): void } {
-  const plain = reasoningHost(file, { count: 1, memoryBytes: 2 ** 30, questionBytes: 2 ** 28 });
+  const plain = reasoningHost(file, { count: 1, memoryBytes: 2 ** 30, questionBytes: 2 ** 28, log: null });
   const host = {
     ...plain,
     afterMs: 0,

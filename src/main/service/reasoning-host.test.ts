@@ -90,6 +90,27 @@ test('every read that moves answers from a worker as in place, and sees what was
   }
 });
 
+test('earlier knowledge is rebuilt and asked on a worker, which reads the folder itself', async () => {
+  const storageDir = mkdtempSync(join(tmpdir(), 'corollary-past-'));
+  onTestFinished(() => rmSync(storageDir, { recursive: true, force: true }));
+  const environment = { REASONING_THREADS: '1', STORAGE_DIR: storageDir, ENCRYPTION_KEY: 'ab'.repeat(32) };
+  const service = await startServiceUnderTest(environment, { reasoningFile, reasoningAfterMs: 15 });
+  onTestFinished(() => service.close());
+  await teachPaths(service, 50);
+  await service.call('POST', '/admin/snapshot');
+  await service.call('POST', '/tell', { predicate: 'edge', args: ['n50', 'n51'] });
+  await service.call('POST', '/tell', { predicate: 'edge', args: ['n51', 'n52'] });
+  const ask = (asKnown: number) => service.call<Answer>('POST', '/ask', { text: 'path(?x, ?y)', asKnown });
+  expect((await ask(3)).body.total).toBe(1275);
+  expect((await ask(4)).body.total).toBe(1326);
+  expect(await figure(service, 'service_reasoning_copies')).toBe(2);
+  expect(await figure(service, 'service_reasoning_moved_questions_total')).toBe(2);
+  const forgotten = await service.call('POST', '/admin/forget', { tenant: 'default', entity: 'n50' });
+  expect(forgotten.status).toBe(200);
+  expect(await figure(service, 'service_reasoning_copies')).toBe(0);
+  expect((await ask(4)).body.total).toBe(1225);
+});
+
 test('a thread is started by the first question that takes long, which moves once it is there', async () => {
   const service = await start(15);
   await teachPaths(service, 50);
@@ -198,7 +219,8 @@ test('a program without reasoning threads says so once, and answers in place', a
 });
 
 test('a worker that runs out of its heap ends alone, and its owner is told', async () => {
-  const host = reasoningHost(reasoningFile, { count: 1000, memoryBytes: 2 ** 40, questionBytes: 2 ** 40 });
+  const settings = { memoryBytes: 2 ** 40, questionBytes: 2 ** 40, log: null };
+  const host = reasoningHost(reasoningFile, { count: 1000, ...settings });
   let ended: unknown = null;
   const link = host.start({
     message: () => undefined,

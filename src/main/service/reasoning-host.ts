@@ -32,6 +32,7 @@ export function reasoningHost(
   return {
     count,
     afterMs,
+    readsLog: settings.log !== null,
     start({ message, ended }) {
       const worker = new Worker(file, {
         workerData: settings,

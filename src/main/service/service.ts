@@ -550,6 +550,7 @@ class RunningService implements Service, ServiceState {
   /** null: no reasoning threads are wanted, or this program has none. */
   #threadHost(): ThreadHost | null {
     const { reasoningThreads: count, memoryBudgetBytes, questionMemoryBytes } = this.#config;
+    const { storageDir, storeUrl, encryptionKey } = this.#config;
     const file = this.#reasoningFile;
     if (count === 0) return null;
     if (file === null) {
@@ -559,7 +560,8 @@ class RunningService implements Service, ServiceState {
     const budget = memoryBudgetBytes ?? Math.floor(availableMemory() / 4);
     const questionBytes = questionMemoryBytes ?? Math.floor(budget / 4);
     const memoryBytes = Math.max(budget / 2, questionBytes);
-    return reasoningHost(file, { count, afterMs: this.#reasoningAfterMs, memoryBytes, questionBytes });
+    const log = storageDir === null || storeUrl !== null ? null : { folder: storageDir, encryptionKey };
+    return reasoningHost(file, { count, afterMs: this.#reasoningAfterMs, memoryBytes, questionBytes, log });
   }
 
   /** Opens the journals that the service stores beside the log. */

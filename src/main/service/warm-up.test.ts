@@ -103,10 +103,10 @@ describe('warming up', () => {
     const warming = warmUp({ activity, signal: new AbortController().signal, quietMs: 20 }, open);
     await expect.poll(() => rehearsal.asked).toBeGreaterThan(3);
     Object.assign(activity, { running: 1, started: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    // One request may be on its way, however long this thread pauses.
     const before = rehearsal.asked;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(rehearsal.asked).toBe(before);
+    await new Promise((resolve) => setTimeout(resolve, 130));
+    expect(rehearsal.asked).toBeLessThanOrEqual(before + 1);
     activity.running = 0;
     await warming;
     expect(rehearsal.asked).toBe(all);

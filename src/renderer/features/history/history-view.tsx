@@ -11,7 +11,6 @@ import { apiFailureOf } from '../../api/problem.ts';
 import { usePredicates } from '../../api/queries.ts';
 import { useKnowledgeGeneration } from '../../api/timeline.ts';
 import { useIsOld } from '../../api/use-run.ts';
-import { formatTime } from '../../ui/format.ts';
 import { AgeBanner, EmptyState, Loading, PaneProblem } from '../../ui/notices.tsx';
 import { type Pane, Split } from '../../ui/pane.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
@@ -21,7 +20,7 @@ import { EntryPane } from './entry-pane.tsx';
 import styles from './history.module.css';
 import { type HistorySearch, isFiltered, surfaces } from './history-search.ts';
 import { useChanges } from './use-changes.ts';
-import { whyEmpty, whyGone } from './why-empty.ts';
+import { whereItEnds, whyEmpty, whyGone } from './why-empty.ts';
 
 interface PartProps {
   search: HistorySearch;
@@ -124,7 +123,7 @@ function Nothing({ search, since, onSearch }: PartProps & { since: History['sinc
 
 /** Where the list ends: more pages, or how far the history goes back. */
 function Foot({ changes }: { changes: ReturnType<typeof useChanges> }) {
-  const since = changes.data?.pages.at(-1)?.since ?? null;
+  const last = changes.data?.pages.at(-1);
   return (
     <div className={`flex-row spread gap-8 ${styles.foot}`}>
       {changes.hasNextPage ? (
@@ -136,11 +135,7 @@ function Foot({ changes }: { changes: ReturnType<typeof useChanges> }) {
           Show older changes
         </Button>
       ) : (
-        <span className="small-print">
-          {since === null
-            ? 'This is everything, from the first write on.'
-            : `This is everything that is kept: writes up to ${formatTime(since)} are not.`}
-        </span>
+        <span className="small-print">{last === undefined ? '' : whereItEnds(last)}</span>
       )}
     </div>
   );

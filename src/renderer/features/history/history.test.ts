@@ -5,7 +5,7 @@ import { problems } from '../../../engine/contract/problems.ts';
 import { groupsOf, changedFactsOf } from './groups.ts';
 import { historyFilterOf, historySearchOf, isFiltered } from './history-search.ts';
 import { readMoment, writeMoment } from './moment-text.ts';
-import { whyEmpty, whyGone } from './why-empty.ts';
+import { whereItEnds, whyEmpty, whyGone } from './why-empty.ts';
 
 const none = { count: 0, facts: [] };
 
@@ -123,6 +123,14 @@ describe('a moment as text', () => {
 });
 
 describe('an empty history says why', () => {
+  test('a list that has ended says what a repair lost', () => {
+    const gaps = [{ from: 1_782_900_000_300, to: 1_782_900_400_300 }];
+    expect(whereItEnds({ since: null, gaps: [] })).toBe('This is everything, from the first write on.');
+    expect(whereItEnds({ since: null, gaps })).toMatch(
+      /^This goes back to the first write\. Writes between .+ and .+ are missing: damaged records were lost\.$/,
+    );
+  });
+
   test('nothing has changed yet, or it is not kept, or the filters leave nothing', () => {
     expect(whyEmpty(null, false).title).toBe('Nothing has changed yet');
     expect(whyEmpty(null, true).detail).not.toContain('HISTORY_DAYS');

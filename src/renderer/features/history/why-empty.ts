@@ -30,6 +30,17 @@ export function whyEmpty(since: History['since'], areFiltered: boolean): Why {
       };
 }
 
+/** What a list that has ended does not have. */
+export function whereItEnds({ since, gaps }: Pick<History, 'since' | 'gaps'>): string {
+  const lost = gaps.map(({ from, to }) => `between ${formatTime(from)} and ${formatTime(to)}`).join(', and ');
+  const missing = lost === '' ? '' : ` Writes ${lost} are missing: damaged records were lost.`;
+  if (since !== null)
+    return `This is everything that is kept: writes up to ${formatTime(since)} are not.${missing}`;
+  return lost === ''
+    ? 'This is everything, from the first write on.'
+    : `This goes back to the first write.${missing}`;
+}
+
 /** Why the history cannot be read; null if the failure is another one, which speaks for itself. */
 export function whyGone({ code, detail }: ApiFailure): Why | null {
   return code === 'HistoryGone' ? { title: 'This is not kept', detail } : null;

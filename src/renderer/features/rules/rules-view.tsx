@@ -23,7 +23,7 @@ interface GoneRuleProps {
 
 /** Replaces the editor of a deleted rule and rescues the user's draft. */
 function DeletedRule({ id, onNew }: GoneRuleProps) {
-  const { space } = useSession();
+  const { space, moment } = useSession();
   const name = ruleDraftName(space.database, id);
   const [written, setWritten] = useState<string | null>(null);
   // The unmounted editor stores its draft before this effect runs.
@@ -34,6 +34,12 @@ function DeletedRule({ id, onNew }: GoneRuleProps) {
     onNew(text);
   }
 
+  if (moment !== null)
+    return (
+      <EmptyState title="This rule was not there">
+        At this moment it was not taught yet, or deleted.
+      </EmptyState>
+    );
   return (
     <EmptyState
       title="This rule is gone"

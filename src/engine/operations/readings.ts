@@ -1,0 +1,124 @@
+/** The operations that only read, and can be asked about the past: of the present, of a moment, and on a reasoning thread. */
+import type { Caller } from '../base/caller.ts';
+import { windowTimeoutMs } from '../contract/fields.ts';
+import type { TraceInput } from '../contract/explanation.ts';
+import type { ListFactsQuery } from '../contract/facts.ts';
+import type { AskInput } from '../contract/inference.ts';
+import type { RecallInput } from '../contract/memory.ts';
+import { recall } from '../memory/recall.ts';
+import { bodyOf } from '../read/ask.ts';
+import { trace } from '../read/explain.ts';
+import { listFacts } from '../read/list-facts.ts';
+import { planOf } from '../read/plan.ts';
+import { predicateGraph } from '../read/predicate-graph.ts';
+import type { PastReadings } from '../reasoning/copied-pasts.ts';
+import { search } from '../search/search.ts';
+import type { ReadContext } from '../session/read-context.ts';
+import { defaultLimits, type ReadLimits } from '../session/read-limits.ts';
+import { recallFor } from '../window/recall-query.ts';
+import { diffScopes, listScopes } from '../write/scopes.ts';
+import type { ReadingEngine } from './engine-context.ts';
+import { exportKnowledge } from './exporting.ts';
+import {
+  aggregateForText,
+  askForText,
+  asObject,
+  explainForText,
+  predicates,
+  queryForText,
+  rules,
+  whatIfForText,
+} from './questions.ts';
+
+/**
+ * An operation that only reads. `limitsOf` gives its limits; `about` the relations whose conclusions it needs, null: any.
+ */
+export function reading<Input, Result>(
+  read: (context: ReadContext, input: Input) => Promise<Result>,
+  limitsOf: (input: Input) => ReadLimits = () => defaultLimits,
+  about: (input: Input) => readonly string[] | null = () => [],
+) {
+  return ({ live }: ReadingEngine, caller: Caller, input: Input): Promise<Result> =>
+    live.reading(caller, limitsOf(input), (context) => read(context, input), about(input));
+}
+
+/** Like `reading`, in one of the tenant's places for running questions. */
+export function asking<Input, Result>(...operation: Parameters<typeof reading<Input, Result>>) {
+  const [read, limitsOf = () => defaultLimits, about = () => []] = operation;
+  return ({ live }: ReadingEngine, caller: Caller, input: Input): Promise<Result> =>
+    live.asQuestion(caller, limitsOf(input), (limits) =>
+      live.reading(caller, limits, (context) => read(context, input), about(input)),
+    );
+}
+
+/** The read may need any conclusions. */
+export const anyConclusion = (): null => null;
+
+/** The operations that can be asked about the past, by name: see `EngineContext.atMoment`. */
+export const readings = {
+  /** How a question would be evaluated. */
+  plan: async ({ live }: ReadingEngine, caller: Caller, input: AskInput) => {
+    const body = bodyOf(input);
+    return live.asQuestion(caller, input, (limits) =>
+      live.reading(caller, limits, (context) => planOf(context, input, body)),
+    );
+  },
+  query: asObject(queryForText),
+  queryForText,
+  /** How predicates depend on each other. */
+  predicateGraph: reading(predicateGraph, () => ({ ...defaultLimits, isAside: true })),
+  /** A page of the facts and conclusions of a tenant, filtered and ordered. */
+  facts: asking(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
+  predicates,
+  rules,
+  ask: asObject(askForText),
+  askForText,
+  aggregate: asObject(aggregateForText),
+  aggregateForText,
+  explain: asObject(explainForText),
+  explainForText,
+  whatIf: asObject(whatIfForText),
+  whatIfForText,
+  /** How a question is evaluated, rule by rule. */
+  trace: async ({ live }: ReadingEngine, caller: Caller, input: TraceInput) => {
+    const body = bodyOf(input);
+    return live.asQuestion(caller, input, (limits) =>
+      live.reading(caller, limits, (context) => trace(context, input, body)),
+    );
+  },
+  scopes: listScopes,
+  diff: diffScopes,
+  /** The facts of highest salience; reading them here is no use of them. */
+  recall: asking(
+    async (context, input: RecallInput) =>
+      input.query === null ? recall(context, input) : recallFor(context, input, input.query),
+    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs: timeoutMs ?? windowTimeoutMs }),
+    ({ includeInferred, query: text }) => (includeInferred || text !== null ? null : []),
+  ),
+  /** The hits of a text, and what it mentions. */
+  search: asking(search, () => defaultLimits, anyConclusion),
+  /** What is stored as text, part by part: see `exportText`. */
+  export: exportKnowledge,
+};
+
+/** An export of the past is written on the serving thread: only copies of the present stream. */
+const { export: _streamed, ...whole } = readings;
+
+/** True if a reasoning thread can answer the operation about earlier knowledge. */
+export function movesWithThePast(name: string): boolean {
+  return name in whole;
+}
+
+const transactions: ReadingEngine['transactions'] = {
+  reading: () => Promise.reject(new Error('a transaction reads on the serving thread')),
+};
+
+/** The operations as a reasoning thread does them, over a copy of the past. */
+export const pastReadings: PastReadings = Object.fromEntries(
+  Object.entries<(engine: ReadingEngine, caller: Caller, input: never) => Promise<unknown>>(whole).map(
+    ([name, read]) => [
+      name,
+      (engine, caller, input) => read({ ...engine, transactions, threads: null }, caller, input as never),
+    ],
+  ),
+);
