@@ -23,9 +23,6 @@ beforeAll(async () => {
   keys.outside = await keyOf(service, elsewhere);
   keys.spent = await keyOf(limited, { role: 'admin' });
   keys['spent, outside'] = await keyOf(limited, elsewhere);
-  for (const key of [keys.spent, keys['spent, outside']])
-    for (let n = 0; n < 3; n++)
-      await limited.call('GET', '/auth/whoami', undefined, { headers: { 'x-api-key': key } });
   await service.call('POST', '/assert/fact', { predicate: 'p', args: ['a'] }, { headers });
 });
 
@@ -94,7 +91,13 @@ const targets: readonly Target[] = [
   },
 ];
 
-function request(target: Target, flaws: readonly Flaw[]) {
+/** Spends what the key may do by now: a call is allowed again every 20 seconds. */
+async function spend(key: string): Promise<void> {
+  const headers = { 'x-api-key': key };
+  while ((await limited.call('GET', '/auth/whoami', undefined, { headers })).status !== 429);
+}
+
+async function request(target: Target, flaws: readonly Flaw[]) {
   const has = (flaw: Flaw): boolean => flaws.includes(flaw);
   const key = has('credential')
     ? 'no-key'
@@ -115,12 +118,9 @@ function request(target: Target, flaws: readonly Flaw[]) {
     ...(has('database') ? { 'x-database': 'nowhere' } : {}),
   };
   // A wrong key has no limit of its own; that of its address is in credentials.test.ts.
-  return (has('rate') && !has('credential') ? limited : service).call(
-    method,
-    `${target.path}${query}`,
-    sent,
-    { headers },
-  );
+  const isSpent = has('rate') && !has('credential');
+  if (isSpent) await spend(key);
+  return (isSpent ? limited : service).call(method, `${target.path}${query}`, sent, { headers });
 }
 
 describe.each(targets)('$method $path', (target) => {
