@@ -2,8 +2,19 @@
 import type { Caller } from '../base/caller.ts';
 import { relationKey } from '../language/terms.ts';
 import { textFormat } from '../read/export-formats.ts';
-import { type ExportChoice, exportedRelations, type ExportPlan, planExport } from '../read/export-knowledge.ts';
-import { type ExportEnd, type ExportInput, exportText, ExportWriter, type SendPart } from '../read/export-text.ts';
+import {
+  type ExportChoice,
+  exportedRelations,
+  type ExportedKnowledge,
+  exportedKnowledge,
+} from '../read/export-knowledge.ts';
+import {
+  type ExportEnd,
+  type ExportInput,
+  exportText,
+  ExportWriter,
+  type SendPart,
+} from '../read/export-text.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { unlimited } from '../session/writer.ts';
 import type { ReasoningThreads } from '../reasoning/reasoning-threads.ts';
@@ -40,7 +51,7 @@ async function exportThere(
 ): Promise<ExportEnd | null> {
   const { choice, format } = input;
   const writer = new ExportWriter(textFormat(format), send);
-  let plan: ExportPlan | null = null;
+  let plan: ExportedKnowledge | null = null;
   let hasHead = false;
   const head = async (): Promise<void> => {
     if (hasHead || plan === null) return;
@@ -59,7 +70,7 @@ async function exportThere(
     }),
     stream: {
       // What is not copied is as it is when the facts are pinned.
-      begun: (now) => void (plan = planExport(now, choice)),
+      begun: (now) => void (plan = exportedKnowledge(now, choice)),
       take: async (piece) => {
         await head();
         await writer.flush();

@@ -17,7 +17,7 @@ const rowsBetweenBreaths = 0x3ff;
 export type ExportContext = Pick<ReadContext, 'database' | 'tenant' | 'reader' | 'pacer'>;
 
 /** What an export consists of, as it is in the turn in which this is asked. */
-export interface ExportPlan {
+export interface ExportedKnowledge {
   readonly declarations: readonly Declaration[];
   /** In the order in which their facts are written. */
   readonly relations: readonly StoredRelation[];
@@ -32,7 +32,10 @@ export interface ExportPlan {
  *
  * Call it in the turn in which the reader was pinned.
  */
-export function planExport({ database, tenant }: ExportContext, choice: ExportChoice): ExportPlan {
+export function exportedKnowledge(
+  { database, tenant }: ExportContext,
+  choice: ExportChoice,
+): ExportedKnowledge {
   const declared = database.declarations
     .all()
     .filter(({ name }) => choice.predicate === null || choice.predicate === name);

@@ -4,8 +4,8 @@ import {
   type ExportedFact,
   exportedRelations,
   exportFacts,
-  type ExportPlan,
-  planExport,
+  type ExportedKnowledge,
+  exportedKnowledge,
 } from './export-knowledge.ts';
 import { type TextFormat, textFormat, type TextFormatName } from './export-formats.ts';
 
@@ -26,13 +26,13 @@ export type SendPart = (part: string | Uint8Array) => Promise<void>;
 /** Characters of text sent together. */
 const charactersInPart = 64 * 1024;
 
-/** Writes everything that the choice names as text, in parts: see `planExport`. Call it in the turn of its reader. */
+/** Writes everything that the choice names as text, in parts: see `exportedKnowledge`. Call it in the turn of its reader. */
 export async function exportText(
   context: ExportContext,
   { choice, format }: ExportInput,
   send: SendPart,
 ): Promise<ExportEnd> {
-  const plan = planExport(context, choice);
+  const plan = exportedKnowledge(context, choice);
   const text = new ExportWriter(textFormat(format), send);
   await text.head(plan);
   await exportFacts(context, plan.relations, choice, (facts) => text.facts(facts));
@@ -66,7 +66,7 @@ export class ExportWriter {
   }
 
   /** What comes before the facts. */
-  async head({ declarations }: Pick<ExportPlan, 'declarations'>): Promise<void> {
+  async head({ declarations }: Pick<ExportedKnowledge, 'declarations'>): Promise<void> {
     const { declaration } = this.#format;
     if (declaration !== undefined) await this.#write(declarations, declaration);
   }
@@ -76,7 +76,7 @@ export class ExportWriter {
   }
 
   /** What comes after the facts, to the end. */
-  async tail({ aliases, rules, constraints }: ExportPlan): Promise<void> {
+  async tail({ aliases, rules, constraints }: ExportedKnowledge): Promise<void> {
     const { alias, rule, constraint } = this.#format;
     await this.#write(aliases, (each) => alias?.(each) ?? null);
     await this.#write(rules, rule);

@@ -275,11 +275,9 @@ test('threads that do not start are tried again after a while, later each time, 
   canStart = true;
   expect(await asked(60_000)).toBe(1);
   expect(await asked(0)).toBe(0);
-  expect(warnings.map((each) => each.replace(/^Reasoning threads (do not start here.* for|start)/, ''))).toEqual([
-    ' 60 s: Error: no room.',
-    ' 120 s: Error: no room.',
-    ' again.',
-  ]);
+  expect(
+    warnings.map((each) => each.replace(/^Reasoning threads (do not start here.* for|start)/, '')),
+  ).toEqual([' 60 s: Error: no room.', ' 120 s: Error: no room.', ' again.']);
 });
 
 test('nothing can come between the look at a copy and the question about it', async () => {

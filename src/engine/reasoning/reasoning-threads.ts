@@ -302,7 +302,8 @@ export class ReasoningThreads implements FactCopies {
       if (replied === null) return null;
       const { reply, now, goals } = replied;
       if (typeof reply === 'string') {
-        if (replied.hasBegun) throw new Error('the reasoning thread that wrote the answer ended in the middle');
+        if (replied.hasBegun)
+          throw new Error('the reasoning thread that wrote the answer ended in the middle');
         if (this.#starts.arePaused) return null;
         if (reply === 'ended') ends++;
         continue;

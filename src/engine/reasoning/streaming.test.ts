@@ -39,7 +39,8 @@ async function exportOf(
   return parts;
 }
 
-const pieces = (threads: ThreadsInProcess): number => threads.heard.filter(({ kind }) => kind === 'piece').length;
+const pieces = (threads: ThreadsInProcess): number =>
+  threads.heard.filter(({ kind }) => kind === 'piece').length;
 
 test('a slow reader holds back the thread that writes for it, and nobody else', async () => {
   const { session, threads } = await open();
@@ -165,6 +166,6 @@ test('an export that the end of the service meets is refused', async () => {
   const exported = exportOf(session, async (parts) => {
     if (parts.length === 1) void session.engine.close();
   });
-  await expect(exported).rejects.toThrow();
+  await expect(exported).rejects.toThrow('ended in the middle');
   expect((await refusal(exportOf(session))).code).toBe('NotReady');
 });

@@ -88,7 +88,9 @@ async function compareOthers(
   const ways = [{ assert: [change] }, { retract: [change] }, { assert: [change], goals: [atom] }];
   const supposed = { ...prng.pick(ways), ...scope };
   const choice = {
-    ...{ scope: null, unscoped: false, ...scope },
+    scope: null,
+    unscoped: false,
+    ...scope,
     predicate: prng.chance(0.3) ? predicate : null,
     ended: prng.chance(0.3),
     rules: prng.chance(0.5),

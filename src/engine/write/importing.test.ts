@@ -72,9 +72,7 @@ test('exports facts that are valid only later, and no expired ones', async () =>
   await engine.tell(caller, factInput('p(later)', { validFrom: now + hour }));
   await engine.tell(caller, factInput('p(ended)', { validUntil: now + hour / 2 }));
   clock.advance(hour / 2);
-  expect(await exportedFacts(engine)).toEqual([
-    { predicate: 'p', args: ['later'], validFrom: now + hour },
-  ]);
+  expect(await exportedFacts(engine)).toEqual([{ predicate: 'p', args: ['later'], validFrom: now + hour }]);
 });
 
 test('counts and refuses in a dry run what the import then does, over random knowledge', async () => {

@@ -174,7 +174,9 @@ test('an export to a slow reader comes from a worker, whole, while others are se
   const args = Array.from({ length: 60 }, (_, at) => `${at}${'x'.repeat(60_000)}`);
   const facts = args.map((text) => ({ predicate: 'long', args: [text] }));
   for (let from = 0; from < facts.length; from += 10)
-    expect((await service.call('POST', '/assert/facts', { facts: facts.slice(from, from + 10) })).status).toBe(200);
+    expect(
+      (await service.call('POST', '/assert/facts', { facts: facts.slice(from, from + 10) })).status,
+    ).toBe(200);
   await teachPaths(service, 9);
   const headers = { 'x-tenant-id': 'default' };
   const response = await fetch(`${service.address}/export?rules=false&predicate=long`, { headers });
