@@ -30,12 +30,7 @@ export type { Engine } from './operations/engine.ts';
 export type { EngineCounters, EngineFigures } from './operations/engine-context.ts';
 export type { TransactionWrites } from './write/transactions.ts';
 export type { KeyRecord } from './state/key-store.ts';
-export type {
-  ExportedAlias,
-  ExportedConstraint,
-  ExportedFact,
-  ExportedRule,
-} from './read/export-knowledge.ts';
+export { textFormat } from './read/export-formats.ts';
 export { type FactBlock, FactBlockBuilder, type Import, type StoredImport } from './write/importing.ts';
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';

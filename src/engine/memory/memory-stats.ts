@@ -6,7 +6,8 @@ import { conclusionCounts } from '../read/describe.ts';
 import { type ReadContext, scopeChoice, storedFact, visibleIn } from '../session/read-context.ts';
 import { entryOf, entryOfStored } from './recall.ts';
 import type { RenderedOrder } from '../store/rendered-order.ts';
-import { SalienceReader, salientFacts } from './salient-facts.ts';
+import { SalienceReader } from '../store/salience-reader.ts';
+import { salientFacts } from './salient-facts.ts';
 import {
   histogramBins,
   type MemoryStats,

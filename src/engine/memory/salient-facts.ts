@@ -6,14 +6,13 @@
  * takes more than expected, the selection is repeated with four times the size and skips what was already yielded, so
  * that uses recorded in between make a fact appear neither twice nor never.
  */
-import { type RelationBounds, isWeightedAt } from '../store/salience-bounds.ts';
+import type { RelationBounds } from '../store/salience-bounds.ts';
+import { SalienceReader } from '../store/salience-reader.ts';
 import { compareRelationTexts, type RenderedOrder } from '../store/rendered-order.ts';
 import { type ReadContext, type IsVisible, visibleIn } from '../session/read-context.ts';
-import type { FactRow, ScopeChoice, FactStore } from '../store/fact-store.ts';
+import type { FactRow, ScopeChoice } from '../store/fact-store.ts';
 import { blockBits, type StoredRelation } from '../store/stored-relation.ts';
 import { leastRows, sortedOrder } from '../datalog/tables/sorted.ts';
-import type { FactUses } from '../store/fact-uses.ts';
-import { activationOnce, salienceAt } from '../store/salience.ts';
 
 /** A stored fact with its salience at the reader's time. */
 export interface SalientFact {
@@ -304,76 +303,5 @@ class TopFacts {
         salience: this.#foundSaliences[at] as number,
       };
     });
-  }
-}
-
-/**
- * The saliences of many facts at one time, row by row: the same values as `FactUses.salienceOf`, but faster.
- *
- * Facts of one write that were never used since have the same salience, and rows mostly come in write order, so the
- * last write and its salience are cached.
- */
-export class SalienceReader {
-  readonly #facts: FactStore;
-  readonly #uses: FactUses;
-  readonly #timeOf: (generation: number) => number;
-  readonly #now: number;
-  #write = { place: -1, first: 0, end: 0 };
-  #createdAt = 0;
-  #onceAt = Number.NaN;
-  #onceActive = 0;
-  #onceSalience = 0;
-
-  /** `timeOf` maps a generation to its time; `now` is the time of the saliences. */
-  constructor(facts: FactStore, uses: FactUses, timeOf: (generation: number) => number, now: number) {
-    this.#facts = facts;
-    this.#uses = uses;
-    this.#timeOf = timeOf;
-    this.#now = now;
-  }
-
-  /** The salience of a row, whose generation must exist. */
-  of(relation: StoredRelation, row: number): number {
-    const isPlain =
-      !this.#uses.isNoted(relation.number[row] as number) &&
-      (relation.metadata.size === 0 || !isWeightedAt(relation.metadata, row));
-    return isPlain ? this.ofPlain(relation, row) : this.ofSpecial(relation, row);
-  }
-
-  /** The salience of a row that was used once and has no weighting metadata. */
-  ofPlain(relation: StoredRelation, row: number): number {
-    return this.#usedOnceAt(this.#createdAtOf(relation.number[row] as number));
-  }
-
-  /** The salience of any row. */
-  ofSpecial(relation: StoredRelation, row: number): number {
-    const number = relation.number[row] as number;
-    const createdAt = this.#createdAtOf(number);
-    if (this.#uses.isNoted(number)) return this.#uses.salienceOf({ relation, row }, createdAt, this.#now);
-    this.#usedOnceAt(createdAt);
-    return salienceAt(this.#onceActive, relation.metadata.get(row));
-  }
-
-  /** An upper bound on the salience of plain rows born in this generation or earlier; exact for rows asserted in it. */
-  ofGeneration(generation: number): number {
-    return this.#usedOnceAt(this.#timeOf(generation));
-  }
-
-  #createdAtOf(number: number): number {
-    if (number < this.#write.first || number >= this.#write.end) {
-      const write = this.#facts.writeOf(number, this.#write.place);
-      this.#write = write;
-      this.#createdAt = this.#timeOf(write.generation);
-    }
-    return this.#createdAt;
-  }
-
-  #usedOnceAt(time: number): number {
-    if (this.#onceAt !== time) {
-      this.#onceAt = time;
-      this.#onceActive = activationOnce(time, this.#now);
-      this.#onceSalience = salienceAt(this.#onceActive, undefined);
-    }
-    return this.#onceSalience;
   }
 }

@@ -8,7 +8,6 @@ import type { RecallInput } from '../contract/memory.ts';
 import { recall } from '../memory/recall.ts';
 import { bodyOf } from '../read/ask.ts';
 import { trace } from '../read/explain.ts';
-import { type ExportChoice, type ExportTaker, exportKnowledge } from '../read/export-knowledge.ts';
 import { listFacts } from '../read/list-facts.ts';
 import { planOf } from '../read/plan.ts';
 import { predicateGraph } from '../read/predicate-graph.ts';
@@ -16,10 +15,10 @@ import type { PastReadings } from '../reasoning/copied-pasts.ts';
 import { search } from '../search/search.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { defaultLimits, type ReadLimits } from '../session/read-limits.ts';
-import { unlimited } from '../session/writer.ts';
 import { recallFor } from '../window/recall-query.ts';
 import { diffScopes, listScopes } from '../write/scopes.ts';
 import type { ReadingEngine } from './engine-context.ts';
+import { exportKnowledge } from './exporting.ts';
 import {
   aggregateForText,
   askForText,
@@ -98,12 +97,11 @@ export const readings = {
   ),
   /** The hits of a text, and what it mentions. */
   search: asking(search, () => defaultLimits, anyConclusion),
-  /** Exports what is stored, piece by piece: see `exportKnowledge`. */
-  export: async ({ live }: ReadingEngine, caller: Caller, choice: ExportChoice, taker: ExportTaker) =>
-    live.reading(caller, unlimited, (context) => exportKnowledge(context, choice, taker)),
+  /** What is stored as text, part by part: see `exportText`. */
+  export: exportKnowledge,
 };
 
-/** What is written piece by piece to whoever asks stays on the serving thread. */
+/** An export of the past is written on the serving thread: only copies of the present stream. */
 const { export: _streamed, ...whole } = readings;
 
 /** True if a reasoning thread can answer the operation about earlier knowledge. */

@@ -9,33 +9,55 @@ import type { RuleRecord } from '../store/rule-store.ts';
 import { atomsIn } from '../language/terms.ts';
 import type { Metadata } from '../contract/facts.ts';
 
-/** Facts or rules per chunk, if they are short. */
+/** Facts per chunk, if they are short. */
 const itemsPerChunk = 256;
 const rowsBetweenBreaths = 0x3ff;
 
+/** What an export reads of its context. */
+export type ExportContext = Pick<ReadContext, 'database' | 'tenant' | 'reader' | 'pacer'>;
+
+/** What an export consists of, as it is in the turn in which this is asked. */
+export interface ExportedKnowledge {
+  readonly declarations: readonly Declaration[];
+  /** In the order in which their facts are written. */
+  readonly relations: readonly StoredRelation[];
+  readonly aliases: readonly ExportedAlias[];
+  readonly rules: readonly ExportedRule[];
+  readonly constraints: readonly ExportedConstraint[];
+}
+
 /**
- * Exports everything stored, in chunks: facts as one reader sees them, and the rules of the same turn.
+ * What an export consists of: declarations come first, then facts by predicate, arity and truth value (true first), within a
+ * relation by version, then the aliases of an export of everything, the rules and the constraints, each in order of creation.
  *
- * Declarations come first. Relations are ordered by predicate, arity and truth value (true first), facts within one by
- * version; then come the aliases of an export of everything, the rules and the constraints, each in order of creation.
- * Memory use is constant: each chunk is built after the previous one was taken.
+ * Call it in the turn in which the reader was pinned.
  */
-export async function exportKnowledge(
-  context: ReadContext,
+export function exportedKnowledge(
+  { database, tenant }: ExportContext,
   choice: ExportChoice,
-  taker: ExportTaker,
-): Promise<void> {
-  const { database, tenant } = context;
-  const rules = choice.rules ? database.rules.all().filter((rule) => isWanted(rule, choice)) : [];
-  const constraints = choice.rules
-    ? database.constraints.all().filter((constraint) => isWantedConstraint(constraint, choice))
-    : [];
+): ExportedKnowledge {
   const declared = database.declarations
     .all()
-    .filter(({ name }) => choice.predicate === null || choice.predicate === name)
-    .map(shownDeclaration);
-  if (choice.rules && declared.length > 0) await taker.declarations(declared);
-  const relations = [...tenant.facts.relations.values()]
+    .filter(({ name }) => choice.predicate === null || choice.predicate === name);
+  // Aliases are of the whole tenant.
+  const isWhole = choice.predicate === null && choice.scope === null && !choice.unscoped;
+  return {
+    declarations: choice.rules ? declared.map(shownDeclaration) : [],
+    relations: exportedRelations({ tenant }, choice),
+    aliases: isWhole ? tenant.aliases.all() : [],
+    rules: choice.rules ? database.rules.all().filter((rule) => isWanted(rule, choice)) : [],
+    constraints: choice.rules
+      ? database.constraints.all().filter((constraint) => isWantedConstraint(constraint, choice))
+      : [],
+  };
+}
+
+/** The relations with facts to export, in their order. */
+export function exportedRelations(
+  { tenant }: Pick<ReadContext, 'tenant'>,
+  choice: ExportChoice,
+): StoredRelation[] {
+  return [...tenant.facts.relations.values()]
     .filter(({ predicate }) => choice.predicate === null || predicate === choice.predicate)
     .sort(
       (left, right) =>
@@ -43,22 +65,26 @@ export async function exportKnowledge(
         left.arity - right.arity ||
         Number(left.negated) - Number(right.negated),
     );
-  // Aliases are of the whole tenant.
-  const isWhole = choice.predicate === null && choice.scope === null && !choice.unscoped;
-  const aliases = isWhole ? tenant.aliases.all() : [];
-  for (const relation of relations) await exportRelation(context, relation, choice, taker);
-  for (let from = 0; from < aliases.length; from += itemsPerChunk)
-    await taker.aliases(aliases.slice(from, from + itemsPerChunk));
-  for (let from = 0; from < rules.length; from += itemsPerChunk)
-    await taker.rules(rules.slice(from, from + itemsPerChunk));
-  if (constraints.length > 0) await taker.constraints(constraints);
+}
+
+/**
+ * The facts of these relations that the reader sees, in chunks. Memory use is constant: each chunk is built after the
+ * previous one was taken.
+ */
+export async function exportFacts(
+  context: ExportContext,
+  relations: readonly StoredRelation[],
+  choice: ExportChoice,
+  take: (facts: readonly ExportedFact[]) => Promise<void>,
+): Promise<void> {
+  for (const relation of relations) await exportRelation(context, relation, choice, take);
 }
 
 async function exportRelation(
-  context: ReadContext,
+  context: ExportContext,
   relation: StoredRelation,
   choice: ExportChoice,
-  taker: ExportTaker,
+  take: (facts: readonly ExportedFact[]) => Promise<void>,
 ): Promise<void> {
   const { database, tenant, reader, pacer } = context;
   const { facts } = tenant;
@@ -86,11 +112,11 @@ async function exportRelation(
     });
     const isLong = meter.counts(charactersOf(identity.args));
     if (chunk.length < itemsPerChunk && !isLong) continue;
-    await taker.facts(chunk);
+    await take(chunk);
     chunk = [];
     if (isLong) await pacer.breathe();
   }
-  if (chunk.length > 0) await taker.facts(chunk);
+  if (chunk.length > 0) await take(chunk);
 }
 
 function isWanted({ rule, scope }: RuleRecord, choice: ExportChoice): boolean {
@@ -131,14 +157,4 @@ export interface ExportChoice {
   readonly ended?: boolean;
   /** Rules and constraints too. */
   readonly rules: boolean;
-}
-
-/** Receives the chunks one after the other; the next is built when the returned promise has resolved. */
-export interface ExportTaker {
-  /** Comes first, if there are any and rules are wanted. */
-  declarations(declarations: readonly Declaration[]): Promise<void>;
-  facts(facts: readonly ExportedFact[]): Promise<void>;
-  aliases(aliases: readonly ExportedAlias[]): Promise<void>;
-  rules(rules: readonly ExportedRule[]): Promise<void>;
-  constraints(constraints: readonly ExportedConstraint[]): Promise<void>;
 }

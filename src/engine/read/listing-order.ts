@@ -4,6 +4,7 @@ import type { ReadContext } from '../session/read-context.ts';
 import { isTextSort, sortedPosition } from '../contract/fact-order.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
 import type { FactRow } from '../store/fact-store.ts';
+import { SalienceReader } from '../store/salience-reader.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { Concluded, Listing, RelationName } from '../session/caches.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
@@ -147,12 +148,13 @@ async function sortsOf(entries: Entries, part: Part | null): Promise<Float64Arra
     return argumentRanks(places.length, textAt, pacer, part);
   }
   const sorts = new Float64Array(places.length);
+  const numberOf = sortNumbers(listed);
   for (let entry = 0; entry < places.length; entry++) {
     const place = places[entry] as number;
     const of = conclusions[-1 - place];
     sorts[entry] =
       of === undefined
-        ? (sortValueOf(listed, storedAt(entries, entry), place) as number)
+        ? numberOf(storedAt(entries, entry), place)
         : ((of.values?.[rows[entry] as number] as number | undefined) ?? of.place);
     if ((entry & 0xfff) === 0xfff) await pacer.breathe();
   }
@@ -207,6 +209,31 @@ async function byNumbers(
     start = end;
   }
   return { places, rows };
+}
+
+/**
+ * `sortValueOf` for many stored facts and a sort by numbers: what facts have in common that were asserted together is worked
+ * out once for all of them.
+ */
+function sortNumbers(listed: ListingQuery): (fact: FactRow, relationIndex: number) => number {
+  const { database, tenant } = listed.context;
+  const { facts, uses } = tenant;
+  const timeOf = (generation: number): number => database.timeOf(generation);
+  const each = (fact: FactRow, relationIndex: number): number =>
+    sortValueOf(listed, fact, relationIndex) as number;
+  const reader = new SalienceReader(facts, uses, timeOf, listed.time);
+  switch (listed.query.sort) {
+    case 'updatedAt':
+      return ({ relation, row }) => database.timeOf(relation.bornIn(row));
+    case 'createdAt':
+      return (fact) => facts.createdAtOf(fact) ?? reader.assertedAtOf(rowNumberOf(fact));
+    case 'salience':
+      // Of a restored fact the reader does not know when it first existed.
+      return (fact, relationIndex) =>
+        facts.createdAtOf(fact) === null ? reader.of(fact.relation, fact.row) : each(fact, relationIndex);
+    default:
+      return each;
+  }
 }
 
 /** The sort value of a stored fact; `relationIndex`: the index of its relation. */

@@ -66,17 +66,15 @@ test('queries, pages, exports and recalled facts with long constants are read in
     exported: () =>
       engine.export(
         caller,
-        { scope: null, unscoped: false, predicate: null, rules: false },
         {
-          facts: async (chunk) => {
-            // A chunk is written in one turn.
-            expect(chunk.length).toBeLessThan(10);
-            for (const { args } of chunk) texts.push(args[0] ?? '');
-          },
-          aliases: async () => {},
-          rules: async () => {},
-          constraints: async () => {},
-          declarations: async () => {},
+          choice: { scope: null, unscoped: false, predicate: null, rules: false },
+          format: 'csv',
+        },
+        async (part) => {
+          const lines = String(part).split('\r\n').slice(0, -1);
+          // A part is written in one turn.
+          expect(lines.length).toBeLessThan(10);
+          texts.push(...lines);
         },
       ),
   };

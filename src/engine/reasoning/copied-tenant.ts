@@ -27,7 +27,7 @@ import type {
 /** A message about the contents of a copy. */
 export type CopyMessage = Exclude<
   ToReasoningThread,
-  { readonly kind: 'open' | 'drop' | 'ask' | 'cancel' | PastMessage['kind'] }
+  { readonly kind: 'open' | 'drop' | 'ask' | 'cancel' | 'taken' | PastMessage['kind'] }
 >;
 
 /** Rows that a question derived, or rests on. */
@@ -35,7 +35,6 @@ interface Derived extends Pick<Candidates, 'rows' | 'count' | 'dead'> {
   readonly of: Pick<Candidates, 'view' | 'predicate' | 'arity' | 'negated' | 'relation'>;
 }
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const constantsBetweenBreaths = 256;
 /** Sets of goals, of each of which it is remembered what was said of their conclusions. */
 const maxGoalsRemembered = 100;
@@ -238,28 +237,31 @@ export class CopiedTenant {
 
   async #takeConstants({ bytes, ends, ids }: Extract<CopyMessage, { kind: 'constants' }>): Promise<void> {
     const { dictionary } = this.tenant.facts;
-    let start = 0;
+    const owns = new Int32Array(ids.length);
+    for (let from = 0; from < ids.length; from += constantsBetweenBreaths) {
+      const end = Math.min(ids.length, from + constantsBetweenBreaths);
+      dictionary.internEncoded({ bytes, ends }, from, end, owns.subarray(from));
+      await this.#slices.breathe();
+    }
     for (const [at, original] of ids.entries()) {
-      const end = ends[at] as number;
-      const own = dictionary.intern(decoder.decode(bytes.subarray(start, end)));
-      start = end;
+      const own = owns[at] as number;
       this.#ownIds = withRoom(this.#ownIds, original);
       this.#originalIds = withRoom(this.#originalIds, own);
       this.#ownIds[original] = own;
       this.#originalIds[own] = original;
-      if (at % constantsBetweenBreaths === constantsBetweenBreaths - 1) await this.#slices.breathe();
     }
   }
 
   async #takeRelation(copied: CopiedRelation): Promise<void> {
     const { predicate, arity, negated, count, generation, columns, validFrom, validUntil } = copied;
-    const own = columns.map((column) => column.slice(0, count));
+    // The buffers came with the message: they are the copy's.
+    const own = columns.map((column) => exactly(column, count));
     for (const column of own.slice(0, arity)) await this.#toOwn(column);
     const birth = new Float64Array(count).fill(generation);
-    const number = copied.number.slice(0, count);
+    const number = exactly(copied.number, count);
     const bounds = {
-      validFrom: validFrom?.slice(0, count) ?? null,
-      validUntil: validUntil?.slice(0, count) ?? null,
+      validFrom: validFrom === null ? null : exactly(validFrom, count),
+      validUntil: validUntil === null ? null : exactly(validUntil, count),
     };
     const { hasLives } = copied;
     const rows = { predicate, arity, negated, count, columns: own, birth, number, death: null, hasLives };
@@ -329,6 +331,11 @@ const rowsBetweenBreaths = 4096;
 
 function keyOf({ predicate, arity, negated }: StoredRelation): string {
   return relationKey(predicate, arity, negated);
+}
+
+/** The column without the room behind its first elements. */
+function exactly<Column extends Int32Array | Float64Array>(column: Column, count: number): Column {
+  return column.length === count ? column : (column.slice(0, count) as Column);
 }
 
 function withRoom(ids: Int32Array, id: number): Int32Array {

@@ -47,6 +47,8 @@ export class CopyFeed implements MemoryHolder {
   derived = 0;
   /** Questions that use it. */
   users = 0;
+  /** True once it was asked anything but exports. */
+  isAsked = false;
   isDropped = false;
   readonly #post: Post<ToReasoningThread>;
   readonly #dropped: () => void;

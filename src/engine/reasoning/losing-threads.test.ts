@@ -79,7 +79,7 @@ for (const [kind, read] of Object.entries(kinds).filter(([each]) => each !== 'qu
     await until(() => threads.asked === 1);
     const others = [session.ask('path(?x, n3)'), session.query('edge(?x, ?y)')];
     await until(() => threads.asked === 3);
-    await vi.advanceTimersByTimeAsync(lateMs + 150);
+    await vi.advanceTimersByTimeAsync(lateMs + 50);
     expect((await late).members['limit']).toBe('timeoutMs');
     expect(threads.started).toBe(1);
     isStuck = false;
@@ -120,7 +120,7 @@ test('a question begins again however often other questions cost it its thread',
   for (let round = 1; round <= 5; round++) {
     const late = refusal(session.ask('path(?x, ?y)', { timeoutMs: lateMs, limit: round }));
     await until(() => threads.asked === 2 * round);
-    await vi.advanceTimersByTimeAsync(lateMs + 150);
+    await vi.advanceTimersByTimeAsync(lateMs + 50);
     expect((await late).members['limit']).toBe('timeoutMs');
     isStuck = round < 5;
     await vi.advanceTimersByTimeAsync(1000);
@@ -236,6 +236,48 @@ test('no thread starts once the service ends', async () => {
   await session.engine.close();
   await asked;
   expect(threads.started).toBe(0);
+});
+
+test('threads that do not start are tried again after a while, later each time, and told of', async () => {
+  const threads = threadsInProcess();
+  let canStart = false;
+  let attempts = 0;
+  const warnings: string[] = [];
+  const session = await openSession({
+    onWarn: (message) => void warnings.push(message),
+    threadHost: {
+      count: 1,
+      readsLog: false,
+      afterMs: 0,
+      start(on) {
+        attempts++;
+        if (canStart) return threads.start(on);
+        queueMicrotask(() => on.ended(new Error('no room')));
+        return { post: () => undefined, terminate: () => undefined };
+      },
+    },
+  });
+  await session.tellAll(chainOf(3));
+  let later = 0;
+  const now = performance.now.bind(performance);
+  const time = vi.spyOn(performance, 'now').mockImplementation(() => now() + later);
+  onTestFinished(() => time.mockRestore());
+  const asked = async (afterMs: number): Promise<number> => {
+    later += afterMs;
+    const before = attempts;
+    expect(await session.query('edge(?x, ?y)', { limit: 10 })).toHaveLength(3);
+    return attempts - before;
+  };
+  expect(await asked(0)).toBe(3);
+  expect(await asked(0)).toBe(0);
+  expect(await asked(60_000)).toBe(1);
+  expect(await asked(60_000)).toBe(0);
+  canStart = true;
+  expect(await asked(60_000)).toBe(1);
+  expect(await asked(0)).toBe(0);
+  expect(
+    warnings.map((each) => each.replace(/^Reasoning threads (do not start here.* for|start)/, '')),
+  ).toEqual([' 60 s: Error: no room.', ' 120 s: Error: no room.', ' again.']);
 });
 
 test('nothing can come between the look at a copy and the question about it', async () => {

@@ -13,6 +13,7 @@ import type { RelationShape } from '../datalog/model/program.ts';
 import type { RetainedRange } from '../log/retained.ts';
 import type { LateBase, LostPast, WantedPast } from '../state/past-state.ts';
 import type { DeclarationRecord } from '../store/declaration-store.ts';
+import type { ExportInput } from '../read/export-text.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 
@@ -51,6 +52,11 @@ export interface RemoteReads {
   readonly whatIf: WhatIfInput;
 }
 
+/** Reads whose answers cross piece by piece, while their takers take them. */
+export interface RemoteStreams {
+  readonly exportFacts: ExportInput;
+}
+
 /** What is asked about the conclusions of earlier reads. */
 export interface RemoteConclusionReads {
   /** Conclusions whose canonical proof uses the fact with this number, as text. */
@@ -62,7 +68,7 @@ export interface RemoteConclusionReads {
 }
 
 /** Everything that can be asked of a copy. */
-export type RemoteInputs = RemoteReads & RemoteConclusionReads;
+export type RemoteInputs = RemoteReads & RemoteStreams & RemoteConclusionReads;
 
 /** What is asked of a copy. */
 export type RemoteTask = {
@@ -185,7 +191,9 @@ export type ToReasoningThread =
     }
   | RemoteQuestion
   | PastMessage
-  | { readonly kind: 'cancel'; readonly id: number };
+  | { readonly kind: 'cancel'; readonly id: number }
+  /** A piece of a streamed answer was taken: another one may be under way. */
+  | { readonly kind: 'taken'; readonly id: number };
 
 /** Conclusions of a relation in a view that the answer rests on. */
 export interface RemoteConclusions extends RelationShape {
@@ -208,8 +216,18 @@ interface Replied {
   readonly fired: readonly (readonly [string, number])[];
 }
 
+/** Pieces of a streamed answer that may be under way, or wait to be taken. */
+export const maxPiecesUnderWay = 4;
+
+/** The next piece of a streamed answer. Its reply follows the last one. */
+export interface AnswerPiece {
+  readonly kind: 'piece';
+  readonly id: number;
+  readonly bytes: Uint8Array;
+}
+
 /** From a reasoning thread: that it is there, then one reply to each question. */
-export type FromReasoningThread = { readonly kind: 'started' } | ThreadReply;
+export type FromReasoningThread = { readonly kind: 'started' } | AnswerPiece | ThreadReply;
 
 /** The reply to a question. */
 export type ThreadReply =

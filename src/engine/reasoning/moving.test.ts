@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { TextFormatName } from '../read/export-formats.ts';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
 import { declarationInputSchema } from '../contract/declarations.ts';
 import { explainInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
@@ -34,6 +35,16 @@ const whatIf = (session: Session, fields: Fields): Promise<unknown> =>
 const written = (answer: unknown): string =>
   JSON.stringify(answer, (key, value: unknown) => (key === 'elapsedMs' ? 0 : value));
 
+const exported = async (session: Session, fields: Fields): Promise<string> => {
+  const { format = 'ndjson', ...given } = fields as { format?: TextFormatName };
+  const choice = { scope: null, unscoped: false, predicate: null, rules: true, ...given };
+  let text = '';
+  const end = await session.engine.export(session.caller, { choice, format }, async (part) => {
+    text += typeof part === 'string' ? part : new TextDecoder().decode(part);
+  });
+  return `${text}${end.omitted}`;
+};
+
 const moving: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {
   'a pattern query': (session) => session.query('edge(?x, ?y)'),
   'a pattern query of one truth value': (session) => session.query('-edge(?x, ?y)'),
@@ -55,6 +66,10 @@ const moving: Readonly<Record<string, (session: Session) => Promise<unknown>>> =
     aggregate(session, { predicate: 'path', args: ['?x', '?y'], operation: 'COUNT', infer: true }),
   'a figure over every arity': (session) =>
     aggregate(session, { predicate: 'path', operation: 'COUNT', infer: true }),
+  'an export of everything': (session) => exported(session, {}),
+  'an export of ended facts too': (session) => exported(session, { ended: true }),
+  'an export of a scope': (session) => exported(session, { scope: 'one', format: 'csv' }),
+  'an export of a predicate': (session) => exported(session, { predicate: 'edge', format: 'ntriples' }),
 };
 
 const writes: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {

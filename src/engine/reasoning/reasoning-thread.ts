@@ -6,15 +6,18 @@ import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 import { aggregateFacts } from '../read/aggregate-facts.ts';
 import { bodyOf, infer, type InferenceContext } from '../read/ask.ts';
 import { explain } from '../read/explain.ts';
+import { exportFactText, type SendPart } from '../read/export-text.ts';
 import { queryFacts } from '../read/query.ts';
 import { whatIf } from '../read/what-if.ts';
 import type { RetainedLog, RetainedRange } from '../log/retained.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import { replyOf } from './thread-replies.ts';
 import { type CopyMessage, CopiedTenant } from './copied-tenant.ts';
+import { Credits } from './pieces.ts';
 import { CopiedPasts, type PastReadings } from './copied-pasts.ts';
 import {
   type FromReasoningThread,
+  maxPiecesUnderWay,
   type Post,
   type RemoteInputs,
   type RemoteQuestion,
@@ -41,6 +44,8 @@ export interface ReasoningThreadParts {
 interface Running {
   readonly ending: AbortController;
   readonly copied: CopiedTenant;
+  /** Pieces of its answer that it may post. */
+  readonly credits: Credits;
   /** False while the copy takes in what was posted before it. */
   hasBegun: boolean;
 }
@@ -97,6 +102,9 @@ export class ReasoningThread {
         this.#cancel(message.id);
         this.#pasts.cancel(message.id);
         return;
+      case 'taken':
+        this.#running.get(message.id)?.credits.give();
+        return;
       default:
         this.#takeIn(message);
     }
@@ -113,8 +121,10 @@ export class ReasoningThread {
   #ask(message: RemoteQuestion): void {
     const held = present(this.#held.get(message.copy) ?? null, 'a question is about a copy that is there');
     const { copied } = held;
-    const running = { ending: new AbortController(), copied, hasBegun: false };
-    const { signal } = running.ending;
+    const ending = new AbortController();
+    const { signal } = ending;
+    const credits = new Credits(maxPiecesUnderWay, signal);
+    const running: Running = { ending, copied, credits, hasBegun: false };
     this.#running.set(message.id, running);
     // Its reader is pinned in its turn: what comes after the question must not be seen.
     const pinned = held.taken.then(() => {
@@ -125,7 +135,7 @@ export class ReasoningThread {
     });
     held.taken = pinned.then(() => undefined);
     void pinned
-      .then((reader) => (reader === null ? undefined : this.#answer(message, held, reader, signal)))
+      .then((reader) => (reader === null ? undefined : this.#answer(message, held, reader, running)))
       .finally(() => this.#running.delete(message.id));
   }
 
@@ -143,16 +153,22 @@ export class ReasoningThread {
     { id, task, goals, timeoutMs, maxDerivations, askedAt, lightMs }: RemoteQuestion,
     { copied, owner }: Held,
     reader: PinnedReader,
-    signal: AbortSignal,
+    { ending: { signal }, credits }: Running,
   ): Promise<void> {
     const { scheduler, post, write } = this.#parts;
     const { reasoner, tenant, database } = copied;
     const startedAt = askedAt - performance.timeOrigin;
     const pacer = reasoner.pacer({ timeoutMs, maxDerivations, startedAt, signal });
+    const send: SendPart = async (part) => {
+      const bytes = typeof part === 'string' ? encoder.encode(part) : part;
+      await credits.take();
+      scheduler.enter(task.kind, owner);
+      post({ kind: 'piece', id, bytes }, [bytes.buffer as ArrayBuffer]);
+    };
     scheduler.enter('ask', owner);
     try {
       const { value, used } = await workOf(task)(
-        { copied, context: { database, tenant, reasoner, reader, pacer } },
+        { copied, context: { database, tenant, reasoner, reader, pacer }, send },
         task.input,
       );
       const conclusions = goals.length === 0 ? [] : copied.conclusions(goals, reader);
@@ -186,6 +202,8 @@ interface Worked {
 interface Working {
   readonly copied: CopiedTenant;
   readonly context: InferenceContext;
+  /** Sends the next piece of a streamed answer. */
+  readonly send: SendPart;
 }
 
 type Work<Input> = (working: Working, input: Input) => Promise<Worked>;
@@ -211,6 +229,7 @@ const works: { readonly [Kind in keyof RemoteInputs]: Work<RemoteInputs[Kind]> }
     return { value: result, used: facts };
   },
   whatIf: ({ context }, input) => plain(whatIf(context, input)),
+  exportFacts: ({ context, send }, input) => plain(exportFactText(context, input, send)),
   async dependents({ copied, context: { reasoner, reader, pacer } }, { fact: number }) {
     const { facts } = copied.tenant;
     const fact = number < facts.numbers.count ? facts.versionOf(number) : null;

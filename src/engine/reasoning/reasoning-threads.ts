@@ -18,6 +18,8 @@ import type {
 import type { TenantState } from '../state/state.ts';
 import { Tuples } from '../store/tuples.ts';
 import { CopyFeed } from './copy-feed.ts';
+import { StartAttempts } from './start-attempts.ts';
+import { Pieces, type PieceTaker } from './pieces.ts';
 import {
   type Ending,
   type PastThread,
@@ -85,12 +87,13 @@ export interface ThreadCounters {
   readonly replacedThreads: number;
 }
 
-/** The caller waits so much longer than its time for a thread that does not answer, in milliseconds. */
-const lateMs = 150;
+/**
+ * The caller waits so much longer than its time for a thread that does not answer, in milliseconds. Of the 250 that it may
+ * wait the rest is for turns of this thread, and of the machine's other programs.
+ */
+const lateMs = 50;
 /** After this time a thread that does not reply to a cancelled question is replaced. */
 const replyWithinMs = 1000;
-/** After so many threads in a row that ended before they said anything, none is started any more. */
-const maxAbsent = 3;
 /** How often a question is begun again because its thread ended. */
 const maxStarts = 3;
 /** Light questions in a row after which a shape is not heavy any more. One alone may have had an easy constant. */
@@ -117,11 +120,13 @@ interface Posted {
   readonly maxDerivations: number;
   /** In the state that it sees, looked at again in each turn before it is posted; null: it cannot be answered there. */
   readonly reach: (now: ReadContext) => Reach | null;
+  /** Takes what the task streams; absent: it streams nothing. */
+  readonly stream?: PieceTaker;
 }
 
-/** A question that moves; see `shapeOfQuestion`. */
+/** A question that moves. `shape`: see `shapeOfQuestion`; null: what it weighs is known before. */
 export interface MovedQuestion extends Posted {
-  readonly shape: string;
+  readonly shape: string | null;
 }
 
 /** `value`: an answer, `JsonText` if it is long. `used`: numbers of facts, some perhaps gone. `context`: what it saw. */
@@ -138,9 +143,10 @@ interface HeavyShape {
   light: number;
 }
 
-/** A question on a thread. */
+/** A question on a thread. `pieces`: of its answer, if it streams one. */
 interface Asked {
   readonly settle: (reply: ThreadReply | Ending) => void;
+  readonly pieces: Pieces | null;
 }
 
 /** What a task was posted with, in one turn with the check that nothing is missing. */
@@ -150,6 +156,13 @@ interface Sent {
   readonly now: ReadContext;
   readonly goals: readonly string[];
   readonly reply: Promise<ThreadReply | Ending>;
+  readonly pieces: Pieces | null;
+}
+
+/** What a task came to. `hasBegun`: some of its answer was taken. */
+interface Replied extends Pick<Sent, 'now' | 'goals'> {
+  readonly reply: ThreadReply | Ending;
+  readonly hasBegun: boolean;
 }
 
 interface Thread extends PastThread {
@@ -189,13 +202,13 @@ export class ReasoningThreads implements FactCopies {
   #nextQuestion = 1;
   /** Questions that wait for their copies. */
   #waiting = 0;
-  /** Threads in a row that ended before they said anything. */
-  #absent = 0;
+  readonly #starts: StartAttempts;
   #isClosed = false;
   readonly #counters = { movedQuestions: 0, replacedThreads: 0 };
 
   constructor(parts: ReasoningThreadsParts) {
     this.#parts = parts;
+    this.#starts = new StartAttempts(parts.onWarn);
     this.#threads = Array.from({ length: parts.host.count }, () => null);
     this.past = new PastThreads(this.#pastPool());
   }
@@ -231,7 +244,7 @@ export class ReasoningThreads implements FactCopies {
    */
   isThere(caller: Caller): boolean {
     const tenant = this.#tenantOf(caller);
-    if (tenant === undefined || this.#absent >= maxAbsent || this.#isClosed) return false;
+    if (tenant === undefined || this.#starts.arePaused || this.#isClosed) return false;
     return this.#threadAt(this.#placeOf(tenant)).isThere;
   }
 
@@ -248,7 +261,8 @@ export class ReasoningThreads implements FactCopies {
   }
 
   /** Notes how long a question took on a thread; shapes of which several in a row were light are answered here again. */
-  #noteWeight(tenant: TenantState, shape: string, weight: Reply['weight']): void {
+  #noteWeight(tenant: TenantState, shape: string | null, weight: Reply['weight']): void {
+    if (shape === null) return;
     const heavy = this.#heavy.get(tenant, shape);
     if (heavy === undefined || weight === 'unknown') return;
     heavy.light = weight === 'light' ? heavy.light + 1 : 0;
@@ -281,15 +295,16 @@ export class ReasoningThreads implements FactCopies {
    * Small answers are objects, and long ones text.
    */
   async ask(caller: Caller, context: ReadContext, question: MovedQuestion): Promise<MovedAnswer | null> {
-    if (context.database.tenants.get(caller.tenant) !== context.tenant || this.#absent >= maxAbsent)
-      return null;
+    if (context.database.tenants.get(caller.tenant) !== context.tenant || this.#starts.arePaused) return null;
     this.#counters.movedQuestions++;
     for (let ends = 0; ends < maxStarts; ) {
       const replied = await this.#asked(caller, context, question);
       if (replied === null) return null;
       const { reply, now, goals } = replied;
       if (typeof reply === 'string') {
-        if (this.#absent >= maxAbsent) return null;
+        if (replied.hasBegun)
+          throw new Error('the reasoning thread that wrote the answer ended in the middle');
+        if (this.#starts.arePaused) return null;
         if (reply === 'ended') ends++;
         continue;
       }
@@ -297,6 +312,8 @@ export class ReasoningThreads implements FactCopies {
       this.#noteWeight(context.tenant, question.shape, taken.weight);
       return { ...taken, context: now };
     }
+    // What streams its answer needs little memory here.
+    if (question.stream !== undefined) return null;
     throw context.pacer.exceeded('memory', 'the thread that answered the question ended several times');
   }
 
@@ -305,17 +322,20 @@ export class ReasoningThreads implements FactCopies {
     caller: Pick<Caller, 'database' | 'tenant' | 'signal'>,
     context: ReadContext,
     posted: Posted,
-  ): Promise<{ reply: ThreadReply | Ending; now: ReadContext; goals: readonly string[] } | null> {
+  ): Promise<Replied | null> {
     this.#waiting++;
     const sent = await this.#sent(caller, context, posted).finally(() => this.#waiting--);
     if (sent === null) return null;
-    const { thread, feed, now, goals } = sent;
+    const { thread, feed, now, goals, pieces } = sent;
     try {
       const reply = await sent.reply;
       if (typeof reply !== 'string') this.#noteReply(feed, thread, reply, now);
-      return { reply, now, goals };
+      return { reply, now, goals, hasBegun: pieces?.hasBegun === true };
     } finally {
       feed.users--;
+      // Made for exports alone, it is of use to nobody until the next one.
+      if (!feed.isAsked && feed.users === 0 && thread.feeds.get(now.tenant) === feed)
+        this.#drop(thread, now.tenant);
     }
   }
 
@@ -373,8 +393,8 @@ export class ReasoningThreads implements FactCopies {
       live.refuseClosed();
       context.pacer.look();
       const now = { ...live.pin(caller, context.pacer.limits), pacer: context.pacer };
-      // Another tenant of this name may have come meanwhile.
-      if (now.tenant !== context.tenant) return null;
+      // Another tenant of this name may have come meanwhile, or threads may have ended while the copy was posted.
+      if (now.tenant !== context.tenant || this.#starts.arePaused) return null;
       const reached = posted.reach(now);
       if (reached === null) return null;
       const { goals, relations } = reached;
@@ -385,13 +405,16 @@ export class ReasoningThreads implements FactCopies {
       }
       if (feed.isCurrent(relations, now.database)) {
         feed.users++;
-        const reply = this.#reply(thread, feed, caller, now, { ...posted, goals });
-        return { thread, feed, now, goals, reply };
+        feed.isAsked ||= posted.stream === undefined;
+        posted.stream?.begun(now);
+        return { thread, feed, now, goals, ...this.#reply(thread, feed, caller, now, { ...posted, goals }) };
       }
       const more = feed.bytesOf(relations);
       memory.use(feed, feed.bytes);
       feed.users++;
       try {
+        // Nothing is evicted for an answer that can be written here without it.
+        if (posted.stream !== undefined && memory.heldBytes + more > memory.limit) return null;
         if (!memory.fits(feed.bytes + more, feed)) return null;
         feed.bytes += more;
         await feed.follow(relations, now);
@@ -404,7 +427,7 @@ export class ReasoningThreads implements FactCopies {
   #pastPool(): PastThreadPool {
     const isPossible = (): boolean => {
       const { readsLog, afterMs, count } = this.#parts.host;
-      return readsLog && count > 0 && Number.isFinite(afterMs) && !this.#isClosed && this.#absent < maxAbsent;
+      return readsLog && count > 0 && Number.isFinite(afterMs) && !this.#isClosed && !this.#starts.arePaused;
     };
     return {
       get isPossible() {
@@ -472,10 +495,14 @@ export class ReasoningThreads implements FactCopies {
   }
 
   #took(thread: Thread, message: FromReasoningThread): void {
+    if (!thread.isThere) this.#starts.succeeded();
     thread.isThere = true;
-    this.#absent = 0;
     if (message.kind === 'started') return;
     const { id } = message;
+    if (message.kind === 'piece') {
+      thread.asked.get(id)?.pieces?.add(message.bytes);
+      return;
+    }
     clearTimeout(thread.givenUp.get(id));
     thread.givenUp.delete(id);
     thread.asked.get(id)?.settle(message);
@@ -483,15 +510,13 @@ export class ReasoningThreads implements FactCopies {
 
   /**
    * Ends the thread. Its copies are gone, and its questions begin again on another one, started when needed. Threads that
-   * never said anything are only told of when no more are started.
+   * never said anything are only told of when no more are started for a while.
    */
   #replace(thread: Thread, ending: Ending, what: string, why: string): void {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return;
-    const { onWarn } = this.#parts;
-    if (thread.isThere) onWarn(`A reasoning thread ${what}: ${why}.`);
-    else if (++this.#absent === maxAbsent)
-      onWarn(`Reasoning threads do not start here, so all questions stay on the serving thread: ${why}.`);
+    if (thread.isThere) this.#parts.onWarn(`A reasoning thread ${what}: ${why}.`);
+    else this.#starts.failed(why);
     this.#threads[at] = null;
     this.#counters.replacedThreads++;
     this.#end(thread, ending);
@@ -514,27 +539,38 @@ export class ReasoningThreads implements FactCopies {
     { number: copy }: CopyFeed,
     caller: Pick<Caller, 'signal'>,
     now: ReadContext,
-    { task, goals, timeoutMs, maxDerivations }: Omit<Posted, 'reach'> & { readonly goals: readonly string[] },
-  ): Promise<ThreadReply | Ending> {
+    {
+      task,
+      goals,
+      timeoutMs,
+      maxDerivations,
+      stream,
+    }: Omit<Posted, 'reach'> & { readonly goals: readonly string[] },
+  ): Pick<Sent, 'reply' | 'pieces'> {
     const { pacer } = now;
     const { generation, time } = now.reader;
     const askedAt = performance.timeOrigin + pacer.startedAt;
     const lightMs = this.afterMs;
     const asked = { copy, generation, time, task, goals, askedAt, lightMs, timeoutMs, maxDerivations };
-    return this.#exchange(thread, (id) => ({ kind: 'ask', id, ...asked }), {
+    const pieces = stream === undefined ? null : new Pieces(stream);
+    const waiting = {
       signal: signalOf(caller),
       waitMs: Math.max(0, timeoutMs - pacer.elapsedMs),
       late: () => pacer.exceeded('timeoutMs', `the question took longer than ${timeoutMs} ms`),
-    });
+    };
+    const reply = this.#exchange(thread, (id) => ({ kind: 'ask', id, ...asked }), waiting, pieces);
+    return { reply, pieces };
   }
 
-  /** See `PastThread.exchange`. */
+  /** See `PastThread.exchange`; `pieces`: of the answer, if it is streamed. */
   #exchange(
     thread: Thread,
     make: (id: number) => ToReasoningThread,
     { signal, waitMs, late }: Waiting,
+    pieces: Pieces | null = null,
   ): Promise<ThreadReply | Ending> {
     const id = this.#nextQuestion++;
+    let hasReplied = false;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
@@ -543,7 +579,8 @@ export class ReasoningThreads implements FactCopies {
       };
       const giveUp = (error: unknown): void => {
         leave();
-        this.#giveUp(thread, id);
+        pieces?.end();
+        if (!hasReplied) this.#giveUp(thread, id);
         reject(error);
       };
       const gone = (): void => giveUp(new DOMException('the client has gone', 'AbortError'));
@@ -552,11 +589,23 @@ export class ReasoningThreads implements FactCopies {
         Math.min(maxTimerMs, Math.max(0, waitMs) + lateMs),
       );
       const settle = (reply: ThreadReply | Ending): void => {
-        leave();
-        resolve(reply);
+        if (pieces === null || typeof reply === 'string') {
+          leave();
+          pieces?.end();
+          resolve(reply);
+          return;
+        }
+        // Nothing is wanted of the thread any more; the caller may go while the last pieces are taken.
+        hasReplied = true;
+        thread.asked.delete(id);
+        void pieces.taken().then(() => {
+          leave();
+          resolve(reply);
+        });
       };
       signal.addEventListener('abort', gone);
-      thread.asked.set(id, { settle });
+      thread.asked.set(id, { settle, pieces });
+      pieces?.start(() => thread.link.post({ kind: 'taken', id }, []), giveUp);
       thread.link.post(make(id), []);
       if (signal.aborted) gone();
     });

@@ -5,6 +5,8 @@ import { explainInputSchema, whatIfInputSchema } from '../contract/explanation.t
 import { queryInputSchema } from '../contract/facts.ts';
 import { type Atom, isVariable, type Literal } from '../contract/language.ts';
 import { openEngine } from '../open-engine.ts';
+import type { Engine } from '../operations/engine.ts';
+import type { ExportInput } from '../read/export-text.ts';
 import type { ThreadHost } from '../reasoning/reasoning-threads.ts';
 import {
   type Flavour,
@@ -85,6 +87,15 @@ async function compareOthers(
   const change = { predicate, args: ground, truthVal: !negated };
   const ways = [{ assert: [change] }, { retract: [change] }, { assert: [change], goals: [atom] }];
   const supposed = { ...prng.pick(ways), ...scope };
+  const choice = {
+    scope: null,
+    unscoped: false,
+    ...scope,
+    predicate: prng.chance(0.3) ? predicate : null,
+    ended: prng.chance(0.3),
+    rules: prng.chance(0.5),
+  };
+  const format = prng.pick(['ndjson', 'datalog', 'csv', 'ntriples', 'spreadsheet'] as const);
   const looked = async (): Promise<string[]> => {
     const outcomes: unknown[] = [];
     for (const look of [
@@ -98,6 +109,7 @@ async function compareOthers(
       () => engine.aggregate(fuzzCaller, aggregateInputSchema.parse(any)),
       () => engine.query(fuzzCaller, queryInputSchema.parse({ predicate, args, ...scope })),
       () => engine.whatIf(fuzzCaller, whatIfInputSchema.parse(supposed)),
+      () => exported(engine, { choice, format }),
     ])
       outcomes.push(await look().catch((error: unknown) => String(error)));
     return outcomes.map((each) => JSON.stringify(each));
@@ -106,4 +118,13 @@ async function compareOthers(
   const there = await looked();
   threadHost.afterMs = Number.POSITIVE_INFINITY;
   expect(there).toEqual(await looked());
+}
+
+/** An export as one text, with what its format left out. */
+async function exported(engine: Engine, input: ExportInput): Promise<string> {
+  let text = '';
+  const { omitted } = await engine.export(fuzzCaller, input, async (part) => {
+    text += typeof part === 'string' ? part : new TextDecoder().decode(part);
+  });
+  return `${text}${omitted}`;
 }

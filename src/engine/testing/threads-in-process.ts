@@ -19,6 +19,8 @@ export interface ThreadsInProcess extends ThreadHost {
   log: ((range: RetainedRange) => Promise<RetainedLog>) | null;
   /** Messages to threads so far. */
   readonly posted: ToReasoningThread[];
+  /** Messages from threads so far. */
+  readonly heard: FromReasoningThread[];
   /** Questions of which a thread was told. */
   readonly asked: number;
   started: number;
@@ -52,6 +54,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
       return host.log !== null;
     },
     posted: [],
+    heard: [],
     get asked() {
       return host.posted.filter((each) => each.kind === 'ask' && isQuestion(each.task)).length;
     },
@@ -89,7 +92,9 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
         thread.take(message);
       });
       here.on('message', (message: FromReasoningThread) => {
-        if (isOpen) on.message(message);
+        if (!isOpen) return;
+        host.heard.push(message);
+        on.message(message);
       });
       host.pass = (message) => {
         if (isOpen) thread.take(message);

@@ -174,6 +174,30 @@ parentPort.on('message', ({ kind, task }) => {
   expect(await figure(service, 'service_reasoning_replaced_threads_total')).toBe(1);
 });
 
+test('an export to a slow reader comes from a worker, whole, while others are served', async () => {
+  const service = await start();
+  const args = Array.from({ length: 60 }, (_, at) => `${at}${'x'.repeat(60_000)}`);
+  const facts = args.map((text) => ({ predicate: 'long', args: [text] }));
+  for (let from = 0; from < facts.length; from += 10)
+    expect(
+      (await service.call('POST', '/assert/facts', { facts: facts.slice(from, from + 10) })).status,
+    ).toBe(200);
+  await teachPaths(service, 9);
+  const headers = { 'x-tenant-id': 'default' };
+  const response = await fetch(`${service.address}/export?rules=false&predicate=long`, { headers });
+  const reader = response.body?.getReader();
+  const first = await reader?.read();
+  expect(await figure(service, 'service_reasoning_moved_questions_total')).toBe(1);
+  expect((await service.call<Answer>('POST', '/ask', { text: 'path(?x, ?y)' })).body.total).toBe(45);
+  await service.call('POST', '/tell', { predicate: 'long', args: ['later'] });
+  const decoder = new TextDecoder();
+  let text = decoder.decode(first?.value, { stream: true });
+  for (let next = await reader?.read(); next?.done === false; next = await reader?.read())
+    text += decoder.decode(next.value, { stream: true });
+  const lines = text.split('\n').slice(0, -1);
+  expect(lines.map((line) => (JSON.parse(line) as { args: string[] }).args[0])).toEqual(args);
+});
+
 test('threads that cannot start leave the questions on the serving thread', async () => {
   const service = await startServiceUnderTest(
     { REASONING_THREADS: '1' },
