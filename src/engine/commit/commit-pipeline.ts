@@ -14,7 +14,7 @@ import type { LogRecord } from '../log/codec.ts';
 import { noOwner } from '../log/frame-store.ts';
 import type { AppendOptions, Log } from '../log/log.ts';
 import { type GrowthGate, openGate } from './write-admission.ts';
-import { type Claim, type Exclusion, WriteQueue } from './write-queue.ts';
+import { type ClaimedNames, type Exclusion, WriteQueue } from './write-queue.ts';
 
 /** One write to the state. */
 export interface Write {
@@ -45,7 +45,7 @@ export interface Write {
    * What of the tenant its check reads and its operation changes, by name, as the declarations are when it is called; then
    * the commit excludes only those of the tenant that do not say so, or say the same.
    */
-  readonly claim?: () => Claim;
+  readonly claim?: () => ClaimedNames;
   /** Called right before the write becomes visible, in the same turn. */
   readonly before?: (time: number) => void;
   /** The operation's JSON in UTF-8, if already encoded. */
@@ -186,7 +186,7 @@ export class CommitPipeline {
       ends.push(() => reservation.release());
       return has;
     };
-    const claim = (): Claim => write.claim?.() ?? null;
+    const claim = (): ClaimedNames => write.claim?.() ?? null;
     const room = (): Promise<void> => this.#log.room();
     const tenant = tenantOf(write);
     const run = async (doubted?: (error: EngineError) => void): Promise<Report> => {

@@ -13,7 +13,7 @@ export type Exclusion = 'nothing' | 'claim' | 'tenant' | 'database';
 /**
  * What a write reads and changes of its tenant, by name: writes with other claims do not contradict it. null: anything.
  */
-export type Claim = string | readonly string[] | null;
+export type ClaimedNames = string | readonly string[] | null;
 
 /** A write in the queue of its database. */
 interface QueuedWrite<Result> {
@@ -23,7 +23,7 @@ interface QueuedWrite<Result> {
   readonly excludes: () => Exclusion;
   /** Resolves when the log has room. */
   readonly room: () => Promise<void>;
-  readonly claim: () => Claim;
+  readonly claim: () => ClaimedNames;
   /** What a write that excludes nothing or a claim has to exclude after all; called when it is its turn. */
   readonly strengthened: (excludes: 'nothing' | 'claim') => Exclusion;
   /** `excludes`: what it excludes meanwhile. */
@@ -37,8 +37,8 @@ interface Candidate {
   readonly tenant: string | null;
   excludes: Exclusion;
   /** The claim as it was when the write was last compared with others; undefined: it was not. */
-  claim: Claim | undefined;
-  readonly claimNow: () => Claim;
+  claim: ClaimedNames | undefined;
+  readonly claimNow: () => ClaimedNames;
   isUnderWay: boolean;
   /** null: it does not wait. */
   admitted: (() => void) | null;
@@ -85,7 +85,7 @@ class WritesOfTenant {
 }
 
 /** What the write claimed when it was first asked since it was compared with others. */
-function claimOf(write: Candidate): Claim {
+function claimOf(write: Candidate): ClaimedNames {
   if (write.claim === undefined) write.claim = write.claimNow();
   return write.claim;
 }
@@ -113,11 +113,11 @@ class Claims {
 class ClaimCounts {
   readonly #counts = new Map<string | null, number>();
 
-  add(claim: Claim): void {
+  add(claim: ClaimedNames): void {
     for (const each of listOf(claim)) this.#counts.set(each, (this.#counts.get(each) ?? 0) + 1);
   }
 
-  remove(claim: Claim): void {
+  remove(claim: ClaimedNames): void {
     for (const each of listOf(claim)) {
       const left = (this.#counts.get(each) ?? 0) - 1;
       if (left > 0) this.#counts.set(each, left);
@@ -125,13 +125,13 @@ class ClaimCounts {
     }
   }
 
-  contradicts(claim: Claim): boolean {
+  contradicts(claim: ClaimedNames): boolean {
     if (claim === null) return this.#counts.size > 0;
     return this.#counts.has(null) || listOf(claim).some((each) => this.#counts.has(each));
   }
 }
 
-function listOf(claim: Claim): readonly (string | null)[] {
+function listOf(claim: ClaimedNames): readonly (string | null)[] {
   return claim === null || typeof claim === 'string' ? [claim] : claim;
 }
 

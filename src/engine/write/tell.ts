@@ -25,7 +25,7 @@ import { renderIdentity } from '../language/print.ts';
 import { Hints, hintsOfFacts, hintsPart } from '../read/hints.ts';
 import { KnownNames } from '../read/known-names.ts';
 import type { LiveState } from '../session/live-state.ts';
-import type { Claim } from '../commit/write-queue.ts';
+import type { ClaimedNames } from '../commit/write-queue.ts';
 import type { Writer } from '../session/writer.ts';
 import { type Operation, type Outcome, outcomeAs } from '../state/operation.ts';
 import type { DeclarationStore } from '../store/declaration-store.ts';
@@ -113,7 +113,7 @@ export async function tellAll(
   };
   const hints = hintsOfNewFacts(live, caller, inputs instanceof FactBlock ? examplesOf(inputs) : inputs);
   const needsCheck = (): boolean => isDoubtful || isKeyed || declared.haveChanged;
-  const claim = (): Claim => {
+  const claim = (): ClaimedNames => {
     const declarations = live.databaseIfAny(caller)?.declarations ?? null;
     return Array.from(facts, (fact) => keyClaim(declarations, fact));
   };
