@@ -49,6 +49,7 @@ export const historyOperations = {
         ],
         nextCursor: null,
         since: null,
+        gaps: [],
       },
     },
   },
