@@ -293,15 +293,18 @@ export async function argumentRanks(
   const texts = new TextComparisons();
   const indexOf = new TextMap<number, string | null>();
   const indexes = new Int32Array(count);
+  const distinct: (string | null)[] = [];
   const meter = new ByteMeter();
   for (let at = 0; at < count; at++) {
     const value = valueAt(at);
     let index = indexOf.get(value);
-    if (index === undefined) indexOf.set(texts.see(value), (index = indexOf.size));
+    if (index === undefined) {
+      index = distinct.push(value) - 1;
+      indexOf.set(texts.see(value), index);
+    }
     indexes[at] = index;
     if (meter.counts(value?.length ?? 0)) await pacer.breathe();
   }
-  const distinct = [...indexOf.keys()];
   // Distinct doubles are in the order of their exact values, which decides most comparisons.
   const doubles = new Float64Array(distinct.length);
   for (const [at, value] of distinct.entries()) {
@@ -322,5 +325,10 @@ export async function argumentRanks(
       : await selected(distinct.length, part, compare, pacer, texts);
   const rankOf = new Float64Array(distinct.length).fill(part?.isLast === true ? -1 : order.length);
   for (let rank = 0; rank < order.length; rank++) rankOf[order[rank] as number] = rank;
-  return Float64Array.from(indexes, (index) => rankOf[index] as number);
+  const ranks = new Float64Array(count);
+  for (let at = 0; at < count; at++) {
+    ranks[at] = rankOf[indexes[at] as number] as number;
+    if ((at & 0xffff) === 0xffff) await pacer.breathe();
+  }
+  return ranks;
 }

@@ -108,8 +108,10 @@ export class CopyFeed implements MemoryHolder {
         followed.late.push(number);
         this.#late++;
       }
+      // A write of a million facts comes in one turn, and the copy goes with it.
+      if (this.#changed.size + this.#late > maxWaitingChanges) return false;
     }
-    return this.#changed.size + this.#late <= maxWaitingChanges;
+    return true;
   }
 
   #hasChanged(number: number): void {

@@ -586,8 +586,9 @@ export class LiveState implements CommitObserver {
     // The clock that judged the record is ahead: of this one, or it was set back since.
     const judged = judgedAt(record);
     if (judged > this.#lastTimeRead) state?.facts.turnBack(this.#lastTimeRead, judged);
-    if (changes.length > 0) reasoner?.touched(changes.numbers(), report.generation);
-    if (state !== undefined) this.copies?.changed(state, changes.numbers());
+    const numbers = changes.numbers();
+    if (changes.length > 0) reasoner?.touched(numbers, report.generation);
+    if (state !== undefined) this.copies?.changed(state, numbers);
     for (const change of changesOf(report, origin)) this.#feed.publish(change);
     if (state !== undefined && changes.length > 0) {
       this.#maintenance.get(state)?.changed(origin);
