@@ -39,7 +39,7 @@ test('Escape closes the dialog from its editor, after what is open in the editor
   await expect(dialog(page)).toBeHidden();
 });
 
-test('a draft shows its age, and is deleted for good when it is cleared', async ({ page, service }) => {
+test('a draft shows its age, and is deleted for good when it is cleared @long', async ({ page, service }) => {
   await open(page, service, '/facts');
   await openDialog(page);
   await write(page, label, 'parent(alice, bob).');

@@ -274,7 +274,7 @@ unwatched('what the service refuses to a key is offered no more', async ({ page,
   await expect(page.getByRole('button', { name: 'New database…' })).toBeVisible();
 });
 
-test('Admin has no serious accessibility finding', async ({ page, service }) => {
+test('Admin has no serious accessibility finding @long', async ({ page, service }) => {
   await createShop(service);
   await open(page, service, '/admin/databases?of=shop&tenantOf=acme');
   await expect(rowsOf(page, 'Scopes')).toHaveCount(1);

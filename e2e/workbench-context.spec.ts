@@ -117,7 +117,7 @@ test('the window follows the sliders, and a line shows where the budget ends', a
   });
 });
 
-test('an unreadable input is reported, and the previous window remains', async ({ page, service }) => {
+test('an unreadable input is reported, and the previous window remains @long', async ({ page, service }) => {
   await tellMany(page, service);
   await openWindow(page, service, 'facts=5');
   await expect(used(page, 'Facts')).toHaveAttribute('aria-valuetext', '5 of 5');
@@ -137,7 +137,7 @@ test('an unreadable input is reported, and the previous window remains', async (
   });
 });
 
-test('buckets have shares by weight, with a bar each', async ({ page, service }) => {
+test('buckets have shares by weight, with a bar each @long', async ({ page, service }) => {
   await tellMany(page, service);
   for (const name of ['a', 'b', 'c', 'd']) await tell(page, service, { predicate: 'part', args: [name] });
   await openWindow(page, service, 'facts=8');

@@ -131,7 +131,7 @@ test('a link or a file waits while a dialog is open, and opens on demand', async
   await expect(dialog).toContainText('family.dl');
 });
 
-test('the page reports what it shows and what it would lose, and offers to close one of several tabs', async ({
+test('the page reports what it shows and what it would lose, and offers to close one of several tabs @long', async ({
   page,
   service,
 }) => {
@@ -247,7 +247,10 @@ test('the settings of the application are accessible in light and dark', async (
   await expectNothingGraveIn(page, 'the settings of the application', ['dark']);
 });
 
-test('a shown proof can be printed, and saved as a PDF by the application', async ({ page, service }) => {
+test('a shown proof can be printed, and saved as a PDF by the application @long', async ({
+  page,
+  service,
+}) => {
   const shell = await standInShell(page);
   await page.addInitScript(() => {
     const prints: string[] = [];

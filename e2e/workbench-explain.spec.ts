@@ -51,7 +51,7 @@ test.describe('why not', () => {
     });
   });
 
-  test('reasons why a fact is hidden are shown: a scope, an expired validity, a disabled rule', async ({
+  test('reasons why a fact is hidden are shown: a scope, an expired validity, a disabled rule @long', async ({
     page,
     service,
   }) => {
@@ -93,7 +93,7 @@ test.describe('why not', () => {
     await expect(page.getByRole('tree', { name: 'Proof' })).toContainText('mother(agnes, ruth)');
   });
 
-  test('a change of the knowledge is reported, and the explanation stays until it is requested again', async ({
+  test('a change of the knowledge is reported, and the explanation stays until it is requested again @long', async ({
     page,
     service,
   }) => {

@@ -62,7 +62,7 @@ test('Enter asks a question of one line, and Shift+Enter breaks the line', async
   await expect(page).toHaveURL(/question=mother%28nora%2C\+%3Fchild%29/);
 });
 
-test('a dialog of a step leaves the tour beside it free, and the text to type can be copied meanwhile', async ({
+test('a dialog of a step leaves the tour beside it free, and the text to type can be copied meanwhile @long', async ({
   page,
   service,
   context,

@@ -79,7 +79,10 @@ test('ten thousand facts have correct counts, and the last row is one key away',
   await expect(grid.locator('[aria-rowindex="2"]')).toContainText('00000');
 });
 
-test('an outline of a proof of thousands of steps renders only visible lines', async ({ page, service }) => {
+test('an outline of a proof of thousands of steps renders only visible lines @long', async ({
+  page,
+  service,
+}) => {
   const length = 2_000;
   const facts = Array.from({ length }, (_, index) => ({
     predicate: 'next',

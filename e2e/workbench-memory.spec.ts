@@ -54,7 +54,7 @@ function row(page: Page, grid: string, text: string): Locator {
   return rowsOf(page, grid).filter({ hasText: text });
 }
 
-test('an empty memory says so, and follows what others assert', async ({ page, service }) => {
+test('an empty memory says so, and follows what others assert @long', async ({ page, service }) => {
   await open(page, service, '/facts');
   await goTo(page, 'Memory');
   await expect(page.getByRole('heading', { name: 'Nothing to remember yet' })).toBeVisible();
@@ -229,7 +229,7 @@ test('forgetting a fact first shows what would no longer be true', async ({ page
   await expect(row(page, 'Fading facts', 'owl')).toHaveCount(0);
 });
 
-test('expiring facts are counted by time left, listed, and can be made permanent', async ({
+test('expiring facts are counted by time left, listed, and can be made permanent @long', async ({
   page,
   service,
 }) => {

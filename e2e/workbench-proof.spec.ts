@@ -192,7 +192,7 @@ test('shared steps appear once, a change is reported but not applied, and a larg
   await expect(cursor(page)).toHaveCount(1);
 });
 
-test('a proof that cannot be made or drawn says why, and can be retried', async ({ page, service }) => {
+test('a proof that cannot be made or drawn says why, and can be retried @long', async ({ page, service }) => {
   await tellFamily(page, service);
   await open(page, service, '/proof?question=cousin(alma');
   await expect(page.getByRole('alert')).toContainText('The question cannot be read');

@@ -161,7 +161,7 @@ test('two scopes are compared, resolved, merged at once, and the merge is undone
   });
 });
 
-test('a merge with unresolved conflicts is refused and writes nothing; a strategy settles them all', async ({
+test('a merge with unresolved conflicts is refused and writes nothing; a strategy settles them all @long', async ({
   page,
   service,
   watched,

@@ -220,7 +220,7 @@ test('a restricted or revoked key: the missing permission is explained, and no i
   await expect(rowsOf(page, 'Facts')).toHaveCount(0);
 });
 
-test('a key stored by the desktop application signs in silently, and is deleted at sign-out', async ({
+test('a key stored by the desktop application signs in silently, and is deleted at sign-out @long', async ({
   page,
 }) => {
   const guarded = new ServiceProcess({ API_KEY: 'sesame' });

@@ -279,7 +279,7 @@ function Reductions({ display }: { display: ProofDisplay }) {
             if (look.chains === 'open') setLook({ chains: undefined });
           }}
         >
-          Fold the chains
+          Fold chains
         </Button>
       )}
     </div>
