@@ -2346,6 +2346,7 @@ export type ProofStep = {
   scope: string | null;
   factId?: string | undefined;
   metadata?: Record<string, unknown> | undefined;
+  /** With allProofs, the other derivations: the first 100 of them. */
   alternatives?:
     | {
         rule: string;

@@ -99,6 +99,9 @@ export const plainQuestion = plainInput(
 
 export const proofStepKinds = ['fact', 'rule', 'absence', 'builtin', 'aggregate'] as const;
 
+/** Other derivations of a step that are listed at most. */
+export const maxAlternatives = 100;
+
 export const proofStepSchema = z.object({
   id: z.int(),
   atom: z.string(),
@@ -112,7 +115,8 @@ export const proofStepSchema = z.object({
   metadata: z.record(z.string(), z.json()).optional(),
   alternatives: z
     .array(z.object({ rule: z.string(), ruleId: z.string(), premises: z.array(z.int()) }))
-    .optional(),
+    .optional()
+    .describe(`With allProofs, the other derivations: the first ${maxAlternatives} of them`),
 });
 export type ProofStep = z.output<typeof proofStepSchema>;
 

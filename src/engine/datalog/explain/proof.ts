@@ -2,7 +2,7 @@ import { TextMap } from '../../base/text-map.ts';
 import { present } from '../../base/assert.ts';
 import { compareTexts } from '../../base/text-order.ts';
 import type { AtomLiteral, Literal } from '../../contract/language.ts';
-import { maxProofSteps, type Proof, type ProofStep } from '../../contract/inference.ts';
+import { maxAlternatives, maxProofSteps, type Proof, type ProofStep } from '../../contract/inference.ts';
 import { lookUpFew } from '../../store/fact-matching.ts';
 import type { FactRow, ScopeChoice } from '../../store/fact-store.ts';
 import type { ArgumentNames } from '../../language/argument-names.ts';
@@ -45,7 +45,6 @@ export interface Proved {
 
 type ProofAlternative = NonNullable<ProofStep['alternatives']>[number];
 
-const maxAlternatives = 100;
 /** Approximate bytes of a step beside its text. */
 const bytesOfStep = 400;
 /**

@@ -11,7 +11,7 @@ import { Split } from '../../ui/pane.tsx';
 import { ProofOutline } from './proof-outline.tsx';
 import type { ProofLook } from './proof-search.ts';
 import styles from './proof.module.css';
-import { type Chosen, waysTo, withChosen } from './shown-proof.ts';
+import { type Chosen, wayOf, waysTo, withChosen } from './shown-proof.ts';
 import { useStepActions } from './step-actions.ts';
 import { useProofDisplay } from './use-proof-display.ts';
 
@@ -80,7 +80,7 @@ export function ComparedProofs({ about, proof, chosen, step, look, onStop }: Com
       value={String(shown[index])}
       data={Array.from({ length: ways }, (_, way) => ({
         value: String(way),
-        label: `Way ${way + 1} of ${ways}`,
+        label: `Way ${wayOf(way, step)}`,
       }))}
       onChange={(event) => {
         const way = Number(event.currentTarget.value);

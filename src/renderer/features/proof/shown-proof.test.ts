@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import type { Proof, ProofStep } from '../../../engine/contract/inference.ts';
+import { maxAlternatives, type Proof, type ProofStep } from '../../../engine/contract/inference.ts';
 import { revealing } from '../../../proof/folds.ts';
 import { keysBelow, treeOf, visibleRows } from '../../../proof/proof-tree.ts';
 import { hiddenNames, hideOf, proofSearchOf } from './proof-search.ts';
-import { condensed, knownNameOf, namesIn, turned, wayInWords, waysTo, withChosen } from './shown-proof.ts';
+import {
+  condensed,
+  knownNameOf,
+  maxWays,
+  namesIn,
+  turned,
+  wayInWords,
+  waysTo,
+  withChosen,
+} from './shown-proof.ts';
 import { nextMatch } from './step-actions.ts';
 import { findSteps } from './use-proof-display.ts';
 
@@ -109,6 +118,17 @@ describe('other ways to a step', () => {
     expect(wayInWords(chosen, root)).toBe('3 of 3');
     expect(turned(chosen, root, 1).size).toBe(0);
     expect(wayInWords(turned(new Map(), root, -1), root)).toBe('3 of 3');
+  });
+
+  test('may be more than the service lists', () => {
+    expect(maxWays).toBe(1 + maxAlternatives);
+    const other = { rule: 'a() :- b()', ruleId: 'r1', premises: [] };
+    const waysOf = (others: number) => ({
+      ...root,
+      alternatives: Array.from({ length: others }, () => other),
+    });
+    expect(wayInWords(new Map(), waysOf(maxAlternatives - 1))).toBe('1 of 100');
+    expect(wayInWords(new Map(), waysOf(maxAlternatives))).toBe('1 of 101 or more');
   });
 
   test('are shown in place of the own way, with their rule and premises', () => {

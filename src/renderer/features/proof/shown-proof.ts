@@ -41,9 +41,18 @@ export function turned(chosen: Chosen, step: ProofStep, by: number): Chosen {
   return result;
 }
 
-/** Returns `2 of 5`. */
+/** Derivations of a step that the service lists at most, its own included; the contract is not loaded for this number. */
+export const maxWays = 101;
+
+/** Returns `2 of 5`; `2 of 101 or more` if the service may know others that it does not list. */
+export function wayOf(way: number, step: ProofStep): string {
+  const ways = waysTo(step);
+  return `${way + 1} of ${ways}${ways < maxWays ? '' : ' or more'}`;
+}
+
+/** The same of the chosen way. */
 export function wayInWords(chosen: Chosen, step: ProofStep): string {
-  return `${(chosen.get(step.id) ?? 0) + 1} of ${waysTo(step)}`;
+  return wayOf(chosen.get(step.id) ?? 0, step);
 }
 
 /** The name shared by comparisons and arithmetic. */
