@@ -156,7 +156,7 @@ test('a proof of 300 steps is one line, unfolds where one points, and is told in
   for (let press = 0; press < 3; press++) await page.keyboard.press('ArrowRight');
   await page.getByRole('button', { name: 'Unfold here' }).click();
   await expect(outline.getByRole('treeitem', { name: /reach\(s0, s147\)/ })).toBeVisible();
-  await page.getByRole('button', { name: 'Fold chains' }).click();
+  await page.getByRole('button', { name: 'Fold chains', exact: true }).click();
   await expect(outline.getByRole('treeitem')).toHaveCount(1);
 
   await page.getByLabel('Find steps').fill('s77');
