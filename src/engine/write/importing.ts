@@ -4,10 +4,11 @@
  * A refused line does not stop the import: the rest of its batch is stored. A dry run applies the same changes to a
  * store of its own, so its counts equal those of the real import as long as no one else writes.
  */
-import type { Caller, Idempotency } from '../base/caller.ts';
+import { type Caller, type Idempotency, signalOf } from '../base/caller.ts';
 import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { runInSlices, type Slices } from '../base/slices.ts';
+import { refuseGone } from '../datalog/tables/evaluation.ts';
 import { changeRules } from '../state/apply-rules.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
@@ -561,6 +562,9 @@ class SupposedImport implements Import {
       ? this.#shapes.some(isStrict) || constraints.mayRefuse(this.#caller)
       : isStrict(line);
     if (!isJudged) return;
+    // Each line takes as long as all before it have rules: others run between two of them, and nobody works for who has gone.
+    await this.#slices.breathe();
+    refuseGone(signalOf(this.#caller));
     const before = this.#commit(this.#taught, this.#shapes);
     const after = isOfRules
       ? this.#commit([...this.#taught, line], this.#shapes)
