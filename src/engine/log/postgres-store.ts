@@ -41,8 +41,6 @@ export interface StoreNode {
   readonly trouble: string | null;
   /** By how much this machine's clock is ahead of the server's, in milliseconds; 0: it is within what a look can tell. */
   readonly clockSkewMs: number;
-  /** Ends the node's lease. */
-  close(): Promise<void>;
 }
 
 /** What a store needs. */
@@ -52,11 +50,12 @@ export interface PostgresStoreOptions {
   readonly now: () => number;
   readonly random: (bytes: number) => Uint8Array;
   readonly onWarn: (message: string) => void;
-  /** Receives how long an append took, in milliseconds. */
   /** Receives the duration of each append, in milliseconds, and its number of records. */
   readonly onAppend: (elapsedMs: number, records: number) => void;
   /** Waits before the store is asked again. */
   readonly pause: () => Promise<void>;
+  /** Called when the store is closed. */
+  readonly closed?: (store: PostgresStore) => void;
 }
 
 /** A frame may be larger than a group commit's limit by one append; the server takes it in one message. */
@@ -373,15 +372,26 @@ export class PostgresStore implements FrameStore {
     };
   }
 
-  /** Gives the log and the lease up, so that the next node need not wait. */
+  /** Closes it and keeps the log, which its node has until it ends or names another owner. */
+  leave(): void {
+    this.#isClosed = true;
+    this.#options.closed?.(this);
+  }
+
+  /** The id of the log in its store. */
+  get id(): number {
+    return this.#log.id;
+  }
+
+  /** Gives the log up, so that the next node need not wait. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#options.closed?.(this);
     try {
       if (this.#role === 'owner') await this.#log.release(this.#node.id);
     } catch (error) {
       this.#options.onWarn(`The log could not be given up; its lease ends by itself: ${String(error)}`);
     }
-    await this.#node.close();
   }
 
   #shared(): SharedStore {

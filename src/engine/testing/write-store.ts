@@ -30,7 +30,7 @@ const engine = await openEngine({
   storeUrl,
   clock: systemClock,
 });
-const isOwner = (): boolean => engine.node()?.role === 'owner';
+const isOwner = (): boolean => engine.node('default')?.role === 'owner';
 while (!isOwner()) await new Promise((resolve) => setTimeout(resolve, 20));
 process.stdout.write('open\n');
 let next = 0;

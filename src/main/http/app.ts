@@ -29,7 +29,7 @@ import {
 import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';
-import { Forwarding, type OperationOf } from './forwarding.ts';
+import { type DatabaseOf, Forwarding, type OperationOf } from './forwarding.ts';
 import { askForBody } from './node-requests.ts';
 import { addFiles } from './files.ts';
 import type { HttpHost } from './host.ts';
@@ -48,7 +48,7 @@ export interface HttpApp {
   /** Requests passed on to another node since the start. */
   readonly passedOn: Forwarding['totals'];
   /** Same as `WriteGate.hold`. */
-  holdWrites<Result>(limitMs: number, step: () => Promise<Result>): Promise<Result>;
+  holdWrites<Result>(limitMs: number, database: string | null, step: () => Promise<Result>): Promise<Result>;
 }
 
 /**
@@ -65,6 +65,8 @@ interface MountedRoute {
   readonly readsBody?: boolean;
   /** The operation that a message performs; absent: the node that has the log answers all of them. */
   readonly operationOf?: OperationOf;
+  /** The database of the request's session; absent or null: that of its headers. */
+  readonly databaseOf?: DatabaseOf;
 }
 
 /** Creates the application with the routes of the table and of all mounts. */
@@ -116,7 +118,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     activity,
     traffic,
     passedOn: forwarding?.totals ?? { read: 0, write: 0 },
-    holdWrites: (limitMs, step) => forwarding?.gate.hold(limitMs, step) ?? step(),
+    holdWrites: (limitMs, database, step) => forwarding?.gate.hold(limitMs, database, step) ?? step(),
     secureServer: (secrets) =>
       createSecureServer(secrets, app, host.log, (server) => {
         limitConnections(server, host.log);
@@ -147,8 +149,8 @@ function guardSurface(
   });
   if (forwarding !== null)
     scope.addHook('onRequest', async (request, reply) => {
-      const { isPublic = false, operationOf } = mountedRoute(request);
-      const isAnswered = !isPublic && (await forwarding.passesOnSurface(request, reply, operationOf));
+      const { isPublic = false, ...route } = mountedRoute(request);
+      const isAnswered = !isPublic && (await forwarding.passesOnSurface(request, reply, route));
       if (!isAnswered) askForBody(request, reply.raw);
       return isAnswered ? reply : undefined;
     });

@@ -15,6 +15,7 @@ import {
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
+import type { NodeStatus } from '../../engine/contract/administration.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { EngineError } from '../../engine/index.ts';
 import { setStandingHeaders } from './answers.ts';
@@ -79,6 +80,22 @@ const maxJudgedBytes = 64 * 1024;
 /** The operation that a message of another surface performs; null: another thing, or several. */
 export type OperationOf = (message: unknown) => OperationName | null;
 
+/** The database of the session that a request belongs to; null: that of its headers. */
+export type DatabaseOf = (request: FastifyRequest) => string | null;
+
+/** What a route of another surface says of its requests. */
+interface SurfaceRoute {
+  readonly operationOf?: OperationOf;
+  readonly databaseOf?: DatabaseOf;
+}
+
+/** A request, and the database whose log it is about; null: the catalogue's. */
+interface Addressed {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly database: string | null;
+}
+
 /** How sending a request to the owner ended. `spent`: not reached, and its long body cannot be sent again. */
 type Sent = 'answered' | 'not reached' | 'spent' | 'unknown';
 
@@ -110,18 +127,43 @@ export class Forwarding {
 
   /** Resolves with true once the owner has answered the request of an operation, with false if it is answered here. */
   async passesOn(spec: OperationSpec, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const node = this.#nodes.status();
-    if (node === null || spec.role === 'public') return false;
+    // The node that is asked to create a database is its first owner.
+    if (spec.role === 'public' || (spec.path === '/databases' && spec.method === 'POST')) return false;
+    const database = await this.#databaseOf(spec, request);
+    const addressed = { request, reply, database };
+    const node = await this.#knownStatus(database);
+    if (node === null) return false;
     const isRead = spec.kind === 'read';
     if (!isRead || ofOwner.has(spec.path) || namedTransaction(request) !== null)
       // A move waits for the writes, and not for itself.
-      return (
-        !(await this.#isHere(request, reply, spec.path === movePath)) && this.#passOn(request, reply, isRead)
-      );
-    if (node.role === 'copy' && !(await this.#meets(spec, request)))
-      return this.#passOn(request, reply, true);
-    if (spec.database) this.#judgeAge(request, this.#nodes.status()?.staleMs ?? 0);
+      return !(await this.#isHere(addressed, spec.path === movePath)) && this.#passOn(addressed, isRead);
+    if (node.role === 'copy' && !(await this.#meets(spec, request))) return this.#passOn(addressed, true);
+    if (spec.database) this.#judgeAge(request, this.#nodes.status(database)?.staleMs ?? 0);
     return false;
+  }
+
+  /** The database whose log the request is about. */
+  async #databaseOf(spec: OperationSpec, request: FastifyRequest): Promise<string | null> {
+    if (spec.path === movePath) {
+      const body = await this.#keptBody(request);
+      const { database = null } = body instanceof Buffer ? await movedBy(body) : {};
+      return typeof database === 'string' ? database : null;
+    }
+    if (spec.pathNames !== undefined) return (request.params as { readonly name?: string }).name ?? null;
+    return spec.database ? (namedSpace(request).database ?? 'default') : null;
+  }
+
+  /** The status of the log. Another node may have created it a moment ago. */
+  async #knownStatus(database: string | null): Promise<NodeStatus | null> {
+    const isKnown = database === null || this.#host.phase() !== 'ready' || this.#host.hasDatabase(database);
+    if (!isKnown)
+      try {
+        await this.#nodes.look(database);
+      } catch (error) {
+        // It is unknown here, then.
+        if (!(error instanceof EngineError)) throw error;
+      }
+    return this.#nodes.status(database);
   }
 
   /**
@@ -131,16 +173,18 @@ export class Forwarding {
   async passesOnSurface(
     request: FastifyRequest,
     reply: FastifyReply,
-    operationOf?: OperationOf,
+    { operationOf, databaseOf }: SurfaceRoute,
   ): Promise<boolean> {
-    const node = this.#nodes.status();
+    const database = databaseOf?.(request) ?? namedSpace(request).database ?? 'default';
+    const node = await this.#knownStatus(database);
     if (node === null) return false;
     if (node.role === 'copy' && request.forwarded === null && operationOf !== undefined) {
-      if ((await this.#readsOnly(request, operationOf)) && (await this.#isLatest())) return false;
+      if ((await this.#readsOnly(request, operationOf)) && (await this.#isLatest(database))) return false;
     }
     // A GET is a stream that stays open.
     const isRead = request.method === 'GET';
-    return !(await this.#isHere(request, reply, isRead)) && this.#passOn(request, reply, isRead);
+    const addressed = { request, reply, database };
+    return !(await this.#isHere(addressed, isRead)) && this.#passOn(addressed, isRead);
   }
 
   /** The body of a request that was read to judge it; null: it was not. */
@@ -164,9 +208,9 @@ export class Forwarding {
   }
 
   /** True if the copy shows everything that was stored before; false: the store cannot be asked. */
-  async #isLatest(): Promise<boolean> {
+  async #isLatest(database: string): Promise<boolean> {
     try {
-      await this.#host.confirm();
+      await this.#host.confirm(database);
       return true;
     } catch (error) {
       if (error instanceof EngineError && error.code === 'NoOwner') return false;
@@ -175,11 +219,12 @@ export class Forwarding {
   }
 
   /** True if this node has the log. A request that another node passed on may be the first to tell of that. */
-  async #isHere(request: FastifyRequest, reply: FastifyReply, isApart: boolean): Promise<boolean> {
-    if (!isApart) await this.gate.open();
-    if (this.#nodes.status()?.role === 'copy' && request.forwarded !== null) await this.#nodes.look();
-    if (this.#nodes.status()?.role === 'copy') return false;
-    if (!isApart) this.gate.count(reply.raw);
+  async #isHere({ request, reply, database }: Addressed, isApart: boolean): Promise<boolean> {
+    if (!isApart) await this.gate.open(database ?? '');
+    if (this.#nodes.status(database)?.role === 'copy' && request.forwarded !== null)
+      await this.#nodes.look(database);
+    if (this.#nodes.status(database)?.role === 'copy') return false;
+    if (!isApart) this.gate.count(database ?? '', reply.raw);
     return true;
   }
 
@@ -219,8 +264,8 @@ export class Forwarding {
     );
   }
 
-  async #passOn(request: FastifyRequest, reply: FastifyReply, isRead: boolean): Promise<boolean> {
-    if (!this.#canPassOn(request)) throw await this.#notLeader();
+  async #passOn({ request, reply, database }: Addressed, isRead: boolean): Promise<boolean> {
+    if (!this.#canPassOn(request)) throw await this.#notLeader(database);
     this.totals[isRead ? 'read' : 'write']++;
     const task = this.#activity.startCall();
     reply.raw.on('close', () => task.done());
@@ -229,18 +274,18 @@ export class Forwarding {
     const body = await this.#keptBody(request);
     const isRepeatable = body !== 'stream' && (isRead || request.headers['idempotency-key'] !== undefined);
     for (let tries = 0; ; tries++) {
-      const address = await this.#ownerAddress();
-      const sent = await this.#send(address, request, reply, body);
+      const address = await this.#ownerAddress(database);
+      const sent = await this.#send(address, { request, reply, database }, body);
       if (sent === 'answered') return true;
       // A long body is sent once its owner has asked for it, so it is whole until then.
       const mayRepeat = tries === 0 && (isRepeatable || sent === 'not reached');
       if (!mayRepeat) throw sent === 'unknown' && !isRead ? outcomeUnknown() : noOwner();
-      await this.#nodes.look();
+      await this.#nodes.look(database);
     }
   }
 
-  async #notLeader(): Promise<EngineError> {
-    const leader = await this.#ownerAddress();
+  async #notLeader(database: string | null): Promise<EngineError> {
+    const leader = await this.#ownerAddress(database);
     return new EngineError('NotLeader', `this node does not have the log: send the request to ${leader}`, {
       leader,
     });
@@ -250,11 +295,11 @@ export class Forwarding {
    * Where the owner is: this node, if it took the log after it had begun to pass the request on, whose body is read by then.
    * Refuses with NoOwner if no node has the log.
    */
-  async #ownerAddress(): Promise<string> {
-    const known = this.#nodes.status()?.ownerAddress ?? null;
+  async #ownerAddress(database: string | null): Promise<string> {
+    const known = this.#nodes.status(database)?.ownerAddress ?? null;
     if (known !== null) return known;
-    if (this.#nodes.status()?.role === 'copy') await this.#nodes.look();
-    const node = this.#nodes.status();
+    if (this.#nodes.status(database)?.role === 'copy') await this.#nodes.look(database);
+    const node = this.#nodes.status(database);
     const address = node?.role === 'owner' ? this.#nodes.address() : (node?.ownerAddress ?? null);
     if (address === null) throw noOwner();
     return address;
@@ -262,8 +307,7 @@ export class Forwarding {
 
   #send(
     address: string,
-    request: FastifyRequest,
-    reply: FastifyReply,
+    { request, reply, database }: Addressed,
     body: Buffer | 'stream' | null,
   ): Promise<Sent> {
     const target = new URL(address);
@@ -277,15 +321,14 @@ export class Forwarding {
       agent: this.#agents[protocol],
       headers: this.#headersOf(request, path, body),
     });
-    return this.#sent(upstream, address, request, reply, body);
+    return this.#sent(upstream, address, { request, reply, database }, body);
   }
 
   /** Resolves when the answer of the owner has begun, or with how sending failed. */
   #sent(
     upstream: ClientRequest,
     address: string,
-    request: FastifyRequest,
-    reply: FastifyReply,
+    { request, reply, database }: Addressed,
     body: Buffer | 'stream' | null,
   ): Promise<Sent> {
     let resolve: (sent: Sent) => void = () => {};
@@ -306,7 +349,7 @@ export class Forwarding {
     const connecting = setTimeout(() => {
       if (!isConnected) upstream.destroy();
     }, connectMs);
-    const stopWatching = this.#watch(address, () => upstream.destroy());
+    const stopWatching = this.#watch(address, database, () => upstream.destroy());
     const gone = (): void => void upstream.destroy();
     const { raw: answer } = reply;
     answer.once('close', gone);
@@ -370,10 +413,10 @@ export class Forwarding {
   }
 
   /** Calls `give` when another node has had the log for a while; returns how to stop. */
-  #watch(address: string, give: () => void): () => void {
+  #watch(address: string, database: string | null, give: () => void): () => void {
     let lostFor = 0;
     const timer = setInterval(() => {
-      const node = this.#nodes.status();
+      const node = this.#nodes.status(database);
       const isStill =
         node === null || address === this.#nodes.address()
           ? node?.role !== 'copy'
@@ -383,6 +426,17 @@ export class Forwarding {
     }, lookMs);
     timer.unref();
     return () => clearInterval(timer);
+  }
+}
+
+/** The database that the body of a move names, if it does. */
+async function movedBy(body: Buffer): Promise<{ readonly database?: unknown }> {
+  try {
+    return ((await parseJsonBody(body)) ?? {}) as { readonly database?: unknown };
+  } catch (error) {
+    // Whoever answers refuses it.
+    if (error instanceof EngineError) return {};
+    throw error;
   }
 }
 

@@ -33,12 +33,12 @@ export interface HttpObserver {
 
 /** This node of a store that several share. */
 export interface NodeHost {
-  /** null: the engine is not open. */
-  status(): NodeStatus | null;
+  /** Of the log of this database, or of the catalogue if null; null: the engine is not open. */
+  status(database: string | null): NodeStatus | null;
   /** Where the nodes reach this one. */
   address(): string;
-  /** Looks now which node has the log. */
-  look(): Promise<void>;
+  /** Looks now which node has the log, and whether there is one. */
+  look(database: string | null): Promise<void>;
   /** What all nodes share; null: requests are not passed on. */
   readonly secret: string | null;
   readonly staleReadsMs: number;
@@ -66,7 +66,7 @@ export interface HttpHost {
   /** Same as `Engine.token`, `Engine.atLeast` and `Engine.confirm`. */
   token(database: string): string | null;
   atLeast(database: string, token: string): Promise<void>;
-  confirm(): Promise<void>;
+  confirm(database: string): Promise<void>;
   /** Same as `Engine.remembers`. */
   remembers(caller: Caller): boolean;
   /** Same as `Engine.keptImport`. */

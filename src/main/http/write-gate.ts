@@ -5,40 +5,50 @@
 import type { ServerResponse } from 'node:http';
 import { EngineError } from '../../engine/index.ts';
 
-/** Counts the writes that are answered here, and lets later ones wait. */
+/** Counts the writes to each database that are answered here, and lets later ones wait. */
 export class WriteGate {
-  #held: Promise<void> | null = null;
-  #underWay = 0;
-  #onIdle: () => void = () => {};
+  /** By database; null: all. */
+  readonly #held = new Map<string | null, Promise<void>>();
+  readonly #underWay = new Map<string, number>();
+  #onLess: () => void = () => {};
 
-  /** Resolves when nothing holds writes back: at once, as a rule. */
-  async open(): Promise<void> {
-    while (this.#held !== null) await this.#held;
+  /** Resolves when nothing holds writes to the database back: at once, as a rule. */
+  async open(database: string): Promise<void> {
+    for (;;) {
+      const held = this.#held.get(database) ?? this.#held.get(null);
+      if (held === undefined) return;
+      await held;
+    }
   }
 
   /** A write is answered here, until this answer is closed. Its client may be gone already, while it waited at `open`. */
   count(
+    database: string,
     answer: Pick<ServerResponse, 'closed'> & { once(event: 'close', listener: () => void): unknown },
   ): void {
     if (answer.closed) return;
-    this.#underWay++;
+    this.#underWay.set(database, this.#writesTo(database) + 1);
     answer.once('close', () => {
-      if (--this.#underWay === 0) this.#onIdle();
+      const left = this.#writesTo(database) - 1;
+      if (left === 0) this.#underWay.delete(database);
+      else this.#underWay.set(database, left);
+      this.#onLess();
     });
   }
 
   /**
-   * Runs the step while no counted write is under way; later ones wait at `open`. Refuses with Conflict if those under way
-   * do not end within `limitMs`, or while another step runs.
+   * Runs the step while no counted write to the database, or to any if it is null, is under way; later ones wait at `open`.
+   * Refuses with Conflict if those under way do not end within `limitMs`, or while another step runs.
    */
-  async hold<Result>(limitMs: number, step: () => Promise<Result>): Promise<Result> {
-    if (this.#held !== null) throw new EngineError('Conflict', 'the log is being moved already');
+  async hold<Result>(limitMs: number, database: string | null, step: () => Promise<Result>): Promise<Result> {
+    if (this.#held.size > 0) throw new EngineError('Conflict', 'a log is being moved already');
     let release = (): void => {};
-    this.#held = new Promise<void>((resolve) => {
+    const held = new Promise<void>((resolve) => {
       release = resolve;
     });
+    this.#held.set(database, held);
     try {
-      if (!(await this.#idleWithin(limitMs)))
+      if (!(await this.#idleWithin(limitMs, database)))
         throw new EngineError(
           'Conflict',
           `writes are under way that take more than ${limitMs / 1000} s, such as an import. Nothing changed: try again when ` +
@@ -46,18 +56,27 @@ export class WriteGate {
         );
       return await step();
     } finally {
-      this.#held = null;
+      this.#held.delete(database);
       release();
     }
   }
 
-  #idleWithin(limitMs: number): Promise<boolean> {
-    if (this.#underWay === 0) return Promise.resolve(true);
+  #writesTo(database: string): number {
+    return this.#underWay.get(database) ?? 0;
+  }
+
+  #idleWithin(limitMs: number, database: string | null): Promise<boolean> {
+    const isIdle = (): boolean => (database === null ? this.#underWay.size : this.#writesTo(database)) === 0;
+    if (isIdle()) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), limitMs);
-      this.#onIdle = () => {
+      const end = (idle: boolean): void => {
         clearTimeout(timer);
-        resolve(true);
+        this.#onLess = () => {};
+        resolve(idle);
+      };
+      const timer = setTimeout(() => end(false), limitMs);
+      this.#onLess = () => {
+        if (isIdle()) end(true);
       };
     });
   }

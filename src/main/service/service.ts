@@ -366,10 +366,10 @@ class RunningService implements Service, ServiceState {
     return { ...mine, ...(this.#following?.status() ?? connecting) };
   }
 
-  async moveLog(to: string): Promise<LogMoved> {
+  async moveLog(to: string, database: string | null): Promise<LogMoved> {
     const { holdWrites } = present(this.#http, 'it listens');
     const startedAt = performance.now();
-    const moved = await holdWrites(drainMs, () => this.engine.handOver(to));
+    const moved = await holdWrites(drainMs, database, () => this.engine.handOver(to, database));
     return { ...moved, heldMs: performance.now() - startedAt };
   }
 
@@ -407,7 +407,7 @@ class RunningService implements Service, ServiceState {
         hasDatabase: (name) => this.engine.hasDatabase(name),
         token: (database) => this.#engine?.token(database) ?? null,
         atLeast: (database, token) => this.engine.atLeast(database, token),
-        confirm: () => this.engine.confirm(),
+        confirm: (database) => this.engine.confirm(database),
         nodes: this.#nodeHost(),
         remembers: (caller) => this.engine.remembers(caller),
         keptImport: (caller, key) => this.engine.keptImport(caller, key),
@@ -431,9 +431,9 @@ class RunningService implements Service, ServiceState {
     const { storeUrl, nodeSecret: secret, staleReadsMs } = this.#config;
     if (storeUrl === null) return null;
     return {
-      status: () => this.#engine?.node() ?? null,
+      status: (database) => this.#engine?.node(database ?? undefined) ?? null,
       address: () => this.#config.nodeAddress ?? this.address,
-      look: () => this.engine.look(),
+      look: (database) => this.engine.look(database ?? undefined),
       secret,
       staleReadsMs,
     };
