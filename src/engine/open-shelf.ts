@@ -165,7 +165,7 @@ class Shelf {
         createDatabase: (caller, name) => this.#create(caller, name),
         deleteDatabase: (caller, name) => this.#delete(caller, name),
         nodes: () => this.#nodes(),
-        handOver: (to, database = null) => this.#handOver(to, database),
+        handOver: (to, database) => this.#owning(database).handOver(to),
         look: (database) => this.#look(database),
         backup: () => this.#backups.take(),
         journal: (name) => this.#journal(name),
@@ -382,13 +382,11 @@ class Shelf {
     };
   }
 
-  /** Of one database; null: of everything that is this node's. */
-  async #handOver(to: string, database: string | null): ReturnType<Engine['handOver']> {
-    const catalogue = present(this.#catalogue, 'it is open');
-    if (database !== null) return this.#of(database).handOver(to);
-    const owned = [...this.#opened.values()].filter(({ store }) => store.shared.role === 'owner');
-    for (const { engine } of owned) await engine.handOver(to);
-    return catalogue.engine.handOver(to);
+  /** Of the database; of the catalogue if that is absent or empty. */
+  #owning(database = CATALOGUE): Engine {
+    const opened = database === CATALOGUE ? this.#catalogue : this.#opened.get(database);
+    if (opened == null) throw new EngineError('DatabaseNotFound', `there is no database ${database}`);
+    return opened.engine;
   }
 
   /** Everything as one snapshot, of which a folder can be made: each database as of a moment of its own. */

@@ -347,6 +347,28 @@ describe.skipIf(postgresMissing !== null)(`a store in PostgreSQL${postgresNotice
       await checkStored(storeUrl, outcomes);
     });
 
+    it('have databases of their own: one that is killed does not stop the writes of another', async () => {
+      const storeUrl = await newDatabase();
+      const [outcomes, others] = [new Outcomes(), new Outcomes()];
+      const killed = startProgram(program, [storeUrl, 'first']);
+      expect(await killed.nextLine()).toBe('open');
+      const other = startProgram(program, [storeUrl, 'other', 'second']);
+      expect(await other.nextLine()).toBe('open');
+      await Promise.all([outcomes.read(killed, 'first', 300), others.read(other, 'other', 300)]);
+      await killed.kill('SIGKILL');
+      await outcomes.read(killed, 'first', Number.POSITIVE_INFINITY);
+      await others.read(other, 'other', 300);
+      expect([others.refused.size, others.lost]).toEqual([0, []]);
+      // It has taken the database of the other one.
+      const third = startProgram(program, [storeUrl, 'third']);
+      await others.read(other, 'other', 100);
+      third.process.kill('SIGKILL');
+      await other.kill('SIGKILL');
+      await others.read(other, 'other', Number.POSITIVE_INFINITY);
+      await checkStored(storeUrl, outcomes);
+      await checkStored(storeUrl, others, 'second');
+    });
+
     it('one that stops for longer than its lease is replaced, and stores nothing when it goes on', async () => {
       const storeUrl = await newDatabase();
       const outcomes = new Outcomes();
@@ -400,10 +422,15 @@ class Outcomes {
 }
 
 /** Every acknowledged write is there once, no refused one is, and the records have no gap. */
-async function checkStored(storeUrl: string, { stored, refused: not }: Outcomes): Promise<void> {
+async function checkStored(
+  storeUrl: string,
+  { stored, refused: not }: Outcomes,
+  database = 'default',
+): Promise<void> {
   const frames = await run(
     storeUrl,
-    `SELECT payload FROM corollary.frame WHERE log = ${ofDefault} ORDER BY first_sequence`,
+    `SELECT payload FROM corollary.frame WHERE log = (SELECT id FROM corollary.log WHERE name = '${database}')
+      ORDER BY first_sequence`,
   );
   const records = frames.flatMap(({ payload }) => [...decodeRecords(payload as Uint8Array)]);
   expect(records.map(({ sequence }) => sequence)).toEqual(records.map((_, index) => index + 1));
@@ -417,8 +444,9 @@ async function checkStored(storeUrl: string, { stored, refused: not }: Outcomes)
   expect([...not].filter((mark) => there.has(mark))).toEqual([]);
   expect(stored.size).toBeGreaterThan(300);
   const { engine } = await open(storeUrl);
-  // The catalogue has a record too.
-  expect(engine.storageState().position).toBe(records.length + 1);
+  expect((await engine.nodes()).databases).toContainEqual(
+    expect.objectContaining({ name: database, position: records.length }),
+  );
   await engine.close(0);
 }
 

@@ -641,7 +641,7 @@ export class EngineContext implements Writer {
    * Lets another node store the writes, or those of the database; see `SharedTail.handOver`. Rejects with Conflict if nodes
    * share no log.
    */
-  async handOver(to: string, _database?: string | null): Promise<Omit<LogMoved, 'heldMs'>> {
+  async handOver(to: string, _database?: string): Promise<Omit<LogMoved, 'heldMs'>> {
     if (this.tail === null)
       throw new EngineError(
         'Conflict',

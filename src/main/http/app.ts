@@ -48,7 +48,7 @@ export interface HttpApp {
   /** Requests passed on to another node since the start. */
   readonly passedOn: Forwarding['totals'];
   /** Same as `WriteGate.hold`. */
-  holdWrites<Result>(limitMs: number, database: string | null, step: () => Promise<Result>): Promise<Result>;
+  holdWrites<Result>(limitMs: number, database: string, step: () => Promise<Result>): Promise<Result>;
 }
 
 /**

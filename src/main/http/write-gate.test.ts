@@ -11,7 +11,7 @@ it('waits for the writes that are answered here, and holds later ones back meanw
   const first = answer(false);
   gate.count('d', first);
   const order: string[] = [];
-  const held = gate.hold(60_000, null, async () => void order.push('moved'));
+  const held = gate.hold(60_000, 'd', async () => void order.push('moved'));
   const later = gate.open('d').then(() => order.push('later'));
   order.push('first');
   first.emit('close');
@@ -45,5 +45,5 @@ it('a move of one database waits for its writes alone, and holds back no others'
     return 'moved';
   });
   expect(await moved).toBe('moved');
-  await expect(gate.hold(1, null, async () => 'moved')).rejects.toMatchObject({ code: 'Conflict' });
+  await expect(gate.hold(1, 'other', async () => 'moved')).rejects.toMatchObject({ code: 'Conflict' });
 });

@@ -7,18 +7,13 @@ import { EngineError } from '../../engine/index.ts';
 
 /** Counts the writes to each database that are answered here, and lets later ones wait. */
 export class WriteGate {
-  /** By database; null: all. */
-  readonly #held = new Map<string | null, Promise<void>>();
+  readonly #held = new Map<string, Promise<void>>();
   readonly #underWay = new Map<string, number>();
-  #onLess: () => void = () => {};
+  readonly #onIdle = new Map<string, () => void>();
 
   /** Resolves when nothing holds writes to the database back: at once, as a rule. */
   async open(database: string): Promise<void> {
-    for (;;) {
-      const held = this.#held.get(database) ?? this.#held.get(null);
-      if (held === undefined) return;
-      await held;
-    }
+    for (let held = this.#held.get(database); held !== undefined; held = this.#held.get(database)) await held;
   }
 
   /** A write is answered here, until this answer is closed. Its client may be gone already, while it waited at `open`. */
@@ -30,18 +25,19 @@ export class WriteGate {
     this.#underWay.set(database, this.#writesTo(database) + 1);
     answer.once('close', () => {
       const left = this.#writesTo(database) - 1;
-      if (left === 0) this.#underWay.delete(database);
-      else this.#underWay.set(database, left);
-      this.#onLess();
+      this.#underWay.set(database, left);
+      if (left > 0) return;
+      this.#underWay.delete(database);
+      this.#onIdle.get(database)?.();
     });
   }
 
   /**
-   * Runs the step while no counted write to the database, or to any if it is null, is under way; later ones wait at `open`.
-   * Refuses with Conflict if those under way do not end within `limitMs`, or while another step runs.
+   * Runs the step while no counted write to the database is under way; later ones wait at `open`. Refuses with Conflict if
+   * those under way do not end within `limitMs`, or while another step of the database runs.
    */
-  async hold<Result>(limitMs: number, database: string | null, step: () => Promise<Result>): Promise<Result> {
-    if (this.#held.size > 0) throw new EngineError('Conflict', 'a log is being moved already');
+  async hold<Result>(limitMs: number, database: string, step: () => Promise<Result>): Promise<Result> {
+    if (this.#held.has(database)) throw new EngineError('Conflict', 'the log is being moved already');
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -65,19 +61,16 @@ export class WriteGate {
     return this.#underWay.get(database) ?? 0;
   }
 
-  #idleWithin(limitMs: number, database: string | null): Promise<boolean> {
-    const isIdle = (): boolean => (database === null ? this.#underWay.size : this.#writesTo(database)) === 0;
-    if (isIdle()) return Promise.resolve(true);
+  #idleWithin(limitMs: number, database: string): Promise<boolean> {
+    if (this.#writesTo(database) === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const end = (idle: boolean): void => {
+      const end = (isIdle: boolean): void => {
         clearTimeout(timer);
-        this.#onLess = () => {};
-        resolve(idle);
+        this.#onIdle.delete(database);
+        resolve(isIdle);
       };
       const timer = setTimeout(() => end(false), limitMs);
-      this.#onLess = () => {
-        if (isIdle()) end(true);
-      };
+      this.#onIdle.set(database, () => end(true));
     });
   }
 }

@@ -367,6 +367,19 @@ class RunningService implements Service, ServiceState {
   }
 
   async moveLog(to: string, database: string | null): Promise<LogMoved> {
+    if (database !== null) return this.#moveOne(to, database);
+    const { databases, nodes } = await this.engine.nodes();
+    const own = nodes.find(({ self }) => self)?.id;
+    let heldMs = 0;
+    // One after the other, so that writes wait for the move of their own alone.
+    for (const { name, owner } of databases)
+      if (owner === own) heldMs = Math.max(heldMs, (await this.#moveOne(to, name)).heldMs);
+    const moved = await this.#moveOne(to, '');
+    return { ...moved, heldMs: Math.max(heldMs, moved.heldMs) };
+  }
+
+  /** `database`: empty for the catalogue. */
+  async #moveOne(to: string, database: string): Promise<LogMoved> {
     const { holdWrites } = present(this.#http, 'it listens');
     const startedAt = performance.now();
     const moved = await holdWrites(drainMs, database, () => this.engine.handOver(to, database));
