@@ -24,7 +24,7 @@ import type { SnapshotCopy } from './log/snapshot-reader.ts';
 import { spoolSnapshot } from './log/spooled-snapshot.ts';
 import { joinedPins, type PinnedState } from './state/state-snapshot.ts';
 import { StatementFailed } from './log/postgres-connection.ts';
-import type { Caller } from './base/caller.ts';
+import { type Caller, systemCaller } from './base/caller.ts';
 import { systemClock } from './base/clock.ts';
 import { type CommonParts, type EngineOptions, openPart, partsOf, systemRandom } from './open-part.ts';
 import { type EngineContext, openMeaning, type SharedParts } from './operations/engine-context.ts';
@@ -237,14 +237,24 @@ class Shelf {
     for (const opened of this.#opened.values()) {
       const log = listed.get(opened.name);
       if (log === undefined || log.isEnded || log.id !== opened.store.id) await this.#closeOne(opened);
-      else await this.#endIfEmpty(opened);
+      else await this.#attended(opened);
     }
+    if (this.#catalogue !== null) await this.#attended(this.#catalogue);
     const waiting = [...listed.values()].filter((log) => this.#isToOpen(log));
     const openNext = async (): Promise<void> => {
       for (let log = waiting.pop(); log !== undefined && !this.#isClosed; log = waiting.pop())
         await this.#openOne(log);
     };
     await Promise.all(Array.from({ length: MAX_OPENING }, openNext));
+  }
+
+  async #attended(opened: Opened): Promise<void> {
+    try {
+      await this.#attend(opened);
+    } catch (error) {
+      // Another node may have taken the log; the next look tries again.
+      if (!(error instanceof EngineError)) throw error;
+    }
   }
 
   #isToOpen(log: ListedLog): boolean {
@@ -272,17 +282,21 @@ class Shelf {
 
   async #openLog({ id, name }: ListedLog): Promise<Opened> {
     const begins = name === CATALOGUE || name === 'default';
+    const onWarn = (message: string): void =>
+      this.#parts.onWarn(name === CATALOGUE ? message : `Database ${name}: ${message}`);
     let store: PostgresStore | null = null;
     const frames = async (): Promise<PostgresStore> => {
-      store = await this.#node.open(id, begins);
+      store = await this.#node.open(id, begins, onWarn);
       return store;
     };
-    const { onOpening: _ofTheCatalogue, ...options } = this.#options;
+    const { onOpening: _ofTheFolder, ...options } = this.#options;
+    // What concerns the whole process is said once.
+    const spoken = name === CATALOGUE ? this.#parts : { ...this.#parts, onWarn, onClockStep: () => {} };
     const { engine, context, state } = await openPart(
       this.#place.backend,
       null,
-      { ...options, frames, begins },
-      { ...this.#parts, shared: this.#shared },
+      { ...options, frames, begins, onWarn },
+      { ...spoken, shared: this.#shared },
     );
     return {
       name,
@@ -303,12 +317,20 @@ class Shelf {
     await opened.engine.close(0);
   }
 
-  /** Ends a log of this node that has been without a database for a while. */
-  async #endIfEmpty(opened: Opened): Promise<void> {
-    const isEmpty = opened.state.databases.size === 0;
-    opened.emptySince = isEmpty ? (opened.emptySince ?? performance.now()) : null;
-    if (opened.emptySince === null || performance.now() - opened.emptySince < GRACE_MS) return;
-    await this.#end(opened);
+  /** Of a log of this node without a database: begins it with `default`, or ends it if it has been so for a while. */
+  async #attend(opened: Opened): Promise<void> {
+    const { state, store, engine, name } = opened;
+    if (state.databases.size > 0 || store.shared.role !== 'owner') {
+      opened.emptySince = null;
+      return;
+    }
+    if (name === CATALOGUE || name === 'default') {
+      const caller = systemCaller('start', 'default', 'default', new AbortController().signal);
+      await engine.createDatabase(caller, 'default');
+      return;
+    }
+    opened.emptySince ??= performance.now();
+    if (performance.now() - opened.emptySince >= GRACE_MS) await this.#end(opened);
   }
 
   /** Ends the log if it is this node's, has no database, and nobody writes to it. Never rejects: the next look tries again. */

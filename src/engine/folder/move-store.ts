@@ -29,7 +29,7 @@ import {
 } from './folder-tasks.ts';
 
 /** A store, and the key of what is stored in it and in the folder. */
-interface StorePlace {
+export interface StorePlace {
   readonly storeUrl: string;
   readonly encryptionKey: string | null;
 }
@@ -85,21 +85,24 @@ export async function fillStore(
   replaced: number | null,
 ): Promise<string> {
   const digests = createHash('sha256');
-  for (const { name, isEnded, ...part } of dividedState(restored)) {
-    const store = await node.open(await node.logs.begin(name, node.id, isEnded), false);
-    try {
-      const digest = await digestOf(part);
-      const { sequence, time } = part.state;
-      await store.beginWith({ sequence, time, checksum: null }, partsOf(part), async (readSnapshot) =>
-        requireSame(digest, await readState({ readSnapshot }, noPause)),
-      );
-      digests.update(digest);
-    } finally {
-      store.leave();
-    }
-  }
+  for (const part of dividedState(restored)) digests.update(await fillLog(node, part));
   await node.logs.publish(node.id, replaced);
   return digests.digest('hex');
+}
+
+/** Fills a new log, which has no name yet; see `fillStore`. */
+export async function fillLog(node: PostgresNode, { name, isEnded, ...part }: StateOfLog): Promise<string> {
+  const store = await node.open(await node.logs.begin(name, node.id, isEnded), false);
+  try {
+    const digest = await digestOf(part);
+    const { sequence, time } = part.state;
+    await store.beginWith({ sequence, time, checksum: null }, partsOf(part), async (readSnapshot) =>
+      requireSame(digest, await readState({ readSnapshot }, noPause)),
+    );
+    return digest;
+  } finally {
+    store.leave();
+  }
 }
 
 /** Replaces the one log of a store of an earlier format by one for each database. Waits while another node has it. */
@@ -197,8 +200,8 @@ async function openFolder(
 }
 
 /** Loaded on demand: most services keep their log in a folder. */
-async function joinStore(
-  { clock, random, onWarn }: FolderTask,
+export async function joinStore(
+  { clock, random, onWarn }: Omit<FolderTask, 'backend'>,
   { storeUrl: url }: StorePlace,
   key: FolderKey | null,
 ): Promise<PostgresNode> {

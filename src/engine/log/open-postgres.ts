@@ -110,16 +110,16 @@ export class PostgresNode {
    * Takes the log if no other living node has it, else opens a copy. `waits`: a copy of nothing would be of no use, so it waits
    * until the owner has begun the log. Rejects with a StartupError.
    */
-  async open(id: number, waits: boolean): Promise<PostgresStore> {
-    const store = await refusable(() => this.#taken(id, waits));
+  async open(id: number, waits: boolean, onWarn = this.#options.onWarn): Promise<PostgresStore> {
+    const store = await refusable(() => this.#taken(id, waits, onWarn));
     this.#stores.add(store);
     return store;
   }
 
-  async #taken(id: number, waits: boolean): Promise<PostgresStore> {
+  async #taken(id: number, waits: boolean, onWarn: PostgresOptions['onWarn']): Promise<PostgresStore> {
     const connections = { writer: this.#writer(id), reader: this.#reader, poller: this.#poller };
     const log = new PostgresLog(id, connections, this.logs);
-    const { key, now, random, onWarn, onAppend = () => {} } = this.#options;
+    const { key, now, random, onAppend = () => {} } = this.#options;
     const closed = (store: PostgresStore): void => void this.#stores.delete(store);
     const storeOptions = { key, now, random, onWarn, onAppend, pause, closed };
     for (;;) {

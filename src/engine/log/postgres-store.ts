@@ -8,7 +8,6 @@
  * are sealed under a data key of the epoch; log, epoch and sequence are authenticated with them.
  */
 import { randomUUID } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import {
@@ -23,13 +22,13 @@ import { encodeFrame, frameBytes, type LogRecord, recordChecksum, SALT_BYTES } f
 import { type FrameStore, noOwner, outcomeUnknown, type StoreSizes } from './frame-store.ts';
 import { frameRecords, type StoredRecords } from './log-reader.ts';
 import { StatementFailed } from './postgres-connection.ts';
+import { checksumOf, chunkHead, damaged, epochHead, frameHead } from './postgres-heads.ts';
 import type { LogRow, PostgresLog, SnapshotRow, StoredFrame } from './postgres-log.ts';
 import { type Branch, type Group, unavailable } from './segment-writer.ts';
 import type { SharedFrame, SharedPosition, SharedStore, SharedTotals } from './shared-store.ts';
 import { encodeSnapshotHeader, SNAPSHOT_PAYLOAD_BYTES, snapshotSections } from './snapshot-codec.ts';
 import type { Snapshot, SnapshotCopy } from './snapshot-reader.ts';
 import type { SnapshotPart } from './snapshot-writer.ts';
-import { StartupError } from './startup-error.ts';
 
 /** The statements on one log, or a simulation of them. */
 export type RemoteLog = Pick<PostgresLog, keyof PostgresLog>;
@@ -247,6 +246,11 @@ export class PostgresStore implements FrameStore {
 
   snapshot(): Snapshot | null {
     return this.#snapshots[0] ?? null;
+  }
+
+  /** The snapshots that the store has, the newest first. */
+  storedSnapshots(): readonly (Snapshot & Pick<FrameStore, 'readSnapshot'>)[] {
+    return this.#snapshots.map((row) => ({ ...row, readSnapshot: (section) => this.#pieces(row, section) }));
   }
 
   async *readSnapshot(section: SnapshotPart['section']): AsyncGenerator<Uint8Array, void, undefined> {
@@ -775,33 +779,3 @@ const clockOff = 'The clock of this node is off: it gives the log up, and goes o
 const cutOff =
   'PostgreSQL has lost records that it had confirmed, as after the promotion of an asynchronous standby or the restore of ' +
   'a backup. This node reads again what is left, and a new history begins.';
-
-function damaged(what: string, sequence: number): StartupError {
-  return new StartupError(
-    `The store is damaged: ${what} (log of STORE_URL, number ${sequence}). Nothing was changed. Restore the database ` +
-      "with PostgreSQL's tools.",
-    { file: 'STORE_URL' },
-  );
-}
-
-function checksumOf(head: Uint8Array, bytes: Uint8Array): number {
-  return crc32(bytes, crc32(head));
-}
-
-function frameHead(
-  log: number,
-  { first, count, epoch, nonce }: Omit<StoredFrame, 'checksum' | 'payload'>,
-): Buffer {
-  return Buffer.from(`frame ${log} ${epoch} ${first} ${count} ${nonce}`);
-}
-
-function chunkHead(
-  attempt: string,
-  of: { section: number; n: number; epoch: number; nonce: number },
-): Buffer {
-  return Buffer.from(`chunk ${attempt} ${of.epoch} ${of.section} ${of.n} ${of.nonce}`);
-}
-
-function epochHead(log: number, epoch: number): Buffer {
-  return Buffer.from(`epoch ${log} ${epoch}`);
-}

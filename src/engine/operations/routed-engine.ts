@@ -77,9 +77,9 @@ function ofDatabases({ all, of, has }: Engines) {
   } satisfies Partial<Engine>;
 }
 
-function ofRequests({ catalogue, of }: Engines) {
+function ofRequests({ catalogue, of, has }: Engines) {
   return {
-    token: (database) => of(database).token(database),
+    token: (database) => (has(database) ? of(database).token(database) : null),
     atLeast: (database, token) => of(database).atLeast(database, token),
     remembers: (caller) => of(caller.database).remembers(caller) || catalogue.remembers(caller),
     keptImport: (caller, key) => of(caller.database).keptImport(caller, key),

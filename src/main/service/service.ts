@@ -41,7 +41,7 @@ import {
 import { reasoningFile, reasoningHost } from './reasoning-host.ts';
 import { availableMemory, processMemory } from '../base/memory-gauge.ts';
 import { removeEndpoint, writeEndpoint } from '../base/endpoint-file.ts';
-import { type Activity, limits } from '../http/limits.ts';
+import { limits } from '../http/limits.ts';
 import { createHttpApp, type HttpApp } from '../http/app.ts';
 import {
   callerFor,
@@ -72,6 +72,7 @@ import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { logLongTurns } from '../telemetry/long-turns.ts';
 import { MetricsHistory } from '../telemetry/metrics-history.ts';
+import { disconnect, disconnectSecure, type EndLimits, finishCalls, within } from './shutdown.ts';
 import { type Rehearsal, warmUp } from './warm-up.ts';
 
 export { defaultQuietMs } from './warm-up.ts';
@@ -113,22 +114,6 @@ export interface ServiceOptions {
   readonly reasoningAfterMs?: number;
   /** Warms up once the service is ready and has had no call for this many milliseconds; absent: never. */
   readonly warmUpAfterMs?: number;
-}
-
-/** Limits for the phases of the shutdown, in milliseconds. */
-interface EndLimits {
-  /** Running calls may take this long to finish before they are cancelled, and as long again to notice. */
-  readonly finishMs: number;
-  readonly cancelMs: number;
-  /** Connections that do not end by themselves are cut after this time. */
-  readonly disconnectMs: number;
-  /**
-   * A final snapshot that has not been written this long after the beginning of the shutdown is abandoned: the log
-   * contains everything in it.
-   */
-  readonly lastSnapshotByMs: number;
-  /** After this time nothing waits any more for a disk that does not answer. What was answered is durable. */
-  readonly allMs: number;
 }
 
 const defaultEndLimits: EndLimits = {
@@ -770,39 +755,6 @@ const requireAllowed: McpHost['requireAllowed'] = (name, caller, input) => {
 
 /** MCP passes a separate signal with each tool call. */
 const neverAborted = new AbortController().signal;
-
-/** Resolves when the work has ended, with true, or after `limitMs`, with false. Rejects as the work does. */
-async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const isOver = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), limitMs);
-  });
-  try {
-    return await Promise.race([work.then(() => true), isOver]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function finishCalls(activity: Activity, { finishMs, cancelMs }: EndLimits): Promise<void> {
-  activity.endStreams();
-  if (await activity.idle(finishMs)) return;
-  activity.cancelCalls();
-  await activity.idle(cancelMs);
-}
-
-/** Closes the listening socket and the connections; cuts those that are stuck. */
-async function disconnect(app: HttpApp['app'], afterMs: number): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), afterMs);
-  await app.close();
-  clearTimeout(timer);
-}
-
-async function disconnectSecure(port: SecurePort | null, afterMs: number): Promise<void> {
-  const timer = setTimeout(() => port?.cut(), afterMs);
-  await port?.close();
-  clearTimeout(timer);
-}
 
 /** The host by which a program on this machine reaches a server that listens on `address`. */
 function reachableHost(address: string): string {
