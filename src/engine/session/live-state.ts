@@ -132,10 +132,10 @@ export class LiveState implements CommitObserver {
     this.#answers = new AnswerCache(parts.memoryBytes / answersDivisor);
     const { clock, scheduler, onBug, onClockStep } = parts;
     const pause = scheduler.pauseOf(null, 'count conclusions');
-    const stepped = (by: number, offset: number, setting: ClockSetting): void => {
+    const stepped = (by: number, offset: number, settings: readonly ClockSetting[]): void => {
       this.#counters.clockSteps++;
       onClockStep?.(by, offset);
-      this.onClockSet(setting);
+      for (const setting of settings) this.onClockSet(setting);
     };
     this.#wall = new WallClock(clock, parts.state.wall, { stepped });
     this.#counts = new BackgroundCounts({ clock, pause, memory: this.#memory, onBug });
