@@ -7,9 +7,9 @@ export const maxRowsAtOnce = 0x1_0000;
  * Rows appended between two steps, and rows copied by a step: so many for each that a copy need not begin before the column
  * is nearly full, since a column has twice the memory while its copy is made.
  */
-const rowsBetweenSteps = 0x800;
+const rowsBetweenSteps = 0x400;
 /** Rows, or bytes of texts, copied for each that is appended. */
-export const copiedPerAppended = 32;
+export const copiedPerAppended = 64;
 const rowsPerStep = copiedPerAppended * rowsBetweenSteps;
 
 /** Up to this capacity columns grow fourfold: most relations of many rules stay small, and allocating costs more than room. */
@@ -27,7 +27,8 @@ export function nextColumnCapacityOf(capacity: number): number {
 
 /** The room after this one, where so many rows are expected; if no more are, twice as much, of many rows half as much more. */
 export function roomFor(room: number, expected: number): number {
-  if (expected > room) return Math.max(expected, room + (room >>> 2));
+  // If it were nearly full at the end, or the estimate a little too low, it would begin to grow once more.
+  if (expected > room) return Math.max(expected + (expected >>> 5), room + (room >>> 2));
   return room < manyRows ? room * 2 : room + (room >>> 1);
 }
 
@@ -37,7 +38,7 @@ const manyRows = 0x8_0000;
 /** The number of rows, more than `count`, at which a column of this capacity with `count` rows must next be looked after. */
 export function firstStepOf(capacity: number, count: number): number {
   if (capacity <= maxRowsAtOnce) return capacity;
-  return Math.min(capacity, Math.max(count + 1, capacity - 3 * (capacity >>> 6)));
+  return Math.min(capacity, Math.max(count + 1, capacity - 3 * (capacity >>> 7)));
 }
 
 /** The number of rows at which the step after the one at `count` is due. */

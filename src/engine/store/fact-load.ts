@@ -95,11 +95,9 @@ function storeBlock(write: LoadingWrite, block: FactBlock, { from, end }: FactRa
 
 /** The number to prepare for: estimates come from clients, so they are trusted only so far. */
 function expected(count: number, more: number): number {
-  return Math.min(Math.ceil((count + Math.min(more, maxAhead)) * margin), count * maxGrowth);
+  return Math.min(count + Math.min(Math.ceil(more), maxAhead), count * maxGrowth);
 }
 
-/** A table that is nearly full at the end, or for which the estimate is a little too low, would begin to grow once more. */
-const margin = 1.06;
 const maxGrowth = 8;
 const maxAhead = 0x20_0000;
 
