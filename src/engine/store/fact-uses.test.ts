@@ -41,27 +41,33 @@ test('uses that are noted later count for whoever reads them, as if they had bee
   const facts = Array.from({ length: 40 }, (_, at) => store.store({ ...fact, args: [`a${at}`] }, 1, 1000 + at));
   const times = { assertedAtOf: (_: FactStore, number: number): number => 1000 + number };
   const [later, atOnce] = [new FactUses(store), new FactUses(store)];
-  for (let step = 0, time = 2000; step < 3000; step++, time += prng.below(3)) {
+  const noted = (number: number): Uses | null =>
+    atOnce.isNoted(number) ? atOnce.of(present(facts[number], 'it is one of them'), 0) : null;
+  let pinned: (Uses | null)[] | null = null;
+  for (let step = 0, time = 2000; step < 6000; step++, time += prng.below(3)) {
     const number = prng.below(facts.length);
     const used = present(facts[number], 'it is one of them');
-    const kind = prng.below(60);
-    if (kind === 0) for (const uses of [later, atOnce]) uses.drop(used);
-    else if (kind === 1) for (const uses of [later, atOnce]) uses.turnBack(time - 20);
-    else if (kind === 2) for (const uses of [later, atOnce]) uses.note(used, 1000 + number, time);
-    else if (kind === 3) expect(later.isNoted(number)).toBe(atOnce.isNoted(number));
-    else if (kind === 4) expect(later.of(used, 1000 + number)).toEqual(atOnce.of(used, 1000 + number));
-    else if (kind === 5) expect(later.count).toBe(atOnce.count);
-    else {
+    const kind = prng.below(80);
+    if (kind < 3) for (const uses of [later, atOnce]) uses.drop(used);
+    else if (kind === 3) for (const uses of [later, atOnce]) uses.turnBack(time - 20);
+    else if (kind === 4) for (const uses of [later, atOnce]) uses.note(used, 1000 + number, time);
+    else if (kind === 5) expect(later.isNoted(number)).toBe(atOnce.isNoted(number));
+    else if (kind === 6) expect(later.of(used, 1000 + number)).toEqual(atOnce.of(used, 1000 + number));
+    else if (kind === 7) expect(later.count).toBe(atOnce.count);
+    else if (kind === 8 && pinned === null) {
+      for (const uses of [later, atOnce]) uses.pin();
+      pinned = facts.map((_, each) => noted(each));
+    } else if (kind === 9 && pinned !== null) {
+      for (const uses of [later, atOnce])
+        expect(facts.map((_, each) => uses.pinnedOf(each))).toEqual(pinned);
+      for (const uses of [later, atOnce]) uses.unpin();
+      pinned = null;
+    } else {
       later.noteLater(used, times, time);
       atOnce.note(used, 1000 + number, time);
     }
     expect(later.version).toBe(atOnce.version);
   }
-  const fourth = present(facts[3], 'there are forty');
-  for (const uses of [later, atOnce]) uses.pin();
-  later.noteLater(fourth, times, 9000);
-  atOnce.note(fourth, 1003, 9000);
-  for (const [number] of facts.entries()) expect(later.pinnedOf(number)).toEqual(atOnce.pinnedOf(number));
 });
 
 test('counts uses in columns like in objects, whatever is recorded, restored and dropped', () => {

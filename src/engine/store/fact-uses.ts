@@ -16,10 +16,9 @@ export class FactUses {
   readonly #facts: FactStore;
   readonly #uses = new UseColumns();
   /**
-   * While a moment is pinned: the uses, as of then, of facts that have changed since; null: none was
-   * recorded.
+   * While a moment is pinned: the uses, as of then, of facts that had some and have changed since.
    */
-  #before: NumberMap<Uses | null> | null = null;
+  #before: NumberMap<Uses> | null = null;
   #bounds: SalienceBounds | null = null;
   /** Uses that are noted when they are many, or when uses are read: the numbers of the facts, and the times. */
   #laterCount = 0;
@@ -138,17 +137,20 @@ export class FactUses {
     this.#noteLater();
     assert(this.#before === null, 'one moment is pinned at a time');
     this.#before = new NumberMap();
+    this.#uses.pin();
   }
 
   unpin(): void {
     this.#before = null;
+    this.#uses.unpin();
   }
 
   /** The recorded uses of the fact with this number at the pinned moment, or null. */
   pinnedOf(number: number): Uses | null {
     this.#noteLater();
     const before = present(this.#before, 'a moment is pinned').get(number);
-    return before === undefined ? this.#uses.get(number) : before;
+    if (before !== undefined) return before;
+    return this.#uses.wasPinned(number) ? this.#uses.get(number) : null;
   }
 
   /** Restores the uses of the fact with this number; call it before the first use of `bounds`. */
@@ -167,7 +169,7 @@ export class FactUses {
   }
 
   #keep(number: number): void {
-    if (this.#before === null || this.#before.has(number)) return;
+    if (this.#before === null || !this.#uses.wasPinned(number) || this.#before.has(number)) return;
     this.#before.set(number, this.#uses.get(number));
   }
 }
@@ -203,6 +205,24 @@ export class UseColumns {
    * elements, oldest first.
    */
   #columns = new Float64Array(16 * width);
+
+  /** While a moment is pinned: the slots from here on were taken since, and no free one is. */
+  #pinned: number | null = null;
+
+  /** From now on `wasPinned` tells apart the facts that have uses now, until `unpin`. */
+  pin(): void {
+    this.#pinned = this.#taken;
+  }
+
+  unpin(): void {
+    this.#pinned = null;
+  }
+
+  /** True if the fact has had uses since before the pinned moment. */
+  wasPinned(number: number): boolean {
+    const slot = this.#slotOf(number);
+    return slot >= 0 && slot < (this.#pinned ?? 0);
+  }
 
   /** Number of facts with uses. */
   get count(): number {
@@ -290,7 +310,7 @@ export class UseColumns {
   }
 
   #take(number: number): number {
-    const slot = this.#free.pop() ?? this.#taken++;
+    const slot = (this.#pinned === null ? this.#free.pop() : undefined) ?? this.#taken++;
     if ((slot + 1) * width > this.#columns.length) {
       const grown = new Float64Array(this.#columns.length * 2);
       grown.set(this.#columns);
