@@ -36,7 +36,7 @@ async function openOn(
   const { storeUrl = null } = options;
   if (storeUrl === null) return (await openEngineOn(backend, lock, options)).engine;
   const { openShelf } = await import('./open-shelf.ts');
-  return openShelf({ backend, lock, url: storeUrl }, options);
+  return openShelf({ backend, lock }, storeUrl, options);
 }
 
 /** True if the folder is a follower's. Opening it to lead turns it into a leader's. Rejects with a StartupError. */

@@ -16,7 +16,7 @@ import type { FolderLock } from './log/lock-file.ts';
 import type { Journal, JournalName } from './log/journal.ts';
 import { PostgresNode } from './log/open-postgres.ts';
 import { CATALOGUE, isUnfinished, UNDIVIDED } from './log/log-names.ts';
-import type { ListedLog } from './log/postgres-logs.ts';
+import type { ListedLog, PostgresLogs } from './log/postgres-logs.ts';
 import type { PostgresStore } from './log/postgres-store.ts';
 import { divideStore } from './folder/move-store.ts';
 import { Backups } from './commit/snapshots.ts';
@@ -42,7 +42,6 @@ interface ShelfPlace {
   readonly backend: StorageBackend;
   /** null: journals stay in memory. */
   readonly lock: FolderLock | null;
-  readonly url: string;
 }
 
 type ShelfOptions = Omit<EngineOptions, 'storageDir'>;
@@ -56,11 +55,16 @@ const RETRY_MS = 5000;
 /** Logs that are read at once. */
 const MAX_OPENING = 4;
 
+/** This process as a node of a store, or of a simulated one. */
+export interface ShelfNode extends Pick<PostgresNode, 'id' | 'open' | 'close'> {
+  readonly logs: Pick<PostgresLogs, 'look' | 'ensure' | 'create' | 'end'>;
+}
+
 /** Opens all databases of the store. Rejects with a StartupError. */
-export async function openShelf(place: ShelfPlace, options: ShelfOptions): Promise<Engine> {
+export async function openShelf(place: ShelfPlace, url: string, options: ShelfOptions): Promise<Engine> {
   const { clock = systemClock, onWarn = () => {}, onAppend } = options;
   const node = await PostgresNode.join({
-    url: place.url,
+    url,
     address: options.nodeAddress ?? options.address ?? '',
     readsVersion: operationVersion,
     key: folderKeyOf(options.encryptionKey),
@@ -69,6 +73,22 @@ export async function openShelf(place: ShelfPlace, options: ShelfOptions): Promi
     onWarn,
     ...(onAppend === undefined ? {} : { onAppend }),
   });
+  try {
+    const undivided = (await node.logs.look()).find(({ name }) => name === UNDIVIDED);
+    if (undivided !== undefined) await divideStore(node, undivided.id, onWarn);
+  } catch (error) {
+    await node.close();
+    throw error;
+  }
+  return openShelfOf(node, place, options);
+}
+
+/** Opens all databases that the node sees, and closes the node with them. Rejects with a StartupError. */
+export async function openShelfOf(
+  node: ShelfNode,
+  place: ShelfPlace,
+  options: ShelfOptions,
+): Promise<Engine> {
   const shelf = new Shelf(place, node, options);
   try {
     return await shelf.open();
@@ -91,7 +111,7 @@ interface Opened {
 
 class Shelf {
   readonly #place: ShelfPlace;
-  readonly #node: PostgresNode;
+  readonly #node: ShelfNode;
   readonly #options: ShelfOptions;
   readonly #parts: CommonParts;
   readonly #shared: SharedParts;
@@ -111,7 +131,7 @@ class Shelf {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isClosed = false;
 
-  constructor(place: ShelfPlace, node: PostgresNode, options: ShelfOptions) {
+  constructor(place: ShelfPlace, node: ShelfNode, options: ShelfOptions) {
     this.#place = place;
     this.#node = node;
     this.#options = options;
@@ -143,8 +163,6 @@ class Shelf {
 
   async open(): Promise<Engine> {
     const { logs } = this.#node;
-    const undivided = (await logs.look()).find(({ name }) => name === UNDIVIDED);
-    if (undivided !== undefined) await divideStore(this.#node, undivided.id, this.#parts.onWarn);
     await logs.ensure(CATALOGUE);
     await logs.ensure('default');
     const listed = (await logs.look()).find(({ name }) => name === CATALOGUE);

@@ -112,11 +112,11 @@ ON CONFLICT (name) DO UPDATE SET ended = false, owner = $2 WHERE l.ended RETURNI
 
   /**
    * Ends a log that is `me`'s at this epoch and ends with this record, and removes everything that its newest snapshot covers;
-   * false: nothing changed.
+   * false: nothing changed. The epoch is raised, so nothing that is on its way is appended to it any more.
    */
   async end(id: number, me: string, epoch: number, lastSequence: number): Promise<boolean> {
     const { rows } = await this.#writer.run<Raw>(
-      `WITH ended AS (UPDATE corollary.log SET ended = true, owner = NULL, first_sequence = last_sequence + 1
+      `WITH ended AS (UPDATE corollary.log SET ended = true, owner = NULL, epoch = epoch + 1, first_sequence = last_sequence + 1
   WHERE id = $1 AND owner = $2 AND epoch = $3 AND last_sequence = $4
     AND (last_sequence = 0 OR EXISTS (SELECT FROM corollary.snapshot s WHERE s.log = $1 AND s.sequence = $4)) RETURNING id),
 newest AS (SELECT s.attempt FROM corollary.snapshot s, ended WHERE s.log = ended.id
