@@ -595,9 +595,12 @@ export class EngineContext implements Writer {
     await this.pipeline.between(() => undefined);
   }
 
-  /** Looks now which node has the log, and applies what is new. */
-  async look(): Promise<void> {
-    await this.tail?.look();
+  /**
+   * Looks now which node has the log, and applies what is new. Resolves with the milliseconds until the owner's lease runs
+   * out, unless it is renewed; 0: no node has the log.
+   */
+  async look(): Promise<number> {
+    return (await this.tail?.look()) ?? 0;
   }
 
   /** The nodes that share the log; none: only this process can have it. Rejects with NoOwner. */

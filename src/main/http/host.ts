@@ -37,8 +37,8 @@ export interface NodeHost {
   status(): NodeStatus | null;
   /** Where the nodes reach this one. */
   address(): string;
-  /** Looks now which node has the log. */
-  look(): Promise<void>;
+  /** Looks now which node has the log; resolves with the milliseconds until its lease runs out. */
+  look(): Promise<number>;
   /** What all nodes share; null: requests are not passed on. */
   readonly secret: string | null;
   readonly staleReadsMs: number;

@@ -137,6 +137,26 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
     expect((await copy.call('POST', '/ask', question)).body.results).toEqual(['p(agent)']);
   });
 
+  it('an owner that is ended gives the log to another node first, and no write meets an error', async () => {
+    const [owner, copy] = await nodes(2);
+    let isOver = false;
+    const answers: number[] = [];
+    const write = async (name: string): Promise<void> => {
+      for (let n = 0; !isOver; n++)
+        answers.push((await copy.call('POST', '/tell', fact(`${name}_${n}`))).status);
+    };
+    const writers = [write('a'), write('b')];
+    await expect.poll(() => answers.length).toBeGreaterThan(10);
+    services.splice(services.indexOf(owner), 1);
+    await owner.close();
+    const enough = answers.length + 10;
+    await expect.poll(() => answers.length).toBeGreaterThan(enough);
+    isOver = true;
+    await Promise.all(writers);
+    expect(new Set(answers)).toEqual(new Set([200]));
+    expect((await copy.call('GET', '/metrics')).body).toMatch(/^store_takes_total 1$/m);
+  });
+
   it('X-Route: direct, and a request that another node passed on, are 421 at a copy', async () => {
     const [owner, copy] = await nodes(2);
     const direct = await copy.call('POST', '/tell', fact('a'), { headers: { 'x-route': 'direct' } });

@@ -41,7 +41,7 @@ import {
 import { reasoningFile, reasoningHost } from './reasoning-host.ts';
 import { availableMemory, processMemory } from '../base/memory-gauge.ts';
 import { removeEndpoint, writeEndpoint } from '../base/endpoint-file.ts';
-import { type Activity, limits } from '../http/limits.ts';
+import { limits } from '../http/limits.ts';
 import { createHttpApp, type HttpApp } from '../http/app.ts';
 import {
   callerFor,
@@ -63,6 +63,16 @@ import { KnownAgents } from '../mcp/agents.ts';
 import { SessionStore } from '../mcp/session-store.ts';
 import { knowledgeSurfaceWith, type McpSurface } from '../mcp/surface.ts';
 import { mountMcp } from '../mcp/mount.ts';
+import {
+  defaultEndLimits,
+  disconnect,
+  disconnectSecure,
+  type EndLimits,
+  finishCalls,
+  handOverMs,
+  successorIn,
+  within,
+} from './ending.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
 import { FollowerLoop } from '../replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
@@ -114,30 +124,6 @@ export interface ServiceOptions {
   /** Warms up once the service is ready and has had no call for this many milliseconds; absent: never. */
   readonly warmUpAfterMs?: number;
 }
-
-/** Limits for the phases of the shutdown, in milliseconds. */
-interface EndLimits {
-  /** Running calls may take this long to finish before they are cancelled, and as long again to notice. */
-  readonly finishMs: number;
-  readonly cancelMs: number;
-  /** Connections that do not end by themselves are cut after this time. */
-  readonly disconnectMs: number;
-  /**
-   * A final snapshot that has not been written this long after the beginning of the shutdown is abandoned: the log
-   * contains everything in it.
-   */
-  readonly lastSnapshotByMs: number;
-  /** After this time nothing waits any more for a disk that does not answer. What was answered is durable. */
-  readonly allMs: number;
-}
-
-const defaultEndLimits: EndLimits = {
-  finishMs: 5000,
-  cancelMs: 1500,
-  disconnectMs: 1000,
-  lastSnapshotByMs: 8500,
-  allMs: 9700,
-};
 
 const defaultKeystorePollMs = 5000;
 const defaultPollIntervalMs = 5000;
@@ -371,6 +357,18 @@ class RunningService implements Service, ServiceState {
     const startedAt = performance.now();
     const moved = await holdWrites(drainMs, () => this.engine.handOver(to));
     return { ...moved, heldMs: performance.now() - startedAt };
+  }
+
+  /** Lets another node have the log, if there is one, so that writes go on while this one ends. */
+  async #giveLog(): Promise<void> {
+    if (this.#phase !== 'ready' || this.#engine?.node()?.role !== 'owner') return;
+    try {
+      const to = successorIn(await this.#engine.nodes());
+      if (to !== null) await this.moveLog(to);
+    } catch (error) {
+      // It is given up at the end, and another node takes it then.
+      this.#log.info({ err: error }, 'the log was not given to another node before the end');
+    }
   }
 
   /** Listens; every call except health and metrics is refused until the engine is open. */
@@ -607,6 +605,7 @@ class RunningService implements Service, ServiceState {
     const startedAt = performance.now();
     const { allMs, lastSnapshotByMs } = this.#endLimits;
     const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
+    await within(handOverMs, this.#giveLog());
     this.#phase = 'closing';
     this.#ending.abort();
     await this.#metricsHistory.close();
@@ -757,39 +756,6 @@ const requireAllowed: McpHost['requireAllowed'] = (name, caller, input) => {
 
 /** MCP passes a separate signal with each tool call. */
 const neverAborted = new AbortController().signal;
-
-/** Resolves when the work has ended, with true, or after `limitMs`, with false. Rejects as the work does. */
-async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const isOver = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), limitMs);
-  });
-  try {
-    return await Promise.race([work.then(() => true), isOver]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function finishCalls(activity: Activity, { finishMs, cancelMs }: EndLimits): Promise<void> {
-  activity.endStreams();
-  if (await activity.idle(finishMs)) return;
-  activity.cancelCalls();
-  await activity.idle(cancelMs);
-}
-
-/** Closes the listening socket and the connections; cuts those that are stuck. */
-async function disconnect(app: HttpApp['app'], afterMs: number): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), afterMs);
-  await app.close();
-  clearTimeout(timer);
-}
-
-async function disconnectSecure(port: SecurePort | null, afterMs: number): Promise<void> {
-  const timer = setTimeout(() => port?.cut(), afterMs);
-  await port?.close();
-  clearTimeout(timer);
-}
 
 /** The host by which a program on this machine reaches a server that listens on `address`. */
 function reachableHost(address: string): string {
