@@ -7,6 +7,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NodeStatus } from '../../engine/contract/administration.ts';
+import type { NodeMessage } from './node-messages.ts';
 import type { Caller, ErasingRecord, StoredImport } from '../../engine/index.ts';
 import type { Dispatcher, Identity } from '../base/dispatch.ts';
 
@@ -42,6 +43,8 @@ export interface NodeHost {
   /** What all nodes share; null: requests are not passed on. */
   readonly secret: string | null;
   readonly staleReadsMs: number;
+  /** Takes what another node tells. */
+  receive(message: NodeMessage): void;
 }
 
 export interface HttpHost {

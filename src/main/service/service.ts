@@ -54,6 +54,7 @@ import {
 } from '../http/caller.ts';
 import { bundlePath } from '../http/files.ts';
 import type { NodeHost, ServicePhase } from '../http/host.ts';
+import { NodeMessenger } from '../http/node-messages.ts';
 import { isLoopbackAddress } from '../http/admission.ts';
 import { findInstallation } from '../base/installation.ts';
 import { createLanguage, type Language } from '../llm/language.ts';
@@ -73,6 +74,7 @@ import {
   successorIn,
   within,
 } from './ending.ts';
+import { BetweenNodes } from './between-nodes.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
 import { FollowerLoop } from '../replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
@@ -171,6 +173,8 @@ class RunningService implements Service, ServiceState {
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
+  /** null: this is no node of a store, or not open, or the nodes share no secret. */
+  #betweenNodes: BetweenNodes | null = null;
   /** null: this service leads, or is starting. */
   #following: FollowerLoop | null = null;
   #phase: ServicePhase = 'starting';
@@ -230,7 +234,8 @@ class RunningService implements Service, ServiceState {
       isEnabled: config.extractionEnabled,
     });
     this.agents = new KnownAgents({
-      tell: (caller, id) => this.engine.tellOfToolCall(caller, id),
+      tell: (place, id) => this.engine.tellOfToolCall(place, id),
+      sendCall: (call) => this.#betweenNodes?.sendCall(call) ?? null,
       place: () => this.#agentPlace(),
       testBridge: createBridgeTest({
         bridge: () => this.#agentPlace().bridge,
@@ -434,6 +439,7 @@ class RunningService implements Service, ServiceState {
       look: () => this.engine.look(),
       secret,
       staleReadsMs,
+      receive: (message) => present(this.#betweenNodes, 'it is ready').receive(message),
     };
   }
 
@@ -522,7 +528,10 @@ class RunningService implements Service, ServiceState {
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),
         onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
-        onAppend: (elapsedMs, records) => this.#metrics.storeAppended(elapsedMs, records),
+        onAppend: (elapsedMs, records) => {
+          this.#metrics.storeAppended(elapsedMs, records);
+          this.#betweenNodes?.stored();
+        },
         onOpening: this.#onOpening,
         onBug: (error) => this.#log.error({ err: error }, 'a bug: background maintenance failed'),
       });
@@ -530,6 +539,7 @@ class RunningService implements Service, ServiceState {
       throw openFailure(error, storageDir);
     }
     await this.#openJournals(this.#engine);
+    this.#talkToNodes(this.#engine);
     await this.#engine.look();
     if (this.#leaderUrl === null) this.#phase = 'ready';
     else this.#follow(this.#engine, this.#leaderUrl);
@@ -560,6 +570,13 @@ class RunningService implements Service, ServiceState {
     const memoryBytes = Math.max(budget / 2, questionBytes);
     const log = storageDir === null || storeUrl !== null ? null : { folder: storageDir, encryptionKey };
     return reasoningHost(file, { count, afterMs: this.#reasoningAfterMs, memoryBytes, questionBytes, log });
+  }
+
+  #talkToNodes(engine: Engine): void {
+    const { storeUrl, nodeSecret } = this.#config;
+    if (storeUrl === null || nodeSecret === null) return;
+    const [messenger, agents, sessions] = [new NodeMessenger(nodeSecret), this.agents, this.#sessionStore];
+    this.#betweenNodes = new BetweenNodes({ engine, messenger, agents, sessions });
   }
 
   /** Opens the journals that the service stores beside the log. */
@@ -621,6 +638,7 @@ class RunningService implements Service, ServiceState {
       ]);
     }
     await within(left(allMs), this.warmedUp);
+    this.#betweenNodes?.close();
     if (this.#engine === null) return;
     await within(left(allMs), this.#following?.close() ?? Promise.resolve());
     this.isDiskStuck = !(await within(left(allMs), this.#engine.close(left(lastSnapshotByMs))));
