@@ -394,10 +394,18 @@ class Shelf {
     return deleted;
   }
 
-  async #look(database: string | undefined): Promise<void> {
-    const opened = database === undefined ? this.#catalogue : this.#opened.get(database);
-    if (opened === undefined) await this.#refresh().catch(unasked);
-    else await opened?.engine.look();
+  /** At the log of the database, or at all that have moved. */
+  async #look(database: string | undefined): Promise<number> {
+    if (database === undefined) {
+      const moved = new Map(
+        (await this.#node.logs.look().catch(unasked)).map((log) => [log.id, log.lastSequence]),
+      );
+      for (const { store, engine } of this.#opened.values())
+        if (moved.get(store.id) !== store.lastSequence) void engine.look();
+      return present(this.#catalogue, 'it is open').engine.look();
+    }
+    if (!this.#opened.has(database)) await this.#refresh().catch(unasked);
+    return (await this.#opened.get(database)?.engine.look()) ?? 0;
   }
 
   async #nodes(): Promise<NodeList> {

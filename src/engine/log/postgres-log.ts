@@ -93,6 +93,8 @@ export interface LogLook extends LogRow {
   readonly ownerAddress: string | null;
   /** True if the owner's lease has not run out by the server's clock. */
   readonly isOwned: boolean;
+  /** Milliseconds until it does, unless it is renewed; 0: it has. */
+  readonly leaseMs: number;
 }
 
 /** Looks at where logs are, at several with one statement. */
@@ -509,7 +511,8 @@ function logRow(row: Raw): LogRow {
 export function lookOf(row: Raw): LogLook {
   // A command that moves a store has the log for a while, and answers no requests.
   const ownerAddress = (row['address'] as string | null) || null;
-  return { ...logRow(row), ownerAddress, isOwned: row['owned'] === true };
+  const leaseMs = Number(row['lease_ms']);
+  return { ...logRow(row), ownerAddress, isOwned: leaseMs > 0, leaseMs };
 }
 
 function storedFrame(row: Raw): StoredFrame {

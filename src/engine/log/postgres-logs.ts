@@ -77,7 +77,8 @@ export class PostgresLogs implements LogLooks {
 
   async #ask(): Promise<readonly ListedLog[]> {
     const { rows } = await this.#poller.run<Raw>(
-      `SELECT l.id, l.name, l.ended, ${LOG_COLUMNS}, n.address, coalesce(n.lease_until > clock_timestamp(), false) AS owned
+      `SELECT l.id, l.name, l.ended, ${LOG_COLUMNS}, n.address,
+  greatest(0, coalesce(extract(epoch FROM n.lease_until - clock_timestamp()) * 1000, 0))::float8 AS lease_ms
 FROM corollary.log l LEFT JOIN corollary.node n ON n.id = l.owner ORDER BY l.name COLLATE "C"`,
       [],
       LOOK_MS,

@@ -215,6 +215,8 @@ export function engineOver(context: EngineContext) {
       'nodes',
       'handOver',
       'look',
+      'takeUses',
+      'noteUses',
       'remembers',
     ),
     /** See `tokenOf` and `atLeast`. */

@@ -77,11 +77,15 @@ function ofDatabases({ all, of, has }: Engines) {
   } satisfies Partial<Engine>;
 }
 
-function ofRequests({ catalogue, of, has }: Engines) {
+function ofRequests({ catalogue, all, of, has }: Engines) {
   return {
     token: (database) => (has(database) ? of(database).token(database) : null),
     atLeast: (database, token) => of(database).atLeast(database, token),
     remembers: (caller) => of(caller.database).remembers(caller) || catalogue.remembers(caller),
+    takeUses: () => all().flatMap((engine) => engine.takeUses()),
+    noteUses: (told) => {
+      for (const uses of told) if (has(uses.database)) of(uses.database).noteUses([uses]);
+    },
     keptImport: (caller, key) => of(caller.database).keptImport(caller, key),
   } satisfies Partial<Engine>;
 }

@@ -98,7 +98,8 @@ export class SimulatedServer {
   /** Where the log is, and who has it. */
   get look(): LogLook {
     const { owner } = this.row;
-    return { ...this.row, ownerAddress: owner, isOwned: owner !== null && this.living.has(owner) };
+    const isOwned = owner !== null && this.living.has(owner);
+    return { ...this.row, ownerAddress: owner, isOwned, leaseMs: isOwned ? 3000 : 0 };
   }
 
   /** See `PostgresLogs.end`. */

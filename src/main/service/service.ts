@@ -54,6 +54,7 @@ import {
 } from '../http/caller.ts';
 import { bundlePath } from '../http/files.ts';
 import type { NodeHost, ServicePhase } from '../http/host.ts';
+import { NodeMessenger } from '../http/node-messages.ts';
 import { isLoopbackAddress } from '../http/admission.ts';
 import { findInstallation } from '../base/installation.ts';
 import { createLanguage, type Language } from '../llm/language.ts';
@@ -63,6 +64,17 @@ import { KnownAgents } from '../mcp/agents.ts';
 import { SessionStore } from '../mcp/session-store.ts';
 import { knowledgeSurfaceWith, type McpSurface } from '../mcp/surface.ts';
 import { mountMcp } from '../mcp/mount.ts';
+import {
+  defaultEndLimits,
+  disconnect,
+  disconnectSecure,
+  type EndLimits,
+  finishCalls,
+  handOverMs,
+  successorIn,
+  within,
+} from './ending.ts';
+import { BetweenNodes } from './between-nodes.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
 import { FollowerLoop } from '../replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
@@ -72,7 +84,6 @@ import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { logLongTurns } from '../telemetry/long-turns.ts';
 import { MetricsHistory } from '../telemetry/metrics-history.ts';
-import { disconnect, disconnectSecure, type EndLimits, finishCalls, within } from './shutdown.ts';
 import { type Rehearsal, warmUp } from './warm-up.ts';
 
 export { defaultQuietMs } from './warm-up.ts';
@@ -115,14 +126,6 @@ export interface ServiceOptions {
   /** Warms up once the service is ready and has had no call for this many milliseconds; absent: never. */
   readonly warmUpAfterMs?: number;
 }
-
-const defaultEndLimits: EndLimits = {
-  finishMs: 5000,
-  cancelMs: 1500,
-  disconnectMs: 1000,
-  lastSnapshotByMs: 8500,
-  allMs: 9700,
-};
 
 const defaultKeystorePollMs = 5000;
 const defaultPollIntervalMs = 5000;
@@ -170,6 +173,8 @@ class RunningService implements Service, ServiceState {
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
+  /** null: this is no node of a store, or not open, or the nodes share no secret. */
+  #betweenNodes: BetweenNodes | null = null;
   /** null: this service leads, or is starting. */
   #following: FollowerLoop | null = null;
   #phase: ServicePhase = 'starting';
@@ -229,7 +234,8 @@ class RunningService implements Service, ServiceState {
       isEnabled: config.extractionEnabled,
     });
     this.agents = new KnownAgents({
-      tell: (caller, id) => this.engine.tellOfToolCall(caller, id),
+      tell: (place, id) => this.engine.tellOfToolCall(place, id),
+      sendCall: (call) => this.#betweenNodes?.sendCall(call) ?? null,
       place: () => this.#agentPlace(),
       testBridge: createBridgeTest({
         bridge: () => this.#agentPlace().bridge,
@@ -353,14 +359,17 @@ class RunningService implements Service, ServiceState {
 
   async moveLog(to: string, database: string | null): Promise<LogMoved> {
     if (database !== null) return this.#moveOne(to, database);
-    const { databases, nodes } = await this.engine.nodes();
+    const { log, databases, nodes } = await this.engine.nodes();
     const own = nodes.find(({ self }) => self)?.id;
-    let heldMs = 0;
-    // One after the other, so that writes wait for the move of their own alone.
-    for (const { name, owner } of databases)
-      if (owner === own) heldMs = Math.max(heldMs, (await this.#moveOne(to, name)).heldMs);
-    const moved = await this.#moveOne(to, '');
-    return { ...moved, heldMs: Math.max(heldMs, moved.heldMs) };
+    const names = databases.flatMap(({ name, owner }) => (owner === own ? [name] : []));
+    if (names.length === 0 || log?.owner === own) names.push('');
+    const moves = await Promise.allSettled(names.map((name) => this.#moveOne(to, name)));
+    const moved = moves.map((move) => {
+      if (move.status === 'rejected') throw move.reason;
+      return move.value;
+    });
+    const last = present(moved.at(-1), 'something was moved');
+    return { ...last, heldMs: Math.max(...moved.map(({ heldMs }) => heldMs)) };
   }
 
   /** `database`: empty for the catalogue. */
@@ -369,6 +378,19 @@ class RunningService implements Service, ServiceState {
     const startedAt = performance.now();
     const moved = await holdWrites(drainMs, database, () => this.engine.handOver(to, database));
     return { ...moved, heldMs: performance.now() - startedAt };
+  }
+
+  /** Lets another node have the log, if there is one, so that writes go on while this one ends. */
+  async #giveLog(): Promise<void> {
+    const node = this.#engine?.node() ?? null;
+    if (this.#phase !== 'ready' || node === null || (node.role === 'copy' && node.owned === 0)) return;
+    try {
+      const to = successorIn(await this.engine.nodes());
+      if (to !== null) await this.moveLog(to, null);
+    } catch (error) {
+      // It is given up at the end, and another node takes it then.
+      this.#log.info({ err: error }, 'the log was not given to another node before the end');
+    }
   }
 
   /** Listens; every call except health and metrics is refused until the engine is open. */
@@ -434,6 +456,7 @@ class RunningService implements Service, ServiceState {
       look: (database) => this.engine.look(database ?? undefined),
       secret,
       staleReadsMs,
+      receive: (message) => present(this.#betweenNodes, 'it is ready').receive(message),
     };
   }
 
@@ -522,7 +545,10 @@ class RunningService implements Service, ServiceState {
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),
         onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
-        onAppend: (elapsedMs, records) => this.#metrics.storeAppended(elapsedMs, records),
+        onAppend: (elapsedMs, records) => {
+          this.#metrics.storeAppended(elapsedMs, records);
+          this.#betweenNodes?.stored();
+        },
         onOpening: this.#onOpening,
         onBug: (error) => this.#log.error({ err: error }, 'a bug: background maintenance failed'),
       });
@@ -530,6 +556,7 @@ class RunningService implements Service, ServiceState {
       throw openFailure(error, storageDir);
     }
     await this.#openJournals(this.#engine);
+    this.#talkToNodes(this.#engine);
     await this.#engine.look();
     if (this.#leaderUrl === null) this.#phase = 'ready';
     else this.#follow(this.#engine, this.#leaderUrl);
@@ -560,6 +587,13 @@ class RunningService implements Service, ServiceState {
     const memoryBytes = Math.max(budget / 2, questionBytes);
     const log = storageDir === null || storeUrl !== null ? null : { folder: storageDir, encryptionKey };
     return reasoningHost(file, { count, afterMs: this.#reasoningAfterMs, memoryBytes, questionBytes, log });
+  }
+
+  #talkToNodes(engine: Engine): void {
+    const { storeUrl, nodeSecret } = this.#config;
+    if (storeUrl === null || nodeSecret === null) return;
+    const [messenger, agents, sessions] = [new NodeMessenger(nodeSecret), this.agents, this.#sessionStore];
+    this.#betweenNodes = new BetweenNodes({ engine, messenger, agents, sessions });
   }
 
   /** Opens the journals that the service stores beside the log. */
@@ -605,6 +639,7 @@ class RunningService implements Service, ServiceState {
     const startedAt = performance.now();
     const { allMs, lastSnapshotByMs } = this.#endLimits;
     const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
+    await within(handOverMs, this.#giveLog());
     this.#phase = 'closing';
     this.#ending.abort();
     await this.#metricsHistory.close();
@@ -620,6 +655,7 @@ class RunningService implements Service, ServiceState {
       ]);
     }
     await within(left(allMs), this.warmedUp);
+    this.#betweenNodes?.close();
     if (this.#engine === null) return;
     await within(left(allMs), this.#following?.close() ?? Promise.resolve());
     this.isDiskStuck = !(await within(left(allMs), this.#engine.close(left(lastSnapshotByMs))));

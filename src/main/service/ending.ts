@@ -1,7 +1,11 @@
-/** The phases in which the service ends, and their limits. */
+/** The end of a service: what it waits for, and for how long. */
+import type { NodeList } from '../../engine/contract/administration.ts';
 import type { HttpApp } from '../http/app.ts';
 import type { Activity } from '../http/limits.ts';
 import type { SecurePort } from './secure-port.ts';
+
+/** The owner of a log gives another node this long to take it before the end begins, so that writes go on there. */
+export const handOverMs = 1500;
 
 /** Limits for the phases of the shutdown, in milliseconds. */
 export interface EndLimits {
@@ -19,6 +23,14 @@ export interface EndLimits {
   readonly allMs: number;
 }
 
+export const defaultEndLimits: EndLimits = {
+  finishMs: 5000,
+  cancelMs: 1500,
+  disconnectMs: 1000,
+  lastSnapshotByMs: 8500,
+  allMs: 9700,
+};
+
 /** Resolves when the work has ended, with true, or after `limitMs`, with false. Rejects as the work does. */
 export async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
@@ -32,7 +44,6 @@ export async function within(limitMs: number, work: Promise<unknown>): Promise<b
   }
 }
 
-/** Lets running calls finish, and cancels those that do not. */
 export async function finishCalls(activity: Activity, { finishMs, cancelMs }: EndLimits): Promise<void> {
   activity.endStreams();
   if (await activity.idle(finishMs)) return;
@@ -47,9 +58,14 @@ export async function disconnect(app: HttpApp['app'], afterMs: number): Promise<
   clearTimeout(timer);
 }
 
-/** The same of the port with TLS. */
 export async function disconnectSecure(port: SecurePort | null, afterMs: number): Promise<void> {
   const timer = setTimeout(() => port?.cut(), afterMs);
   await port?.close();
   clearTimeout(timer);
+}
+
+/** The node to which the owner of a log gives it at its end: alive, able to follow, and the least behind; null: none. */
+export function successorIn({ nodes }: NodeList): string | null {
+  const fit = nodes.filter(({ alive, self, problem }) => alive && !self && problem === null);
+  return fit.toSorted((one, other) => one.lagRecords - other.lagRecords)[0]?.id ?? null;
 }
