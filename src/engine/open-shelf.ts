@@ -371,9 +371,11 @@ class Shelf {
 
   async #create(caller: Caller, name: string): ReturnType<Engine['createDatabase']> {
     requireReach(caller, name, null);
-    if (!this.#opened.has(name)) {
-      await this.#node.logs.create(name, this.#node.id).catch(unasked);
+    if ((this.#opened.get(name)?.state.databases.size ?? 0) === 0) {
+      const isMine = await this.#node.logs.create(name, this.#node.id).catch(unasked);
       await this.#refresh().catch(unasked);
+      // It may be open here since before it was ended.
+      if (isMine) await this.#opened.get(name)?.engine.look();
     }
     const opened = this.#opened.get(name);
     if (opened === undefined) throw noOwner('The database was removed, or cannot be opened here.');

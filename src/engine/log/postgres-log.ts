@@ -228,11 +228,11 @@ SELECT * FROM mine`,
       : { epoch: Number(rows[0]['epoch']), checksum: Number(rows[0]['checksum']) };
   }
 
-  /** Gives the log up, if it is still `me`'s. */
-  async release(me: string): Promise<void> {
+  /** Gives the log up, if it is still `me`'s at this epoch. */
+  async release(me: string, epoch: number): Promise<void> {
     await this.#writer.run(
-      'UPDATE corollary.log SET owner = NULL WHERE id = $1 AND owner = $2',
-      [this.id, me],
+      'UPDATE corollary.log SET owner = NULL WHERE id = $1 AND owner = $2 AND epoch = $3',
+      [this.id, me, epoch],
       2000,
     );
   }

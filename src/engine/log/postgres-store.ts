@@ -392,7 +392,7 @@ export class PostgresStore implements FrameStore {
     this.#isClosed = true;
     this.#options.closed?.(this);
     try {
-      if (this.#role === 'owner') await this.#log.release(this.#node.id);
+      if (this.#role === 'owner') await this.#log.release(this.#node.id, this.#row.epoch);
     } catch (error) {
       this.#options.onWarn(`The log could not be given up; its lease ends by itself: ${String(error)}`);
     }
@@ -627,7 +627,7 @@ export class PostgresStore implements FrameStore {
    */
   async stepDown(): Promise<void> {
     if (this.#role === 'copy' || this.#isClosed) return;
-    await this.#log.release(this.#node.id);
+    await this.#log.release(this.#node.id, this.#row.epoch);
     this.#demoted(clockOff);
   }
 

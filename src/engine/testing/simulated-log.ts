@@ -63,9 +63,9 @@ export class SimulatedServer {
           return ended?.checksum ?? null;
         }),
       frameAt: (first) => this.statement(gate, false, () => this.frames.get(first) ?? null),
-      release: (me) =>
+      release: (me, epoch) =>
         this.statement(gate, true, () => {
-          if (this.row.owner === me) this.row = { ...this.row, owner: null };
+          if (this.row.owner === me && this.row.epoch === epoch) this.row = { ...this.row, owner: null };
         }),
       endNow: () =>
         this.statement(gate, false, () => ({ owner: this.row.owner, lastSequence: this.row.lastSequence })),
