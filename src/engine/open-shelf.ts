@@ -379,13 +379,12 @@ class Shelf {
     }
     const opened = this.#opened.get(name);
     if (opened === undefined) throw noOwner('The database was removed, or cannot be opened here.');
-    // Another node may have it, and what it did is known here.
-    if (
-      opened.store.shared.role === 'copy' &&
-      opened.engine.hasDatabase(name) &&
-      !opened.engine.remembers(caller)
-    )
-      throw new EngineError('Conflict', `the database ${name} exists already`);
+    if (opened.store.shared.role === 'copy') {
+      // Another node has it: what it did is known here once it is applied.
+      await opened.engine.confirm();
+      if (opened.engine.hasDatabase(name) && !opened.engine.remembers(caller))
+        throw new EngineError('Conflict', `the database ${name} exists already`);
+    }
     return opened.engine.createDatabase(caller, name);
   }
 
