@@ -54,7 +54,7 @@ const layers = listed({
 const fronts = listed({
   'open-part': 'base log state commit session operations',
   'open-engine': 'base log operations',
-  'open-shelf': 'base log state commit session write operations reasoning folder',
+  'open-shelf': 'contract base log state commit session write operations reasoning folder',
   index:
     'base language log state commit session read write memory search folder replication reasoning operations',
 });
@@ -177,7 +177,7 @@ const engineRules = [
         path: '^src/',
         pathNot: [
           inEngine([folder, ...below, ...forTests]),
-          '^src/engine/open-(engine|part)\\.ts$',
+          '^src/engine/open-(engine|part|shelf)\\.ts$',
           '/testing/',
         ],
       },

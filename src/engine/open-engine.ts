@@ -4,7 +4,13 @@ import { openFileBackend } from './log/file-backend.ts';
 import { readFollowing } from './log/following.ts';
 import type { FolderLock } from './log/lock-file.ts';
 import { lockFolder } from './log/lock.ts';
-import { type EngineOptions, type OpenedEngine, openPart, partsOf, type StoredOptions } from './open-part.ts';
+import {
+  type EngineOptions,
+  type OpenedEngine,
+  openPart,
+  commonParts,
+  type StoredOptions,
+} from './open-part.ts';
 import type { Engine } from './operations/engine.ts';
 
 /**
@@ -50,5 +56,5 @@ export async function openEngineOn(
   lock: FolderLock | null,
   options: Omit<EngineOptions, 'storageDir' | 'storeUrl'> & Pick<StoredOptions, 'frames'>,
 ): Promise<OpenedEngine> {
-  return openPart(backend, lock, options, partsOf(backend, options));
+  return openPart(backend, lock, options, commonParts(backend, options));
 }

@@ -96,10 +96,10 @@ export interface OpenedEngine {
 }
 
 /** What all engines of a process can have in common: time, memory, and what warnings go to. */
-export type CommonParts = ReturnType<typeof partsOf>;
+export type CommonParts = ReturnType<typeof commonParts>;
 
 /** The parts of an engine that do not depend on its log. Journals are kept in the backend. */
-export function partsOf(backend: StorageBackend, options: Omit<EngineOptions, 'storageDir'>) {
+export function commonParts(backend: StorageBackend, options: Omit<EngineOptions, 'storageDir'>) {
   const { clock = systemClock, onWarn = () => {}, random = systemRandom, memoryGauge = null } = options;
   const memoryBytes = options.memoryBudgetBytes ?? defaultMemoryBytes;
   const questionBytes = options.questionMemoryBytes ?? Math.floor(memoryBytes / 4);
@@ -264,6 +264,7 @@ async function promote(
   await unmarkFollowing(backend);
 }
 
+/** Bytes of the system's generator. */
 export function systemRandom(bytes: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(bytes));
 }

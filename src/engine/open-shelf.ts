@@ -26,7 +26,7 @@ import { joinedPins, type PinnedState } from './state/state-snapshot.ts';
 import { StatementFailed } from './log/postgres-connection.ts';
 import { type Caller, systemCaller } from './base/caller.ts';
 import { systemClock } from './base/clock.ts';
-import { type CommonParts, type EngineOptions, openPart, partsOf, systemRandom } from './open-part.ts';
+import { type CommonParts, type EngineOptions, openPart, commonParts, systemRandom } from './open-part.ts';
 import { type EngineContext, openMeaning, type SharedParts } from './operations/engine-context.ts';
 import type { Engine } from './operations/engine.ts';
 import { routedEngine } from './operations/routed-engine.ts';
@@ -135,7 +135,7 @@ class Shelf {
     this.#place = place;
     this.#node = node;
     this.#options = options;
-    const parts = partsOf(place.backend, options);
+    const parts = commonParts(place.backend, options);
     this.#parts = parts;
     const spool = { copySnapshot: () => this.#copyOfAll() };
     // What is copied is as of then.
@@ -434,7 +434,8 @@ class Shelf {
   /** Of the database; of the catalogue if that is absent or empty. */
   #owning(database = CATALOGUE): Engine {
     const opened = database === CATALOGUE ? this.#catalogue : this.#opened.get(database);
-    if (opened == null) throw new EngineError('DatabaseNotFound', `there is no database ${database}`);
+    if (opened === null || opened === undefined)
+      throw new EngineError('DatabaseNotFound', `there is no database ${database}`);
     return opened.engine;
   }
 

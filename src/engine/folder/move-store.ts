@@ -5,11 +5,10 @@
  * What was written is read back and compared with what was meant before it counts, so a move is whole or it is not there.
  * Journals stay: calls of agents, MCP sessions and the history of metrics.
  */
-import { createHash } from 'node:crypto';
 import { operationVersion } from '../state/operation.ts';
 import { pinState, readState, type RestoredState, stateOf } from '../state/state-snapshot.ts';
 import { type FolderKey, folderKeyOf } from '../log/cipher.ts';
-import { digestOfParts } from '../log/digest.ts';
+import { digestOfDigests, digestOfParts } from '../log/digest.ts';
 import type { Log } from '../log/log.ts';
 import { openLog, openLogOver } from '../log/open-log.ts';
 import type { PostgresNode } from '../log/open-postgres.ts';
@@ -84,10 +83,10 @@ export async function fillStore(
   restored: RestoredState,
   replaced: number | null,
 ): Promise<string> {
-  const digests = createHash('sha256');
-  for (const part of dividedState(restored)) digests.update(await fillLog(node, part));
+  const digests: string[] = [];
+  for (const part of dividedState(restored)) digests.push(await fillLog(node, part));
   await node.logs.publish(node.id, replaced);
-  return digests.digest('hex');
+  return digestOfDigests(digests);
 }
 
 /** Fills a new log, which has no name yet; see `fillStore`. */

@@ -4,7 +4,7 @@ import type { StoredFrame } from './postgres-log.ts';
 import { StartupError } from './startup-error.ts';
 
 /** A damaged store is not changed. */
-export function damaged(what: string, sequence: number): StartupError {
+export function damagedStore(what: string, sequence: number): StartupError {
   return new StartupError(
     `The store is damaged: ${what} (log of STORE_URL, number ${sequence}). Nothing was changed. Restore the database ` +
       "with PostgreSQL's tools.",

@@ -22,7 +22,7 @@ import { encodeFrame, frameBytes, type LogRecord, recordChecksum, SALT_BYTES } f
 import { type FrameStore, noOwner, outcomeUnknown, type StoreSizes } from './frame-store.ts';
 import { frameRecords, type StoredRecords } from './log-reader.ts';
 import { StatementFailed } from './postgres-connection.ts';
-import { checksumOf, chunkHead, damaged, epochHead, frameHead } from './postgres-heads.ts';
+import { checksumOf, chunkHead, damagedStore, epochHead, frameHead } from './postgres-heads.ts';
 import type { LogRow, PostgresLog, SnapshotRow, StoredFrame } from './postgres-log.ts';
 import { type Branch, type Group, unavailable } from './segment-writer.ts';
 import type { SharedFrame, SharedPosition, SharedStore, SharedTotals } from './shared-store.ts';
@@ -224,7 +224,7 @@ export class PostgresStore implements FrameStore {
   async *read(after: number): AsyncGenerator<LogRecord, void, undefined> {
     for await (const { frame, payload } of this.#frames(after)) {
       const { first: firstSequence, count } = frame;
-      const fail = (what: string): Error => damaged(what, firstSequence);
+      const fail = (what: string): Error => damagedStore(what, firstSequence);
       for (const record of frameRecords({ firstSequence, count }, payload, fail))
         if (record.sequence > after) yield record;
     }
@@ -475,7 +475,7 @@ export class PostgresStore implements FrameStore {
     const after = this.#row.lastSequence;
     for await (const { frame, payload } of this.#frames(after, through)) {
       const { first: firstSequence, count, checksum } = frame;
-      const fail = (what: string): Error => damaged(what, firstSequence);
+      const fail = (what: string): Error => damagedStore(what, firstSequence);
       const records = [...frameRecords({ firstSequence, count }, payload, fail)];
       yield { records, end: { sequence: firstSequence + count - 1, checksum } };
       if (firstSequence + count > through) return;
@@ -514,7 +514,7 @@ export class PostgresStore implements FrameStore {
     this.#snapshots = await this.#log.snapshots();
     this.#sizes = { ...(await this.#log.frameBytes(this.#covered())), atSegment: 0 };
     if (this.#row.firstSequence > this.#covered() + 1)
-      throw damaged('the records after the newest snapshot are incomplete', this.#covered() + 1);
+      throw damagedStore('the records after the newest snapshot are incomplete', this.#covered() + 1);
   }
 
   /** The outcome of a frame in doubt: its bytes, null if it is not stored and never will be, or still unknown. */
@@ -653,20 +653,21 @@ export class PostgresStore implements FrameStore {
     let next: number | null = null;
     for await (const frame of this.#log.frames(after)) {
       const { first, count } = frame;
-      if (next === null ? first > after + 1 : first !== next) throw damaged('records are missing', after + 1);
+      if (next === null ? first > after + 1 : first !== next)
+        throw damagedStore('records are missing', after + 1);
       next = first + count;
       this.#read = { sequence: next - 1, checksum: frame.checksum };
       yield { frame, payload: await this.#opened(frame) };
     }
-    if ((next ?? after + 1) <= last) throw damaged('records are missing', next ?? after + 1);
+    if ((next ?? after + 1) <= last) throw damagedStore('records are missing', next ?? after + 1);
   }
 
   async #opened(frame: StoredFrame): Promise<Uint8Array> {
     const head = frameHead(this.#log.id, frame);
     if (checksumOf(head, frame.payload) !== frame.checksum)
-      throw damaged('a frame does not verify', frame.first);
+      throw damagedStore('a frame does not verify', frame.first);
     const payload = (await this.#openerOf(frame.epoch)).open(frame.nonce, head, frame.payload);
-    if (payload === null) throw damaged('a frame cannot be decrypted', frame.first);
+    if (payload === null) throw damagedStore('a frame cannot be decrypted', frame.first);
     return payload;
   }
 
@@ -677,11 +678,11 @@ export class PostgresStore implements FrameStore {
     const wrapped = key === null ? null : await this.#log.wrappedKey(epoch);
     let opener: Opener | null = plainOpener;
     if (key !== null) {
-      if (wrapped === null) throw damaged('the key of an epoch is missing', epoch);
+      if (wrapped === null) throw damagedStore('the key of an epoch is missing', epoch);
       const envelope = wrapped.subarray(SALT_BYTES);
       opener = key.openerOf(wrapped.subarray(0, SALT_BYTES), epochHead(this.#log.id, epoch), envelope);
     }
-    if (opener === null) throw damaged('the key of an epoch does not verify', epoch);
+    if (opener === null) throw damagedStore('the key of an epoch does not verify', epoch);
     this.#openers.set(epoch, opener);
     return opener;
   }
@@ -700,12 +701,12 @@ export class PostgresStore implements FrameStore {
     const total = chunks[section] ?? 0;
     for (let n = 0; n < total; ) {
       const found = await this.#log.chunks(attempt, section, n);
-      if (found.length === 0) throw damaged('a piece of the snapshot is missing', sequence);
+      if (found.length === 0) throw damagedStore('a piece of the snapshot is missing', sequence);
       for (const chunk of found) {
         const head = chunkHead(attempt, { section, n, epoch, nonce: chunk.nonce });
         const isIntact = chunk.n === n && checksumOf(head, chunk.bytes) === chunk.checksum;
         const bytes = isIntact ? opener.open(chunk.nonce, head, chunk.bytes) : null;
-        if (bytes === null) throw damaged('a piece of the snapshot does not verify', sequence);
+        if (bytes === null) throw damagedStore('a piece of the snapshot does not verify', sequence);
         n++;
         yield bytes;
       }

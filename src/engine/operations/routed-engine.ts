@@ -96,24 +96,8 @@ function ofStorage({ catalogue, all, of, backups }: Engines) {
     const positions = everything().map((engine) => engine.position());
     return { ...catalogue.position(), position: sum(positions.map((each) => each.position)) };
   };
+  const whole = (): ReturnType<Engine['node']> => wholeNode(catalogue, all());
   const node: Engine['node'] = (database) => (database === undefined ? whole() : of(database).node());
-  const whole: Engine['node'] = () => {
-    const status = catalogue.node();
-    if (status === null) return null;
-    const others = all().flatMap((engine) => engine.node() ?? []);
-    return others.reduce(
-      (one, { owned, copies, lagRecords, staleMs, takes, problem }) => ({
-        ...one,
-        owned: one.owned + owned,
-        copies: one.copies + copies,
-        lagRecords: one.lagRecords + lagRecords,
-        staleMs: Math.max(one.staleMs, staleMs),
-        takes: one.takes + takes,
-        problem: one.problem ?? problem,
-      }),
-      { ...status, owned: 0, copies: 0 },
-    );
-  };
   return {
     position,
     node,
@@ -163,6 +147,25 @@ function ofStorage({ catalogue, all, of, backups }: Engines) {
     clockOffsetMs: () => catalogue.clockOffsetMs(),
     embeddingsState: () => catalogue.embeddingsState(),
   } satisfies Partial<Engine>;
+}
+
+/** Role and owner of the catalogue, with the sums of databases. */
+function wholeNode(catalogue: Engine, all: readonly Engine[]): ReturnType<Engine['node']> {
+  const status = catalogue.node();
+  if (status === null) return null;
+  const others = all.flatMap((engine) => engine.node() ?? []);
+  return others.reduce(
+    (one, { owned, copies, lagRecords, staleMs, takes, problem }) => ({
+      ...one,
+      owned: one.owned + owned,
+      copies: one.copies + copies,
+      lagRecords: one.lagRecords + lagRecords,
+      staleMs: Math.max(one.staleMs, staleMs),
+      takes: one.takes + takes,
+      problem: one.problem ?? problem,
+    }),
+    { ...status, owned: 0, copies: 0 },
+  );
 }
 
 function totals({ catalogue, all, backups }: Engines) {

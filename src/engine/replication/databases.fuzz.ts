@@ -92,7 +92,7 @@ async function played(seed: number): Promise<{ told: Told; owners: number }> {
 /** At the owner, as a node would pass it on; or at any, if none is known. */
 function ownerOf(nodes: readonly Node[], name: string, prng: Prng): Engine {
   const owner = nodes.find(({ engine }) => engine.hasDatabase(name) && engine.node(name)?.role === 'owner');
-  return (owner ?? (prng.pick(nodes) as Node)).engine;
+  return (owner ?? prng.pick(nodes)).engine;
 }
 
 async function write(

@@ -459,7 +459,8 @@ export class Forwarding {
 /** The database that the body of a move names, if it does. */
 async function movedBy(body: Buffer): Promise<{ readonly database?: unknown }> {
   try {
-    return ((await parseJsonBody(body)) ?? {}) as { readonly database?: unknown };
+    const moved = await parseJsonBody(body);
+    return typeof moved === 'object' && moved !== null ? moved : {};
   } catch (error) {
     // Whoever answers refuses it.
     if (error instanceof EngineError) return {};

@@ -136,7 +136,7 @@ describe.skipIf(postgresMissing !== null)(`databases on nodes${postgresNotice}`,
         .toBe('DatabaseNotFound');
     const [log] = await query("SELECT id, ended, owner FROM corollary.log WHERE name = 'second'");
     expect(log).toMatchObject({ ended: true, owner: null });
-    expect(await query(`SELECT 1 FROM corollary.frame WHERE log = ${log?.['id']}`)).toEqual([]);
+    expect(await query(`SELECT 1 FROM corollary.frame WHERE log = ${Number(log?.['id'])}`)).toEqual([]);
     expect((await listOf(one)).databases.map(({ name }) => name)).toEqual(['default']);
     expect((await one.call('POST', '/databases', { name: 'second' })).status).toBe(201);
     const told = await two.call('POST', '/tell', fact('c'), { headers: second });
