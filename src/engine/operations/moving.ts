@@ -28,6 +28,8 @@ export interface MovableRead<Kind extends keyof RemoteReads, Result> {
   readonly here: (context: ReadContext) => Promise<Result>;
   /** What is done with a short answer of the thread; the facts that it used are noted already. */
   readonly taken?: (answer: Result, moved: MovedAnswer) => Result;
+  /** What is done with a long one. */
+  readonly takenText?: (text: JsonText, moved: MovedAnswer) => JsonText;
 }
 
 /** Reads here or on a reasoning thread, which writes a long answer as text. */
@@ -37,7 +39,7 @@ export async function hereOrThere<Kind extends keyof RemoteReads, Result>(
   limits: ReadLimits,
   read: MovableRead<Kind, Result>,
 ): Promise<Result | JsonText> {
-  const { kind, input, shape, about, reach, here, taken } = read;
+  const { kind, input, shape, about, reach, here, taken, takenText } = read;
   // Begun again or not, it has its time once.
   const startedAt = limits.startedAt ?? performance.now();
   const stay = (handOver?: HandOverLimit): Promise<Result> =>
@@ -59,7 +61,7 @@ export async function hereOrThere<Kind extends keyof RemoteReads, Result>(
     if (moved === null) return null;
     await live.noteUses(moved.context, usedBy(moved));
     const { value } = moved;
-    if (value instanceof JsonText) return { answer: value };
+    if (value instanceof JsonText) return { answer: takenText?.(value, moved) ?? value };
     const answer = value as Result;
     return { answer: taken?.(answer, moved) ?? answer };
   });

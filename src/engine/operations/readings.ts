@@ -1,15 +1,10 @@
 /** The operations that only read, and can be asked about the past: of the present, of a moment, and on a reasoning thread. */
 import type { Caller } from '../base/caller.ts';
 import { windowTimeoutMs } from '../contract/fields.ts';
-import type { TraceInput } from '../contract/explanation.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
-import type { AskInput } from '../contract/inference.ts';
 import type { RecallInput } from '../contract/memory.ts';
 import { recall } from '../memory/recall.ts';
-import { bodyOf } from '../read/ask.ts';
-import { trace } from '../read/explain.ts';
 import { listFacts } from '../read/list-facts.ts';
-import { planOf } from '../read/plan.ts';
 import { predicateGraph } from '../read/predicate-graph.ts';
 import type { PastReadings } from '../reasoning/copied-pasts.ts';
 import { search } from '../search/search.ts';
@@ -24,9 +19,11 @@ import {
   askForText,
   asObject,
   explainForText,
+  planForText,
   predicates,
   queryForText,
   rules,
+  traceForText,
   whatIfForText,
 } from './questions.ts';
 
@@ -56,13 +53,8 @@ export const anyConclusion = (): null => null;
 
 /** The operations that can be asked about the past, by name: see `EngineContext.atMoment`. */
 export const readings = {
-  /** How a question would be evaluated. */
-  plan: async ({ live }: ReadingEngine, caller: Caller, input: AskInput) => {
-    const body = bodyOf(input);
-    return live.asQuestion(caller, input, (limits) =>
-      live.reading(caller, limits, (context) => planOf(context, input, body)),
-    );
-  },
+  plan: asObject(planForText),
+  planForText,
   query: asObject(queryForText),
   queryForText,
   /** How predicates depend on each other. */
@@ -79,13 +71,8 @@ export const readings = {
   explainForText,
   whatIf: asObject(whatIfForText),
   whatIfForText,
-  /** How a question is evaluated, rule by rule. */
-  trace: async ({ live }: ReadingEngine, caller: Caller, input: TraceInput) => {
-    const body = bodyOf(input);
-    return live.asQuestion(caller, input, (limits) =>
-      live.reading(caller, limits, (context) => trace(context, input, body)),
-    );
-  },
+  trace: asObject(traceForText),
+  traceForText,
   scopes: listScopes,
   diff: diffScopes,
   /** The facts of highest salience; reading them here is no use of them. */

@@ -14,6 +14,7 @@ import { DatabaseState, newTenant, type TenantState } from '../state/state.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import { type RuleRecord, RuleStore } from '../store/rule-store.ts';
 import { StoredRelation } from '../store/stored-relation.ts';
+import type { PinnedEnds } from '../store/version-archive.ts';
 import { tupleAt } from '../store/tuples.ts';
 import type {
   CopiedRelation,
@@ -60,6 +61,8 @@ export class CopiedTenant {
   /** By id of the original, and by id here: the other id; -1: none. */
   #ownIds: Int32Array = new Int32Array(1024).fill(-1);
   #originalIds: Int32Array = new Int32Array(1024).fill(-1);
+  /** Ends of facts that were asserted again since, of which more follow. */
+  #ends: PinnedEnds['entries'] = [];
   /** By key of a relation that is being posted. */
   readonly #metadata = new Map<string, (readonly [number, Metadata])[]>();
   #time = Number.NEGATIVE_INFINITY;
@@ -120,6 +123,8 @@ export class CopiedTenant {
         return;
       case 'order':
         return this.#takeOrder(message.ids);
+      case 'ends':
+        return this.#takeEnds(message);
       case 'declarations':
         this.database.declarations = new DeclarationStore();
         for (const declaration of message.declarations) this.database.declarations.put(declaration);
@@ -307,6 +312,17 @@ export class CopiedTenant {
       changed.push(number);
     }
     if (changed.length > 0) this.reasoner.touched(changed, generation);
+  }
+
+  #takeEnds({ entries, past }: Extract<CopyMessage, { kind: 'ends' }>): void {
+    for (const { identity } of entries.map(({ fact }) => fact))
+      for (let at = 0; at < identity.length - 1; at++)
+        identity[at] = this.#ownIds[identity[at] as number] as number;
+    this.#ends.push(...entries);
+    if (past === null) return;
+    this.tenant.facts.ended.replace(this.#ends);
+    this.tenant.facts.past.replace(past);
+    this.#ends = [];
   }
 
   #newRelation(predicate: string, arity: number, negated: boolean): StoredRelation {

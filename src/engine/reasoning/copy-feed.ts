@@ -9,8 +9,15 @@ import type { DeclarationStore } from '../store/declaration-store.ts';
 import { Dictionary } from '../store/dictionary.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
+import type { PinnedEnds } from '../store/version-archive.ts';
 import { relationKey } from '../language/terms.ts';
 import type { CopiedVersion, Post, ToReasoningThread } from './messages.ts';
+
+/** What a question reaches: relations by their keys, and whether it reads ends of facts that were asserted again since. */
+export interface Reached {
+  readonly relations: Iterable<string>;
+  readonly ends?: boolean;
+}
 
 /** A relation of the copy. */
 interface Followed {
@@ -24,6 +31,7 @@ const rowsBetweenBreaths = 1024;
 const changesInMessage = 256;
 const rulesInMessage = 100;
 const metadataInMessage = 256;
+const endsInMessage = 256;
 /** Changes that wait for the next question; if there are more, the copy is dropped. */
 const maxWaitingChanges = 100_000;
 /** Relations without facts that questions named. */
@@ -62,6 +70,8 @@ export class CopyFeed implements MemoryHolder {
   #late = 0;
   #rules = new Map<string, RuleRecord>();
   #rulesVersion = -1;
+  /** Of the ends of facts, and of the facts that only the past has, that were posted. */
+  #endsVersions = { ended: 0, past: 0 };
   #declarations: { readonly store: DeclarationStore; readonly version: number } | null = null;
 
   /** `dropped` is called when memory is short and the copy was dropped. */
@@ -124,11 +134,12 @@ export class CopyFeed implements MemoryHolder {
     return this.users === 0 && this.#relations.size > maxAbsentRelations + this.tenant.facts.relations.size;
   }
 
-  /** True if the copy has these relations, every change, and all rules, declarations and scopes. */
-  isCurrent(relations: Iterable<string>, database: DatabaseState): boolean {
+  /** True if the copy has what is reached, every change, and all rules, declarations and scopes. */
+  isCurrent({ relations, ends = false }: Reached, database: DatabaseState): boolean {
     if (this.isDropped || this.#changed.size > 0 || this.#rulesVersion !== database.rules.version)
       return false;
     if (!this.#hasDeclarations(database) || this.tenant.facts.scopeNames.length > this.#scopes) return false;
+    if (ends && !this.#hasEnds()) return false;
     for (const key of relations) if (this.#relations.get(key)?.copying !== null) return false;
     return true;
   }
@@ -141,8 +152,8 @@ export class CopyFeed implements MemoryHolder {
     return bytes;
   }
 
-  /** Posts what the copy lacks for a question about these relations. Afterwards something may have changed again. */
-  async follow(relations: Iterable<string>, context: ReadContext): Promise<void> {
+  /** Posts what the copy lacks of what is reached. Afterwards something may have changed again. */
+  async follow({ relations, ends = false }: Reached, context: ReadContext): Promise<void> {
     const { pacer, database } = context;
     for (const key of relations) {
       let followed = this.#relations.get(key);
@@ -162,11 +173,36 @@ export class CopyFeed implements MemoryHolder {
     }
     await this.#postRules(database, pacer);
     await this.#postChanges(database, pacer);
+    if (ends) await this.#postEnds(pacer);
     this.#postNumbers();
     if (this.#hasDeclarations(database)) return;
     const { declarations: store } = database;
     this.#post({ kind: 'declarations', copy: this.number, declarations: store.all() }, []);
     this.#declarations = { store, version: store.version };
+  }
+
+  #hasEnds(): boolean {
+    const { ended, past } = this.tenant.facts;
+    return this.#endsVersions.ended === ended.version && this.#endsVersions.past === past.version;
+  }
+
+  async #postEnds(pacer: Pacer): Promise<void> {
+    if (this.#hasEnds()) return;
+    const { ended, past } = this.tenant.facts;
+    this.#endsVersions = { ended: ended.version, past: past.version };
+    const numbers = past.numbers();
+    let entries: PinnedEnds['entries'] = [];
+    for (const entry of ended.pin().entries) {
+      for (const id of entry.fact.identity.subarray(0, -1))
+        if (this.#constants.add(id, this.#dictionary)) this.#postConstants();
+      if (entries.push(entry) < endsInMessage) continue;
+      this.#postConstants();
+      this.#post({ kind: 'ends', copy: this.number, entries, past: null }, []);
+      entries = [];
+      await pacer.breathe();
+    }
+    this.#postConstants();
+    this.#post({ kind: 'ends', copy: this.number, entries, past: numbers }, [numbers.buffer as ArrayBuffer]);
   }
 
   #hasDeclarations({ declarations }: DatabaseState): boolean {

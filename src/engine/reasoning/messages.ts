@@ -5,7 +5,7 @@
  */
 import type { Caller } from '../base/caller.ts';
 import type { AggregateInput } from '../contract/aggregation.ts';
-import type { ExplainInput, WhatIfInput } from '../contract/explanation.ts';
+import type { ExplainInput, TraceInput, WhatIfInput } from '../contract/explanation.ts';
 import type { Metadata, QueryInput } from '../contract/facts.ts';
 import type { AskInput } from '../contract/inference.ts';
 import type { ProblemCode } from '../contract/problems.ts';
@@ -13,6 +13,7 @@ import type { RelationShape } from '../datalog/model/program.ts';
 import type { RetainedRange } from '../log/retained.ts';
 import type { LateBase, LostPast, WantedPast } from '../state/past-state.ts';
 import type { DeclarationRecord } from '../store/declaration-store.ts';
+import type { PinnedEnds } from '../store/version-archive.ts';
 import type { ExportInput } from '../read/export-text.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
@@ -50,6 +51,8 @@ export interface RemoteReads {
   readonly aggregate: AggregateInput;
   readonly query: QueryInput;
   readonly whatIf: WhatIfInput;
+  readonly plan: AskInput;
+  readonly trace: TraceInput;
 }
 
 /** Reads whose answers cross piece by piece, while their takers take them. */
@@ -183,6 +186,17 @@ export type ToReasoningThread =
   /** New and changed rules; `order` ends a change with the ids of all. */
   | { readonly kind: 'rules'; readonly copy: number; readonly rules: readonly RuleRecord[] }
   | { readonly kind: 'order'; readonly copy: number; readonly ids: readonly string[] }
+  /**
+   * Ends of facts that were asserted again since, and the facts that only the past has; the last of these messages ends a
+   * change with all of both.
+   */
+  | {
+      readonly kind: 'ends';
+      readonly copy: number;
+      readonly entries: PinnedEnds['entries'];
+      /** null: more entries follow. */
+      readonly past: Int32Array | null;
+    }
   /** All declarations of the database. */
   | {
       readonly kind: 'declarations';

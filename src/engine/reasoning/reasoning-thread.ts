@@ -4,9 +4,10 @@ import type { Scheduler } from '../base/scheduler.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 import { aggregateFacts } from '../read/aggregate-facts.ts';
-import { bodyOf, infer, type InferenceContext } from '../read/ask.ts';
-import { explain } from '../read/explain.ts';
+import { bodyOf, inferWithPlan, type InferenceContext } from '../read/ask.ts';
+import { explain, trace } from '../read/explain.ts';
 import { exportFactText, type SendPart } from '../read/export-text.ts';
+import { planOf } from '../read/plan.ts';
 import { queryFacts } from '../read/query.ts';
 import { whatIf } from '../read/what-if.ts';
 import type { RetainedLog, RetainedRange } from '../log/retained.ts';
@@ -216,7 +217,7 @@ async function plain(value: Promise<unknown>): Promise<Worked> {
 /** How each task is done: as the serving thread does it, but over the copy. */
 const works: { readonly [Kind in keyof RemoteInputs]: Work<RemoteInputs[Kind]> } = {
   async ask({ context }, input) {
-    const { answer, used } = await infer(context, input, bodyOf(input));
+    const { answer, used } = await inferWithPlan(context, input, bodyOf(input));
     return { value: answer, used };
   },
   async explain({ context }, input) {
@@ -229,6 +230,8 @@ const works: { readonly [Kind in keyof RemoteInputs]: Work<RemoteInputs[Kind]> }
     return { value: result, used: facts };
   },
   whatIf: ({ context }, input) => plain(whatIf(context, input)),
+  plan: ({ context }, input) => plain(planOf(context, input, bodyOf(input))),
+  trace: ({ context }, input) => plain(trace(context, input, bodyOf(input))),
   exportFacts: ({ context, send }, input) => plain(exportFactText(context, input, send)),
   async dependents({ copied, context: { reasoner, reader, pacer } }, { fact: number }) {
     const { facts } = copied.tenant;

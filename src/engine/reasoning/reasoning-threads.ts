@@ -17,7 +17,7 @@ import type {
 } from '../session/read-context.ts';
 import type { TenantState } from '../state/state.ts';
 import { Tuples } from '../store/tuples.ts';
-import { CopyFeed } from './copy-feed.ts';
+import { CopyFeed, type Reached } from './copy-feed.ts';
 import { StartAttempts } from './start-attempts.ts';
 import { Pieces, type PieceTaker } from './pieces.ts';
 import {
@@ -105,12 +105,10 @@ const maxParsedBytes = 64 * 1024;
 /** What earlier questions concluded has to be told within this time, in milliseconds. */
 const toldWithinMs = 2000;
 
-/** What a task needs of the copy, by the keys of relations. */
-export interface Reach {
+/** What a task needs of the copy. */
+export interface Reach extends Reached {
   /** Those whose conclusions become known with the answer: it leaves them in tables that others use. */
   readonly goals: readonly string[];
-  /** All that it reads. */
-  readonly relations: Iterable<string>;
 }
 
 /** What is posted for a task. */
@@ -403,7 +401,7 @@ export class ReasoningThreads implements FactCopies {
         this.#drop(thread, now.tenant);
         continue;
       }
-      if (feed.isCurrent(relations, now.database)) {
+      if (feed.isCurrent(reached, now.database)) {
         feed.users++;
         feed.isAsked ||= posted.stream === undefined;
         posted.stream?.begun(now);
@@ -417,7 +415,7 @@ export class ReasoningThreads implements FactCopies {
         if (posted.stream !== undefined && memory.heldBytes + more > memory.limit) return null;
         if (!memory.fits(feed.bytes + more, feed)) return null;
         feed.bytes += more;
-        await feed.follow(relations, now);
+        await feed.follow(reached, now);
       } finally {
         feed.users--;
       }

@@ -1,8 +1,9 @@
 /** What threads answer, against what the serving thread does and the naive model. */
 import { expect } from 'vitest';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
-import { explainInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
+import { explainInputSchema, traceInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
 import { queryInputSchema } from '../contract/facts.ts';
+import { askInputSchema } from '../contract/inference.ts';
 import { type Atom, isVariable, type Literal } from '../contract/language.ts';
 import { openEngine } from '../open-engine.ts';
 import type { Engine } from '../operations/engine.ts';
@@ -59,6 +60,8 @@ export async function compareThreads({ seed, flavour, makeCase, threadHost }: Co
       expectAnswer(there, body, view, modelOf(twin.knowledge(), view));
       if (prng.chance(0.4))
         await compareOthers(prng, twin, threadHost, randomQuestion(prng, start.vocabulary, flavour), view);
+      if (prng.chance(0.3) || round === 0)
+        await compareEvaluations(twin, threadHost, { body, ...viewFields(view) }, round === 0);
     }
   } finally {
     await twin.engine.close();
@@ -112,12 +115,41 @@ async function compareOthers(
       () => exported(engine, { choice, format }),
     ])
       outcomes.push(await look().catch((error: unknown) => String(error)));
-    return outcomes.map((each) => JSON.stringify(each));
+    return outcomes.map(timeless);
   };
   threadHost.afterMs = 0;
   const there = await looked();
   threadHost.afterMs = Number.POSITIVE_INFINITY;
   expect(there).toEqual(await looked());
+}
+
+/**
+ * The same for reads that show an evaluation. Where rows died, those of a copy are fewer: only what does not depend on that is
+ * compared.
+ */
+async function compareEvaluations(
+  { engine }: Twin,
+  threadHost: ComparedThreads,
+  question: object,
+  isWithoutDeadRows: boolean,
+): Promise<void> {
+  const evaluated = async (): Promise<unknown[]> => {
+    const plan = await engine.plan(fuzzCaller, askInputSchema.parse(question));
+    const trace = await engine.trace(fuzzCaller, traceInputSchema.parse({ ...question, maxEvents: 100_000 }));
+    const counted = await engine.ask(fuzzCaller, askInputSchema.parse({ ...question, plan: true }));
+    // What the steps of its plan counted depends on the tables that earlier questions left.
+    const { plan: { rows = null } = {}, planText: _, ...answer } = counted;
+    return [...(isWithoutDeadRows ? [plan, trace] : [plan.plan.detail, trace.answers]), rows, answer];
+  };
+  threadHost.afterMs = 0;
+  const there = (await evaluated()).map(timeless);
+  threadHost.afterMs = Number.POSITIVE_INFINITY;
+  expect(there).toEqual((await evaluated()).map(timeless));
+}
+
+/** An outcome as text, without the time that it took. */
+function timeless(outcome: unknown): string {
+  return JSON.stringify(outcome, (key, value: unknown) => (key === 'elapsedMs' ? 0 : value));
 }
 
 /** An export as one text, with what its format left out. */
