@@ -1,5 +1,6 @@
 import type { Caller } from '../base/caller.ts';
 import { JsonText } from '../base/json-text.ts';
+import type { ContextWindow, DiffAnswer, OptimizeInput, WindowDiffInput } from '../contract/context.ts';
 import { windowTimeoutMs } from '../contract/fields.ts';
 import type { ContextEntry, DecayInput, MemoryStatsQuery } from '../contract/memory.ts';
 import type { EntityInput } from '../contract/entities.ts';
@@ -27,12 +28,13 @@ import { forget, forgetById, forgetPattern } from '../write/retract.ts';
 import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
 import { deleteScope, forkScope, mergeScopes } from '../write/scopes.ts';
 import { tell, tellAll } from '../write/tell.ts';
-import type { Windows } from '../window/windows.ts';
+import type { LeftOutFacts } from '../window/window.ts';
 import { type ReadingEngine, EngineContext, type EngineParts } from './engine-context.ts';
 import { forgetEntity } from '../history/erasures.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
 import { rule, validateRules } from './questions.ts';
+import { windowReads } from './windowing.ts';
 import { anyConclusion, asking, movesWithThePast, reading, readings } from './readings.ts';
 
 /** The other operations by name: each is a function of the engine's context, the caller and the input. */
@@ -177,12 +179,18 @@ export function createEngine(parts: EngineParts) {
     readings,
   ).map(([name, operation]) => [name, atItsMoment(context, name, operation)]);
   /** A window of the present, or of the moment that the caller names. */
-  const optimizeContext: Windows['optimizeContext'] = (caller, input, isLeftOut) =>
+  const optimizeContext = (
+    caller: Caller,
+    input: OptimizeInput,
+    leftOut: LeftOutFacts | null = null,
+  ): Promise<ContextWindow> =>
     caller.moment === undefined
-      ? windows.optimizeContext(caller, input, isLeftOut)
-      : context.atMoment(caller, input.timeoutMs ?? windowTimeoutMs, ({ live: then }) =>
-          windows.optimizeContext(caller, input, isLeftOut, then),
+      ? windows.optimizeContext(windowReads(context, context.newId), caller, input, leftOut)
+      : context.atMoment(caller, input.timeoutMs ?? windowTimeoutMs, (then) =>
+          windows.optimizeContext(windowReads(then, context.newId), caller, input, leftOut),
         );
+  const diffContext = (caller: Caller, input: WindowDiffInput): Promise<DiffAnswer> =>
+    windows.diffContext(windowReads(context, context.newId), caller, input);
   return {
     ...(Object.fromEntries(bound) as {
       [Name in keyof typeof operations]: Bound<(typeof operations)[Name]>;
@@ -192,7 +200,8 @@ export function createEngine(parts: EngineParts) {
     }),
     ...methods(transactions, 'begin', 'within', 'abandon', 'commit', 'rollback'),
     optimizeContext,
-    ...methods(windows, 'diffContext', 'clearContextSession'),
+    diffContext,
+    ...methods(windows, 'clearContextSession'),
     ...methods(databases, 'databases', 'createDatabase', 'deleteDatabase', 'nukeDatabase'),
     ...methods(databases, 'quota', 'setQuota'),
     ...methods(databases, 'tenants', 'createTenant', 'deleteTenant', 'nukeTenant'),

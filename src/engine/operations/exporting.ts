@@ -62,6 +62,8 @@ async function exportThere(
     ...unlimited,
     task: { kind: 'exportFacts', input },
     shape: null,
+    // It can be written here.
+    evicts: false,
     reach: (now) => ({
       goals: [],
       relations: exportedRelations(now, choice).map(({ predicate, arity, negated }) =>

@@ -1,19 +1,15 @@
 /** The operations that only read, and can be asked about the past: of the present, of a moment, and on a reasoning thread. */
 import type { Caller } from '../base/caller.ts';
-import { windowTimeoutMs } from '../contract/fields.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
-import type { RecallInput } from '../contract/memory.ts';
-import { recall } from '../memory/recall.ts';
 import { listFacts } from '../read/list-facts.ts';
 import { predicateGraph } from '../read/predicate-graph.ts';
 import type { PastReadings } from '../reasoning/copied-pasts.ts';
-import { search } from '../search/search.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { defaultLimits, type ReadLimits } from '../session/read-limits.ts';
-import { recallFor } from '../window/recall-query.ts';
 import { diffScopes, listScopes } from '../write/scopes.ts';
 import type { ReadingEngine } from './engine-context.ts';
 import { exportKnowledge } from './exporting.ts';
+import { recalled, searched } from './windowing.ts';
 import {
   aggregateForText,
   askForText,
@@ -76,14 +72,9 @@ export const readings = {
   scopes: listScopes,
   diff: diffScopes,
   /** The facts of highest salience; reading them here is no use of them. */
-  recall: asking(
-    async (context, input: RecallInput) =>
-      input.query === null ? recall(context, input) : recallFor(context, input, input.query),
-    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs: timeoutMs ?? windowTimeoutMs }),
-    ({ includeInferred, query: text }) => (includeInferred || text !== null ? null : []),
-  ),
+  recall: recalled,
   /** The hits of a text, and what it mentions. */
-  search: asking(search, () => defaultLimits, anyConclusion),
+  search: searched,
   /** What is stored as text, part by part: see `exportText`. */
   export: exportKnowledge,
 };

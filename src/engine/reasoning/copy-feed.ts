@@ -11,12 +11,17 @@ import type { RuleRecord } from '../store/rule-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
 import type { PinnedEnds } from '../store/version-archive.ts';
 import { relationKey } from '../language/terms.ts';
+import { SalienceFeed } from './salience-feed.ts';
 import type { CopiedVersion, Post, ToReasoningThread } from './messages.ts';
 
-/** What a question reaches: relations by their keys, and whether it reads ends of facts that were asserted again since. */
+/**
+ * What a question reaches: relations by their keys, and whether it reads ends of facts that were asserted again since, or
+ * saliences.
+ */
 export interface Reached {
   readonly relations: Iterable<string>;
   readonly ends?: boolean;
+  readonly salience?: boolean;
 }
 
 /** A relation of the copy. */
@@ -62,6 +67,7 @@ export class CopyFeed implements MemoryHolder {
   readonly #dropped: () => void;
   readonly #relations = new Map<string, Followed>();
   readonly #constants = new NewConstants();
+  readonly #salience: SalienceFeed;
   #scopes = 1;
   #writes = 0;
   /** In the order of their last changes, which is that of their rows: the copy has them in the same one. */
@@ -87,6 +93,7 @@ export class CopyFeed implements MemoryHolder {
     this.tenant = tenant;
     this.#post = post;
     this.#dropped = dropped;
+    this.#salience = new SalienceFeed(number, tenant, post);
   }
 
   evict(): boolean {
@@ -96,9 +103,15 @@ export class CopyFeed implements MemoryHolder {
     return true;
   }
 
+  /** Call it when the thread of the copy is gone. */
+  lost(): void {
+    this.isDropped = true;
+    this.#salience.close();
+  }
+
   drop(): void {
     if (this.isDropped) return;
-    this.isDropped = true;
+    this.lost();
     this.#post({ kind: 'drop', copy: this.number }, []);
   }
 
@@ -135,11 +148,12 @@ export class CopyFeed implements MemoryHolder {
   }
 
   /** True if the copy has what is reached, every change, and all rules, declarations and scopes. */
-  isCurrent({ relations, ends = false }: Reached, database: DatabaseState): boolean {
+  isCurrent({ relations, ends = false, salience = false }: Reached, database: DatabaseState): boolean {
     if (this.isDropped || this.#changed.size > 0 || this.#rulesVersion !== database.rules.version)
       return false;
     if (!this.#hasDeclarations(database) || this.tenant.facts.scopeNames.length > this.#scopes) return false;
     if (ends && !this.#hasEnds()) return false;
+    if (salience && !this.#salience.isCurrent(database)) return false;
     for (const key of relations) if (this.#relations.get(key)?.copying !== null) return false;
     return true;
   }
@@ -153,7 +167,7 @@ export class CopyFeed implements MemoryHolder {
   }
 
   /** Posts what the copy lacks of what is reached. Afterwards something may have changed again. */
-  async follow({ relations, ends = false }: Reached, context: ReadContext): Promise<void> {
+  async follow({ relations, ends = false, salience = false }: Reached, context: ReadContext): Promise<void> {
     const { pacer, database } = context;
     for (const key of relations) {
       let followed = this.#relations.get(key);
@@ -174,6 +188,7 @@ export class CopyFeed implements MemoryHolder {
     await this.#postRules(database, pacer);
     await this.#postChanges(database, pacer);
     if (ends) await this.#postEnds(pacer);
+    if (salience) await this.#salience.follow(database, pacer);
     this.#postNumbers();
     if (this.#hasDeclarations(database)) return;
     const { declarations: store } = database;
@@ -241,6 +256,7 @@ export class CopyFeed implements MemoryHolder {
     const validFrom = new Float64Array(relation.validFrom === null ? 0 : end);
     const validUntil = new Float64Array(relation.validUntil === null ? 0 : end);
     let entries: [number, Metadata][] = [];
+    const births: [number, number][] = [];
     let count = 0;
     for (let row = 0; row < end; row++) {
       if (row % rowsBetweenBreaths === rowsBetweenBreaths - 1) {
@@ -258,6 +274,8 @@ export class CopyFeed implements MemoryHolder {
         }
       }
       number[count] = relation.number[row] as number;
+      const birth = relation.bornIn(row);
+      if (births.at(-1)?.[1] !== birth) births.push([count, birth]);
       const { from, until } = relation.boundsOf(row);
       // A bound that a row got meanwhile is of a row that was born later.
       if (validFrom.length > 0) validFrom[count] = from;
@@ -275,7 +293,11 @@ export class CopyFeed implements MemoryHolder {
     if (entries.length > 0)
       this.#post({ kind: 'metadata', copy: this.number, relation: keyOf(relation), entries }, []);
     const { hasLives } = relation;
-    const shape = { predicate, arity, negated, generation, count, columns, number, hasLives };
+    const runs = {
+      rows: Int32Array.from(births, ([row]) => row),
+      generations: Float64Array.from(births, ([, birth]) => birth),
+    };
+    const shape = { predicate, arity, negated, count, columns, number, births: runs, hasLives };
     const bounds = {
       validFrom: validFrom.length === 0 ? null : validFrom,
       validUntil: validUntil.length === 0 ? null : validUntil,
@@ -360,6 +382,7 @@ export class CopyFeed implements MemoryHolder {
       negated,
       number,
       identity: null,
+      birth: 0,
       validFrom: 0,
       validUntil: 0,
       metadata: null,
@@ -376,7 +399,14 @@ export class CopyFeed implements MemoryHolder {
       if (position < arity) this.#constants.add(id, this.#dictionary);
     }
     const { from: validFrom, until: validUntil } = relation.boundsOf(row);
-    return { ...gone, identity, validFrom, validUntil, metadata: relation.metadata.get(row) ?? null };
+    return {
+      ...gone,
+      identity,
+      birth: relation.bornIn(row),
+      validFrom,
+      validUntil,
+      metadata: relation.metadata.get(row) ?? null,
+    };
   }
 }
 

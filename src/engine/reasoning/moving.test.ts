@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import type { TextFormatName } from '../read/export-formats.ts';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
+import { optimizeInputSchema } from '../contract/context.ts';
+import { aliasInputSchema } from '../contract/entities.ts';
+import { recallInputSchema } from '../contract/memory.ts';
+import { searchInputSchema } from '../contract/search.ts';
 import { declarationInputSchema } from '../contract/declarations.ts';
 import { explainInputSchema, traceInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
 import { askInputSchema } from '../contract/inference.ts';
@@ -26,6 +30,8 @@ async function open(): Promise<{ session: Session; threads: ThreadsInProcess }> 
   return { session, threads };
 }
 
+const window = (session: Session, fields: Fields): Promise<unknown> =>
+  session.engine.optimizeContext(session.caller, optimizeInputSchema.parse({ maxFacts: 12, ...fields }));
 const explain = (session: Session, fields: Fields): Promise<unknown> =>
   session.engine.explain(session.caller, explainInputSchema.parse({ timeoutMs: 600_000, ...fields }));
 const aggregate = (session: Session, fields: Fields): Promise<unknown> =>
@@ -34,10 +40,9 @@ const whatIf = (session: Session, fields: Fields): Promise<unknown> =>
   session.engine.whatIf(session.caller, whatIfInputSchema.parse({ timeoutMs: 600_000, ...fields }));
 /** The answer but for the time that it took. */
 const written = (answer: unknown): string =>
-  JSON.stringify(answer, (key, value: unknown) => (key === 'elapsedMs' ? 0 : value)).replaceAll(
-    /, [\d.]+ ms/g,
-    '',
-  );
+  JSON.stringify(answer, (key, value: unknown) =>
+    key === 'elapsedMs' || key === 'windowId' ? 0 : value,
+  ).replaceAll(/, [\d.]+ ms/g, '');
 
 const exported = async (session: Session, fields: Fields): Promise<string> => {
   const { format = 'ndjson', ...given } = fields as { format?: TextFormatName };
@@ -75,6 +80,16 @@ const moving: Readonly<Record<string, (session: Session) => Promise<unknown>>> =
   'how a question is evaluated': (session) =>
     session.engine.trace(session.caller, traceInputSchema.parse({ predicate: 'path', args: ['?x', 'n8'] })),
   'an answer with its plan': (session) => session.ask('path(?x, n7)', { plan: true }),
+  'a window with a goal': (session) =>
+    window(session, { goals: [{ predicate: 'path', args: ['n0', '?y'] }] }),
+  'a window with conclusions': (session) => window(session, { includeInferred: true, explainOmitted: true }),
+  'a window for a query': (session) => window(session, { query: 'the path of n1 to n8' }),
+  'recall with conclusions': (session) =>
+    session.engine.recall(session.caller, recallInputSchema.parse({ includeInferred: true })),
+  'recall for a query': (session) =>
+    session.engine.recall(session.caller, recallInputSchema.parse({ query: 'where is n9?' })),
+  'a search': (session) =>
+    session.engine.search(session.caller, searchInputSchema.parse({ text: 'edge n8 first' })),
   'an export of everything': (session) => exported(session, {}),
   'an export of ended facts too': (session) => exported(session, { ended: true }),
   'an export of a scope': (session) => exported(session, { scope: 'one', format: 'csv' }),
@@ -88,6 +103,10 @@ const writes: Readonly<Record<string, (session: Session) => Promise<unknown>>> =
   'a fact with another number of arguments': (session) => session.tell('path(n0, n1, n2)'),
   'a false fact': (session) => session.tell('-edge(n1, n9)'),
   'a fact that is valid later': (session) => session.tell('edge(n8, n0)', { validFrom: startTime + hour }),
+  'a use': async (session) => session.query('edge(n2, ?y)', { limit: 1 }),
+  'more time': async (session) => session.clock.advance(hour),
+  'an alias': (session) =>
+    session.engine.addAlias(session.caller, aliasInputSchema.parse({ entity: 'n8', alias: 'first' })),
   'a retraction': (session) => session.forget('edge(n3, n4)', { unscoped: true }),
   'a rule that is disabled': (session) =>
     session.teach('linked(?x, ?y) :- edge(?y, ?x), not closed(?x)', { enabled: false }),

@@ -10,6 +10,13 @@ import { exportFactText, type SendPart } from '../read/export-text.ts';
 import { planOf } from '../read/plan.ts';
 import { queryFacts } from '../read/query.ts';
 import { whatIf } from '../read/what-if.ts';
+import { recall } from '../memory/recall.ts';
+import { search } from '../search/search.ts';
+import { ListingCache } from '../session/caches.ts';
+import type { ReadContext } from '../session/read-context.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
+import { recallFor } from '../window/recall-query.ts';
+import { contextWindow } from '../window/window.ts';
 import type { RetainedLog, RetainedRange } from '../log/retained.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import { replyOf } from './thread-replies.ts';
@@ -232,6 +239,15 @@ const works: { readonly [Kind in keyof RemoteInputs]: Work<RemoteInputs[Kind]> }
   whatIf: ({ context }, input) => plain(whatIf(context, input)),
   plan: ({ context }, input) => plain(planOf(context, input, bodyOf(input))),
   trace: ({ context }, input) => plain(trace(context, input, bodyOf(input))),
+  window: ({ context }, { input, windowId, leftOut }) =>
+    plain(contextWindow(ranking(context), input, () => windowId, leftOut)),
+  recall: ({ context }, input) =>
+    plain(
+      input.query === null
+        ? recall(ranking(context), input)
+        : recallFor(ranking(context), input, input.query),
+    ),
+  search: ({ context }, input) => plain(search(ranking(context), input)),
   exportFacts: ({ context, send }, input) => plain(exportFactText(context, input, send)),
   async dependents({ copied, context: { reasoner, reader, pacer } }, { fact: number }) {
     const { facts } = copied.tenant;
@@ -243,6 +259,11 @@ const works: { readonly [Kind in keyof RemoteInputs]: Work<RemoteInputs[Kind]> }
     plain(reasoner.conclusionCounts(reader, pacer, view)),
   mentions: ({ copied, context: { reader, pacer } }, input) => plain(copied.mentions(input, reader, pacer)),
 };
+
+/** For reads that rank: nothing is compared by meaning here, and what other threads concluded is not asked. */
+function ranking(context: InferenceContext): ReadContext {
+  return { ...context, listings: new ListingCache(0), meaning: null, tokens: shippedTokens, elsewhere: null };
+}
 
 /** The work of this kind of task; its input is that of the task, which the type of a table cannot say. */
 function workOf({ kind }: RemoteTask): Work<unknown> {

@@ -118,6 +118,10 @@ interface Posted {
   readonly maxDerivations: number;
   /** In the state that it sees, looked at again in each turn before it is posted; null: it cannot be answered there. */
   readonly reach: (now: ReadContext) => Reach | null;
+  /** Milliseconds of processor time: less would be light. Absent: `afterMs`. */
+  readonly lightMs?: number;
+  /** False: nothing is evicted for a copy of what it reaches. Absent: true. */
+  readonly evicts?: boolean;
   /** Takes what the task streams; absent: it streams nothing. */
   readonly stream?: PieceTaker;
 }
@@ -411,8 +415,7 @@ export class ReasoningThreads implements FactCopies {
       memory.use(feed, feed.bytes);
       feed.users++;
       try {
-        // Nothing is evicted for an answer that can be written here without it.
-        if (posted.stream !== undefined && memory.heldBytes + more > memory.limit) return null;
+        if (posted.evicts === false && memory.heldBytes + more > memory.limit) return null;
         if (!memory.fits(feed.bytes + more, feed)) return null;
         feed.bytes += more;
         await feed.follow(reached, now);
@@ -524,7 +527,7 @@ export class ReasoningThreads implements FactCopies {
     link.terminate();
     for (const timer of givenUp.values()) clearTimeout(timer);
     for (const feed of feeds.values()) {
-      feed.isDropped = true;
+      feed.lost();
       this.#parts.memory.forget(feed);
     }
     for (const past of pasts) past.lost();
@@ -542,13 +545,13 @@ export class ReasoningThreads implements FactCopies {
       goals,
       timeoutMs,
       maxDerivations,
+      lightMs = this.afterMs,
       stream,
     }: Omit<Posted, 'reach'> & { readonly goals: readonly string[] },
   ): Pick<Sent, 'reply' | 'pieces'> {
     const { pacer } = now;
     const { generation, time } = now.reader;
     const askedAt = performance.timeOrigin + pacer.startedAt;
-    const lightMs = this.afterMs;
     const asked = { copy, generation, time, task, goals, askedAt, lightMs, timeoutMs, maxDerivations };
     const pieces = stream === undefined ? null : new Pieces(stream);
     const waiting = {

@@ -14,13 +14,15 @@ export class FactUses {
   /** Incremented by every change. */
   version = 0;
   readonly #facts: FactStore;
-  readonly #uses = new UseColumns();
+  #uses = new UseColumns();
   /**
    * While a moment is pinned: the uses, as of then, of facts that have changed since; null: none was
    * recorded.
    */
   #before: NumberMap<Uses | null> | null = null;
   #bounds: SalienceBounds | null = null;
+  /** Collects the facts whose uses change, by number; null: nobody follows. */
+  #changed: Set<number> | null = null;
 
   constructor(facts: FactStore) {
     this.#facts = facts;
@@ -30,6 +32,65 @@ export class FactUses {
   get bounds(): SalienceBounds {
     this.#bounds ??= new SalienceBounds(this.#facts);
     return this.#bounds;
+  }
+
+  get bytes(): number {
+    return this.#uses.bytes;
+  }
+
+  /** Forgets all uses. */
+  clear(): void {
+    this.version++;
+    this.#uses = new UseColumns();
+    this.#bounds = null;
+  }
+
+  /**
+   * From now on the facts whose uses change are collected, by number, instead of whatever
+   * collected them before; up to `maxFollowed`, then that ends.
+   */
+  follow(changed: Set<number>): void {
+    this.#changed = changed;
+  }
+
+  /** True until `follow` ends. */
+  isFollowedBy(changed: Set<number>): boolean {
+    return this.#changed === changed;
+  }
+
+  /** Ends `follow`, if it was for this one. */
+  unfollow(changed: Set<number>): void {
+    if (this.#changed === changed) this.#changed = null;
+  }
+
+  /** The numbers of all facts with recorded uses. */
+  numbers(): Generator<number> {
+    return this.#uses.numbers();
+  }
+
+  /** The recorded uses of these facts, for `enter`. */
+  packed(numbers: readonly number[]): Float64Array {
+    const packed = new Float64Array(numbers.length * (1 + width));
+    for (const [at, number] of numbers.entries()) {
+      packed[at * (1 + width)] = number;
+      this.#uses.writeTo(number, packed.subarray(at * (1 + width) + 1, (at + 1) * (1 + width)));
+    }
+    return packed;
+  }
+
+  /** Takes the uses of facts from the store of which this is a copy. */
+  enter(packed: Float64Array): void {
+    this.version++;
+    for (let at = 0; at < packed.length; at += 1 + width) {
+      const number = packed[at] as number;
+      this.#uses.readFrom(number, packed.subarray(at + 1, at + 1 + width));
+      const uses = this.#uses.get(number);
+      if (uses === null || this.#bounds === null || number >= this.#facts.numbers.count) continue;
+      const newest = this.#facts.versionOf(number);
+      if (newest.row < 0) continue;
+      const time = uses.latest.at(-1) as number;
+      this.#bounds.used(newest, uses, time, this.#facts.metadataOf(newest));
+    }
   }
 
   /** Records one use. `assertedAt` is the time of the fact's assertion, its first use. */
@@ -121,6 +182,7 @@ export class FactUses {
   }
 
   #keep(number: number): void {
+    if (this.#changed !== null && this.#changed.add(number).size > maxFollowed) this.#changed = null;
     if (this.#before === null || this.#before.has(number)) return;
     this.#before.set(number, this.#uses.get(number));
   }
@@ -152,6 +214,27 @@ export class UseColumns {
   /** Number of facts with uses. */
   get count(): number {
     return this.#taken - this.#free.length;
+  }
+
+  get bytes(): number {
+    return this.#columns.byteLength + this.#pages.length * (pageMask + 1) * 4;
+  }
+
+  /** Writes the columns of the fact, all zero if it has no uses, into `columns`. */
+  writeTo(number: number, columns: Float64Array): void {
+    const slot = this.#slotOf(number);
+    if (slot >= 0) columns.set(this.#columns.subarray(slot * width, (slot + 1) * width));
+  }
+
+  /** The reverse of `writeTo`. */
+  readFrom(number: number, columns: Float64Array): void {
+    if (columns[0] === 0) {
+      this.delete(number);
+      return;
+    }
+    const known = this.#slotOf(number);
+    const slot = known < 0 ? this.#take(number) : known;
+    this.#columns.set(columns, slot * width);
   }
 
   /** True if the fact has uses. */
@@ -241,6 +324,9 @@ export class UseColumns {
     return slot;
   }
 }
+
+/** Facts whose uses changed that are collected for a follower. */
+const maxFollowed = 100_000;
 
 const firstAt = 1;
 const keptAt = 2;

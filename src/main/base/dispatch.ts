@@ -22,12 +22,12 @@ import {
   type Change,
   EngineError,
   JsonText,
+  parseLongJson,
   notLeader,
   type Owner,
   serving,
   Slices,
 } from '../../engine/index.ts';
-import { parseLongJson } from './long-json.ts';
 import type { Download, Upload } from './streams.ts';
 
 /** The parts of a call as received, unchecked; absent: nothing was sent. */
