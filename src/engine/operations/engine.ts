@@ -34,7 +34,7 @@ import { forgetEntity } from '../history/erasures.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
 import { rule, validateRules } from './questions.ts';
-import { windowReads } from './windowing.ts';
+import { momentWindowReads, windowReads } from './windowing.ts';
 import { anyConclusion, asking, movesWithThePast, reading, readings } from './readings.ts';
 
 /** The other operations by name: each is a function of the engine's context, the caller and the input. */
@@ -179,18 +179,17 @@ export function createEngine(parts: EngineParts) {
     readings,
   ).map(([name, operation]) => [name, atItsMoment(context, name, operation)]);
   /** A window of the present, or of the moment that the caller names. */
+  const present = windowReads(context, context.newId);
   const optimizeContext = (
     caller: Caller,
     input: OptimizeInput,
     leftOut: LeftOutFacts | null = null,
-  ): Promise<ContextWindow> =>
-    caller.moment === undefined
-      ? windows.optimizeContext(windowReads(context, context.newId), caller, input, leftOut)
-      : context.atMoment(caller, input.timeoutMs ?? windowTimeoutMs, (then) =>
-          windows.optimizeContext(windowReads(then, context.newId), caller, input, leftOut),
-        );
+  ): Promise<ContextWindow> => {
+    const reads = caller.moment === undefined ? present : momentWindowReads(context);
+    return windows.optimizeContext(reads, caller, input, leftOut);
+  };
   const diffContext = (caller: Caller, input: WindowDiffInput): Promise<DiffAnswer> =>
-    windows.diffContext(windowReads(context, context.newId), caller, input);
+    windows.diffContext(present, caller, input);
   return {
     ...(Object.fromEntries(bound) as {
       [Name in keyof typeof operations]: Bound<(typeof operations)[Name]>;

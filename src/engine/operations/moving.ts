@@ -71,7 +71,7 @@ export function rankedHereOrThere<Kind extends keyof RemoteReads, Answer, Result
   read: MovableRanking<Kind, Answer, Result>,
 ): Promise<Result> {
   return begun(engine, caller, limits, read, rankingFactor, async (moved) =>
-    read.taken((await objectOf(moved)) as Answer, moved),
+    read.taken((await objectOf(moved.value, moved.context.pacer)) as Answer, moved),
   );
 }
 
@@ -113,7 +113,8 @@ async function begun<Kind extends keyof RemoteReads, Result>(
 /** Answers nest less deep. */
 const maxAnswerDepth = 64;
 
-async function objectOf({ value, context: { pacer } }: MovedAnswer): Promise<unknown> {
+/** The value of an answer, in slices if it is text. */
+export async function objectOf(value: unknown, pacer: ReadContext['pacer']): Promise<unknown> {
   if (!(value instanceof JsonText)) return value;
   const whole = value.whole();
   const bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength);

@@ -9,7 +9,7 @@ import { defaultLimits, type ReadLimits } from '../session/read-limits.ts';
 import { diffScopes, listScopes } from '../write/scopes.ts';
 import type { ReadingEngine } from './engine-context.ts';
 import { exportKnowledge } from './exporting.ts';
-import { recalled, searched } from './windowing.ts';
+import { pastWindow, recalled, searched } from './windowing.ts';
 import {
   aggregateForText,
   askForText,
@@ -93,10 +93,11 @@ const transactions: ReadingEngine['transactions'] = {
 
 /** The operations as a reasoning thread does them, over a copy of the past. */
 export const pastReadings: PastReadings = Object.fromEntries(
-  Object.entries<(engine: ReadingEngine, caller: Caller, input: never) => Promise<unknown>>(whole).map(
-    ([name, read]) => [
-      name,
-      (engine, caller, input) => read({ ...engine, transactions, threads: null }, caller, input as never),
-    ],
-  ),
+  Object.entries<(engine: ReadingEngine, caller: Caller, input: never) => Promise<unknown>>({
+    ...whole,
+    window: pastWindow,
+  }).map(([name, read]) => [
+    name,
+    (engine, caller, input) => read({ ...engine, transactions, threads: null }, caller, input as never),
+  ]),
 );

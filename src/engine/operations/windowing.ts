@@ -10,6 +10,7 @@ import type { Searched, SearchInput } from '../contract/search.ts';
 import { relationsRead } from '../datalog/model/program.ts';
 import { relationKey } from '../language/terms.ts';
 import { recall } from '../memory/recall.ts';
+import type { RemoteWindow } from '../reasoning/messages.ts';
 import { type Reach, shapeOfQuestion } from '../reasoning/reasoning-threads.ts';
 import { search } from '../search/search.ts';
 import type { ReadContext } from '../session/read-context.ts';
@@ -17,8 +18,8 @@ import { defaultLimits } from '../session/read-limits.ts';
 import { recallFor } from '../window/recall-query.ts';
 import { contextWindow } from '../window/window.ts';
 import type { WindowReads } from '../window/windows.ts';
-import type { ReadingEngine } from './engine-context.ts';
-import { rankedHereOrThere } from './moving.ts';
+import type { EngineContext, ReadingEngine } from './engine-context.ts';
+import { objectOf, rankedHereOrThere } from './moving.ts';
 
 /** Windows of what the engine reads. */
 export function windowReads(engine: ReadingEngine, newId: () => string): WindowReads {
@@ -45,6 +46,31 @@ export function windowReads(engine: ReadingEngine, newId: () => string): WindowR
         : live.reading(caller, timed, here),
     );
   };
+}
+
+/** Windows of the moment that the caller names: by the thread that has a copy of the past, else here. */
+export function momentWindowReads(engine: EngineContext): WindowReads {
+  return async (caller, input, leftOut, done) => {
+    const limits = limitsOf(input);
+    const wanted: RemoteWindow = { input, windowId: engine.newId(), leftOut };
+    const elsewhere = await engine.atMomentElsewhere(caller, limits.timeoutMs, 'window', wanted);
+    if (elsewhere !== null) {
+      const now = engine.live.pin(caller, limits);
+      return done((await objectOf(elsewhere.result, now.pacer)) as ContextWindow, now);
+    }
+    return engine.atMoment(caller, limits.timeoutMs, (then) =>
+      windowReads(then, engine.newId)(caller, input, leftOut, done),
+    );
+  };
+}
+
+/** The window as a reasoning thread reads it of a copy of the past. */
+export function pastWindow(
+  engine: ReadingEngine,
+  caller: Caller,
+  { input, windowId, leftOut }: RemoteWindow,
+): Promise<ContextWindow> {
+  return windowReads(engine, () => windowId)(caller, input, leftOut, async (window) => window);
 }
 
 /** The facts of highest salience; reading them here is no use of them. */

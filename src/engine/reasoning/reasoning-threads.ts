@@ -161,6 +161,14 @@ interface Sent {
   readonly pieces: Pieces | null;
 }
 
+/** The thread that streamed an answer ended in the middle: some of it was taken. */
+export class AnswerLost extends Error {
+  constructor() {
+    super('the reasoning thread that wrote the answer ended in the middle');
+    this.name = 'AnswerLost';
+  }
+}
+
 /** What a task came to. `hasBegun`: some of its answer was taken. */
 interface Replied extends Pick<Sent, 'now' | 'goals'> {
   readonly reply: ThreadReply | Ending;
@@ -294,7 +302,7 @@ export class ReasoningThreads implements FactCopies {
 
   /**
    * Answers the question on the tenant's thread; null: it cannot be asked there. The context is that of a running read.
-   * Small answers are objects, and long ones text.
+   * Small answers are objects, and long ones text. Rejects with AnswerLost if it was streamed in part.
    */
   async ask(caller: Caller, context: ReadContext, question: MovedQuestion): Promise<MovedAnswer | null> {
     if (context.database.tenants.get(caller.tenant) !== context.tenant || this.#starts.arePaused) return null;
@@ -304,8 +312,7 @@ export class ReasoningThreads implements FactCopies {
       if (replied === null) return null;
       const { reply, now, goals } = replied;
       if (typeof reply === 'string') {
-        if (replied.hasBegun)
-          throw new Error('the reasoning thread that wrote the answer ended in the middle');
+        if (replied.hasBegun) throw new AnswerLost();
         if (this.#starts.arePaused) return null;
         if (reply === 'ended') ends++;
         continue;
@@ -332,6 +339,8 @@ export class ReasoningThreads implements FactCopies {
     try {
       const reply = await sent.reply;
       if (typeof reply !== 'string') this.#noteReply(feed, thread, reply, now);
+      // What is being taken is taken whole, before anything else may follow it.
+      else await pieces?.taken();
       return { reply, now, goals, hasBegun: pieces?.hasBegun === true };
     } finally {
       feed.users--;
