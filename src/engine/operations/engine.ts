@@ -168,6 +168,24 @@ function methods<Part extends object, Name extends keyof Part>(
  */
 export type Engine = ReturnType<typeof createEngine>;
 
+/** Windows of the present, or of the moment that the caller names. */
+function windowing(context: EngineContext) {
+  const { windows } = context;
+  const present = windowReads(context, context.newId);
+  return {
+    optimizeContext(
+      caller: Caller,
+      input: OptimizeInput,
+      leftOut: LeftOutFacts | null = null,
+    ): Promise<ContextWindow> {
+      const reads = caller.moment === undefined ? present : momentWindowReads(context);
+      return windows.optimizeContext(reads, caller, input, leftOut);
+    },
+    diffContext: (caller: Caller, input: WindowDiffInput): Promise<DiffAnswer> =>
+      windows.diffContext(present, caller, input),
+  };
+}
+
 /** The engine of a log that was read and the state that it amounts to. */
 export function createEngine(parts: EngineParts) {
   const context = new EngineContext(parts);
@@ -179,17 +197,6 @@ export function createEngine(parts: EngineParts) {
     readings,
   ).map(([name, operation]) => [name, atItsMoment(context, name, operation)]);
   /** A window of the present, or of the moment that the caller names. */
-  const present = windowReads(context, context.newId);
-  const optimizeContext = (
-    caller: Caller,
-    input: OptimizeInput,
-    leftOut: LeftOutFacts | null = null,
-  ): Promise<ContextWindow> => {
-    const reads = caller.moment === undefined ? present : momentWindowReads(context);
-    return windows.optimizeContext(reads, caller, input, leftOut);
-  };
-  const diffContext = (caller: Caller, input: WindowDiffInput): Promise<DiffAnswer> =>
-    windows.diffContext(present, caller, input);
   return {
     ...(Object.fromEntries(bound) as {
       [Name in keyof typeof operations]: Bound<(typeof operations)[Name]>;
@@ -198,8 +205,7 @@ export function createEngine(parts: EngineParts) {
       [Name in keyof typeof readings]: Bound<(typeof readings)[Name]>;
     }),
     ...methods(transactions, 'begin', 'within', 'abandon', 'commit', 'rollback'),
-    optimizeContext,
-    diffContext,
+    ...windowing(context),
     ...methods(windows, 'clearContextSession'),
     ...methods(databases, 'databases', 'createDatabase', 'deleteDatabase', 'nukeDatabase'),
     ...methods(databases, 'quota', 'setQuota'),
@@ -218,6 +224,8 @@ export function createEngine(parts: EngineParts) {
       'nodes',
       'handOver',
       'look',
+      'takeUses',
+      'noteUses',
       'remembers',
     ),
     /** See `tokenOf` and `atLeast`. */

@@ -13,10 +13,14 @@ import { pastWindow, recalled, searched } from './windowing.ts';
 import {
   aggregateForText,
   askForText,
+  askAtOnce,
   asObject,
+  askWithTables,
   explainForText,
   planForText,
   predicates,
+  queryAll,
+  queryAtOnce,
   queryForText,
   rules,
   traceForText,
@@ -51,7 +55,7 @@ export const anyConclusion = (): null => null;
 export const readings = {
   plan: asObject(planForText),
   planForText,
-  query: asObject(queryForText),
+  query: asObject(queryAll, queryAtOnce),
   queryForText,
   /** How predicates depend on each other. */
   predicateGraph: reading(predicateGraph, () => ({ ...defaultLimits, isAside: true })),
@@ -59,7 +63,7 @@ export const readings = {
   facts: asking(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
   predicates,
   rules,
-  ask: asObject(askForText),
+  ask: asObject(askWithTables, askAtOnce),
   askForText,
   aggregate: asObject(aggregateForText),
   aggregateForText,

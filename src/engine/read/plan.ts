@@ -6,16 +6,15 @@ import { runInSlices } from '../base/slices.ts';
 import { planText, planTree } from '../datalog/explain/plan-tree.ts';
 import { Planner } from '../datalog/plan/planner.ts';
 import type { Profile } from '../datalog/plan/profile.ts';
-import type { InferenceContext } from './ask.ts';
 import { question, type Question } from '../datalog/tables/question.ts';
-import { scopeChoice } from '../session/read-context.ts';
+import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 
 /**
  * How the question would be evaluated if nothing were derived yet: the plan that tables of the tenant use. Evaluates
  * nothing, and is no use of facts.
  */
 export async function planOf(
-  { reasoner, reader, pacer }: InferenceContext,
+  { reasoner, reader, pacer }: Pick<ReadContext, 'reasoner' | 'reader' | 'pacer'>,
   input: AskInput,
   body: readonly Literal[],
 ): Promise<PlanAnswer> {
@@ -35,7 +34,7 @@ export async function planOf(
 export async function planWithCounts(
   asked: Question,
   profile: Profile,
-  { pacer }: Pick<InferenceContext, 'pacer'>,
+  { pacer }: Pick<ReadContext, 'pacer'>,
 ): Promise<PlanAnswer> {
   return written(asked, present(profile.planner, 'the question was evaluated'), profile, pacer);
 }
@@ -44,7 +43,7 @@ async function written(
   asked: Question,
   planner: Planner,
   profile: Profile | null,
-  pacer: InferenceContext['pacer'],
+  pacer: ReadContext['pacer'],
 ): Promise<PlanAnswer> {
   const tree = await runInSlices(planTree(asked, planner, profile), () => pacer.breathe());
   return { plan: tree.plan, text: planText(tree), truncated: tree.truncated };

@@ -35,8 +35,9 @@ export class SalienceFeed {
   isCurrent({ generations }: DatabaseState): boolean {
     const { uses, facts, aliases } = this.#tenant;
     return (
-      this.#changed?.size === 0 &&
+      this.#changed !== null &&
       uses.isFollowedBy(this.#changed) &&
+      this.#changed.size === 0 &&
       this.#generations === generations.count &&
       this.#rewritten === generations.rewritten &&
       this.#restored === facts.numbers.restoredCount &&
