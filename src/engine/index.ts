@@ -20,7 +20,7 @@ export { retainedIn, type RetainedFolder } from './log/retained-folder.ts';
 export type { FromReasoningThread, ToReasoningThread } from './reasoning/messages.ts';
 export type { ThreadHost } from './reasoning/reasoning-threads.ts';
 export { type Pause, runInSlices, Slices } from './base/slices.ts';
-export type { MemoryGauge } from './commit/high-water-mark.ts';
+export { heapOf, type MemoryGauge } from './commit/high-water-mark.ts';
 export type { Owner, Scheduler } from './base/scheduler.ts';
 export { polls, serving } from './base/serving.ts';
 export type { Backup } from './commit/snapshots.ts';
@@ -35,6 +35,7 @@ export { type FactBlock, FactBlockBuilder, type Import, type StoredImport } from
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
 export { ReplicationError } from './replication/wire.ts';
+export type { ToldUses } from './replication/told-uses.ts';
 export { asRolledBack, rollsBack } from './write/open-transactions.ts';
 export { type Contents, folderTask, inLockedFolder } from './folder/folder-tasks.ts';
 export { convertFolder } from './folder/folder-tasks.ts';

@@ -1,4 +1,4 @@
-import { Enlarging, firstStepOf, nextCapacityOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
+import { Enlarging, firstStepOf, maxRowsAtOnce, nextCapacityOf, nextColumnCapacityOf, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 
@@ -202,7 +202,7 @@ export class ChainIndex {
   #grow(count: number): void {
     const { next } = this;
     if (this.#enlarging === null) {
-      const room = nextCapacityOf(next.length);
+      const room = nextColumnCapacityOf(next.length);
       this.#memory?.take(room * 4);
       this.#enlarging = new Enlarging(new Int32Array(room));
     }
@@ -227,7 +227,8 @@ export class ChainIndex {
     let room = 16;
     while (room < this.#keys * 4) room = nextCapacityOf(room);
     this.#isDirect = this.positions.length === 1 && this.#greatest < room * 2;
-    while (this.#isDirect && room <= this.#greatest) room *= 2;
+    if (this.#isDirect)
+      for (room = 16; room <= this.#greatest; ) room = nextColumnCapacityOf(room);
     this.#memory?.take(room * 4);
     this.#heads = new Int32Array(room);
     this.#old = old;
