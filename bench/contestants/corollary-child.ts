@@ -59,7 +59,7 @@ async function loadRules(engine: Engine, rules: readonly string[]): Promise<void
     enabled: null,
   };
   const importing = engine.import(caller, false);
-  for (const text of rules) await importing.teach({ text, ...rest });
+  await importing.teach(rules.map((text) => ({ rule: { text, ...rest }, isDefault: false })));
   await importing.end();
 }
 

@@ -20,7 +20,7 @@ export { retainedIn, type RetainedFolder } from './log/retained-folder.ts';
 export type { FromReasoningThread, ToReasoningThread } from './reasoning/messages.ts';
 export type { ThreadHost } from './reasoning/reasoning-threads.ts';
 export { type Pause, runInSlices, Slices } from './base/slices.ts';
-export type { MemoryGauge } from './commit/high-water-mark.ts';
+export { heapOf, type MemoryGauge } from './commit/high-water-mark.ts';
 export type { Owner, Scheduler } from './base/scheduler.ts';
 export { polls, serving } from './base/serving.ts';
 export type { Backup } from './commit/snapshots.ts';

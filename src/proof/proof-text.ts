@@ -32,6 +32,7 @@ export interface TextProof {
  * beside a chain that are in a scope are only counted.
  */
 export function withFoldedText(proof: TextProof): TextProof {
+  if (!hasSteppedPremise(proof)) return proof;
   const steps = proof.steps.map((step) => ({
     ...step,
     // Only compared here, and written as they came.
@@ -54,6 +55,13 @@ export function withFoldedText(proof: TextProof): TextProof {
       chain,
     })),
   };
+}
+
+/** True if a step rests on another that has premises, as those of a chain do: proofs of very many answers mostly have none. */
+function hasSteppedPremise({ steps }: TextProof): boolean {
+  const stepped = new Set<number>();
+  for (const { id, premises = [] } of steps) if (premises.length > 0) stepped.add(id);
+  return steps.some(({ premises = [] }) => premises.some((id) => stepped.has(id)));
 }
 
 const moreSteps = 'The proof has more steps: ask a premise to see its own.';

@@ -49,6 +49,9 @@ export class ManualClock implements Clock {
 /** A wall clock that moves further or less than the monotonic clock by more than this was set. */
 export const maxClockStepMs = 60_000;
 
+/** While the wall clock moves less than this, the monotonic one is not read. */
+const maxUncheckedMs = 100;
+
 /** That the wall clock was set from one time to another. */
 export interface ClockSetting {
   readonly from: number;
@@ -57,24 +60,50 @@ export interface ClockSetting {
   readonly after: number;
 }
 
+/** A step of the wall clock forward: to which time, and by how much. */
+interface ForwardStep {
+  readonly to: number;
+  readonly by: number;
+}
+
 /** What the steps of one wall clock say of the times that it told. */
 class ClockSteps {
-  /** The last step forward, until the clock was set back: to which time, and by how much. */
-  #forward: { readonly to: number; readonly by: number } | null = null;
+  /** The steps forward that no step back has taken back, in order. */
+  #ahead: ForwardStep[] = [];
 
-  /** A step by this many milliseconds, to this time. One that takes the last one back tells since when the clock was ahead. */
-  step(by: number, to: number): ClockSetting {
-    const ahead = this.#forward;
-    this.#forward = by > 0 ? { to, by } : null;
-    const isTakenBack = ahead !== null && Math.abs(ahead.by + by) <= maxClockStepMs;
-    return { from: to - by, to, after: isTakenBack ? Math.min(to, ahead.to - 1) : to };
+  /**
+   * A step by this many milliseconds, to this time. One back that takes back several steps forward is as many settings, the last
+   * step first, since what was told between two of them was told by a clock that was less ahead. One that takes a step back whole
+   * tells since when the clock was ahead.
+   */
+  step(by: number, to: number): ClockSetting[] {
+    let from = to - by;
+    if (by > 0) {
+      this.#ahead.push({ to, by });
+      return [{ from, to, after: to }];
+    }
+    const settings: ClockSetting[] = [];
+    let last = this.#ahead.pop();
+    // If the clock was ahead for longer than by how much, what it told since cannot be told from what it tells now.
+    for (
+      ;
+      last !== undefined && from - to > last.by + maxClockStepMs && last.to > to;
+      last = this.#ahead.pop()
+    ) {
+      settings.push({ from, to: from - last.by, after: last.to - 1 });
+      from -= last.by;
+    }
+    const isTakenBack = last !== undefined && Math.abs(from - to - last.by) <= maxClockStepMs;
+    if (!isTakenBack) this.#ahead = [];
+    settings.push({ from, to, after: isTakenBack && last !== undefined ? Math.min(to, last.to - 1) : to });
+    return settings;
   }
 }
 
 /** What watches over the wall clock. */
 interface ClockWatcher {
-  /** The wall clock was set, by this many milliseconds; `offset` is what all steps since the start add up to. */
-  readonly stepped: (by: number, offset: number, setting: ClockSetting) => void;
+  /** The wall clock was set, by this many milliseconds; `offset` is what all steps since the start add up to. `settings`: in order. */
+  readonly stepped: (by: number, offset: number, settings: readonly ClockSetting[]) => void;
 }
 
 /**
@@ -126,6 +155,8 @@ export class WallClock {
 
   #look(): number {
     const now = this.#clock.now();
+    // Every question reads the clock: one that was set is noticed with the next look after a tenth of a second.
+    if (now >= this.#looked.now && now - this.#looked.now < maxUncheckedMs) return now;
     const monotonic = this.#clock.monotonic();
     const step = now - this.#looked.now - (monotonic - this.#looked.monotonic);
     this.#looked = { now, monotonic };

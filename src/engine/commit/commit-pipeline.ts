@@ -58,6 +58,8 @@ export interface DecidedWrite {
   readonly encoded?: Uint8Array;
   /** No constraint refuses it. */
   readonly isUnjudged?: true;
+  /** The state from which it was decided says that it makes a generation; others need not wait to see it. */
+  readonly isCertain?: boolean;
 }
 
 /** Judges what a write would make of the knowledge, before it is logged. */
@@ -98,6 +100,8 @@ interface Application {
   readonly steps?: Steps;
   /** True: also the first slice waits for its turn. */
   readonly isLarge?: boolean;
+  /** See `DecidedWrite`. */
+  readonly isCertain?: boolean;
 }
 
 /** Observes every change in its turn: right before and right after it becomes visible. */
@@ -337,7 +341,7 @@ export class CommitPipeline {
   async #commit(
     write: Write,
     judged: number,
-    { operation, encoded }: DecidedWrite,
+    { operation, encoded, isCertain = false }: DecidedWrite,
     doubted: ((error: EngineError) => void) | undefined,
   ): Promise<Report> {
     const database = databaseOf(write);
@@ -363,7 +367,7 @@ export class CommitPipeline {
       await this.#log.append(
         [record],
         () => {
-          applied = this.#apply(write, record, encoded !== undefined);
+          applied = this.#apply(write, record, { isLarge: encoded !== undefined, isCertain });
         },
         optionsOf(encoded, doubted),
       );
@@ -378,7 +382,11 @@ export class CommitPipeline {
    * Applies a durable record: in this turn if nothing of its database is being applied and there is little to do. A large
    * one begins in its turn: a group commit may have made many durable.
    */
-  #apply(write: Showing, record: LogRecord, isLarge = false): Report | Promise<Report> {
+  #apply(
+    write: Showing,
+    record: LogRecord,
+    { isLarge = false, isCertain = false }: Pick<Application, 'isLarge' | 'isCertain'> = {},
+  ): Report | Promise<Report> {
     const queue = this.#queueOf(record.database);
     const operation = record.operation as Operation;
     const tenant = 'tenant' in operation ? operation.tenant : null;
@@ -391,9 +399,11 @@ export class CommitPipeline {
     const own = queue.before(tenant, isApart);
     if (own !== null || others.length > 0) {
       const before = Promise.all([own, ...others]);
-      return queue.apply(tenant, before, (taken) => this.#inSlices({ write, record, queue, taken }));
+      return queue.apply(tenant, before, (taken) =>
+        this.#inSlices({ write, record, queue, taken, isCertain }),
+      );
     }
-    const steps = applying(this.#state, record);
+    const steps = applying(this.#state, record, isCertain);
     const first = isLarge ? 'more' : steps.next().value;
     if (first === 'ready') return this.#show(write, record, steps);
     return queue.apply(tenant, null, (taken) => {
@@ -407,7 +417,8 @@ export class CommitPipeline {
     record,
     queue,
     taken,
-    steps = applying(this.#state, record),
+    isCertain = false,
+    steps = applying(this.#state, record, isCertain),
     isLarge = false,
   }: Application): Promise<Report> {
     const [owner, work] = workOf(record);

@@ -3,11 +3,12 @@ import { present } from '../base/assert.ts';
 import { ManualClock } from '../base/clock.ts';
 import { EngineError, invalid } from '../base/errors.ts';
 import { unshared } from '../base/scheduler.ts';
-import { Slices } from '../base/slices.ts';
+import { runAtOnce, Slices } from '../base/slices.ts';
 import type { LogRecord } from '../log/codec.ts';
 import { openLog } from '../log/open-log.ts';
 import { apply } from '../state/apply.ts';
-import type { Operation } from '../state/operation.ts';
+import { planMerge } from '../state/merge-plan.ts';
+import type { MergeScopes, Operation } from '../state/operation.ts';
 import type { Report } from '../state/report.ts';
 import { State } from '../state/state.ts';
 import { crashBackend } from '../testing/crash-backend.ts';
@@ -16,7 +17,7 @@ import { allRecords, logOptions, logRecord } from '../testing/log-fixtures.ts';
 import { Prng } from '../testing/prng.ts';
 import { loggedTold } from '../testing/told-state.ts';
 import { overSeeds } from '../testing/twin.ts';
-import { CommitPipeline } from './commit-pipeline.ts';
+import { CommitPipeline, type DecidedWrite } from './commit-pipeline.ts';
 import { factToStore } from './prepare-facts.ts';
 import { ruleToStore } from './prepare-rules.ts';
 
@@ -47,7 +48,9 @@ async function bench(pause: () => Promise<void>) {
   const write = (operation: Operation): Promise<Report> =>
     pipeline.write({
       caller: testCaller({ tenant: 'tenant' in operation ? (operation.tenant ?? 'a') : 'a' }),
-      operation,
+      ...(operation.kind === 'mergeScopes'
+        ? { operation: () => Promise.resolve(decidedMerge(state, operation)), isOfTenant: true }
+        : { operation }),
       ...(operation.kind === 'assert' ? {} : { check: () => refuseFork(state, operation) }),
     });
   for (const tenant of tenants) await write(assertion(tenant, 1));
@@ -62,6 +65,15 @@ function refuseFork(state: State, operation: Operation): void {
   if (known !== null && (known.held > 0 || known.isForked)) throw invalid('target', 'exists');
 }
 
+/** The merge as it is decided: planned, so that it is known to make a generation. */
+function decidedMerge(state: State, operation: MergeScopes): DecidedWrite {
+  const database = state.database('default');
+  const { facts } = present(database.tenants.get(operation.tenant), 'it is there');
+  const moment = { generation: database.generationOf(operation.tenant), time: startTime };
+  const { retracted, stored } = runAtOnce(planMerge(facts, operation, null, moment, database.declarations));
+  return { operation, isCertain: retracted.length + stored.length > 0 };
+}
+
 function nameOf({ operation }: LogRecord): string {
   const about = operation as Operation;
   return 'tenant' in about ? `${about.kind} ${about.tenant}` : about.kind;
@@ -72,6 +84,11 @@ function assertion(tenant: string, count: number, from = 0, scope: string | null
     factToStore({ ...factInput(`p(n${from + at})`), scope }, startTime),
   );
   return { kind: 'assert', tenant, facts };
+}
+
+function merge(tenant: string, source: string, target: string | null): MergeScopes {
+  const settled = { strategy: 'SOURCE_WINS', base: null, resolutions: [], revision: 3 } as const;
+  return { kind: 'mergeScopes', tenant, source, target, ...settled };
 }
 
 function teaching(body: string): Operation {
@@ -161,6 +178,23 @@ test('a small write of another tenant is applied and seen while a large one is a
   expect(loggedTold(state)).toEqual((await replayed(log)).told);
 });
 
+test('a small write of another tenant is applied while a merge is planned anew', async () => {
+  const { pause, hold, release } = held();
+  const { state, log, write } = await bench(pause);
+  await write(assertion('a', large, 0, 's'));
+  const paused = hold();
+  const first = write(merge('a', 's', 't'));
+  await paused;
+  // It is still being planned: the target has no name yet.
+  const { facts } = present(state.database('default').tenants.get('a'), 'it is there');
+  expect(facts.scopeNumber('t')).toBe(-1);
+  expect((await write(assertion('b', 2))).generation).toBe(6);
+  expect(visible(state, 'b')).toHaveLength(2);
+  release();
+  expect((await first).generation).toBe(5);
+  expect(loggedTold(state)).toEqual((await replayed(log)).told);
+});
+
 test('a later write of the tenant, a change of rules and a look between two records wait until it is applied', async () => {
   const { pause, hold, release } = held();
   const { pipeline, state, shown, write } = await bench(pause);
@@ -221,17 +255,7 @@ test('whatever is applied beside what, readers see whole writes, and a start mak
           pattern: { predicate: 'p', args: ['?x'], truthVal: null, scope: { kind: 'all' } },
         };
       if (kind === 5) return { kind: 'forkScope', tenant, source: scope, target, withRules: false };
-      if (kind === 6)
-        return {
-          kind: 'mergeScopes',
-          tenant,
-          source: prng.pick(['s', 't', 'u']),
-          target: scope,
-          strategy: 'SOURCE_WINS',
-          base: null,
-          resolutions: [],
-          revision: 3,
-        };
+      if (kind === 6) return merge(tenant, prng.pick(['s', 't', 'u']), scope);
       if (kind === 7) return { kind: 'deleteScope', tenant, scope: target, withRules: prng.chance(0.5) };
       return {
         kind: 'commit',

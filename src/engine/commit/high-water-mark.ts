@@ -117,14 +117,18 @@ export class HighWaterMark {
  */
 const questionHeapShare = 0.7;
 
+type HeapGauge = Pick<MemoryGauge, 'heapShare' | 'collect' | 'now'>;
+
 /** Watches the heap for questions. */
 class HeapWatch implements QuestionHeap {
-  readonly #gauge: MemoryGauge;
+  readonly remedy: string;
+  readonly #gauge: HeapGauge;
   /** Until then it would be in vain to collect garbage. */
   #vainUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(gauge: MemoryGauge) {
+  constructor(gauge: HeapGauge, remedy: string) {
     this.#gauge = gauge;
+    this.remedy = remedy;
   }
 
   isNearlyFull(): boolean {
@@ -141,9 +145,12 @@ class HeapWatch implements QuestionHeap {
   }
 }
 
-/** What questions look at while they grow; null: nothing is measured. */
-export function heapOf(gauge: MemoryGauge | null): QuestionHeap | null {
-  return gauge === null ? null : new HeapWatch(gauge);
+/** What questions look at while they grow; null: nothing is measured. `remedy`: see `QuestionHeap`. */
+export function heapOf(
+  gauge: HeapGauge | null,
+  remedy = 'give the process a larger heap (NODE_OPTIONS=--max-old-space-size)',
+): QuestionHeap | null {
+  return gauge === null ? null : new HeapWatch(gauge, remedy);
 }
 
 const nothingRead: MemoryReading = {

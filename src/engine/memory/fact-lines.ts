@@ -4,6 +4,7 @@
  * A line has what changes the meaning of an atom: its scope and its validity. It depends on nothing but its fact, so that
  * the tokens of a window are the sum of its lines.
  */
+import { ByteMeter } from '../base/byte-meter.ts';
 import { TextMap } from '../base/text-map.ts';
 import type { Atom } from '../contract/language.ts';
 import type { ContextEntry } from '../contract/memory.ts';
@@ -48,6 +49,9 @@ export function lineOf(entry: LinedEntry): string {
   return entry.provenance === null ? factLine(entry, entry) : conclusionLine(entry);
 }
 
+/** What counting the tokens of a line costs beside its text, as bytes of text. */
+const countingBytes = 1024;
+
 /** The tokens of the lines of these entries. */
 export async function tokensIn(
   { tokens, pacer }: ReadContext,
@@ -55,9 +59,12 @@ export async function tokensIn(
   most: number = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   let sum = 0;
+  const meter = new ByteMeter();
   for (const entry of entries) {
-    sum += await tokens.count(`${lineOf(entry)}\n`, () => pacer.breathe(), most - sum);
+    const line = `${lineOf(entry)}\n`;
+    sum += await tokens.count(line, () => pacer.breathe(), most - sum);
     if (sum > most) break;
+    if (meter.counts(countingBytes + line.length)) await pacer.breathe();
   }
   return sum;
 }

@@ -99,6 +99,37 @@ test('the end of a ttl told while the clock was ahead is taken back, in forks an
   expect(await scopesOf(session)).toEqual(['t']);
 });
 
+test('a clock set forward twice and put right leaves every end by a ttl where it belongs', async () => {
+  const session = await openSession();
+  const { clock } = session;
+  const step = async (by: number): Promise<void> => {
+    clock.step(by);
+    await session.query('p(?x)');
+  };
+  const right = startTime;
+  for (const back of [[-3 * tenDays], [-2 * tenDays, -tenDays]]) {
+    const told = clock.now();
+    await session.tell('p(before)', { ttl: 100 * day });
+    await step(tenDays);
+    await session.tell('p(between)', { ttl: hour });
+    clock.advance(second);
+    await step(2 * tenDays);
+    await session.tell('p(last)', { ttl: hour });
+    for (const by of back) await step(by);
+    const ended = [
+      ['before', told + 100 * day],
+      ['between', told + hour],
+      ['last', told + second + hour],
+    ];
+    await expect.poll(() => ends(session)).toEqual(ended);
+    clock.advance(second);
+    await session.tell('p(right)', { ttl: hour });
+    await expect.poll(() => ends(session)).toEqual([...ended, ['right', clock.now() + hour]]);
+    clock.advance(2 * hour);
+  }
+  expect(clock.now()).toBe(right + 2 * (2 * second + 2 * hour));
+});
+
 test('a ttl that ended while the clock was ahead does not begin anew', async () => {
   const session = await openSession();
   const { clock } = session;

@@ -139,6 +139,7 @@ test('a question that is cancelled while its copy is taken in is replied to at o
     scheduler: new Scheduler({ poll: () => new Promise(() => undefined), isShared: false }),
     memoryBytes: 2 ** 30,
     questionBytes: 2 ** 28,
+    heap: null,
     post: (message) => void replies.push(message),
     write: async function* write() {
       yield '';

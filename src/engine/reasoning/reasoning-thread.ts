@@ -11,6 +11,7 @@ import { queryFacts } from '../read/query.ts';
 import { whatIf } from '../read/what-if.ts';
 import type { RetainedLog, RetainedRange } from '../log/retained.ts';
 import type { FactRow } from '../store/fact-store.ts';
+import type { QuestionHeap } from '../store/memory-meter.ts';
 import { replyOf } from './thread-replies.ts';
 import { type CopyMessage, CopiedTenant } from './copied-tenant.ts';
 import { Credits } from './pieces.ts';
@@ -31,6 +32,8 @@ export interface ReasoningThreadParts {
   /** Bytes for derived tables, and those of one question. */
   readonly memoryBytes: number;
   readonly questionBytes: number;
+  /** The thread's own heap, which questions look at while they grow: one that fills it ends the thread. null: they do not. */
+  readonly heap: QuestionHeap | null;
   readonly post: Post<FromReasoningThread>;
   /** The JSON of a value, in pieces. */
   readonly write: (value: unknown, pause: Pause) => AsyncIterable<string>;
@@ -72,7 +75,7 @@ export class ReasoningThread {
 
   constructor(parts: ReasoningThreadParts) {
     this.#parts = parts;
-    this.#memory = new MemoryBudget(parts.memoryBytes, parts.questionBytes);
+    this.#memory = new MemoryBudget(parts.memoryBytes, parts.questionBytes, parts.heap);
     this.#pasts = new CopiedPasts(parts, this.#memory);
     parts.post({ kind: 'started' }, []);
   }

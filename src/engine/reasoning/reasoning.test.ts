@@ -670,3 +670,18 @@ test('questions of a service that ends are refused', async () => {
   await session.engine.close();
   expect((await asked).code).toBe('NotReady');
 });
+
+test('a question that fills the heap of its thread is refused, and the thread goes on', async () => {
+  const { session, threads, warnings } = await openWithThreads();
+  await session.tellAll(chainOf(1500));
+  await teachPath(session);
+  threads.isHeapNearlyFull = true;
+  const refused = await refusal(session.ask('path(?x, ?y)', { limit: 1 }));
+  expect([refused.code, refused.members['limit']]).toEqual(['InferenceLimitExceeded', 'memory']);
+  expect(refused.message).toContain('the heap is nearly full');
+  // One that takes little is answered.
+  expect((await session.ask('path(n1490, ?y)')).count).toBe(10);
+  threads.isHeapNearlyFull = false;
+  expect((await session.ask('path(?x, ?y)', { limit: 1 })).total).toBe(1_125_750);
+  expect([threads.started, warnings]).toEqual([1, []]);
+});

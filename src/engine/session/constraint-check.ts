@@ -1,4 +1,4 @@
-import type { Caller } from '../base/caller.ts';
+import { type Caller, signalOf } from '../base/caller.ts';
 import { EngineError } from '../base/errors.ts';
 import { runInSlices } from '../base/slices.ts';
 import { maxViolationsListed, type ConstraintViolation } from '../contract/constraints.ts';
@@ -181,38 +181,42 @@ export class ConstraintCheck {
     }));
   }
 
-  /** The violations of constraints of mode `reject`, shown and counted, that the write would begin. */
+  /** The violations of constraints of mode `reject`, shown and counted, that the write would begin. Ends with the caller. */
   async ofSupposed(
     caller: Caller,
     operation: JudgedOperation,
     time: number,
   ): Promise<{ readonly violations: ConstraintViolation[]; readonly count: number }> {
-    return this.#inState(caller, operation, time, async (context, begun) => ({
+    const judge = async (context: ReadContext, begun: FoundViolation[]) => ({
       violations: await shownAll(context, begun),
       count: begun.length,
-    }));
+    });
+    return this.#inState(caller, operation, time, judge, signalOf(caller));
   }
 
-  /** Throws ConstraintViolated if the second write would begin violations that the first, a part of it, would not. */
+  /**
+   * Names the violations of constraints of mode `reject` that the write would begin. Throws ConstraintViolated if one of them is not
+   * `known`; null: none is refused. Ends with the caller.
+   */
   async refuseAdded(
     caller: Caller,
-    first: JudgedOperation,
-    second: JudgedOperation,
+    known: ReadonlySet<string> | null,
+    write: JudgedOperation,
     time: number,
-  ): Promise<void> {
+  ): Promise<ReadonlySet<string>> {
     const nameOf = ({ constraint: { id }, scope, values }: FoundViolation): string =>
       JSON.stringify([id, scope, values]);
-    const known = await this.#inState(caller, first, time, (_, begun) =>
-      Promise.resolve(new Set(begun.map(nameOf))),
-    );
-    const refusal = await this.#inState(caller, second, time, async (context, begun) => {
-      const added = begun.filter((each) => !known.has(nameOf(each)));
-      return added.length === 0 ? null : violated(context, added);
-    });
+    const judge = async (context: ReadContext, begun: FoundViolation[]) => {
+      const added = known === null ? [] : begun.filter((each) => !known.has(nameOf(each)));
+      const refusal = added.length === 0 ? null : await violated(context, added);
+      return { refusal, names: new Set(begun.map(nameOf)) };
+    };
+    const { refusal, names } = await this.#inState(caller, write, time, judge, signalOf(caller));
     if (refusal !== null) throw refusal;
+    return names;
   }
 
-  /** Reads both states; `context` is that after the write, `before` the one before it. */
+  /** Reads both states; `context` is that after the write, `before` the one before it. A write is not cancelled. */
   async #inState<Result>(
     caller: Caller,
     operation: JudgedOperation,
@@ -223,12 +227,9 @@ export class ConstraintCheck {
       ended: FoundViolation[],
       before: ReadContext,
     ) => Promise<Result>,
+    signal: Caller['signal'] = new AbortController().signal,
   ): Promise<Result> {
-    const asked = {
-      ...caller,
-      tenant: tenantOf(caller, operation),
-      signal: new AbortController().signal,
-    };
+    const asked = { ...caller, tenant: tenantOf(caller, operation), signal };
     try {
       return await this.#live.reading(asked, limits, async (pinned) => {
         const before = { ...pinned, reader: { ...pinned.reader, time, version: -1 } };

@@ -263,7 +263,7 @@ export async function shownViolation(
 
 /** The relations that the constraints read, directly or through rules of the programs. */
 export function relationsBelow(
-  constraints: Iterable<ConstraintRecord>,
+  constraints: Iterable<Pick<ConstraintRecord, 'body'>>,
   programs: readonly PinnedReader['program'][],
 ): Set<string> {
   const read: string[] = [];

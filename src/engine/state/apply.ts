@@ -62,8 +62,15 @@ export function apply(state: State, record: LogRecord): Report {
   }
 }
 
-/** Like `apply`, in slices. Nothing is visible before the step after `ready`. */
-export function* applying(state: State, record: LogRecord): Generator<Slice, Report, undefined> {
+/**
+ * Like `apply`, in slices. Nothing is visible before the step after `ready`. `isCertain`: whoever decided the write knows from this
+ * state that it makes a generation, which it then takes at once; without it the same generation is taken later.
+ */
+export function* applying(
+  state: State,
+  record: LogRecord,
+  isCertain = false,
+): Generator<Slice, Report, undefined> {
   assert(!state.hasApplied(record.sequence), 'a record is applied once');
   assert(record.version <= operationVersion, `operations of version ${record.version} are known`);
   const database = state.databases.get(record.database);
@@ -71,7 +78,7 @@ export function* applying(state: State, record: LogRecord): Generator<Slice, Rep
   const changed = database?.changing('tenant' in operation ? operation.tenant : null);
   const judged = record.wall === undefined ? record : { ...record, time: record.wall };
   const stamp = { time: record.time, wall: judged.time };
-  const steps = prepared(state, judged);
+  const steps = prepared(state, judged, isCertain);
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) {
     if (step.value === 'taken' && database !== undefined) database.stamped = stamp;
@@ -93,7 +100,7 @@ export function* applying(state: State, record: LogRecord): Generator<Slice, Rep
 }
 
 /** Does the work that readers cannot see; the returned function publishes it and reports. */
-function* prepared(state: State, record: LogRecord): Prepared<Report> {
+function* prepared(state: State, record: LogRecord, isCertain: boolean): Prepared<Report> {
   const operation = record.operation as Operation;
   if (operation.kind === 'createDatabase')
     return () => {
@@ -111,7 +118,8 @@ function* prepared(state: State, record: LogRecord): Prepared<Report> {
   const facts = tenant === null ? undefined : database.tenants.get(tenant)?.facts;
   if (facts !== undefined) yield* facts.settleScopes(record.time);
   const draft = newDraft(database, tenant);
-  const show = yield* taking(preparedIn(state, database, operation, record, draft), operation, record, draft);
+  const steps = preparedIn(state, database, operation, record, draft);
+  const show = yield* taking(steps, operation, record, draft, isCertain);
   return () => {
     const before = database.lastGeneration;
     show();
@@ -129,19 +137,24 @@ function* taking(
   operation: Operation,
   { time, requestId }: LogRecord,
   draft: Draft,
+  isCertain: boolean,
 ): Prepared<void> {
   const { database, tenant, changes } = draft;
-  for (let isTaken = false; ; ) {
+  const isTaking = (): boolean => {
+    const isChange = isCertain || draft.isChange || changes.length > 0;
+    if (!isChange || tenant === null || !isApart(operation, database)) return false;
+    database.take(tenant, time, requestId);
+    return true;
+  };
+  let isTaken = isCertain && isTaking();
+  if (isTaken) yield 'taken';
+  for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    const isChange = draft.isChange || changes.length > 0;
-    if (isTaken || !isChange || tenant === null || !isApart(operation, database)) {
-      yield step.value;
-      continue;
-    }
-    database.take(tenant, time, requestId);
-    isTaken = true;
-    yield 'taken';
+    if (!isTaken && isTaking()) {
+      isTaken = true;
+      yield 'taken';
+    } else yield step.value;
   }
 }
 

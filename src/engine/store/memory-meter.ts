@@ -4,6 +4,8 @@ import { EngineError } from '../base/errors.ts';
 export interface QuestionHeap {
   /** True if the heap is nearly full. May collect garbage. */
   isNearlyFull(): boolean;
+  /** How to have a larger one, for whoever was refused. */
+  readonly remedy: string;
 }
 
 /** Bytes that a question takes between two looks at the heap; with fewer it is never refused for the heap. */
@@ -43,7 +45,7 @@ export class QuestionMemory {
     if (this.used + bytes > this.#nextLook) {
       if (this.#heap?.isNearlyFull() === true)
         throw this.#exhausted(
-          'the heap of the service is nearly full, and the question needed more of it; ask something narrower, bind an argument, or give the process a larger heap (NODE_OPTIONS=--max-old-space-size)',
+          `the heap is nearly full, and the question needed more of it; ask something narrower, bind an argument, or ${this.#heap.remedy}`,
         );
       this.#nextLook = this.used + bytes + bytesBetweenHeapLooks;
     }

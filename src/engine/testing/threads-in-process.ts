@@ -24,6 +24,8 @@ export interface ThreadsInProcess extends ThreadHost {
   /** Questions of which a thread was told. */
   readonly asked: number;
   started: number;
+  /** Whether the heaps of its threads are nearly full. */
+  isHeapNearlyFull: boolean;
   /** Called with each message before its thread gets it; false: it never gets it. */
   filter: (message: ToReasoningThread) => boolean;
   /** Gives a message that was filtered to the thread that was started last. */
@@ -59,6 +61,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
       return host.posted.filter((each) => each.kind === 'ask' && isQuestion(each.task)).length;
     },
     started: 0,
+    isHeapNearlyFull: false,
     filter: () => true,
     pass: () => {},
     kill: () => killLast(),
@@ -71,6 +74,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
         scheduler: serving,
         memoryBytes,
         questionBytes,
+        heap: { isNearlyFull: () => host.isHeapNearlyFull, remedy: 'wait' },
         post: (message, transfer) => {
           if (isOpen) there.postMessage(message, transfer);
         },

@@ -1,5 +1,5 @@
 import { TextMap, TextSet } from '../base/text-map.ts';
-import { ByteMeter } from '../base/byte-meter.ts';
+import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { TextComparisons } from '../base/text-order.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
@@ -31,10 +31,17 @@ const maxRefusals = 1000;
 export async function fillRelated(window: OpenWindow, conclusions: readonly Candidate[]): Promise<void> {
   const { pacer } = window.context;
   const constants = new TextSet();
-  for (const { args } of window.entries.values()) for (const constant of args) constants.add(constant);
+  const meter = new ByteMeter();
+  for (const { args } of window.entries.values()) {
+    for (const constant of args) constants.add(constant);
+    if (meter.counts(charactersOf(args))) await pacer.breathe();
+  }
   if (constants.size === 0 || window.budget.isFull) return;
   const found = await relatedFacts(window, constants);
-  for (const each of conclusions) if (each.args.some((constant) => constants.has(constant))) found.push(each);
+  for (const each of conclusions) {
+    if (each.args.some((constant) => constants.has(constant))) found.push(each);
+    if (meter.counts(charactersOf(each.args))) await pacer.breathe();
+  }
   let refused = 0;
   for (const candidate of await sortedByPrecedence(found, pacer)) {
     if (window.budget.isFull || (window.budget.countsTokens && refused >= maxRefusals)) return;
@@ -174,9 +181,11 @@ async function relatedFacts(window: OpenWindow, constants: ReadonlySet<string>):
   const { seen, budget, context } = window;
   const { tenant, reader, pacer } = context;
   const ids = new Set<number>();
+  const meter = new ByteMeter();
   for (const constant of constants) {
     const id = tenant.facts.dictionary.find(constant);
     if (id >= 0) ids.add(id);
+    if (meter.counts(constant.length)) await pacer.breathe();
   }
   const isVisible = visibleIn(context, seen.view);
   const found: Candidate[] = [];
@@ -188,8 +197,9 @@ async function relatedFacts(window: OpenWindow, constants: ReadonlySet<string>):
       if ((row & 0xfff) === 0xfff) await pacer.breathe();
       if (!columns.some((column) => ids.has(column[row] as number)) || !isVisible(relation, row)) continue;
       const { salience } = seen.salient({ relation, row });
-      found.push(candidateOf(seen, { relation, row }, salience));
-      if ((found.length & 0xff) === 0xff) await pacer.breathe();
+      const candidate = candidateOf(seen, { relation, row }, salience);
+      found.push(candidate);
+      if (meter.counts(candidateBytes + candidate.atom.length)) await pacer.breathe();
     }
   }
   return found;

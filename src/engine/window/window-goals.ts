@@ -1,5 +1,6 @@
 import { TextMap, TextSet } from '../base/text-map.ts';
 import { present } from '../base/assert.ts';
+import { ByteMeter, charactersOf } from '../base/byte-meter.ts';
 import { EngineError } from '../base/errors.ts';
 import { TextComparisons } from '../base/text-order.ts';
 import { type ProofNode, provable, smallestProof, type ProofTrial } from './proof-search.ts';
@@ -25,6 +26,9 @@ const maxWays = 100;
 const maxConclusions = 1000;
 const maxChoices = 4000;
 const maxSearched = 100;
+
+/** What looking an atom up costs beside its text, as bytes of text. */
+const lookUpBytes = 960;
 
 /** An answer to a goal. */
 export interface GoalAnswer {
@@ -63,13 +67,14 @@ export async function proveGoals(
 ): Promise<{ readonly answers: GoalAnswer[][]; readonly alsoConcluded: Set<string> }> {
   const { pacer } = seen.context;
   const alsoConcluded = new TextSet();
+  const meter = new ByteMeter();
   const proved: { readonly literal: AtomLiteral; readonly step: number | null }[][] = [];
   for (const [at, matches] of goals.entries()) {
     const found: { literal: AtomLiteral; step: number | null }[] = [];
     const rows: number[] = [];
     for (let row = 0; row < (matches?.count ?? 0); row++) {
-      if ((row & 0xff) === 0xff) await pacer.breathe();
       const literal = answerAt(matches as Matches, row);
+      if (meter.counts(lookUpBytes + charactersOf(literal.args))) await pacer.breathe();
       if (seen.stored(literal) === null) rows.push(row);
       else found.push({ literal, step: null });
     }
@@ -78,8 +83,11 @@ export async function proveGoals(
     const stored = found.map(({ literal }) => literal);
     try {
       const { roots } = await builder.prove(matches, rows);
-      for (const [of, row] of rows.entries())
-        found.push({ literal: answerAt(matches, row), step: present(roots[of], 'an answer has a root') });
+      for (const [of, row] of rows.entries()) {
+        const literal = answerAt(matches, row);
+        found.push({ literal, step: present(roots[of], 'an answer has a root') });
+        if (meter.counts(charactersOf(literal.args))) await pacer.breathe();
+      }
       for (const atom of await concludedAmong(seen, builder, stored)) alsoConcluded.add(atom);
     } catch (error) {
       if (!isLimit(error)) throw error;
@@ -108,12 +116,14 @@ export async function concludedAmong(
 /** Records every conclusion in the proofs that is not stored; of several views the first. */
 async function noteConcluded(seen: VisibleKnowledge, builder: ProofBuilder): Promise<void> {
   const views = new Map<string, ScopeChoice>();
+  const meter = new ByteMeter();
   for (const [step, proved] of builder.proved.entries()) {
-    if ((step & 0xff) === 0xff) await seen.context.pacer.breathe();
+    if (meter.counts(0)) await seen.context.pacer.breathe();
     if (proved === null || proved.rule === null) continue;
     const { literal, view } = proved.premise;
     if (isAggregate(literal)) continue;
     const atom = renderAtom(literal);
+    if (meter.counts(lookUpBytes + atom.length)) await seen.context.pacer.breathe();
     const known = views.get(atom);
     if (known !== undefined && compareViews(seen.view, known, view) <= 0) continue;
     if (known === undefined && seen.stored(literal) !== null) continue;
@@ -128,8 +138,9 @@ async function sortedAnswers(
 ): Promise<GoalAnswer[]> {
   const answers: GoalAnswer[] = [];
   const texts = new TextComparisons();
+  const meter = new ByteMeter();
   for (const { literal, step } of found) {
-    if ((answers.length & 0xff) === 0xff) await seen.context.pacer.breathe();
+    if (meter.counts(lookUpBytes + charactersOf(literal.args))) await seen.context.pacer.breathe();
     const salience = step === null ? (seen.stored(literal)?.salience ?? 0) : seen.salienceOf(step);
     answers.push({ literal, atom: texts.see(renderAtom(literal)), salience, step });
   }

@@ -1,3 +1,4 @@
+import { ByteMeter } from '../base/byte-meter.ts';
 import { TextMap } from '../base/text-map.ts';
 import { type ReadContext, scopeChoice } from '../session/read-context.ts';
 import type { ContextWindow, Goal, OmissionReason, OptimizeInput } from '../contract/context.ts';
@@ -353,12 +354,15 @@ async function reportGoals(
   const included = builder === null ? null : new IncludedSteps(window, builder);
   await included?.takeIn();
   const reports: WindowGoal[] = [];
+  const meter = new ByteMeter();
   for (const [at, goal] of wanted.entries()) {
     const found = answers[at] ?? [];
     let [whole, premises] = [0, 0];
-    for (const { atom, step } of found)
+    for (const { atom, step } of found) {
+      if (meter.counts(atom.length)) await window.context.pacer.breathe();
       if (taken.has(atom) || (step === null ? window.has(atom) : included?.isWhole(step) === true)) whole++;
       else if (step !== null && included?.hasPremises(step) === true) premises++;
+    }
     const [first] = found;
     const isLeftOut = first !== undefined && whole === 0;
     reports.push({
@@ -417,8 +421,9 @@ class IncludedSteps {
 
   /** Processes all steps so far. */
   async takeIn(): Promise<void> {
-    for (const { id, atom, kind, premises } of this.#builder.steps) {
-      if ((id & 0xff) === 0xff) await this.#window.context.pacer.breathe();
+    const meter = new ByteMeter();
+    for (const { atom, kind, premises } of this.#builder.steps) {
+      if (meter.counts(atom.length)) await this.#window.context.pacer.breathe();
       const isIn = this.#window.has(atom);
       const isEntry = kind === 'fact' || kind === 'rule';
       this.#isWhole.push((!isEntry || isIn) && premises.every((premise) => this.isWhole(premise)));

@@ -9,7 +9,6 @@ import { present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { runInSlices, type Slices } from '../base/slices.ts';
 import { refuseGone } from '../datalog/tables/evaluation.ts';
-import { changeRules } from '../state/apply-rules.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { unlimited, withoutCancellation, type Writer } from '../session/writer.ts';
 import type { ConstraintInput } from '../contract/constraints.ts';
@@ -25,8 +24,7 @@ import { FactBlock, FactBlockBuilder, type FactsToStore } from '../store/fact-bl
 import { type FactIdentity, FactStore, type FactToStore } from '../store/fact-store.ts';
 import { GrowthCount } from '../state/growth.ts';
 import { StrictKeys } from '../state/key-rule.ts';
-import { ruleIdentity } from '../language/print.ts';
-import type { RuleStore } from '../store/rule-store.ts';
+import type { ConstraintRecord } from '../store/constraint-store.ts';
 import {
   type Commit,
   type Operation,
@@ -55,6 +53,7 @@ import { checkDeclared, declarationToStore, declare } from './declarations.ts';
 import { DeclaredAtWrite } from './declared-at-write.ts';
 import { checkRuleOperation, ruleToStore } from '../commit/prepare-rules.ts';
 import { additionOf, constraintToStore } from './constraints.ts';
+import { type ImportedRule, isTaught, type JudgedBy, SupposedRules } from './supposed-rules.ts';
 import type { DecidedWrite, Write } from '../commit/commit-pipeline.ts';
 
 export { type FactBlock, FactBlockBuilder } from '../store/fact-block.ts';
@@ -148,10 +147,23 @@ class WritingImport implements Import {
     return this.#writer.live.database(this.#caller).declarations;
   }
 
-  async teach(input: RuleInput, isDefault = false): Promise<void> {
+  async teach(rules: readonly ImportedRule[]): Promise<readonly (EngineError | null)[]> {
+    const refusals: (EngineError | null)[] = [];
+    for (const { rule, isDefault } of rules)
+      try {
+        await this.#teach(rule, isDefault);
+        refusals.push(null);
+      } catch (error) {
+        if (!(error instanceof EngineError)) throw error;
+        refusals.push(error);
+      }
+    return refusals;
+  }
+
+  async #teach(input: RuleInput, isDefault: boolean): Promise<void> {
     const { live, write } = this.#writer;
     const caller = this.#caller;
-    const teaching: RuleOperation = {
+    const teaching: Extract<RuleOperation, { kind: 'teach' }> = {
       kind: 'teach',
       rule: ruleToStore(input, '', this.#declarations.names),
     };
@@ -452,14 +464,13 @@ class SupposedImport implements Import {
   readonly #caller: Caller;
   readonly #slices: Slices;
   readonly #supposed = new SupposedFacts();
-  #rules: RuleStore | null = null;
   #declarations: DeclarationStore | null = null;
   #keys: KeyCheck | null = null;
   /** What the lines so far would add to what is stored. */
   #growth: GrowthCount | null = null;
   /** What the lines so far would write. */
   readonly #facts: FactToStore[] = [];
-  readonly #taught: RuleOperation[] = [];
+  readonly #rules: SupposedRules;
   readonly #shapes: ShapeOperation[] = [];
 
   constructor(writer: Writer, caller: Caller) {
@@ -467,6 +478,7 @@ class SupposedImport implements Import {
     this.#writer = writer;
     this.#caller = caller;
     this.#slices = writer.slices(caller);
+    this.#rules = new SupposedRules(writer, caller, this.#slices);
   }
 
   /** The declarations as the lines so far leave them. */
@@ -526,15 +538,9 @@ class SupposedImport implements Import {
     return batch;
   }
 
-  async teach(input: RuleInput, isDefault = false): Promise<void> {
-    const { name, rules: present } = this.#writer.live.database(this.#caller);
-    const rules = (this.#rules ??= present.copy());
-    const operation: RuleOperation = { kind: 'teach', rule: ruleToStore(input, '', this.#shape.names) };
-    checkRuleOperation({ name, rules }, operation);
-    if (isDefault && isTaught(rules, operation)) return;
-    await this.#refuseViolating(operation);
-    const count = this.#taught.push(operation);
-    changeRules(rules, operation, { id: `supposed-${count}`, time: 0, generation: 0 });
+  teach(rules: readonly ImportedRule[]): Promise<readonly (EngineError | null)[]> {
+    const write: JudgedBy['write'] = (operations) => this.#commit(operations, this.#shapes);
+    return this.#rules.teach(rules, { names: this.#shape.names, strict: this.#strict(), write });
   }
 
   async constrain(input: ConstraintInput, isBare: boolean): Promise<void> {
@@ -549,27 +555,34 @@ class SupposedImport implements Import {
     const { live, constraints } = this.#writer;
     const isJudged = constraints.mayRefuse(this.#caller) || this.#shapes.some(isStrict);
     if (this.#facts.length === 0 || !isJudged) return null;
-    const operation = this.#commit(this.#taught, this.#shapes);
+    const operation = this.#commit(this.#rules.taught, this.#shapes);
     const { violations, count } = await constraints.ofSupposed(this.#caller, operation, live.showTime());
     return count === 0 ? null : { violations, violationCount: count };
   }
 
-  /** Throws ConstraintViolated if the line would violate what the lines before it do not, as the import judges it. */
-  async #refuseViolating(line: RuleOperation | ShapeOperation): Promise<void> {
+  /** Throws ConstraintViolated if the constraint would violate what the lines before it do not, as the import judges it. */
+  async #refuseViolating(line: ShapeOperation): Promise<void> {
+    if (!isStrict(line)) return;
     const { live, constraints } = this.#writer;
-    const isOfRules = line.kind === 'teach' || line.kind === 'updateRule' || line.kind === 'forgetRule';
-    const isJudged = isOfRules
-      ? this.#shapes.some(isStrict) || constraints.mayRefuse(this.#caller)
-      : isStrict(line);
-    if (!isJudged) return;
-    // Each line takes as long as all before it have rules: others run between two of them, and nobody works for who has gone.
     await this.#slices.breathe();
     refuseGone(signalOf(this.#caller));
-    const before = this.#commit(this.#taught, this.#shapes);
-    const after = isOfRules
-      ? this.#commit([...this.#taught, line], this.#shapes)
-      : this.#commit(this.#taught, [...this.#shapes, line]);
-    await constraints.refuseAdded(this.#caller, before, after, live.showTime());
+    const before = this.#commit(this.#rules.taught, this.#shapes);
+    const known = await constraints.refuseAdded(this.#caller, null, before, live.showTime());
+    const after = this.#commit(this.#rules.taught, [...this.#shapes, line]);
+    await constraints.refuseAdded(this.#caller, known, after, live.showTime());
+  }
+
+  /** The constraints that refuse writes, those of the lines so far too. */
+  #strict(): Pick<ConstraintRecord, 'body'>[] {
+    const { constraints } = this.#writer.live.database(this.#caller);
+    const all: Pick<ConstraintRecord, 'body'>[] = constraints.all().filter(({ mode }) => mode === 'reject');
+    for (const line of this.#shapes)
+      if (line.kind === 'addConstraint' && isStrict(line)) all.push(line.constraint);
+      else if (line.kind === 'updateConstraint' && isStrict(line)) {
+        const body = line.constraint.body ?? constraints.get(line.id)?.body;
+        if (body !== undefined) all.push({ body });
+      }
+    return all;
   }
 
   /** What the lines so far would write, as one operation. */
@@ -729,11 +742,8 @@ interface ImportedBatch {
 export interface Import {
   readonly id: string;
   assert(facts: readonly ImportedFact[] | FactBlock): Promise<ImportedBatch>;
-  /**
-   * Throws an EngineError if the rule cannot be taught; the import may continue. `isDefault`: a rule that is there stays as it
-   * is, with its name, description and switch.
-   */
-  teach(rule: RuleInput, isDefault?: boolean): Promise<void>;
+  /** Teaches the rules in order. The error of each that cannot be taught, or null; the import may continue. */
+  teach(rules: readonly ImportedRule[]): Promise<readonly (EngineError | null)[]>;
   /**
    * Throws an EngineError if the constraint cannot be added; the import may continue. `isBare`: the text alone was given,
    * which changes no constraint that has it.
@@ -755,14 +765,6 @@ export interface Import {
   end(): Promise<number>;
   /** After the end: records the answer for a repeated request. A dry run records nothing. */
   keep(idempotency: Idempotency, answer: string): Promise<void>;
-}
-
-/** True if the rule is there, whatever its name. */
-function isTaught(
-  rules: RuleStore,
-  { rule: { rule, scope } }: Extract<RuleOperation, { kind: 'teach' }>,
-): boolean {
-  return rule !== null && rules.same(ruleIdentity(rule), scope) !== null;
 }
 
 /** What is recorded of an import, or of another write, under an idempotency key. */

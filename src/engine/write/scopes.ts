@@ -182,8 +182,8 @@ export async function mergeScopes(writer: Writer, caller: Caller, input: MergeIn
   const operation = (time: number): Promise<DecidedWrite> =>
     inExclusiveCommit(writer, caller, async (context) => {
       const asked = await askedMerge(context, caller, input, time);
-      await checkedPlan(context, asked, time);
-      return asked;
+      const { retracted, stored } = await checkedPlan(context, asked, time);
+      return { operation: asked.operation, isCertain: retracted.length + stored.length > 0 };
     });
   const watch = live.watch(withoutCancellation(caller), defaultLimits, () => noneKnown);
   try {

@@ -4,6 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import {
+  heapOf,
   pastReadings,
   present,
   ReasoningThread,
@@ -12,6 +13,7 @@ import {
   type ToReasoningThread,
 } from '../../engine/index.ts';
 import { jsonSlices } from '../base/json-slices.ts';
+import { processMemory } from '../base/memory-gauge.ts';
 import type { ReasoningSettings } from '../base/reasoning-settings.ts';
 
 const owner = present(parentPort, 'this module is started as a thread');
@@ -22,6 +24,8 @@ const thread = new ReasoningThread({
   scheduler: serving,
   memoryBytes,
   questionBytes,
+  // In a worker, V8 tells of the worker's heap.
+  heap: heapOf(processMemory(null), 'start fewer reasoning threads, which share one heap'),
   write: jsonSlices,
   retained: log && retainedIn(log),
   readings: pastReadings,

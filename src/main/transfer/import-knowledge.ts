@@ -152,6 +152,8 @@ async function* readLater(load: () => Promise<ImportItems>): ImportItems {
 const toldAfterMs = 200;
 const toldAfterItems = 50_000;
 const maxMessageChars = 500;
+/** Rules that a dry run judges together at most, to tell of them now and then. */
+const rulesInBatch = 1000;
 
 interface ImportRun {
   readonly import: Import;
@@ -173,7 +175,7 @@ interface ImportRun {
  * ends early stays stored. The lines of the answer come in the order of the events they report.
  */
 async function* runImport(run: ImportRun): AsyncGenerator<ImportProgress | ImportDone> {
-  const tally = new Tally(run.import, run.progress);
+  const tally = new Tally(run);
   let toldAt = performance.now();
   let told = 0;
   const isDue = (): boolean => {
@@ -225,10 +227,17 @@ interface BatchedItem {
   readonly end: number;
 }
 
+/** A rule, and the line that it begins at. */
+type RuleItem = Extract<ImportItem['what'], { kind: 'rule' }> & Pick<ImportItem, 'line'>;
+
 /** Items read but not stored yet, and the totals so far. */
 class Tally {
   readonly #import: Import;
   readonly #progress: UploadProgress;
+  /** Rules that are taught together, in lines that follow one another: a dry run judges them together, an import writes each. */
+  readonly #maxRules: number;
+  #rules: RuleItem[] = [];
+  readonly #requireRuleChange: () => void;
   /** Items that were in batches so far. */
   #stored = 0;
   #batch: BatchedItem[] = [];
@@ -245,9 +254,11 @@ class Tally {
   readonly #leftOut: string[] = [];
   readonly #errors: { line: number; message: string }[] = [];
 
-  constructor(importing: Import, progress: UploadProgress) {
-    this.#import = importing;
-    this.#progress = progress;
+  constructor(run: ImportRun) {
+    this.#import = run.import;
+    this.#progress = run.progress;
+    this.#maxRules = run.isDryRun ? rulesInBatch : 1;
+    this.#requireRuleChange = run.requireRuleChange;
   }
 
   /**
@@ -255,7 +266,9 @@ class Tally {
    * or it is written alone.
    */
   take(item: ImportItem): boolean {
-    const { what } = item;
+    const { line, what } = item;
+    if (what.kind === 'rule') return this.#takeRule({ line, ...what });
+    if (this.#rules.length > 0) return false;
     if (what.kind === 'facts') return this.#takeFacts(item, what.facts);
     if ((what.kind !== 'fact' && what.kind !== 'problem') || this.isFull) return false;
     this.#batch.push({ item, from: 0, end: 1 });
@@ -264,9 +277,19 @@ class Tally {
     return true;
   }
 
-  /** True if the batch has as many facts or characters as one write takes. */
+  /** True if the batch has as many facts or characters as one write takes, or as many rules as are taught together. */
   get isFull(): boolean {
-    return this.#facts >= factsInBatch || this.#characters >= charactersInBatch;
+    return (
+      this.#facts >= factsInBatch ||
+      this.#characters >= charactersInBatch ||
+      this.#rules.length >= this.#maxRules
+    );
+  }
+
+  #takeRule(rule: RuleItem): boolean {
+    if (this.#batch.length > 0 || this.isFull) return false;
+    this.#rules.push(rule);
+    return true;
   }
 
   #takeFacts(item: ImportItem, facts: FactBlock): boolean {
@@ -282,6 +305,7 @@ class Tally {
   }
 
   async store(): Promise<void> {
+    await this.#teach();
     const batch = this.#batch;
     if (batch.length === 0) return;
     this.#stored += this.#facts;
@@ -320,9 +344,6 @@ class Tally {
   /** Writes an item that has a write of its own; false: it belongs into a batch. */
   async takeAlone({ line, what }: ImportItem, run: ImportRun): Promise<boolean> {
     switch (what.kind) {
-      case 'rule':
-        await this.#teach(line, what, run);
-        return true;
       case 'alias':
         await this.#name(line, what.alias);
         return true;
@@ -337,21 +358,26 @@ class Tally {
         return true;
       case 'fact':
       case 'facts':
+      case 'rule':
       case 'problem':
         return false;
     }
   }
 
-  #teach(
-    line: number,
-    { rule, isDefault = false }: Extract<ImportItem['what'], { kind: 'rule' }>,
-    { requireRuleChange }: ImportRun,
-  ): Promise<void> {
-    return this.#alone(line, async () => {
-      requireRuleChange();
-      await this.#import.teach(rule, isDefault);
-      this.#counts.rules++;
-    });
+  async #teach(): Promise<void> {
+    const rules = this.#rules;
+    if (rules.length === 0) return;
+    this.#rules = [];
+    const teach = async (): Promise<readonly unknown[]> => {
+      this.#requireRuleChange();
+      return this.#import.teach(rules.map(({ rule, isDefault = false }) => ({ rule, isDefault })));
+    };
+    const refusals = await teach().catch((error: unknown) => rules.map(() => error));
+    for (const [at, { line }] of rules.entries())
+      await this.#alone(line, async () => {
+        if (refusals[at] !== null) throw refusals[at];
+        this.#counts.rules++;
+      });
   }
 
   #name(line: number, alias: AliasInput): Promise<void> {
