@@ -31,6 +31,7 @@ const derived = 'datalog/model/derived.ts';
 const reasoner = 'datalog/maintain/reasoner.ts';
 const tableCache = 'datalog/maintain/table-cache.ts';
 const question = 'datalog/tables/question.ts';
+const tableSet = 'datalog/tables/table-set.ts';
 const tuples = 'store/tuples.ts';
 const phases = 'export const phases = { kill: 0, check: 1, stored: 2, join: 3, notify: 4 } as const;';
 const joins = ['maintained joins', 'maintained strata'];
@@ -571,8 +572,8 @@ const noting = [
   {
     clause: 'a negation of a stored relation makes its changes relevant',
     file: 'datalog/tables/table-set.ts',
-    from: 'return this.#storedDeltas.has(relation) || this.#storedWatchers.has(relation);',
-    to: 'return this.#storedDeltas.has(relation);',
+    from: '      this.#storedWatchers.has(relation) ||\n',
+    to: '',
     by: ['maintained absences', 'meanwhile time'],
   },
   {
@@ -713,6 +714,38 @@ const dropping = [
 ];
 
 /** @type {readonly Clause[]} */
+const compiling = [
+  {
+    clause: 'the first stored fact of a derived relation reaches its tables',
+    file: tableSet,
+    from: "this.#compileParts(table, [this.planner.planStored(table)], relationsOf(table), 'rules');",
+    to: '',
+    by: ['maintained sparse'],
+  },
+  {
+    clause: 'a change of a derived relation without stored facts is noted',
+    file: tableSet,
+    from: 'this.tablesOf(relation).some(({ lacksStored }) => lacksStored)',
+    to: 'false',
+    by: ['maintained sparse'],
+  },
+  {
+    clause: 'a join without rows to join demands them',
+    file: compileRule,
+    from: 'put(whole.demand, noTerms, 0, this.#set.work);',
+    to: '',
+    by: joins,
+  },
+  {
+    clause: 'a join from a demand joins the rows that are there',
+    file: compileRule,
+    from: 'whole !== null && whole.rows.done === 0',
+    to: 'whole !== null',
+    by: joins,
+  },
+];
+
+/** @type {readonly Clause[]} */
 const answering = [
   {
     clause: 'the leftovers of a refused question are dropped',
@@ -766,15 +799,15 @@ const answering = [
   {
     clause: 'what was never true is not deleted',
     file: derived,
-    from: 'return row < this.#baselineCount && !this.#rederivedSince.has(row);',
+    from: 'return row < this.#baselineCount && this.#rederivedSince?.has(row) !== true;',
     to: 'return true;',
     by: ['maintained strata', 'maintained joins'],
   },
   {
     clause: 'what was rederived and deleted again is not deleted',
     file: derived,
-    from: 'return row < this.#baselineCount && !this.#rederivedSince.has(row);',
-    to: 'return row < this.#held;',
+    from: 'return row < this.#baselineCount && this.#rederivedSince?.has(row) !== true;',
+    to: 'return row < this.#baselineCount;',
     by: ['maintained numbers', 'maintained strata'],
   },
   {
@@ -794,6 +827,7 @@ export const clauses = [
   ...justifying,
   ...noting,
   ...dropping,
+  ...compiling,
   ...answering,
   ...closing,
 ];

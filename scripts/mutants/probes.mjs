@@ -8,7 +8,7 @@ export const probes = {
   maintained: {
     file: 'datalog/tables/delete-rederive.fuzz.ts',
     titles: 'maintained tables equal',
-    flavours: 8,
+    flavours: 9,
   },
   meanwhile: {
     file: 'datalog/tables/delete-rederive.fuzz.ts',

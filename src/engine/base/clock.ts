@@ -49,6 +49,9 @@ export class ManualClock implements Clock {
 /** A wall clock that moves further or less than the monotonic clock by more than this was set. */
 export const maxClockStepMs = 60_000;
 
+/** While the wall clock moves less than this, the monotonic one is not read. */
+const maxUncheckedMs = 100;
+
 /** That the wall clock was set from one time to another. */
 export interface ClockSetting {
   readonly from: number;
@@ -152,6 +155,8 @@ export class WallClock {
 
   #look(): number {
     const now = this.#clock.now();
+    // Every question reads the clock: one that was set is noticed with the next look after a tenth of a second.
+    if (now >= this.#looked.now && now - this.#looked.now < maxUncheckedMs) return now;
     const monotonic = this.#clock.monotonic();
     const step = now - this.#looked.now - (monotonic - this.#looked.monotonic);
     this.#looked = { now, monotonic };

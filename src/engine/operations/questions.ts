@@ -29,21 +29,40 @@ import { hereOrThere, usedBy } from './moving.ts';
 /** A question that names a constant is likely to be answered sooner than long maintenance ends. */
 const patienceOfBoundMs = 50;
 
-/** The operation with an object as its answer, however long. */
+/** The operation with an object as its answer, however long. `atOnce` has the answer first, or null. */
 export function asObject<Input, Result>(
   operation: (engine: ReadingEngine, caller: Caller, input: Input) => Promise<Result | JsonText>,
+  atOnce: (engine: ReadingEngine, caller: Caller, input: Input) => Result | null = () => null,
 ) {
   return async (engine: ReadingEngine, caller: Caller, input: Input): Promise<Result> => {
+    const few = atOnce(engine, caller, input);
+    if (few !== null) return few;
     const answer = await operation(engine, caller, input);
     return answer instanceof JsonText ? (answer.value() as Result) : answer;
   };
 }
 
 /**
- * Answers a question: from the answer cache, by a look-up of stored facts, or by inference, here or on a reasoning thread,
+ * Answers a question: by a look-up of stored facts, from the answer cache, or by inference, here or on a reasoning thread,
  * which writes a long answer as text. Its transaction's writes count, if it names one.
  */
 export async function askForText(
+  engine: ReadingEngine,
+  caller: Caller,
+  input: AskInput,
+): Promise<Answer | JsonText> {
+  return askAtOnce(engine, caller, input) ?? (await askWithTables(engine, caller, input));
+}
+
+/** `ask` of a pattern that few stored facts match; else null. It needs no cache: making the key costs as much. */
+export function askAtOnce(engine: ReadingEngine, caller: Caller, input: AskInput): Answer | null {
+  if (input.predicate === null || caller.transaction !== null || input.plan === true) return null;
+  const body = bodyOf(input);
+  return engine.live.look(caller, (context) => askByPointLookup(context, input, body));
+}
+
+/** `askForText` of what `askAtOnce` does not answer. */
+export async function askWithTables(
   engine: ReadingEngine,
   caller: Caller,
   input: AskInput,
@@ -63,9 +82,10 @@ export async function askForText(
     return engine.live.asQuestion(caller, input, (limits) =>
       engine.transactions.reading(caller, limits, answered),
     );
-  const few = isCounted
-    ? null
-    : engine.live.look(caller, (context) => askByPointLookup(context, input, body));
+  const few =
+    isCounted || input.predicate !== null
+      ? null
+      : engine.live.look(caller, (context) => askByPointLookup(context, input, body));
   if (few !== null) return few;
   const isBound = body.some((each) => isPositiveAtom(each) && !each.args.every(isVariable));
   const limits: ReadLimits = isBound ? { ...input, patienceMs: patienceOfBoundMs } : input;
@@ -98,14 +118,27 @@ export async function queryForText(
   caller: Caller,
   input: QueryInput,
 ): Promise<QueryResult | JsonText> {
+  return queryAtOnce(engine, caller, input) ?? (await queryAll(engine, caller, input));
+}
+
+/** `query` where an index finds few facts; else null. */
+export function queryAtOnce(engine: ReadingEngine, caller: Caller, input: QueryInput): QueryResult | null {
+  if (caller.transaction !== null) return null;
+  return engine.live.look(caller, (context) => queryByPointLookup(context, input));
+}
+
+/** `queryForText` of what `queryAtOnce` does not answer. */
+export async function queryAll(
+  engine: ReadingEngine,
+  caller: Caller,
+  input: QueryInput,
+): Promise<QueryResult | JsonText> {
   const queried = async (context: ReadContext, plain = context): Promise<QueryResult> => {
     const { result, facts: used } = await queryFacts(context, input);
     await engine.live.noteUses(plain, used);
     return result;
   };
   if (caller.transaction !== null) return engine.transactions.reading(caller, defaultLimits, queried);
-  const few = engine.live.look(caller, (context) => queryByPointLookup(context, input));
-  if (few !== null) return few;
   const { predicate, args, truthVal } = input;
   const signs = truthVal === null ? [false, true] : [!truthVal];
   const relations = signs.map((negated) => relationKey(predicate, args.length, negated));

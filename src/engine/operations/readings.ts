@@ -22,9 +22,13 @@ import { exportKnowledge } from './exporting.ts';
 import {
   aggregateForText,
   askForText,
+  askAtOnce,
   asObject,
+  askWithTables,
   explainForText,
   predicates,
+  queryAll,
+  queryAtOnce,
   queryForText,
   rules,
   whatIfForText,
@@ -63,7 +67,7 @@ export const readings = {
       live.reading(caller, limits, (context) => planOf(context, input, body)),
     );
   },
-  query: asObject(queryForText),
+  query: asObject(queryAll, queryAtOnce),
   queryForText,
   /** How predicates depend on each other. */
   predicateGraph: reading(predicateGraph, () => ({ ...defaultLimits, isAside: true })),
@@ -71,7 +75,7 @@ export const readings = {
   facts: asking(listFacts, undefined, ({ derived }: ListFactsQuery) => (derived ? null : [])),
   predicates,
   rules,
-  ask: asObject(askForText),
+  ask: asObject(askWithTables, askAtOnce),
   askForText,
   aggregate: asObject(aggregateForText),
   aggregateForText,

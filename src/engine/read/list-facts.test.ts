@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest';
+import type { StoredFact } from '../contract/facts.ts';
 import { renderAtom } from '../language/print.ts';
+import { Prng } from '../testing/prng.ts';
 import { gate, hour, openSession, refusal, type Session } from '../testing/engine-fixtures.ts';
 
 /** GET /facts from cached listings: contract section 3, which does not mention the cache. */
@@ -271,6 +273,51 @@ test.each(['arg0', 'arg1', 'updatedAt', 'scope', 'predicate'])(
           expect((await session.list({ ...other, limit: '5' })).facts).toEqual(whole.slice(-5).toReversed());
           // A change of anything makes the listing anew.
           await session.tell(`z(${order}, ${offset})`);
+        }
+      }
+  },
+);
+
+test.each(['arg0', 'arg1', 'createdAt'])(
+  'goes on after a cursor whatever came or went before it, by %s',
+  { timeout: 600_000 },
+  async (sort) => {
+    const prng = new Prng(sort.length);
+    const session = await openSession();
+    const atom = (at: number) => `p(${(at * 7919) % 400}, v${at})`;
+    let told = 0;
+    const tell = (count: number) =>
+      session.tellAll(Array.from({ length: count }, () => atom(told++))).then(() => session.clock.advance(1));
+    for (let round = 0; round < 4; round++) await tell(500);
+    const present = new Set(Array.from({ length: told }, (_, at) => at));
+    for (const order of ['asc', 'desc'])
+      for (let walk = 0; walk < 3; walk++) {
+        const query = { predicate: 'p', sort, order, limit: '20' };
+        let page = await session.list(query);
+        for (let pages = 0; pages < 6; pages++) {
+          const last = page.facts.at(-1);
+          if (last === undefined || page.nextCursor === null) break;
+          // Sometimes more come or go than the selection allows for.
+          const many = prng.pick([3, 150, 90 + prng.below(24)]);
+          const before = told;
+          if (prng.chance(0.5)) await tell(many);
+          else
+            for (const at of [...present].slice(0, many)) {
+              if (last.args[1] === `v${at}`) continue;
+              await session.forget(atom(at));
+              present.delete(at);
+            }
+          for (let at = before; at < told; at++) present.add(at);
+          await session.tell(`z(${walk}, ${pages}, ${order})`);
+          page = await session.list({ ...query, cursor: page.nextCursor });
+          const whole: StoredFact[] = [];
+          for (let offset = 0; offset < present.size; offset += 1000)
+            whole.push(...(await session.list({ ...query, limit: '1000', offset: String(offset) })).facts);
+          expect(whole.length).toBe(present.size);
+          const behind = whole.findIndex(({ id }) => id === last.id) + 1;
+          expect(page.facts.map(({ args }) => args)).toEqual(
+            whole.slice(behind, behind + 20).map(({ args }) => args),
+          );
         }
       }
   },

@@ -31,33 +31,58 @@ export async function listFacts(context: ReadContext, query: ListFactsQuery): Pr
   const listed: ListingQuery = { context, query, time: after?.time ?? context.reader.time };
   const isByPlace = after !== null && query.offset === null;
   const offset = query.offset ?? 0;
-  const listing = await listingOf(listed, isByPlace ? Number.POSITIVE_INFINITY : offset + query.limit);
+  const { listing, first } = isByPlace
+    ? await listingAfter(listed, after)
+    : await listingFrom(listed, offset);
   const total = listing.rows.length;
-  const isAscending = query.order === 'asc';
-  const step = isAscending ? 1 : -1;
-  const first = isByPlace
-    ? firstAfter(listed, listing, placeOf(after, listing.relations))
-    : isAscending
-      ? offset
-      : total - 1 - offset;
+  const step = query.order === 'asc' ? 1 : -1;
   const page: number[] = [];
   let at = first;
   for (; page.length < query.limit && at >= 0 && at < total; at += step) page.push(at);
   const facts = await shown(listed, listing, page);
   const hasMore = facts.length > 0 && at >= 0 && at < total;
+  const before = step > 0 ? at : total - 1 - at;
   return {
     facts,
     total,
-    nextCursor: hasMore ? writeCursor(positionAt(listed, listing, at - step), listed, listing) : null,
+    nextCursor: hasMore ? writeCursor(positionAt(listed, listing, at - step), before, listed, listing) : null,
     ...(total === 0 ? hintsPart(hintsOfFilter(KnownNames.of(context), query)) : {}),
   };
 }
 
-/** The index of the first entry after this position, in the direction of the query. */
+/** A listing of which the entries of the page are in order, and the index of the first of them. */
+interface ListingOfPage {
+  readonly listing: Listing;
+  readonly first: number;
+}
+
+async function listingFrom(listed: ListingQuery, offset: number): Promise<ListingOfPage> {
+  const { limit, order } = listed.query;
+  const listing = await listingOf(listed, offset + limit);
+  return { listing, first: order === 'asc' ? offset : listing.rows.length - 1 - offset };
+}
+
+/**
+ * The page after a cursor. It begins after as many entries as when the cursor was written, unless some came or went: the
+ * position decides, and if the page is not among the entries that were selected for that, all are sorted.
+ */
+async function listingAfter(listed: ListingQuery, after: Cursor): Promise<ListingOfPage> {
+  const { limit, order } = listed.query;
+  const firstIn = (listing: Listing): number =>
+    firstAfter(listed, listing, placeOf(after, listing.relations));
+  const isPageIn = (listing: Listing): boolean => {
+    const { from, to } = listing.sorted;
+    const first = firstIn(listing);
+    return order === 'asc' ? first + limit <= to : first - limit >= from - 1;
+  };
+  const listing = await listingOf(listed, after.before + entriesThatMayCome + limit, isPageIn);
+  return { listing, first: firstIn(listing) };
+}
+
+/** The index of the first entry after this position among those in order, in the direction of the query. */
 function firstAfter(listed: ListingQuery, listing: Listing, position: ListingPosition): number {
   const isAscending = listed.query.order === 'asc';
-  let start = 0;
-  let end = listing.rows.length;
+  let { from: start, to: end } = listing.sorted;
   while (start < end) {
     const middle = (start + end) >>> 1;
     const order = comparePositions(positionAt(listed, listing, middle), position);
@@ -66,6 +91,9 @@ function firstAfter(listed: ListingQuery, listing: Listing, position: ListingPos
   }
   return isAscending ? start : start - 1;
 }
+
+/** Between two pages so many entries may come before the second one without a sort of everything. */
+const entriesThatMayCome = 100;
 
 /** Approximate bytes of a listed fact beside its arguments. */
 const bytesOfFact = 600;
@@ -110,17 +138,20 @@ interface Cursor {
   readonly number: number | null;
   readonly conclusion: ConclusionName | null;
   readonly time: number;
+  /** How many entries came up to this one, in the order of the query; Infinity: unknown. */
+  readonly before: number;
 }
 
 function writeCursor(
   { sort, number, conclusion }: ListingPosition,
+  before: number,
   { query, time }: ListingQuery,
   { relations }: Listing,
 ): string {
   const relation = query.sort === 'predicate' ? relations[sort as number] : undefined;
   const value = relation === undefined ? sort : [relation.predicate, relation.arity, relation.negated];
   const name = conclusion === null ? null : [conclusion.negated, conclusion.args];
-  return JSON.stringify([query.sort, value, number, name, time]);
+  return JSON.stringify([query.sort, value, number, name, time, before]);
 }
 
 function placeOf({ value, number, conclusion }: Cursor, relations: readonly RelationName[]): ListingPosition {
@@ -140,14 +171,15 @@ function readCursor(cursor: string, wanted: ListFactsQuery['sort']): Cursor {
     throw refused;
   }
   if (!Array.isArray(parts)) throw refused;
-  const [sort, given, number, name, time] = parts as unknown[];
+  const [sort, given, number, name, time, before = Number.POSITIVE_INFINITY] = parts as unknown[];
   if (sort !== wanted || (number !== null && typeof number !== 'number') || typeof time !== 'number')
     throw refused;
   const value = valueNamed(given, wanted);
   const conclusion = conclusionNamed(name);
   // A stored fact has its number, a conclusion its name.
   if (value === undefined || (number === null) !== (conclusion !== null)) throw refused;
-  return { sort: wanted, value, number, conclusion, time };
+  if (typeof before !== 'number' || !(before >= 0)) throw refused;
+  return { sort: wanted, value, number, conclusion, time, before };
 }
 
 function conclusionNamed(name: unknown): ConclusionName | null {

@@ -78,27 +78,44 @@ export function compareRelations(left: RelationName, right: RelationName): numbe
 
 /**
  * The listing, from the cache if it is still current. Call it in the turn in which the reader was pinned. `wanted`: how many
- * entries of the query's order are needed at least; Infinity: all.
+ * entries of the query's order are likely to be needed; all are in order if `isEnough` finds those too few.
  */
-export async function listingOf(listed: ListingQuery, wanted: number): Promise<Listing> {
+export async function listingOf(
+  listed: ListingQuery,
+  wanted: number,
+  isEnough: (listing: Listing) => boolean = () => true,
+): Promise<Listing> {
   const { context } = listed;
   const state = stateOf(listed);
   const cached = context.listings.find(state);
-  if (cached !== null && hasFirst(listed, cached, wanted)) return cached;
-  // Who asks for more than was sorted is likely to go on.
-  const sortedAtLeast = cached === null ? wanted : Number.POSITIVE_INFINITY;
+  if (cached !== null && hasFirst(listed, cached, wanted) && (isWhole(cached) || isEnough(cached)))
+    return cached;
   const relations = listedRelations(listed);
   const stored = await storedRows(listed, relations);
   const conclusions = await concluded(listed, relations);
-  const listing = {
+  const sorted = async (count: number): Promise<Listing> => ({
     relations,
     conclusions,
-    ...(await sortedListing(listed, relations, { stored, conclusions }, sortedAtLeast)),
-  };
+    ...(await sortedListing(listed, relations, { stored, conclusions }, count)),
+  });
+  // Who asks for more than was sorted is likely to go on.
+  let listing = await sorted(cached === null ? wanted : Math.max(wanted, growth * sortedCount(cached)));
+  if (!isWhole(listing) && !isEnough(listing)) listing = await sorted(Number.POSITIVE_INFINITY);
   const now = stateOf(listed);
   if (now.version === state.version && now.usesVersion === state.usesVersion)
     context.listings.keep(state, listing);
   return listing;
+}
+
+/** How many times as many entries as before are selected for who goes on: together the pages cost little more than the last one. */
+const growth = 8;
+
+function sortedCount({ sorted }: Listing): number {
+  return sorted.to - sorted.from;
+}
+
+function isWhole(listing: Listing): boolean {
+  return sortedCount(listing) === listing.rows.length;
 }
 
 /** True if the first entries of the query's order are among the sorted ones. */

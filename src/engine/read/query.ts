@@ -23,20 +23,21 @@ export interface Queried {
  * overlay.
  */
 export function queryByPointLookup({ database, reader }: LookupContext, input: QueryInput): Queried | null {
-  const { predicate, args, truthVal } = input;
-  const found = pointLookup(reader, { predicate, args, truthVal, scope: scopeChoice(input) }, input);
+  const { predicate, args } = input;
+  const pattern = { predicate, args, truthVal: input.truthVal, scope: scopeChoice(input) };
+  const found = pointLookup(reader, pattern, input);
   if (found === null) return null;
   const result: QueryResult = [];
   const { names } = database.declarations;
   const facts: FactRow[] = [];
-  for (const atom of found.atoms) {
-    result.push({
-      predicate,
-      args: atom.args,
-      ...names.part(predicate, atom.args),
-      truthVal: !atom.negated,
-    });
-    for (const fact of atom.facts) facts.push(fact);
+  for (const { args: matched, negated, facts: copies } of found.atoms) {
+    const truthVal = !negated;
+    result.push(
+      names.isEmpty
+        ? { predicate, args: matched, truthVal }
+        : { predicate, args: matched, ...names.part(predicate, matched), truthVal },
+    );
+    for (const fact of copies) facts.push(fact);
   }
   return { result, facts };
 }

@@ -67,9 +67,9 @@ export class BackgroundCounts {
     this.#wake();
   }
 
-  /** Call it with every question and write; it ends the current run. */
-  disturbed(): void {
-    this.#disturbedAt = this.#host.clock.now();
+  /** Call it with every question and write; it ends the current run. `time`: the wall clock, if it was read. */
+  disturbed(time = this.#host.clock.now()): void {
+    this.#disturbedAt = time;
     this.#running?.ending.abort();
   }
 

@@ -263,10 +263,10 @@ export class LiveState implements CommitObserver {
   ): Result | null {
     this.refuseClosed();
     refuseGone(caller.signal);
-    this.#counts.disturbed();
     const database = this.database(caller);
     const tenant = database.tenants.get(caller.tenant) ?? newTenant(0);
     const context = { database, tenant, reader: this.#readerOf(database, tenant, caller.tenant) };
+    this.#counts.disturbed(context.reader.time);
     const found = read(context);
     if (found === null) return null;
     for (const fact of found.facts) this.noteUse(context, fact);
@@ -415,7 +415,7 @@ export class LiveState implements CommitObserver {
   }
 
   noteUse({ database, tenant, reader }: LookupContext, fact: FactRow): void {
-    tenant.uses.note(fact, database.createdAtOf(tenant.facts, fact), reader.time);
+    tenant.uses.noteLater(fact, database, reader.time);
   }
 
   /** The current visible time: the wall clock. It goes back only if that was set back by more than a minute. */

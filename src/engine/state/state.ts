@@ -148,7 +148,12 @@ export class DatabaseState {
 
   /** When the fact was asserted; for a restored fact, when it was asserted originally. */
   createdAtOf(facts: FactStore, fact: FactRow): number {
-    return facts.createdAtOf(fact) ?? this.timeOf(facts.assertedIn(fact));
+    return this.assertedAtOf(facts, fact.relation.number[fact.row] as number);
+  }
+
+  /** The same for the fact with this number. */
+  assertedAtOf({ numbers }: FactStore, number: number): number {
+    return numbers.createdAtOf(number) ?? this.timeOf(numbers.assertedIn(number));
   }
 
   /** The import that asserted the fact; null: none. */

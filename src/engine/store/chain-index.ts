@@ -1,4 +1,11 @@
-import { Enlarging, firstStepOf, nextCapacityOf, maxRowsAtOnce, stepAfter } from './enlarging.ts';
+import {
+  Enlarging,
+  firstStepOf,
+  maxRowsAtOnce,
+  nextCapacityOf,
+  nextColumnCapacityOf,
+  stepAfter,
+} from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 
@@ -202,7 +209,7 @@ export class ChainIndex {
   #grow(count: number): void {
     const { next } = this;
     if (this.#enlarging === null) {
-      const room = nextCapacityOf(next.length);
+      const room = nextColumnCapacityOf(next.length);
       this.#memory?.take(room * 4);
       this.#enlarging = new Enlarging(new Int32Array(room));
     }
@@ -227,7 +234,7 @@ export class ChainIndex {
     let room = 16;
     while (room < this.#keys * 4) room = nextCapacityOf(room);
     this.#isDirect = this.positions.length === 1 && this.#greatest < room * 2;
-    while (this.#isDirect && room <= this.#greatest) room *= 2;
+    if (this.#isDirect) for (room = 16; room <= this.#greatest; ) room = nextColumnCapacityOf(room);
     this.#memory?.take(room * 4);
     this.#heads = new Int32Array(room);
     this.#old = old;
@@ -285,19 +292,24 @@ export function lastWithKey(
   return end;
 }
 
-function keyOf(positions: readonly number[]): number | string {
-  const [first] = positions;
-  return positions.length === 1 && first !== undefined ? first : positions.join(',');
+/** How often rows were scanned for want of an index over these positions. */
+interface Scans {
+  readonly positions: readonly number[];
+  count: number;
+}
+
+function isOver(positions: readonly number[], other: readonly number[]): boolean {
+  if (positions.length !== other.length) return false;
+  for (let index = 0; index < positions.length; index++) if (positions[index] !== other[index]) return false;
+  return true;
 }
 
 /** The indexes of one relation, each made on first use. */
 export class Indexes {
   readonly #columns: readonly Int32Array[];
-  /** By the position if it is a single one, else by all of them. */
-  readonly #byPositions = new Map<number | string, ChainIndex>();
-  /** As `#byPositions`: how often the rows were scanned for want of an index. */
-  readonly #scans = new Map<number | string, number>();
-  #list: ChainIndex[] = [];
+  /** A relation has few, and most of the many have none. */
+  readonly #list: ChainIndex[] = [];
+  #scans: Scans[] | null = null;
   #memory: MemoryMeter | null;
 
   /** `memory`: what indexes ask before they grow; null for stored facts. */
@@ -333,23 +345,26 @@ export class Indexes {
    * memory. The caller does.
    */
   toUse(positions: readonly number[], capacity: number): ChainIndex | null {
-    const key = keyOf(positions);
-    const known = this.#byPositions.get(key);
-    if (known !== undefined) return known;
-    const scans = this.#scans.get(key) ?? 0;
-    this.#scans.set(key, scans + 1);
-    return scans < maxScans ? null : this.toBuild(positions, capacity);
+    const known = this.#over(positions);
+    if (known !== null) return known;
+    const all = (this.#scans ??= []);
+    let scans = all.find((each) => isOver(each.positions, positions));
+    if (scans === undefined) all.push((scans = { positions, count: 0 }));
+    return scans.count++ < maxScans ? null : this.toBuild(positions, capacity);
   }
 
   /** The index over these positions, which may lack rows: `takeIn` adds them. */
   toBuild(positions: readonly number[], capacity: number): ChainIndex {
-    const key = keyOf(positions);
-    let index = this.#byPositions.get(key);
-    if (index === undefined) {
+    let index = this.#over(positions);
+    if (index === null) {
       index = new ChainIndex(this.#columns, positions, capacity, this.#memory);
-      this.#byPositions.set(key, index);
       this.#list.push(index);
     }
     return index;
+  }
+
+  #over(positions: readonly number[]): ChainIndex | null {
+    for (const index of this.#list) if (isOver(index.positions, positions)) return index;
+    return null;
   }
 }

@@ -1,4 +1,4 @@
-import { Enlarging, firstStepOf, maxRowsAtOnce, roomFor, stepAfter } from './enlarging.ts';
+import { copiedPerAppended, Enlarging, firstStepOf, maxRowsAtOnce, roomFor, stepAfter } from './enlarging.ts';
 import { finish, hashSeed, HashSlots, maxBatch } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 import { textOfUtf8 } from './text-of-utf8.ts';
@@ -435,12 +435,12 @@ export class Dictionary implements ConstantIds {
     const arena = this.#arena;
     const needed = this.#end + length;
     if (this.#largerArena === null) {
-      const room = Math.max(arena.length * 2, needed, this.#expectedBytes());
+      const room = Math.max(roomFor(arena.length, 0), needed, this.#expectedBytes());
       this.#memory?.take(room);
       this.#largerArena = new Enlarging(new Uint8Array(room));
     }
     if (needed <= arena.length) {
-      this.#largerArena.step(arena, this.#end, Math.max(minBytesPerStep, length * 8));
+      this.#largerArena.step(arena, this.#end, Math.max(minBytesPerStep, length * copiedPerAppended));
       this.#arenaLook = stepAfter(arena.length, needed);
       return;
     }

@@ -95,11 +95,9 @@ function storeBlock(write: LoadingWrite, block: FactBlock, { from, end }: FactRa
 
 /** The number to prepare for: estimates come from clients, so they are trusted only so far. */
 function expected(count: number, more: number): number {
-  return Math.min(count + Math.min(Math.ceil(more * margin), maxAhead), count * maxGrowth);
+  return Math.min(count + Math.min(Math.ceil(more), maxAhead), count * maxGrowth);
 }
 
-/** An estimate that is a little too low would have the table grow once more at the end. */
-const margin = 1.06;
 const maxGrowth = 8;
 const maxAhead = 0x20_0000;
 

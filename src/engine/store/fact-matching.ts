@@ -69,19 +69,21 @@ const maxScopesLookedUp = 8;
 /** Rows scanned at most in one turn: a million rows of one key may be dead, or of other scopes. */
 const maxScanned = 2_048;
 const noPairs: Selection['equal'] = [];
+/** Of the look-up that is under way: a typed array for each would cost more than the rest of its compilation. */
+const keyOfLookUp = new Int32Array(16);
 const truthValues = [false, true];
 
 /**
  * Compiles an atom's arguments and the number of its scope (null: every scope). Returns null if one of them
- * has no number (-1), so that no row can match.
+ * has no number (-1), so that no row can match. `key`: memory for its key, with room for all arguments and the scope.
  */
 export function compileAtom(
   args: readonly string[],
   constants: Pick<ConstantIds, 'find'>,
   scope: number | null = null,
+  key = new Int32Array(args.length + 1),
 ): Selection | null {
   const positions: number[] = [];
-  const key = new Int32Array(args.length + 1);
   for (let position = 0; position < args.length; position++) {
     const term = args[position] as string;
     if (term.startsWith('?')) continue;
@@ -90,13 +92,19 @@ export function compileAtom(
     key[positions.length] = id;
     positions.push(position);
   }
-  const isGround = positions.length === args.length;
+  const constantsGiven = positions.length;
+  const isGround = constantsGiven === args.length;
   if (scope !== null) {
     if (scope < 0) return null;
     key[positions.length] = scope;
     positions.push(args.length);
   }
-  return { positions, key, equal: isGround ? noPairs : equalPositions(args), isGround };
+  return {
+    positions,
+    key,
+    equal: args.length - constantsGiven < 2 ? noPairs : equalPositions(args),
+    isGround,
+  };
 }
 
 /** Pairs of positions with the same variable; `?_` matches anything each time. */
@@ -206,7 +214,8 @@ export function lookUpFew(
   most: number,
 ): FactRow[] | null {
   const chosen = store.chosenScope(scope);
-  const selection = compileAtom(args, store.dictionary, chosen);
+  const key = args.length < keyOfLookUp.length ? keyOfLookUp : undefined;
+  const selection = compileAtom(args, store.dictionary, chosen, key);
   if (selection === null) return [];
   if (selection.positions.length === 0) return null;
   const found: FactRow[] = [];

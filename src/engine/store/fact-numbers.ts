@@ -9,6 +9,7 @@
 import { NumberMap } from '../base/number-map.ts';
 import { assert, present } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
+import { roomFor } from './enlarging.ts';
 
 /** The newest version of a fact: the relation's number, and the row; -1 if it was dropped. */
 interface FactPlace {
@@ -155,7 +156,7 @@ export class FactNumbers {
       throw new EngineError('StorageUnavailable', 'a tenant holds at most 2^31 - 1 facts');
     const { length } = this.#relationOf;
     if (needed <= length) return;
-    const room = Math.max(needed, roomAfter(length));
+    const room = Math.max(needed, roomFor(length, 0));
     this.#relationOf = enlarged(this.#relationOf, new Int32Array(room));
     this.#rowOf = enlarged(this.#rowOf, new Int32Array(room));
   }

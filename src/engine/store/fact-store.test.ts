@@ -429,7 +429,7 @@ test('stores so many facts in columns that tables grow between them', () => {
 });
 
 test('tables of a load get the room that it says it needs, and not much more than there is', () => {
-  const facts = Array.from({ length: 70_000 }, (_, at) => fact(at % 3 === 0 ? 'q' : 'p', [`a${at}`, 'b']));
+  const facts = Array.from({ length: 120_000 }, (_, at) => fact(at % 3 === 0 ? 'q' : 'p', [`a${at}`, 'b']));
   const sink: StoreSink = { stored: () => {}, asserted: () => {} };
   const loaded = (following: (left: number) => number): FactStore => {
     const store = new FactStore(0);
@@ -445,7 +445,7 @@ test('tables of a load get the room that it says it needs, and not much more tha
   expect(known.bytes).toBeLessThan(unknown.bytes);
   expect(wrong.bytes).toBeLessThan(unknown.bytes * 10);
   for (const store of [unknown, known, wrong]) {
-    expect(store.relation('p', 2, false)?.count).toBe(46_666);
-    expect(store.find('q', ['a69999', 'b'], true, null)).not.toBeNull();
+    expect(store.relation('p', 2, false)?.count).toBe(80_000);
+    expect(store.find('q', ['a119997', 'b'], true, null)).not.toBeNull();
   }
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { present } from '../base/assert.ts';
 import { FactStore } from './fact-store.ts';
 import { Prng } from '../testing/prng.ts';
 import { FactUses, UseColumns } from './fact-uses.ts';
@@ -32,6 +33,42 @@ test('starts again for a fact retracted and asserted again', () => {
   uses.drop(stored);
   const again = store.store(fact, 3, 5000);
   expect(uses.of(again, 5000)).toEqual({ count: 1, first: 5000, latest: [5000] });
+});
+
+test('uses that are noted later count for whoever reads them, as if they had been noted at once', () => {
+  const prng = new Prng(11);
+  const store = new FactStore(0);
+  const facts = Array.from({ length: 40 }, (_, at) =>
+    store.store({ ...fact, args: [`a${at}`] }, 1, 1000 + at),
+  );
+  const times = { assertedAtOf: (_: FactStore, number: number): number => 1000 + number };
+  const [later, atOnce] = [new FactUses(store), new FactUses(store)];
+  const noted = (number: number): Uses | null =>
+    atOnce.isNoted(number) ? atOnce.of(present(facts[number], 'it is one of them'), 0) : null;
+  let pinned: (Uses | null)[] | null = null;
+  for (let step = 0, time = 2000; step < 6000; step++, time += prng.below(3)) {
+    const number = prng.below(facts.length);
+    const used = present(facts[number], 'it is one of them');
+    const kind = prng.below(80);
+    if (kind < 3) for (const uses of [later, atOnce]) uses.drop(used);
+    else if (kind === 3) for (const uses of [later, atOnce]) uses.turnBack(time - 20);
+    else if (kind === 4) for (const uses of [later, atOnce]) uses.note(used, 1000 + number, time);
+    else if (kind === 5) expect(later.isNoted(number)).toBe(atOnce.isNoted(number));
+    else if (kind === 6) expect(later.of(used, 1000 + number)).toEqual(atOnce.of(used, 1000 + number));
+    else if (kind === 7) expect(later.count).toBe(atOnce.count);
+    else if (kind === 8 && pinned === null) {
+      for (const uses of [later, atOnce]) uses.pin();
+      pinned = facts.map((_, each) => noted(each));
+    } else if (kind === 9 && pinned !== null) {
+      for (const uses of [later, atOnce]) expect(facts.map((_, each) => uses.pinnedOf(each))).toEqual(pinned);
+      for (const uses of [later, atOnce]) uses.unpin();
+      pinned = null;
+    } else {
+      later.noteLater(used, times, time);
+      atOnce.note(used, 1000 + number, time);
+    }
+    expect(later.version).toBe(atOnce.version);
+  }
 });
 
 test('counts uses in columns like in objects, whatever is recorded, restored and dropped', () => {

@@ -16,11 +16,15 @@ export class FactUses {
   readonly #facts: FactStore;
   readonly #uses = new UseColumns();
   /**
-   * While a moment is pinned: the uses, as of then, of facts that have changed since; null: none was
-   * recorded.
+   * While a moment is pinned: the uses, as of then, of facts that had some and have changed since.
    */
-  #before: NumberMap<Uses | null> | null = null;
+  #before: NumberMap<Uses> | null = null;
   #bounds: SalienceBounds | null = null;
+  /** Uses that are noted when they are many, or when uses are read: the numbers of the facts, and the times. */
+  #laterCount = 0;
+  #laterNumbers = new Int32Array(0);
+  #laterTimes = new Float64Array(0);
+  #laterTimesOf: AssertionTimes | null = null;
 
   constructor(facts: FactStore) {
     this.#facts = facts;
@@ -28,25 +32,58 @@ export class FactUses {
 
   /** Bounds of the saliences of many facts at once; made on first use. */
   get bounds(): SalienceBounds {
+    this.#noteLater();
     this.#bounds ??= new SalienceBounds(this.#facts);
     return this.#bounds;
   }
 
   /** Records one use. `assertedAt` is the time of the fact's assertion, its first use. */
   note(fact: FactRow, assertedAt: number, time: number): void {
+    this.#noteLater();
+    this.version++;
     this.#note(numberOf(fact), assertedAt, time);
+  }
+
+  /**
+   * `note` for a fact of a look-up, of which there may be very many: recording them together waits for memory once and not
+   * for each. No reader of uses sees a difference. `times` is the same for all facts.
+   */
+  noteLater(fact: FactRow, times: AssertionTimes, time: number): void {
+    if (this.#laterNumbers.length === 0) {
+      this.#laterNumbers = new Int32Array(maxLater);
+      this.#laterTimes = new Float64Array(maxLater);
+    }
+    this.version++;
+    this.#laterTimesOf = times;
+    this.#laterNumbers[this.#laterCount] = numberOf(fact);
+    this.#laterTimes[this.#laterCount++] = time;
+    if (this.#laterCount === maxLater) this.#noteLater();
+  }
+
+  #noteLater(): void {
+    if (this.#laterCount === 0) return;
+    const times = present(this.#laterTimesOf, 'they came with it');
+    const count = this.#laterCount;
+    this.#laterCount = 0;
+    this.#uses.fetch(this.#laterNumbers, count);
+    for (let at = 0; at < count; at++) {
+      const number = this.#laterNumbers[at] as number;
+      const time = this.#laterTimes[at] as number;
+      this.#note(number, this.#uses.has(number) ? time : times.assertedAtOf(this.#facts, number), time);
+    }
   }
 
   /** Records one more use of each of the facts with these numbers, which must all have recorded uses. */
   noteAgain(numbers: readonly number[], time: number): void {
+    this.#noteLater();
     for (const number of numbers) {
       assert(this.#uses.has(number), 'a fact that is used again was used');
+      this.version++;
       this.#note(number, time, time);
     }
   }
 
   #note(number: number, assertedAt: number, time: number): void {
-    this.version++;
     this.#keep(number);
     this.#uses.note(number, assertedAt, time);
     if (this.#bounds === null) return;
@@ -57,6 +94,7 @@ export class FactUses {
 
   /** Moves uses after this time to it: the clock was ahead when they were recorded, and has been set back. */
   turnBack(time: number): void {
+    this.#noteLater();
     for (const number of this.#uses.numbers()) {
       const { count, first, latest } = present(this.#uses.get(number), 'it was used');
       if (first <= time && (latest.at(-1) as number) <= time) continue;
@@ -70,6 +108,7 @@ export class FactUses {
 
   /** Forgets the uses of a retracted fact. */
   drop(fact: FactRow): void {
+    this.#noteLater();
     this.version++;
     const number = numberOf(fact);
     this.#keep(number);
@@ -78,36 +117,45 @@ export class FactUses {
 
   /** True if uses of the fact with this number beyond its assertion were recorded. */
   isNoted(number: number): boolean {
+    this.#noteLater();
     return this.#uses.has(number);
   }
 
   of(fact: FactRow, assertedAt: number): Uses {
+    this.#noteLater();
     return this.#uses.get(numberOf(fact)) ?? { count: 1, first: assertedAt, latest: [assertedAt] };
   }
 
   /** Number of facts with recorded uses. */
   get count(): number {
+    this.#noteLater();
     return this.#uses.count;
   }
 
   /** Pins the current uses, to be read with `pinnedOf`, until `unpin`. One moment at a time. */
   pin(): void {
+    this.#noteLater();
     assert(this.#before === null, 'one moment is pinned at a time');
     this.#before = new NumberMap();
+    this.#uses.pin();
   }
 
   unpin(): void {
     this.#before = null;
+    this.#uses.unpin();
   }
 
   /** The recorded uses of the fact with this number at the pinned moment, or null. */
   pinnedOf(number: number): Uses | null {
+    this.#noteLater();
     const before = present(this.#before, 'a moment is pinned').get(number);
-    return before === undefined ? this.#uses.get(number) : before;
+    if (before !== undefined) return before;
+    return this.#uses.wasPinned(number) ? this.#uses.get(number) : null;
   }
 
   /** Restores the uses of the fact with this number; call it before the first use of `bounds`. */
   restore(number: number, uses: Uses): void {
+    this.#noteLater();
     this.#uses.set(number, uses);
   }
 
@@ -121,10 +169,19 @@ export class FactUses {
   }
 
   #keep(number: number): void {
-    if (this.#before === null || this.#before.has(number)) return;
-    this.#before.set(number, this.#uses.get(number));
+    if (this.#before === null || !this.#uses.wasPinned(number) || this.#before.has(number)) return;
+    this.#before.set(number, present(this.#uses.get(number), 'what was pinned has uses'));
   }
 }
+
+/** When facts were asserted. */
+export interface AssertionTimes {
+  /** When the fact with this number was asserted; for a restored fact, when it was asserted originally. */
+  assertedAtOf(facts: FactStore, number: number): number;
+}
+
+/** Look-ups whose uses are noted together. */
+const maxLater = 64;
 
 function numberOf(fact: FactRow): number {
   return fact.relation.number[fact.row] as number;
@@ -149,6 +206,24 @@ export class UseColumns {
    */
   readonly #columns: Float64Array[] = [];
 
+  /** While a moment is pinned: the slots from here on were taken since, and no free one is. */
+  #pinned: number | null = null;
+
+  /** From now on `wasPinned` tells apart the facts that have uses now, until `unpin`. */
+  pin(): void {
+    this.#pinned = this.#taken;
+  }
+
+  unpin(): void {
+    this.#pinned = null;
+  }
+
+  /** True if the fact has had uses since before the pinned moment. */
+  wasPinned(number: number): boolean {
+    const slot = this.#slotOf(number);
+    return slot >= 0 && slot < (this.#pinned ?? 0);
+  }
+
   /** Number of facts with uses. */
   get count(): number {
     return this.#taken - this.#free.length;
@@ -157,6 +232,11 @@ export class UseColumns {
   /** True if the fact has uses. */
   has(number: number): boolean {
     return this.#slotOf(number) >= 0;
+  }
+
+  /** Reads what `note` will read first for these numbers; see `HashSlots.fetch`. */
+  fetch(numbers: Int32Array, count: number): void {
+    for (let at = 0; at < count; at++) slotsFetched[at] = this.#slotOf(numbers[at] as number);
   }
 
   /** A copy of the fact's uses; null if it has none. */
@@ -232,7 +312,7 @@ export class UseColumns {
   }
 
   #take(number: number): number {
-    const slot = this.#free.pop() ?? this.#taken++;
+    const slot = (this.#pinned === null ? this.#free.pop() : undefined) ?? this.#taken++;
     this.#makeRoomFor(slot);
     const page = (this.#pages[number >>> pageBits] ??= new Int32Array(pageMask + 1));
     page[number & pageMask] = slot + 1;
@@ -262,6 +342,7 @@ function placeOf(slot: number): number {
   return (slot & pageMask) * width;
 }
 
+const slotsFetched = new Int32Array(maxLater);
 const firstAt = 1;
 const keptAt = 2;
 const latestAt = 3;

@@ -1,5 +1,5 @@
 import { type ChainIndex, Indexes } from './chain-index.ts';
-import { Enlarging, firstStepOf, nextCapacityOf, stepAfter } from './enlarging.ts';
+import { Enlarging, firstStepOf, nextCapacityOf, nextColumnCapacityOf, stepAfter } from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 import { SortedRuns } from './sorted-runs.ts';
@@ -384,7 +384,7 @@ export class Tuples {
   }
 
   get #nextCapacity(): number {
-    return nextCapacityOf(this.#capacity);
+    return nextColumnCapacityOf(this.#capacity);
   }
 
   #allColumns(): readonly Int32Array[] {

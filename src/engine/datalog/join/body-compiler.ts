@@ -83,7 +83,7 @@ export class BodyCompiler {
       groups: new Map(),
     };
     let { demand, demandTerms } = conclusion;
-    let read = new Map<Literal, Barrier>();
+    let read = nothingRead;
     for (const stage of stages) {
       const { filters, variables, waits } = stage;
       const rule = {
@@ -97,7 +97,7 @@ export class BodyCompiler {
         stage,
       };
       if (stage === stages.at(-1)) {
-        this.#set.addRule({ ...conclusion, ...rule }, ends, this.#removals);
+        this.#set.addRule(concluding(conclusion, rule, []), ends, this.#removals);
         break;
       }
       // What waits before any join is demand, which is no premise.
@@ -105,7 +105,8 @@ export class BodyCompiler {
       const { level } = conclusion.target;
       const { withHeights } = this.#set;
       const waiting = this.#relation('waiting', variables.length, level, withHeights, isDemand);
-      read = new Map();
+      const nowRead = new Map<Literal, Barrier>();
+      read = nowRead;
       const announced: { demand: Derived; terms: readonly string[] }[] = [];
       for (const wait of waits) {
         if (wait.kind === 'atom') {
@@ -113,12 +114,12 @@ export class BodyCompiler {
           continue;
         }
         const barrier = this.#barrier(view, wait, conclusion, built);
-        if (barrier !== null) read.set(wait.filter.literal, barrier);
+        if (barrier !== null) nowRead.set(wait.filter.literal, barrier);
         announced.push(...announcements(wait.filter, barrier));
       }
       for (const [literal, barrier] of read) built.barriers.set(literal, barrier);
-      const first = { ...rule, target: waiting, headTerms: variables, announced };
-      this.#set.addRule(first, ends, this.#removals);
+      const first = { target: waiting, headTerms: variables };
+      this.#set.addRule(concluding(first, rule, announced), ends, this.#removals);
       if (this.#isMaintained && !isDemand)
         for (const wait of waits)
           if (wait.kind !== 'atom') this.#watch(wait.filter, built, waiting, variables);
@@ -200,6 +201,32 @@ export class BodyCompiler {
     const { rows, demand } = this.#set.table({ view, ...shapeOf(literal) }, boundPositions);
     return { kind: 'derived', rows, demand, boundPositions, isComplete: false };
   }
+}
+
+const nothingRead: ReadonlyMap<Literal, Barrier> = new Map();
+
+/** The rule with its conclusion. The members are named one by one, since V8 takes kilobytes for an object that spreads two others. */
+function concluding(
+  { target, headTerms, heightIncrement = 0, tally = null }: Omit<Conclusion, 'demand' | 'demandTerms'>,
+  rule: Required<Omit<AdornedRule, 'target' | 'headTerms' | 'heightIncrement' | 'tally' | 'announced'>>,
+  announced: Required<AdornedRule>['announced'],
+): AdornedRule {
+  const { demand, demandTerms, view, atoms, filters, barriers, isQuestion, stage } = rule;
+  return {
+    target,
+    headTerms,
+    heightIncrement,
+    tally,
+    demand,
+    demandTerms,
+    view,
+    atoms,
+    filters,
+    barriers,
+    isQuestion,
+    stage,
+    announced,
+  };
 }
 
 /** The demand that must be made before the filter can be evaluated. */

@@ -62,7 +62,9 @@ import { SeenBindings } from './seen-bindings.ts';
 import { SemiJoins, type ValueSet } from './semi-joins.ts';
 import { SortableStep } from './sortable-step.ts';
 import { ChangedFactsDelta, StoredRowsDelta, StoredStep } from './stored-steps.ts';
-import type { Barrier, BodyAtom, Observer, Source } from '../model/table.ts';
+import type { Barrier, BodyAtom, DerivedSource, Observer, Source } from '../model/table.ts';
+
+const noTerms = new Int32Array(0);
 
 /**
  * One rule of an adorned program: `head :- demand, atoms, filters`. The demand gives the bound arguments for
@@ -116,10 +118,18 @@ export interface RuleSpace {
 export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
   const { observer, profile } = set;
   let registers: Registers | null = null;
-  const storedOnly = rule.atoms.every(({ source }) => source.kind === 'stored');
-  const atoms = storedOnly && profile === null ? rule.atoms.map(({ literal }) => literal) : [];
+  const derivedAt = rule.atoms.findIndex(({ source }) => source.kind === 'derived');
+  const whole = profile === null ? wholeAt(rule, derivedAt) : null;
+  const storedOnly = derivedAt < 0 && profile === null;
+  const first = storedOnly ? rule.atoms : whole === null ? [] : rule.atoms.slice(0, derivedAt);
+  const stored = first.map(({ literal }) => literal);
   const ends: (() => void)[] = [];
-  const add = (derived: Derived, gate: Derived | null, make: (builder: MachineBuilder) => Machine): void => {
+  const add = (
+    derived: Derived,
+    gate: Derived | null,
+    make: (builder: MachineBuilder) => Machine,
+    only: DerivedSource | null = null,
+  ): void => {
     const build = (intersections: Intersections | null, semiJoins: SemiJoins | null): Consumer => {
       registers ??= new Registers(rule, set.constants);
       const builder = new MachineBuilder(rule, set, { registers, intersections, semiJoins });
@@ -127,10 +137,12 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
       return builder.counts === null ? machine : new CountedJoin(machine, builder.counts);
     };
     const machine =
-      observer === null ? new LateMachine(gate, atoms, build, set) : observer.timed(build(null, null));
+      observer === null
+        ? new LateMachine({ gate, stored, whole: only }, build, set)
+        : observer.timed(build(null, null));
     ends.push(added(derived.consumers, machine));
   };
-  add(rule.demand, null, (builder) => builder.startingAtDemand());
+  add(rule.demand, null, (builder) => builder.startingAtDemand(), whole);
   for (const [at, { source }] of rule.atoms.entries())
     if (source.kind === 'derived')
       add(source.rows, gateOf(rule), (builder) => builder.startingAt(at, source.rows));
@@ -139,40 +151,58 @@ export function compileRule(rule: AdornedRule, set: RuleSpace): () => void {
   };
 }
 
+/**
+ * The first derived atom, if a join from the demand demands it whole: until it has rows, the join can only demand it. Before it
+ * there may be one stored atom, each of whose facts leads to it. null: there is more to do.
+ */
+function wholeAt({ demandTerms, atoms, filters }: AdornedRule, at: number): DerivedSource | null {
+  const source = atoms[at]?.source;
+  if (at > 1 || demandTerms.length > 0 || filters.length > 0 || source?.kind !== 'derived') return null;
+  if (source.isComplete || source.boundPositions.length > 0) return null;
+  const before = at === 1 ? (atoms[0] as BodyAtom).literal.args : [];
+  const isFree = before.every((term, position) => isVariable(term) && before.indexOf(term) === position);
+  return isFree ? source : null;
+}
+
 /** Adds the item. Returns a function that removes it. */
 export function added<Item>(list: Item[], item: Item): () => void {
   list.push(item);
   return () => void list.splice(list.indexOf(item), 1);
 }
 
-/**
+/** Without which a machine need not run. */
+interface Needs {
+  /** A demand without arguments. */
+  readonly gate: Derived | null;
+  /** Stored atoms that are joined before anything is demanded. */
+  readonly stored: readonly AtomLiteral[];
+  /** Until it has rows, it is only demanded: see `wholeAt`. */
+  readonly whole: DerivedSource | null;
+}
+
 /**
  * A machine made on first use: most machines of many rules never get a row to start with, and most derived relations
  * have no stored facts. If it can intersect literals, there are two, and each start chooses one. Both share their
  * semi-joins, which are worked out as they run.
  */
 class LateMachine implements Consumer {
-  readonly #gate: Derived | null;
-  readonly #atoms: readonly AtomLiteral[];
+  readonly #needs: Needs;
   readonly #make: (intersections: Intersections | null, semiJoins: SemiJoins) => Consumer;
-  readonly #intersections: Intersections;
-  readonly #semiJoins: SemiJoins;
+  readonly #set: RuleSpace;
+  #intersections: Intersections | null = null;
+  #semiJoins: SemiJoins | null = null;
   #intersecting: Consumer | null = null;
   #chained: Consumer | null = null;
   #started: Consumer | null = null;
 
-  /** `atoms`: stored ones, without a match of which the machine need not run; it demands nothing if there are any. */
   constructor(
-    gate: Derived | null,
-    atoms: readonly AtomLiteral[],
+    needs: Needs,
     make: (intersections: Intersections | null, semiJoins: SemiJoins) => Consumer,
-    { usedRuns, constants }: RuleSpace,
+    set: RuleSpace,
   ) {
-    this.#gate = gate;
-    this.#atoms = atoms;
+    this.#needs = needs;
     this.#make = make;
-    this.#intersections = new Intersections(usedRuns, constants.memory);
-    this.#semiJoins = new SemiJoins(constants.memory);
+    this.#set = set;
   }
 
   get matches(): number {
@@ -180,35 +210,44 @@ class LateMachine implements Consumer {
   }
 
   get isIdle(): boolean {
-    return this.#gate !== null && this.#gate.done === 0;
+    const { gate } = this.#needs;
+    return gate !== null && gate.done === 0;
   }
 
   start(reader: Reader, from: number, to: number, list: readonly number[] | null, done: number): void {
-    // A fact that comes later starts a join of its own, with all demand so far.
-    this.#started = this.#atoms.every((atom) => hasFacts(atom, reader))
-      ? this.#choose(reader, list === null ? to - from : list.length)
-      : null;
-    if (this.#started === null) return;
+    const { stored, whole } = this.#needs;
+    this.#started = null;
+    // A fact that comes later starts a join of its own, with all demand so far; so does a row.
+    if (!stored.every((atom) => hasFacts(atom, reader))) return;
+    if (whole !== null && whole.rows.done === 0) {
+      put(whole.demand, noTerms, 0, this.#set.work);
+      return;
+    }
+    const semiJoins = (this.#semiJoins ??= new SemiJoins(this.#set.constants.memory));
+    this.#started = this.#choose(reader, list === null ? to - from : list.length, semiJoins);
     this.#started.start(reader, from, to, list, done);
-    if (!this.#semiJoins.isEmpty) this.#semiJoins.begin(reader);
+    if (!semiJoins.isEmpty) semiJoins.begin(reader);
   }
 
-  #choose(reader: Reader, rows: number): Consumer {
-    this.#intersecting ??= this.#make(this.#intersections, this.#semiJoins);
-    if (this.#intersections.isEmpty || this.#intersections.pay(reader, rows)) return this.#intersecting;
-    return (this.#chained ??= this.#make(null, this.#semiJoins));
+  #choose(reader: Reader, rows: number, semiJoins: SemiJoins): Consumer {
+    const { usedRuns, constants } = this.#set;
+    const intersections = (this.#intersections ??= new Intersections(usedRuns, constants.memory));
+    this.#intersecting ??= this.#make(intersections, semiJoins);
+    if (intersections.isEmpty || intersections.pay(reader, rows)) return this.#intersecting;
+    return (this.#chained ??= this.#make(null, semiJoins));
   }
 
   run(budget: number): number {
     const machine = this.#started;
-    if (machine === null) return budget;
-    const isIntersecting = machine === this.#intersecting && !this.#intersections.isEmpty;
-    if (isIntersecting && !this.#intersections.prepare()) return 0;
+    const [intersections, semiJoins] = [this.#intersections, this.#semiJoins];
+    if (machine === null || intersections === null || semiJoins === null) return budget;
+    const isIntersecting = machine === this.#intersecting && !intersections.isEmpty;
+    if (isIntersecting && !intersections.prepare()) return 0;
     const left = machine.run(budget);
-    if (left > 0 && isIntersecting) this.#intersections.release();
-    if (this.#semiJoins.isEmpty) return left;
-    if (left > 0) this.#semiJoins.end();
-    else this.#semiJoins.work();
+    if (left > 0 && isIntersecting) intersections.release();
+    if (semiJoins.isEmpty) return left;
+    if (left > 0) semiJoins.end();
+    else semiJoins.work();
     return left;
   }
 }

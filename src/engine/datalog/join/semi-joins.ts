@@ -6,6 +6,8 @@ import type { StoredStep } from './stored-steps.ts';
 /** Rows that one step of a scan reads: about as long as the join runs between two of them. */
 const rowsPerStep = 0x8000;
 
+const noRows = new Int32Array(0);
+
 /** The values that a variable may have, once they are known. */
 export class ValueSet {
   /** One bit for each id; null: not known. */
@@ -41,12 +43,12 @@ export interface Scan {
 export class SemiJoins {
   readonly #memory: MemoryMeter;
   #scans: readonly Scan[] = [];
-  readonly #sets = new Map<number, ValueSet>();
+  readonly #sets: ValueSet[] = [];
   #reader: Reader | null = null;
   /** The scan that is under way, and its next row. */
   #scan = 0;
   #row = 0;
-  #chosen = new Int32Array(0);
+  #chosen = noRows;
   /** The sets that the scan under way collects, not used yet. */
   #made: readonly Int32Array[] = [];
   #taken = 0;
@@ -57,9 +59,7 @@ export class SemiJoins {
 
   /** The set with this number, empty until a scan fills it. */
   set(number: number): ValueSet {
-    let set = this.#sets.get(number);
-    if (set === undefined) this.#sets.set(number, (set = new ValueSet()));
-    return set;
+    return (this.#sets[number] ??= new ValueSet());
   }
 
   /** Takes the scans; once, whichever machine of the join is made first. */
@@ -119,7 +119,7 @@ export class SemiJoins {
     if (this.#taken === 0) return;
     for (const { collects } of this.#scans) for (const { set } of collects) set.bits = null;
     this.#made = [];
-    this.#chosen = new Int32Array(0);
+    this.#chosen = noRows;
     this.#memory.free(this.#taken);
     this.#taken = 0;
   }

@@ -93,7 +93,8 @@ export class Support {
   propagatedCount = 0;
   /** Baseline: rows below this, without those revived since, were true when the running maintenance began. */
   #baselineCount = 0;
-  readonly #rederivedSince = new Set<number>();
+  /** null: none yet. */
+  #rederivedSince: Set<number> | null = null;
 
   constructor(
     derived: Derived,
@@ -128,12 +129,12 @@ export class Support {
   /** Makes the live rows the baseline. */
   markBaseline(): void {
     this.#baselineCount = this.derived.rows.count;
-    if (this.#rederivedSince.size > 0) this.#rederivedSince.clear();
+    this.#rederivedSince = null;
   }
 
   /** Records that a long-dead row is alive again. */
   noteRederived(row: number): void {
-    if (row < this.#baselineCount) this.#rederivedSince.add(row);
+    if (row < this.#baselineCount) (this.#rederivedSince ??= new Set()).add(row);
   }
 
   /**
@@ -141,7 +142,7 @@ export class Support {
    * the deletions; their conclusions are deleted again, and were never true.
    */
   wasInBaseline(row: number): boolean {
-    return row < this.#baselineCount && !this.#rederivedSince.has(row);
+    return row < this.#baselineCount && this.#rederivedSince?.has(row) !== true;
   }
 }
 

@@ -55,6 +55,8 @@ export interface Table extends Relation {
   way: 'none' | 'keyed' | 'generalized';
   /** Number of demanded keys at which to reconsider whether they are too many to derive one by one. */
   nextLook: number;
+  /** True if it is to read stored facts of its relation as soon as there are any: for most derived relations there never are. */
+  lacksStored: boolean;
   /** Ends the joins of its rules. Their conclusions are still maintained. */
   readonly stops: (() => void)[];
   /** Removes its rules, after their joins have ended. */

@@ -42,6 +42,8 @@ export function cheapest(
   bound: ReadonlySet<string>,
   estimate: (literal: AtomLiteral, bound: ReadonlySet<string>) => number,
 ): AtomLiteral | null {
+  // Estimates would take most of the time.
+  if (atoms.length < 2) return atoms[0] ?? null;
   let best: AtomLiteral | null = null;
   let least = Number.POSITIVE_INFINITY;
   for (const atom of atoms) {

@@ -109,6 +109,11 @@ export class Planner implements BodySpace, JoinSpace {
     this.#keyCosts = new WeakMap();
   }
 
+  /** True if readers see facts that are not stored. */
+  get isOverlaid(): boolean {
+    return this.#overlay !== null;
+  }
+
   isDerived(view: ScopeChoice, relation: string): boolean {
     return this.program.rulesFor(view, relation).length > 0;
   }
@@ -147,6 +152,11 @@ export class Planner implements BodySpace, JoinSpace {
       parts: ruleParts(table, rules),
       shape: null,
     };
+  }
+
+  /** The part that adds the stored facts of the table's relation, if it is derived by its rules. */
+  planStored(table: Asked): TablePart {
+    return storedPart(table, 'rows');
   }
 
   /** The body of one part of the table's program. */

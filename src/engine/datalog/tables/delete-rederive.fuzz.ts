@@ -47,6 +47,7 @@ const steady = { ...plainFlavour, steadyRules: true, facts: 20, rules: 8, consta
 
 const flavours: Record<string, Flavour> = {
   joins: { ...steady, facts: 26, relations: 4 },
+  sparse: { ...steady, facts: 5, relations: 6, maxArity: 2, constants: 3 },
   strata: {
     ...steady,
     relations: 7,

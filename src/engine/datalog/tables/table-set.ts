@@ -10,7 +10,7 @@ import { BodyCompiler, type TableSpace } from '../join/body-compiler.ts';
 import type { ClosureShape } from '../plan/closure-shape.ts';
 import { variablesFor } from '../plan/linear-recursion.ts';
 import type { Profile } from '../plan/profile.ts';
-import { firstLook, Planner, tableKey } from '../plan/planner.ts';
+import { firstLook, Planner, type Strategy, tableKey, type TablePart } from '../plan/planner.ts';
 import { added, type AdornedRule, compileRule, MaintainedRule } from '../join/compile-rule.ts';
 import type { Relation, Table, Observer } from '../model/table.ts';
 import { Constants } from '../model/constants.ts';
@@ -44,6 +44,14 @@ export interface TableSetKind {
 }
 
 const minCountedRows = 1000;
+
+/** The relations of the table that the parts of its plan name; others are added. */
+function relationsOf({ demand, rows }: Table): Map<string, Derived> {
+  return new Map([
+    ['demand', demand],
+    ['rows', rows],
+  ]);
+}
 
 /**
  * The tables of one evaluation (tabling): each has the derived rows of one relation in one view for the
@@ -157,15 +165,18 @@ export class TableSet implements TableSpace {
     const key = tableKey({ view: relation.view, relation: name, boundPositions });
     const known = this.tables.get(key);
     if (known !== undefined) return known;
-    const bound = new Set(boundPositions);
-    const level = this.program.level(relation.view, name);
+    const { view, predicate, arity, negated } = relation;
+    const level = this.program.level(view, name);
     const table: Table = {
-      ...relation,
+      view,
+      predicate,
+      arity,
+      negated,
       key,
       relation: name,
       boundPositions,
-      freePositions: Array.from({ length: relation.arity }, (_, position) => position).filter(
-        (p) => !bound.has(p),
+      freePositions: Array.from({ length: arity }, (_, position) => position).filter(
+        (position) => !boundPositions.includes(position),
       ),
       demand: newDerived({
         name: `demand of ${name}`,
@@ -176,7 +187,7 @@ export class TableSet implements TableSpace {
       }),
       rows: newDerived({
         name,
-        arity: relation.arity,
+        arity,
         level,
         withHeights: this.withHeights,
         memory: this.memory,
@@ -187,6 +198,7 @@ export class TableSet implements TableSpace {
       isKnown: true,
       way: 'none',
       nextLook: firstLook,
+      lacksStored: false,
       stops: [],
       removals: [],
     };
@@ -244,8 +256,13 @@ export class TableSet implements TableSpace {
     }
   }
 
-  /** The deltas to fill when stored facts of the relation are added. */
+  /** The deltas to fill when stored facts of the relation are added; the first ones give tables a part that they lacked. */
   deltasOf(relation: string): readonly StoredDelta[] {
+    for (const table of this.tablesOf(relation)) {
+      if (!table.lacksStored) continue;
+      table.lacksStored = false;
+      this.#compileParts(table, [this.planner.planStored(table)], relationsOf(table), 'rules');
+    }
     return this.#storedDeltas.get(relation) ?? [];
   }
 
@@ -262,7 +279,11 @@ export class TableSet implements TableSpace {
 
   /** True if a compiled rule reads stored facts of the relation. */
   reads(relation: string): boolean {
-    return this.#storedDeltas.has(relation) || this.#storedWatchers.has(relation);
+    return (
+      this.#storedDeltas.has(relation) ||
+      this.#storedWatchers.has(relation) ||
+      this.tablesOf(relation).some(({ lacksStored }) => lacksStored)
+    );
   }
 
   /** Empties the table. Every table that reads it must be reset in the same turn. */
@@ -282,6 +303,7 @@ export class TableSet implements TableSpace {
   }
 
   #takeRules(table: Table): void {
+    table.lacksStored = false;
     for (const stop of table.stops.splice(0)) stop();
     for (const remove of table.removals.splice(0)) remove();
   }
@@ -312,6 +334,7 @@ export class TableSet implements TableSpace {
    */
   #generalize(table: Table, positions: readonly number[]): void {
     table.way = 'generalized';
+    table.lacksStored = false;
     for (const stop of table.stops.splice(0)) stop();
     const { predicate, negated } = table;
     const wide = this.table(table, positions);
@@ -337,13 +360,30 @@ export class TableSet implements TableSpace {
 
   /** Compiles the program of the table as planned. */
   #build(table: Table, plan = this.planner.planTable(table)): void {
-    const { strategy, shape, parts } = plan;
+    const { shape, parts } = plan;
     this.profile?.table(table, plan);
+    const relations = relationsOf(table);
+    const [first] = parts;
+    const isLate = first !== undefined && this.#mayComeLater(table, first);
+    table.lacksStored = isLate;
+    this.#compileParts(table, isLate ? parts.slice(1) : parts, relations, plan.strategy);
+    if (shape !== null) this.#addBits(table, shape, relations);
+  }
+
+  /** True for the stored facts of a relation that has none: its first ones compile them. */
+  #mayComeLater({ predicate, arity, negated }: Table, { body, target }: TablePart): boolean {
+    const isCounted = this.observer !== null || this.profile !== null;
+    if (body !== null || target !== 'rows' || isCounted || this.planner.isOverlaid) return false;
+    return (this.facts.relation(predicate, arity, negated)?.count ?? 0) === 0;
+  }
+
+  #compileParts(
+    table: Table,
+    parts: readonly TablePart[],
+    relations: Map<string, Derived>,
+    strategy: Strategy,
+  ): void {
     const { level } = table.rows;
-    const relations = new Map([
-      ['demand', table.demand],
-      ['rows', table.rows],
-    ]);
     const relation = (name: string, arity: number): Derived => {
       let derived = relations.get(name);
       if (derived === undefined) {
@@ -371,7 +411,6 @@ export class TableSet implements TableSpace {
       if (this.withHeights && rule !== null) table.rules.push({ ...rule, body });
     }
     this.observer?.compiling(null);
-    if (shape !== null) this.#addBits(table, shape, relations);
   }
 
   /** Fills the table from the base and the steps of its closure, which are relations below it. */
