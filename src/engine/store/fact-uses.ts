@@ -170,7 +170,7 @@ export class FactUses {
 
   #keep(number: number): void {
     if (this.#before === null || !this.#uses.wasPinned(number) || this.#before.has(number)) return;
-    this.#before.set(number, this.#uses.get(number));
+    this.#before.set(number, present(this.#uses.get(number), 'it was used before'));
   }
 }
 
