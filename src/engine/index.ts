@@ -35,6 +35,7 @@ export { type FactBlock, FactBlockBuilder, type Import, type StoredImport } from
 export { isFollowersFolder, openEngine } from './open-engine.ts';
 export { Follower, type FollowerStatus, type LeaderConnection } from './replication/follower.ts';
 export { ReplicationError } from './replication/wire.ts';
+export type { ToldUses } from './replication/told-uses.ts';
 export { asRolledBack, rollsBack } from './write/open-transactions.ts';
 export { type Contents, folderTask, inLockedFolder } from './folder/folder-tasks.ts';
 export { convertFolder } from './folder/folder-tasks.ts';

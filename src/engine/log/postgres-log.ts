@@ -86,6 +86,8 @@ export interface LogLook extends LogRow {
   readonly ownerAddress: string | null;
   /** True if the owner's lease has not run out by the server's clock. */
   readonly isOwned: boolean;
+  /** Milliseconds until it does, unless it is renewed; 0: it has. */
+  readonly leaseMs: number;
 }
 
 /** A frame as stored: its payload is sealed under the key of its epoch. */
@@ -268,7 +270,8 @@ FROM corollary.node ORDER BY address, id`,
   /** Where the log is now, and who has it. */
   async look(): Promise<LogLook> {
     const { rows } = await this.#poller.run<Raw>(
-      `SELECT ${LOG_COLUMNS}, n.address, coalesce(n.lease_until > clock_timestamp(), false) AS owned
+      `SELECT ${LOG_COLUMNS}, n.address,
+  greatest(0, coalesce(extract(epoch FROM n.lease_until - clock_timestamp()) * 1000, 0))::float8 AS lease_ms
 FROM corollary.log l LEFT JOIN corollary.node n ON n.id = l.owner WHERE l.id = $1`,
       [this.id],
       LOOK_MS,
@@ -276,7 +279,8 @@ FROM corollary.log l LEFT JOIN corollary.node n ON n.id = l.owner WHERE l.id = $
     const row = present(rows[0], 'a log keeps its row');
     // A command that moves a store has the log for a while, and answers no requests.
     const ownerAddress = (row['address'] as string | null) || null;
-    return { ...logRow(row), ownerAddress, isOwned: row['owned'] === true };
+    const leaseMs = Number(row['lease_ms']);
+    return { ...logRow(row), ownerAddress, isOwned: leaseMs > 0, leaseMs };
   }
 
   /** Checksum of the frame whose last record is this one; null: no frame ends there. */

@@ -13,6 +13,8 @@ export interface SharedPosition {
   readonly ownerAddress: string | null;
   /** True if the owner's lease has not run out. */
   readonly isOwned: boolean;
+  /** Milliseconds until the owner's lease runs out, unless it is renewed; 0: it has, or there is no owner. */
+  readonly leaseMs: number;
 }
 
 /** What a node says of itself with each beat. */

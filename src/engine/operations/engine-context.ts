@@ -26,6 +26,7 @@ import { HistoryErasures } from '../history/erasures.ts';
 import { Replays } from '../history/replay.ts';
 import { EngineReplica } from '../replication/follower.ts';
 import { SharedTail } from '../replication/shared-tail.ts';
+import { noteUses, takeUses, type ToldUses } from '../replication/told-uses.ts';
 import { type Backup, Backups, Snapshots } from '../commit/snapshots.ts';
 import type { Tallies } from '../datalog/model/program.ts';
 import type { DatabaseState } from '../state/state.ts';
@@ -384,6 +385,7 @@ export class EngineContext implements Writer {
         this.transactions.applied(record, report);
         this.live.applied(record, report);
         this.violations.applied(record, report);
+        if (this.tail?.role === 'copy') report.database.tenants.get(report.tenant ?? '')?.uses.gather();
         const isForgotten = this.erasures.applied(record);
         this.windows.applied(report, isForgotten);
         const isCleared = report.cleared !== null || isForgotten;
@@ -595,9 +597,22 @@ export class EngineContext implements Writer {
     await this.pipeline.between(() => undefined);
   }
 
-  /** Looks now which node has the log, and applies what is new. */
-  async look(): Promise<void> {
-    await this.tail?.look();
+  /**
+   * Looks now which node has the log, and applies what is new. Resolves with the milliseconds until the owner's lease runs
+   * out, unless it is renewed; 0: no node has the log.
+   */
+  async look(): Promise<number> {
+    return (await this.tail?.look()) ?? 0;
+  }
+
+  /** Of a copy, what questions used here since the last call; for the owner, by `noteUses`. */
+  takeUses(): ToldUses[] {
+    return takeUses(this.live, this.tail?.role === 'copy');
+  }
+
+  /** Records what questions used at a copy. */
+  noteUses(told: readonly ToldUses[]): void {
+    noteUses(this.live, told);
   }
 
   /** The nodes that share the log; none: only this process can have it. Rejects with NoOwner. */

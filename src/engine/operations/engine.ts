@@ -210,6 +210,8 @@ export function createEngine(parts: EngineParts) {
       'nodes',
       'handOver',
       'look',
+      'takeUses',
+      'noteUses',
       'remembers',
     ),
     /** See `tokenOf` and `atLeast`. */

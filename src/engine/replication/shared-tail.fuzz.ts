@@ -69,6 +69,37 @@ describe('nodes that share a log in a store that fails', () => {
     await end(nodes);
   });
 
+  it('tell the owner what questions used at a copy, once', async () => {
+    const server = new SimulatedServer(new Prng(1), 0);
+    const nodes = [await start(server, 'node 0'), await start(server, 'node 1')];
+    const [owner, copy] = nodes.map(({ session }) => session) as [Session, Session];
+    copy.engine.takeUses();
+    const { id } = await owner.tell('p(a)');
+    const gone = await owner.tell('p(b)');
+    await copy.engine.confirm();
+    copy.engine.takeUses();
+    const usesAt = async ({ engine, caller }: Session): Promise<number> =>
+      (await engine.fact(caller, id)).salienceBreakdown.uses;
+    // More than the times that are kept.
+    for (let n = 0; n < 12; n++) await copy.results('p(?x)');
+    expect([await usesAt(copy), await usesAt(owner)]).toEqual([13, 1]);
+    await owner.forget('p(b)');
+    const told = copy.engine.takeUses();
+    const counts = told.map(({ facts }) => facts.map(([fact, count]) => [fact, count]));
+    expect(counts).toEqual([
+      [
+        [id, 12],
+        [gone.id, 12],
+      ],
+    ]);
+    owner.engine.noteUses(told);
+    expect(await usesAt(owner)).toBe(13);
+    expect(copy.engine.takeUses()).toEqual([]);
+    await owner.results('p(?x)');
+    expect(owner.engine.takeUses()).toEqual([]);
+    await end(nodes);
+  });
+
   it('lose open transactions with the owner, and say so', async () => {
     const server = new SimulatedServer(new Prng(1), 0);
     const nodes = [await start(server, 'node 0'), await start(server, 'node 1')];

@@ -143,11 +143,15 @@ export class SharedTail {
     });
   }
 
-  /** Looks now, rather than when it is time; resolves when a look that was sent after the call has been applied. */
-  async look(): Promise<void> {
+  /**
+   * Looks now, rather than when it is time; resolves when a look that was sent after the call has been applied, with the
+   * milliseconds until the owner's lease runs out, as of the last look that was answered.
+   */
+  async look(): Promise<number> {
     await this.#running;
     this.#schedule(0);
     await this.#running;
+    return this.#seen?.leaseMs ?? 0;
   }
 
   /** The nodes of the store. Rejects with NoOwner if the store cannot be asked. */
@@ -279,7 +283,9 @@ export class SharedTail {
     if (log.lastSequence >= seen.lastSequence) this.#freshAt = askedAt;
     const isMine = seen.owner === shared.node;
     if ((isMine || !seen.isOwned) && shared.trouble === null && (await this.#taken(seen))) return IDLE_MS;
-    return log.lastSequence === before ? IDLE_MS : BUSY_MS;
+    if (log.lastSequence !== before) return BUSY_MS;
+    // When the lease runs out, unless it is renewed, this node tries to take the log.
+    return seen.isOwned ? Math.min(IDLE_MS, Math.ceil(seen.leaseMs) + 1) : IDLE_MS;
   }
 
   /** Makes the owner a copy, if it is the owner no more. */

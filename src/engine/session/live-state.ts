@@ -376,7 +376,7 @@ export class LiveState implements CommitObserver {
     return this.#parts.state.database(caller.database);
   }
 
-  databaseIfAny({ database }: Caller): DatabaseState | undefined {
+  databaseIfAny({ database }: Pick<Caller, 'database'>): DatabaseState | undefined {
     return this.#parts.state.databases.get(database);
   }
 
@@ -490,7 +490,7 @@ export class LiveState implements CommitObserver {
    * Tells subscribers of the caller's database and tenant that an agent called a tool there; `id` names the call. Writes
    * nothing, and creates neither database nor tenant.
    */
-  tellOfToolCall(caller: Caller, id: string): void {
+  tellOfToolCall(caller: Pick<Caller, 'database' | 'tenant' | 'requestId'>, id: string): void {
     const { tenant, requestId } = caller;
     const database = this.databaseIfAny(caller);
     // The database may have been deleted while the call ran.

@@ -4,6 +4,16 @@ import type { FactRow, FactStore } from './fact-store.ts';
 import { breakdown, type SalienceBreakdown, salienceOf, keptUses, type Uses } from './salience.ts';
 import { SalienceBounds } from './salience-bounds.ts';
 
+/** Uses of one fact by questions that another node has not been told of. */
+export interface UntoldUses {
+  count: number;
+  /** The latest ones, at most `keptUses`, in the order in which they were noted. */
+  readonly latest: number[];
+}
+
+/** Of further facts the uses are not gathered until those of the present ones are told. */
+const MAX_UNTOLD = 10_000;
+
 /**
  * The uses of a tenant's facts beyond their assertion: observed state, never logged by itself.
  *
@@ -25,6 +35,8 @@ export class FactUses {
   #laterNumbers = new Int32Array(0);
   #laterTimes = new Float64Array(0);
   #laterTimesOf: AssertionTimes | null = null;
+  /** By fact; null: this node tells no other one. */
+  #untold: Map<number, UntoldUses> | null = null;
 
   constructor(facts: FactStore) {
     this.#facts = facts;
@@ -45,7 +57,7 @@ export class FactUses {
   }
 
   /**
-   * `note` for a fact of a look-up, of which there may be very many: recording them together waits for memory once and not
+   * `note` for a fact that a question used, of which there may be very many: recording them together waits for memory once and not
    * for each. No reader of uses sees a difference. `times` is the same for all facts.
    */
   noteLater(fact: FactRow, times: AssertionTimes, time: number): void {
@@ -57,6 +69,7 @@ export class FactUses {
     this.#laterTimesOf = times;
     this.#laterNumbers[this.#laterCount] = numberOf(fact);
     this.#laterTimes[this.#laterCount++] = time;
+    if (this.#untold !== null) this.#gather(this.#untold, numberOf(fact), time);
     if (this.#laterCount === maxLater) this.#noteLater();
   }
 
@@ -80,7 +93,41 @@ export class FactUses {
       assert(this.#uses.has(number), 'a fact that is used again was used');
       this.version++;
       this.#note(number, time, time);
+      if (this.#untold !== null) this.#gather(this.#untold, number, time);
     }
+  }
+
+  /** Records uses of which another node tells. */
+  noteTold(fact: FactRow, assertedAt: number, { count, latest }: UntoldUses): void {
+    this.#noteLater();
+    this.version++;
+    const number = numberOf(fact);
+    for (const time of latest) this.#note(number, assertedAt, time);
+    this.#uses.addEarlier(number, count - latest.length);
+  }
+
+  /** Gathers uses by questions from now on, for `takeUntold`. */
+  gather(): void {
+    this.#untold ??= new Map();
+  }
+
+  /** Takes what was gathered of uses by questions, by the numbers of facts; goes on gathering, or stops. */
+  takeUntold(goesOn: boolean): ReadonlyMap<number, UntoldUses> {
+    const untold = this.#untold ?? new Map<number, UntoldUses>();
+    if (!goesOn) this.#untold = null;
+    else if (this.#untold === null || untold.size > 0) this.#untold = new Map();
+    return untold;
+  }
+
+  #gather(untold: Map<number, UntoldUses>, number: number, time: number): void {
+    const known = untold.get(number);
+    if (known === undefined) {
+      if (untold.size < MAX_UNTOLD) untold.set(number, { count: 1, latest: [time] });
+      return;
+    }
+    known.count++;
+    known.latest.push(time);
+    if (known.latest.length > keptUses) known.latest.shift();
   }
 
   #note(number: number, assertedAt: number, time: number): void {
@@ -111,6 +158,7 @@ export class FactUses {
     this.#noteLater();
     this.version++;
     const number = numberOf(fact);
+    this.#untold?.delete(number);
     this.#keep(number);
     this.#uses.delete(number);
   }
@@ -170,7 +218,7 @@ export class FactUses {
 
   #keep(number: number): void {
     if (this.#before === null || !this.#uses.wasPinned(number) || this.#before.has(number)) return;
-    this.#before.set(number, present(this.#uses.get(number), 'it was used before'));
+    this.#before.set(number, present(this.#uses.get(number), 'it had uses'));
   }
 }
 
@@ -286,6 +334,12 @@ export class UseColumns {
       for (let before = start + 1; before < after; before++) columns[before - 1] = columns[before] as number;
       columns[after - 1] = time;
     }
+  }
+
+  /** Records this many more uses of a fact that was used, before its latest ones and after the first. */
+  addEarlier(number: number, count: number): void {
+    const at = this.#slotOf(number) * width;
+    if (at >= 0 && count > 0) this.#columns[at] = (this.#columns[at] as number) + count;
   }
 
   /** The numbers of all facts with uses. */

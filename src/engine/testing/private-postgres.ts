@@ -4,7 +4,16 @@
  * It is found by PATH and in Debian's folders. PostgreSQL refuses to run as root, so root starts it as `nobody`.
  */
 import { execFile } from 'node:child_process';
-import { appendFileSync, chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -28,6 +37,8 @@ export interface PrivatePostgres {
   /** Of the superuser; no password is needed. */
   readonly url: string;
   readonly port: number;
+  /** The id of its main process. */
+  pid(): number;
   /** The same over a socket of its folder, which is there in every network namespace. */
   readonly socketUrl: string;
   /** Restarts it as after a crash: connections are cut, what was confirmed is there. */
@@ -103,6 +114,7 @@ async function started(
   return {
     url: `postgres://postgres@${host}:${port}/postgres`,
     port,
+    pid: () => Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10),
     socketUrl: `postgres://postgres@${encodeURIComponent(folder)}:${port}/postgres`,
     start,
     stop,

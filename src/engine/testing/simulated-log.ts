@@ -46,7 +46,8 @@ export class SimulatedServer {
       look: () =>
         this.#statement(gate, false, () => {
           const { owner } = this.row;
-          return { ...this.row, ownerAddress: owner, isOwned: owner !== null && this.living.has(owner) };
+          const isOwned = owner !== null && this.living.has(owner);
+          return { ...this.row, ownerAddress: owner, isOwned, leaseMs: isOwned ? 3000 : 0 };
         }),
       give: (from, to, epoch) =>
         this.#statement(gate, true, () => {

@@ -30,6 +30,7 @@ import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCove
 import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';
 import { Forwarding, type OperationOf } from './forwarding.ts';
+import { addNodeMessages } from './node-messages.ts';
 import { askForBody } from './node-requests.ts';
 import { addFiles } from './files.ts';
 import type { HttpHost } from './host.ts';
@@ -88,6 +89,7 @@ export async function createHttpApp(host: HttpHost, mounts: readonly Mount[] = [
     leaveBodiesUnread(scope);
     addOperationRoutes(scope, host, identify, activity, forwarding);
     addDescription(scope, host, identify);
+    if (host.nodes !== null) addNodeMessages(scope, host.nodes);
     await addFiles(scope, {
       workbench: host.workbenchFolder,
       samples: host.samplesFolder,

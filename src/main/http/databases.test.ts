@@ -196,6 +196,7 @@ describe('a restricted credential', () => {
       agents: new KnownAgents({
         tell: () => never(),
         place: () => never(),
+        sendCall: () => null,
         testBridge: () => never(),
       }),
       get authentication(): never {

@@ -1,6 +1,6 @@
 /** A node with a copy, and owners that answer, refuse, or break off. The nodes of a real store: ../service/nodes.test.ts. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import fastify from 'fastify';
 import { expect, it, onTestFinished } from 'vitest';
 import type { NodeStatus } from '../../engine/contract/administration.ts';
@@ -58,7 +58,7 @@ it('a credential is not passed on, nor what belongs to the connection or to the 
   expect(told.headers.get('access-control-allow-origin')).toBeNull();
 });
 
-it('an owner that is none any more has done nothing: the next one is asked, once', async () => {
+it('an owner that is none any more, or can store nothing, has done nothing: the next one is asked', async () => {
   const former = await ownerThat((_request, response) => {
     response.writeHead(421).end('{}');
   });
@@ -66,11 +66,57 @@ it('an owner that is none any more has done nothing: the next one is asked, once
   expect((await (await copyOf([former, owner])).call('assertFact', fact)).text).toBe(
     '{"status": "asserted"}',
   );
-  const refused = await (await copyOf([former, former, owner])).call('assertFact', fact);
-  expect([refused.status, refused.code]).toEqual([503, 'NoOwner']);
+  expect((await (await copyOf([former, former, owner])).call('assertFact', fact)).status).toBe(200);
+  const unable = await ownerThat((_request, response) => {
+    response.writeHead(503, { 'content-type': 'application/problem+json' }).end('{"code": "NoOwner"}');
+  });
+  expect((await (await copyOf([unable, owner])).call('assertFact', fact)).status).toBe(200);
+  const busy = await ownerThat((_request, response) => {
+    response.writeHead(503, { 'content-type': 'application/problem+json' }).end('{"code": "NotReady"}');
+  });
+  const refused = await (await copyOf([busy, owner])).call('assertFact', fact);
+  expect([refused.status, refused.code]).toEqual([503, 'NotReady']);
 });
 
-it('one that nobody reaches is looked up once more; then it is 503', async () => {
+it('a request waits while the lease of an owner that is gone runs out, and goes to the next one', async () => {
+  const owner = await ownerThat((_request, response) => void response.end('{}'));
+  const nowhere = 'http://127.0.0.1:1';
+  const gone = await copyOf([nowhere, nowhere, nowhere, null, null, owner], { isRenewed: false });
+  expect((await gone.call('assertFact', fact)).status).toBe(200);
+  const unasked = await copyOf([nowhere, nowhere, owner], {
+    isRenewed: false,
+    problem: 'PostgreSQL is away',
+  });
+  expect((await unasked.call('assertFact', fact)).code).toBe('NoOwner');
+});
+
+it('a request that can be repeated leaves an owner that hangs as soon as another node has the log', async () => {
+  const owner = await ownerThat((_request, response) => void response.end('{}'));
+  let lose = (): void => {};
+  const hung = await ownerThat(() => lose());
+  const node = await copyOf([hung, owner]);
+  lose = node.lose;
+  expect((await node.call('assertFact', fact, { 'idempotency-key': 'k' })).status).toBe(200);
+});
+
+it('a request over a kept connection to a node that cannot be reached any more does not wait for it', async () => {
+  const owner = await ownerThat((_request, response) => void response.end('{}'));
+  let isSilent = false;
+  const silent = createServer((_request, response) => {
+    if (!isSilent) response.end('{}');
+  });
+  const front = createNetServer((socket) => void silent.emit('connection', socket)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => front.once('listening', resolve));
+  const node = await copyOf([`http://127.0.0.1:${(front.address() as AddressInfo).port}`, owner]);
+  expect((await node.call('assertFact', fact)).status).toBe(200);
+  isSilent = true;
+  // It accepts nothing new, and keeps what is open.
+  front.close();
+  expect((await node.call('assertFact', fact)).code).toBe('OutcomeUnknown');
+  expect((await node.call('assertFact', fact, { 'idempotency-key': 'k' })).status).toBe(200);
+});
+
+it('one that nobody reaches although it is alive is 503', async () => {
   const owner = await ownerThat((_request, response) => void response.end('{}'));
   const nowhere = 'http://127.0.0.1:1';
   expect((await (await copyOf([nowhere, owner])).call('assertFact', fact)).status).toBe(200);
@@ -154,7 +200,9 @@ async function copyOf(
   {
     secret = 'a secret of at least 32 characters',
     staleMs = 0,
-  }: { secret?: string | null; staleMs?: number } = {},
+    isRenewed = true,
+    problem = null,
+  }: { secret?: string | null; staleMs?: number; isRenewed?: boolean; problem?: string | null } = {},
 ) {
   let looks = 0;
   const status = (): NodeStatus => ({
@@ -166,15 +214,17 @@ async function copyOf(
     staleMs,
     takes: 0,
     clockSkewMs: 0,
-    problem: null,
+    problem,
   });
   const nodes: NodeHost = {
     status,
     address: () => 'http://127.0.0.1:1',
     secret,
     staleReadsMs: 60_000,
+    receive: () => {},
     look: async () => {
       looks++;
+      return isRenewed ? 3000 * looks : 0;
     },
   };
   const atLeast = (): Promise<never> =>
@@ -205,6 +255,8 @@ async function copyOf(
     await app.close();
   });
   return {
+    /** Another node has the log from now on. */
+    lose: () => void looks++,
     call: async (name: 'assertFact' | 'ask' | 'optimizeContext', body: object, headers: HeadersInit = {}) => {
       const response = await fetch(`${address}${operations[name].path}`, {
         method: 'POST',

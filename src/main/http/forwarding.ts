@@ -2,17 +2,19 @@
  * What a node that holds a copy does with a request: it answers reads from its copy, and passes everything else on to the
  * node that has the log.
  *
- * A request makes one hop at most. What certainly did not reach the owner is sent once more to whoever has the log then.
- * If the connection broke after sending, nobody knows whether a write was stored: a request with an Idempotency-Key is
- * repeated, any other is answered with OutcomeUnknown.
+ * A request makes one hop at most. What certainly did not reach the owner is sent to whoever has the log next, and waits
+ * for that while a lease runs out. If the connection broke after sending, nobody knows whether a write was stored: a request
+ * with an Idempotency-Key is repeated, any other is answered with OutcomeUnknown.
  */
 import {
   Agent as HttpAgent,
   type ClientRequest,
   type IncomingMessage,
   request as requestHttp,
+  type ServerResponse,
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type OperationName, operations } from '../../engine/contract/operations.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
@@ -24,6 +26,7 @@ import type { HttpHost, NodeHost } from './host.ts';
 import type { Activity } from './limits.ts';
 import { WriteGate } from './write-gate.ts';
 import { nodeHeader, signedFor } from './node-requests.ts';
+import { OwnerWatch } from './owner-watch.ts';
 
 /** Operations that read what only the owner remembers or may write. */
 const ofOwner: ReadonlySet<string> = new Set([
@@ -67,9 +70,12 @@ const notPassedBack = /^(access-control-|connection$|keep-alive$|transfer-encodi
 const maxKeptBytes = 1024 * 1024;
 const maxSockets = 256;
 const connectMs = 2000;
-/** A node that lost the log is given this long to end what it answers. */
-const graceMs = 5000;
-const lookMs = 500;
+/** A request waits this long for a node that has the log: a lease runs out meanwhile, and another node takes it. */
+const ownerMs = 5000;
+/** Between two looks for it. */
+const lookMs = 50;
+/** A lease that ends so much later than it did has been renewed. */
+const renewedMs = 250;
 /** From this age on answers say how old they are. */
 const freshMs = 1000;
 
@@ -93,6 +99,7 @@ export class Forwarding {
   readonly totals = { read: 0, write: 0 };
   /** Bodies that were read to judge them. */
   readonly #bodies = new WeakMap<IncomingMessage, Buffer>();
+  readonly #watch: OwnerWatch;
   readonly #agents = {
     'http:': new HttpAgent({ keepAlive: true, maxSockets }),
     'https:': new HttpsAgent({ keepAlive: true, maxSockets }),
@@ -102,6 +109,7 @@ export class Forwarding {
     this.#host = host;
     this.#nodes = nodes;
     this.#activity = activity;
+    this.#watch = new OwnerWatch(nodes);
   }
 
   close(): void {
@@ -228,45 +236,66 @@ export class Forwarding {
     task.toSignal().addEventListener('abort', () => reply.raw.destroy());
     const body = await this.#keptBody(request);
     const isRepeatable = body !== 'stream' && (isRead || request.headers['idempotency-key'] !== undefined);
-    for (let tries = 0; ; tries++) {
-      const address = await this.#ownerAddress();
-      const sent = await this.#send(address, request, reply, body);
+    const next = this.#search(reply.raw);
+    for (let address = this.#knownOwner(); ; address = await next(address)) {
+      if (address === null) continue;
+      const sent = await this.#send({ address, isRepeatable }, request, reply, body);
       if (sent === 'answered') return true;
       // A long body is sent once its owner has asked for it, so it is whole until then.
-      const mayRepeat = tries === 0 && (isRepeatable || sent === 'not reached');
-      if (!mayRepeat) throw sent === 'unknown' && !isRead ? outcomeUnknown() : noOwner();
-      await this.#nodes.look();
+      if (!isRepeatable && sent !== 'not reached')
+        throw sent === 'unknown' && !isRead ? outcomeUnknown() : noOwner();
     }
   }
 
+  /**
+   * Returns how to go on after a node with the log was not known or did not answer: resolves with the address to try next,
+   * null if there is none yet. Rejects with NoOwner after `ownerMs`, or if waiting would not help: the node is alive, and
+   * only cannot be reached from here; or PostgreSQL cannot be asked.
+   */
+  #search(answer: ServerResponse): (failed: string | null) => Promise<string | null> {
+    const until = performance.now() + ownerMs;
+    /** When the lease of the node that did not answer runs out. */
+    let end: { readonly of: string | null; readonly at: number } | null = null;
+    return async (failed) => {
+      const leaseMs = await this.#nodes.look();
+      const address = this.#knownOwner();
+      if (address !== null && address !== failed) return address;
+      const now = performance.now();
+      const at = now + leaseMs;
+      if (end === null || end.of !== failed) end = { of: failed, at };
+      const isRenewed = leaseMs > 0 && at > end.at + renewedMs;
+      const isUnasked = (this.#nodes.status()?.problem ?? null) !== null;
+      if (isRenewed || isUnasked || now > until || answer.destroyed) throw noOwner();
+      await new Promise((resolve) => setTimeout(resolve, lookMs));
+      return address;
+    };
+  }
+
   async #notLeader(): Promise<EngineError> {
-    const leader = await this.#ownerAddress();
+    if (this.#knownOwner() === null) await this.#nodes.look();
+    const leader = this.#knownOwner();
+    if (leader === null) return noOwner();
     return new EngineError('NotLeader', `this node does not have the log: send the request to ${leader}`, {
       leader,
     });
   }
 
   /**
-   * Where the owner is: this node, if it took the log after it had begun to pass the request on, whose body is read by then.
-   * Refuses with NoOwner if no node has the log.
+   * Where the owner is: this node, if it took the log after it had begun to pass the request on, whose body is read by then;
+   * null: no node has the log.
    */
-  async #ownerAddress(): Promise<string> {
-    const known = this.#nodes.status()?.ownerAddress ?? null;
-    if (known !== null) return known;
-    if (this.#nodes.status()?.role === 'copy') await this.#nodes.look();
+  #knownOwner(): string | null {
     const node = this.#nodes.status();
-    const address = node?.role === 'owner' ? this.#nodes.address() : (node?.ownerAddress ?? null);
-    if (address === null) throw noOwner();
-    return address;
+    return node?.role === 'owner' ? this.#nodes.address() : (node?.ownerAddress ?? null);
   }
 
   #send(
-    address: string,
+    to: { readonly address: string; readonly isRepeatable: boolean },
     request: FastifyRequest,
     reply: FastifyReply,
     body: Buffer | 'stream' | null,
   ): Promise<Sent> {
-    const target = new URL(address);
+    const target = new URL(to.address);
     const protocol = target.protocol === 'https:' ? 'https:' : 'http:';
     const open = protocol === 'https:' ? requestHttps : requestHttp;
     const { method, raw } = request;
@@ -277,13 +306,13 @@ export class Forwarding {
       agent: this.#agents[protocol],
       headers: this.#headersOf(request, path, body),
     });
-    return this.#sent(upstream, address, request, reply, body);
+    return this.#sent(upstream, to, request, reply, body);
   }
 
   /** Resolves when the answer of the owner has begun, or with how sending failed. */
   #sent(
     upstream: ClientRequest,
-    address: string,
+    to: { readonly address: string; readonly isRepeatable: boolean },
     request: FastifyRequest,
     reply: FastifyReply,
     body: Buffer | 'stream' | null,
@@ -306,31 +335,41 @@ export class Forwarding {
     const connecting = setTimeout(() => {
       if (!isConnected) upstream.destroy();
     }, connectMs);
-    const stopWatching = this.#watch(address, () => upstream.destroy());
+    const watched = this.#watch.watch({ ...to, give: () => upstream.destroy() });
     const gone = (): void => void upstream.destroy();
     const { raw: answer } = reply;
     answer.once('close', gone);
     const ended = (sent: Sent): void => {
       clearTimeout(connecting);
+      if (sent !== 'answered') answer.off('close', gone);
       resolve(sent);
     };
     upstream.on('error', () => {
       if (answer.headersSent) answer.destroy();
       ended(failed());
     });
+    /** A refusal is being read. */
+    let isJudged = false;
     upstream.on('close', () => {
-      stopWatching();
-      ended(failed());
+      watched.stop();
+      if (!isJudged) ended(failed());
     });
-    upstream.on('response', (response) => {
-      // The owner is none any more, and has done nothing.
-      if (response.statusCode === 421) {
-        answer.off('close', gone);
-        response.resume().once('end', () => ended(body === 'stream' && isAsked ? 'spent' : 'not reached'));
-        return;
-      }
+    const undone = (): void => ended(body === 'stream' && isAsked ? 'spent' : 'not reached');
+    const answered = (response: IncomingMessage, said: Buffer | null): void => {
       ended('answered');
-      relay(response, request, reply);
+      relay(response, said, request, reply);
+    };
+    upstream.on('response', (response) => {
+      watched.heard();
+      response.on('data', watched.heard);
+      if (response.statusCode === 421) response.resume().once('end', undone);
+      else if (response.statusCode === 503) {
+        isJudged = true;
+        buffer(response).then(
+          (said) => (isUndone(said) ? undone() : answered(response, said)),
+          () => ended(failed()),
+        );
+      } else answered(response, null);
     });
     if (body === 'stream') {
       upstream.once('continue', () => {
@@ -368,31 +407,29 @@ export class Forwarding {
     this.#bodies.set(raw, body);
     return body;
   }
-
-  /** Calls `give` when another node has had the log for a while; returns how to stop. */
-  #watch(address: string, give: () => void): () => void {
-    let lostFor = 0;
-    const timer = setInterval(() => {
-      const node = this.#nodes.status();
-      const isStill =
-        node === null || address === this.#nodes.address()
-          ? node?.role !== 'copy'
-          : node.role === 'copy' && [address, null].includes(node.ownerAddress);
-      lostFor = isStill ? 0 : lostFor + lookMs;
-      if (lostFor >= graceMs) give();
-    }, lookMs);
-    timer.unref();
-    return () => clearInterval(timer);
-  }
 }
 
-/** Sends the owner's answer on as it comes. */
-function relay(response: IncomingMessage, request: FastifyRequest, reply: FastifyReply): void {
+/** Whether a refusal says that nothing was done, and that another node may do it. */
+function isUndone(problem: Buffer): boolean {
+  return /"code": ?"NoOwner"/.test(problem.toString('latin1'));
+}
+
+/** Sends the owner's answer on as it comes; `said` is its body, if it was read. */
+function relay(
+  response: IncomingMessage,
+  said: Buffer | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const { raw } = reply.hijack();
   setStandingHeaders(request, reply);
   for (const [name, value] of Object.entries(response.headers))
     if (value !== undefined && !notPassedBack.test(name)) raw.setHeader(name, value);
   raw.writeHead(response.statusCode ?? 502);
+  if (said !== null) {
+    raw.end(said);
+    return;
+  }
   response.on('error', () => raw.destroy());
   response.pipe(raw);
 }

@@ -7,6 +7,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NodeStatus } from '../../engine/contract/administration.ts';
+import type { NodeMessage } from './node-messages.ts';
 import type { Caller, ErasingRecord, StoredImport } from '../../engine/index.ts';
 import type { Dispatcher, Identity } from '../base/dispatch.ts';
 
@@ -37,11 +38,13 @@ export interface NodeHost {
   status(): NodeStatus | null;
   /** Where the nodes reach this one. */
   address(): string;
-  /** Looks now which node has the log. */
-  look(): Promise<void>;
+  /** Looks now which node has the log; resolves with the milliseconds until its lease runs out. */
+  look(): Promise<number>;
   /** What all nodes share; null: requests are not passed on. */
   readonly secret: string | null;
   readonly staleReadsMs: number;
+  /** Takes what another node tells. */
+  receive(message: NodeMessage): void;
 }
 
 export interface HttpHost {

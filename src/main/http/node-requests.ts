@@ -5,7 +5,7 @@
  * HMAC, under the secret that all nodes share. It covers method, address, identity, peer and time, not the body: nodes
  * talk over TLS or within a trusted network.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { FastifyRequest } from 'fastify';
@@ -25,6 +25,8 @@ export interface ForwardedFor {
   readonly identity: Identity | null;
   /** The client's address. */
   readonly peer: string | null;
+  /** SHA-256 of the body of a message between nodes; absent: the body is a client's, and is not signed. */
+  readonly digest?: string;
 }
 
 /** The header that names the client of a forwarded request, signed. */
@@ -33,13 +35,18 @@ export const nodeHeader = 'x-corollary-node';
 /** A signature is accepted for so long; the clocks of nodes differ by at most 4 s. */
 const maxAgeMs = 30_000;
 
-/** The value of the header for a request to this address. `now` in epoch milliseconds. */
+/** The value of the header for a request to this address; `body`: it is signed too. `now` in epoch milliseconds. */
 export function signedFor(
   secret: string,
-  { method, url }: { readonly method: string; readonly url: string },
-  client: ForwardedFor,
+  { method, url, body }: { readonly method: string; readonly url: string; readonly body?: Uint8Array },
+  { identity, peer }: ForwardedFor,
   now: number,
 ): string {
+  const client: ForwardedFor = {
+    identity,
+    peer,
+    ...(body === undefined ? {} : { digest: digestOf(body) }),
+  };
   const payload = Buffer.from(JSON.stringify({ ...client, at: now })).toString('base64url');
   return `${payload}.${signature(secret, method, url, payload).toString('base64url')}`;
 }
@@ -65,7 +72,13 @@ export function forwardedFor(
   const client = JSON.parse(Buffer.from(payload, 'base64url').toString()) as ForwardedFor & { at: number };
   if (Math.abs(now - client.at) > maxAgeMs)
     throw new EngineError('Forbidden', 'the signature of the other node is too old: check the clocks');
-  return { identity: client.identity, peer: client.peer };
+  const { identity, peer, digest } = client;
+  return { identity, peer, ...(digest === undefined ? {} : { digest }) };
+}
+
+/** SHA-256 in base64url. */
+export function digestOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64url');
 }
 
 function signature(secret: string, method: string, url: string, payload: string): Buffer {

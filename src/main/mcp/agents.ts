@@ -33,7 +33,9 @@ import { cutArguments } from './cut-arguments.ts';
 
 interface AgentsParts {
   /** Notifies subscribers of a noted call, by its id. */
-  readonly tell: (caller: Caller, id: string) => void;
+  readonly tell: (place: Pick<Caller, 'database' | 'tenant' | 'requestId'>, id: string) => void;
+  /** Sends a call to the node that has the log of calls; resolves with whether it has it. null: this one has. */
+  readonly sendCall: (call: ToolCallRecord) => Promise<boolean> | null;
   /** The parts of the setup that depend on where the service runs. Read on demand. */
   readonly place: () => Pick<AgentSetup, 'address' | 'bridge' | 'bundle'>;
   readonly testBridge: (caller: Caller, input: TestBridgeInput) => Promise<BridgeTested>;
@@ -61,10 +63,20 @@ export class KnownAgents {
     );
   }
 
-  /** Notes a finished call, then notifies subscribers. */
+  /** Notes a finished call, here or at the node that has the log of calls, then notifies subscribers. */
   called(call: ToolCall): void {
-    const id = this.#log.add(call, Date.now());
-    this.#parts.tell(call.caller, id);
+    const record = recordOf(call, '0', Date.now());
+    const sent = this.#parts.sendCall(record);
+    if (sent === null) this.received(record);
+    else
+      void sent.then((isThere) => {
+        if (!isThere) this.received(record);
+      });
+  }
+
+  /** Notes a call, which another node may have answered. */
+  received(record: ToolCallRecord): void {
+    this.#parts.tell(record, this.#log.addRecord(record));
   }
 
   /** Sets the source of the connected clients. */
@@ -180,10 +192,15 @@ export class ToolCallLog {
 
   /** Notes a call and returns its id. */
   add(call: ToolCall, time: number): string {
-    const { database, tenant } = call.caller;
+    return this.addRecord(recordOf(call, '0', time));
+  }
+
+  /** The same of a record; its id is a new one. */
+  addRecord(record: ToolCallRecord): string {
+    const { database, tenant } = record;
     const number = ++this.#last;
     const id = String(number);
-    const json = Buffer.from(JSON.stringify(recordOf(call, id, time)));
+    const json = Buffer.from(JSON.stringify({ ...record, id }));
     this.#keep({ number, database, tenant, json });
     this.#journal?.append(json);
     return id;

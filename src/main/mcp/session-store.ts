@@ -79,11 +79,28 @@ export class SessionStore {
     return this.#ended.has(session);
   }
 
+  /** Called when a session ends here, so that other nodes do not go on with it; `end` waits for it. */
+  onEnded: (session: string) => Promise<void> = () => Promise.resolve();
+
   /** Notes that a session has ended; resolves when that is durable. */
   async end(session: string): Promise<void> {
     this.#noteEnd(session);
     this.#append({ ended: session });
-    await this.#journal?.flush(true);
+    await Promise.all([this.#journal?.flush(true), this.onEnded(session)]);
+  }
+
+  /** The sessions that have ended, earliest end first. */
+  get ended(): readonly string[] {
+    return [...this.#ended];
+  }
+
+  /** Notes sessions that have ended at another node. */
+  endedElsewhere(sessions: readonly string[]): void {
+    for (const session of sessions) {
+      if (this.#ended.has(session)) continue;
+      this.#noteEnd(session);
+      this.#append({ ended: session });
+    }
   }
 
   /** The documents to which a session is subscribed. */

@@ -14,6 +14,7 @@ import {
   startPostgres,
 } from '../../engine/testing/private-postgres.ts';
 import type { Environment } from '../base/config.ts';
+import { signedFor } from '../http/node-requests.ts';
 import { type ServiceUnderTest, startServiceUnderTest } from '../testing/service-under-test.ts';
 
 const fact = (name: string) => ({ predicate: 'p', args: [name] });
@@ -135,6 +136,91 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
       (await send('tools/call', { name: 'tell', arguments: { text: 'p(agent)' } }, session)).status;
     await expect.poll(told).toBe(200);
     expect((await copy.call('POST', '/ask', question)).body.results).toEqual(['p(agent)']);
+  });
+
+  it('an agent at a copy: its calls are in the log of calls, its uses reach the owner, its ended session is over', async () => {
+    const [owner, copy] = await nodes(2);
+    await owner.call('POST', '/tell', fact('a'));
+    const send = (node: ServiceUnderTest, method: string, params: object, session?: string) =>
+      node.call<string>(
+        'POST',
+        '/mcp',
+        { jsonrpc: '2.0', method, params, ...(method.startsWith('notifications/') ? {} : { id: 1 }) },
+        {
+          headers: {
+            accept: 'application/json, text/event-stream',
+            ...(session === undefined ? {} : { 'mcp-session-id': session }),
+          },
+        },
+      );
+    const capabilities = { protocolVersion: '2025-06-18', capabilities: {} };
+    const begun = await send(copy, 'initialize', {
+      ...capabilities,
+      clientInfo: { name: 'test', version: '1' },
+    });
+    const session = begun.headers.get('mcp-session-id') ?? '';
+    await send(copy, 'notifications/initialized', {}, session);
+    const ask = { name: 'ask', arguments: { text: 'p(?x)' } };
+    expect((await send(copy, 'tools/call', ask, session)).status).toBe(200);
+    const calls = async (node: ServiceUnderTest) =>
+      (await node.call<{ calls: { tool: string }[] }>('GET', '/mcp/calls')).body.calls.map(
+        ({ tool }) => tool,
+      );
+    for (const node of [owner, copy]) await expect.poll(() => calls(node)).toEqual(['ask']);
+    const uses = async (node: ServiceUnderTest) => {
+      const { body } = await node.call<{ salienceBreakdown: { uses: number } }>('GET', '/facts/f1-0');
+      return body.salienceBreakdown.uses;
+    };
+    await expect.poll(() => uses(owner)).toBe(2);
+    const ended = await copy.call('DELETE', '/mcp', undefined, { headers: { 'mcp-session-id': session } });
+    expect(ended.status).toBe(200);
+    for (const node of [owner, copy]) expect((await send(node, 'tools/call', ask, session)).status).toBe(404);
+  });
+
+  it('takes a message between nodes only with a signature of its body', async () => {
+    const [owner] = await nodes(1);
+    const secret = 'a secret of at least 32 characters';
+    const body = Buffer.from('{"kind": "stored"}');
+    const none = { identity: null, peer: null };
+    const sent = async (given: Record<string, string>) =>
+      (
+        await fetch(`${owner.address}/nodes/message`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...given },
+          body,
+        })
+      ).status;
+    const signed = (of: Buffer) => ({
+      'x-corollary-node': signedFor(
+        secret,
+        { method: 'POST', url: '/nodes/message', body: of },
+        none,
+        Date.now(),
+      ),
+    });
+    expect(await sent({})).toBe(403);
+    expect(await sent(signed(Buffer.from('{}')))).toBe(403);
+    expect(await sent(signed(body))).toBe(204);
+  });
+
+  it('an owner that is ended gives the log to another node first, and no write meets an error', async () => {
+    const [owner, copy] = await nodes(2);
+    let isOver = false;
+    const answers: number[] = [];
+    const write = async (name: string): Promise<void> => {
+      for (let n = 0; !isOver; n++)
+        answers.push((await copy.call('POST', '/tell', fact(`${name}_${n}`))).status);
+    };
+    const writers = [write('a'), write('b')];
+    await expect.poll(() => answers.length).toBeGreaterThan(10);
+    services.splice(services.indexOf(owner), 1);
+    await owner.close();
+    const enough = answers.length + 10;
+    await expect.poll(() => answers.length).toBeGreaterThan(enough);
+    isOver = true;
+    await Promise.all(writers);
+    expect(new Set(answers)).toEqual(new Set([200]));
+    expect((await copy.call('GET', '/metrics')).body).toMatch(/^store_takes_total 1$/m);
   });
 
   it('X-Route: direct, and a request that another node passed on, are 421 at a copy', async () => {

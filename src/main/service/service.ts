@@ -41,7 +41,7 @@ import {
 import { reasoningFile, reasoningHost } from './reasoning-host.ts';
 import { availableMemory, processMemory } from '../base/memory-gauge.ts';
 import { removeEndpoint, writeEndpoint } from '../base/endpoint-file.ts';
-import { type Activity, limits } from '../http/limits.ts';
+import { limits } from '../http/limits.ts';
 import { createHttpApp, type HttpApp } from '../http/app.ts';
 import {
   callerFor,
@@ -54,6 +54,7 @@ import {
 } from '../http/caller.ts';
 import { bundlePath } from '../http/files.ts';
 import type { NodeHost, ServicePhase } from '../http/host.ts';
+import { NodeMessenger } from '../http/node-messages.ts';
 import { isLoopbackAddress } from '../http/admission.ts';
 import { findInstallation } from '../base/installation.ts';
 import { createLanguage, type Language } from '../llm/language.ts';
@@ -63,6 +64,17 @@ import { KnownAgents } from '../mcp/agents.ts';
 import { SessionStore } from '../mcp/session-store.ts';
 import { knowledgeSurfaceWith, type McpSurface } from '../mcp/surface.ts';
 import { mountMcp } from '../mcp/mount.ts';
+import {
+  defaultEndLimits,
+  disconnect,
+  disconnectSecure,
+  type EndLimits,
+  finishCalls,
+  handOverMs,
+  successorIn,
+  within,
+} from './ending.ts';
+import { BetweenNodes } from './between-nodes.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
 import { FollowerLoop } from '../replication/following.ts';
 import type { OpenedKeystore, SecurePort } from './secure-port.ts';
@@ -115,30 +127,6 @@ export interface ServiceOptions {
   readonly warmUpAfterMs?: number;
 }
 
-/** Limits for the phases of the shutdown, in milliseconds. */
-interface EndLimits {
-  /** Running calls may take this long to finish before they are cancelled, and as long again to notice. */
-  readonly finishMs: number;
-  readonly cancelMs: number;
-  /** Connections that do not end by themselves are cut after this time. */
-  readonly disconnectMs: number;
-  /**
-   * A final snapshot that has not been written this long after the beginning of the shutdown is abandoned: the log
-   * contains everything in it.
-   */
-  readonly lastSnapshotByMs: number;
-  /** After this time nothing waits any more for a disk that does not answer. What was answered is durable. */
-  readonly allMs: number;
-}
-
-const defaultEndLimits: EndLimits = {
-  finishMs: 5000,
-  cancelMs: 1500,
-  disconnectMs: 1000,
-  lastSnapshotByMs: 8500,
-  allMs: 9700,
-};
-
 const defaultKeystorePollMs = 5000;
 const defaultPollIntervalMs = 5000;
 
@@ -185,6 +173,8 @@ class RunningService implements Service, ServiceState {
   #http: HttpApp | null = null;
   #securePort: SecurePort | null = null;
   #engine: Engine | null = null;
+  /** null: this is no node of a store, or not open, or the nodes share no secret. */
+  #betweenNodes: BetweenNodes | null = null;
   /** null: this service leads, or is starting. */
   #following: FollowerLoop | null = null;
   #phase: ServicePhase = 'starting';
@@ -244,7 +234,8 @@ class RunningService implements Service, ServiceState {
       isEnabled: config.extractionEnabled,
     });
     this.agents = new KnownAgents({
-      tell: (caller, id) => this.engine.tellOfToolCall(caller, id),
+      tell: (place, id) => this.engine.tellOfToolCall(place, id),
+      sendCall: (call) => this.#betweenNodes?.sendCall(call) ?? null,
       place: () => this.#agentPlace(),
       testBridge: createBridgeTest({
         bridge: () => this.#agentPlace().bridge,
@@ -373,6 +364,18 @@ class RunningService implements Service, ServiceState {
     return { ...moved, heldMs: performance.now() - startedAt };
   }
 
+  /** Lets another node have the log, if there is one, so that writes go on while this one ends. */
+  async #giveLog(): Promise<void> {
+    if (this.#phase !== 'ready' || this.#engine?.node()?.role !== 'owner') return;
+    try {
+      const to = successorIn(await this.#engine.nodes());
+      if (to !== null) await this.moveLog(to);
+    } catch (error) {
+      // It is given up at the end, and another node takes it then.
+      this.#log.info({ err: error }, 'the log was not given to another node before the end');
+    }
+  }
+
   /** Listens; every call except health and metrics is refused until the engine is open. */
   async listen(): Promise<void> {
     const keystore = await this.#openKeystore();
@@ -436,6 +439,7 @@ class RunningService implements Service, ServiceState {
       look: () => this.engine.look(),
       secret,
       staleReadsMs,
+      receive: (message) => present(this.#betweenNodes, 'it is ready').receive(message),
     };
   }
 
@@ -524,7 +528,10 @@ class RunningService implements Service, ServiceState {
         ...this.#clock,
         onWarn: (message) => this.#log.warn(message),
         onSync: (elapsedMs) => this.#metrics.logSynced(elapsedMs),
-        onAppend: (elapsedMs, records) => this.#metrics.storeAppended(elapsedMs, records),
+        onAppend: (elapsedMs, records) => {
+          this.#metrics.storeAppended(elapsedMs, records);
+          this.#betweenNodes?.stored();
+        },
         onOpening: this.#onOpening,
         onBug: (error) => this.#log.error({ err: error }, 'a bug: background maintenance failed'),
       });
@@ -532,6 +539,7 @@ class RunningService implements Service, ServiceState {
       throw openFailure(error, storageDir);
     }
     await this.#openJournals(this.#engine);
+    this.#talkToNodes(this.#engine);
     await this.#engine.look();
     if (this.#leaderUrl === null) this.#phase = 'ready';
     else this.#follow(this.#engine, this.#leaderUrl);
@@ -562,6 +570,13 @@ class RunningService implements Service, ServiceState {
     const memoryBytes = Math.max(budget / 2, questionBytes);
     const log = storageDir === null || storeUrl !== null ? null : { folder: storageDir, encryptionKey };
     return reasoningHost(file, { count, afterMs: this.#reasoningAfterMs, memoryBytes, questionBytes, log });
+  }
+
+  #talkToNodes(engine: Engine): void {
+    const { storeUrl, nodeSecret } = this.#config;
+    if (storeUrl === null || nodeSecret === null) return;
+    const [messenger, agents, sessions] = [new NodeMessenger(nodeSecret), this.agents, this.#sessionStore];
+    this.#betweenNodes = new BetweenNodes({ engine, messenger, agents, sessions });
   }
 
   /** Opens the journals that the service stores beside the log. */
@@ -607,6 +622,7 @@ class RunningService implements Service, ServiceState {
     const startedAt = performance.now();
     const { allMs, lastSnapshotByMs } = this.#endLimits;
     const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
+    await within(handOverMs, this.#giveLog());
     this.#phase = 'closing';
     this.#ending.abort();
     await this.#metricsHistory.close();
@@ -622,6 +638,7 @@ class RunningService implements Service, ServiceState {
       ]);
     }
     await within(left(allMs), this.warmedUp);
+    this.#betweenNodes?.close();
     if (this.#engine === null) return;
     await within(left(allMs), this.#following?.close() ?? Promise.resolve());
     this.isDiskStuck = !(await within(left(allMs), this.#engine.close(left(lastSnapshotByMs))));
@@ -757,39 +774,6 @@ const requireAllowed: McpHost['requireAllowed'] = (name, caller, input) => {
 
 /** MCP passes a separate signal with each tool call. */
 const neverAborted = new AbortController().signal;
-
-/** Resolves when the work has ended, with true, or after `limitMs`, with false. Rejects as the work does. */
-async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const isOver = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), limitMs);
-  });
-  try {
-    return await Promise.race([work.then(() => true), isOver]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function finishCalls(activity: Activity, { finishMs, cancelMs }: EndLimits): Promise<void> {
-  activity.endStreams();
-  if (await activity.idle(finishMs)) return;
-  activity.cancelCalls();
-  await activity.idle(cancelMs);
-}
-
-/** Closes the listening socket and the connections; cuts those that are stuck. */
-async function disconnect(app: HttpApp['app'], afterMs: number): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), afterMs);
-  await app.close();
-  clearTimeout(timer);
-}
-
-async function disconnectSecure(port: SecurePort | null, afterMs: number): Promise<void> {
-  const timer = setTimeout(() => port?.cut(), afterMs);
-  await port?.close();
-  clearTimeout(timer);
-}
 
 /** The host by which a program on this machine reaches a server that listens on `address`. */
 function reachableHost(address: string): string {

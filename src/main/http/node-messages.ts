@@ -1,0 +1,84 @@
+/**
+ * Messages between the nodes of a store that no client sends, each a request of its own, signed with its body: that records
+ * were stored, what questions used at a copy, which tools agents called there, and which sessions have ended. All are best
+ * effort: a message that is lost costs a look, or an observation, never knowledge.
+ */
+import { Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { FastifyInstance } from 'fastify';
+import type { ToolCallRecord } from '../../engine/contract/agents.ts';
+import { EngineError, type ToldUses } from '../../engine/index.ts';
+import { parseJsonBody, readBody } from './body.ts';
+import type { NodeHost } from './host.ts';
+import { digestOf, nodeHeader, signedFor } from './node-requests.ts';
+
+/** What one node tells another. */
+export type NodeMessage =
+  | { readonly kind: 'stored' }
+  | { readonly kind: 'uses'; readonly uses: readonly ToldUses[] }
+  | { readonly kind: 'calls'; readonly calls: readonly ToolCallRecord[] }
+  | { readonly kind: 'ended'; readonly sessions: readonly string[] };
+
+const path = '/nodes/message';
+const maxBytes = 16 * 1024 * 1024;
+/** A node that does not answer a message within this time is left. */
+const answerMs = 2000;
+
+/** Sends messages to other nodes, over kept connections. */
+export class NodeMessenger {
+  readonly #secret: string;
+  readonly #agents = {
+    'http:': new HttpAgent({ keepAlive: true, maxSockets: 4 }),
+    'https:': new HttpsAgent({ keepAlive: true, maxSockets: 4 }),
+  };
+
+  constructor(secret: string) {
+    this.#secret = secret;
+  }
+
+  /** Resolves with whether the node at this address has taken the message. Never rejects. */
+  send(address: string, message: NodeMessage): Promise<boolean> {
+    const target = new URL(address);
+    const protocol = target.protocol === 'https:' ? 'https:' : 'http:';
+    const url = `${target.pathname.replace(/\/$/, '')}${path}`;
+    const body = Buffer.from(JSON.stringify(message));
+    const none = { identity: null, peer: null };
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      [nodeHeader]: signedFor(this.#secret, { method: 'POST', url, body }, none, Date.now()),
+    };
+    return new Promise((resolve) => {
+      const sent = (protocol === 'https:' ? requestHttps : requestHttp)(
+        target,
+        { method: 'POST', path: url, agent: this.#agents[protocol], headers, timeout: answerMs },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode === 204);
+        },
+      );
+      sent.on('timeout', () => sent.destroy());
+      sent.on('error', () => resolve(false));
+      sent.on('close', () => resolve(false));
+      sent.end(body);
+    });
+  }
+
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+}
+
+/** Adds the route by which other nodes send messages. */
+export function addNodeMessages(app: FastifyInstance, nodes: NodeHost): void {
+  app.post(path, async (request, reply) => {
+    const { forwarded } = request;
+    if (forwarded === null)
+      throw new EngineError('Forbidden', 'only the nodes of the store send messages here');
+    const body = await readBody(request.raw, maxBytes);
+    if (forwarded.digest !== digestOf(body))
+      throw new EngineError('Forbidden', 'the message is not the one that the other node signed');
+    nodes.receive((await parseJsonBody(body)) as NodeMessage);
+    return reply.code(204).send();
+  });
+}

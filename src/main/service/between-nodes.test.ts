@@ -1,0 +1,84 @@
+/** What one node tells others, over a real connection. Two services that do: nodes.test.ts. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { expect, it, onTestFinished } from 'vitest';
+import type { NodeList, NodeStatus } from '../../engine/contract/administration.ts';
+import type { ToolCallRecord } from '../../engine/contract/agents.ts';
+import type { ToldUses } from '../../engine/index.ts';
+import { type NodeMessage, NodeMessenger } from '../http/node-messages.ts';
+import { SessionStore } from '../mcp/session-store.ts';
+import { BetweenNodes } from './between-nodes.ts';
+
+const secret = 'a secret of at least 32 characters';
+const call = { tool: 'ask', database: 'default', tenant: 'default' } as ToolCallRecord;
+
+it('an owner tells other nodes to look once for all that it stored meanwhile, and new ones which sessions have ended', async () => {
+  const other = await otherNode();
+  const { between, sessions } = nodeWith('owner', other.address);
+  await sessions.end('a session');
+  expect(other.messages).toEqual([
+    { kind: 'ended', sessions: ['a session'] },
+    { kind: 'ended', sessions: ['a session'] },
+  ]);
+  for (let n = 0; n < 100; n++) between.stored();
+  await expect.poll(() => other.messages.slice(2)).toEqual([{ kind: 'stored' }, { kind: 'stored' }]);
+  expect(between.sendCall(call)).toBeNull();
+  between.receive({ kind: 'calls', calls: [call] });
+});
+
+it('a copy tells the owner what was used and called there, in messages of bounded size', async () => {
+  const owner = await otherNode();
+  const facts = Array.from({ length: 2500 }, (_, n) => [`f1-${n}`, 1, [0]] as const);
+  const { between } = nodeWith('copy', owner.address, [{ database: 'default', tenant: 'default', facts }]);
+  await between.tell();
+  const told = owner.messages.flatMap((message) => (message.kind === 'uses' ? message.uses : []));
+  expect(told.map((uses) => uses.facts.length)).toEqual([1000, 1000, 500]);
+  expect(told.flatMap((uses) => uses.facts)).toEqual(facts);
+  expect(await between.sendCall(call)).toBe(true);
+  expect(owner.messages.at(-1)).toEqual({ kind: 'calls', calls: [call] });
+  expect(() => between.receive({ kind: 'calls', calls: [call] })).toThrow(
+    expect.objectContaining({ code: 'NotLeader' }),
+  );
+});
+
+it('a call that no owner takes stays', async () => {
+  const { between } = nodeWith('copy', 'http://127.0.0.1:1');
+  expect(await between.sendCall(call)).toBe(false);
+});
+
+function nodeWith(role: NodeStatus['role'], address: string, uses: ToldUses[] = []) {
+  const sessions = new SessionStore();
+  const taken = [[], uses];
+  const between = new BetweenNodes({
+    engine: {
+      node: () => ({ role, ownerAddress: role === 'copy' ? address : null }) as NodeStatus,
+      nodes: async () =>
+        ({ log: null, nodes: [{ id: 'other', address, alive: true, self: false }] }) as unknown as NodeList,
+      look: async () => 0,
+      takeUses: () => taken.shift() ?? [],
+      noteUses: () => {},
+    },
+    messenger: new NodeMessenger(secret),
+    agents: { received: () => {} },
+    sessions,
+  });
+  onTestFinished(() => between.close());
+  return { between, sessions };
+}
+
+async function otherNode() {
+  const messages: NodeMessage[] = [];
+  const server = createServer((request, response) => {
+    void json(request).then((message) => {
+      messages.push(message as NodeMessage);
+      response.writeHead(204).end();
+    });
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, messages };
+}

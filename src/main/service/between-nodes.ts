@@ -1,0 +1,170 @@
+/**
+ * What the nodes of a store tell each other beside requests of clients (`node-messages.ts`): the owner, that records were
+ * stored and which sessions have ended; a copy, what questions used there and which tools agents called.
+ */
+import type { ToolCallRecord } from '../../engine/contract/agents.ts';
+import { type Engine, EngineError, type ToldUses } from '../../engine/index.ts';
+import type { NodeMessage, NodeMessenger } from '../http/node-messages.ts';
+import type { KnownAgents } from '../mcp/agents.ts';
+import type { SessionStore } from '../mcp/session-store.ts';
+
+interface BetweenNodesParts {
+  readonly engine: Pick<Engine, 'node' | 'nodes' | 'look' | 'takeUses' | 'noteUses'>;
+  readonly messenger: Pick<NodeMessenger, 'send' | 'close'>;
+  readonly agents: Pick<KnownAgents, 'received'>;
+  readonly sessions: SessionStore;
+}
+
+/** Between two times that a copy tells of uses, and that the owner looks for new nodes. */
+const TELL_MS = 5000;
+/** A copy looks every 50 ms itself while records come. */
+const NUDGE_MS = 50;
+/** While records come, the owner looks this often which nodes there are. */
+const NODES_MS = 2000;
+/** Facts of a message. */
+const MAX_FACTS = 1000;
+
+/** Another node, as the owner knows it. */
+interface Other {
+  readonly address: string;
+  nudgedAt: number;
+  /** A nudge that waits for its time. */
+  timer: ReturnType<typeof setTimeout> | null;
+}
+
+/** Sends and takes messages for one node. */
+export class BetweenNodes {
+  readonly #parts: BetweenNodesParts;
+  readonly #timer: ReturnType<typeof setInterval>;
+  /** By id. */
+  readonly #others = new Map<string, Other>();
+  #othersAt = Number.NEGATIVE_INFINITY;
+  #isLooking = false;
+  #isTelling = false;
+
+  constructor(parts: BetweenNodesParts) {
+    this.#parts = parts;
+    parts.sessions.onEnded = (session) => this.#ended(session);
+    // A copy gathers from the first call on.
+    parts.engine.takeUses();
+    this.#timer = setInterval(() => void this.tell(), TELL_MS);
+    this.#timer.unref();
+  }
+
+  get #isOwner(): boolean {
+    return this.#parts.engine.node()?.role === 'owner';
+  }
+
+  /** Tells the owner what was used here, or as the owner looks which nodes there are. Never rejects. */
+  async tell(): Promise<void> {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    const uses = this.#parts.engine.takeUses();
+    if (this.#isOwner) await this.#lookForOthers();
+    else for (const part of partsOf(uses)) if (!(await this.#toOwner({ kind: 'uses', uses: [part] }))) break;
+    this.#isTelling = false;
+  }
+
+  /** Of a copy, sends an agent's call to the owner, and resolves with whether it has it; null: this is the owner. */
+  sendCall(call: ToolCallRecord): Promise<boolean> | null {
+    return this.#isOwner ? null : this.#toOwner({ kind: 'calls', calls: [call] });
+  }
+
+  /** This node stored records: the others are told to look. */
+  stored(): void {
+    if (performance.now() - this.#othersAt > NODES_MS) void this.#lookForOthers();
+    for (const other of this.#others.values()) this.#nudge(other);
+  }
+
+  /** Takes a message. Throws NotLeader for what only the owner takes. */
+  receive(message: NodeMessage): void {
+    const { engine, agents, sessions } = this.#parts;
+    switch (message.kind) {
+      case 'stored':
+        void engine.look();
+        break;
+      case 'uses':
+        this.#requireOwner();
+        engine.noteUses(message.uses);
+        break;
+      case 'calls':
+        this.#requireOwner();
+        for (const call of message.calls) agents.received(call);
+        break;
+      case 'ended':
+        sessions.endedElsewhere(message.sessions);
+        break;
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const { timer } of this.#others.values()) if (timer !== null) clearTimeout(timer);
+    this.#others.clear();
+    this.#parts.messenger.close();
+  }
+
+  #requireOwner(): void {
+    if (!this.#isOwner) throw new EngineError('NotLeader', 'this node does not have the log');
+  }
+
+  async #toOwner(message: NodeMessage): Promise<boolean> {
+    const address = this.#parts.engine.node()?.ownerAddress ?? null;
+    return address !== null && this.#parts.messenger.send(address, message);
+  }
+
+  /** Resolves when the nodes that can be reached know. */
+  async #ended(session: string): Promise<void> {
+    if (!this.#isOwner) return;
+    await this.#lookForOthers();
+    const message: NodeMessage = { kind: 'ended', sessions: [session] };
+    const { messenger } = this.#parts;
+    await Promise.all(Array.from(this.#others.values(), ({ address }) => messenger.send(address, message)));
+  }
+
+  /** A node that is new to this one is told which sessions have ended. */
+  async #lookForOthers(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#othersAt = performance.now();
+    const { engine, messenger, sessions } = this.#parts;
+    try {
+      const { nodes } = await engine.nodes();
+      const alive = new Map(
+        nodes.filter(({ alive: isAlive, self }) => isAlive && !self).map((node) => [node.id, node]),
+      );
+      for (const id of this.#others.keys()) if (!alive.has(id)) this.#others.delete(id);
+      for (const [id, { address }] of alive) {
+        if (this.#others.has(id) || address === '') continue;
+        const ended = sessions.ended;
+        if (ended.length > 0 && !(await messenger.send(address, { kind: 'ended', sessions: ended })))
+          continue;
+        this.#others.set(id, { address, nudgedAt: Number.NEGATIVE_INFINITY, timer: null });
+      }
+    } catch (error) {
+      // PostgreSQL cannot be asked: those known stay.
+      if (!(error instanceof EngineError)) throw error;
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #nudge(other: Other): void {
+    if (other.timer !== null) return;
+    const waitMs = other.nudgedAt + NUDGE_MS - performance.now();
+    const send = (): void => {
+      other.timer = null;
+      other.nudgedAt = performance.now();
+      void this.#parts.messenger.send(other.address, { kind: 'stored' });
+    };
+    if (waitMs <= 0) send();
+    else other.timer = setTimeout(send, waitMs).unref();
+  }
+}
+
+/** Messages of bounded size. */
+function* partsOf(uses: readonly ToldUses[]): Generator<ToldUses> {
+  for (const { facts, ...place } of uses)
+    for (let from = 0; from < facts.length; from += MAX_FACTS)
+      yield { ...place, facts: facts.slice(from, from + MAX_FACTS) };
+}
