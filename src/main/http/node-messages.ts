@@ -19,7 +19,8 @@ export type NodeMessage =
   | { readonly kind: 'calls'; readonly calls: readonly ToolCallRecord[] }
   | { readonly kind: 'ended'; readonly sessions: readonly string[] };
 
-const path = '/nodes/message';
+/** Where other nodes send them. */
+export const messagePath = '/nodes/message';
 const maxBytes = 16 * 1024 * 1024;
 /** A node that does not answer a message within this time is left. */
 const answerMs = 2000;
@@ -40,7 +41,7 @@ export class NodeMessenger {
   send(address: string, message: NodeMessage): Promise<boolean> {
     const target = new URL(address);
     const protocol = target.protocol === 'https:' ? 'https:' : 'http:';
-    const url = `${target.pathname.replace(/\/$/, '')}${path}`;
+    const url = `${target.pathname.replace(/\/$/, '')}${messagePath}`;
     const body = Buffer.from(JSON.stringify(message));
     const none = { identity: null, peer: null };
     const headers = {
@@ -71,7 +72,7 @@ export class NodeMessenger {
 
 /** Adds the route by which other nodes send messages. */
 export function addNodeMessages(app: FastifyInstance, nodes: NodeHost): void {
-  app.post(path, async (request, reply) => {
+  app.post(messagePath, async (request, reply) => {
     const { forwarded } = request;
     if (forwarded === null)
       throw new EngineError('Forbidden', 'only the nodes of the store send messages here');
