@@ -6,18 +6,10 @@
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { FastifyInstance } from 'fastify';
-import type { ToolCallRecord } from '../../engine/contract/agents.ts';
-import { EngineError, type ToldUses } from '../../engine/index.ts';
+import { EngineError } from '../../engine/index.ts';
 import { parseJsonBody, readBody } from './body.ts';
-import type { NodeHost } from './host.ts';
+import type { NodeHost, NodeMessage } from './host.ts';
 import { digestOf, nodeHeader, signedFor } from './node-requests.ts';
-
-/** What one node tells another. */
-export type NodeMessage =
-  | { readonly kind: 'stored' }
-  | { readonly kind: 'uses'; readonly uses: readonly ToldUses[] }
-  | { readonly kind: 'calls'; readonly calls: readonly ToolCallRecord[] }
-  | { readonly kind: 'ended'; readonly sessions: readonly string[] };
 
 /** Where other nodes send them. */
 export const messagePath = '/nodes/message';
