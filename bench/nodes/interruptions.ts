@@ -1,7 +1,6 @@
 /** How long writes stand still when the owner of the log is killed, stopped, ended or replaced. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '../../client/src/client.ts';
-import type { LogMoved } from '../../src/engine/contract/administration.ts';
 import { loadTenant, must } from '../fairness/load.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -127,15 +126,4 @@ async function takenAt(cluster: Cluster, from: number, wall: number): Promise<nu
       return (log.ownedSince ?? 0) - wall;
     await pause(20);
   }
-}
-
-/** Milliseconds for which a planned move let writes wait, as the service says. */
-export async function move(cluster: Cluster): Promise<number> {
-  const owner = await cluster.owner();
-  const { address } = cluster.node((owner + 1) % cluster.nodes.length);
-  const to = (await cluster.list(owner)).nodes.find((node) => node.address === address)?.id;
-  const moved = JSON.parse(
-    await must(cluster.node(owner).address, { path: '/admin/nodes/move', body: { to } }),
-  ) as LogMoved;
-  return moved.heldMs;
 }
