@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { needOf } from './need.ts';
+import { messageNeed } from './need.ts';
 
 const sent = (text: unknown, method = 'message/send') => ({
   method,
@@ -15,17 +15,17 @@ it.each([
   ['who is it', null],
   [7, null],
 ])('a message %j needs %j', async (text, need) => {
-  expect(await needOf(sent(text))).toBe(need);
-  expect(await needOf(sent(text, 'SendMessage'))).toBe(need);
+  expect(await messageNeed(sent(text))).toBe(need);
+  expect(await messageNeed(sent(text, 'SendMessage'))).toBe(need);
 });
 
 it('other methods, and what is no request, may do anything', async () => {
-  expect(await needOf(sent('p(?x)', 'tasks/get'))).toBeNull();
+  expect(await messageNeed(sent('p(?x)', 'tasks/get'))).toBeNull();
   for (const other of [
     null,
     [],
     { method: 'message/send' },
     { method: 'message/send', params: { message: { parts: 7 } } },
   ])
-    expect(await needOf(other)).toBeNull();
+    expect(await messageNeed(other)).toBeNull();
 });

@@ -12,7 +12,7 @@ const sends: ReadonlySet<unknown> = new Set(['message/send', 'SendMessage']);
 const noNames = new ArgumentNames([]);
 
 /** What a request of JSON-RPC needs. */
-export async function needOf(request: unknown): Promise<MessageNeed> {
+export async function messageNeed(request: unknown): Promise<MessageNeed> {
   if (!sends.has(fieldOf(request, 'method'))) return null;
   const parts = fieldOf(fieldOf(fieldOf(request, 'params'), 'message'), 'parts');
   if (!Array.isArray(parts)) return null;

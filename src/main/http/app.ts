@@ -30,7 +30,7 @@ import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCove
 import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';
 import { Forwarding, type NeedOf } from './forwarding.ts';
-import { addNodeMessages } from './node-messages.ts';
+import { addNodeMessages, messagePath } from './node-messages.ts';
 import { askForBody } from './node-requests.ts';
 import { addFiles } from './files.ts';
 import type { HttpHost } from './host.ts';
@@ -346,7 +346,7 @@ class RequestLog implements FastifyBaseLogger {
 }
 
 /** Routes that are requested all the time and are not worth a log line. */
-const quiet: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metrics', 'static']);
+const quiet: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metrics', messagePath, 'static']);
 
 /**
  * Logs and counts every answered request: method, route, status and time. The route is the pattern, never the address

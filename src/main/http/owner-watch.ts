@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import type { NodeHost } from './host.ts';
 
 /** A request that waits for another node. */
-export interface Waiting {
+export interface PassedOnRequest {
   /** Where that node is reached. */
   readonly address: string;
   /** It can be sent to another node, so it need not wait for one that lost the log. */
@@ -22,7 +22,7 @@ export interface Watched {
   stop(): void;
 }
 
-interface Entry extends Waiting {
+interface Entry extends PassedOnRequest {
   /** Its answer has begun, so that it cannot be sent to another node any more. */
   isBegun: boolean;
   heardAt: number;
@@ -50,7 +50,7 @@ export class OwnerWatch {
   }
 
   /** Watches the request until `stop`. */
-  watch(waiting: Waiting): Watched {
+  watch(waiting: PassedOnRequest): Watched {
     const entry: Entry = { ...waiting, isBegun: false, heardAt: performance.now(), lostAt: null };
     this.#entries.add(entry);
     this.#timer ??= setInterval(() => this.#look(), lookMs).unref();

@@ -129,7 +129,7 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
     };
     const forwarded = async () =>
       /^store_forwarded_total\{kind="write"\} (\d+)$/m.exec(
-        String((await copy.call('GET', '/metrics')).body),
+        (await copy.call<string>('GET', '/metrics')).body,
       )?.[1];
     for (let count = 1; count <= 3; count++) {
       await owner.call('POST', '/tell', fact(`f${count}`));
