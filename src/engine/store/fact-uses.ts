@@ -340,8 +340,11 @@ export class UseColumns {
 
   /** Records this many more uses of a fact that was used, before its latest ones and after the first. */
   addEarlier(number: number, count: number): void {
-    const at = this.#slotOf(number) * width;
-    if (at >= 0 && count > 0) this.#columns[at] = (this.#columns[at] as number) + count;
+    const slot = this.#slotOf(number);
+    if (slot < 0 || count <= 0) return;
+    const columns = this.#columnsOf(slot);
+    const at = placeOf(slot);
+    columns[at] = (columns[at] as number) + count;
   }
 
   /** The numbers of all facts with uses. */
