@@ -651,9 +651,9 @@ export class FactStore {
    * not begun. Copies in several scopes come one by one. In order of assertion within a relation.
    */
   match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
-    return matchFacts(this, pattern, (relation, row) =>
-      notYetValid ? relation.isHeld(row, generation, time) : relation.isVisible(row, generation, time),
-    );
+    const isWanted = (relation: StoredRelation, row: number): boolean =>
+      notYetValid ? relation.isHeld(row, generation, time) : relation.isVisible(row, generation, time);
+    return matchFacts(this, pattern, isWanted, generation);
   }
 
   /** The matching facts that were stored in this generation but become valid only after this time. */

@@ -30,13 +30,13 @@ export class FactUses {
    */
   #before: NumberMap<Uses> | null = null;
   #bounds: SalienceBounds | null = null;
+  /** By fact; null: this node tells no other one. */
+  #untold: Map<number, UntoldUses> | null = null;
   /** Uses that are noted when they are many, or when uses are read: the numbers of the facts, and the times. */
   #laterCount = 0;
   #laterNumbers = new Int32Array(0);
   #laterTimes = new Float64Array(0);
   #laterTimesOf: AssertionTimes | null = null;
-  /** By fact; null: this node tells no other one. */
-  #untold: Map<number, UntoldUses> | null = null;
 
   constructor(facts: FactStore) {
     this.#facts = facts;
@@ -57,8 +57,8 @@ export class FactUses {
   }
 
   /**
-   * `note` for a fact that a question used, of which there may be very many: recording them together waits for memory once and not
-   * for each. No reader of uses sees a difference. `times` is the same for all facts.
+   * `note` for a fact that a question used, of which there may be many: recording them together waits for memory once and not
+   * for each. No reader of uses sees a difference. `times` is the same for all facts. Such uses are in no record of the log.
    */
   noteLater(fact: FactRow, times: AssertionTimes, time: number): void {
     if (this.#laterNumbers.length === 0) {
