@@ -180,7 +180,8 @@ test('a plan of thousands of rules is bounded, and that of a question that reach
   const session = await openSession();
   const { engine, caller } = session;
   const importing = engine.import(caller, false);
-  const teach = (text: string): Promise<unknown> => importing.teach([{ rule: ruleInputSchema.parse({ text }), isDefault: false }]);
+  const teach = (text: string): Promise<unknown> =>
+    importing.teach([{ rule: ruleInputSchema.parse({ text }), isDefault: false }]);
   for (let at = 0; at < 2500; at++) {
     await teach(`deep${at + 1}(?x) :- deep${at}(?x), link(?x, ?_)`);
     await teach(`wide(?x) :- link(?x, c${at})`);

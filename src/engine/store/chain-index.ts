@@ -1,4 +1,11 @@
-import { Enlarging, firstStepOf, maxRowsAtOnce, nextCapacityOf, nextColumnCapacityOf, stepAfter } from './enlarging.ts';
+import {
+  Enlarging,
+  firstStepOf,
+  maxRowsAtOnce,
+  nextCapacityOf,
+  nextColumnCapacityOf,
+  stepAfter,
+} from './enlarging.ts';
 import { finish, fold, hashSeed } from './hash-slots.ts';
 import type { MemoryMeter } from './memory-meter.ts';
 
@@ -227,8 +234,7 @@ export class ChainIndex {
     let room = 16;
     while (room < this.#keys * 4) room = nextCapacityOf(room);
     this.#isDirect = this.positions.length === 1 && this.#greatest < room * 2;
-    if (this.#isDirect)
-      for (room = 16; room <= this.#greatest; ) room = nextColumnCapacityOf(room);
+    if (this.#isDirect) for (room = 16; room <= this.#greatest; ) room = nextColumnCapacityOf(room);
     this.#memory?.take(room * 4);
     this.#heads = new Int32Array(room);
     this.#old = old;

@@ -99,7 +99,12 @@ export function compileAtom(
     key[positions.length] = scope;
     positions.push(args.length);
   }
-  return { positions, key, equal: args.length - constantsGiven < 2 ? noPairs : equalPositions(args), isGround };
+  return {
+    positions,
+    key,
+    equal: args.length - constantsGiven < 2 ? noPairs : equalPositions(args),
+    isGround,
+  };
 }
 
 /** Pairs of positions with the same variable; `?_` matches anything each time. */

@@ -38,7 +38,9 @@ test('starts again for a fact retracted and asserted again', () => {
 test('uses that are noted later count for whoever reads them, as if they had been noted at once', () => {
   const prng = new Prng(11);
   const store = new FactStore(0);
-  const facts = Array.from({ length: 40 }, (_, at) => store.store({ ...fact, args: [`a${at}`] }, 1, 1000 + at));
+  const facts = Array.from({ length: 40 }, (_, at) =>
+    store.store({ ...fact, args: [`a${at}`] }, 1, 1000 + at),
+  );
   const times = { assertedAtOf: (_: FactStore, number: number): number => 1000 + number };
   const [later, atOnce] = [new FactUses(store), new FactUses(store)];
   const noted = (number: number): Uses | null =>
@@ -58,8 +60,7 @@ test('uses that are noted later count for whoever reads them, as if they had bee
       for (const uses of [later, atOnce]) uses.pin();
       pinned = facts.map((_, each) => noted(each));
     } else if (kind === 9 && pinned !== null) {
-      for (const uses of [later, atOnce])
-        expect(facts.map((_, each) => uses.pinnedOf(each))).toEqual(pinned);
+      for (const uses of [later, atOnce]) expect(facts.map((_, each) => uses.pinnedOf(each))).toEqual(pinned);
       for (const uses of [later, atOnce]) uses.unpin();
       pinned = null;
     } else {
