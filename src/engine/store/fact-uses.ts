@@ -30,13 +30,13 @@ export class FactUses {
    */
   #before: NumberMap<Uses> | null = null;
   #bounds: SalienceBounds | null = null;
+  /** By fact; null: this node tells no other one. */
+  #untold: Map<number, UntoldUses> | null = null;
   /** Uses that are noted when they are many, or when uses are read: the numbers of the facts, and the times. */
   #laterCount = 0;
   #laterNumbers = new Int32Array(0);
   #laterTimes = new Float64Array(0);
   #laterTimesOf: AssertionTimes | null = null;
-  /** By fact; null: this node tells no other one. */
-  #untold: Map<number, UntoldUses> | null = null;
 
   constructor(facts: FactStore) {
     this.#facts = facts;
@@ -57,8 +57,8 @@ export class FactUses {
   }
 
   /**
-   * `note` for a fact that a question used, of which there may be very many: recording them together waits for memory once and not
-   * for each. No reader of uses sees a difference. `times` is the same for all facts.
+   * `note` for a fact that a question used, of which there may be many: recording them together waits for memory once and not
+   * for each. No reader of uses sees a difference. `times` is the same for all facts. Such uses are in no record of the log.
    */
   noteLater(fact: FactRow, times: AssertionTimes, time: number): void {
     if (this.#laterNumbers.length === 0) {
@@ -249,10 +249,10 @@ export class UseColumns {
   readonly #free: number[] = [];
   #taken = 0;
   /**
-   * By slot: the number of uses, the first, how many of the latest are stored, and those: `keptUses`
-   * elements, oldest first.
+   * By page of slots, of each: the number of uses, the first, how many of the latest are stored, and those: `keptUses` elements,
+   * oldest first. In pages, since a copy of the uses of a million facts would be one long turn.
    */
-  #columns = new Float64Array(16 * width);
+  readonly #columns: Float64Array[] = [];
 
   /** While a moment is pinned: the slots from here on were taken since, and no free one is. */
   #pinned: number | null = null;
@@ -291,8 +291,8 @@ export class UseColumns {
   get(number: number): Uses | null {
     const slot = this.#slotOf(number);
     if (slot < 0) return null;
-    const columns = this.#columns;
-    const at = slot * width;
+    const columns = this.#columnsOf(slot);
+    const at = placeOf(slot);
     const start = at + latestAt;
     const latest = Array.from(columns.subarray(start, start + (columns[at + keptAt] as number)));
     return { count: columns[at] as number, first: columns[at + firstAt] as number, latest };
@@ -300,8 +300,9 @@ export class UseColumns {
 
   set(number: number, { count, first, latest }: Uses): void {
     const known = this.#slotOf(number);
-    const at = (known < 0 ? this.#take(number) : known) * width;
-    const columns = this.#columns;
+    const slot = known < 0 ? this.#take(number) : known;
+    const columns = this.#columnsOf(slot);
+    const at = placeOf(slot);
     columns[at] = count;
     columns[at + firstAt] = first;
     columns[at + keptAt] = latest.length;
@@ -311,8 +312,9 @@ export class UseColumns {
   /** Records one more use; if there was none, the first is at `assertedAt`. */
   note(number: number, assertedAt: number, time: number): void {
     const known = this.#slotOf(number);
-    const at = (known < 0 ? this.#take(number) : known) * width;
-    const columns = this.#columns;
+    const slot = known < 0 ? this.#take(number) : known;
+    const columns = this.#columnsOf(slot);
+    const at = placeOf(slot);
     if (known < 0) {
       columns[at] = 1;
       columns[at + firstAt] = assertedAt;
@@ -338,8 +340,11 @@ export class UseColumns {
 
   /** Records this many more uses of a fact that was used, before its latest ones and after the first. */
   addEarlier(number: number, count: number): void {
-    const at = this.#slotOf(number) * width;
-    if (at >= 0 && count > 0) this.#columns[at] = (this.#columns[at] as number) + count;
+    const slot = this.#slotOf(number);
+    if (slot < 0 || count <= 0) return;
+    const columns = this.#columnsOf(slot);
+    const at = placeOf(slot);
+    columns[at] = (columns[at] as number) + count;
   }
 
   /** The numbers of all facts with uses. */
@@ -365,15 +370,33 @@ export class UseColumns {
 
   #take(number: number): number {
     const slot = (this.#pinned === null ? this.#free.pop() : undefined) ?? this.#taken++;
-    if ((slot + 1) * width > this.#columns.length) {
-      const grown = new Float64Array(this.#columns.length * 2);
-      grown.set(this.#columns);
-      this.#columns = grown;
-    }
+    this.#makeRoomFor(slot);
     const page = (this.#pages[number >>> pageBits] ??= new Int32Array(pageMask + 1));
     page[number & pageMask] = slot + 1;
     return slot;
   }
+
+  #columnsOf(slot: number): Float64Array {
+    return this.#columns[slot >>> pageBits] as Float64Array;
+  }
+
+  /** The first page grows with its slots: most tenants use few facts. */
+  #makeRoomFor(slot: number): void {
+    const page = slot >>> pageBits;
+    const known = this.#columns[page];
+    const room = placeOf(slot) + width;
+    if (known !== undefined && known.length >= room) return;
+    const grown = new Float64Array(
+      page > 0 ? slotsInPage * width : Math.max(16 * width, 2 * (known?.length ?? 0)),
+    );
+    if (known !== undefined) grown.set(known);
+    this.#columns[page] = grown;
+  }
+}
+
+/** Where a slot begins in the columns of its page. */
+function placeOf(slot: number): number {
+  return (slot & pageMask) * width;
 }
 
 const slotsFetched = new Int32Array(maxLater);
@@ -382,4 +405,5 @@ const keptAt = 2;
 const latestAt = 3;
 const width = latestAt + keptUses;
 const pageBits = 10;
-const pageMask = (1 << pageBits) - 1;
+const slotsInPage = 1 << pageBits;
+const pageMask = slotsInPage - 1;

@@ -29,7 +29,7 @@ import {
 import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';
-import { Forwarding, type OperationOf } from './forwarding.ts';
+import { Forwarding, type NeedOf } from './forwarding.ts';
 import { addNodeMessages } from './node-messages.ts';
 import { askForBody } from './node-requests.ts';
 import { addFiles } from './files.ts';
@@ -64,8 +64,8 @@ interface MountedRoute {
   readonly isPublic?: boolean;
   /** The headers name database and tenant, and the handler reads the body, by `JsonBodies`. */
   readonly readsBody?: boolean;
-  /** The operation that a message performs; absent: the node that has the log answers all of them. */
-  readonly operationOf?: OperationOf;
+  /** What a message needs; absent: the node that has the log answers all of them. */
+  readonly needOf?: NeedOf;
 }
 
 /** Creates the application with the routes of the table and of all mounts. */
@@ -149,8 +149,8 @@ function guardSurface(
   });
   if (forwarding !== null)
     scope.addHook('onRequest', async (request, reply) => {
-      const { isPublic = false, operationOf } = mountedRoute(request);
-      const isAnswered = !isPublic && (await forwarding.passesOnSurface(request, reply, operationOf));
+      const { isPublic = false, needOf } = mountedRoute(request);
+      const isAnswered = !isPublic && (await forwarding.passesOnSurface(request, reply, needOf));
       if (!isAnswered) askForBody(request, reply.raw);
       return isAnswered ? reply : undefined;
     });
