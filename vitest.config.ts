@@ -12,7 +12,7 @@ const include = [
   'client/src/*.test.ts',
   'bench/**/*.test.ts',
   'scripts/**/*.test.mjs',
-  ...(long ? ['src/**/*.long.ts'] : []),
+  ...(long ? ['src/**/*.long.ts', 'bench/**/*.long.ts'] : []),
 ];
 
 /**

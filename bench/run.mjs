@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts the benchmark named by the first argument (storage, memory, space, large, shape, past, packages, context, import, http, fairness,
- * mcp, turns, ui, desktop), or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So
+ * Starts the benchmark named by the first argument (storage, memory, space, large, shape, past, packages, context, import, http, nodes,
+ * fairness, mcp, turns, ui, desktop), or that of the engine: bundles it and the engine for Node, then runs the bundle with the same arguments. So
  * it measures what ships, code that went through the bundler, and not a development server.
  */
 import { spawnSync } from 'node:child_process';
@@ -36,6 +36,7 @@ await build({
         'reasoning-thread': join(root, 'src', 'main', 'entry', 'reasoning-thread.ts'),
         packages: join(root, 'bench', 'packages.ts'),
         http: join(root, 'bench', 'http', 'main.ts'),
+        nodes: join(root, 'bench', 'nodes', 'main.ts'),
         fairness: join(root, 'bench', 'fairness', 'main.ts'),
         'fairness-prober-child': join(root, 'bench', 'fairness', 'prober-child.ts'),
         mcp: join(root, 'bench', 'mcp', 'main.ts'),
@@ -68,6 +69,7 @@ const others = [
   'context',
   'import',
   'http',
+  'nodes',
   'fairness',
   'mcp',
   'turns',

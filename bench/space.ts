@@ -106,6 +106,8 @@ async function weigh(count: number, variant: Variant): Promise<Weighed> {
   try {
     const empty = await settledBytes();
     await tell(engine, count, variant);
+    // What the load set off, so that nothing is under way.
+    await engine.snapshot();
     const stored = await settledBytes();
     await lookUp(engine);
     const indexed = await settledBytes();

@@ -41,6 +41,10 @@ test('GET /docs shows the description in the browser, offline, and calls the ser
   await page.reload();
   await expect(page.getByText('get the proof of every answer')).toBeVisible();
   expect(seen).toEqual({ foreign: [], complaints: [] });
+  await page.evaluate(() =>
+    document.body.insertAdjacentHTML('beforeend', '<style>body { display: none }</style>'),
+  );
+  await expect(page.getByText('get the proof of every answer')).toBeVisible();
 });
 
 test('GET /docs asks for a key if the service requires one', async ({ page }) => {

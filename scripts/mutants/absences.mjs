@@ -30,4 +30,11 @@ export const absences = [
     to: '',
     by: ['chains', 'meanwhile joins', 'meanwhile strata', 'meanwhile time'],
   },
+  {
+    clause: 'a negation of a stored relation makes its changes relevant',
+    file: 'datalog/tables/table-set.ts',
+    from: '      this.#storedWatchers.has(relation) ||\n',
+    to: '',
+    by: ['maintained absences', 'meanwhile time'],
+  },
 ];

@@ -7,6 +7,7 @@
 
 import { absences } from './absences.mjs';
 import { closing } from './closing.mjs';
+import { compiling } from './compiling.mjs';
 
 /** @typedef {{file: string, from: string, to: string}} Edit */
 /**
@@ -31,7 +32,6 @@ const derived = 'datalog/model/derived.ts';
 const reasoner = 'datalog/maintain/reasoner.ts';
 const tableCache = 'datalog/maintain/table-cache.ts';
 const question = 'datalog/tables/question.ts';
-const tableSet = 'datalog/tables/table-set.ts';
 const tuples = 'store/tuples.ts';
 const phases = 'export const phases = { kill: 0, check: 1, stored: 2, join: 3, notify: 4 } as const;';
 const joins = ['maintained joins', 'maintained strata'];
@@ -570,13 +570,6 @@ const noting = [
     by: ['meanwhile time', 'meanwhile strata', 'meanwhile joins'],
   },
   {
-    clause: 'a negation of a stored relation makes its changes relevant',
-    file: 'datalog/tables/table-set.ts',
-    from: '      this.#storedWatchers.has(relation) ||\n',
-    to: '',
-    by: ['maintained absences', 'meanwhile time'],
-  },
-  {
     clause: 'a constant that is added to the dictionary has one id',
     file: tableCache,
     from: 'if (row >= 0 && set.constants.clashes(relation, row)) ',
@@ -709,38 +702,6 @@ const dropping = [
     from: 'if (mostlyDead.size > 0) this.#drop(this.#host.reached(mostlyDead), true);',
     to: 'if (mostlyDead.size > 0) this.#drop(mostlyDead, true);',
     variant: 'tight',
-    by: joins,
-  },
-];
-
-/** @type {readonly Clause[]} */
-const compiling = [
-  {
-    clause: 'the first stored fact of a derived relation reaches its tables',
-    file: tableSet,
-    from: "this.#compileParts(table, [this.planner.planStored(table)], relationsOf(table), 'rules');",
-    to: '',
-    by: ['maintained sparse'],
-  },
-  {
-    clause: 'a change of a derived relation without stored facts is noted',
-    file: tableSet,
-    from: 'this.tablesOf(relation).some(({ lacksStored }) => lacksStored)',
-    to: 'false',
-    by: ['maintained sparse'],
-  },
-  {
-    clause: 'a join without rows to join demands them',
-    file: compileRule,
-    from: 'put(whole.demand, noTerms, 0, this.#set.work);',
-    to: '',
-    by: joins,
-  },
-  {
-    clause: 'a join from a demand joins the rows that are there',
-    file: compileRule,
-    from: 'whole !== null && whole.rows.done === 0',
-    to: 'whole !== null',
     by: joins,
   },
 ];

@@ -24,6 +24,12 @@ export class JsonText {
     return whole;
   }
 
+  /** True if the first 64 bytes match. */
+  begins(pattern: RegExp): boolean {
+    const [first = new Uint8Array()] = this.parts;
+    return pattern.test(new TextDecoder().decode(first.subarray(0, 64)));
+  }
+
   /** The text of an object with one more member at its end; that of anything else as it is. */
   withMember(name: string, value: unknown): JsonText {
     const parts = this.parts.filter(({ length }) => length > 0);

@@ -119,16 +119,34 @@ const questionHeapShare = 0.7;
 
 type HeapGauge = Pick<MemoryGauge, 'heapShare' | 'collect' | 'now'>;
 
+/** How a heap is watched. */
+interface HeapWatching {
+  /** See `QuestionHeap`. */
+  readonly remedy: string;
+  /** After garbage was collected in vain, none is for this many times as long as that took, and at least `minPauseMs`. */
+  readonly pauseFactor: number;
+  readonly minPauseMs: number;
+}
+
+/** A collection of the serving thread's heap stops everybody. */
+const servingHeap: HeapWatching = {
+  remedy: 'give the process a larger heap (NODE_OPTIONS=--max-old-space-size)',
+  pauseFactor,
+  minPauseMs,
+};
+
 /** Watches the heap for questions. */
 class HeapWatch implements QuestionHeap {
   readonly remedy: string;
   readonly #gauge: HeapGauge;
+  readonly #watching: HeapWatching;
   /** Until then it would be in vain to collect garbage. */
   #vainUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(gauge: HeapGauge, remedy: string) {
+  constructor(gauge: HeapGauge, watching: HeapWatching) {
     this.#gauge = gauge;
-    this.remedy = remedy;
+    this.#watching = watching;
+    this.remedy = watching.remedy;
   }
 
   isNearlyFull(): boolean {
@@ -140,17 +158,15 @@ class HeapWatch implements QuestionHeap {
     const isFull = gauge.heapShare() >= questionHeapShare;
     const end = gauge.now();
     // A collection stops the thread.
-    if (isFull) this.#vainUntil = end + Math.max(minPauseMs, (end - start) * pauseFactor);
+    const { minPauseMs: least, pauseFactor: times } = this.#watching;
+    if (isFull) this.#vainUntil = end + Math.max(least, (end - start) * times);
     return isFull;
   }
 }
 
-/** What questions look at while they grow; null: nothing is measured. `remedy`: see `QuestionHeap`. */
-export function heapOf(
-  gauge: HeapGauge | null,
-  remedy = 'give the process a larger heap (NODE_OPTIONS=--max-old-space-size)',
-): QuestionHeap | null {
-  return gauge === null ? null : new HeapWatch(gauge, remedy);
+/** What questions look at while they grow; null: nothing is measured. */
+export function heapOf(gauge: HeapGauge | null, watching = servingHeap): QuestionHeap | null {
+  return gauge === null ? null : new HeapWatch(gauge, watching);
 }
 
 const nothingRead: MemoryReading = {

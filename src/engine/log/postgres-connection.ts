@@ -1,12 +1,13 @@
 /**
- * One connection to PostgreSQL, opened again when it broke.
+ * One connection to PostgreSQL, opened again when it broke. Of several hosts it is the first that takes writes.
  *
  * Invariant: a statement is answered, refused by the server (nothing of it remains), or unknown: sent, and not answered by
  * the server. It sends no cancels and relies on nothing that belongs to a session, so poolers of transactions may stand
  * between. One statement is under way at a time; others wait.
  */
 import { Client, DatabaseError } from 'pg';
-import { assert } from '../base/assert.ts';
+import { assert, present } from '../base/assert.ts';
+import { hostsIn } from './postgres-hosts.ts';
 
 /** How a statement failed. */
 export type Failure = 'unreachable' | 'refused' | 'unknown';
@@ -48,6 +49,8 @@ export interface SessionSettings {
 }
 
 const CONNECT_MS = 5000;
+/** With several hosts, of which one may be gone. */
+const CONNECT_HOST_MS = 2000;
 const SETTINGS = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS readonly,
   current_setting('synchronous_commit') AS commit, current_setting('fsync') AS fsync,
   current_setting('server_version_num')::int AS version, current_setting('synchronous_standby_names') AS standbys,
@@ -56,9 +59,11 @@ const SETTINGS = `SELECT pg_is_in_recovery() AS standby, current_setting('transa
 /** Errors of the server that mean that it rolled the statement back: by class, or by code. */
 const REFUSED = /^(22|23|42|54|25006|40001|40P01|53100|53200|55P03|57014)/;
 
-/** A connection to the database of this URL, opened when it is first used. */
+/** A connection to the database of this URL, which may name several hosts; opened when it is first used. */
 export class PostgresConnection {
-  readonly #url: string;
+  readonly #urls: readonly string[];
+  /** Number of the host that was connected last. */
+  #host = 0;
   #client: Client | null = null;
   #isWarned = false;
   #last: Promise<unknown> = Promise.resolve();
@@ -67,7 +72,7 @@ export class PostgresConnection {
   settings: SessionSettings | null = null;
 
   constructor(url: string) {
-    this.#url = url;
+    this.#urls = hostsIn(url);
   }
 
   /**
@@ -115,14 +120,26 @@ export class PostgresConnection {
     }
   }
 
+  /** Connects to the host that was connected last, or to the next one that takes writes. */
   async #connect(): Promise<Client> {
+    const { length } = this.#urls;
+    for (let tries = 1; ; tries++)
+      try {
+        return await this.#connectTo(present(this.#urls[this.#host], 'the hosts are numbered'));
+      } catch (error) {
+        this.#host = (this.#host + 1) % length;
+        if (tries === length || !(error instanceof StatementFailed)) throw error;
+      }
+  }
+
+  async #connectTo(url: string): Promise<Client> {
     assert(!this.#isClosed, 'a closed connection runs no statement');
     let client: Client | null = null;
     try {
       client = new Client({
-        connectionString: this.#url,
+        connectionString: url,
         application_name: 'corollary',
-        connectionTimeoutMillis: CONNECT_MS,
+        connectionTimeoutMillis: this.#urls.length === 1 ? CONNECT_MS : CONNECT_HOST_MS,
         keepAlive: true,
       });
       // Also errors while nothing is under way; a statement under way is rejected besides.

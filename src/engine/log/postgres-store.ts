@@ -476,7 +476,7 @@ export class PostgresStore implements FrameStore {
     for await (const { frame, payload } of this.#frames(after, through)) {
       const { first: firstSequence, count, checksum } = frame;
       const fail = (what: string): Error => damagedStore(what, firstSequence);
-      const records = [...frameRecords({ firstSequence, count }, payload, fail)];
+      const records = frameRecords({ firstSequence, count }, payload, fail);
       yield { records, end: { sequence: firstSequence + count - 1, checksum } };
       if (firstSequence + count > through) return;
     }

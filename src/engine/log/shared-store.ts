@@ -51,9 +51,10 @@ export interface SharedTotals {
   readonly endsLost: number;
 }
 
-/** Records of one frame of a shared log, in order, and the frame's end. */
+/** One frame of a shared log, and its end. */
 export interface SharedFrame {
-  readonly records: readonly LogRecord[];
+  /** In order, each decoded when it is its turn; to be read once. */
+  readonly records: Iterable<LogRecord>;
   readonly end: { readonly sequence: number; readonly checksum: number };
 }
 

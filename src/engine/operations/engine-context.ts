@@ -289,7 +289,7 @@ export class EngineContext implements Writer {
     this.admission = new WriteAdmission(state, memory, new Slices(scheduler.pauseOf(null, 'judge a write')));
     this.questions = new QuestionQuotas(state, clock);
     this.transactions = new Transactions(this, steady(clock));
-    this.windows = new Windows(this.live, this.newId);
+    this.windows = new Windows(this.live);
     this.threads =
       parts.shared === undefined ? this.#threadsOf(parts.threadHost ?? null) : parts.shared.threads;
     const elsewhere = this.threads?.past ?? null;

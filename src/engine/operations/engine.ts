@@ -1,5 +1,6 @@
 import type { Caller } from '../base/caller.ts';
 import { JsonText } from '../base/json-text.ts';
+import type { ContextWindow, DiffAnswer, OptimizeInput, WindowDiffInput } from '../contract/context.ts';
 import { windowTimeoutMs } from '../contract/fields.ts';
 import type { ContextEntry, DecayInput, MemoryStatsQuery } from '../contract/memory.ts';
 import type { EntityInput } from '../contract/entities.ts';
@@ -27,13 +28,14 @@ import { forget, forgetById, forgetPattern } from '../write/retract.ts';
 import { forgetRule, ruleRefusals, teach, updateRule } from '../write/rules.ts';
 import { deleteScope, forkScope, mergeScopes } from '../write/scopes.ts';
 import { tell, tellAll } from '../write/tell.ts';
-import type { Windows } from '../window/windows.ts';
+import type { LeftOutFacts } from '../window/window.ts';
 import { type ReadingEngine, EngineContext, type EngineParts } from './engine-context.ts';
 import type { Leader } from '../replication/leader.ts';
 import { forgetEntity } from '../history/erasures.ts';
 import { factLives, history, revert } from './history.ts';
 import { argumentNames, resolveRequest } from './named-arguments.ts';
 import { rule, validateRules } from './questions.ts';
+import { momentWindowReads, windowReads } from './windowing.ts';
 import { anyConclusion, asking, movesWithThePast, reading, readings } from './readings.ts';
 
 /** The other operations by name: each is a function of the engine's context, the caller and the input. */
@@ -167,6 +169,24 @@ function methods<Part extends object, Name extends keyof Part>(
  */
 export type Engine = ReturnType<typeof engineOver>;
 
+/** Windows of the present, or of the moment that the caller names. */
+function windowing(context: EngineContext) {
+  const { windows } = context;
+  const present = windowReads(context, context.newId);
+  return {
+    optimizeContext(
+      caller: Caller,
+      input: OptimizeInput,
+      leftOut: LeftOutFacts | null = null,
+    ): Promise<ContextWindow> {
+      const reads = caller.moment === undefined ? present : momentWindowReads(context);
+      return windows.optimizeContext(reads, caller, input, leftOut);
+    },
+    diffContext: (caller: Caller, input: WindowDiffInput): Promise<DiffAnswer> =>
+      windows.diffContext(present, caller, input),
+  };
+}
+
 /** The engine of a log that was read and the state that it amounts to. */
 export function createEngine(parts: EngineParts): Engine {
   return engineOver(new EngineContext(parts));
@@ -182,12 +202,6 @@ export function engineOver(context: EngineContext) {
     readings,
   ).map(([name, operation]) => [name, atItsMoment(context, name, operation)]);
   /** A window of the present, or of the moment that the caller names. */
-  const optimizeContext: Windows['optimizeContext'] = (caller, input, isLeftOut) =>
-    caller.moment === undefined
-      ? windows.optimizeContext(caller, input, isLeftOut)
-      : context.atMoment(caller, input.timeoutMs ?? windowTimeoutMs, ({ live: then }) =>
-          windows.optimizeContext(caller, input, isLeftOut, then),
-        );
   return {
     ...(Object.fromEntries(bound) as {
       [Name in keyof typeof operations]: Bound<(typeof operations)[Name]>;
@@ -196,8 +210,8 @@ export function engineOver(context: EngineContext) {
       [Name in keyof typeof readings]: Bound<(typeof readings)[Name]>;
     }),
     ...methods(transactions, 'begin', 'within', 'abandon', 'commit', 'rollback'),
-    optimizeContext,
-    ...methods(windows, 'diffContext', 'clearContextSession'),
+    ...windowing(context),
+    ...methods(windows, 'clearContextSession'),
     ...methods(databases, 'databases', 'createDatabase', 'deleteDatabase', 'nukeDatabase'),
     ...methods(databases, 'quota', 'setQuota'),
     ...methods(databases, 'tenants', 'createTenant', 'deleteTenant', 'nukeTenant'),

@@ -10,6 +10,7 @@ import {
 } from '../read/export-knowledge.ts';
 import {
   type ExportEnd,
+  exportFactText,
   type ExportInput,
   exportText,
   ExportWriter,
@@ -17,7 +18,7 @@ import {
 } from '../read/export-text.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { unlimited } from '../session/writer.ts';
-import type { ReasoningThreads } from '../reasoning/reasoning-threads.ts';
+import { AnswerLost, type ReasoningThreads } from '../reasoning/reasoning-threads.ts';
 import type { ReadingEngine } from './engine-context.ts';
 
 /** Rows that an export reads from which on it is worth a copy: fewer are written here in 50 ms. */
@@ -34,15 +35,19 @@ export async function exportKnowledge(
     const moved = await live.reading(caller, unlimited, async (context) =>
       rowsOf(context, input.choice) < minMovedRows && threads.afterMs > 0
         ? null
-        : exportThere(threads, caller, context, input, send),
+        : exportThere(live, threads, caller, context, input, send),
     );
     if (moved !== null) return moved;
   }
   return live.reading(caller, unlimited, (context) => exportText(context, input, send));
 }
 
-/** null: it cannot be written there, and nothing was sent. */
+/**
+ * null: it cannot be written there, and nothing was sent. If its thread ends in the middle, what is left is written here, of the
+ * same generation and instant: the same facts in the same order, so that it goes on after the last byte that was sent.
+ */
 async function exportThere(
+  live: ReadingEngine['live'],
   threads: ReasoningThreads,
   caller: Caller,
   context: ReadContext,
@@ -52,16 +57,21 @@ async function exportThere(
   const { choice, format } = input;
   const writer = new ExportWriter(textFormat(format), send);
   let plan: ExportedKnowledge | null = null;
+  let seen = context;
   let hasHead = false;
+  /** Bytes of what the thread wrote. */
+  let sent = 0;
   const head = async (): Promise<void> => {
     if (hasHead || plan === null) return;
     hasHead = true;
     await writer.head(plan);
   };
-  const moved = await threads.ask(caller, context, {
+  const asked = threads.ask(caller, context, {
     ...unlimited,
     task: { kind: 'exportFacts', input },
     shape: null,
+    // It can be written here.
+    evicts: false,
     reach: (now) => ({
       goals: [],
       relations: exportedRelations(now, choice).map(({ predicate, arity, negated }) =>
@@ -70,19 +80,43 @@ async function exportThere(
     }),
     stream: {
       // What is not copied is as it is when the facts are pinned.
-      begun: (now) => void (plan = exportedKnowledge(now, choice)),
+      begun: (now) => {
+        seen = now;
+        plan = exportedKnowledge(now, choice);
+      },
       take: async (piece) => {
         await head();
         await writer.flush();
         await send(piece);
+        sent += piece.length;
       },
     },
   });
-  if (moved === null || plan === null) return null;
+  const written = await asked.then(
+    (moved) => moved && (moved.value as ExportEnd),
+    async (error: unknown) => {
+      if (!(error instanceof AnswerLost)) throw error;
+      live.refuseClosed();
+      await head();
+      await writer.flush();
+      return exportFactText(seen, input, without(sent, send));
+    },
+  );
+  if (written === null || plan === null) return null;
   await head();
   await writer.tail(plan);
-  const { omitted } = moved.value as ExportEnd;
-  return { omitted: writer.omitted + omitted };
+  return { omitted: writer.omitted + written.omitted };
+}
+
+/** Leaves out the first bytes of what is sent. */
+function without(bytes: number, send: SendPart): SendPart {
+  let left = bytes;
+  return async (part) => {
+    const encoded = typeof part === 'string' ? new TextEncoder().encode(part) : part;
+    const rest = encoded.subarray(Math.min(left, encoded.length));
+    left -= encoded.length - rest.length;
+    if (rest.length > 0) await send(rest);
+  };
 }
 
 function rowsOf(context: ReadContext, choice: ExportChoice): number {

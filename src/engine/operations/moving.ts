@@ -2,10 +2,11 @@
  * Reads that can move to a reasoning thread.
  *
  * Such a read begins here. If it takes long, or reads of its shape did, it begins again on the thread, where the task of
- * its name does the same over the copy. What ranks or shows by salience stays, since uses are noted here.
+ * its name does the same over the copy. The facts that it used are noted here.
  */
 import type { Caller } from '../base/caller.ts';
 import { JsonText } from '../base/json-text.ts';
+import { parseLongJson } from '../base/long-json.ts';
 import { HandOver, type HandOverLimit } from '../datalog/tables/evaluation.ts';
 import type { RemoteReads, RemoteTask } from '../reasoning/messages.ts';
 import type { MovedAnswer, Reach } from '../reasoning/reasoning-threads.ts';
@@ -15,7 +16,7 @@ import type { FactRow } from '../store/fact-store.ts';
 import type { ReadingEngine } from './engine-context.ts';
 
 /** A read of this kind, here and elsewhere. */
-export interface MovableRead<Kind extends keyof RemoteReads, Result> {
+interface Movable<Kind extends keyof RemoteReads, Result> {
   readonly kind: Kind;
   readonly input: RemoteReads[Kind];
   /** Equal for reads that take about as long. */
@@ -26,26 +27,71 @@ export interface MovableRead<Kind extends keyof RemoteReads, Result> {
   readonly reach: (now: ReadContext) => Reach | null;
   /** Reads it here, and notes the facts that it used. */
   readonly here: (context: ReadContext) => Promise<Result>;
-  /** What is done with a short answer of the thread; the facts that it used are noted already. */
-  readonly taken?: (answer: Result, moved: MovedAnswer) => Result;
 }
 
+/** A read whose long answers are text. */
+export interface MovableRead<Kind extends keyof RemoteReads, Result> extends Movable<Kind, Result> {
+  /** What is done with a short answer of the thread; the facts that it used are noted already. */
+  readonly taken?: (answer: Result, moved: MovedAnswer) => Result;
+  /** What is done with a long one. */
+  readonly takenText?: (text: JsonText, moved: MovedAnswer) => JsonText;
+}
+
+/** A read that needs the whole tenant, and whose answer is needed here. */
+export interface MovableRanking<Kind extends keyof RemoteReads, Answer, Result>
+  extends Movable<Kind, Result> {
+  /** What the answer of the thread comes to. */
+  readonly taken: (answer: Answer, moved: MovedAnswer) => Promise<Result>;
+}
+
+/** A copy of the whole tenant is worth it for reads that take so many times as long as others may before they move. */
+const rankingFactor = 10;
+
 /** Reads here or on a reasoning thread, which writes a long answer as text. */
-export async function hereOrThere<Kind extends keyof RemoteReads, Result>(
-  { live, threads }: ReadingEngine,
+export function hereOrThere<Kind extends keyof RemoteReads, Result>(
+  engine: ReadingEngine,
   caller: Caller,
   limits: ReadLimits,
   read: MovableRead<Kind, Result>,
 ): Promise<Result | JsonText> {
-  const { kind, input, shape, about, reach, here, taken } = read;
+  const { taken, takenText } = read;
+  return begun<Kind, Result | JsonText>(engine, caller, limits, read, 1, async (moved) => {
+    const { value } = moved;
+    if (value instanceof JsonText) return takenText?.(value, moved) ?? value;
+    const answer = value as Result;
+    return taken?.(answer, moved) ?? answer;
+  });
+}
+
+/** Reads here or on a reasoning thread, whose answer is parsed in slices. */
+export function rankedHereOrThere<Kind extends keyof RemoteReads, Answer, Result>(
+  engine: ReadingEngine,
+  caller: Caller,
+  limits: ReadLimits,
+  read: MovableRanking<Kind, Answer, Result>,
+): Promise<Result> {
+  return begun(engine, caller, limits, read, rankingFactor, async (moved) =>
+    read.taken((await objectOf(moved.value, moved.context.pacer)) as Answer, moved),
+  );
+}
+
+async function begun<Kind extends keyof RemoteReads, Result>(
+  { live, threads }: ReadingEngine,
+  caller: Caller,
+  limits: ReadLimits,
+  { kind, input, shape, about, reach, here }: Movable<Kind, Result>,
+  factor: number,
+  take: (moved: MovedAnswer) => Promise<Result>,
+): Promise<Result> {
   // Begun again or not, it has its time once.
   const startedAt = limits.startedAt ?? performance.now();
   const stay = (handOver?: HandOverLimit): Promise<Result> =>
     live.reading(caller, { ...limits, startedAt, handOver }, here, about);
   if (threads === null || caller.transaction !== null) return stay();
+  const lightMs = threads.afterMs * factor;
   if (!threads.isHeavy(caller, shape)) {
     try {
-      return await stay({ afterMs: threads.afterMs, isPossible: () => threads.isThere(caller) });
+      return await stay({ afterMs: lightMs, isPossible: () => threads.isThere(caller) });
     } catch (error) {
       if (!(error instanceof HandOver)) throw error;
       threads.noteHeavy(caller, shape);
@@ -54,16 +100,26 @@ export async function hereOrThere<Kind extends keyof RemoteReads, Result>(
   const { timeoutMs, maxDerivations } = limits;
   // The kind goes with its input, which the type of a union cannot say.
   const task = { kind, input } as RemoteTask;
+  const question = { task, timeoutMs, maxDerivations, reach, shape, lightMs, evicts: factor === 1 };
   const elsewhere = await live.reading(caller, { ...limits, startedAt }, async (context) => {
-    const moved = await threads.ask(caller, context, { task, timeoutMs, maxDerivations, reach, shape });
+    const moved = await threads.ask(caller, context, question);
     if (moved === null) return null;
     await live.noteUses(moved.context, usedBy(moved));
-    const { value } = moved;
-    if (value instanceof JsonText) return { answer: value };
-    const answer = value as Result;
-    return { answer: taken?.(answer, moved) ?? answer };
+    return { answer: await take(moved) };
   });
   return elsewhere === null ? stay() : elsewhere.answer;
+}
+
+/** Answers nest less deep. */
+const maxAnswerDepth = 64;
+
+/** The value of an answer, in slices if it is text. */
+export async function objectOf(value: unknown, pacer: ReadContext['pacer']): Promise<unknown> {
+  if (!(value instanceof JsonText)) return value;
+  const whole = value.whole();
+  const bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength);
+  const reading = await parseLongJson(bytes, maxAnswerDepth, () => pacer.breathe());
+  return 'value' in reading ? reading.value : value.value();
 }
 
 /** The facts that the answer used, but for those that are gone. */

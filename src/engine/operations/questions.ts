@@ -6,10 +6,18 @@ import { JsonText } from '../base/json-text.ts';
 import { runInSlices } from '../base/slices.ts';
 import { requireRule, ruleToStore, storedRule } from '../commit/prepare-rules.ts';
 import type { AggregateInput, AggregateResult } from '../contract/aggregation.ts';
-import type { ExplainInput, Explanation, WhatIfInput, WhatIfResult } from '../contract/explanation.ts';
+import type {
+  ExplainInput,
+  Explanation,
+  Trace,
+  TraceInput,
+  WhatIfInput,
+  WhatIfResult,
+} from '../contract/explanation.ts';
 import type { PredicateList, QueryInput, QueryResult } from '../contract/facts.ts';
 import type { Answer, AskInput } from '../contract/inference.ts';
 import { isVariable, type Rule } from '../contract/language.ts';
+import type { PlanAnswer } from '../contract/plan.ts';
 import type { StoredRule, ValidateResult } from '../contract/rules.ts';
 import { Program, relationsRead } from '../datalog/model/program.ts';
 import { type Reach, shapeOfQuestion } from '../reasoning/reasoning-threads.ts';
@@ -17,7 +25,8 @@ import { diagnosis } from '../language/diagnose.ts';
 import { isPositiveAtom, relationKey, relationOf } from '../language/terms.ts';
 import { listPredicates } from '../read/describe.ts';
 import { aggregateFacts, relationsAggregated } from '../read/aggregate-facts.ts';
-import { explain } from '../read/explain.ts';
+import { explain, trace } from '../read/explain.ts';
+import { planOf } from '../read/plan.ts';
 import { queryByPointLookup, queryFacts } from '../read/query.ts';
 import { whatIf } from '../read/what-if.ts';
 import { askedKey } from '../session/caches.ts';
@@ -93,24 +102,29 @@ export async function askWithTables(
   const goals = relationsRead(body);
   const here = (context: ReadContext): Promise<Answer> => answered(context);
   return engine.live.asQuestion(caller, limits, (timed) =>
-    isCounted
-      ? engine.live.reading(caller, timed, here, goals)
-      : hereOrThere(engine, caller, timed, {
-          kind: 'ask',
-          input,
-          shape: shapeOfQuestion(input, body, proofs ? 'proof' : 'answer'),
-          about: goals,
-          reach: (now) => cone(now, goals),
-          here,
-          taken: (inferred, moved) => {
-            const { context } = moved;
-            const answer = { ...inferred, ...hintsOf(context, input, body, inferred.results) };
-            engine.live.keepAnswer(context, key, answer, new Set(usedBy(moved)));
-            return answer;
-          },
-        }),
+    hereOrThere(engine, caller, timed, {
+      kind: 'ask',
+      input,
+      shape: shapeOfQuestion(input, body, `${proofs ? 'proof' : 'answer'}${isCounted ? ' counted' : ''}`),
+      about: goals,
+      reach: (now) => cone(now, goals),
+      here,
+      taken: (inferred, moved) => {
+        const { context } = moved;
+        const answer = { ...inferred, ...hintsOf(context, input, body, inferred.results) };
+        if (!isCounted) engine.live.keepAnswer(context, key, answer, new Set(usedBy(moved)));
+        return answer;
+      },
+      takenText: (text, { context }) => {
+        // One without results is long because of its plan.
+        const { hints } = text.begins(noResults) ? hintsOf(context, input, body, []) : {};
+        return hints === undefined ? text : text.withMember('hints', hints);
+      },
+    }),
   );
 }
+
+const noResults = /^\{\s*"results":\s*\[\s*\]/;
 
 /** Stored facts that match, without inference; many may come from a reasoning thread, as text. */
 export async function queryForText(
@@ -224,19 +238,56 @@ export async function whatIfForText(
   );
 }
 
+/** How a question would be evaluated. It may come from a reasoning thread, a long one as text. */
+export async function planForText(
+  engine: ReadingEngine,
+  caller: Caller,
+  input: AskInput,
+): Promise<PlanAnswer | JsonText> {
+  const body = bodyOf(input);
+  return engine.live.asQuestion(caller, input, (timed) =>
+    hereOrThere(engine, caller, timed, {
+      kind: 'plan',
+      input,
+      shape: shapeOfQuestion(input, body, 'plan'),
+      about: [],
+      reach: (now) => ({ goals: [], relations: now.reader.program.below(relationsRead(body)) }),
+      here: (context) => planOf(context, input, body),
+    }),
+  );
+}
+
+/** How a question is evaluated, rule by rule. It may come from a reasoning thread, a long one as text. */
+export async function traceForText(
+  engine: ReadingEngine,
+  caller: Caller,
+  input: TraceInput,
+): Promise<Trace | JsonText> {
+  const body = bodyOf(input);
+  return engine.live.asQuestion(caller, input, (timed) =>
+    hereOrThere(engine, caller, timed, {
+      kind: 'trace',
+      input,
+      shape: shapeOfQuestion(input, body, 'trace'),
+      about: [],
+      reach: (now) => ({ goals: [], relations: now.reader.program.below(relationsRead(body)) }),
+      here: (context) => trace(context, input, body),
+    }),
+  );
+}
+
 /** Relations whose conclusions become known, with all below them. */
 function cone({ reader }: ReadContext, goals: readonly string[]): Reach {
   return { goals, relations: reader.program.below(goals) };
 }
 
 /** As if every rule were enabled: a disabled one may be what is missing. */
-function coneOfWhyNot({ database, tenant, reader }: ReadContext, goals: readonly string[]): Reach | null {
-  // A copy does not have the ends of facts that were asserted again.
-  if (tenant.facts.hasEnds({ kind: 'all' })) return null;
+function coneOfWhyNot({ database, reader }: ReadContext, goals: readonly string[]): Reach {
   const rules = database.rules.all();
-  if (rules.every(({ enabled }) => enabled)) return { goals, relations: reader.program.below(goals) };
+  if (rules.every(({ enabled }) => enabled))
+    return { goals, relations: reader.program.below(goals), ends: true };
   const all = new Program(rules.map((rule) => (rule.enabled ? rule : { ...rule, enabled: true })));
-  return { goals, relations: all.below(goals) };
+  return { goals, relations: all.below(goals), ends: true };
 }
 
 /** The relations that the change names. */

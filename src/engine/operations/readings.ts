@@ -1,24 +1,15 @@
 /** The operations that only read, and can be asked about the past: of the present, of a moment, and on a reasoning thread. */
 import type { Caller } from '../base/caller.ts';
-import { windowTimeoutMs } from '../contract/fields.ts';
-import type { TraceInput } from '../contract/explanation.ts';
 import type { ListFactsQuery } from '../contract/facts.ts';
-import type { AskInput } from '../contract/inference.ts';
-import type { RecallInput } from '../contract/memory.ts';
-import { recall } from '../memory/recall.ts';
-import { bodyOf } from '../read/ask.ts';
-import { trace } from '../read/explain.ts';
 import { listFacts } from '../read/list-facts.ts';
-import { planOf } from '../read/plan.ts';
 import { predicateGraph } from '../read/predicate-graph.ts';
 import type { PastReadings } from '../reasoning/copied-pasts.ts';
-import { search } from '../search/search.ts';
 import type { ReadContext } from '../session/read-context.ts';
 import { defaultLimits, type ReadLimits } from '../session/read-limits.ts';
-import { recallFor } from '../window/recall-query.ts';
 import { diffScopes, listScopes } from '../write/scopes.ts';
 import type { ReadingEngine } from './engine-context.ts';
 import { exportKnowledge } from './exporting.ts';
+import { pastWindow, recalled, searched } from './windowing.ts';
 import {
   aggregateForText,
   askForText,
@@ -26,11 +17,13 @@ import {
   asObject,
   askWithTables,
   explainForText,
+  planForText,
   predicates,
   queryAll,
   queryAtOnce,
   queryForText,
   rules,
+  traceForText,
   whatIfForText,
 } from './questions.ts';
 
@@ -60,13 +53,8 @@ export const anyConclusion = (): null => null;
 
 /** The operations that can be asked about the past, by name: see `EngineContext.atMoment`. */
 export const readings = {
-  /** How a question would be evaluated. */
-  plan: async ({ live }: ReadingEngine, caller: Caller, input: AskInput) => {
-    const body = bodyOf(input);
-    return live.asQuestion(caller, input, (limits) =>
-      live.reading(caller, limits, (context) => planOf(context, input, body)),
-    );
-  },
+  plan: asObject(planForText),
+  planForText,
   query: asObject(queryAll, queryAtOnce),
   queryForText,
   /** How predicates depend on each other. */
@@ -83,24 +71,14 @@ export const readings = {
   explainForText,
   whatIf: asObject(whatIfForText),
   whatIfForText,
-  /** How a question is evaluated, rule by rule. */
-  trace: async ({ live }: ReadingEngine, caller: Caller, input: TraceInput) => {
-    const body = bodyOf(input);
-    return live.asQuestion(caller, input, (limits) =>
-      live.reading(caller, limits, (context) => trace(context, input, body)),
-    );
-  },
+  trace: asObject(traceForText),
+  traceForText,
   scopes: listScopes,
   diff: diffScopes,
   /** The facts of highest salience; reading them here is no use of them. */
-  recall: asking(
-    async (context, input: RecallInput) =>
-      input.query === null ? recall(context, input) : recallFor(context, input, input.query),
-    ({ timeoutMs }) => ({ ...defaultLimits, timeoutMs: timeoutMs ?? windowTimeoutMs }),
-    ({ includeInferred, query: text }) => (includeInferred || text !== null ? null : []),
-  ),
+  recall: recalled,
   /** The hits of a text, and what it mentions. */
-  search: asking(search, () => defaultLimits, anyConclusion),
+  search: searched,
   /** What is stored as text, part by part: see `exportText`. */
   export: exportKnowledge,
 };
@@ -119,10 +97,11 @@ const transactions: ReadingEngine['transactions'] = {
 
 /** The operations as a reasoning thread does them, over a copy of the past. */
 export const pastReadings: PastReadings = Object.fromEntries(
-  Object.entries<(engine: ReadingEngine, caller: Caller, input: never) => Promise<unknown>>(whole).map(
-    ([name, read]) => [
-      name,
-      (engine, caller, input) => read({ ...engine, transactions, threads: null }, caller, input as never),
-    ],
-  ),
+  Object.entries<(engine: ReadingEngine, caller: Caller, input: never) => Promise<unknown>>({
+    ...whole,
+    window: pastWindow,
+  }).map(([name, read]) => [
+    name,
+    (engine, caller, input) => read({ ...engine, transactions, threads: null }, caller, input as never),
+  ]),
 );

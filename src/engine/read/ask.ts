@@ -35,7 +35,7 @@ function patternOf(input: AskedForms): Literal[] {
 /** What the inference of an answer reads. */
 export type InferenceContext = Pick<ReadContext, 'database' | 'tenant' | 'reasoner' | 'reader' | 'pacer'>;
 
-/** An answer without plan and hints, and the stored facts among the results of the page and the proof's premises. */
+/** An answer without hints, and the stored facts among the results of the page and the proof's premises. */
 interface Inferred {
   readonly answer: Answer;
   readonly used: Set<FactRow>;
@@ -47,23 +47,29 @@ export async function ask(
   input: AskInput,
   body: readonly Literal[],
 ): Promise<Inferred> {
-  const profile = input.plan === true ? new Profile() : null;
-  const { answer, used } = await infer(context, input, body, profile);
-  const planned =
-    profile === null ? null : await planWithCounts(question(scopeChoice(input), body), profile, context);
-  const plan = planned === null ? {} : { plan: planned.plan, planText: planned.text };
-  return { answer: { ...answer, ...plan, ...hintsOf(context, input, body, answer.results) }, used };
+  const { answer, used } = await inferWithPlan(context, input, body);
+  return { answer: { ...answer, ...hintsOf(context, input, body, answer.results) }, used };
 }
 
-/**
- * Answers a question by inference, without plan and hints. `profile` counts what its steps
- * do.
- */
-export async function infer(
+/** Answers a question by inference, with the plan if it is wanted, without hints. */
+export async function inferWithPlan(
   context: InferenceContext,
   input: AskInput,
   body: readonly Literal[],
-  profile: Profile | null = null,
+): Promise<Inferred> {
+  if (input.plan !== true) return infer(context, input, body, null);
+  const profile = new Profile();
+  const { answer, used } = await infer(context, input, body, profile);
+  const { plan, text } = await planWithCounts(question(scopeChoice(input), body), profile, context);
+  return { answer: { ...answer, plan, planText: text }, used };
+}
+
+/** `profile` counts what the steps do. */
+async function infer(
+  context: InferenceContext,
+  input: AskInput,
+  body: readonly Literal[],
+  profile: Profile | null,
 ): Promise<Inferred> {
   const { reasoner, reader, pacer } = context;
   const names = namesOfAnswers(reader, body);

@@ -14,7 +14,7 @@ import { type ReadContext, scopeChoice } from '../session/read-context.ts';
  * nothing, and is no use of facts.
  */
 export async function planOf(
-  { reasoner, reader, pacer }: ReadContext,
+  { reasoner, reader, pacer }: Pick<ReadContext, 'reasoner' | 'reader' | 'pacer'>,
   input: AskInput,
   body: readonly Literal[],
 ): Promise<PlanAnswer> {
@@ -34,7 +34,7 @@ export async function planOf(
 export async function planWithCounts(
   asked: Question,
   profile: Profile,
-  { pacer }: ReadContext,
+  { pacer }: Pick<ReadContext, 'pacer'>,
 ): Promise<PlanAnswer> {
   return written(asked, present(profile.planner, 'the question was evaluated'), profile, pacer);
 }

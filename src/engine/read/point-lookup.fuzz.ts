@@ -145,6 +145,39 @@ test('finds the atoms of a scan of all rows', async () => {
   expect(found).toBeGreaterThan(0);
 });
 
+test('selects the facts of a scan of all rows, in order of birth, also those not yet valid', async () => {
+  let found = 0;
+  await overSeeds({ name: 'selected facts', few: 60, many: 3_000 }, async (seed) => {
+    const prng = new Prng(seed);
+    const count = prng.pick([1, 2, 3, 12]);
+    const scopes = Array.from({ length: count }, (_, at) => (at === 0 ? null : `s${at}`));
+    const store = randomStore(prng, scopes);
+    for (let question = 0; question < 60; question++) {
+      const pattern = randomPattern(prng, scopes);
+      const [generation, time, notYetValid] = [prng.below(generations + 2), prng.below(20), prng.chance(0.5)];
+      const wanted: string[] = [];
+      for (const negated of [false, true]) {
+        const relation = store.relation('p', pattern.args.length, negated);
+        if (relation === null || pattern.truthVal === negated) continue;
+        const chosen = store.chosenScope(pattern.scope);
+        for (let row = 0; row < relation.count; row++) {
+          const isSeen = notYetValid
+            ? relation.isHeld(row, generation, time)
+            : relation.isVisible(row, generation, time);
+          const isOfScope = chosen === null || relation.columns[relation.arity]?.[row] === chosen;
+          if (isSeen && isOfScope && isInstance(store.argsOf({ relation, row }), pattern.args))
+            wanted.push(`${negated} ${row}`);
+        }
+      }
+      const selected = [...store.match(pattern, generation, time, notYetValid)];
+      expect(selected.map(({ relation, row }) => `${relation.negated} ${row}`)).toEqual(wanted);
+      found += selected.length;
+    }
+    await Promise.resolve();
+  });
+  expect(found).toBeGreaterThan(0);
+});
+
 const rules = [
   'p(?x) :- p(?x, ?y)',
   'p(?x, ?y) :- p(?y, ?x), not -p(?x)',

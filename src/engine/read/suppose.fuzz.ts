@@ -148,7 +148,7 @@ class Live {
     if (report !== null && report.rules.length > 0)
       this.reasoner.use(new Program(this.#database.rules.all()));
     else if (report !== null) {
-      const numbers = report.changes.numbers();
+      const numbers = report.changes.numbers;
       this.reasoner.touched(numbers, report.generation);
     }
     const passed = this.#tenant.facts.boundaries.takeUntil(this.known.current.time);

@@ -11,9 +11,11 @@ import type { Pacer } from '../datalog/tables/evaluation.ts';
 import { relationKey } from '../language/terms.ts';
 import type { KnownAtoms } from '../session/read-context.ts';
 import { DatabaseState, newTenant, type TenantState } from '../state/state.ts';
+import type { AliasRecord } from '../store/alias-store.ts';
 import { DeclarationStore } from '../store/declaration-store.ts';
 import { type RuleRecord, RuleStore } from '../store/rule-store.ts';
 import { StoredRelation } from '../store/stored-relation.ts';
+import type { PinnedEnds } from '../store/version-archive.ts';
 import { tupleAt } from '../store/tuples.ts';
 import type {
   CopiedRelation,
@@ -60,6 +62,10 @@ export class CopiedTenant {
   /** By id of the original, and by id here: the other id; -1: none. */
   #ownIds: Int32Array = new Int32Array(1024).fill(-1);
   #originalIds: Int32Array = new Int32Array(1024).fill(-1);
+  /** Ends of facts that were asserted again since, of which more follow. */
+  #ends: PinnedEnds['entries'] = [];
+  /** Aliases, of which more follow. */
+  readonly #aliases: AliasRecord[] = [];
   /** By key of a relation that is being posted. */
   readonly #metadata = new Map<string, (readonly [number, Metadata])[]>();
   #time = Number.NEGATIVE_INFINITY;
@@ -92,7 +98,7 @@ export class CopiedTenant {
   }
 
   get bytes(): number {
-    return this.tenant.facts.bytes + this.reasoner.bytes;
+    return this.tenant.facts.bytes + this.tenant.uses.bytes + this.reasoner.bytes;
   }
 
   /** Takes in what was posted. Call it in the order of the messages, and await each. */
@@ -120,6 +126,22 @@ export class CopiedTenant {
         return;
       case 'order':
         return this.#takeOrder(message.ids);
+      case 'ends':
+        return this.#takeEnds(message);
+      case 'times':
+        return this.database.generations.enter(message);
+      case 'restored':
+        for (const [number, time] of message.facts) this.tenant.facts.numbers.setCreatedAt(number, time);
+        return;
+      case 'relationOrder':
+        return this.#takeRelationOrder(message.relations);
+      case 'aliases':
+        this.#aliases.push(...message.records);
+        if (message.isLast) this.tenant.aliases.replace(this.#aliases.splice(0));
+        return;
+      case 'uses':
+        if (message.restarts) this.tenant.uses.clear();
+        return this.tenant.uses.enter(message.packed);
       case 'declarations':
         this.database.declarations = new DeclarationStore();
         for (const declaration of message.declarations) this.database.declarations.put(declaration);
@@ -253,11 +275,13 @@ export class CopiedTenant {
   }
 
   async #takeRelation(copied: CopiedRelation): Promise<void> {
-    const { predicate, arity, negated, count, generation, columns, validFrom, validUntil } = copied;
+    const { predicate, arity, negated, count, births, columns, validFrom, validUntil } = copied;
     // The buffers came with the message: they are the copy's.
     const own = columns.map((column) => exactly(column, count));
     for (const column of own.slice(0, arity)) await this.#toOwn(column);
-    const birth = new Float64Array(count).fill(generation);
+    const birth = new Float64Array(count);
+    for (const [at, first] of births.rows.entries())
+      birth.fill(births.generations[at] as number, first, births.rows[at + 1] ?? count);
     const number = exactly(copied.number, count);
     const bounds = {
       validFrom: validFrom === null ? null : exactly(validFrom, count),
@@ -292,7 +316,17 @@ export class CopiedTenant {
     const { facts } = this.tenant;
     const changed: number[] = [];
     facts.version++;
-    for (const { predicate, arity, negated, number, identity, validFrom, validUntil, metadata } of versions) {
+    for (const {
+      predicate,
+      arity,
+      negated,
+      number,
+      identity,
+      birth,
+      validFrom,
+      validUntil,
+      metadata,
+    } of versions) {
       const known = number < facts.numbers.count ? facts.numbers.place(number).row : -1;
       const relation =
         facts.relation(predicate, arity, negated) ?? this.#newRelation(predicate, arity, negated);
@@ -300,13 +334,34 @@ export class CopiedTenant {
       if (known >= 0 && relation.isAlive(known)) relation.kill(known, generation);
       if (identity !== null) {
         const own = Int32Array.from(identity, (id, at) => (at < arity ? (this.#ownIds[id] as number) : id));
-        const row = relation.append(own, generation, number, validFrom, validUntil, metadata);
+        const row = relation.append(own, birth, number, validFrom, validUntil, metadata);
         facts.numbers.enter(number, relation.storeIndex, row);
         facts.boundaries.note(number, validFrom, validUntil, this.#time);
       }
       changed.push(number);
     }
     if (changed.length > 0) this.reasoner.touched(changed, generation);
+  }
+
+  #takeRelationOrder(keys: readonly string[]): void {
+    const { relations } = this.tenant.facts;
+    for (const key of keys) {
+      const relation = relations.get(key);
+      if (relation === undefined) continue;
+      relations.delete(key);
+      relations.set(key, relation);
+    }
+  }
+
+  #takeEnds({ entries, past }: Extract<CopyMessage, { kind: 'ends' }>): void {
+    for (const { identity } of entries.map(({ fact }) => fact))
+      for (let at = 0; at < identity.length - 1; at++)
+        identity[at] = this.#ownIds[identity[at] as number] as number;
+    this.#ends.push(...entries);
+    if (past === null) return;
+    this.tenant.facts.ended.replace(this.#ends);
+    this.tenant.facts.past.replace(past);
+    this.#ends = [];
   }
 
   #newRelation(predicate: string, arity: number, negated: boolean): StoredRelation {

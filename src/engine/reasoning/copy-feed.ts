@@ -9,8 +9,20 @@ import type { DeclarationStore } from '../store/declaration-store.ts';
 import { Dictionary } from '../store/dictionary.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
 import type { StoredRelation } from '../store/stored-relation.ts';
+import type { PinnedEnds } from '../store/version-archive.ts';
 import { relationKey } from '../language/terms.ts';
+import { SalienceFeed } from './salience-feed.ts';
 import type { CopiedVersion, Post, ToReasoningThread } from './messages.ts';
+
+/**
+ * What a question reaches: relations by their keys, and whether it reads ends of facts that were asserted again since, or
+ * saliences.
+ */
+export interface Reached {
+  readonly relations: Iterable<string>;
+  readonly ends?: boolean;
+  readonly salience?: boolean;
+}
 
 /** A relation of the copy. */
 interface Followed {
@@ -24,6 +36,7 @@ const rowsBetweenBreaths = 1024;
 const changesInMessage = 256;
 const rulesInMessage = 100;
 const metadataInMessage = 256;
+const endsInMessage = 256;
 /** Changes that wait for the next question; if there are more, the copy is dropped. */
 const maxWaitingChanges = 100_000;
 /** Relations without facts that questions named. */
@@ -54,6 +67,7 @@ export class CopyFeed implements MemoryHolder {
   readonly #dropped: () => void;
   readonly #relations = new Map<string, Followed>();
   readonly #constants = new NewConstants();
+  readonly #salience: SalienceFeed;
   #scopes = 1;
   #writes = 0;
   /** In the order of their last changes, which is that of their rows: the copy has them in the same one. */
@@ -62,6 +76,8 @@ export class CopyFeed implements MemoryHolder {
   #late = 0;
   #rules = new Map<string, RuleRecord>();
   #rulesVersion = -1;
+  /** Of the ends of facts, and of the facts that only the past has, that were posted. */
+  #endsVersions = { ended: 0, past: 0 };
   #declarations: { readonly store: DeclarationStore; readonly version: number } | null = null;
 
   /** `dropped` is called when memory is short and the copy was dropped. */
@@ -77,6 +93,7 @@ export class CopyFeed implements MemoryHolder {
     this.tenant = tenant;
     this.#post = post;
     this.#dropped = dropped;
+    this.#salience = new SalienceFeed(number, tenant, post);
   }
 
   evict(): boolean {
@@ -86,9 +103,15 @@ export class CopyFeed implements MemoryHolder {
     return true;
   }
 
+  /** Call it when the thread of the copy is gone. */
+  lost(): void {
+    this.isDropped = true;
+    this.#salience.close();
+  }
+
   drop(): void {
     if (this.isDropped) return;
-    this.isDropped = true;
+    this.lost();
     this.#post({ kind: 'drop', copy: this.number }, []);
   }
 
@@ -124,11 +147,13 @@ export class CopyFeed implements MemoryHolder {
     return this.users === 0 && this.#relations.size > maxAbsentRelations + this.tenant.facts.relations.size;
   }
 
-  /** True if the copy has these relations, every change, and all rules, declarations and scopes. */
-  isCurrent(relations: Iterable<string>, database: DatabaseState): boolean {
+  /** True if the copy has what is reached, every change, and all rules, declarations and scopes. */
+  isCurrent({ relations, ends = false, salience = false }: Reached, database: DatabaseState): boolean {
     if (this.isDropped || this.#changed.size > 0 || this.#rulesVersion !== database.rules.version)
       return false;
     if (!this.#hasDeclarations(database) || this.tenant.facts.scopeNames.length > this.#scopes) return false;
+    if (ends && !this.#hasEnds()) return false;
+    if (salience && !this.#salience.isCurrent(database)) return false;
     for (const key of relations) if (this.#relations.get(key)?.copying !== null) return false;
     return true;
   }
@@ -141,8 +166,8 @@ export class CopyFeed implements MemoryHolder {
     return bytes;
   }
 
-  /** Posts what the copy lacks for a question about these relations. Afterwards something may have changed again. */
-  async follow(relations: Iterable<string>, context: ReadContext): Promise<void> {
+  /** Posts what the copy lacks of what is reached. Afterwards something may have changed again. */
+  async follow({ relations, ends = false, salience = false }: Reached, context: ReadContext): Promise<void> {
     const { pacer, database } = context;
     for (const key of relations) {
       let followed = this.#relations.get(key);
@@ -162,11 +187,37 @@ export class CopyFeed implements MemoryHolder {
     }
     await this.#postRules(database, pacer);
     await this.#postChanges(database, pacer);
+    if (ends) await this.#postEnds(pacer);
+    if (salience) await this.#salience.follow(database, pacer);
     this.#postNumbers();
     if (this.#hasDeclarations(database)) return;
     const { declarations: store } = database;
     this.#post({ kind: 'declarations', copy: this.number, declarations: store.all() }, []);
     this.#declarations = { store, version: store.version };
+  }
+
+  #hasEnds(): boolean {
+    const { ended, past } = this.tenant.facts;
+    return this.#endsVersions.ended === ended.version && this.#endsVersions.past === past.version;
+  }
+
+  async #postEnds(pacer: Pacer): Promise<void> {
+    if (this.#hasEnds()) return;
+    const { ended, past } = this.tenant.facts;
+    this.#endsVersions = { ended: ended.version, past: past.version };
+    const numbers = past.numbers();
+    let entries: PinnedEnds['entries'] = [];
+    for (const entry of ended.pin().entries) {
+      for (const id of entry.fact.identity.subarray(0, -1))
+        if (this.#constants.add(id, this.#dictionary)) this.#postConstants();
+      if (entries.push(entry) < endsInMessage) continue;
+      this.#postConstants();
+      this.#post({ kind: 'ends', copy: this.number, entries, past: null }, []);
+      entries = [];
+      await pacer.breathe();
+    }
+    this.#postConstants();
+    this.#post({ kind: 'ends', copy: this.number, entries, past: numbers }, [numbers.buffer as ArrayBuffer]);
   }
 
   #hasDeclarations({ declarations }: DatabaseState): boolean {
@@ -205,6 +256,7 @@ export class CopyFeed implements MemoryHolder {
     const validFrom = new Float64Array(relation.validFrom === null ? 0 : end);
     const validUntil = new Float64Array(relation.validUntil === null ? 0 : end);
     let entries: [number, Metadata][] = [];
+    const births: [number, number][] = [];
     let count = 0;
     for (let row = 0; row < end; row++) {
       if (row % rowsBetweenBreaths === rowsBetweenBreaths - 1) {
@@ -222,6 +274,8 @@ export class CopyFeed implements MemoryHolder {
         }
       }
       number[count] = relation.number[row] as number;
+      const birth = relation.bornIn(row);
+      if (births.at(-1)?.[1] !== birth) births.push([count, birth]);
       const { from, until } = relation.boundsOf(row);
       // A bound that a row got meanwhile is of a row that was born later.
       if (validFrom.length > 0) validFrom[count] = from;
@@ -239,7 +293,11 @@ export class CopyFeed implements MemoryHolder {
     if (entries.length > 0)
       this.#post({ kind: 'metadata', copy: this.number, relation: keyOf(relation), entries }, []);
     const { hasLives } = relation;
-    const shape = { predicate, arity, negated, generation, count, columns, number, hasLives };
+    const runs = {
+      rows: Int32Array.from(births, ([row]) => row),
+      generations: Float64Array.from(births, ([, birth]) => birth),
+    };
+    const shape = { predicate, arity, negated, count, columns, number, births: runs, hasLives };
     const bounds = {
       validFrom: validFrom.length === 0 ? null : validFrom,
       validUntil: validUntil.length === 0 ? null : validUntil,
@@ -324,6 +382,7 @@ export class CopyFeed implements MemoryHolder {
       negated,
       number,
       identity: null,
+      birth: 0,
       validFrom: 0,
       validUntil: 0,
       metadata: null,
@@ -340,7 +399,14 @@ export class CopyFeed implements MemoryHolder {
       if (position < arity) this.#constants.add(id, this.#dictionary);
     }
     const { from: validFrom, until: validUntil } = relation.boundsOf(row);
-    return { ...gone, identity, validFrom, validUntil, metadata: relation.metadata.get(row) ?? null };
+    return {
+      ...gone,
+      identity,
+      birth: relation.bornIn(row),
+      validFrom,
+      validUntil,
+      metadata: relation.metadata.get(row) ?? null,
+    };
   }
 }
 

@@ -5,14 +5,20 @@
  */
 import type { Caller } from '../base/caller.ts';
 import type { AggregateInput } from '../contract/aggregation.ts';
-import type { ExplainInput, WhatIfInput } from '../contract/explanation.ts';
+import type { ExplainInput, TraceInput, WhatIfInput } from '../contract/explanation.ts';
+import type { OptimizeInput } from '../contract/context.ts';
 import type { Metadata, QueryInput } from '../contract/facts.ts';
 import type { AskInput } from '../contract/inference.ts';
+import type { RecallInput } from '../contract/memory.ts';
+import type { SearchInput } from '../contract/search.ts';
+import type { LeftOutFacts } from '../window/window.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { RelationShape } from '../datalog/model/program.ts';
 import type { RetainedRange } from '../log/retained.ts';
 import type { LateBase, LostPast, WantedPast } from '../state/past-state.ts';
+import type { AliasRecord } from '../store/alias-store.ts';
 import type { DeclarationRecord } from '../store/declaration-store.ts';
+import type { PinnedEnds } from '../store/version-archive.ts';
 import type { ExportInput } from '../read/export-text.ts';
 import type { ScopeChoice } from '../store/fact-store.ts';
 import type { RuleRecord } from '../store/rule-store.ts';
@@ -21,10 +27,11 @@ import type { RuleRecord } from '../store/rule-store.ts';
 export interface CopiedRelation extends RelationShape {
   readonly kind: 'relation';
   readonly copy: number;
-  readonly generation: number;
   readonly count: number;
   /** `arity` columns of arguments, then the scope; `count` elements are used. */
   readonly columns: readonly Int32Array[];
+  /** Runs of rows that were born in the same generation: the first row, and the generation. */
+  readonly births: { readonly rows: Int32Array; readonly generations: Float64Array };
   /** See `StoredRelation.hasLives`. */
   readonly hasLives: boolean;
   readonly number: Int32Array;
@@ -38,6 +45,8 @@ export interface CopiedVersion extends RelationShape {
   readonly number: number;
   /** The arguments, then the scope; null: it is not stored any more. */
   readonly identity: readonly number[] | null;
+  /** The generation in which the version was born. */
+  readonly birth: number;
   readonly validFrom: number;
   readonly validUntil: number;
   readonly metadata: Metadata | null;
@@ -50,6 +59,18 @@ export interface RemoteReads {
   readonly aggregate: AggregateInput;
   readonly query: QueryInput;
   readonly whatIf: WhatIfInput;
+  readonly plan: AskInput;
+  readonly trace: TraceInput;
+  readonly window: RemoteWindow;
+  readonly recall: RecallInput;
+  readonly search: SearchInput;
+}
+
+/** A window with this id. */
+export interface RemoteWindow {
+  readonly input: OptimizeInput;
+  readonly windowId: string;
+  readonly leftOut: LeftOutFacts | null;
 }
 
 /** Reads whose answers cross piece by piece, while their takers take them. */
@@ -183,6 +204,46 @@ export type ToReasoningThread =
   /** New and changed rules; `order` ends a change with the ids of all. */
   | { readonly kind: 'rules'; readonly copy: number; readonly rules: readonly RuleRecord[] }
   | { readonly kind: 'order'; readonly copy: number; readonly ids: readonly string[] }
+  /**
+   * Ends of facts that were asserted again since, and the facts that only the past has; the last of these messages ends a
+   * change with all of both.
+   */
+  | {
+      readonly kind: 'ends';
+      readonly copy: number;
+      readonly entries: PinnedEnds['entries'];
+      /** null: more entries follow. */
+      readonly past: Int32Array | null;
+    }
+  /** Times of generations; see `Generations.enter`. */
+  | {
+      readonly kind: 'times';
+      readonly copy: number;
+      readonly numbers: Float64Array;
+      readonly times: Float64Array;
+    }
+  /** All facts that were restored, by number, with when they first existed. */
+  | {
+      readonly kind: 'restored';
+      readonly copy: number;
+      readonly facts: readonly (readonly [number, number])[];
+    }
+  /** The order of all relations, by their keys. */
+  | { readonly kind: 'relationOrder'; readonly copy: number; readonly relations: readonly string[] }
+  /** Aliases, in order of creation; the last message ends a change with all of them. */
+  | {
+      readonly kind: 'aliases';
+      readonly copy: number;
+      readonly records: readonly AliasRecord[];
+      readonly isLast: boolean;
+    }
+  /** Uses of facts; see `FactUses.packed`. `restarts`: what was posted before counts no more. */
+  | {
+      readonly kind: 'uses';
+      readonly copy: number;
+      readonly packed: Float64Array;
+      readonly restarts: boolean;
+    }
   /** All declarations of the database. */
   | {
       readonly kind: 'declarations';

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
 import type { TextFormatName } from '../read/export-formats.ts';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
+import { optimizeInputSchema } from '../contract/context.ts';
+import { aliasInputSchema } from '../contract/entities.ts';
+import { recallInputSchema } from '../contract/memory.ts';
+import { searchInputSchema } from '../contract/search.ts';
 import { declarationInputSchema } from '../contract/declarations.ts';
-import { explainInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
+import { explainInputSchema, traceInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
+import { askInputSchema } from '../contract/inference.ts';
 import {
   chainOf,
   type Fields,
@@ -25,6 +30,8 @@ async function open(): Promise<{ session: Session; threads: ThreadsInProcess }> 
   return { session, threads };
 }
 
+const window = (session: Session, fields: Fields): Promise<unknown> =>
+  session.engine.optimizeContext(session.caller, optimizeInputSchema.parse({ maxFacts: 12, ...fields }));
 const explain = (session: Session, fields: Fields): Promise<unknown> =>
   session.engine.explain(session.caller, explainInputSchema.parse({ timeoutMs: 600_000, ...fields }));
 const aggregate = (session: Session, fields: Fields): Promise<unknown> =>
@@ -33,7 +40,9 @@ const whatIf = (session: Session, fields: Fields): Promise<unknown> =>
   session.engine.whatIf(session.caller, whatIfInputSchema.parse({ timeoutMs: 600_000, ...fields }));
 /** The answer but for the time that it took. */
 const written = (answer: unknown): string =>
-  JSON.stringify(answer, (key, value: unknown) => (key === 'elapsedMs' ? 0 : value));
+  JSON.stringify(answer, (key, value: unknown) =>
+    key === 'elapsedMs' || key === 'windowId' ? 0 : value,
+  ).replaceAll(/, [\d.]+ ms/g, '');
 
 const exported = async (session: Session, fields: Fields): Promise<string> => {
   const { format = 'ndjson', ...given } = fields as { format?: TextFormatName };
@@ -66,6 +75,21 @@ const moving: Readonly<Record<string, (session: Session) => Promise<unknown>>> =
     aggregate(session, { predicate: 'path', args: ['?x', '?y'], operation: 'COUNT', infer: true }),
   'a figure over every arity': (session) =>
     aggregate(session, { predicate: 'path', operation: 'COUNT', infer: true }),
+  'how a question would be evaluated': (session) =>
+    session.engine.plan(session.caller, askInputSchema.parse({ predicate: 'path', args: ['n0', '?y'] })),
+  'how a question is evaluated': (session) =>
+    session.engine.trace(session.caller, traceInputSchema.parse({ predicate: 'path', args: ['?x', 'n8'] })),
+  'an answer with its plan': (session) => session.ask('path(?x, n7)', { plan: true }),
+  'a window with a goal': (session) =>
+    window(session, { goals: [{ predicate: 'path', args: ['n0', '?y'] }] }),
+  'a window with conclusions': (session) => window(session, { includeInferred: true, explainOmitted: true }),
+  'a window for a query': (session) => window(session, { query: 'the path of n1 to n8' }),
+  'recall with conclusions': (session) =>
+    session.engine.recall(session.caller, recallInputSchema.parse({ includeInferred: true })),
+  'recall for a query': (session) =>
+    session.engine.recall(session.caller, recallInputSchema.parse({ query: 'where is n9?' })),
+  'a search': (session) =>
+    session.engine.search(session.caller, searchInputSchema.parse({ text: 'edge n8 first' })),
   'an export of everything': (session) => exported(session, {}),
   'an export of ended facts too': (session) => exported(session, { ended: true }),
   'an export of a scope': (session) => exported(session, { scope: 'one', format: 'csv' }),
@@ -79,6 +103,10 @@ const writes: Readonly<Record<string, (session: Session) => Promise<unknown>>> =
   'a fact with another number of arguments': (session) => session.tell('path(n0, n1, n2)'),
   'a false fact': (session) => session.tell('-edge(n1, n9)'),
   'a fact that is valid later': (session) => session.tell('edge(n8, n0)', { validFrom: startTime + hour }),
+  'a use': async (session) => session.query('edge(n2, ?y)', { limit: 1 }),
+  'more time': async (session) => session.clock.advance(hour),
+  'an alias': (session) =>
+    session.engine.addAlias(session.caller, aliasInputSchema.parse({ entity: 'n8', alias: 'first' })),
   'a retraction': (session) => session.forget('edge(n3, n4)', { unscoped: true }),
   'a rule that is disabled': (session) =>
     session.teach('linked(?x, ?y) :- edge(?y, ?x), not closed(?x)', { enabled: false }),
@@ -133,14 +161,42 @@ test('facts that a query on a thread found count as used', async () => {
   expect(salienceBreakdown).toMatchObject({ uses: 2 });
 });
 
-test('what is missing is looked for here if facts ended and were asserted again', async () => {
+test('what is missing because facts ended is found on a thread too, also if they were asserted again', async () => {
   const { session, threads } = await open();
-  await session.tell('edge(x, y)', { validUntil: startTime + 1000 });
-  session.clock.set(startTime + 2000);
-  await session.tell('edge(x, y)', { validFrom: startTime + 5000 });
-  const found = await explain(session, { predicate: 'path', args: ['x', 'y'], mode: 'whyNot' });
-  expect(JSON.stringify(found)).toContain('expired at');
-  expect(threads.asked).toBe(0);
+  const missing = async (): Promise<string> => {
+    threads.afterMs = 0;
+    const { asked } = threads;
+    const there = written(
+      await explain(session, { predicate: 'path', args: ['x', 'y'], unscoped: true, mode: 'whyNot' }),
+    );
+    expect(threads.asked).toBe(asked + 1);
+    threads.afterMs = Number.POSITIVE_INFINITY;
+    const here = await explain(session, {
+      predicate: 'path',
+      args: ['x', 'y'],
+      unscoped: true,
+      mode: 'whyNot',
+    });
+    expect(there).toBe(written(here));
+    return there;
+  };
+  expect(await missing()).not.toContain('expired at');
+  for (let round = 0; round < 3; round++) {
+    session.clock.advance(10_000);
+    const now = session.clock.now();
+    await session.tell('edge(x, y)', { validUntil: now + 1000 });
+    expect(await missing()).not.toContain('not_yet_valid');
+    session.clock.set(now + 2000);
+    expect(await missing()).toContain(`expired at ${new Date(now + 1000).toISOString()}`);
+    await session.tell('edge(x, y)', { validFrom: now + 5000 });
+    expect(await missing()).toContain('not_yet_valid');
+    await session.tell('edge(x, y)', { validFrom: null, validUntil: now + 6000 });
+    await missing();
+    session.clock.set(now + 7000);
+    await missing();
+    if (round === 1) await session.forget('edge(x, y)');
+    await missing();
+  }
 });
 
 test('a supposition that is refused is refused in the words of the serving thread', async () => {

@@ -2,10 +2,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Moment } from '../base/caller.ts';
 import { ManualClock } from '../base/clock.ts';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
-import { optimizeInputSchema } from '../contract/context.ts';
+import { optimizeInputSchema, type WindowDiff, windowDiffInputSchema } from '../contract/context.ts';
 import { explainInputSchema, traceInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
 import { forgetEntitySchema } from '../contract/history.ts';
 import { askInputSchema } from '../contract/inference.ts';
+import { recallInputSchema } from '../contract/memory.ts';
 import type { KnownAt } from '../contract/moments.ts';
 import { predicateGraphQuerySchema } from '../contract/predicate-graph.ts';
 import { type MemoryBackend, memoryBackend } from '../log/backend.ts';
@@ -108,6 +109,10 @@ const readings: Readonly<Record<string, (session: Session) => Promise<unknown>>>
   trace: ({ engine, caller }) => engine.trace(caller, traceInputSchema.parse({ text: 'path(n0, ?y)' })),
   plan: ({ engine, caller }) => engine.plan(caller, askInputSchema.parse({ text: 'path(n0, ?y)' })),
   scopes: ({ engine, caller }) => engine.scopes(caller),
+  window: ({ engine, caller }) =>
+    engine.optimizeContext(caller, optimizeInputSchema.parse({ goals: [atom], includeInferred: true })),
+  recall: ({ engine, caller }) =>
+    engine.recall(caller, recallInputSchema.parse({ includeInferred: true, query: 'n4' })),
 };
 
 test.each(Object.keys(readings))('%s of earlier knowledge is answered on a thread as here', async (name) => {
@@ -135,15 +140,25 @@ test('a copy is rebuilt once, and asked at any instant and by any tenant', async
   expect(session.engine.figures().reasoning.bytes).toBeGreaterThan(1000);
 });
 
-test('what reads the latest knowledge, and a window, stay on the serving thread', async () => {
+test('what reads the latest knowledge stays on the serving thread', async () => {
   const at = await chained();
   const { session } = at;
   await session.as({ moment: { asOf: startTime + hour, asKnown: null } }).ask('path(?x, ?y)');
   await known(session, generation(5)).ask('path(?x, ?y)');
-  const { engine, caller } = known(session, generation(3));
-  const input = optimizeInputSchema.parse({ maxFacts: 100, includeInferred: true });
-  expect((await engine.optimizeContext(caller, input)).entries.length).toBeGreaterThan(10);
   expect(posted(at, 'askPast')).toBe(0);
+});
+
+test('a window of earlier knowledge is the last one of its session, wherever it was read', async () => {
+  const at = await chained();
+  const { engine, caller } = known(at.session, generation(3));
+  const input = optimizeInputSchema.parse({ maxFacts: 100, includeInferred: true, sessionId: 's' });
+  expect((await engine.optimizeContext(caller, input)).entries.length).toBeGreaterThan(10);
+  expect(posted(at, 'askPast')).toBe(1);
+  const { removed } = (await engine.diffContext(
+    at.session.caller,
+    windowDiffInputSchema.parse({ sessionId: 's' }),
+  )) as WindowDiff;
+  expect(removed.map(({ key }) => key)).toContain('edge/n4/n5');
 });
 
 test('a thread that ends while it rebuilds or answers costs the caller nothing', async () => {

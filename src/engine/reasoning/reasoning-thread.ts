@@ -4,11 +4,19 @@ import type { Scheduler } from '../base/scheduler.ts';
 import { MemoryBudget } from '../datalog/model/memory-budget.ts';
 import type { PinnedReader } from '../datalog/maintain/reasoner.ts';
 import { aggregateFacts } from '../read/aggregate-facts.ts';
-import { bodyOf, infer, type InferenceContext } from '../read/ask.ts';
-import { explain } from '../read/explain.ts';
+import { bodyOf, inferWithPlan, type InferenceContext } from '../read/ask.ts';
+import { explain, trace } from '../read/explain.ts';
 import { exportFactText, type SendPart } from '../read/export-text.ts';
+import { planOf } from '../read/plan.ts';
 import { queryFacts } from '../read/query.ts';
 import { whatIf } from '../read/what-if.ts';
+import { recall } from '../memory/recall.ts';
+import { search } from '../search/search.ts';
+import { ListingCache } from '../session/caches.ts';
+import type { ReadContext } from '../session/read-context.ts';
+import { shippedTokens } from '../log/shipped-tokens.ts';
+import { recallFor } from '../window/recall-query.ts';
+import { contextWindow } from '../window/window.ts';
 import type { RetainedLog, RetainedRange } from '../log/retained.ts';
 import type { FactRow } from '../store/fact-store.ts';
 import type { QuestionHeap } from '../store/memory-meter.ts';
@@ -219,7 +227,7 @@ async function plain(value: Promise<unknown>): Promise<Worked> {
 /** How each task is done: as the serving thread does it, but over the copy. */
 const works: { readonly [Kind in keyof RemoteInputs]: Work<RemoteInputs[Kind]> } = {
   async ask({ context }, input) {
-    const { answer, used } = await infer(context, input, bodyOf(input));
+    const { answer, used } = await inferWithPlan(context, input, bodyOf(input));
     return { value: answer, used };
   },
   async explain({ context }, input) {
@@ -232,6 +240,17 @@ const works: { readonly [Kind in keyof RemoteInputs]: Work<RemoteInputs[Kind]> }
     return { value: result, used: facts };
   },
   whatIf: ({ context }, input) => plain(whatIf(context, input)),
+  plan: ({ context }, input) => plain(planOf(context, input, bodyOf(input))),
+  trace: ({ context }, input) => plain(trace(context, input, bodyOf(input))),
+  window: ({ context }, { input, windowId, leftOut }) =>
+    plain(contextWindow(ranking(context), input, () => windowId, leftOut)),
+  recall: ({ context }, input) =>
+    plain(
+      input.query === null
+        ? recall(ranking(context), input)
+        : recallFor(ranking(context), input, input.query),
+    ),
+  search: ({ context }, input) => plain(search(ranking(context), input)),
   exportFacts: ({ context, send }, input) => plain(exportFactText(context, input, send)),
   async dependents({ copied, context: { reasoner, reader, pacer } }, { fact: number }) {
     const { facts } = copied.tenant;
@@ -243,6 +262,11 @@ const works: { readonly [Kind in keyof RemoteInputs]: Work<RemoteInputs[Kind]> }
     plain(reasoner.conclusionCounts(reader, pacer, view)),
   mentions: ({ copied, context: { reader, pacer } }, input) => plain(copied.mentions(input, reader, pacer)),
 };
+
+/** For reads that rank: nothing is compared by meaning here, and what other threads concluded is not asked. */
+function ranking(context: InferenceContext): ReadContext {
+  return { ...context, listings: new ListingCache(0), meaning: null, tokens: shippedTokens, elsewhere: null };
+}
 
 /** The work of this kind of task; its input is that of the task, which the type of a table cannot say. */
 function workOf({ kind }: RemoteTask): Work<unknown> {

@@ -17,7 +17,7 @@ import type {
 } from '../session/read-context.ts';
 import type { TenantState } from '../state/state.ts';
 import { Tuples } from '../store/tuples.ts';
-import { CopyFeed } from './copy-feed.ts';
+import { CopyFeed, type Reached } from './copy-feed.ts';
 import { StartAttempts } from './start-attempts.ts';
 import { Pieces, type PieceTaker } from './pieces.ts';
 import {
@@ -105,12 +105,10 @@ const maxParsedBytes = 64 * 1024;
 /** What earlier questions concluded has to be told within this time, in milliseconds. */
 const toldWithinMs = 2000;
 
-/** What a task needs of the copy, by the keys of relations. */
-export interface Reach {
+/** What a task needs of the copy. */
+export interface Reach extends Reached {
   /** Those whose conclusions become known with the answer: it leaves them in tables that others use. */
   readonly goals: readonly string[];
-  /** All that it reads. */
-  readonly relations: Iterable<string>;
 }
 
 /** What is posted for a task. */
@@ -120,6 +118,10 @@ interface Posted {
   readonly maxDerivations: number;
   /** In the state that it sees, looked at again in each turn before it is posted; null: it cannot be answered there. */
   readonly reach: (now: ReadContext) => Reach | null;
+  /** Milliseconds of processor time: less would be light. Absent: `afterMs`. */
+  readonly lightMs?: number;
+  /** False: nothing is evicted for a copy of what it reaches. Absent: true. */
+  readonly evicts?: boolean;
   /** Takes what the task streams; absent: it streams nothing. */
   readonly stream?: PieceTaker;
 }
@@ -157,6 +159,14 @@ interface Sent {
   readonly goals: readonly string[];
   readonly reply: Promise<ThreadReply | Ending>;
   readonly pieces: Pieces | null;
+}
+
+/** The thread that streamed an answer ended in the middle: some of it was taken. */
+export class AnswerLost extends Error {
+  constructor() {
+    super('the reasoning thread that wrote the answer ended in the middle');
+    this.name = 'AnswerLost';
+  }
 }
 
 /** What a task came to. `hasBegun`: some of its answer was taken. */
@@ -293,7 +303,7 @@ export class ReasoningThreads implements FactCopies {
 
   /**
    * Answers the question on the tenant's thread; null: it cannot be asked there. The context is that of a running read.
-   * Small answers are objects, and long ones text.
+   * Small answers are objects, and long ones text. Rejects with AnswerLost if it was streamed in part.
    */
   async ask(caller: Caller, context: ReadContext, question: MovedQuestion): Promise<MovedAnswer | null> {
     if (context.database.tenants.get(caller.tenant) !== context.tenant || this.#starts.arePaused) return null;
@@ -303,8 +313,7 @@ export class ReasoningThreads implements FactCopies {
       if (replied === null) return null;
       const { reply, now, goals } = replied;
       if (typeof reply === 'string') {
-        if (replied.hasBegun)
-          throw new Error('the reasoning thread that wrote the answer ended in the middle');
+        if (replied.hasBegun) throw new AnswerLost();
         if (this.#starts.arePaused) return null;
         if (reply === 'ended') ends++;
         continue;
@@ -331,6 +340,8 @@ export class ReasoningThreads implements FactCopies {
     try {
       const reply = await sent.reply;
       if (typeof reply !== 'string') this.#noteReply(feed, thread, reply, now);
+      // What is being taken is taken whole, before anything else may follow it.
+      else await pieces?.taken();
       return { reply, now, goals, hasBegun: pieces?.hasBegun === true };
     } finally {
       feed.users--;
@@ -405,7 +416,7 @@ export class ReasoningThreads implements FactCopies {
         this.#drop(thread, now.tenant);
         continue;
       }
-      if (feed.isCurrent(relations, now.database)) {
+      if (feed.isCurrent(reached, now.database)) {
         feed.users++;
         feed.isAsked ||= posted.stream === undefined;
         posted.stream?.begun(now);
@@ -415,11 +426,10 @@ export class ReasoningThreads implements FactCopies {
       memory.use(feed, feed.bytes);
       feed.users++;
       try {
-        // Nothing is evicted for an answer that can be written here without it.
-        if (posted.stream !== undefined && memory.heldBytes + more > memory.limit) return null;
+        if (posted.evicts === false && memory.heldBytes + more > memory.limit) return null;
         if (!memory.fits(feed.bytes + more, feed)) return null;
         feed.bytes += more;
-        await feed.follow(relations, now);
+        await feed.follow(reached, now);
       } finally {
         feed.users--;
       }
@@ -528,7 +538,7 @@ export class ReasoningThreads implements FactCopies {
     link.terminate();
     for (const timer of givenUp.values()) clearTimeout(timer);
     for (const feed of feeds.values()) {
-      feed.isDropped = true;
+      feed.lost();
       this.#parts.memory.forget(feed);
     }
     for (const past of pasts) past.lost();
@@ -546,13 +556,13 @@ export class ReasoningThreads implements FactCopies {
       goals,
       timeoutMs,
       maxDerivations,
+      lightMs = this.afterMs,
       stream,
     }: Omit<Posted, 'reach'> & { readonly goals: readonly string[] },
   ): Pick<Sent, 'reply' | 'pieces'> {
     const { pacer } = now;
     const { generation, time } = now.reader;
     const askedAt = performance.timeOrigin + pacer.startedAt;
-    const lightMs = this.afterMs;
     const asked = { copy, generation, time, task, goals, askedAt, lightMs, timeoutMs, maxDerivations };
     const pieces = stream === undefined ? null : new Pieces(stream);
     const waiting = {

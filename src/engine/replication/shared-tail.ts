@@ -12,6 +12,7 @@ import { Slices } from '../base/slices.ts';
 import type { CommitPipeline } from '../commit/commit-pipeline.ts';
 import type { Snapshots } from '../commit/snapshots.ts';
 import { noOwner } from '../log/frame-store.ts';
+import type { LogRecord } from '../log/codec.ts';
 import type { Log, ReadableLog } from '../log/log.ts';
 import type {
   NodeReport,
@@ -319,16 +320,22 @@ export class SharedTail {
     }
   }
 
+  /** Applies a frame that can be read as a whole; decodes it in slices. */
   async #apply({ records }: SharedFrame): Promise<void> {
-    const { pipeline, state } = this.#parts;
-    const newer = records.find(({ version }) => version > operationVersion);
-    if (newer !== undefined)
-      throw new StartupError(
-        `The owner of the log writes operations of version ${newer.version}, and this program reads up to ` +
-          `${operationVersion}: run the newer version here too.`,
-        {},
-      );
-    await pipeline.applyStored(records.filter(({ sequence }) => !state.hasApplied(sequence)));
+    const { pipeline, state, pause } = this.#parts;
+    const slices = new Slices(pause);
+    const next: LogRecord[] = [];
+    for (const record of records) {
+      if (record.version > operationVersion)
+        throw new StartupError(
+          `The owner of the log writes operations of version ${record.version}, and this program reads up to ` +
+            `${operationVersion}: run the newer version here too.`,
+          {},
+        );
+      if (!state.hasApplied(record.sequence)) next.push(record);
+      await slices.breathe();
+    }
+    await pipeline.applyStored(next);
   }
 
   /** Replaces the state by one read from the newest snapshot and the frames after it. */

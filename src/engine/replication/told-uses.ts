@@ -2,7 +2,6 @@
  * Uses of facts by questions at a copy, for the owner of the log: decay runs there, and uses are in no record. Best effort:
  * what is lost on the way makes a fact seem less used than it is.
  */
-import { keptUses } from '../store/salience.ts';
 import type { LiveState } from '../session/live-state.ts';
 
 /** Uses of the facts of one tenant. */
@@ -30,6 +29,8 @@ export function takeUses(live: LiveState, isCopy: boolean): ToldUses[] {
 
 /** A fact cannot have been used more often at a copy since it told of that. */
 const MAX_COUNT = 1_000_000;
+/** More times are not kept of a fact. */
+const MAX_TIMES = 8;
 
 /** Records what another node tells; facts that are gone are passed over. */
 export function noteUses(live: LiveState, told: readonly ToldUses[]): void {
@@ -41,7 +42,7 @@ export function noteUses(live: LiveState, told: readonly ToldUses[]): void {
       const fact = tenant.facts.byId(id);
       if (fact === null || !fact.relation.isAlive(fact.row)) continue;
       // Its clock may be ahead.
-      const times = latest.slice(-keptUses).map((time) => Math.min(time, now));
+      const times = latest.slice(-MAX_TIMES).map((time) => Math.min(time, now));
       const uses = { count: Math.min(count, MAX_COUNT), latest: times };
       tenant.uses.noteTold(fact, database.createdAtOf(tenant.facts, fact), uses);
     }

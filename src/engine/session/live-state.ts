@@ -585,7 +585,7 @@ export class LiveState implements CommitObserver {
     // The clock that judged the record is ahead: of this one, or it was set back since.
     const judged = judgedAt(record);
     if (judged > this.#lastTimeRead) state?.facts.turnBack(this.#lastTimeRead, judged);
-    const numbers = changes.numbers();
+    const numbers = changes.numbers;
     if (changes.length > 0) reasoner?.touched(numbers, report.generation);
     if (state !== undefined) this.copies?.changed(state, numbers);
     for (const change of changesOf(report, origin)) this.#feed.publish(change);

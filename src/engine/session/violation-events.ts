@@ -91,7 +91,7 @@ export class ViolationEvents {
       }
       if (pending === undefined) continue;
       const isOwn = name === report.tenant && changes.length > 0;
-      if (isOwn) for (const number of changes.numbers()) pending.numbers.add(number);
+      if (isOwn) for (const number of changes.numbers) pending.numbers.add(number);
       if ((isOwn || isShared) && origin !== undefined) pending.origin = origin;
       if (pending.origin === null) this.#forget(tenant);
     }

@@ -480,6 +480,7 @@ export class FactWriter {
     const { time, requestId } = this.#record;
     if (isChange) this.#draft.generation = this.#database.publish(this.#tenantName, time, requestId);
     if (this.#ended.length > 0) this.#tenant.facts.leavePresent(this.#ended);
-    for (const fact of [...this.#retracted, ...this.#ended]) this.#tenant.uses.drop(fact);
+    for (const fact of this.#retracted) this.#tenant.uses.drop(fact);
+    for (const fact of this.#ended) this.#tenant.uses.drop(fact);
   }
 }

@@ -36,7 +36,7 @@ function toldReport(state: State, { database, changes, fact, ...report }: Report
     outcome,
     fact: fact === null || facts === undefined ? null : [facts.idOf(fact), fact.row],
     changes: Array.from(changes, ({ kind, fact: { relation, row } }) => [kind, relation.predicate, row]),
-    numbers: changes.numbers(),
+    numbers: changes.numbers,
     relations: [...changes.relations],
   };
 }

@@ -158,6 +158,8 @@ export class FactChanges implements Iterable<FactChange> {
   /** Group of the last change. */
   #lastGroup = -1;
   readonly #rows: number[] = [];
+  /** The number of each change's fact: noted with it, since a write is applied in slices and published in one turn. */
+  readonly #numbers: number[] = [];
   /** Index of each change's group. */
   readonly #groupOf: number[] = [];
 
@@ -172,6 +174,7 @@ export class FactChanges implements Iterable<FactChange> {
       this.#lastGroup = this.#groupIndexOf(kind, relation);
     (this.#groups[this.#lastGroup] as ChangeGroup).count++;
     this.#rows.push(row);
+    this.#numbers.push(relation.number[row] as number);
     this.#groupOf.push(this.#lastGroup);
   }
 
@@ -181,6 +184,7 @@ export class FactChanges implements Iterable<FactChange> {
     (this.#groups[this.#lastGroup] as ChangeGroup).count += count;
     for (let at = 0; at < count; at++) {
       this.#rows.push(row + at);
+      this.#numbers.push(relation.number[row + at] as number);
       this.#groupOf.push(this.#lastGroup);
     }
   }
@@ -210,13 +214,8 @@ export class FactChanges implements Iterable<FactChange> {
   }
 
   /** The numbers of the facts, in order. */
-  numbers(): number[] {
-    const numbers: number[] = [];
-    for (let at = 0; at < this.#rows.length; at++) {
-      const { relation } = this.#groups[this.#groupOf[at] as number] as ChangeGroup;
-      numbers.push(relation.number[this.#rows[at] as number] as number);
-    }
-    return numbers;
+  get numbers(): readonly number[] {
+    return this.#numbers;
   }
 
   #at(at: number): FactChange {

@@ -12,8 +12,8 @@ export interface AliasRecord {
 export class AliasStore {
   /** Incremented by every change. */
   version = 0;
-  readonly #byAlias = new TextMap<AliasRecord>();
-  readonly #byEntity = new TextMap<Set<string>>();
+  #byAlias = new TextMap<AliasRecord>();
+  #byEntity = new TextMap<Set<string>>();
 
   get size(): number {
     return this.#byAlias.size;
@@ -41,6 +41,14 @@ export class AliasStore {
     if (aliases === undefined) this.#byEntity.set(record.entity, (aliases = new Set()));
     aliases.add(record.alias);
     this.version++;
+  }
+
+  /** Makes these the only aliases, in order of creation. */
+  replace(records: readonly AliasRecord[]): void {
+    this.#byAlias = new TextMap();
+    this.#byEntity = new TextMap();
+    this.version++;
+    for (const record of records) this.add(record);
   }
 
   remove({ entity, alias }: AliasRecord): void {

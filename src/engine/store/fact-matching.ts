@@ -182,22 +182,31 @@ export function indexedRows(
 }
 
 /**
- * The facts that match and whose row is wanted, including dead ones, in order of birth within each relation.
+ * The facts that match and whose row is wanted, including dead ones, in order of birth within each relation. `generation`: only
+ * rows that a reader of this generation may see are wanted, so that an atom without variables needs no index.
  */
 export function* matchFacts(
   store: MatchedStore,
   { predicate, args, truthVal, scope }: FactPattern,
   isWanted: (relation: StoredRelation, row: number) => boolean,
+  generation: number | null = null,
 ): Generator<FactRow> {
   for (const negated of truthValues) {
     const relation = negated === truthVal ? null : store.relation(predicate, args.length, negated);
-    const selection = relation && compileAtom(args, store.dictionary, store.chosenScope(scope));
+    const chosen = store.chosenScope(scope);
+    const selection = relation && compileAtom(args, store.dictionary, chosen);
     if (relation === null || selection === null) continue;
     const isRowWanted = (row: number): boolean => isWanted(relation, row);
+    const found =
+      generation !== null && selection.isGround
+        ? versionsSeen(store, relation, selection.key, chosen, generation)
+        : null;
     const rows =
-      selection.positions.length === 0
-        ? scannedRows(relation, selection, isRowWanted)
-        : (indexedRows(selection, relation, isRowWanted) ?? []).reverse();
+      found !== null
+        ? found.filter(isRowWanted).reverse()
+        : selection.positions.length === 0
+          ? scannedRows(relation, selection, isRowWanted)
+          : (indexedRows(selection, relation, isRowWanted) ?? []).reverse();
     for (const row of rows) yield { relation, row };
   }
 }

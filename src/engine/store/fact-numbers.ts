@@ -235,6 +235,11 @@ export class FactNumbers {
     this.#createdAt.set(number, time);
   }
 
+  /** Number of facts for which `createdAtOf` has a time. */
+  get restoredCount(): number {
+    return this.#createdAt.size;
+  }
+
   /** The facts for which `createdAtOf` has a time, by number. */
   restored(): IterableIterator<readonly [number, number]> {
     return this.#createdAt.entries();

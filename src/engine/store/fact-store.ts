@@ -105,7 +105,8 @@ export class FactStore {
   readonly boundaries = new Boundaries();
   /** What is stored, in numbers; null until somebody asks for it. */
   amounts: StoredAmounts | null = null;
-  readonly #ended = new EndedFacts();
+  /** Ends of facts that were asserted again since. */
+  readonly ended = new EndedFacts();
   readonly past = new PastFacts();
   readonly relations = new Map<string, StoredRelation>();
   /** The same by predicate alone, for look-ups without a key. */
@@ -154,7 +155,7 @@ export class FactStore {
     store.#mergeBases = new MergeBases(kept.mergeBases);
     store.#archive.keepFor(store.#mergeBases.pins());
     for (const { relation, versions } of kept.archive) store.#archive.restore(relation, versions);
-    store.#ended.restore(kept.ended);
+    store.ended.restore(kept.ended);
     store.past.restore(kept.past);
     return store;
   }
@@ -181,7 +182,7 @@ export class FactStore {
       numbers: this.numbers,
       count: this.numbers.count,
       writes: this.numbers.writes,
-      ended: this.#ended.pin(),
+      ended: this.ended.pin(),
       past: this.past.pinned(),
     };
   }
@@ -201,7 +202,7 @@ export class FactStore {
 
   get bytes(): number {
     let bytes = this.dictionary.bytes + this.numbers.bytes + this.past.bytes;
-    bytes += this.#ended.bytes + this.#archive.bytes;
+    bytes += this.ended.bytes + this.#archive.bytes;
     for (const relation of this.relations.values()) bytes += relation.bytes;
     return bytes;
   }
@@ -376,7 +377,7 @@ export class FactStore {
         until: relation.validUntil?.[known] as number,
         replacedIn: generation,
       };
-      this.#ended.remember(keyOf(relation), ended, time);
+      this.ended.remember(keyOf(relation), ended, time);
     }
     this.version++;
     const { from, until, metadata } = version;
@@ -470,19 +471,19 @@ export class FactStore {
 
   /** True if remembered ends of facts in these scopes, asserted again since, exist. */
   hasEnds(choice: ScopeChoice): boolean {
-    return this.#ended.has(this.#isEndIn(choice));
+    return this.ended.has(this.#isEndIn(choice));
   }
 
   /** Forgets remembered ends of facts in these scopes that were asserted again since. */
   forgetEnds(choice: ScopeChoice): void {
     this.version++;
-    this.#ended.forget(this.#isEndIn(choice));
+    this.ended.forget(this.#isEndIn(choice));
   }
 
   /** Drops what merge bases and remembered ends have of these facts: see `erased-facts.ts`. */
   forgetTraces(isErased: (args: Int32Array, metadata: Metadata | null) => boolean): void {
     this.version++;
-    this.#ended.forget(({ identity }) => isErased(identity.subarray(0, -1), null));
+    this.ended.forget(({ identity }) => isErased(identity.subarray(0, -1), null));
     this.#archive.erase(isErased);
   }
 
@@ -651,9 +652,9 @@ export class FactStore {
    * not begun. Copies in several scopes come one by one. In order of assertion within a relation.
    */
   match(pattern: FactPattern, generation: number, time: number, notYetValid = false): Generator<FactRow> {
-    return matchFacts(this, pattern, (relation, row) =>
-      notYetValid ? relation.isHeld(row, generation, time) : relation.isVisible(row, generation, time),
-    );
+    const isWanted = (relation: StoredRelation, row: number): boolean =>
+      notYetValid ? relation.isHeld(row, generation, time) : relation.isVisible(row, generation, time);
+    return matchFacts(this, pattern, isWanted, generation);
   }
 
   /** The matching facts that were stored in this generation but become valid only after this time. */
@@ -683,7 +684,7 @@ export class FactStore {
       const until = fact.relation.validUntil?.[fact.row] as number;
       yield { args: this.argsOf(fact), scope: this.scopeOf(fact), until };
     }
-    for (const { identity, until, replacedIn } of matchRemembered(this, this.#ended, pattern)) {
+    for (const { identity, until, replacedIn } of matchRemembered(this, this.ended, pattern)) {
       if (replacedIn > generation || !isRemembered(until)) continue;
       const args = Array.from(identity.subarray(0, -1), (id) => this.dictionary.text(id));
       yield { args, scope: this.scopeNames[identity.at(-1) as number] ?? null, until };

@@ -24,19 +24,21 @@ export class FactUses {
   /** Incremented by every change. */
   version = 0;
   readonly #facts: FactStore;
-  readonly #uses = new UseColumns();
+  #uses = new UseColumns();
   /**
    * While a moment is pinned: the uses, as of then, of facts that had some and have changed since.
    */
   #before: NumberMap<Uses> | null = null;
   #bounds: SalienceBounds | null = null;
+  /** Collects the facts whose uses change, by number; null: nobody follows. */
+  #changed: Set<number> | null = null;
+  /** By fact; null: this node tells no other one. */
+  #untold: Map<number, UntoldUses> | null = null;
   /** Uses that are noted when they are many, or when uses are read: the numbers of the facts, and the times. */
   #laterCount = 0;
   #laterNumbers = new Int32Array(0);
   #laterTimes = new Float64Array(0);
   #laterTimesOf: AssertionTimes | null = null;
-  /** By fact; null: this node tells no other one. */
-  #untold: Map<number, UntoldUses> | null = null;
 
   constructor(facts: FactStore) {
     this.#facts = facts;
@@ -49,6 +51,69 @@ export class FactUses {
     return this.#bounds;
   }
 
+  get bytes(): number {
+    return this.#uses.bytes;
+  }
+
+  /** Forgets all uses. */
+  clear(): void {
+    this.version++;
+    this.#uses = new UseColumns();
+    this.#bounds = null;
+  }
+
+  /**
+   * From now on the facts whose uses change are collected, by number, instead of whatever
+   * collected them before; up to `maxFollowed`, then that ends.
+   */
+  follow(changed: Set<number>): void {
+    this.#noteLater();
+    this.#changed = changed;
+  }
+
+  /** True until `follow` ends; all that was noted is collected then. */
+  isFollowedBy(changed: Set<number>): boolean {
+    this.#noteLater();
+    return this.#changed === changed;
+  }
+
+  /** Ends `follow`, if it was for this one. */
+  unfollow(changed: Set<number>): void {
+    if (this.#changed === changed) this.#changed = null;
+  }
+
+  /** The numbers of all facts with recorded uses. */
+  numbers(): Generator<number> {
+    this.#noteLater();
+    return this.#uses.numbers();
+  }
+
+  /** The recorded uses of these facts, for `enter`. */
+  packed(numbers: readonly number[]): Float64Array {
+    this.#noteLater();
+    const packed = new Float64Array(numbers.length * (1 + width));
+    for (const [at, number] of numbers.entries()) {
+      packed[at * (1 + width)] = number;
+      this.#uses.writeTo(number, packed.subarray(at * (1 + width) + 1, (at + 1) * (1 + width)));
+    }
+    return packed;
+  }
+
+  /** Takes the uses of facts from the store of which this is a copy. */
+  enter(packed: Float64Array): void {
+    this.version++;
+    for (let at = 0; at < packed.length; at += 1 + width) {
+      const number = packed[at] as number;
+      this.#uses.readFrom(number, packed.subarray(at + 1, at + 1 + width));
+      const uses = this.#uses.get(number);
+      if (uses === null || this.#bounds === null || number >= this.#facts.numbers.count) continue;
+      const newest = this.#facts.versionOf(number);
+      if (newest.row < 0) continue;
+      const time = uses.latest.at(-1) as number;
+      this.#bounds.used(newest, uses, time, this.#facts.metadataOf(newest));
+    }
+  }
+
   /** Records one use. `assertedAt` is the time of the fact's assertion, its first use. */
   note(fact: FactRow, assertedAt: number, time: number): void {
     this.#noteLater();
@@ -57,8 +122,8 @@ export class FactUses {
   }
 
   /**
-   * `note` for a fact that a question used, of which there may be very many: recording them together waits for memory once and not
-   * for each. No reader of uses sees a difference. `times` is the same for all facts.
+   * `note` for a fact that a question used, of which there may be many: recording them together waits for memory once and not
+   * for each. No reader of uses sees a difference. `times` is the same for all facts. Such uses are in no record of the log.
    */
   noteLater(fact: FactRow, times: AssertionTimes, time: number): void {
     if (this.#laterNumbers.length === 0) {
@@ -217,6 +282,7 @@ export class FactUses {
   }
 
   #keep(number: number): void {
+    if (this.#changed !== null && this.#changed.add(number).size > maxFollowed) this.#changed = null;
     if (this.#before === null || !this.#uses.wasPinned(number) || this.#before.has(number)) return;
     this.#before.set(number, present(this.#uses.get(number), 'it had uses'));
   }
@@ -249,10 +315,10 @@ export class UseColumns {
   readonly #free: number[] = [];
   #taken = 0;
   /**
-   * By slot: the number of uses, the first, how many of the latest are stored, and those: `keptUses`
-   * elements, oldest first.
+   * By page of slots, of each: the number of uses, the first, how many of the latest are stored, and those: `keptUses` elements,
+   * oldest first. In pages, since a copy of the uses of a million facts would be one long turn.
    */
-  #columns = new Float64Array(16 * width);
+  readonly #columns: Float64Array[] = [];
 
   /** While a moment is pinned: the slots from here on were taken since, and no free one is. */
   #pinned: number | null = null;
@@ -277,6 +343,29 @@ export class UseColumns {
     return this.#taken - this.#free.length;
   }
 
+  get bytes(): number {
+    const columns = this.#columns.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return columns + this.#pages.length * (pageMask + 1) * 4;
+  }
+
+  /** Writes the columns of the fact, all zero if it has no uses, into `columns`. */
+  writeTo(number: number, columns: Float64Array): void {
+    const slot = this.#slotOf(number);
+    const at = placeOf(slot);
+    if (slot >= 0) columns.set(this.#columnsOf(slot).subarray(at, at + width));
+  }
+
+  /** The reverse of `writeTo`. */
+  readFrom(number: number, columns: Float64Array): void {
+    if (columns[0] === 0) {
+      this.delete(number);
+      return;
+    }
+    const known = this.#slotOf(number);
+    const slot = known < 0 ? this.#take(number) : known;
+    this.#columnsOf(slot).set(columns, placeOf(slot));
+  }
+
   /** True if the fact has uses. */
   has(number: number): boolean {
     return this.#slotOf(number) >= 0;
@@ -291,8 +380,8 @@ export class UseColumns {
   get(number: number): Uses | null {
     const slot = this.#slotOf(number);
     if (slot < 0) return null;
-    const columns = this.#columns;
-    const at = slot * width;
+    const columns = this.#columnsOf(slot);
+    const at = placeOf(slot);
     const start = at + latestAt;
     const latest = Array.from(columns.subarray(start, start + (columns[at + keptAt] as number)));
     return { count: columns[at] as number, first: columns[at + firstAt] as number, latest };
@@ -300,8 +389,9 @@ export class UseColumns {
 
   set(number: number, { count, first, latest }: Uses): void {
     const known = this.#slotOf(number);
-    const at = (known < 0 ? this.#take(number) : known) * width;
-    const columns = this.#columns;
+    const slot = known < 0 ? this.#take(number) : known;
+    const columns = this.#columnsOf(slot);
+    const at = placeOf(slot);
     columns[at] = count;
     columns[at + firstAt] = first;
     columns[at + keptAt] = latest.length;
@@ -311,8 +401,9 @@ export class UseColumns {
   /** Records one more use; if there was none, the first is at `assertedAt`. */
   note(number: number, assertedAt: number, time: number): void {
     const known = this.#slotOf(number);
-    const at = (known < 0 ? this.#take(number) : known) * width;
-    const columns = this.#columns;
+    const slot = known < 0 ? this.#take(number) : known;
+    const columns = this.#columnsOf(slot);
+    const at = placeOf(slot);
     if (known < 0) {
       columns[at] = 1;
       columns[at + firstAt] = assertedAt;
@@ -338,8 +429,11 @@ export class UseColumns {
 
   /** Records this many more uses of a fact that was used, before its latest ones and after the first. */
   addEarlier(number: number, count: number): void {
-    const at = this.#slotOf(number) * width;
-    if (at >= 0 && count > 0) this.#columns[at] = (this.#columns[at] as number) + count;
+    const slot = this.#slotOf(number);
+    if (slot < 0 || count <= 0) return;
+    const columns = this.#columnsOf(slot);
+    const at = placeOf(slot);
+    columns[at] = (columns[at] as number) + count;
   }
 
   /** The numbers of all facts with uses. */
@@ -365,16 +459,37 @@ export class UseColumns {
 
   #take(number: number): number {
     const slot = (this.#pinned === null ? this.#free.pop() : undefined) ?? this.#taken++;
-    if ((slot + 1) * width > this.#columns.length) {
-      const grown = new Float64Array(this.#columns.length * 2);
-      grown.set(this.#columns);
-      this.#columns = grown;
-    }
+    this.#makeRoomFor(slot);
     const page = (this.#pages[number >>> pageBits] ??= new Int32Array(pageMask + 1));
     page[number & pageMask] = slot + 1;
     return slot;
   }
+
+  #columnsOf(slot: number): Float64Array {
+    return this.#columns[slot >>> pageBits] as Float64Array;
+  }
+
+  /** The first page grows with its slots: most tenants use few facts. */
+  #makeRoomFor(slot: number): void {
+    const page = slot >>> pageBits;
+    const known = this.#columns[page];
+    const room = placeOf(slot) + width;
+    if (known !== undefined && known.length >= room) return;
+    const grown = new Float64Array(
+      page > 0 ? slotsInPage * width : Math.max(16 * width, 2 * (known?.length ?? 0)),
+    );
+    if (known !== undefined) grown.set(known);
+    this.#columns[page] = grown;
+  }
 }
+
+/** Where a slot begins in the columns of its page. */
+function placeOf(slot: number): number {
+  return (slot & pageMask) * width;
+}
+
+/** Facts whose uses changed that are collected for a follower. */
+const maxFollowed = 100_000;
 
 const slotsFetched = new Int32Array(maxLater);
 const firstAt = 1;
@@ -382,4 +497,5 @@ const keptAt = 2;
 const latestAt = 3;
 const width = latestAt + keptUses;
 const pageBits = 10;
-const pageMask = (1 << pageBits) - 1;
+const slotsInPage = 1 << pageBits;
+const pageMask = slotsInPage - 1;

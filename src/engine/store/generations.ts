@@ -17,6 +17,8 @@ interface KnownGenerations {
  * more; of all others time and request are known.
  */
 export class Generations {
+  /** How often times of earlier generations were changed. */
+  rewritten = 0;
   #numbers: Float64Array;
   #times: Float64Array;
   readonly #requests: TextColumn;
@@ -55,19 +57,39 @@ export class Generations {
   advance(judged: number, requestId: string): number {
     const last = this.#count === 0 ? judged : (this.#times[this.#count - 1] as number);
     const time = last > judged && last - judged <= maxClockStepMs ? last : judged;
+    if (last > time) this.rewritten++;
     for (let at = this.#count - 1; at >= 0 && (this.#times[at] as number) > time; at--)
       this.#times[at] = time;
+    this.#add(this.#last + 1, time, requestId);
+    return this.#last;
+  }
+
+  #add(generation: number, time: number, requestId: string): void {
     if (this.#count === this.#numbers.length) {
       const room = Math.max(64, this.#count * 2);
       this.#numbers = enlarged(this.#numbers, room);
       this.#times = enlarged(this.#times, room);
     }
-    this.#last++;
-    this.#numbers[this.#count] = this.#last;
+    this.#last = generation;
+    this.#numbers[this.#count] = generation;
     this.#times[this.#count] = time;
     this.#requests.add(requestId);
     this.#count++;
-    return this.#last;
+  }
+
+  /** Copies of the columns of known generations from this index on, at most `most` of them. */
+  known(index: number, most: number): Pick<KnownGenerations, 'numbers' | 'times'> {
+    const end = Math.min(this.#count, index + most);
+    return { numbers: this.#numbers.slice(index, end), times: this.#times.slice(index, end) };
+  }
+
+  /** Takes times from the generations of which these are a copy; by which request they were made is not known here. */
+  enter({ numbers, times }: Pick<KnownGenerations, 'numbers' | 'times'>): void {
+    for (const [at, generation] of numbers.entries()) {
+      const known = generation > this.#last ? -1 : this.find(generation);
+      if (known < 0) this.#add(generation, times[at] as number, '');
+      else this.#times[known] = times[at] as number;
+    }
   }
 
   /** Epoch milliseconds; 0 for a generation before the first known one, such as that of a new database. */

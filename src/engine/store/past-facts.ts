@@ -10,6 +10,8 @@ import type { ClockSetting } from '../base/clock.ts';
  * Facts are named by number. Only `apply` changes this.
  */
 export class PastFacts {
+  /** Incremented when another fact is, or is not any more, one that only the past has. */
+  version = 0;
   /** Facts that only the past has. */
   readonly #past = new Set<number>();
   /**
@@ -42,6 +44,7 @@ export class PastFacts {
 
   /** Called when an ended fact left the present. */
   add(number: number): void {
+    this.version++;
     this.#past.add(number);
   }
 
@@ -110,14 +113,25 @@ export class PastFacts {
 
   /** Called when the fact was retracted. */
   forget(number: number): void {
-    this.#past.delete(number);
+    if (this.#past.delete(number)) this.version++;
     this.#byTtl.delete(number);
     this.#moved.delete(number);
   }
 
+  /** The facts that only the past has. */
+  numbers(): Int32Array {
+    return Int32Array.from(this.#past);
+  }
+
+  /** Makes these the facts that only the past has. */
+  replace(numbers: Int32Array): void {
+    this.#past.clear();
+    for (const number of numbers) this.add(number);
+  }
+
   pinned(): PastNumbers {
     return {
-      past: Int32Array.from(this.#past),
+      past: this.numbers(),
       byTtl: Int32Array.from(this.#byTtl.keys()),
       told: Float64Array.from(this.#byTtl.values()),
       moved: Float64Array.from(this.#byTtl.keys(), (number) => this.#moved.get(number) ?? 0),
@@ -125,7 +139,7 @@ export class PastFacts {
   }
 
   restore({ past, byTtl, told, moved }: PastNumbers): void {
-    for (const number of past) this.#past.add(number);
+    for (const number of past) this.add(number);
     for (const [at, number] of byTtl.entries()) {
       this.noteEnd(number, told?.[at] ?? Number.NEGATIVE_INFINITY);
       const by = moved?.[at] ?? 0;

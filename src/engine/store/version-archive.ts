@@ -235,6 +235,8 @@ const minBetweenSweeps = 1024;
  * changes this, with the time of the record, so that every replica remembers the same.
  */
 export class EndedFacts {
+  /** Incremented by every change. */
+  version = 0;
   readonly #byRelation = new Map<string, Map<string, EndedFact>>();
   #count = 0;
   #sweepAt = minBetweenSweeps;
@@ -273,6 +275,7 @@ export class EndedFacts {
       for (const [key, ended] of facts) {
         if (!isWanted(ended)) continue;
         facts.delete(key);
+        this.version++;
         this.#count--;
       }
       if (facts.size === 0) this.#byRelation.delete(relation);
@@ -287,6 +290,13 @@ export class EndedFacts {
     return { entries, sweepAt: this.#sweepAt };
   }
 
+  /** Makes these the only entries. */
+  replace(entries: PinnedEnds['entries']): void {
+    this.#byRelation.clear();
+    this.#count = 0;
+    for (const { relation, fact } of entries) this.#put(relation, fact);
+  }
+
   /** Restores pinned entries into an empty store. */
   restore({ entries, sweepAt }: PinnedEnds): void {
     for (const { relation, fact } of entries) this.#put(relation, fact);
@@ -294,6 +304,7 @@ export class EndedFacts {
   }
 
   #put(relation: string, ended: EndedFact): void {
+    this.version++;
     let facts = this.#byRelation.get(relation);
     if (facts === undefined) this.#byRelation.set(relation, (facts = new Map()));
     const key = ended.identity.join(',');

@@ -1,9 +1,13 @@
 /** What threads answer, against what the serving thread does and the naive model. */
 import { expect } from 'vitest';
 import { aggregateInputSchema } from '../contract/aggregation.ts';
-import { explainInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
+import { explainInputSchema, traceInputSchema, whatIfInputSchema } from '../contract/explanation.ts';
 import { queryInputSchema } from '../contract/facts.ts';
+import { askInputSchema } from '../contract/inference.ts';
 import { type Atom, isVariable, type Literal } from '../contract/language.ts';
+import { optimizeInputSchema } from '../contract/context.ts';
+import { recallInputSchema } from '../contract/memory.ts';
+import { searchInputSchema } from '../contract/search.ts';
 import { openEngine } from '../open-engine.ts';
 import type { Engine } from '../operations/engine.ts';
 import type { ExportInput } from '../read/export-text.ts';
@@ -59,6 +63,12 @@ export async function compareThreads({ seed, flavour, makeCase, threadHost }: Co
       expectAnswer(there, body, view, modelOf(twin.knowledge(), view));
       if (prng.chance(0.4))
         await compareOthers(prng, twin, threadHost, randomQuestion(prng, start.vocabulary, flavour), view);
+      if (prng.chance(0.2) || round === 0) {
+        const atom = randomQuestion(prng, start.vocabulary, flavour);
+        await compareRankings(prng, twin, threadHost, atom, view, round === 0);
+      }
+      if (prng.chance(0.3) || round === 0)
+        await compareEvaluations(twin, threadHost, { body, ...viewFields(view) }, round === 0);
     }
   } finally {
     await twin.engine.close();
@@ -112,12 +122,79 @@ async function compareOthers(
       () => exported(engine, { choice, format }),
     ])
       outcomes.push(await look().catch((error: unknown) => String(error)));
-    return outcomes.map((each) => JSON.stringify(each));
+    return outcomes.map(timeless);
   };
   threadHost.afterMs = 0;
   const there = await looked();
   threadHost.afterMs = Number.POSITIVE_INFINITY;
   expect(there).toEqual(await looked());
+}
+
+/**
+ * The same for reads that rank by salience, which are no uses themselves. What is found by words is compared while nothing was
+ * retracted: words are weighed by all constants that a store has, those of facts that are gone too.
+ */
+async function compareRankings(
+  prng: Prng,
+  { engine }: Twin,
+  threadHost: ComparedThreads,
+  atom: Atom,
+  view: ModelView,
+  isFresh: boolean,
+): Promise<void> {
+  const choice = { ...viewFields(view), includeInferred: true, maxFacts: 1 + prng.below(20) };
+  const wanted = { ...choice, explainOmitted: prng.chance(0.5), autoResolveContradictions: prng.chance(0.5) };
+  const text = `${atom.predicate} ${atom.args.filter((term) => !isVariable(term)).join(' ')}`;
+  const byWords = [
+    () => engine.optimizeContext(fuzzCaller, optimizeInputSchema.parse({ ...wanted, query: text })),
+    () => engine.recall(fuzzCaller, recallInputSchema.parse({ ...choice, query: text })),
+    () => engine.search(fuzzCaller, searchInputSchema.parse({ text, ...viewFields(view) })),
+  ];
+  const looked = async (): Promise<string[]> => {
+    const outcomes: unknown[] = [];
+    for (const look of [
+      () => engine.optimizeContext(fuzzCaller, optimizeInputSchema.parse({ ...wanted, goals: [atom] })),
+      () => engine.recall(fuzzCaller, recallInputSchema.parse(choice)),
+      ...(isFresh ? byWords : []),
+    ])
+      outcomes.push(await look().catch((error: unknown) => String(error)));
+    return outcomes.map(timeless);
+  };
+  threadHost.afterMs = 0;
+  const there = await looked();
+  threadHost.afterMs = Number.POSITIVE_INFINITY;
+  expect(there).toEqual(await looked());
+}
+
+/**
+ * The same for reads that show an evaluation. Where rows died, those of a copy are fewer: only what does not depend on that is
+ * compared.
+ */
+async function compareEvaluations(
+  { engine }: Twin,
+  threadHost: ComparedThreads,
+  question: object,
+  isWithoutDeadRows: boolean,
+): Promise<void> {
+  const evaluated = async (): Promise<unknown[]> => {
+    const plan = await engine.plan(fuzzCaller, askInputSchema.parse(question));
+    const trace = await engine.trace(fuzzCaller, traceInputSchema.parse({ ...question, maxEvents: 100_000 }));
+    const counted = await engine.ask(fuzzCaller, askInputSchema.parse({ ...question, plan: true }));
+    // What the steps of its plan counted depends on the tables that earlier questions left.
+    const { plan: { rows = null } = {}, planText: _, ...answer } = counted;
+    return [...(isWithoutDeadRows ? [plan, trace] : [plan.plan.detail, trace.answers]), rows, answer];
+  };
+  threadHost.afterMs = 0;
+  const there = (await evaluated()).map(timeless);
+  threadHost.afterMs = Number.POSITIVE_INFINITY;
+  expect(there).toEqual((await evaluated()).map(timeless));
+}
+
+/** An outcome as text, without the time that it took, and the ids of windows. */
+function timeless(outcome: unknown): string {
+  return JSON.stringify(outcome, (key, value: unknown) =>
+    key === 'elapsedMs' || key === 'windowId' ? 0 : value,
+  );
 }
 
 /** An export as one text, with what its format left out. */

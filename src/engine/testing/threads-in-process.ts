@@ -45,6 +45,10 @@ export function pastThreads(backend: StorageBackend, encryptionKey: string | nul
   return host;
 }
 
+async function* jsonOf(value: unknown): AsyncGenerator<string> {
+  yield JSON.stringify(value);
+}
+
 /** A host whose questions move at once. */
 export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28): ThreadsInProcess {
   let killLast = (): void => {};
@@ -80,9 +84,7 @@ export function threadsInProcess(memoryBytes = 2 ** 30, questionBytes = 2 ** 28)
         },
         readings: pastReadings,
         retained: async (range) => present(host.log, 'only a host that reads the log is asked')(range),
-        write: async function* write(value) {
-          yield JSON.stringify(value);
-        },
+        write: jsonOf,
       });
       const close = (): void => {
         isOpen = false;

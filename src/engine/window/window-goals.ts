@@ -13,7 +13,8 @@ import { renderAtom } from '../language/print.ts';
 import { isAbsence, isAggregate, isBuiltin } from '../language/terms.ts';
 import type { Premise } from '../datalog/explain/explainer.ts';
 import type { ProofBuilder, Way } from '../datalog/explain/proof.ts';
-import { sortedOrder } from '../datalog/tables/sorted.ts';
+import type { Pacer } from '../datalog/tables/evaluation.ts';
+import { rowsByText, sortedOrder } from '../datalog/tables/sorted.ts';
 import type { Matches } from '../datalog/tables/question.ts';
 import type { VisibleKnowledge } from './window-knowledge.ts';
 
@@ -72,7 +73,8 @@ export async function proveGoals(
   for (const [at, matches] of goals.entries()) {
     const found: { literal: AtomLiteral; step: number | null }[] = [];
     const rows: number[] = [];
-    for (let row = 0; row < (matches?.count ?? 0); row++) {
+    // Their proofs share steps: by text, so that it does not matter in which order they were derived.
+    for (const row of matches === null ? [] : await inOrder(matches, pacer)) {
       const literal = answerAt(matches as Matches, row);
       if (meter.counts(lookUpBytes + charactersOf(literal.args))) await pacer.breathe();
       if (seen.stored(literal) === null) rows.push(row);
@@ -101,6 +103,10 @@ export async function proveGoals(
   const answers: GoalAnswer[][] = [];
   for (const found of proved) answers.push(await sortedAnswers(seen, found));
   return { answers, alsoConcluded };
+}
+
+function inOrder({ columns, count, constants }: Matches, pacer: Pacer): Promise<Int32Array> {
+  return rowsByText(columns, count, constants, pacer, count);
 }
 
 /** Of stored atoms, those that a rule also concludes. */

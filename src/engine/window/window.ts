@@ -40,7 +40,7 @@ export async function contextWindow(
   context: ReadContext,
   input: OptimizeInput,
   newId: () => string,
-  isLeftOut: FactTest = () => false,
+  leftOut: LeftOutFacts | null = null,
 ): Promise<ContextWindow> {
   const { reasoner, reader, pacer } = context;
   const view = scopeChoice(input);
@@ -53,7 +53,7 @@ export async function contextWindow(
     goals: [],
     relations: [],
     windowId: newId(),
-    isLeftOut,
+    isLeftOut: leavesOut(leftOut),
   };
   const answering = pacer.within(answeringShare * pacer.leftMs);
   const given = input.goals ?? [];
@@ -84,6 +84,24 @@ export async function contextWindow(
       asked.goals[error.at] = null;
     }
   }
+}
+
+/**
+ * Facts that are not added beside proofs: those of the predicate with this first argument, and one of the texts as their
+ * third.
+ */
+export interface LeftOutFacts {
+  readonly predicate: string;
+  readonly first: string;
+  readonly texts: readonly string[];
+}
+
+/** A test for these facts. */
+export function leavesOut(leftOut: LeftOutFacts | null): FactTest {
+  if (leftOut === null) return () => false;
+  const texts = new Set(leftOut.texts);
+  return ({ predicate, args: [first, , text = ''] }) =>
+    predicate === leftOut.predicate && first === leftOut.first && texts.has(text);
 }
 
 /**

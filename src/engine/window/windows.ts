@@ -10,16 +10,22 @@ import type {
   WindowDiff,
   WindowDiffInput,
 } from '../contract/context.ts';
-import { windowTimeoutMs } from '../contract/fields.ts';
 import type { ContextEntry } from '../contract/memory.ts';
-import { type FactTest, headingsOf, lineOf, readingOrder } from '../memory/fact-lines.ts';
+import { headingsOf, lineOf, readingOrder } from '../memory/fact-lines.ts';
 import type { LiveState } from '../session/live-state.ts';
-import type { KnowledgeReader } from '../session/past-reader.ts';
 import { parseAtom } from '../language/parse.ts';
 import { renderAtom } from '../language/print.ts';
 import type { Pacer } from '../datalog/tables/evaluation.ts';
 import type { Report } from '../state/report.ts';
-import { contextWindow } from './window.ts';
+import type { LeftOutFacts } from './window.ts';
+
+/** Reads a window, and what `done` makes of it and of the context that it was read in. */
+export type WindowReads = <Result>(
+  caller: Caller,
+  input: OptimizeInput,
+  leftOut: LeftOutFacts | null,
+  done: (window: ContextWindow, context: ReadContext) => Promise<Result>,
+) => Promise<Result>;
 
 /**
  * Serves context windows, alone or as a session in which each window is compared with the previous one.
@@ -29,12 +35,10 @@ import { contextWindow } from './window.ts';
  */
 export class Windows {
   readonly #live: LiveState;
-  readonly #newId: () => string;
   readonly #sessions = new WindowSessions<OptimizeInput>();
 
-  constructor(live: LiveState, newId: () => string) {
+  constructor(live: LiveState) {
     this.#live = live;
-    this.#newId = newId;
   }
 
   /** Number of remembered sessions. */
@@ -42,30 +46,26 @@ export class Windows {
     return this.#sessions.size;
   }
 
-  /**
-   * A window of facts. Being in it is not a use of a fact. `isLeftOut`: facts that are not added beside proofs. `live`:
-   * what it is read from.
-   */
+  /** A window of facts. Being in it is not a use of a fact. `leftOut`: facts that are not added beside proofs. */
   async optimizeContext(
+    reads: WindowReads,
     caller: Caller,
     input: OptimizeInput,
-    isLeftOut: FactTest = () => false,
-    live: KnowledgeReader = this.#live,
+    leftOut: LeftOutFacts | null = null,
   ): Promise<ContextWindow> {
-    return reading(live, caller, input, async (context) => {
-      const window = await contextWindow(context, input, this.#newId, isLeftOut);
+    return reads(caller, input, leftOut, async (window, context) => {
       if (input.sessionId !== null) await this.#keep(caller, context, input.sessionId, input, window);
       return window;
     });
   }
 
-  async diffContext(caller: Caller, input: WindowDiffInput): Promise<DiffAnswer> {
+  async diffContext(reads: WindowReads, caller: Caller, input: WindowDiffInput): Promise<DiffAnswer> {
     const { sessionId } = input;
     const previous = this.#sessions.find(caller, sessionId);
     if (previous === null) throw noSuchSession(sessionId);
     const parameters = withChanges(previous.parameters, input);
-    return reading(this.#live, caller, parameters, async (context) => {
-      const window = await contextWindow(context, { ...parameters, explainOmitted: false }, this.#newId);
+    const wanted = { ...parameters, explainOmitted: false };
+    return reads(caller, wanted, null, async (window, context) => {
       const [diff, addedEntries] = await differences(previous, window, context);
       if (this.#sessions.find(caller, sessionId) !== null)
         await this.#keep(caller, context, sessionId, parameters, window);
@@ -105,18 +105,6 @@ export class Windows {
     const snapshot = { windowId, parameters, atoms, scopes: entries.map(({ scope }) => scope) };
     this.#sessions.keep(caller, sessionId, snapshot);
   }
-}
-
-/** Reads as a question does, within the limits of a window. */
-function reading<Result>(
-  live: KnowledgeReader,
-  caller: Caller,
-  { goals, query, includeInferred, timeoutMs }: OptimizeInput,
-  read: (context: ReadContext) => Promise<Result>,
-): Promise<Result> {
-  const limits = { timeoutMs: timeoutMs ?? windowTimeoutMs, maxDerivations: Number.POSITIVE_INFINITY };
-  const isDerived = includeInferred || query !== null || (goals !== null && goals.length > 0);
-  return live.asQuestion(caller, limits, (timed) => live.reading(caller, timed, read, isDerived ? null : []));
 }
 
 /** The parameters of the last window, overridden by the given ones. */

@@ -14,6 +14,7 @@ import { type Caller, EngineError, invalid } from '../../engine/index.ts';
 import type { A2aHost, JsonBodies } from '../base/agent-host.ts';
 import { createAgent } from './agent.ts';
 import { answerRpc, parseError } from './json-rpc.ts';
+import { messageNeed } from './need.ts';
 import type { LegacyRestTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 
 const a2aPath = '/a2a';
@@ -30,7 +31,9 @@ export function mountA2a(app: FastifyInstance, host: A2aHost, bodies: JsonBodies
     card((facts) => AgentCard.toJSON(agentCard(facts))),
   );
   app.get(earlierCardPath, { config: { isPublic: true } }, card(earlierCard));
-  app.post(a2aPath, { config: { readsBody: true } }, (request, reply) => post(host, bodies, request, reply));
+  app.post(a2aPath, { config: { readsBody: true, needOf: messageNeed } }, (request, reply) =>
+    post(host, bodies, request, reply),
+  );
 }
 
 function cardFacts(host: A2aHost, request: FastifyRequest): CardFacts {

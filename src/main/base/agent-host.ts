@@ -92,6 +92,12 @@ export interface A2aHost {
   argumentNames(caller: Caller): ArgumentNames;
 }
 
+/**
+ * What a message of a surface does, by which a node with a copy decides whether it answers: an operation, reads knowledge,
+ * or needs none. null: anything else, or several messages.
+ */
+export type MessageNeed = OperationName | 'reads' | 'nothing' | null;
+
 /** Bodies of requests and answers, as the HTTP layer reads and writes them. */
 export interface JsonBodies {
   /** Reads the whole body, within its limit; the returned function parses it. Both refuse with an EngineError. */

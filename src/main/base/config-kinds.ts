@@ -81,7 +81,9 @@ const httpUrl = kind('an http:// or https:// address', (value) => {
 /** An address of a PostgreSQL database, which may contain a password. */
 export const databaseUrl = secret(
   kind('postgres://user:password@host:port/database', (value) => {
-    const url = URL.canParse(value) ? new URL(value) : null;
+    // Of several hosts the first stands for all.
+    const first = value.replace(/^(\w+:\/\/(?:[^/?]*@)?[^/?,]*),[^/?]*/, '$1');
+    const url = URL.canParse(first) ? new URL(first) : null;
     return url !== null && ['postgres:', 'postgresql:'].includes(url.protocol) ? value : undefined;
   }),
 );

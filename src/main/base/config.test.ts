@@ -139,6 +139,7 @@ describe('the configuration', () => {
       'STORE_URL',
     ],
     [{ STORE_URL: 'mysql://a/b' }, 'STORE_URL'],
+    [{ STORE_URL: 'mysql://a:1,b:2/c' }, 'STORE_URL'],
     [{ NODE_ADDRESS: 'http://a.example:9300' }, 'NODE_ADDRESS'],
     [{ NODE_SECRET_FILE: '/secret' }, 'NODE_SECRET_FILE'],
     [{ NODE_SECRET_FILE: '/secret', STORE_URL: 'postgres://a/b' }, 'NODE_SECRET_FILE'],
@@ -152,6 +153,8 @@ describe('the configuration', () => {
     const folder = await mkdtemp(join(tmpdir(), 'corollary-config-'));
     const file = join(folder, 'url');
     await writeFile(file, 'postgres://user:secret@db.example/store\n');
+    const several = 'postgres://u:p@a:1,b:2/c';
+    expect(parseConfig({ STORE_URL: several }).storeUrl).toBe(several);
     const config = parseConfig({ STORE_URL_FILE: file }, { storageDir: '/somewhere' });
     expect(config).toMatchObject({ storeUrl: 'postgres://user:secret@db.example/store', storageDir: null });
     expect(parseConfig({ STORE_URL_FILE: file, STORAGE_DIR: '/data' }).storageDir).toBe('/data');

@@ -22,12 +22,12 @@ import {
   type Change,
   EngineError,
   JsonText,
+  parseLongJson,
   notLeader,
   type Owner,
   serving,
   Slices,
 } from '../../engine/index.ts';
-import { parseLongJson } from './long-json.ts';
 import type { Download, Upload } from './streams.ts';
 
 /** The parts of a call as received, unchecked; absent: nothing was sent. */
@@ -389,7 +389,7 @@ function assertOutput(name: OperationName, caller: Caller, output: unknown): voi
 type Output<Name extends OperationName> =
   | OperationOutput<Name>
   | (Operations[Name] extends { transaction: 'write' } ? Pending : never)
-  | (Name extends 'ask' | 'aggregate' | 'explain' | 'query' | 'whatIf' ? JsonText : never);
+  | (Name extends 'ask' | 'aggregate' | 'explain' | 'plan' | 'query' | 'trace' | 'whatIf' ? JsonText : never);
 type Handler<Name extends OperationName> = Operations[Name] extends { stream: 'events' }
   ? (caller: Caller, lastEventId: string | null) => AsyncIterable<Change>
   : Operations[Name] extends { stream: 'lines' }

@@ -25,7 +25,12 @@ const thread = new ReasoningThread({
   memoryBytes,
   questionBytes,
   // In a worker, V8 tells of the worker's heap.
-  heap: heapOf(processMemory(null), 'start fewer reasoning threads, which share one heap'),
+  heap: heapOf(processMemory(null), {
+    remedy: 'start fewer reasoning threads, which share one heap',
+    // It stops only this thread, where what others ask next must not be refused for the garbage of what was refused.
+    pauseFactor: 2,
+    minPauseMs: 0,
+  }),
   write: jsonSlices,
   retained: log && retainedIn(log),
   readings: pastReadings,

@@ -149,7 +149,11 @@ describe("the service's own endpoints", () => {
 
   it('serve the API description offline under a strict policy', async () => {
     const { body, headers } = await service.call<string>('GET', '/docs');
-    expect(headers.get('content-security-policy')).toContain("script-src 'self'");
+    const policy = headers.get('content-security-policy');
+    expect(policy).toContain("script-src 'self';");
+    const [, nonce = ''] = /nonce="([^"]+)"/.exec(body) ?? [];
+    expect(nonce).toMatch(/^[\w+/]{22}==$/);
+    expect(policy).toContain(`style-src 'self' 'nonce-${nonce}';`);
     expect(body).not.toMatch(/<script(?! src="\/docs\/)|https?:/);
     // The viewer is part of the built workbench: e2e/api-viewer.spec.ts tests it in a browser.
     for (const [, path = ''] of body.matchAll(/(?:src|href)="(\/(?!docs\/openapi-explorer)[^"]+)"/g))

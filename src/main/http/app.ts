@@ -29,8 +29,8 @@ import {
 import { createIdentify, type Identify, type NamedSpace, namedSpace, requireCovered } from './caller.ts';
 import { answerClientError, ConnectionTraffic, limitConnections, serverOptions } from './connections.ts';
 import { addDocs } from './docs.ts';
-import { type DatabaseOf, Forwarding, type OperationOf } from './forwarding.ts';
-import { addNodeMessages } from './node-messages.ts';
+import { type DatabaseOf, Forwarding, type NeedOf } from './forwarding.ts';
+import { addNodeMessages, messagePath } from './node-messages.ts';
 import { askForBody } from './node-requests.ts';
 import { addFiles } from './files.ts';
 import type { HttpHost } from './host.ts';
@@ -64,8 +64,8 @@ interface MountedRoute {
   readonly isPublic?: boolean;
   /** The headers name database and tenant, and the handler reads the body, by `JsonBodies`. */
   readonly readsBody?: boolean;
-  /** The operation that a message performs; absent: the node that has the log answers all of them. */
-  readonly operationOf?: OperationOf;
+  /** What a message needs; absent: the node that has the log answers all of them. */
+  readonly needOf?: NeedOf;
   /** The database of the request's session; absent or null: that of its headers. */
   readonly databaseOf?: DatabaseOf;
 }
@@ -348,7 +348,7 @@ class RequestLog implements FastifyBaseLogger {
 }
 
 /** Routes that are requested all the time and are not worth a log line. */
-const quiet: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metrics', 'static']);
+const quiet: ReadonlySet<string> = new Set(['/health', '/health/ready', '/metrics', messagePath, 'static']);
 
 /**
  * Logs and counts every answered request: method, route, status and time. The route is the pattern, never the address

@@ -5,14 +5,22 @@
  * client that reads only after sending still gets its answer. Parsing requires valid UTF-8 and bounds the depth, since
  * later code may recurse over the value.
  *
- * Long JSON is parsed in slices (`src/main/base/long-json.ts`).
+ * Long JSON is parsed in slices (`src/engine/base/long-json.ts`).
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as atEndOfTurn } from 'node:timers';
-import { EngineError, invalid, type Owner, serving, Slices } from '../../engine/index.ts';
-import { jsonPieceBytes, maxJsonFields, parseLongJson } from '../base/long-json.ts';
-import { namesPrototype } from '../base/prototype-field.ts';
+import {
+  EngineError,
+  invalid,
+  jsonPieceBytes,
+  maxJsonFields,
+  namesPrototype,
+  type Owner,
+  parseLongJson,
+  serving,
+  Slices,
+} from '../../engine/index.ts';
 import { answerOn } from './quiet-connections.ts';
 import { limits } from './limits.ts';
 

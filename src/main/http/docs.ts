@@ -2,11 +2,12 @@
  * `GET /docs`: the API described by `/openapi.json`, in the browser and without a network.
  *
  * The viewer is a file of the built workbench, `docs/openapi-explorer.js`. The page has no inline script, as the service's
- * content policy demands. If the description needs a key, the page asks for one and keeps it until the
+ * content policy demands. The viewer writes style elements as markup, with widths that it computes: `nonce.js` gives those that its
+ * templates make the nonce of the page, so that other markup has none. If the description needs a key, the page asks for one and keeps it until the
  * tab is closed.
  */
 import type { FastifyInstance } from 'fastify';
-import { viewerPolicy } from './files.ts';
+import { addPage, noncePlaceholder } from './files.ts';
 
 const page = `<!doctype html>
 <html lang="en">
@@ -26,10 +27,24 @@ const page = `<!doctype html>
 </form>
 <p id="failure" role="alert"></p>
 <openapi-explorer id="api" hidden hide-server-selection hide-components default-schema-tab="body"></openapi-explorer>
+<script src="/docs/nonce.js" nonce="${noncePlaceholder}"></script>
 <script src="/docs/openapi-explorer.js"></script>
 <script src="/docs/start.js"></script>
 </body>
 </html>
+`;
+
+/** Lit makes elements by `importNode`, and its own style elements with `litNonce`. */
+const nonceScript = `'use strict';
+const { nonce } = document.currentScript;
+window.litNonce = nonce;
+const imported = document.importNode;
+document.importNode = (node, ...rest) => {
+  const made = imported.call(document, node, ...rest);
+  if (made.querySelectorAll !== undefined)
+    for (const style of made.querySelectorAll('style')) style.nonce = nonce;
+  return made;
+};
 `;
 
 const script = `'use strict';
@@ -85,13 +100,11 @@ body { margin: 0; background: #fff; color: #1f2328; }
 export function addDocs(app: FastifyInstance): void {
   const add = (url: string, type: string, content: string): void => {
     app.get(url, { config: { isStatic: true } }, (_request, reply) =>
-      reply
-        .headers({ 'content-security-policy': viewerPolicy, 'cache-control': 'no-cache' })
-        .type(type)
-        .send(content),
+      reply.headers({ 'cache-control': 'no-cache' }).type(type).send(content),
     );
   };
-  add('/docs', 'text/html; charset=utf-8', page);
+  addPage(app, '/docs', page);
+  add('/docs/nonce.js', 'text/javascript; charset=utf-8', nonceScript);
   add('/docs/page.css', 'text/css; charset=utf-8', style);
   add('/docs/start.js', 'text/javascript; charset=utf-8', script);
 }

@@ -39,14 +39,8 @@ function policyWith(styles: string): string {
 
 const contentPolicy = policyWith('');
 
-/**
- * The policy of the page of the API: its viewer writes style elements as markup, which can have no nonce, and no digest, since
- * they contain widths that it computes for each operation.
- */
-export const viewerPolicy = policyWith("'unsafe-inline'");
-
-/** What stands in the built page for the nonce. */
-const noncePlaceholder = 'STYLE-NONCE';
+/** What stands in a page for the nonce. */
+export const noncePlaceholder = 'STYLE-NONCE';
 const nonceBytes = 16;
 
 /** The path of the MCP bridge's bundle, if it was built. */
@@ -66,15 +60,15 @@ export async function addFiles(
     addFile(app, folders.workbench, file, `/${file}`, file.startsWith('assets/') ? forGood : 'no-store');
   if (files.includes('index.html')) {
     const page = readFileSync(join(folders.workbench, 'index.html'), 'utf8');
-    for (const url of ['/', '/index.html']) addWorkbench(app, url, page);
+    for (const url of ['/', '/index.html']) addPage(app, url, page);
   } else app.get('/', { config: { isStatic: true } }, (_request, reply) => sayNotBuilt(reply));
   for (const file of filesIn(folders.samples))
     addFile(app, folders.samples, file, `/samples/${file}`, 'no-store');
   if (folders.bundle !== null) addBundle(app, folders.bundle);
 }
 
-/** Adds the workbench's page; each answer has a nonce of its own in place of `STYLE-NONCE`. */
-function addWorkbench(app: FastifyInstance, url: string, page: string): void {
+/** Adds a page; each answer has a nonce of its own in place of `STYLE-NONCE`. */
+export function addPage(app: FastifyInstance, url: string, page: string): void {
   app.get(url, { config: { isStatic: true } }, (_request, reply) => {
     const nonce = randomBytes(nonceBytes).toString('base64');
     return reply

@@ -16,10 +16,11 @@ import {
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type OperationName, operations } from '../../engine/contract/operations.ts';
+import { operations } from '../../engine/contract/operations.ts';
 import type { NodeStatus } from '../../engine/contract/administration.ts';
 import type { OperationSpec } from '../../engine/contract/operation-spec.ts';
 import { EngineError } from '../../engine/index.ts';
+import type { MessageNeed } from '../base/agent-host.ts';
 import { setStandingHeaders } from './answers.ts';
 import { parseJsonBody, readBody } from './body.ts';
 import { demandedState, namedSpace, namedTransaction, peerOf } from './caller.ts';
@@ -83,15 +84,15 @@ const freshMs = 1000;
 /** A message of another surface up to this size is looked at, whether it only reads. */
 const maxJudgedBytes = 64 * 1024;
 
-/** The operation that a message of another surface performs; null: another thing, or several. */
-export type OperationOf = (message: unknown) => OperationName | null;
+/** What a message of another surface needs. */
+export type NeedOf = (message: unknown) => MessageNeed | Promise<MessageNeed>;
 
 /** The database of the session that a request belongs to; null: that of its headers. */
 export type DatabaseOf = (request: FastifyRequest) => string | null;
 
 /** What a route of another surface says of its requests. */
 interface SurfaceRoute {
-  readonly operationOf?: OperationOf;
+  readonly needOf?: NeedOf;
   readonly databaseOf?: DatabaseOf;
 }
 
@@ -135,13 +136,13 @@ export class Forwarding {
 
   /** Resolves with true once the owner has answered the request of an operation, with false if it is answered here. */
   async passesOn(spec: OperationSpec, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const isRead = spec.kind === 'read';
     // The node that is asked to create a database is its first owner.
-    if (spec.role === 'public' || (spec.path === '/databases' && spec.method === 'POST')) return false;
+    if ((spec.role === 'public' && isRead) || (spec.path === '/databases' && !isRead)) return false;
     const database = await this.#databaseOf(spec, request);
     const addressed = { request, reply, database };
     const node = await this.#knownStatus(database);
     if (node === null) return false;
-    const isRead = spec.kind === 'read';
     if (!isRead || ofOwner.has(spec.path) || namedTransaction(request) !== null)
       // A move waits for the writes, and not for itself.
       return !(await this.#isHere(addressed, spec.path === movePath)) && this.#passOn(addressed, isRead);
@@ -175,19 +176,20 @@ export class Forwarding {
   }
 
   /**
-   * The same for a request of another surface, whose sessions live at the owner. What only reads is answered here, from the
-   * latest state: a client that goes from node to node sees its own writes, and needs no token.
+   * The same for a request of another surface, whose streams live at the owner. What only reads is answered here, from the
+   * latest state: a client that goes from node to node sees its own writes, and needs no token. So is what reads nothing.
    */
   async passesOnSurface(
     request: FastifyRequest,
     reply: FastifyReply,
-    { operationOf, databaseOf }: SurfaceRoute,
+    { needOf, databaseOf }: SurfaceRoute = {},
   ): Promise<boolean> {
     const database = databaseOf?.(request) ?? namedSpace(request).database ?? 'default';
     const node = await this.#knownStatus(database);
     if (node === null) return false;
-    if (node.role === 'copy' && request.forwarded === null && operationOf !== undefined) {
-      if ((await this.#readsOnly(request, operationOf)) && (await this.#isLatest(database))) return false;
+    if (node.role === 'copy' && request.forwarded === null && needOf !== undefined) {
+      const need = await this.#needOf(request, needOf);
+      if (need === 'nothing' || (need === 'reads' && (await this.#isLatest(database)))) return false;
     }
     // A GET is a stream that stays open.
     const isRead = request.method === 'GET';
@@ -200,19 +202,20 @@ export class Forwarding {
     return this.#bodies.get(raw) ?? null;
   }
 
-  async #readsOnly(request: FastifyRequest, operationOf: OperationOf): Promise<boolean> {
+  async #needOf(request: FastifyRequest, needOf: NeedOf): Promise<'nothing' | 'reads' | null> {
     const body = await this.#keptBody(request);
-    if (!(body instanceof Buffer) || body.length > maxJudgedBytes) return false;
+    if (!(body instanceof Buffer) || body.length > maxJudgedBytes) return null;
     let message: unknown;
     try {
       message = await parseJsonBody(body);
     } catch (error) {
       // The owner refuses it.
-      if (error instanceof EngineError) return false;
+      if (error instanceof EngineError) return null;
       throw error;
     }
-    const name = operationOf(message);
-    return name !== null && operations[name].kind === 'read' && !ofOwner.has(operations[name].path);
+    const need = await needOf(message);
+    if (need === null || need === 'nothing' || need === 'reads') return need;
+    return operations[need].kind === 'read' && !ofOwner.has(operations[need].path) ? 'reads' : null;
   }
 
   /** True if the copy shows everything that was stored before; false: the store cannot be asked. */

@@ -7,8 +7,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NodeStatus } from '../../engine/contract/administration.ts';
-import type { NodeMessage } from './node-messages.ts';
-import type { Caller, ErasingRecord, StoredImport } from '../../engine/index.ts';
+import type { ToolCallRecord } from '../../engine/contract/agents.ts';
+import type { Caller, ErasingRecord, StoredImport, ToldUses } from '../../engine/index.ts';
 import type { Dispatcher, Identity } from '../base/dispatch.ts';
 
 /** Only `ready` takes work; health and metrics answer in every state. */
@@ -31,6 +31,13 @@ export interface HttpObserver {
   requestsInFlight(change: 1 | -1): void;
   eventSubscribers(change: 1 | -1): void;
 }
+
+/** What one node tells another. */
+export type NodeMessage =
+  | { readonly kind: 'stored' }
+  | { readonly kind: 'uses'; readonly uses: readonly ToldUses[] }
+  | { readonly kind: 'calls'; readonly calls: readonly ToolCallRecord[] }
+  | { readonly kind: 'ended'; readonly sessions: readonly string[] };
 
 /** This node of a store that several share. */
 export interface NodeHost {

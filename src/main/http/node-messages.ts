@@ -6,20 +6,13 @@
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { FastifyInstance } from 'fastify';
-import type { ToolCallRecord } from '../../engine/contract/agents.ts';
-import { EngineError, type ToldUses } from '../../engine/index.ts';
+import { EngineError } from '../../engine/index.ts';
 import { parseJsonBody, readBody } from './body.ts';
-import type { NodeHost } from './host.ts';
+import type { NodeHost, NodeMessage } from './host.ts';
 import { digestOf, nodeHeader, signedFor } from './node-requests.ts';
 
-/** What one node tells another. */
-export type NodeMessage =
-  | { readonly kind: 'stored' }
-  | { readonly kind: 'uses'; readonly uses: readonly ToldUses[] }
-  | { readonly kind: 'calls'; readonly calls: readonly ToolCallRecord[] }
-  | { readonly kind: 'ended'; readonly sessions: readonly string[] };
-
-const path = '/nodes/message';
+/** Where other nodes send them. */
+export const messagePath = '/nodes/message';
 const maxBytes = 16 * 1024 * 1024;
 /** A node that does not answer a message within this time is left. */
 const answerMs = 2000;
@@ -40,7 +33,7 @@ export class NodeMessenger {
   send(address: string, message: NodeMessage): Promise<boolean> {
     const target = new URL(address);
     const protocol = target.protocol === 'https:' ? 'https:' : 'http:';
-    const url = `${target.pathname.replace(/\/$/, '')}${path}`;
+    const url = `${target.pathname.replace(/\/$/, '')}${messagePath}`;
     const body = Buffer.from(JSON.stringify(message));
     const none = { identity: null, peer: null };
     const headers = {
@@ -71,7 +64,7 @@ export class NodeMessenger {
 
 /** Adds the route by which other nodes send messages. */
 export function addNodeMessages(app: FastifyInstance, nodes: NodeHost): void {
-  app.post(path, async (request, reply) => {
+  app.post(messagePath, async (request, reply) => {
     const { forwarded } = request;
     if (forwarded === null)
       throw new EngineError('Forbidden', 'only the nodes of the store send messages here');

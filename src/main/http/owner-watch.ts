@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import type { NodeHost } from './host.ts';
 
 /** A request that waits for another node. */
-export interface Waiting {
+export interface PassedOnRequest {
   /** Where that node is reached. */
   readonly address: string;
   /** Whose log that node has; null: the catalogue's. */
@@ -24,7 +24,7 @@ export interface Watched {
   stop(): void;
 }
 
-interface Entry extends Waiting {
+interface Entry extends PassedOnRequest {
   /** Its answer has begun, so that it cannot be sent to another node any more. */
   isBegun: boolean;
   heardAt: number;
@@ -52,7 +52,7 @@ export class OwnerWatch {
   }
 
   /** Watches the request until `stop`. */
-  watch(waiting: Waiting): Watched {
+  watch(waiting: PassedOnRequest): Watched {
     const entry: Entry = { ...waiting, isBegun: false, heardAt: performance.now(), lostAt: null };
     this.#entries.add(entry);
     this.#timer ??= setInterval(() => this.#look(), lookMs).unref();
@@ -82,7 +82,7 @@ export class OwnerWatch {
   }
 
   /** False once another node has the log. */
-  #hasLog({ address, database }: Waiting): boolean {
+  #hasLog({ address, database }: PassedOnRequest): boolean {
     const node = this.#nodes.status(database);
     if (node === null || address === this.#nodes.address()) return node?.role !== 'copy';
     return node.role === 'copy' && [address, null].includes(node.ownerAddress);

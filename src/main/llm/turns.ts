@@ -12,7 +12,8 @@ import {
   type Caller,
   type Engine,
   EngineError,
-  type FactTest,
+  leavesOut,
+  type LeftOutFacts,
   parseAtom,
   renderAtom,
   type SaidTurns,
@@ -44,8 +45,9 @@ export async function contextFor(
 ): Promise<Window> {
   const { maxFacts, scope, unscoped, turns } = input;
   const text = turns.join('\n').slice(-mentionedWithinCharacters);
-  const isJustSaid = isOneOf(justSaid);
-  const window = await windowFor(engine, caller, input, input.query ?? text, isJustSaid);
+  const leftOut = factsOf(justSaid);
+  const isJustSaid = leavesOut(leftOut);
+  const window = await windowFor(engine, caller, input, input.query ?? text, leftOut);
   const most = Math.min(maxFacts, maxFactsMentioned) + (justSaid?.texts.length ?? 0);
   const mentioned = await engine.factsAbout(caller, { text, scope, unscoped, maxFacts: most });
   const isAnswer = ({ category }: ContextEntry): boolean => category === 'goal_relevant';
@@ -66,12 +68,9 @@ export async function contextFor(
   };
 }
 
-/** A test for the facts of these turns, of which the caller knows. */
-function isOneOf(turns: SaidTurns | null): FactTest {
-  if (turns === null) return () => false;
-  const texts = new Set(turns.texts);
-  return ({ predicate, args: [session, , text = ''] }) =>
-    predicate === saidPredicate && session === turns.session && texts.has(text);
+/** The facts of these turns, of which the caller knows. */
+function factsOf(turns: SaidTurns | null): LeftOutFacts | null {
+  return turns && { predicate: saidPredicate, first: turns.session, texts: turns.texts };
 }
 
 async function windowFor(
@@ -79,14 +78,14 @@ async function windowFor(
   caller: Caller,
   input: TurnsInput,
   query: string,
-  isLeftOut: FactTest,
+  leftOut: LeftOutFacts | null,
 ) {
   const { maxFacts, maxTokens, scope, unscoped } = input;
   const goals = goalsOfTurns(input.turns, engine.argumentNames(caller));
   const wanted = { maxFacts, maxTokens, scope, unscoped, autoResolveContradictions: false };
   const isBlank = query.trim() === '';
   const choose = (more: object) =>
-    engine.optimizeContext(caller, optimizeInputSchema.parse({ ...wanted, ...more }), isLeftOut);
+    engine.optimizeContext(caller, optimizeInputSchema.parse({ ...wanted, ...more }), leftOut);
   if (isBlank) return choose({});
   try {
     return await choose({ goals, query, fill: true, timeoutMs: timeForGoals });

@@ -9,8 +9,7 @@ import { createHash } from 'node:crypto';
 import { SSEServerTransport } from '@modelcontextprotocol/server-legacy/sse';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Caller, EngineError, invalid } from '../../engine/index.ts';
-import type { ToolOperation } from '../../engine/contract/operations.ts';
-import type { McpHost } from '../base/agent-host.ts';
+import type { McpHost, MessageNeed } from '../base/agent-host.ts';
 import { clientIds, ConnectedClient } from './client.ts';
 import { createContexts, createSessionServer, sessionErrors, type SessionSurroundings } from './server.ts';
 import type { SessionStore } from './session-store.ts';
@@ -68,7 +67,7 @@ export function mountMcp(
   ]);
 
   for (const path of [streamablePath, ssePath]) {
-    app.post(path, { config: { operationOf, databaseOf } }, answering(postMessage, streamable));
+    app.post(path, { config: { needOf, databaseOf } }, answering(postMessage, streamable));
     app.delete(path, { config: { databaseOf } }, answering(endSession, streamable));
   }
   app.get(
@@ -105,10 +104,27 @@ export function mountMcp(
   });
 }
 
-/** The operation of a tool call; null: anything else, or several messages. */
-export function operationOf(message: unknown): ToolOperation | null {
+/** Methods whose answer is the same for any knowledge. A session that one of them opens goes on at any node. */
+const needsNothing: ReadonlySet<unknown> = new Set([
+  'initialize',
+  'ping',
+  'prompts/list',
+  'resources/templates/list',
+  'tools/list',
+]);
+const reads: ReadonlySet<unknown> = new Set([
+  'completion/complete',
+  'prompts/get',
+  'resources/list',
+  'resources/read',
+]);
+
+/** What a message needs: a tool call its operation. */
+export function needOf(message: unknown): MessageNeed {
   if (typeof message !== 'object' || message === null) return null;
   const { method, params } = message as { readonly method?: unknown; readonly params?: unknown };
+  if (needsNothing.has(method)) return 'nothing';
+  if (reads.has(method)) return 'reads';
   if (method !== 'tools/call' || typeof params !== 'object' || params === null) return null;
   const { name } = params as { readonly name?: unknown };
   return typeof name === 'string' ? (tools.get(name)?.operation ?? null) : null;

@@ -6,7 +6,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { NodeList, NodeStatus } from '../../engine/contract/administration.ts';
 import type { ToolCallRecord } from '../../engine/contract/agents.ts';
 import type { ToldUses } from '../../engine/index.ts';
-import { type NodeMessage, NodeMessenger } from '../http/node-messages.ts';
+import type { NodeMessage } from '../http/host.ts';
+import { NodeMessenger } from '../http/node-messages.ts';
 import { SessionStore } from '../mcp/session-store.ts';
 import { BetweenNodes } from './between-nodes.ts';
 

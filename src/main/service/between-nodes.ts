@@ -4,7 +4,8 @@
  */
 import type { ToolCallRecord } from '../../engine/contract/agents.ts';
 import { type Engine, EngineError, type ToldUses } from '../../engine/index.ts';
-import type { NodeMessage, NodeMessenger } from '../http/node-messages.ts';
+import type { NodeMessage } from '../http/host.ts';
+import type { NodeMessenger } from '../http/node-messages.ts';
 import type { KnownAgents } from '../mcp/agents.ts';
 import type { SessionStore } from '../mcp/session-store.ts';
 

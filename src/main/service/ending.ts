@@ -32,7 +32,7 @@ export const defaultEndLimits: EndLimits = {
 };
 
 /** Resolves when the work has ended, with true, or after `limitMs`, with false. Rejects as the work does. */
-export async function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
+export async function endsWithin(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const isOver = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), limitMs);
@@ -44,6 +44,7 @@ export async function within(limitMs: number, work: Promise<unknown>): Promise<b
   }
 }
 
+/** Lets running calls finish, then cancels them. */
 export async function finishCalls(activity: Activity, { finishMs, cancelMs }: EndLimits): Promise<void> {
   activity.endStreams();
   if (await activity.idle(finishMs)) return;
@@ -58,6 +59,7 @@ export async function disconnect(app: HttpApp['app'], afterMs: number): Promise<
   clearTimeout(timer);
 }
 
+/** The same for HTTPS. */
 export async function disconnectSecure(port: SecurePort | null, afterMs: number): Promise<void> {
   const timer = setTimeout(() => port?.cut(), afterMs);
   await port?.close();

@@ -203,8 +203,8 @@ function questionHandlers(service: ServiceState): QuestionHandlers {
     aggregate: (caller, { body }) => service.engine.aggregateForText(caller, body),
     explain: (caller, { body }) => service.engine.explainForText(caller, body),
     whatIf: (caller, { body }) => service.engine.whatIfForText(caller, body),
-    plan: (caller, { body }) => service.engine.plan(caller, body),
-    trace: (caller, { body }) => service.engine.trace(caller, body),
+    plan: (caller, { body }) => service.engine.planForText(caller, body),
+    trace: (caller, { body }) => service.engine.traceForText(caller, body),
     historyDiff: (caller, { body }) => service.engine.historyDiff(caller, body),
   };
 }

@@ -115,6 +115,32 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
     expect((await copy.call('GET', '/metrics')).body).toMatch(/^store_forwarded_total\{kind="write"\} 2$/m);
   });
 
+  it('A2A at any node: what only asks is answered by the copy, what writes by the owner', async () => {
+    const [owner, copy] = await nodes(2);
+    const send = async (text: string) => {
+      const message = { messageId: 'm', role: 'user', kind: 'message', parts: [{ kind: 'text', text }] };
+      const sent = await copy.call('POST', '/a2a', {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'message/send',
+        params: { message },
+      });
+      return JSON.stringify(sent.body);
+    };
+    const forwarded = async () =>
+      /^store_forwarded_total\{kind="write"\} (\d+)$/m.exec(
+        (await copy.call<string>('GET', '/metrics')).body,
+      )?.[1];
+    for (let count = 1; count <= 3; count++) {
+      await owner.call('POST', '/tell', fact(`f${count}`));
+      expect(await send('p(?x)')).toContain(`p(f${count})`);
+    }
+    expect(await forwarded()).toBe('0');
+    expect(await send('p(agent).')).toContain('"asserted"');
+    expect(await forwarded()).toBe('1');
+    expect((await owner.call('POST', '/ask', { text: 'p(agent)' })).body.count).toBe(1);
+  });
+
   it('a session of MCP goes on when the owner is gone', async () => {
     const [owner, copy] = await nodes(2);
     const accept = { accept: 'application/json, text/event-stream' };
@@ -239,6 +265,28 @@ describe.skipIf(postgresMissing !== null)(`nodes of a store${postgresNotice}`, (
     expect((await copy.call('POST', '/tell', fact('a'))).status).toBe(401);
     const headers = { 'x-api-key': 'the-key-of-this-test' };
     expect((await copy.call('POST', '/tell', fact('a'), { headers })).status).toBe(200);
+  });
+
+  it('keys are made through any node, and count at all of them', async () => {
+    environment = { ...environment, AUTH_ENABLED: 'true', SERVICE_ADMIN_PASS: 'the-first-password' };
+    const [owner, copy] = await nodes(2);
+    const bootstrap = { username: 'admin', password: 'the-first-password' };
+    const made = await copy.call<{ key: string }>('POST', '/auth/bootstrap', bootstrap);
+    expect(made.status).toBe(201);
+    const headers = { 'x-api-key': made.body.key };
+    const reader = await owner.call<{ id: string; key: string }>(
+      'POST',
+      '/auth/keys',
+      { role: 'reader' },
+      { headers },
+    );
+    const asked = async () =>
+      (await copy.call('POST', '/ask', question, { headers: { 'x-api-key': reader.body.key } })).status;
+    await expect.poll(asked).toBe(200);
+    expect((await owner.call('DELETE', `/auth/keys/${reader.body.id}`, undefined, { headers })).status).toBe(
+      200,
+    );
+    await expect.poll(asked).toBe(401);
   });
 
   it('an owner that cannot be reached is 503, and one that dies after it got a write 504 without a key', async () => {

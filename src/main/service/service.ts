@@ -69,10 +69,10 @@ import {
   disconnect,
   disconnectSecure,
   type EndLimits,
+  endsWithin,
   finishCalls,
   handOverMs,
   successorIn,
-  within,
 } from './ending.ts';
 import { BetweenNodes } from './between-nodes.ts';
 import { createHandlers, type ServiceState } from './handlers.ts';
@@ -639,7 +639,7 @@ class RunningService implements Service, ServiceState {
     const startedAt = performance.now();
     const { allMs, lastSnapshotByMs } = this.#endLimits;
     const left = (limitMs: number): number => Math.max(0, limitMs - (performance.now() - startedAt));
-    await within(handOverMs, this.#giveLog());
+    await endsWithin(handOverMs, this.#giveLog());
     this.#phase = 'closing';
     this.#ending.abort();
     await this.#metricsHistory.close();
@@ -654,11 +654,11 @@ class RunningService implements Service, ServiceState {
         disconnectSecure(this.#securePort, disconnectMs),
       ]);
     }
-    await within(left(allMs), this.warmedUp);
+    await endsWithin(left(allMs), this.warmedUp);
     this.#betweenNodes?.close();
     if (this.#engine === null) return;
-    await within(left(allMs), this.#following?.close() ?? Promise.resolve());
-    this.isDiskStuck = !(await within(left(allMs), this.#engine.close(left(lastSnapshotByMs))));
+    await endsWithin(left(allMs), this.#following?.close() ?? Promise.resolve());
+    this.isDiskStuck = !(await endsWithin(left(allMs), this.#engine.close(left(lastSnapshotByMs))));
     if (this.isDiskStuck)
       this.#log.warn('the disk does not answer: ending without waiting for it; what was answered is durable');
   }

@@ -26,6 +26,9 @@ import {
   Slices,
   serving,
   signalOf,
+  maxJsonFields,
+  namesPrototype,
+  parseLongJson,
 } from '../../engine/index.ts';
 import { requireRuleChange } from '../base/dispatch.ts';
 import type { Upload } from '../base/streams.ts';
@@ -53,8 +56,6 @@ import {
 import { FactTemplates } from './fact-templates.ts';
 import { plainFactInput } from '../../engine/contract/facts.ts';
 import { validate, type Validated } from '../../engine/contract/validation.ts';
-import { maxJsonFields, parseLongJson } from '../base/long-json.ts';
-import { namesPrototype } from '../base/prototype-field.ts';
 
 /**
  * Imports an upload and returns the lines of the answer. Refuses `predicate` with ValidationException if the format

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prng } from '../../engine/testing/prng.ts';
+import { Prng } from '../testing/prng.ts';
 import { jsonPieceBytes, maxJsonFields, parseLongJson } from './long-json.ts';
 
 /** Long JSON parsed in pieces gives the result of JSON.parse, and is refused if JSON.parse refuses it. */

@@ -6,7 +6,6 @@
  * part inside; a long text is cut between characters. The value equals that of JSON.parse, and text that JSON.parse
  * refuses is refused.
  */
-import { randomUUID } from 'node:crypto';
 import { namesPrototype } from './prototype-field.ts';
 
 /** Texts up to this length are parsed at once, and no piece is shorter, unless it is the last one. */
@@ -212,7 +211,7 @@ class Reader {
   hasPrototype = false;
   readonly #bytes: Buffer;
   readonly #breathe: () => Promise<void>;
-  readonly #marker = `${randomUUID()} `;
+  readonly #marker = `${crypto.randomUUID()} `;
 
   constructor(bytes: Buffer, breathe: () => Promise<void>) {
     this.#bytes = bytes;

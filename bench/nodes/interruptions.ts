@@ -1,0 +1,129 @@
+/** How long writes stand still when the owner of the log is killed, stopped, ended or replaced. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from '../../client/src/client.ts';
+import { loadTenant, must } from '../fairness/load.ts';
+import type { Cluster } from './cluster.ts';
+
+/** What happens to the owner. */
+export type Interruption = 'killed' | 'stopped' | 'ended' | 'moved';
+
+/** One interruption, in milliseconds from its beginning. */
+export interface Interrupted {
+  /** Until another node had the log, by PostgreSQL's clock. */
+  readonly takenMs: number;
+  /** Until the next write was stored and answered. */
+  readonly storedMs: number;
+  /** Until the last of the writers had a write stored and answered. */
+  readonly allMs: number;
+}
+
+const writerCount = 3;
+/** A writer repeats a call for as long. */
+const retryMs = 120_000;
+
+/** Clients of the package, each of which stores one fact after the other. */
+class Writers {
+  #isOver = false;
+  /** When each writer got its latest answer, by `performance.now`. */
+  readonly #answeredAt: number[] = [];
+  readonly #running: Promise<void>[] = [];
+
+  constructor({ nodes }: Cluster) {
+    for (let at = 0; at < writerCount; at++)
+      this.#running.push(
+        this.#write(
+          nodes.map(({ address }) => address),
+          at,
+        ),
+      );
+  }
+
+  async #write(addresses: readonly string[], at: number): Promise<void> {
+    const from = at % addresses.length;
+    const [first = '', ...others] = [...addresses.slice(from), ...addresses.slice(0, from)];
+    const client = createClient({ url: [first, ...others], tenant: loadTenant, retryMs });
+    for (let number = 0; !this.#isOver; number++) {
+      await client.assertFact({
+        predicate: 'interrupted',
+        args: [`w${at}`, `${process.hrtime.bigint()}-${number}`],
+      });
+      this.#answeredAt[at] = performance.now();
+      await pause(20);
+    }
+  }
+
+  /** Resolves when so many writers have had an answer that is later. */
+  async answered(after: number, count: number): Promise<number> {
+    for (;;) {
+      const later = this.#answeredAt.filter((at) => at > after);
+      if (later.length >= count)
+        return Math.max(...later.toSorted((one, other) => one - other).slice(0, count));
+      await Promise.race([pause(2), ...this.#running]);
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#running);
+  }
+}
+
+/** Interrupts the owner once, while clients write; the cluster is whole again afterwards. */
+export async function interrupt(cluster: Cluster, what: Interruption): Promise<Interrupted> {
+  const writers = new Writers(cluster);
+  try {
+    await writers.answered(0, writerCount);
+    await pause(500 + Math.random() * 500);
+    const owner = await cluster.owner();
+    const other = (owner + 1) % cluster.nodes.length;
+    const at = performance.now();
+    const wall = Date.now();
+    const restore = await begin(cluster, what, owner, other);
+    // A write that was under way may be answered from before.
+    const takenMs = await takenAt(cluster, other, wall);
+    const stored = await writers.answered(at + takenMs, 1);
+    const all = await writers.answered(at + takenMs, what === 'stopped' ? writerCount - 1 : writerCount);
+    await restore();
+    await writers.answered(at + takenMs, writerCount);
+    return { takenMs, storedMs: stored - at, allMs: all - at };
+  } finally {
+    await writers.end();
+  }
+}
+
+async function begin(
+  cluster: Cluster,
+  what: Interruption,
+  owner: number,
+  other: number,
+): Promise<() => Promise<void>> {
+  const node = cluster.node(owner);
+  switch (what) {
+    case 'killed':
+      node.signal('SIGKILL');
+      return () => cluster.restart(owner);
+    case 'stopped':
+      node.signal('SIGSTOP');
+      return async () => node.signal('SIGCONT');
+    case 'ended':
+      node.signal('SIGTERM');
+      return () => cluster.restart(owner);
+    case 'moved': {
+      const to = (await cluster.list(owner)).nodes.find(
+        ({ address }) => address === cluster.node(other).address,
+      );
+      await must(node.address, { path: '/admin/nodes/move', body: { to: to?.id } });
+      return async () => {};
+    }
+  }
+}
+
+/** Milliseconds from then until another node took the log. */
+async function takenAt(cluster: Cluster, from: number, wall: number): Promise<number> {
+  for (;;) {
+    const { log } = await cluster.list(from);
+    if (log !== null && log.owner !== null && (log.ownedSince ?? 0) > wall)
+      return (log.ownedSince ?? 0) - wall;
+    await pause(20);
+  }
+}
